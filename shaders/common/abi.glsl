@@ -1,0 +1,40 @@
+// The launch ABI (docs/architecture.md, "Launch interface"): a kernel gets one pointer to its record.
+//
+//   record = Operand[OPERANDS]  16 bytes each: device address, texel index in the slab, bytes/16
+//            float[FLOATS]      scalars
+//            int[]              sizes, strides, ...: counted by the kernel's own comment
+//
+// The including file defines OPERANDS, FLOATS (may be 0) and, where it uses the slab's views, SLAB.
+// Read the record into locals at the top of main: a read inside a branch costs a load a lane on lavapipe.
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_control_flow_attributes : require
+
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Ints { int v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vec4s { vec4 v[]; };
+
+struct Operand {
+    uvec2 address;
+    uint texel; // first texel of the tensor in the slab, in units of 16 bytes; meaningless beyond the slab
+    uint spare;
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Record {
+    Operand operand[OPERANDS];
+#if FLOATS > 0
+    float f[FLOATS];
+#endif
+    int n[];
+};
+layout(push_constant) uniform Push { Record record; };
+
+#ifdef SLAB
+layout(set = 0, binding = 0) uniform samplerBuffer slab;                       // RGBA32F view of the whole slab
+layout(set = 0, binding = 1) buffer Window { vec4 v[]; } slab_window[16];      // 128 MiB each, 2^23 texels
+#define WINDOW_OF(texel) ((texel) >> 23)
+#define IN_WINDOW(texel) ((texel) & 0x7FFFFFu)
+#endif
+
+// The flat group number; the host folds the count into x and y (65,535 an axis) and kernels guard the surplus.
+uint flat_group() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }

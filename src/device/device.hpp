@@ -1,0 +1,145 @@
+// What a device is.  The contract:
+//
+// Memory.      allocate() gives a range of device addresses, 256-byte aligned, padded to 16 bytes.  The host may
+//              free a range while submitted work still uses it: work submitted later may reuse it at once, since
+//              one device has one queue and every recording begins with a full barrier.  Host writes go through
+//              upload(), which is ordered with submissions; download() waits for all that was submitted before.
+// Launches.    A kernel gets one record (shaders/common/abi.glsl): operands, floats, ints.  It touches nothing
+//              but the operands that its launch declares, with the access that it declares.
+// Epochs.      Launches of one epoch are independent of each other: a device may run them in any order or at
+//              once.  Between epochs stands one global memory barrier.  The caller guarantees that no two
+//              launches of one epoch conflict (plan/verify.hpp checks); the device does not look.
+// Recording.   Made once, replayed with other arguments each time.  A replay is begin(), one set() for every
+//              launch, submit().  A launch with 0 groups does nothing and costs next to nothing.  At most
+//              `slots` replays are in flight; begin() waits for the oldest.
+// Time.        Every submit() returns a ticket, a value of one timeline; done(t) implies done(u) for u < t.
+// Errors.      Every driver call goes through one checker (fail_next() makes it fail).  Out of memory throws
+//              Error(out_of_memory) and changes nothing.  After Error(device_lost) all further calls throw it.
+// Threads.     All members may be called from several threads, but one Recording from one thread at a time.
+// Validation.  The device trusts its caller: bounds, hazards and group counts below 2^32 are checked above.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace reprise::device {
+
+using Address = std::uint64_t;
+using Ticket = std::uint64_t; // 0: nothing was submitted yet
+
+enum class Access : std::uint8_t { read, write, read_write };
+
+struct Operand {
+    Address address = 0; // bytes; 0: an operand that this variant does not touch
+    std::uint64_t bytes = 0;
+};
+
+// What one launch gets for one call.  Floats are double here: host devices take them whole, others round to f32.
+struct LaunchArguments {
+    std::span<const Operand> operands;
+    std::span<const double> floats;
+    std::span<const std::int32_t> ints;
+    std::uint64_t groups = 0; // flat count of workgroups
+};
+
+// A host device's kernel; `Kernel::host` holds it.
+using HostFunction = std::function<void(const LaunchArguments&)>;
+
+struct Kernel {
+    std::string name;                      // of the embedded code: shaders/<name>.comp or a listed variant of it
+    std::vector<std::uint32_t> constants;  // specialization constants 0, 1, 2, ...
+    std::shared_ptr<const HostFunction> host; // for devices whose `host_kernels` is true
+};
+
+struct LaunchDeclaration {
+    Kernel kernel;
+    std::vector<Access> operands;
+    std::uint32_t floats = 0; // counts in the record
+    std::uint32_t ints = 0;
+    std::uint32_t epoch = 0; // not decreasing from launch to launch
+    std::string label;       // for debuggers and timestamps
+};
+
+struct RecordingOptions {
+    std::uint32_t slots = 3;  // replays in flight
+    bool warm_up = true;      // end with one submit of all groups zero, so that drivers compile now
+    bool timestamps = false;  // one a launch, read with Recording::times()
+};
+
+class Recording {
+public:
+    virtual ~Recording() = default;
+    virtual void begin() = 0; // waits until a slot is free
+    virtual void set(std::uint32_t launch, const LaunchArguments&) = 0;
+    virtual Ticket submit() = 0;
+    // Nanoseconds from the call's start at which each launch began, of the newest finished call; empty without timestamps.
+    virtual std::vector<double> times() = 0;
+};
+
+// An owned range of device memory, given back when destroyed.
+class Memory {
+public:
+    virtual ~Memory() = default;
+    Address address = 0;
+    std::uint64_t bytes = 0;
+};
+
+enum class Kind : std::uint8_t { cpu, integrated, discrete, virtual_gpu, host, null };
+
+struct Capabilities {
+    std::string id;      // "vulkan:0": what a user writes
+    std::string name;    // "llvmpipe (LLVM 15.0.6, 256 bits)"
+    std::string driver;  // name and version
+    Kind kind = Kind::cpu;
+    std::uint64_t memory_bytes = 0;   // of the largest device-local heap
+    std::uint64_t memory_limit = 0;   // what allocate() gives at most, in all
+    std::uint32_t subgroup_size = 1;
+    bool host_kernels = false;        // runs Kernel::host
+    bool computes = true;             // false: the null device
+    bool subgroup_shuffle = false;
+    bool float16 = false, float64 = false, int64 = false; // arithmetic in kernels
+    bool timestamps = false;
+    // The slab: the range that the texel view and the windows cover; 0 bytes where there are no such views.
+    Address slab_address = 0;
+    std::uint64_t slab_bytes = 0;
+    std::uint64_t window_bytes = 0;   // 128 MiB; no tensor up to this size may cross a multiple of it in the slab
+    bool prefer_texels = false;       // measured to win (lavapipe)
+    bool flushes_subnormals = false;
+    std::string shader_class;         // key of variant tables: "lavapipe", "swiftshader", "gpu", "host"
+};
+
+// Counted since the device was made.
+struct Counters {
+    std::uint64_t recordings = 0, pipelines = 0, shader_modules = 0, submits = 0, replays = 0;
+    std::uint64_t live_bytes = 0, peak_bytes = 0, allocations = 0;
+};
+
+class Device {
+public:
+    virtual ~Device() = default;
+    virtual const Capabilities& capabilities() const = 0;
+    virtual Counters counters() const = 0;
+
+    virtual std::unique_ptr<Memory> allocate(std::uint64_t bytes) = 0;
+    virtual void set_memory_limit(std::uint64_t bytes) = 0;
+    virtual void upload(Address to, std::span<const std::byte> from) = 0;
+    virtual void download(Address from, std::span<std::byte> to) = 0;
+
+    virtual std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) = 0;
+
+    virtual bool done(Ticket) = 0;
+    virtual void wait(Ticket) = 0;
+    virtual void wait_idle() = 0;
+
+    // Tests: the n-th next driver call of this kind fails.  Kinds: "allocate", "submit", "wait", "record".
+    enum class Fault : std::uint8_t { out_of_memory, lost };
+    virtual void fail_next(const std::string& kind, std::uint32_t n, Fault) = 0;
+    virtual void clear_faults() = 0;
+    virtual bool lost() const = 0;
+};
+
+} // namespace reprise::device
