@@ -1,9 +1,10 @@
 // What a device is.  The contract:
 //
-// Memory.      allocate() gives a range of device addresses, 256-byte aligned, padded to 16 bytes.  The host may
-//              free a range while submitted work still uses it: work submitted later may reuse it at once, since
-//              one device has one queue and every recording begins with a full barrier.  Host writes go through
-//              upload(), which is ordered with submissions; download() waits for all that was submitted before.
+// Memory.      allocate() gives a range of device addresses, 256-byte aligned, padded to 16 bytes.  The host
+//              may free a range while submitted work still uses it: work submitted later may reuse it at once,
+//              since one device has one queue and every recording begins with a full barrier.  Host writes go
+//              through upload(), which is ordered with submissions; download() waits for all that was submitted
+//              before.
 // Launches.    A kernel gets one record (shaders/common/abi.glsl): operands, floats, ints.  It touches nothing
 //              but the operands that its launch declares, with the access that it declares.
 // Epochs.      Launches of one epoch are independent of each other: a device may run them in any order or at
@@ -11,7 +12,9 @@
 //              launches of one epoch conflict (plan/verify.hpp checks); the device does not look.
 // Recording.   Made once, replayed with other arguments each time.  A replay is begin(), one set() for every
 //              launch, submit().  A launch with 0 groups does nothing and costs next to nothing.  At most
-//              `slots` replays are in flight; begin() waits for the oldest.
+//              `slots` replays are in flight; begin() waits for the oldest.  A submit() that throws leaves the
+//              replay open: submit() may be called again, or begin() to start over.  Recordings and memory
+//              keep their device alive and may be destroyed while submitted work uses them.
 // Time.        Every submit() returns a ticket, a value of one timeline; done(t) implies done(u) for u < t.
 // Errors.      Every driver call goes through one checker (fail_next() makes it fail).  Out of memory throws
 //              Error(out_of_memory) and changes nothing.  After Error(device_lost) all further calls throw it.
@@ -38,7 +41,7 @@ struct Operand {
     std::uint64_t bytes = 0;
 };
 
-// What one launch gets for one call.  Floats are double here: host devices take them whole, others round to f32.
+// What one launch gets for one call.  Floats are double: host devices take them whole, others round to f32.
 struct LaunchArguments {
     std::span<const Operand> operands;
     std::span<const double> floats;
@@ -50,7 +53,7 @@ struct LaunchArguments {
 using HostFunction = std::function<void(const LaunchArguments&)>;
 
 struct Kernel {
-    std::string name;                      // of the embedded code: shaders/<name>.comp or a listed variant of it
+    std::string name;                      // shaders/<name>.comp or a listed variant of it
     std::vector<std::uint32_t> constants;  // specialization constants 0, 1, 2, ...
     std::shared_ptr<const HostFunction> host; // for devices whose `host_kernels` is true
 };
@@ -68,6 +71,7 @@ struct RecordingOptions {
     std::uint32_t slots = 3;  // replays in flight
     bool warm_up = true;      // end with one submit of all groups zero, so that drivers compile now
     bool timestamps = false;  // one a launch, read with Recording::times()
+    bool one_shot = false;    // submitted once: cheapest to make; slots and warm_up mean nothing
 };
 
 class Recording {
@@ -76,7 +80,8 @@ public:
     virtual void begin() = 0; // waits until a slot is free
     virtual void set(std::uint32_t launch, const LaunchArguments&) = 0;
     virtual Ticket submit() = 0;
-    // Nanoseconds from the call's start at which each launch began, of the newest finished call; empty without timestamps.
+    // Nanoseconds from the call's start at which each launch began, of the newest finished call; empty where
+    // there is none and without timestamps.
     virtual std::vector<double> times() = 0;
 };
 
@@ -86,6 +91,8 @@ public:
     virtual ~Memory() = default;
     Address address = 0;
     std::uint64_t bytes = 0;
+    // Of allocate_readable(): the same bytes for the host, valid once the ticket that wrote them is done.
+    const std::byte* host = nullptr;
 };
 
 enum class Kind : std::uint8_t { cpu, integrated, discrete, virtual_gpu, host, null };
@@ -96,8 +103,10 @@ struct Capabilities {
     std::string driver;  // name and version
     Kind kind = Kind::cpu;
     std::uint64_t memory_bytes = 0;   // of the largest device-local heap
-    std::uint64_t memory_limit = 0;   // what allocate() gives at most, in all
+    std::uint64_t memory_limit = 0;   // what allocate() gives in all, until set_memory_limit()
     std::uint32_t subgroup_size = 1;
+    std::uint32_t workgroup_invocations = 0; // the most that one workgroup may have
+    std::uint32_t shared_bytes = 0;          // of shared memory in a workgroup
     bool host_kernels = false;        // runs Kernel::host
     bool computes = true;             // false: the null device
     bool subgroup_shuffle = false;
@@ -106,7 +115,8 @@ struct Capabilities {
     // The slab: the range that the texel view and the windows cover; 0 bytes where there are no such views.
     Address slab_address = 0;
     std::uint64_t slab_bytes = 0;
-    std::uint64_t window_bytes = 0;   // 128 MiB; no tensor up to this size may cross a multiple of it in the slab
+    std::uint64_t window_bytes = 0;   // no tensor up to this size crosses a multiple of it; 0: no windows
+    bool texel_view = false;          // the texel view covers the whole slab
     bool prefer_texels = false;       // measured to win (lavapipe)
     bool flushes_subnormals = false;
     std::string shader_class;         // key of variant tables: "lavapipe", "swiftshader", "gpu", "host"
@@ -115,7 +125,8 @@ struct Capabilities {
 // Counted since the device was made.
 struct Counters {
     std::uint64_t recordings = 0, pipelines = 0, shader_modules = 0, submits = 0, replays = 0;
-    std::uint64_t live_bytes = 0, peak_bytes = 0, allocations = 0;
+    std::uint64_t live_bytes = 0, peak_bytes = 0, allocations = 0; // allocations: calls, freed ones included
+    std::uint64_t memory_limit = 0; // in force now
 };
 
 class Device {
@@ -125,17 +136,24 @@ public:
     virtual Counters counters() const = 0;
 
     virtual std::unique_ptr<Memory> allocate(std::uint64_t bytes) = 0;
+    // For small outputs: the host reads it through Memory::host with no submission of its own.
+    virtual std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) = 0;
     virtual void set_memory_limit(std::uint64_t bytes) = 0;
     virtual void upload(Address to, std::span<const std::byte> from) = 0;
     virtual void download(Address from, std::span<std::byte> to) = 0;
 
-    virtual std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) = 0;
+    virtual std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>,
+                                              const RecordingOptions&) = 0;
+
+    // SPIR-V for a kernel name, in place of the embedded code if there is any; older recordings keep theirs.
+    virtual void register_kernel(const std::string& name, std::vector<std::uint32_t> words) = 0;
 
     virtual bool done(Ticket) = 0;
     virtual void wait(Ticket) = 0;
     virtual void wait_idle() = 0;
 
-    // Tests: the n-th next driver call of this kind fails.  Kinds: "allocate", "submit", "wait", "record".
+    // Tests: the n-th next driver call of this kind fails (n = 1: the very next one).
+    // Kinds: "allocate" (with each allocate()), "submit", "wait", "record".
     enum class Fault : std::uint8_t { out_of_memory, lost };
     virtual void fail_next(const std::string& kind, std::uint32_t n, Fault) = 0;
     virtual void clear_faults() = 0;

@@ -1,0 +1,38 @@
+# reprise_compiler: what every translation unit of this project is compiled with.  Nothing of it reaches users.
+add_library(reprise_compiler INTERFACE)
+target_compile_features(reprise_compiler INTERFACE cxx_std_20)
+
+# Fused multiply-adds round once where the kernels round twice: the same bits need contraction off.
+if(MSVC)
+    target_compile_options(reprise_compiler INTERFACE /W4 /permissive- /utf-8 /fp:precise
+        $<$<BOOL:${REPRISE_WERROR}>:/WX>)
+    target_compile_definitions(reprise_compiler INTERFACE NOMINMAX _CRT_SECURE_NO_WARNINGS)
+else()
+    target_compile_options(reprise_compiler INTERFACE -Wall -Wextra -Wshadow -Wpedantic -ffp-contract=off
+        -Wno-missing-field-initializers # what a designated initialiser leaves out has its default
+        $<$<BOOL:${REPRISE_WERROR}>:-Werror>)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+        # False alarms in std::string and std::optional (GCC bugs 105651 and 105562).
+        target_compile_options(reprise_compiler INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+    endif()
+endif()
+
+if(REPRISE_SANITIZE)
+    add_compile_options(-fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${REPRISE_SANITIZE})
+endif()
+
+# The rest is a choice for the whole build tree, which is the user's where this is a subdirectory.
+if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_CXX_EXTENSIONS OFF)
+    set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+    set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+    if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+        set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+    endif()
+    find_program(REPRISE_CCACHE ccache DOC "Compiler cache, used where it is found")
+    if(REPRISE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+        set(CMAKE_C_COMPILER_LAUNCHER ${REPRISE_CCACHE})
+        set(CMAKE_CXX_COMPILER_LAUNCHER ${REPRISE_CCACHE})
+    endif()
+endif()

@@ -1,0 +1,197 @@
+# Shaders into the library.
+#
+#   reprise_add_shaders(<target>)
+#
+# compiles every shaders/*.comp (the file's name is its registration), checks the SPIR-V and adds it to <target> as
+# constant arrays, with one registry (src/device/embedded_kernels.hpp) that knows them by name.
+#   - A shader is one kernel, named as its file, unless it lists its variants:
+#         // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED -DTILE=8
+#     (name: definitions; several such lines add up).
+#   - shaders/elementwise.comp is compiled for each row and part of src/ops/elementwise.def, with only that row's text
+#     in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers that are integers; each
+#     again with _plain at the end, for plain operands.
+# A kernel is compiled again when the shader, a file that it includes, its row or its definitions change.
+include_guard(GLOBAL)
+cmake_policy(VERSION 3.20) # depfile paths are relative to the build folder of the target (CMP0116)
+
+set(REPRISE_SHADER_ROOT "${CMAKE_CURRENT_LIST_DIR}/..")
+
+find_program(REPRISE_GLSLC glslc DOC "GLSL compiler of the shaderc project")
+find_program(REPRISE_SPIRV_VAL spirv-val DOC "SPIR-V validator; not used where it is missing")
+
+# A kernel of the table: for any operands, and for plain ones.  Appends to `spirv` in the caller.
+function(_reprise_compile_row name shader)
+    _reprise_compile_kernel(${name} "${shader}" ${ARGN})
+    _reprise_compile_kernel(${name}_plain "${shader}" ${ARGN} -DPLAIN)
+    set(spirv ${spirv} PARENT_SCOPE)
+endfunction()
+
+# One kernel: definitions -> <name>.spv.  Appends to `spirv` in the caller.
+function(_reprise_compile_kernel name shader)
+    set(spv "${CMAKE_CURRENT_BINARY_DIR}/shaders/${name}.spv")
+    set(validate "")
+    if(REPRISE_SPIRV_VAL)
+        set(validate COMMAND "${REPRISE_SPIRV_VAL}" --target-env vulkan1.2 "${spv}")
+    endif()
+    add_custom_command(OUTPUT "${spv}"
+        COMMAND "${REPRISE_GLSLC}" --target-env=vulkan1.2 -O -fshader-stage=compute ${ARGN}
+                "-I${REPRISE_SHADER_ROOT}/shaders" "-I${REPRISE_SHADER_ROOT}/src"
+                -MD -MF "${spv}.d" -MT "${spv}" -o "${spv}" "${shader}"
+        ${validate}
+        DEPENDS "${shader}"
+        DEPFILE "${spv}.d"
+        COMMENT "Shader ${name}"
+        VERBATIM)
+    set(spirv ${spirv} "${spv}" PARENT_SCOPE)
+endfunction()
+
+# The table as a list of rows, each "UNARY;name;out;types...;f;derivatives...;domain" with the text within brackets
+# left out (so that a comma separates columns), and beside it the rows' own text.
+function(_reprise_read_table file rows texts)
+    file(READ "${file}" table)
+    string(REPLACE ";" " " table "${table}")
+    string(REGEX REPLACE "//[^\n]*|#[^\n]*" "" table "${table}")
+    string(REGEX REPLACE "(UNARY|BINARY|TERNARY)" ";\\1" table "${table}")
+    set(parsed "")
+    set(verbatim "")
+    foreach(text IN LISTS table)
+        string(STRIP "${text}" text)
+        if(text STREQUAL "")
+            continue()
+        endif()
+        string(REGEX REPLACE "^([A-Z]+) *\\((.*)\\)$" "\\1,\\2" row "${text}")
+        set(before "")
+        while(NOT row STREQUAL before)
+            set(before "${row}")
+            string(REGEX REPLACE "\\([^()]*\\)" "" row "${row}")
+        endwhile()
+        string(REGEX REPLACE "[ \n\t]" "" row "${row}")
+        list(APPEND parsed "${row}")
+        list(APPEND verbatim "${text}")
+    endforeach()
+    set(${rows} "${parsed}" PARENT_SCOPE)
+    set(${texts} "${verbatim}" PARENT_SCOPE)
+endfunction()
+
+# The kernels of the table; appends to `spirv` in the caller.
+function(_reprise_elementwise_kernels shader)
+    set(table "${REPRISE_SHADER_ROOT}/src/ops/elementwise.def")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
+    _reprise_read_table("${table}" rows texts)
+    foreach(row text IN ZIP_LISTS rows texts)
+        string(REPLACE "," ";" columns "${row}")
+        list(GET columns 0 kind)
+        list(GET columns 1 name)
+        list(GET columns 2 out)
+        list(FIND "UNARY;BINARY;TERNARY" "${kind}" arity)
+        set(kinds UNARY BINARY TERNARY)
+        list(FIND kinds "${kind}" arity)
+        math(EXPR arity "${arity} + 1")
+        math(EXPR expected "4 + 4 * ${arity}")
+        list(LENGTH columns found)
+        if(arity EQUAL 0 OR NOT found EQUAL expected)
+            message(FATAL_ERROR "${table}: the row ${name} has ${found} columns, ${expected} expected")
+        endif()
+        list(SUBLIST columns 3 ${arity} types)
+        math(EXPR first "4 + ${arity}")
+        list(SUBLIST columns ${first} ${arity} derivatives)
+
+        # written only when the row changes, so that a new row compiles its own kernels and no others
+        set(folder "${CMAKE_CURRENT_BINARY_DIR}/shaders/rows/${name}")
+        file(CONFIGURE OUTPUT "${folder}/row.def" CONTENT "${text}\n" @ONLY)
+
+        set(slot 0)
+        set(inputs "")
+        foreach(type IN LISTS types)
+            list(APPEND inputs "-DT${slot}=${type}")
+            math(EXPR slot "${slot} + 1")
+        endforeach()
+        math(EXPR operands "${arity} + 1")
+        set(forward "-I${folder}" "-DKERNEL=${name}_fwd" "-DOPERANDS=${operands}" ${inputs} "-DRESULT=${out}")
+        _reprise_compile_row(elementwise_${name}_fwd "${shader}" ${forward})
+        if("N" IN_LIST types)
+            _reprise_compile_row(elementwise_${name}_fwd_i32 "${shader}" ${forward} -DINTEGER)
+        endif()
+        math(EXPR operands "${arity} + 3")
+        math(EXPR y "${arity}")
+        math(EXPR dy "${arity} + 1")
+        set(k 0)
+        foreach(derivative IN LISTS derivatives)
+            if(NOT derivative STREQUAL "NONE")
+                _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}" "-DKERNEL=${name}_d${k}"
+                    "-DOPERANDS=${operands}" ${inputs} "-DT${y}=F" "-DT${dy}=F" -DRESULT=F)
+            endif()
+            math(EXPR k "${k} + 1")
+        endforeach()
+    endforeach()
+    set(spirv ${spirv} PARENT_SCOPE)
+endfunction()
+
+# The variants that a structured shader lists; appends to `spirv` in the caller.
+function(_reprise_listed_kernels shader)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${shader}")
+    get_filename_component(stem "${shader}" NAME_WE)
+    file(STRINGS "${shader}" lines REGEX "^// variants:")
+    if(NOT lines)
+        _reprise_compile_kernel("${stem}" "${shader}")
+    endif()
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^// variants:" "" line "${line}")
+        foreach(variant IN LISTS line)
+            string(STRIP "${variant}" variant)
+            if(NOT variant MATCHES "^([a-z0-9_]+) *:(.*)$")
+                message(FATAL_ERROR "${shader}: a variant is \"name: definitions\", not \"${variant}\"")
+            endif()
+            set(name "${CMAKE_MATCH_1}")
+            separate_arguments(definitions UNIX_COMMAND "${CMAKE_MATCH_2}")
+            _reprise_compile_kernel("${name}" "${shader}" ${definitions})
+        endforeach()
+    endforeach()
+    set(spirv ${spirv} PARENT_SCOPE)
+endfunction()
+
+function(reprise_add_shaders target)
+    if(NOT REPRISE_GLSLC)
+        message(FATAL_ERROR "glslc is needed to compile the shaders: install shaderc or the Vulkan SDK")
+    endif()
+    if(NOT TARGET reprise_embed_spirv)
+        add_executable(reprise_embed_spirv "${REPRISE_SHADER_ROOT}/tools/build/embed_spirv.cpp")
+        target_compile_features(reprise_embed_spirv PRIVATE cxx_std_20)
+    endif()
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/shaders")
+    file(MAKE_DIRECTORY "${folder}")
+    file(GLOB shaders CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/shaders/*.comp")
+    list(SORT shaders)
+    set(all "")
+    set(sources "")
+    foreach(shader IN LISTS shaders)
+        get_filename_component(stem "${shader}" NAME_WE)
+        set(spirv "")
+        if(stem STREQUAL "elementwise")
+            _reprise_elementwise_kernels("${shader}")
+        else()
+            _reprise_listed_kernels("${shader}")
+        endif()
+        # a list in a file: some platforms' command lines are short
+        list(JOIN spirv "\n" lines)
+        file(CONFIGURE OUTPUT "${folder}/${stem}.list" CONTENT "${lines}\n" @ONLY)
+        add_custom_command(OUTPUT "${folder}/${stem}.cpp"
+            COMMAND reprise_embed_spirv embed "${folder}/${stem}.list" "${folder}/${stem}.cpp"
+            DEPENDS reprise_embed_spirv "${folder}/${stem}.list" ${spirv}
+            COMMENT "Embedding ${stem}"
+            VERBATIM)
+        list(APPEND sources "${folder}/${stem}.cpp")
+        list(APPEND all ${spirv})
+    endforeach()
+    list(JOIN all "\n" lines)
+    file(CONFIGURE OUTPUT "${folder}/embedded_kernels.list" CONTENT "${lines}\n" @ONLY)
+    add_custom_command(OUTPUT "${folder}/embedded_kernels.cpp"
+        COMMAND reprise_embed_spirv registry "${folder}/embedded_kernels.list" "${folder}/embedded_kernels.cpp"
+        DEPENDS reprise_embed_spirv "${folder}/embedded_kernels.list"
+        COMMENT "Registry of kernels"
+        VERBATIM)
+    target_sources(${target} PRIVATE ${sources} "${folder}/embedded_kernels.cpp")
+    target_include_directories(${target} PRIVATE "${REPRISE_SHADER_ROOT}/src")
+    list(LENGTH all count)
+    message(STATUS "Reprise: ${count} kernels")
+endfunction()

@@ -1,0 +1,66 @@
+// Devices: which there are, which one is used, and what it did so far.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace reprise {
+
+namespace program {
+class Context; // src/program/context.hpp
+}
+
+// A handle to an open device; copies share it.
+class Device {
+public:
+    // "vulkan" (the best Vulkan device), "vulkan:1", "reference", "null".  Throws Error(device) for a name that
+    // does not exist or a device that was refused, with the names that there are.
+    explicit Device(const std::string& name);
+    explicit Device(std::shared_ptr<program::Context> context) : context_(std::move(context)) {}
+
+    const std::string& name() const;  // "vulkan:0"
+    const std::string& description() const; // the driver's name for it
+    void synchronize() const;         // waits until everything submitted is done
+    std::uint64_t live_bytes() const; // bytes allocated now
+    std::uint64_t peak_bytes() const;
+    void set_memory_limit(std::uint64_t bytes) const; // Error(out_of_memory) above it; the default is 90 % of the heap
+
+    const std::shared_ptr<program::Context>& context() const { return context_; }
+    friend bool operator==(const Device& a, const Device& b) { return a.context_ == b.context_; }
+
+private:
+    std::shared_ptr<program::Context> context_;
+};
+
+// What `reprise devices` prints: every device that was seen, usable or not.
+struct DeviceDescription {
+    std::string name;    // "vulkan:0"; empty where it was refused
+    std::string description;
+    std::string driver;
+    std::string kind;    // "cpu", "integrated", "discrete", "virtual", "host"
+    std::uint64_t memory_bytes = 0;
+    std::uint32_t subgroup_size = 0;
+    std::vector<std::string> capabilities; // "texel slab", "f16", ...
+    std::string refused; // why it can't be used; empty: it can
+};
+std::vector<DeviceDescription> devices();
+
+// REPRISE_DEVICE if set, else the best device: discrete, integrated, virtual, software.  Opened at first use.
+Device default_device();
+void set_default_device(const Device&);
+// After Error(device_lost): forgets the lost device, so that Device(name) opens it anew.
+void reset_device(const std::string& name);
+
+// Counted since the process started, over all devices.
+struct Stats {
+    std::uint64_t plans = 0;      // graphs compiled
+    std::uint64_t recordings = 0; // command buffers begun
+    std::uint64_t replays = 0;    // submits of recordings
+    std::uint64_t pipelines = 0;
+    std::uint64_t shader_modules = 0;
+    std::uint64_t launches = 0;   // launches in those plans
+};
+Stats stats();
+
+} // namespace reprise

@@ -1,0 +1,19 @@
+// Random numbers are counters: Philox 4x32-10 with key = seed and counter = (element, ordinal of the op).  Every
+// device gives the same numbers.  The generator is one for the process and starts with seed 0, ordinal 0; all of it
+// may be used from several threads.
+#pragma once
+#include <cstdint>
+
+namespace reprise {
+
+// Seeds the generator of this process and sets its ordinal to 0.
+void manual_seed(std::uint64_t seed);
+
+struct GeneratorState {
+    std::uint64_t seed = 0;
+    std::uint64_t ordinal = 0; // the next random op takes this
+};
+GeneratorState generator_state();
+void set_generator_state(const GeneratorState&);
+
+} // namespace reprise

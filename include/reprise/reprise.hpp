@@ -1,0 +1,15 @@
+// Everything.
+#pragma once
+#include <reprise/autograd.hpp>
+#include <reprise/data.hpp>
+#include <reprise/device.hpp>
+#include <reprise/dim.hpp>
+#include <reprise/dtype.hpp>
+#include <reprise/error.hpp>
+#include <reprise/io.hpp>
+#include <reprise/nn.hpp>
+#include <reprise/ops.hpp>
+#include <reprise/optim.hpp>
+#include <reprise/program.hpp>
+#include <reprise/random.hpp>
+#include <reprise/tensor.hpp>

@@ -1,0 +1,146 @@
+// Tensor: a handle to a node of an immutable graph.  Calling an op checks shapes and dtypes at once and appends
+// a node; nothing runs until a value is read, eval() is called, or much is pending.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <reprise/device.hpp>
+#include <reprise/dim.hpp>
+#include <reprise/dtype.hpp>
+#include <reprise/error.hpp>
+
+namespace reprise {
+
+namespace graph {
+struct Cell;  // src/graph/cell.hpp
+struct Value;
+}
+
+struct BackwardOptions {
+    bool retain_graph = false;
+    bool create_graph = false; // gradients can be differentiated again; implies retain_graph
+};
+
+class Tensor {
+public:
+    Tensor() = default; // undefined
+    explicit Tensor(std::shared_ptr<graph::Cell> cell) : cell_(std::move(cell)) {}
+
+    bool defined() const noexcept { return cell_ != nullptr; }
+    const Shape& shape() const;
+    std::int64_t dim() const; // number of dimensions
+    Dim size(std::int64_t dim) const; // negative counts from the end
+    Dim numel() const;
+    DType dtype() const;
+    Device device() const;
+
+    // -- autograd (PyTorch's rules) --
+    bool requires_grad() const;
+    // Only for leaves of a floating dtype; throws Error(state) otherwise.
+    Tensor& requires_grad_(bool on = true);
+    bool is_leaf() const;
+    Tensor grad() const; // undefined before the first backward
+    void set_grad(const Tensor&);
+    void zero_grad();    // grad() becomes undefined
+    // Adds d(this)/d(leaf) to each leaf's grad().  Without `gradient` this must have one element.
+    void backward(const Tensor& gradient = {}, BackwardOptions options = {}) const;
+    Tensor detach() const;
+
+    // -- values --
+    void eval() const; // computes what is pending, without waiting
+    // Reads; waits for the device.  T must be the C++ type of dtype() (f16 and bf16 are read as float).
+    // Throws Error(state) while recording.
+    template <class T> T item() const
+    {
+        T out{};
+        read_one(&out, DTypeOf<T>::value);
+        return out;
+    }
+    template <class T> std::vector<T> to_vector() const // row-major
+    {
+        std::vector<T> out(static_cast<std::size_t>(numel().value()));
+        read_all(out.data(), out.size() * sizeof(T), DTypeOf<T>::value);
+        return out;
+    }
+    // Makes this handle (and its copies) hold another value of the same shape and dtype; what was computed from
+    // the old one keeps it.  A leaf stays a leaf.  Inside record() the cell becomes state of the program.
+    void assign(const Tensor& value);
+
+    // -- shapes: views without copies where strides allow --
+    Tensor reshape(const Shape&) const; // one size may be -1
+    Tensor view(const Shape& s) const { return reshape(s); }
+    Tensor flatten(std::int64_t from = 0, std::int64_t to = -1) const;
+    Tensor transpose(std::int64_t a, std::int64_t b) const;
+    Tensor t() const; // of a matrix
+    Tensor permute(const std::vector<std::int64_t>&) const;
+    Tensor expand(const Shape&) const; // -1 keeps a size
+    Tensor squeeze() const;
+    Tensor squeeze(std::int64_t dim) const;
+    Tensor unsqueeze(std::int64_t dim) const;
+    Tensor narrow(std::int64_t dim, const Dim& start, const Dim& length) const;
+    Tensor contiguous() const;
+    Tensor to(DType) const;
+
+    // -- the ops that read well as methods; all are in ops.hpp --
+    Tensor sum(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
+    Tensor mean(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
+    Tensor max() const; // of all elements
+    Tensor argmax(std::int64_t dim, bool keepdim = false) const;
+    Tensor matmul(const Tensor&) const;
+    Tensor relu() const;
+    Tensor exp() const;
+    Tensor log() const;
+    Tensor sqrt() const;
+    Tensor tanh() const;
+    Tensor abs() const;
+    Tensor pow(double exponent) const;
+
+    const std::shared_ptr<graph::Cell>& cell() const { return cell_; }
+
+private:
+    void read_one(void* to, DType) const;
+    void read_all(void* to, std::size_t bytes, DType) const;
+    std::shared_ptr<graph::Cell> cell_;
+};
+template <> std::vector<bool> Tensor::to_vector<bool>() const;
+
+// A leaf that requires a gradient and can be assigned: parameters, optimizer moments, running statistics.
+class Variable : public Tensor {
+public:
+    Variable() = default;
+    explicit Variable(const Tensor& value, bool requires_grad = true);
+};
+
+// -- operators; an empty or one-element broadcast follows NumPy's rules --
+Tensor operator+(const Tensor&, const Tensor&);
+Tensor operator-(const Tensor&, const Tensor&);
+Tensor operator*(const Tensor&, const Tensor&);
+Tensor operator/(const Tensor&, const Tensor&);
+Tensor operator+(const Tensor&, double);
+Tensor operator-(const Tensor&, double);
+Tensor operator*(const Tensor&, double);
+Tensor operator/(const Tensor&, double);
+Tensor operator+(double, const Tensor&);
+Tensor operator-(double, const Tensor&);
+Tensor operator*(double, const Tensor&);
+Tensor operator/(double, const Tensor&);
+Tensor operator-(const Tensor&);
+Tensor operator<(const Tensor&, const Tensor&);
+Tensor operator<=(const Tensor&, const Tensor&);
+Tensor operator>(const Tensor&, const Tensor&);
+Tensor operator>=(const Tensor&, const Tensor&);
+Tensor operator==(const Tensor&, const Tensor&); // elementwise: a bool tensor
+Tensor operator!=(const Tensor&, const Tensor&);
+Tensor operator<(const Tensor&, double);
+Tensor operator<=(const Tensor&, double);
+Tensor operator>(const Tensor&, double);
+Tensor operator>=(const Tensor&, double);
+Tensor operator==(const Tensor&, double);
+Tensor operator!=(const Tensor&, double);
+
+} // namespace reprise

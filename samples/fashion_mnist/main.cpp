@@ -1,0 +1,94 @@
+// Trains a convolutional network on Fashion-MNIST, on any device.
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include <reprise/reprise.hpp>
+#include <reprise/train.hpp>
+
+#include "options.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+#include "training.hpp"
+
+namespace rp = reprise;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int exit_interrupted = 130; // as shells have it
+
+std::string device_text(const rp::Device& device)
+{
+    for (const rp::DeviceDescription& d : rp::devices())
+        if (d.name == device.name()) return d.name + ", " + d.description + " (" + d.kind + ")";
+    return device.name() + ", " + device.description();
+}
+
+void make_folder(const fs::path& folder)
+{
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error || !fs::is_directory(folder))
+        throw rp::Error(rp::ErrorKind::file, "The folder (" + folder.string() + ") for the results can't be made: "
+                                                 + (error ? error.message() : "a file has its name") + ".");
+    const rp::WholeFile probe(folder / "metrics.json"); // now, not after the training
+}
+
+int run(const Options& options)
+{
+    if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
+    const std::string device = device_text(rp::default_device());
+    const fs::path out = options.out, weights = out / "fashion_mnist.safetensors";
+    const rp::data::TrainTest data = rp::data::fashion_mnist(options.data);
+    make_folder(out);
+    std::cout << "Device: " << device << std::endl;
+
+    const rp::train::Interrupt interrupt;
+    ProgressBar bar(std::cout, is_terminal_stdout());
+    const Reporter reporter{
+        .step = [&](const Progress& p) { bar.show(p); },
+        .epoch =
+            [&](const History& h) {
+                bar.clear();
+                std::printf("epoch %zu/%lld: test accuracy %.2f %%, test loss %.4f; weights in %s\n",
+                            h.test_accuracy.size(), static_cast<long long>(options.epochs), 100 * h.test_accuracy.back(),
+                            h.test_loss.back(), weights.string().c_str());
+                std::fflush(stdout);
+            },
+        .stop = [&] { return interrupt.requested(); },
+    };
+    const History history = train(options, data, weights, reporter);
+    bar.clear();
+    if (!history.loss.empty()) rp::train::save_svg(out / "training.svg", picture(history, device));
+    figures(history, options, device).save(out / "metrics.json");
+    if (history.interrupted) {
+        std::cout << "Interrupted after " << history.loss.size() << " steps; ";
+        if (history.test_accuracy.empty())
+            std::cout << "no epoch was complete, so no weights were written." << std::endl;
+        else
+            std::cout << "the weights of epoch " << history.test_accuracy.size() << " are in " << weights.string() << "."
+                      << std::endl;
+        return exit_interrupted;
+    }
+    std::printf("Test accuracy: %.2f %%  (%lld parameters, %.0f images/s, %s of training)\n",
+                100 * history.test_accuracy.back(), static_cast<long long>(history.parameters),
+                history.images_per_second, duration(history.train_seconds).c_str());
+    std::printf("Results: %s with fashion_mnist.safetensors, training.svg and metrics.json\n", out.string().c_str());
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const CommandLine line = parse({argv + 1, argv + argc}, std::cout, std::cerr);
+    if (line.exit_code) return *line.exit_code;
+    try {
+        return run(line.options);
+    } catch (const std::exception& error) {
+        std::cout << std::endl;
+        std::cerr << error.what() << std::endl;
+        return 1;
+    }
+}

@@ -1,0 +1,26 @@
+// The demo's command line.
+#pragma once
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct Options {
+    std::int64_t epochs = 4;
+    std::int64_t batch = 128;
+    std::string device; // empty: the best
+    std::string data;   // empty: where Debian's package puts it
+    std::string out = "demo-output";
+    std::uint64_t seed = 0;
+    std::int64_t train_limit = 0; // 0: all images
+};
+
+inline constexpr int exit_usage = 2;
+
+struct CommandLine {
+    Options options;
+    std::optional<int> exit_code; // set: end now with it; what is to be said is said
+};
+// Arguments without the program's name.
+CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::ostream& err);

@@ -1,0 +1,89 @@
+#include "progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#if defined(_WIN32)
+#include <io.h>
+#else
+#include <sys/ioctl.h>
+#include <unistd.h>
+#endif
+
+namespace {
+
+template <class... Values> std::string format(const char* pattern, Values... values)
+{
+    char text[160];
+    std::snprintf(text, sizeof(text), pattern, values...);
+    return text;
+}
+
+} // namespace
+
+std::string duration(double seconds)
+{
+    if (!(seconds >= 0) || seconds > 1e7) return "?";
+    const auto whole = static_cast<long>(std::lround(seconds));
+    if (whole >= 3600) return format("%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+    return format("%ld:%02ld", whole / 60, whole % 60);
+}
+
+std::string progress_line(const Progress& p, std::size_t width)
+{
+    const std::string head = format("epoch %lld/%lld ", static_cast<long long>(p.epoch), static_cast<long long>(p.epochs));
+    std::string tail = format(" %lld/%lld  loss %.3f  accuracy %.1f %%", static_cast<long long>(p.step),
+                              static_cast<long long>(p.steps), p.loss, 100 * p.accuracy);
+    if (p.images_per_second > 0)
+        tail += format("  %.0f images/s  ", p.images_per_second) + duration(p.seconds_left) + " left";
+    constexpr std::size_t least_bar = 7, most_bar = 40;
+    std::string bar;
+    if (head.size() + tail.size() + least_bar <= width) {
+        const std::size_t inner = std::min(width - head.size() - tail.size(), most_bar) - 2;
+        const double share = p.steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.steps) : 0;
+        const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(inner));
+        bar = "[" + std::string(full, '=') + (full < inner ? ">" : "") + std::string(inner - std::min(inner, full + 1), ' ')
+            + "]";
+    }
+    return (head + bar + tail).substr(0, width);
+}
+
+void ProgressBar::show(const Progress& p)
+{
+    const Clock::time_point now = Clock::now();
+    const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000);
+    if (now - last_ < pause && p.step != p.steps) return;
+    last_ = now;
+    if (terminal_)
+        out_ << '\r' << progress_line(p, terminal_width() - 1) << "\033[K" << std::flush;
+    else
+        out_ << progress_line(p, 110) << std::endl;
+    shown_ = true;
+}
+
+void ProgressBar::clear()
+{
+    if (terminal_ && shown_) out_ << "\r\033[K" << std::flush;
+    shown_ = false;
+}
+
+bool is_terminal_stdout()
+{
+#if defined(_WIN32)
+    return _isatty(_fileno(stdout)) != 0;
+#else
+    const char* kind = std::getenv("TERM");
+    return isatty(STDOUT_FILENO) == 1 && (!kind || std::string(kind) != "dumb");
+#endif
+}
+
+std::size_t terminal_width()
+{
+#if !defined(_WIN32)
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
+#endif
+    return 80;
+}

@@ -1,0 +1,193 @@
+#include "training.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <numbers>
+#include <tuple>
+
+#include "net.hpp"
+
+namespace {
+
+constexpr double first_learning_rate = 1e-3;
+constexpr std::int64_t test_batch = 250;
+constexpr std::size_t calls_in_flight = 2; // read later, so that host and device work at once
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+rp::data::DataLoaderOptions batches(std::int64_t size)
+{
+    return {.batch_size = size, .mean = {0.2860}, .std = {0.3530}}; // of the training images
+}
+
+rp::Tensor correct(const rp::Tensor& logits, const rp::Tensor& y) // how many
+{
+    return rp::sum(rp::cast(rp::argmax(logits, 1) == y, rp::f32));
+}
+
+class Training {
+public:
+    Training(const Options& options, const rp::data::TrainTest& data, const Reporter& reporter)
+        : options_(options), reporter_(reporter), train_(limited(options, data.train), training_batches(options)),
+          test_(data.test, batches(test_batch))
+    {
+        const rp::Dim batch = rp::symbol("batch");
+        const std::vector<rp::Spec> inputs = {rp::spec({batch, 1, 28, 28}), rp::spec({batch}, rp::i32)};
+        step_ = rp::record(
+            [&](rp::Tensor x, rp::Tensor y) {
+                const rp::Tensor logits = net_(x);
+                const rp::Tensor loss = rp::cross_entropy(logits, y);
+                optimizer_.zero_grad();
+                loss.backward();
+                optimizer_.step();
+                return std::tuple(loss.detach(), correct(logits.detach(), y));
+            },
+            inputs);
+        net_.eval();
+        test_step_ = rp::record(
+            [&](rp::Tensor x, rp::Tensor y) {
+                const rp::no_grad guard;
+                const rp::Tensor logits = net_(x);
+                return std::tuple(rp::cross_entropy(logits, y, rp::Reduction::sum), correct(logits, y));
+            },
+            inputs);
+        net_.train();
+        for (const rp::Variable& p : net_.parameters()) history_.parameters += p.numel().value();
+        history_.steps_per_epoch = train_.size();
+    }
+
+    History run(const std::filesystem::path& weights)
+    {
+        for (epoch_ = 0; epoch_ < options_.epochs; ++epoch_) {
+            if (!run_epoch()) {
+                history_.interrupted = true;
+                break;
+            }
+            test();
+            rp::save_safetensors(weights, net_.state_dict());
+            reporter_.epoch(history_);
+        }
+        return history_;
+    }
+
+private:
+    struct Call {
+        std::vector<rp::Tensor> results; // loss, number of correct images
+        std::int64_t images;
+    };
+
+    static rp::data::ImageDataset limited(const Options& options, const rp::data::ImageDataset& all)
+    {
+        return options.train_limit > 0 ? all.first(options.train_limit) : all;
+    }
+
+    static rp::data::DataLoaderOptions training_batches(const Options& options)
+    {
+        rp::data::DataLoaderOptions out = batches(options.batch);
+        out.shuffle = true;
+        out.seed = options.seed;
+        return out;
+    }
+
+    // False where it was interrupted.
+    bool run_epoch()
+    {
+        const Clock::time_point start = Clock::now();
+        const double before = history_.train_seconds;
+        std::deque<Call> calls;
+        seen_ = hits_ = 0;
+        bool complete = true;
+        for (const auto& [x, y] : train_.epoch(static_cast<std::uint64_t>(epoch_))) {
+            complete = !reporter_.stop();
+            if (!complete) break;
+            optimizer_.set_learning_rate(scheduled_rate());
+            ++started_;
+            calls.push_back({step_.call({x, y}), y.numel().value()});
+            if (calls.size() <= calls_in_flight) continue;
+            finish(calls.front());
+            calls.pop_front();
+            history_.train_seconds = before + seconds_since(start);
+            report();
+        }
+        for (const Call& call : calls) finish(call);
+        history_.train_seconds = before + seconds_since(start);
+        report();
+        return complete;
+    }
+
+    // From the first rate down to 0 along half a cosine.
+    double scheduled_rate() const
+    {
+        const double share = static_cast<double>(started_) / static_cast<double>(options_.epochs * train_.size());
+        return first_learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * share));
+    }
+
+    void finish(const Call& call)
+    {
+        const double loss = call.results[0].item<float>(), hits = call.results[1].item<float>();
+        history_.loss.push_back(loss);
+        history_.accuracy.push_back(hits / static_cast<double>(call.images));
+        if (!std::isfinite(loss))
+            throw rp::Error(rp::ErrorKind::state, "The loss is not finite any more at step "
+                                                      + std::to_string(history_.loss.size())
+                                                      + ": the training diverged; try another --seed or --batch.");
+        hits_ += hits;
+        seen_ += call.images;
+        images_ += call.images;
+    }
+
+    void report()
+    {
+        const auto done = static_cast<std::int64_t>(history_.loss.size());
+        if (done == 0) return;
+        const double step_seconds = history_.train_seconds / static_cast<double>(done);
+        history_.images_per_second = static_cast<double>(images_) / history_.train_seconds;
+        const std::size_t window = std::min<std::size_t>(history_.loss.size(), 20);
+        double loss = 0;
+        for (std::size_t i = history_.loss.size() - window; i < history_.loss.size(); ++i) loss += history_.loss[i];
+        reporter_.step({.epoch = epoch_ + 1, .epochs = options_.epochs, .step = done - epoch_ * train_.size(),
+                        .steps = train_.size(), .loss = loss / static_cast<double>(window),
+                        .accuracy = hits_ / static_cast<double>(seen_),
+                        .images_per_second = history_.images_per_second,
+                        .seconds_left = step_seconds * static_cast<double>(options_.epochs * train_.size() - done)});
+    }
+
+    void test()
+    {
+        std::vector<std::vector<rp::Tensor>> results;
+        for (const auto& [x, y] : test_) results.push_back(test_step_.call({x, y}));
+        double loss = 0, hits = 0;
+        for (const auto& r : results) {
+            loss += r[0].item<float>();
+            hits += r[1].item<float>();
+        }
+        const auto images = static_cast<double>(test_.dataset().size());
+        history_.test_loss.push_back(loss / images);
+        history_.test_accuracy.push_back(hits / images);
+    }
+
+    const Options& options_;
+    const Reporter& reporter_;
+    rp::data::DataLoader train_, test_;
+    Net net_;
+    rp::optim::Adam optimizer_{net_.parameters(), {.lr = first_learning_rate}};
+    rp::Program step_, test_step_;
+    History history_;
+    std::int64_t epoch_ = 0, started_ = 0, images_ = 0, seen_ = 0;
+    double hits_ = 0;
+};
+
+} // namespace
+
+History train(const Options& options, const rp::data::TrainTest& data, const std::filesystem::path& weights,
+              const Reporter& reporter)
+{
+    rp::manual_seed(options.seed);
+    return Training(options, data, reporter).run(weights);
+}

@@ -1,0 +1,30 @@
+// Trains the network and keeps what happened.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include <reprise/data.hpp>
+
+#include "options.hpp"
+#include "progress.hpp"
+
+struct History {
+    std::int64_t parameters = 0;
+    std::vector<double> loss, accuracy;         // of each step's batch; accuracy from 0 to 1
+    std::vector<double> test_loss, test_accuracy; // after each epoch
+    std::int64_t steps_per_epoch = 0;
+    double train_seconds = 0; // without the tests after each epoch
+    double images_per_second = 0;
+    bool interrupted = false;
+};
+
+struct Reporter {
+    std::function<void(const Progress&)> step;
+    std::function<void(const History&)> epoch; // its weights are written then
+    std::function<bool()> stop;                // asked before each step
+};
+
+// Writes the weights to `weights` after each epoch.
+History train(const Options&, const reprise::data::TrainTest&, const std::filesystem::path& weights, const Reporter&);

@@ -1,0 +1,26 @@
+#version 460
+// 0, 1, ..., count - 1.
+//
+//   operands   output
+//   ints       count
+//   groups     ceil(count / 256)
+#define OPERANDS 1
+#define FLOATS 0
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/dtypes.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(constant_id = 0) const uint DTYPE = 0;
+
+void main()
+{
+    const uint count = uint(record.n[0]);
+    const Operand to = record.operand[0];
+    const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
+    if (4u * group >= count)
+        return;
+    store4_bits(to.address, DTYPE, group, bits_of(int(4u * group) + ivec4(0, 1, 2, 3), DTYPE));
+}

@@ -1,0 +1,109 @@
+// variants: col2im: ; col2im_texel: -DTEXEL
+// The transpose of im2col: dx[n][ci][y][x] is the sum over the windows that contain it, ky and kx ascending, of
+// dcol[(ci, ky, kx)][(n, oy, ox)].  The sum starts at +0, so adding a 0 for a window outside changes no bit.
+//
+//   operands  dcol [Ci * kh * kw][pitch], dx [N, Ci, H, W] contiguous
+//   ints      N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch
+//   groups    ceil(N * Ci * H * W / 64)
+//             col2im_texel: ceil(N * Ci * ceil(H * W / 16) / 64)
+//   col2im_texel requires  both operands in the slab, dx inside a window; strides of 1, OW == W >= 4,
+//             H * W and pitch multiples of 4
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 2
+#define FLOATS 0
+#define SLAB
+#include "common/abi.glsl"
+#include "common/conv.glsl"
+#include "common/index.glsl"
+layout(local_size_x = 64) in;
+
+#ifdef TEXEL
+// Element q of an image is in the windows q + (padding y - ky) * W + padding x - kx.  An invocation makes 16
+// neighbours.  Sums stand in macros, as the loop unroller of spirv-opt drops NoContraction.
+const uint TEXELS = 4u;
+
+void main()
+{
+    const uint N = record.n[0], channels = record.n[1], H = record.n[2], W = record.n[3], OH = record.n[4],
+               kh = record.n[6], kw = record.n[7], pitch4 = record.n[12] / 4u;
+    const int padding_y = record.n[10], padding_x = record.n[11];
+    const uint col = record.operand[0].texel, dx = record.operand[1].texel;
+
+    const uint plane4 = H * W / 4u, blocks = (plane4 + TEXELS - 1u) / TEXELS;
+    const uint block = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (block >= N * channels * blocks) return;
+    const uint plane = quotient(block, blocks), texel = (block - plane * blocks) * TEXELS;
+    const uint n = quotient(plane, channels), channel = plane - n * channels;
+    const uint y = quotient(4u * texel, W);
+
+    const int x = int(4u * texel - y * W);
+    Four at0 = Four(ivec4(int(y) + padding_y), ivec4(x + padding_x) + ivec4(0, 1, 2, 3));
+    wrap(at0, int(W) + padding_x, int(W));
+#define NEXT(i, j)                                    \
+    Four at##j = Four(at##i.row, at##i.column + 4);   \
+    wrap(at##j, int(W) + padding_x, int(W));
+    NEXT(0, 1) NEXT(1, 2) NEXT(2, 3)
+
+    precise vec4 sum0 = vec4(0.0), sum1 = vec4(0.0), sum2 = vec4(0.0), sum3 = vec4(0.0);
+    uint row_at = col + channel * kh * kw * pitch4;
+    int ky = 0;
+    int line = int((n * OH) * W + 4u * texel) + padding_y * int(W) + padding_x;
+    do {
+#define IN_COLUMN(i) const bvec4 inside##i = lessThan(uvec4(at##i.row - ky), uvec4(OH));
+        IN_COLUMN(0) IN_COLUMN(1) IN_COLUMN(2) IN_COLUMN(3)
+        int kx = 0;
+        do {
+            const int first = int(row_at) + ((line - kx) >> 2);
+            const uint by = uint((line - kx) & 3);
+            const vec4 v0 = texelFetch(slab, first), v1 = texelFetch(slab, first + 1),
+                       v2 = texelFetch(slab, first + 2), v3 = texelFetch(slab, first + 3),
+                       v4 = texelFetch(slab, first + 4);
+#define ADD(i, low, high)                                                                      \
+    {                                                                                          \
+        const bvec4 in_row = lessThan(uvec4(at##i.column - kx), uvec4(W));                     \
+        const vec4 v = mix(vec4(0.0), shifted(low, high, by), in_row);                         \
+        sum##i += mix(vec4(0.0), v, inside##i);                                                \
+    }
+            ADD(0, v0, v1) ADD(1, v1, v2) ADD(2, v2, v3) ADD(3, v3, v4)
+            row_at += pitch4;
+        } while (++kx < int(kw));
+        line -= int(W);
+    } while (++ky < int(kh));
+
+    const uint dx_at = IN_WINDOW(dx) + plane * plane4 + texel;
+    slab_window[WINDOW_OF(dx)].v[dx_at] = sum0;
+    if (texel + 1u < plane4) slab_window[WINDOW_OF(dx)].v[dx_at + 1u] = sum1;
+    if (texel + 2u < plane4) slab_window[WINDOW_OF(dx)].v[dx_at + 2u] = sum2;
+    if (texel + 3u < plane4) slab_window[WINDOW_OF(dx)].v[dx_at + 3u] = sum3;
+}
+#else
+void main()
+{
+    const uint N = record.n[0], channels = record.n[1], H = record.n[2], W = record.n[3], OH = record.n[4],
+               OW = record.n[5], pitch = record.n[12];
+    const ivec2 kernel = ivec2(record.n[7], record.n[6]), stride = ivec2(record.n[9], record.n[8]),
+                padding = ivec2(record.n[11], record.n[10]);
+    Floats col = Floats(record.operand[0].address), dx = Floats(record.operand[1].address);
+
+    const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (element >= N * channels * H * W) return;
+    const uint line = quotient(element, W), plane = quotient(line, H), n = quotient(plane, channels);
+    const int x = int(element - line * W) + padding.x, y = int(line - plane * H) + padding.y;
+    const int taps = int((plane - n * channels) * uint(kernel.y * kernel.x) * pitch + n * OH * OW);
+
+    // The last window begins in output row y / stride; ky grows as windows go back.
+    const int last_x = min(int(quotient(uint(x), uint(stride.x))), int(OW) - 1);
+    int oy = min(int(quotient(uint(y), uint(stride.y))), int(OH) - 1);
+    precise float sum = 0.0;
+    for (int ky = y - oy * stride.y; ky < kernel.y && oy >= 0; ky += stride.y) {
+        int ox = last_x;
+        for (int kx = x - ox * stride.x; kx < kernel.x && ox >= 0; kx += stride.x) {
+            sum += col.v[taps + (ky * kernel.x + kx) * int(pitch) + oy * int(OW) + ox];
+            --ox;
+        }
+        --oy;
+    }
+    dx.v[element] = sum;
+}
+#endif

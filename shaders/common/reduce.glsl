@@ -1,0 +1,214 @@
+// Reductions over any dimensions of a strided tensor.  The including file defines
+//   ELEMENT, VECTOR4      float and vec4, or int and ivec4
+//   IDENTITY              of the operation
+//   combine(a, b)         on ELEMENT and on VECTOR4
+// and one of these, or none:
+//   ROWS                  4 neighbouring elements of one output lie in a texel (16 bytes)
+//   COLUMNS               the same element of 4 neighbouring outputs lies in a texel
+//   PARTIALS              the second level
+// TEXELS loads and stores through the slab's views, else by address.
+//
+// Numeric class, a pure function of n, the number of elements that make one output (counted row-major over the
+// reduced dimensions): the same bits in every variant, for any strides and any placement.
+//   block     256 consecutive elements: element e goes to accumulator e % 8, in order; the 8 are added
+//             ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)).  An accumulator starts as the identity.
+//   partial   c of C = min(ceil(n / 256), 4096) takes blocks c, c + C, c + 2C, ... in order.
+//   output    the partials 16 by 16: sums of 16 in order, of 16 such sums in order, and these in order.
+// No sum is ever -0, as each starts at +0: adding an identity changes no bit, so one partial equals its output.
+//
+//   operands   x, result: [C][outputs], which is the output where C = 1
+//   ints       n, outputs, C, sizes and strides of the kept dimensions, the same of the reduced ones; outermost first.
+//              Where neighbours share a texel, their innermost size counts texels, and so do all strides (and
+//              `outputs`); n counts elements.
+//   groups     ceil(outputs * C / 64)
+//   PARTIALS:  partials [C][outputs], result; outputs, C; groups ceil(outputs / 64)
+//
+// Repeated code stands in macros, not in loops: the loop unroller of spirv-opt drops NoContraction from its copies.
+#include "common/index.glsl"
+
+layout(local_size_x = 64) in;
+
+#define EACH_8(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+const uint BLOCK = 256u;
+
+#if defined(ROWS) || defined(COLUMNS)
+#define VALUE VECTOR4
+#else
+#define VALUE ELEMENT
+#endif
+
+#ifdef PARTIALS
+
+const uint FAN = 16u;
+
+void main()
+{
+    const uint outputs = uint(record.n[0]), count = uint(record.n[1]);
+    Elements from = Elements(record.operand[0].address), to = Elements(record.operand[1].address);
+    const uint o = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (o >= outputs)
+        return;
+    VALUE total = IDENTITY;
+    for (uint i = 0u; i < count; i += FAN * FAN) {
+        VALUE middle = IDENTITY;
+        const uint middle_end = min(i + FAN * FAN, count);
+        for (uint j = i; j < middle_end; j += FAN) {
+            VALUE inner = IDENTITY;
+            const uint end = min(j + FAN, middle_end);
+            for (uint k = j; k < end; ++k)
+                inner = combine(inner, from.v[k * outputs + o]);
+            middle = combine(middle, inner);
+        }
+        total = combine(total, middle);
+    }
+    to.v[o] = total;
+}
+
+#else
+
+layout(constant_id = 0) const uint KEPT = 0;    // dimensions
+layout(constant_id = 1) const uint REDUCED = 0;
+layout(constant_id = 2) const uint OUTPUTS_ADJACENT = 0; // neighbouring invocations: 1: outputs, 0: partials
+layout(constant_id = 3) const uint RAGGED = 1;           // n may be no multiple of 8 (ROWS: 32)
+
+// A position in the reduced dimensions.
+struct Walk {
+    uint at;
+    uint c[MAX_RANK];
+};
+void advance(inout Walk w, uint size[MAX_RANK], int stride[MAX_RANK])
+{
+    const uint inner = max(REDUCED, 1u) - 1u;
+    w.at += uint(stride[inner]);
+    if (REDUCED > 1u) {
+        ++w.c[inner];
+        for (uint d = inner; d > 0u; --d) {
+            const bool over = w.c[d] == size[d];
+            w.at += over ? uint(stride[d - 1u]) - size[d] * uint(stride[d]) : 0u;
+            w.c[d] = over ? 0u : w.c[d];
+            w.c[d - 1u] += over ? 1u : 0u;
+        }
+    }
+}
+
+#ifdef TEXELS
+#define LOAD(at) texelFetch(slab, int(x.texel + (at)))
+#elif defined(ROWS) || defined(COLUMNS)
+#define LOAD(at) Vec4s(x.address).v[at]
+#else
+#define LOAD(at) Elements(x.address).v[at]
+#endif
+
+void main()
+{
+    const uint n = uint(record.n[0]), outputs = uint(record.n[1]), partials = uint(record.n[2]);
+    const Operand x = record.operand[0], result = record.operand[1];
+    uint kept_size[MAX_RANK], size[MAX_RANK];
+    int kept_stride[MAX_RANK], stride[MAX_RANK];
+    for (uint d = 0u; d < KEPT; ++d) {
+        kept_size[d] = uint(record.n[3u + d]);
+        kept_stride[d] = record.n[3u + KEPT + d];
+    }
+    for (uint d = 0u; d < REDUCED; ++d) {
+        size[d] = uint(record.n[3u + 2u * KEPT + d]);
+        stride[d] = record.n[3u + 2u * KEPT + REDUCED + d];
+    }
+    const uint invocation = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (invocation >= outputs * partials)
+        return;
+    const uint major = quotient(invocation, OUTPUTS_ADJACENT != 0u ? outputs : partials);
+    const uint minor = invocation - major * (OUTPUTS_ADJACENT != 0u ? outputs : partials);
+    const uint o = OUTPUTS_ADJACENT != 0u ? minor : major;
+    const uint first_block = OUTPUTS_ADJACENT != 0u ? major : minor;
+
+    uint origin = 0u;
+    uint c[MAX_RANK];
+    if (KEPT > 0u) {
+        coordinates(o, KEPT, kept_size, c);
+        origin = offset(KEPT, c, kept_stride);
+    }
+
+#ifdef ROWS
+    const uint STEP = 4u; // elements of a walk's step
+#else
+    const uint STEP = 1u;
+#endif
+    VALUE total = VALUE(IDENTITY);
+    for (uint first = first_block * BLOCK; first < n; first += partials * BLOCK) {
+        uint left = min(BLOCK, n - first);
+        Walk w;
+        w.at = origin;
+        if (REDUCED == 1u) {
+            w.at += (first / STEP) * uint(stride[0]);
+        } else if (REDUCED > 1u) {
+            coordinates(first / STEP, REDUCED, size, w.c);
+            w.at += offset(REDUCED, w.c, stride);
+        }
+#define LOAD_NEXT(i)               \
+    const VALUE t##i = LOAD(w.at); \
+    advance(w, size, stride);
+#ifdef ROWS
+        VALUE a0 = VALUE(IDENTITY), a1 = a0; // accumulators 0 to 3 and 4 to 7
+        while (left >= 32u) {
+            EACH_8(LOAD_NEXT)
+            a0 = combine(a0, t0);
+            a1 = combine(a1, t1);
+            a0 = combine(a0, t2);
+            a1 = combine(a1, t3);
+            a0 = combine(a0, t4);
+            a1 = combine(a1, t5);
+            a0 = combine(a0, t6);
+            a1 = combine(a1, t7);
+            left -= 32u;
+        }
+        if (RAGGED != 0u) {
+#define INSIDE(t, i) VALUE(left > i ? t.x : IDENTITY, left > i + 1u ? t.y : IDENTITY, \
+                           left > i + 2u ? t.z : IDENTITY, left > i + 3u ? t.w : IDENTITY)
+            while (left > 0u) {
+                const VALUE t0 = LOAD(w.at);
+                if (left > 4u)
+                    advance(w, size, stride);
+                const VALUE t1 = LOAD(w.at);
+                advance(w, size, stride);
+                a0 = combine(a0, INSIDE(t0, 0u));
+                a1 = combine(a1, INSIDE(t1, 4u));
+                left -= min(left, 8u);
+            }
+        }
+        const VALUE a = combine(a0, a1);
+        total.x = combine(total.x, combine(combine(a.x, a.y), combine(a.z, a.w)));
+#else
+#define CLEAR(i) VALUE a##i = VALUE(IDENTITY);
+#define COMBINE(i) a##i = combine(a##i, t##i);
+        EACH_8(CLEAR)
+        while (left >= 8u) {
+            EACH_8(LOAD_NEXT)
+            EACH_8(COMBINE)
+            left -= 8u;
+        }
+        if (RAGGED != 0u) {
+#define COMBINE_LAST(i)                        \
+    if (left > i) {                            \
+        a##i = combine(a##i, LOAD(w.at));      \
+        advance(w, size, stride);              \
+    }
+            EACH_8(COMBINE_LAST)
+        }
+        const VALUE b0 = combine(a0, a4), b1 = combine(a1, a5), b2 = combine(a2, a6), b3 = combine(a3, a7);
+        total = combine(total, combine(combine(b0, b1), combine(b2, b3)));
+#endif
+    }
+
+    const uint place = first_block * outputs + o;
+#ifdef ROWS
+    Elements(result.address).v[place] = total.x;
+#elif defined(COLUMNS) && defined(TEXELS)
+    slab_window[WINDOW_OF(result.texel)].v[IN_WINDOW(result.texel + place)] = total;
+#elif defined(COLUMNS)
+    Vec4s(result.address).v[place] = total;
+#else
+    Elements(result.address).v[place] = total;
+#endif
+}
+
+#endif

@@ -1,0 +1,85 @@
+// Rows of elements along one dimension of strided tensors; an invocation makes one row.  The including file defines
+// OPERANDS and, for whole texels along the rows, TEXELS (loads and stores through the slab's views).
+//
+//   ints       n (elements of a row), rows, stride along the row by operand, sizes[KEPT], strides[KEPT] by operand
+//              TEXELS: n is a multiple of 4, the strides along the row are 1 and the others count texels
+//   groups     ceil(rows / 64)
+//
+// Numeric class of a row's sum, in every variant: blocks of 256 consecutive elements; in a block element e goes to
+// accumulator e % 4, in order, and these are added (0 + 1) + (2 + 3); the blocks are added in order.
+#include "common/index.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(constant_id = 0) const uint KEPT = 0; // dimensions beside the row's
+
+const uint BLOCK = 256u;
+
+struct Row {
+    Operand operand;
+    uint at;     // of the first element: texels, or elements
+    uint stride; // elements
+};
+
+Row row_of(uint k, uint c[MAX_RANK])
+{
+    Row row;
+    row.operand = record.operand[k];
+    row.stride = uint(record.n[2u + k]);
+    int strides[MAX_RANK];
+    for (uint d = 0u; d < KEPT; ++d) strides[d] = record.n[2u + OPERANDS + KEPT * (k + 1u) + d];
+    row.at = 0u;
+    if (KEPT > 0u)
+        row.at = offset(KEPT, c, strides);
+    return row;
+}
+
+// Where this invocation works; false beyond the last row.
+bool place(out uint n, out uint c[MAX_RANK])
+{
+    n = uint(record.n[0]);
+    const uint rows = uint(record.n[1]);
+    uint size[MAX_RANK];
+    for (uint d = 0u; d < KEPT; ++d) size[d] = uint(record.n[2u + OPERANDS + d]);
+    const uint row = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (KEPT > 0u)
+        coordinates(row, KEPT, size, c);
+    return row < rows;
+}
+
+// Elements e to e + 3, of which those from n on are the last one again.
+vec4 load4(Row row, uint e, uint n)
+{
+#ifdef TEXELS
+    return texelFetch(slab, int(row.operand.texel + row.at + e / 4u));
+#else
+    Floats from = Floats(row.operand.address);
+    const uvec4 at = row.at + min(e + uvec4(0u, 1u, 2u, 3u), uvec4(n - 1u)) * row.stride;
+    return vec4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]);
+#endif
+}
+// 0 for elements from n on
+vec4 inside(vec4 v, uint e, uint n)
+{
+#ifdef TEXELS
+    return v;
+#else
+    return vec4(v.x, e + 1u < n ? v.y : 0.0, e + 2u < n ? v.z : 0.0, e + 3u < n ? v.w : 0.0);
+#endif
+}
+void store4(Row row, uint e, uint n, vec4 v)
+{
+#ifdef TEXELS
+    const uint first = row.operand.texel;
+    slab_window[WINDOW_OF(first)].v[IN_WINDOW(first) + row.at + e / 4u] = v;
+#else
+    Floats to = Floats(row.operand.address);
+    uint at = row.at + e * row.stride;
+    to.v[at] = v.x;
+    if (e + 1u < n) to.v[at + row.stride] = v.y;
+    if (e + 2u < n) to.v[at + 2u * row.stride] = v.z;
+    if (e + 3u < n) to.v[at + 3u * row.stride] = v.w;
+#endif
+}
+
+precise vec4 exponential(vec4 v) { return vec4(rp_exp(v.x), rp_exp(v.y), rp_exp(v.z), rp_exp(v.w)); }

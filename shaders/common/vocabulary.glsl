@@ -1,0 +1,14 @@
+// The GLSL reader's vocabulary: glue around ops/vocabulary.inc.  Include it for rp_exp, rp_log, ... in any shader.
+#extension GL_GOOGLE_include_directive : require
+#define RPF precise float
+#define RP_FN
+#define rp_bits(x) floatBitsToUint(x)
+#define rp_value(u) uintBitsToFloat(u)
+uint rp_umulhi(uint a, uint b)
+{
+    uint high, low;
+    umulExtended(a, b, high, low);
+    return high;
+}
+RPF rp_sqrt(float x) { return sqrt(x); }
+#include "ops/vocabulary.inc"

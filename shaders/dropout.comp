@@ -1,0 +1,50 @@
+#version 460
+// y = dropped ? 0 : x * scale; ops/philox.inc says which elements are dropped.
+//
+//   operands   x, y: contiguous
+//   floats     scale
+//   ints       count, threshold, seed low and high, ordinal low and high
+//   groups     ceil(count / 256)
+// variants: dropout: ; dropout_texel: -DTEXELS
+#define OPERANDS 2
+#define FLOATS 1
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/philox.glsl"
+#include "common/dtypes.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(constant_id = 0) const uint DTYPE = 0;
+
+void main()
+{
+    const float scale = record.f[0];
+    const uint count = uint(record.n[0]), threshold = uint(record.n[1]);
+    const uint seed_low = uint(record.n[2]), seed_high = uint(record.n[3]);
+    const uint ordinal_low = uint(record.n[4]), ordinal_high = uint(record.n[5]);
+    const Operand from = record.operand[0], to = record.operand[1];
+    const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
+    if (4u * group >= count)
+        return;
+#ifdef TEXELS
+    const vec4 x = texelFetch(slab, int(from.texel + group));
+#else
+    const vec4 x = floats_of(load4_bits(from.address, DTYPE, group), DTYPE);
+#endif
+    const rp_words w = rp_random(group, ordinal_low, ordinal_high, seed_low, seed_high);
+    precise vec4 y = x * scale;
+    y.x = rp_dropped(w.x, threshold) ? 0.0 : y.x;
+    y.y = rp_dropped(w.y, threshold) ? 0.0 : y.y;
+    y.z = rp_dropped(w.z, threshold) ? 0.0 : y.z;
+    y.w = rp_dropped(w.w, threshold) ? 0.0 : y.w;
+#ifdef TEXELS
+    slab_window[WINDOW_OF(to.texel)].v[IN_WINDOW(to.texel) + group] = y;
+#else
+    store4_bits(to.address, DTYPE, group, bits_of(y, DTYPE));
+#endif
+}

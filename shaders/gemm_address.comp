@@ -1,0 +1,140 @@
+// variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE
+#version 460
+// C[b] = A[b] * B[b], loads by address, any strides: transposes and views need no packing.
+// Bits: common/gemm.glsl.
+//
+// Each lane makes ROWS rows x COLUMNS columns, LANES columns apart.  No barriers.  Two forms:
+//   by default  8 rows x 8 columns, 4 lanes that all load the same A: right on any device, fit for
+//               SwiftShader
+//   SHUFFLE     16 rows x 4 columns, 8 lanes that share what they load of A: needs subgroups of 8 lanes,
+//               fit for lavapipe where an operand is not in the slab or not worth packing
+//
+//   operands   A, B, C
+//   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB     (elements)
+//              rs and cs are the strides from row to row and from column to column
+//   groups     batch * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batch * ceil(M / 16) * ceil(N / 32)
+//   requires   offsets below 2^31 elements
+#extension GL_GOOGLE_include_directive : require
+#ifdef SHUFFLE
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
+#define OPERANDS 3
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/index.glsl"
+#include "common/gemm.glsl"
+
+// STEPS of k in a block: with more of them SwiftShader's code outgrows the instruction cache.
+#ifdef SHUFFLE
+const uint LANES = 8u, ROWS = 16u, COLUMNS = 4u, STEPS = 4u;
+const uint A_LOADS = 2u; // lane i loads rows i and 8 + i
+#define A_ROW(i) (i * LANES + lane)
+#define A_OF(row, step) subgroupShuffle(a[step][(row) / 8], (row) % 8)
+#define EACH_ROW EACH_16
+#define EACH_COLUMN EACH_4
+#define EACH_STEP(F, row) F(row, 0) F(row, 1) F(row, 2) F(row, 3)
+#define EACH_VECTOR(F, row) F(row, 0)
+#define MULTIPLY_ROW(row, x, b) sum[row][0] += (x) * b[0];
+#else
+const uint LANES = 4u, ROWS = 8u, COLUMNS = 8u, STEPS = 2u;
+const uint A_LOADS = 8u;
+#define A_ROW(i) (i)
+#define A_OF(row, step) a[step][row]
+#define EACH_ROW EACH_8
+#define EACH_COLUMN EACH_8
+#define EACH_STEP(F, row) F(row, 0) F(row, 1)
+#define EACH_VECTOR(F, row) F(row, 0) F(row, 1)
+#define MULTIPLY_ROW(row, x, b) sum[row][0] += (x) * b[0]; sum[row][1] += (x) * b[1];
+#endif
+layout(local_size_x = LANES) in;
+
+#define CLEAR_VECTOR(row, i) sum[row][i] = total[row][i] = vec4(0.0);
+#define CLEAR(row) EACH_VECTOR(CLEAR_VECTOR, row)
+#define MULTIPLY(row, step) MULTIPLY_ROW(row, A_OF(row, step), b[step])
+#define MULTIPLY_BLOCK(row) EACH_STEP(MULTIPLY, row)
+#define MULTIPLY_LAST(row) MULTIPLY(row, 0)
+#define END_CHUNK_VECTOR(row, i)                                                                   \
+    if (full) {                                                                                    \
+        total[row][i] += sum[row][i];                                                              \
+        sum[row][i] = vec4(0.0);                                                                   \
+    }
+#define END_CHUNK(row) EACH_VECTOR(END_CHUNK_VECTOR, row)
+#define END_VECTOR(row, i) total[row][i] += sum[row][i];
+#define END(row) EACH_VECTOR(END_VECTOR, row)
+#define STORE(i)                                                                                   \
+    if (column + i * LANES < N)                                                                    \
+        C.v[c_at + i * int(LANES)] = total[0][i / 4][i % 4];
+#define MOVE_UP_VECTOR(row, i) total[row][i] = total[(row + 1) % ROWS][i];
+#define MOVE_UP(row) EACH_VECTOR(MOVE_UP_VECTOR, row)
+
+void main()
+{
+    Record r = record;
+    const uint M = r.n[0], N = r.n[1], K = r.n[2];
+    const int rsA = r.n[3], rsB = r.n[4], ldc = r.n[5], batches = r.n[6];
+    const int strideA = r.n[7], strideB = r.n[8], strideC = r.n[9], csA = r.n[10], csB = r.n[11];
+    Floats A = Floats(r.operand[0].address), B = Floats(r.operand[1].address);
+    Floats C = Floats(r.operand[2].address);
+
+    const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS * LANES);
+    const int batch = int(tile.batch);
+    if (batch >= batches)
+        return;
+    const uint lane = gl_LocalInvocationID.x;
+    const uint column = tile.column + lane;
+
+    // Rows and columns beyond the edge read the last one instead, and are not stored.
+    int a_at[A_LOADS], b_at[COLUMNS];
+    [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
+        a_at[i] = batch * strideA + int(min(tile.row + A_ROW(i), M - 1u)) * rsA;
+    [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
+        b_at[i] = batch * strideB + int(min(column + i * LANES, N - 1u)) * csB;
+
+    precise vec4 sum[ROWS][COLUMNS / 4u], total[ROWS][COLUMNS / 4u];
+    EACH_ROW(CLEAR)
+    uint k = 0u;
+    int a_k = 0, b_k = 0; // offsets of k
+    const uint whole = K - K % STEPS;
+    if (whole > 0u) {
+        do {
+            const uint end = min(k + CHUNK, whole);
+            do {
+                float a[STEPS][A_LOADS];
+                vec4 b[STEPS][COLUMNS / 4u];
+                [[unroll]] for (uint s = 0u; s < STEPS; ++s) {
+                    [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
+                        a[s][i] = A.v[a_at[i] + a_k];
+                    [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
+                        b[s][i / 4u][i % 4u] = B.v[b_at[i] + b_k];
+                    a_k += csA;
+                    b_k += rsB;
+                }
+                EACH_ROW(MULTIPLY_BLOCK)
+                k += STEPS;
+            } while (k < end);
+            const bool full = k % CHUNK == 0u;
+            EACH_ROW(END_CHUNK)
+        } while (k < whole);
+    }
+    for (; k < K; ++k) { // fewer than STEPS, all in one chunk, as CHUNK % STEPS is 0
+        float a[1][A_LOADS];
+        vec4 b[1][COLUMNS / 4u];
+        [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
+            a[0][i] = A.v[a_at[i] + a_k];
+        [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
+            b[0][i / 4u][i % 4u] = B.v[b_at[i] + b_k];
+        a_k += csA;
+        b_k += rsB;
+        EACH_ROW(MULTIPLY_LAST)
+    }
+    EACH_ROW(END)
+
+    // Not unrolled, to stay small: row 0 is stored and the others move up.
+    int c_at = batch * strideC + int(tile.row) * ldc + int(column);
+    for (uint row = 0u; row < min(M - tile.row, ROWS); ++row) {
+        EACH_COLUMN(STORE)
+        c_at += ldc;
+        EACH_ROW(MOVE_UP)
+    }
+}

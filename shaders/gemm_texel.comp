@@ -1,0 +1,148 @@
+// variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED
+#version 460
+// C[b] = A[b] * B[b] for lavapipe: texel loads, subgroups of 8 lanes, no barriers.  Bits: common/gemm.glsl.
+//
+// A group is one subgroup.  It makes 16 rows x 32 columns, each lane 16 rows x 4 columns.  A texel of A is
+// loaded by one lane and handed to all by a shuffle from a constant lane (a subgroupBroadcast is a loop).
+//
+//   operands   A, B, C
+//   ints       M, N, K, lda, ldb, ldc, batch, strideA, strideB, strideC     (elements)
+//   constants  0: EVEN, promises that K % 8, N % 4, ldc % 4, strideC % 4 are 0, C starts on 16 bytes
+//   groups     batch * ceil(M / 16) * ceil(N / 32)
+//   A          [M][K] in rows of lda;  with A_TRANSPOSED [K][M] in rows of lda
+//   B          [K][N] in rows of ldb
+//   requires   A and B in the slab, 16-byte aligned;  lda, ldb, strideA, strideB multiples of 4, and rows
+//              readable up to the next multiple of 4 (what stands there is ignored);  C in the slab and in
+//              one window, unless N, ldc, strideC or its start is no multiple of 4 floats: then C anywhere
+//
+// lavapipe never jumps over code: an untaken branch, and the round that finds a loop ended, run with all
+// lanes off.  So the big loop tests at its end, code that is seldom needed is small, and EVEN leaves it out.
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#define OPERANDS 3
+#define FLOATS 0
+#define SLAB
+#include "common/abi.glsl"
+#include "common/index.glsl"
+#include "common/gemm.glsl"
+layout(local_size_x = 8) in;
+layout(constant_id = 0) const bool EVEN = false;
+
+const uint ROWS = 16u, COLUMNS = 32u; // of a tile
+const uint STEPS = 8u;                // of k, loaded at once: a fetch is a call, which spills what is live
+
+#ifdef A_TRANSPOSED
+// Lanes 0 to 3 load the rows of one k, lanes 4 to 7 those of the next.
+#define A_OF(row, step) subgroupShuffle(a[(step) / 2][(row) % 4], (row) / 4 + (step) % 2 * 4)
+#define LOAD_A(i) a[i] = texelFetch(slab, int(a_at + i * 2u * lda4));
+#define NEXT_A a_at += STEPS * lda4;
+#define LOAD_LAST_A const vec4 a = texelFetch(slab, int(a_column + k * lda4));
+#define LAST_A_OF(row) subgroupShuffle(a[(row) % 4], (row) / 4)
+#else
+// Lane i loads rows i and 8 + i, four k at a time.
+#define A_OF(row, step) subgroupShuffle(a[(row) / 8 * 2 + (step) / 4][(step) % 4], (row) % 8)
+#define LOAD_A(i) a[i] = texelFetch(slab, int(a_at[i / 2] + i % 2));
+#define NEXT_A a_at += STEPS / 4u;
+#define LOAD_LAST_A                                                                                \
+    const uvec2 a_last = a_at + (k - whole) / 4u;                                                  \
+    const vec2 a = vec2(texelFetch(slab, int(a_last[0]))[k % 4u], texelFetch(slab, int(a_last[1]))[k % 4u]);
+#define LAST_A_OF(row) subgroupShuffle(a[(row) / 8], (row) % 8)
+#endif
+#define LOAD_B(step) b[step] = texelFetch(slab, int(b_at + step * ldb4));
+
+#define CLEAR(row) sum[row] = total[row] = vec4(0.0);
+#define MULTIPLY(row, step) sum[row] += A_OF(row, step) * b[step];
+#define MULTIPLY_2(row, step) MULTIPLY(row, step) MULTIPLY(row + 1, step)
+// Two rows at a time: their sums stay in registers.
+#define TWO_ROWS(row)                                                                              \
+    MULTIPLY_2(row, 0) MULTIPLY_2(row, 1) MULTIPLY_2(row, 2) MULTIPLY_2(row, 3)                    \
+    MULTIPLY_2(row, 4) MULTIPLY_2(row, 5) MULTIPLY_2(row, 6) MULTIPLY_2(row, 7)
+#define END_CHUNK(row)                                                                             \
+    if (full) {                                                                                    \
+        total[row] += sum[row];                                                                    \
+        sum[row] = vec4(0.0);                                                                      \
+    }
+#define MULTIPLY_LAST(row) sum[row] += LAST_A_OF(row) * b;
+#define END(row) total[row] += sum[row];
+
+#define STORE(row)                                                                                 \
+    if (row < rows && column < N)                                                                  \
+        slab_window[WINDOW_OF(C)].v[IN_WINDOW(c_texel) + row * (ldc / 4u)] = total[row];
+#define STORE_SCALAR(i)                                                                            \
+    if (column + i < N)                                                                            \
+        c_floats.v[c_at + i] = total[0][i];
+#define MOVE_UP(row) total[row] = total[(row + 1) % 16];
+
+void main()
+{
+    Record r = record;
+    const uint M = r.n[0], N = r.n[1], K = r.n[2];
+    const uint lda4 = uint(r.n[3]) / 4u, ldb4 = uint(r.n[4]) / 4u, ldc = r.n[5];
+    const uint batches = r.n[6], strideC = r.n[9];
+    const uint strideA4 = uint(r.n[7]) / 4u, strideB4 = uint(r.n[8]) / 4u;
+    const uint A = r.operand[0].texel, B = r.operand[1].texel, C = r.operand[2].texel;
+    const bool c_aligned = r.operand[2].address.x % 16u == 0u;
+    Floats c_floats = Floats(r.operand[2].address);
+
+    const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS);
+    if (tile.batch >= batches)
+        return;
+    const uint lane = gl_SubgroupInvocationID;
+    const uint column = tile.column + lane * 4u;
+
+    // Rows and columns beyond the edge read the last one instead, and are not stored.
+#ifdef A_TRANSPOSED
+    const uint a_column = A + tile.batch * strideA4 + min(tile.row / 4u + lane % 4u, (M - 1u) / 4u);
+    uint a_at = a_column + lane / 4u * lda4;
+#else
+    const uvec2 a_row = min(tile.row + lane + uvec2(0u, 8u), uvec2(M - 1u));
+    uvec2 a_at = A + tile.batch * strideA4 + a_row * lda4;
+#endif
+    uint b_at = B + tile.batch * strideB4 + min(column / 4u, (N - 1u) / 4u);
+
+    precise vec4 sum[ROWS], total[ROWS];
+    EACH_16(CLEAR)
+    uint k = 0u;
+    const uint whole = EVEN ? K : K - K % STEPS;
+    if (whole > 0u) {
+        do {
+            const uint end = min(k + CHUNK, whole);
+            do {
+                vec4 a[4], b[STEPS];
+                EACH_4(LOAD_A)
+                EACH_8(LOAD_B)
+                NEXT_A
+                b_at += STEPS * ldb4;
+                TWO_ROWS(0) TWO_ROWS(2) TWO_ROWS(4) TWO_ROWS(6)
+                TWO_ROWS(8) TWO_ROWS(10) TWO_ROWS(12) TWO_ROWS(14)
+                k += STEPS;
+            } while (k < end);
+            const bool full = k % CHUNK == 0u;
+            EACH_16(END_CHUNK)
+        } while (k < whole);
+    }
+    if (!EVEN) {
+        for (; k < K; ++k) { // at most 7, all in one chunk, as CHUNK % STEPS is 0
+            LOAD_LAST_A
+            const vec4 b = texelFetch(slab, int(b_at));
+            b_at += ldb4;
+            EACH_16(MULTIPLY_LAST)
+        }
+    }
+    EACH_16(END)
+
+    const uint rows = M - tile.row;
+    uint c_at = tile.batch * strideC + tile.row * ldc + column;
+    if (EVEN || (c_aligned && N % 4u == 0u && ldc % 4u == 0u && strideC % 4u == 0u)) {
+        const uint c_texel = C + c_at / 4u;
+        EACH_16(STORE)
+    } else {
+        // Not unrolled, to stay small: row 0 is stored and the others move up.
+        for (uint row = 0u; row < min(rows, ROWS); ++row) {
+            EACH_4(STORE_SCALAR)
+            c_at += ldc;
+            EACH_16(MOVE_UP)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// y = x at the places that max_pool2d found.
+//   operands  x [planes, H * W], index (i32) and y [planes, OH * OW], all contiguous
+//   ints      planes, H * W, OH * OW
+//   groups    ceil(planes * OH * OW / 64)
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 3
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/index.glsl"
+layout(local_size_x = 64) in;
+
+void main()
+{
+    const uint planes = record.n[0], inputs = record.n[1], outputs = record.n[2];
+    Words x = Words(record.operand[0].address), y = Words(record.operand[2].address);
+    Ints index = Ints(record.operand[1].address);
+    const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (element >= planes * outputs) return;
+    y.v[element] = x.v[quotient(element, outputs) * inputs + uint(index.v[element])];
+}

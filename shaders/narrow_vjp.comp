@@ -1,0 +1,40 @@
+// narrow_vjp: zeros with dy in its place along one dimension.
+//   operands  dy [outer, length, inner], dx [outer, size, inner]; both contiguous
+//   ints      outer, length, size, start, inner
+//   groups    ceil(outer * size * inner / 256); an invocation writes 4 elements = whole words
+//   constant  0: bytes of an element (1, 2 or 4)
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 2
+#define FLOATS 0
+#include "common/abi.glsl"
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint BYTES = 4;
+
+void main()
+{
+    Words from = Words(record.operand[0].address), to = Words(record.operand[1].address);
+    const uint outer = uint(record.n[0]), length = uint(record.n[1]), size = uint(record.n[2]),
+               start = uint(record.n[3]), inner = uint(record.n[4]);
+    const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u, count = outer * size * inner;
+    if (first >= count) return;
+    uint word = 0u;
+    for (uint e = 0u; e < 4u; ++e) {
+        const uint i = min(first + e, count - 1u), k = i % inner, row = i / inner, at = row % size, o = row / size;
+        uint value = 0u;
+        if (at >= start && at < start + length) {
+            const uint byte = ((o * length + at - start) * inner + k) * BYTES;
+            value = from.v[byte >> 2] >> ((byte & 3u) * 8u);
+        }
+        if (BYTES == 4u) {
+            if (first + e < count) to.v[first + e] = value;
+            continue;
+        }
+        const uint mask = BYTES == 2u ? 0xFFFFu : 0xFFu, slot = (e * BYTES) & 3u;
+        word |= (value & mask) << (slot * 8u);
+        if (slot + BYTES == 4u) {
+            to.v[((first + e) * BYTES) >> 2] = word;
+            word = 0u;
+        }
+    }
+}

@@ -1,0 +1,50 @@
+#version 460
+// dx[r][c] = c == target[r] ? -dy[r] : 0; NaN in the row of a target outside.
+//
+//   operands   dy, target (i32), dx (contiguous)
+//   ints       elements of dx, classes, stride of dy, stride of target
+//   groups     ceil(elements / 256)
+// variants: nll_vjp: ; nll_vjp_texel: -DTEXELS
+#define OPERANDS 3
+#define FLOATS 0
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/index.glsl"
+
+layout(local_size_x = 64) in;
+
+void main()
+{
+    const uint count = uint(record.n[0]), classes = uint(record.n[1]);
+    const uint dy_stride = uint(record.n[2]), target_stride = uint(record.n[3]);
+    const Operand dy = record.operand[0], target = record.operand[1], dx = record.operand[2];
+    const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
+    if (4u * group >= count)
+        return;
+    uint row = quotient(4u * group, classes);
+    uint c = 4u * group - row * classes;
+    precise vec4 result = vec4(0.0);
+    uint t = 0u;
+    precise float g = 0.0;
+    bool fresh = true;
+#define ELEMENT(i)                                                                   \
+    if (fresh && 4u * group + i < count) {                                           \
+        t = uint(Ints(target.address).v[row * target_stride]);                       \
+        g = -Floats(dy.address).v[row * dy_stride];                                  \
+    }                                                                                \
+    result[i] = t >= classes ? rp_nan() : (t == c ? g : 0.0); /* below 0 is above */ \
+    ++c;                                                                             \
+    fresh = c == classes;                                                            \
+    row += fresh ? 1u : 0u;                                                          \
+    c = fresh ? 0u : c;
+    ELEMENT(0) ELEMENT(1) ELEMENT(2) ELEMENT(3)
+#ifdef TEXELS
+    slab_window[WINDOW_OF(dx.texel)].v[IN_WINDOW(dx.texel) + group] = result;
+#else
+    Vec4s(dx.address).v[group] = result;
+#endif
+}

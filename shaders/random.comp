@@ -1,0 +1,37 @@
+#version 460
+// Random numbers; ops/philox.inc says which.
+//
+//   operands   output
+//   ints       count, seed low and high, ordinal low and high
+//   groups     ceil(count / 256)
+// variants: random_uniform: ; random_normal: -DNORMAL
+#define OPERANDS 1
+#define FLOATS 0
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/philox.glsl"
+#include "common/dtypes.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(constant_id = 0) const uint DTYPE = 0;
+
+void main()
+{
+    const uint count = uint(record.n[0]);
+    const uint seed_low = uint(record.n[1]), seed_high = uint(record.n[2]);
+    const uint ordinal_low = uint(record.n[3]), ordinal_high = uint(record.n[4]);
+    const Operand to = record.operand[0];
+    const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
+    if (4u * group >= count)
+        return;
+    const rp_words w = rp_random(group, ordinal_low, ordinal_high, seed_low, seed_high);
+#ifdef NORMAL
+    const vec4 v = vec4(rp_normal_first(w.x, w.y), rp_normal_second(w.x, w.y), rp_normal_first(w.z, w.w),
+                        rp_normal_second(w.z, w.w));
+#else
+    const vec4 v = vec4(rp_uniform(w.x), rp_uniform(w.y), rp_uniform(w.z), rp_uniform(w.w));
+#endif
+    store4_bits(to.address, DTYPE, group, bits_of(v, DTYPE));
+}

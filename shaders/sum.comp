@@ -1,0 +1,28 @@
+#version 460
+// Sums of f32, or of i32, which wraps.  common/reduce.glsl has all but the operation.
+// variants: sum: ; sum_rows: -DROWS ; sum_rows_texel: -DROWS -DTEXELS
+// variants: sum_columns: -DCOLUMNS ; sum_columns_texel: -DCOLUMNS -DTEXELS ; sum_partials: -DPARTIALS
+// variants: sum_i32: -DINTEGER ; sum_i32_partials: -DINTEGER -DPARTIALS
+#define OPERANDS 2
+#define FLOATS 0
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+
+#ifdef INTEGER
+#define ELEMENT int
+#define VECTOR4 ivec4
+#define Elements Ints
+#define IDENTITY 0
+int combine(int a, int b) { return a + b; }
+#else
+#define ELEMENT float
+#define VECTOR4 vec4
+#define Elements Floats
+#define IDENTITY 0.0
+precise float combine(float a, float b) { return a + b; }
+precise vec4 combine(vec4 a, vec4 b) { return a + b; }
+#endif
+#include "common/reduce.glsl"

@@ -1,0 +1,116 @@
+// What a user calls: Tensor's autograd members, grad(), no_grad.
+#include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
+
+#include "autograd/walk.hpp"
+#include "graph/cell.hpp"
+
+namespace reprise {
+
+using graph::Value;
+
+bool Tensor::requires_grad() const { return graph::read(*this).node->requires_grad; }
+
+bool Tensor::is_leaf() const
+{
+    const Value v = graph::read(*this);
+    return v.node->is_leaf || !v.node->requires_grad;
+}
+
+Tensor& Tensor::requires_grad_(bool on)
+{
+    const Value v = graph::read(*this);
+    if (v.node->requires_grad == on) return *this;
+    if (!is_leaf())
+        detail::fail(ErrorKind::state, "requires_grad_",
+                     "Only a leaf can be told to require a gradient: use detach() to get one.");
+    if (on && !is_floating(v.type().dtype))
+        detail::fail(ErrorKind::dtype, "requires_grad_", "A tensor of (", name_of(v.type().dtype),
+                     ") can't require a gradient: only floating dtypes can.");
+    cell_->value = graph::leaf_alias(v, on, cell_);
+    return *this;
+}
+
+Tensor Tensor::grad() const
+{
+    auto g = graph::grad_of(*this);
+    return g ? Tensor(std::move(g)) : Tensor();
+}
+
+void Tensor::set_grad(const Tensor& g)
+{
+    if (!g.defined()) return zero_grad();
+    if (g.shape() != shape() || g.dtype() != dtype())
+        detail::fail(ErrorKind::shape, "set_grad", "The gradient is ", name_of(g.dtype()), to_string(g.shape()),
+                     " but the tensor is ", name_of(dtype()), to_string(shape()), ".");
+    graph::set_grad_of(*this, g.cell());
+}
+
+void Tensor::zero_grad() { graph::set_grad_of(*this, nullptr); }
+
+Tensor Tensor::detach() const { return graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr)); }
+
+namespace {
+
+Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
+{
+    if (!output.requires_grad())
+        detail::fail(ErrorKind::state, op, "The tensor does not require a gradient: nothing that it was made of does.");
+    if (cotangent.defined()) {
+        if (cotangent.shape() != output.shape() || cotangent.dtype() != output.dtype())
+            detail::fail(ErrorKind::shape, op, "The given gradient is ", name_of(cotangent.dtype()),
+                         to_string(cotangent.shape()), " but the tensor is ", name_of(output.dtype()),
+                         to_string(output.shape()), ".");
+        return cotangent;
+    }
+    if (output.numel() != Dim(1))
+        detail::fail(ErrorKind::shape, op, "The tensor has the shape (", to_string(output.shape()),
+                     "), not one element: give the gradient to start from, or reduce it to a scalar.");
+    return ones_like(output);
+}
+
+} // namespace
+
+void Tensor::backward(const Tensor& gradient, BackwardOptions options) const
+{
+    const Tensor seed = seed_for("backward", *this, gradient);
+    const Value v = graph::read(*this);
+    autograd::accumulate({&v, 1}, {&seed, 1},
+                         {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
+}
+
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const GradOptions& options)
+{
+    std::vector<Value> from, to;
+    std::vector<Tensor> seeds;
+    if (!options.cotangents.empty() && options.cotangents.size() != outputs.size())
+        detail::fail(ErrorKind::argument, "grad", "There are (", outputs.size(), ") outputs and (", options.cotangents.size(),
+                     ") cotangents: give one for each output.");
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        seeds.push_back(seed_for("grad", outputs[i], options.cotangents.empty() ? Tensor() : options.cotangents[i]));
+        from.push_back(graph::read(outputs[i]));
+    }
+    for (const Tensor& t : inputs) {
+        if (!t.requires_grad())
+            detail::fail(ErrorKind::state, "grad", "An input does not require a gradient: call requires_grad_() on it first.");
+        to.push_back(graph::read(t));
+    }
+    std::vector<Tensor> found = autograd::cotangents_of(
+        from, seeds, to, {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
+    for (std::size_t i = 0; i < found.size(); ++i)
+        if (!found[i].defined() && !options.allow_unused)
+            detail::fail(ErrorKind::argument, "grad", "The outputs do not depend on input (", i,
+                         "): pass allow_unused to get an undefined gradient for it.");
+    return found;
+}
+
+Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options)
+{
+    return grad(std::vector<Tensor>{output}, std::vector<Tensor>{input}, options).front();
+}
+
+bool grad_enabled() { return graph::grad_mode(); }
+no_grad::no_grad() : before_(graph::grad_mode()) { graph::grad_mode() = false; }
+no_grad::~no_grad() { graph::grad_mode() = before_; }
+
+} // namespace reprise

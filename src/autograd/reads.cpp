@@ -1,0 +1,106 @@
+#include <map>
+#include <mutex>
+#include <unordered_set>
+
+#include "autograd/walk.hpp"
+#include "graph/cell.hpp"
+
+namespace reprise::autograd {
+
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+// Takes nodes that are never computed.
+struct Probe : graph::Evaluator {
+    const std::string& name() const override
+    {
+        static const std::string text = "probe";
+        return text;
+    }
+    void accept(const char*, DType) const override {}
+    void evaluate(std::span<const Value>) override {}
+    void read(const Value&, std::span<std::byte>) override {}
+    std::shared_ptr<graph::Storage> upload(const graph::TensorType&, std::span<const std::byte>) override
+    {
+        return nullptr;
+    }
+    void release(std::span<const Node* const>) override {}
+    void appended(const Node&) override {}
+};
+
+// Stands between the probing VJP and a recording that may be under way.
+struct TracerOff {
+    TracerOff() : before(graph::current_tracer()) { graph::current_tracer() = nullptr; }
+    ~TracerOff() { graph::current_tracer() = before; }
+    TracerOff(const TracerOff&) = delete;
+    TracerOff& operator=(const TracerOff&) = delete;
+    graph::Tracer* before;
+};
+
+std::unordered_set<const Node*> reached(const std::vector<Tensor>& from)
+{
+    std::vector<const Node*> stack;
+    std::unordered_set<const Node*> seen;
+    for (const Tensor& t : from)
+        if (t.defined() && seen.insert(graph::read(t).node.get()).second) stack.push_back(graph::read(t).node.get());
+    while (!stack.empty()) {
+        const Node* n = stack.back();
+        stack.pop_back();
+        for (const Value& v : n->inputs)
+            if (seen.insert(v.node.get()).second) stack.push_back(v.node.get());
+    }
+    return seen;
+}
+
+Reads probe(const Node& n)
+{
+    TracerOff off;
+    const bool mode = graph::grad_mode();
+    graph::grad_mode() = false;
+    auto evaluator = std::make_shared<Probe>();
+    auto placeholder = [&](const graph::TensorType& t) {
+        return graph::make_tensor(graph::leaf(t, evaluator, nullptr, false));
+    };
+    std::vector<Tensor> inputs, outputs, cotangents;
+    auto wanted = std::make_unique<bool[]>(n.inputs.size());
+    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+        inputs.push_back(placeholder(n.inputs[i].type()));
+        wanted[i] = n.inputs[i].node->requires_grad;
+    }
+    for (const graph::TensorType& t : n.outputs) {
+        outputs.push_back(placeholder(t));
+        cotangents.push_back(placeholder(t));
+    }
+    Reads r;
+    const auto d = node_vjp({n, inputs, outputs, cotangents, {wanted.get(), n.inputs.size()}});
+    graph::grad_mode() = mode;
+    const auto seen = reached(d);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (seen.count(graph::read(inputs[i]).node.get())) r.inputs |= 1ull << i;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (seen.count(graph::read(outputs[i]).node.get())) r.outputs |= 1ull << i;
+    return r;
+}
+
+} // namespace
+
+Reads vjp_reads(const Node& n)
+{
+    std::uint64_t wanted = 0;
+    for (std::size_t i = 0; i < n.inputs.size(); ++i)
+        if (n.inputs[i].node->requires_grad) wanted |= 1ull << i;
+    static std::mutex mutex;
+    static std::map<std::pair<const graph::Op*, std::uint64_t>, Reads> known;
+    const std::pair key{n.op, wanted};
+    {
+        std::lock_guard lock(mutex);
+        if (auto found = known.find(key); found != known.end()) return found->second;
+    }
+    const Reads r = probe(n); // without the lock: a VJP is code of an op
+    std::lock_guard lock(mutex);
+    return known[key] = r;
+}
+
+} // namespace reprise::autograd

@@ -1,0 +1,221 @@
+#include "autograd/walk.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
+
+#include "graph/cell.hpp"
+
+namespace reprise::autograd {
+
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+struct GradModeGuard {
+    explicit GradModeGuard(bool on) : before(graph::grad_mode()) { graph::grad_mode() = on; }
+    ~GradModeGuard() { graph::grad_mode() = before; }
+    GradModeGuard(const GradModeGuard&) = delete;
+    GradModeGuard& operator=(const GradModeGuard&) = delete;
+    bool before;
+};
+
+class Walk {
+public:
+    Walk(std::span<const Value> outputs, std::span<const Value> inputs, bool to_leaves, const WalkOptions& options)
+        : options_(options), to_leaves_(to_leaves)
+    {
+        for (const Value& v : inputs) wanted_.insert(v.node.get());
+        collect(outputs);
+        mark_needed();
+    }
+
+    void seed(const Value& v, const Tensor& cotangent) { add(v, cotangent); }
+
+    void run()
+    {
+        GradModeGuard mode(options_.create_graph);
+        for (auto n = order_.rbegin(); n != order_.rend(); ++n) visit(**n);
+        if (!options_.retain_graph && !options_.create_graph) release();
+    }
+
+    Tensor cotangent(const Value& v) const
+    {
+        auto found = cotangents_.find(v.node.get());
+        return found == cotangents_.end() ? Tensor() : found->second[v.index];
+    }
+
+private:
+    bool ends_at(const Node& n) const { return n.is_leaf || (options_.stop_at_inputs && wanted_.count(&n)); }
+
+    void collect(std::span<const Value> outputs)
+    {
+        std::vector<std::shared_ptr<const Node>> stack;
+        std::unordered_set<const Node*> seen;
+        auto visit = [&](const Value& v) {
+            if (v.node->requires_grad && seen.insert(v.node.get()).second) stack.push_back(v.node);
+        };
+        for (const Value& v : outputs) visit(v);
+        while (!stack.empty()) {
+            std::shared_ptr<const Node> n = std::move(stack.back());
+            stack.pop_back();
+            order_.push_back(n);
+            if (ends_at(*n)) continue;
+            if (n->released)
+                detail::fail(ErrorKind::state, "backward", "The graph of (", n->op->name,
+                             ") was already used by a backward pass and released: pass retain_graph to the first one.");
+            for (const Value& v : n->inputs) visit(v);
+        }
+        std::sort(order_.begin(), order_.end(), [](const auto& a, const auto& b) { return a->id < b->id; });
+    }
+
+    // With given inputs only what leads to them is walked.
+    void mark_needed()
+    {
+        for (const auto& n : order_) {
+            bool on = wanted_.count(n.get()) || (to_leaves_ && n->is_leaf);
+            if (!ends_at(*n))
+                for (const Value& v : n->inputs) on = on || needed_.count(v.node.get());
+            if (on) needed_.insert(n.get());
+        }
+    }
+
+    void add(const Value& v, const Tensor& cotangent)
+    {
+        auto& list = cotangents_[v.node.get()];
+        if (list.empty()) list.resize(v.node->outputs.size());
+        Tensor& sum = list[v.index];
+        sum = sum.defined() ? reprise::add(sum, cotangent) : cotangent;
+    }
+
+    void visit(const Node& n)
+    {
+        auto found = cotangents_.find(&n);
+        if (found == cotangents_.end() || !needed_.count(&n)) return;
+        if (n.is_leaf && to_leaves_) accumulate_into_leaf(n, found->second[0]);
+        if (ends_at(n)) return;
+        std::vector<Tensor> inputs, outputs;
+        auto wanted = std::make_unique<bool[]>(n.inputs.size());
+        for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+            inputs.push_back(graph::make_tensor(n.inputs[i]));
+            wanted[i] = n.inputs[i].node->requires_grad && needed_.count(n.inputs[i].node.get());
+        }
+        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
+            outputs.push_back(graph::make_tensor({n_shared(n), i}));
+        const std::vector<Tensor> given = found->second;
+        std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, {wanted.get(), n.inputs.size()}});
+        if (!wanted_.count(&n)) cotangents_.erase(&n); // not asked for: its memory can go
+        for (std::size_t i = 0; i < d.size(); ++i)
+            if (wanted[i] && d[i].defined()) pass_on(n, i, d[i]);
+    }
+
+    void pass_on(const Node& n, std::size_t i, const Tensor& cotangent)
+    {
+        const graph::TensorType& type = n.inputs[i].type();
+        if (cotangent.dtype() != type.dtype || cotangent.shape() != type.shape)
+            detail::fail(ErrorKind::internal, n.op->name, "The gradient of input (", i, ") is ", name_of(cotangent.dtype()),
+                         to_string(cotangent.shape()), " but the input is ", name_of(type.dtype), to_string(type.shape), ".");
+        add(n.inputs[i], cotangent);
+    }
+
+    void accumulate_into_leaf(const Node& n, const Tensor& cotangent)
+    {
+        std::shared_ptr<graph::Cell> owner = n.leaf.lock();
+        if (!owner) return;
+        const Tensor tensor(owner);
+        std::shared_ptr<graph::Cell> before = graph::grad_of(tensor);
+        const Tensor sum = before ? reprise::add(Tensor(before), cotangent) : cotangent;
+        graph::set_grad_of(tensor, sum.cell());
+    }
+
+    void release()
+    {
+        std::unordered_map<graph::Evaluator*, std::vector<const Node*>> used;
+        for (const auto& n : order_) {
+            if (ends_at(*n) || !needed_.count(n.get())) continue;
+            n->released = true;
+            used[n->evaluator.get()].push_back(n.get());
+        }
+        for (auto& [evaluator, nodes] : used) evaluator->release(nodes);
+    }
+
+    std::shared_ptr<const Node> n_shared(const Node& n) const
+    {
+        auto at = std::lower_bound(order_.begin(), order_.end(), n.id, [](const auto& a, std::uint64_t id) { return a->id < id; });
+        return *at;
+    }
+
+    WalkOptions options_;
+    bool to_leaves_;
+    std::vector<std::shared_ptr<const Node>> order_; // by id
+    std::unordered_set<const Node*> wanted_, needed_;
+    std::unordered_map<const Node*, std::vector<Tensor>> cotangents_; // by output
+};
+
+// y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the inputs
+// is not walked twice.
+std::vector<Tensor> vjp_by_decomposition(const graph::VjpArguments& a)
+{
+    std::vector<Tensor> inputs;
+    std::vector<Value> values;
+    const bool mode = graph::grad_mode();
+    {
+        GradModeGuard on(true);
+        for (std::size_t i = 0; i < a.inputs.size(); ++i) {
+            const Value v = graph::read(a.inputs[i]);
+            inputs.push_back(a.wanted[i] ? graph::make_tensor(graph::identity(v)) : a.inputs[i]);
+            values.push_back(graph::read(inputs.back()));
+        }
+        const std::vector<Tensor> outputs = a.node.op->decompose(a.node, inputs);
+        std::vector<Value> out;
+        std::vector<Tensor> seeds;
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            if (a.cotangents[i].defined() && graph::read(outputs[i]).node->requires_grad) {
+                out.push_back(graph::read(outputs[i]));
+                seeds.push_back(a.cotangents[i]);
+            }
+        std::vector<Value> wanted;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (a.wanted[i]) wanted.push_back(values[i]);
+        std::vector<Tensor> found = cotangents_of(
+            out, seeds, wanted, {.create_graph = mode, .retain_graph = mode, .stop_at_inputs = true});
+        std::vector<Tensor> result(a.inputs.size());
+        for (std::size_t i = 0, k = 0; i < result.size(); ++i)
+            if (a.wanted[i]) result[i] = found[k++];
+        return result;
+    }
+}
+
+} // namespace
+
+void accumulate(std::span<const Value> outputs, std::span<const Tensor> seeds, const WalkOptions& options)
+{
+    Walk walk(outputs, {}, true, options);
+    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
+    walk.run();
+}
+
+std::vector<Tensor> cotangents_of(std::span<const Value> outputs, std::span<const Tensor> seeds,
+                                  std::span<const Value> inputs, const WalkOptions& options)
+{
+    Walk walk(outputs, inputs, false, options);
+    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
+    walk.run();
+    std::vector<Tensor> out;
+    for (const Value& v : inputs) out.push_back(walk.cotangent(v));
+    return out;
+}
+
+std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
+{
+    const graph::Op& op = *a.node.op;
+    if (op.vjp) return op.vjp(a);
+    if (op.decompose) return vjp_by_decomposition(a);
+    detail::fail(ErrorKind::internal, op.name, "There is no gradient for this op, yet it is on the tape.");
+}
+
+} // namespace reprise::autograd

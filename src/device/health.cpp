@@ -1,0 +1,61 @@
+#include "device/health.hpp"
+#include <algorithm>
+#include <array>
+#include <reprise/error.hpp>
+
+namespace reprise::device {
+
+void Health::fail_next(const std::string& kind, std::uint32_t n, Device::Fault fault)
+{
+    static constexpr std::array<std::string_view, 4> kinds{"allocate", "submit", "wait", "record"};
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+        reprise::detail::fail(ErrorKind::argument, "fail_next", "There is no driver call of kind (", kind,
+                              "): use allocate, submit, wait or record.");
+    }
+    const std::lock_guard lock(mutex_);
+    orders_.push_back({kind, std::max<std::uint32_t>(n, 1), fault});
+    armed_.store(true, std::memory_order_relaxed);
+}
+
+void Health::clear_faults()
+{
+    const std::lock_guard lock(mutex_);
+    orders_.clear();
+    armed_.store(false, std::memory_order_relaxed);
+}
+
+std::optional<Device::Fault> Health::count(std::string_view kind)
+{
+    const std::lock_guard lock(mutex_);
+    std::optional<Device::Fault> due;
+    for (Order& order : orders_) {
+        if (order.kind == kind && --order.remaining == 0) {
+            due = order.fault;
+        }
+    }
+    std::erase_if(orders_, [](const Order& order) { return order.remaining == 0; });
+    armed_.store(!orders_.empty(), std::memory_order_relaxed);
+    return due;
+}
+
+void Health::pass(std::string_view kind, const char* op)
+{
+    require_alive(op);
+    const std::optional<Device::Fault> fault = ordered(kind);
+    if (fault == Device::Fault::lost) {
+        set_lost();
+        fail_lost(op);
+    }
+    if (fault == Device::Fault::out_of_memory) {
+        reprise::detail::fail(ErrorKind::out_of_memory, op, "The device is out of memory (ordered by a test).");
+    }
+}
+
+void Health::fail_lost(const char* op)
+{
+    reprise::detail::fail(ErrorKind::device_lost, op, "The device was lost, with all that its memory held. "
+                          "Drop what was made on it, call reset() with its id and open it anew; "
+                          "other devices go on working.");
+}
+
+} // namespace reprise::device

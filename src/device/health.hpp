@@ -1,0 +1,47 @@
+// Whether a device is alive, and the failures that tests order of it.  Each kind of device has one.
+#pragma once
+#include "device/device.hpp"
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+namespace reprise::device {
+
+class Health {
+public:
+    void fail_next(const std::string& kind, std::uint32_t n, Device::Fault);
+    void clear_faults();
+    // The failure that the call which is about to be made must show, if any.
+    std::optional<Device::Fault> ordered(std::string_view kind)
+    {
+        return armed_.load(std::memory_order_relaxed) ? count(kind) : std::nullopt;
+    }
+    // For devices without a driver: throws what was ordered.
+    void pass(std::string_view kind, const char* op);
+
+    bool lost() const noexcept { return lost_.load(std::memory_order_acquire); }
+    void set_lost() noexcept { lost_.store(true, std::memory_order_release); }
+    void require_alive(const char* op) const
+    {
+        if (lost()) {
+            fail_lost(op);
+        }
+    }
+    [[noreturn]] static void fail_lost(const char* op);
+
+private:
+    struct Order {
+        std::string kind;
+        std::uint32_t remaining;
+        Device::Fault fault;
+    };
+    std::optional<Device::Fault> count(std::string_view kind);
+
+    std::mutex mutex_;
+    std::vector<Order> orders_;
+    std::atomic<bool> armed_ = false;
+    std::atomic<bool> lost_ = false;
+};
+
+} // namespace reprise::device

@@ -1,0 +1,41 @@
+// Host memory of the reference device: allocations between canaries, poisoned.  Thread-safe.
+#pragma once
+#include "device/device.hpp"
+#include <map>
+#include <mutex>
+
+namespace reprise::device {
+
+class HostArena {
+public:
+    HostArena(std::uint64_t limit, bool poison) : limit_(limit), poison_(poison) {}
+
+    Address allocate(std::uint64_t bytes); // throws Error(out_of_memory)
+    void release(Address) noexcept;        // a canary found dead is told by check()
+
+    // True if [address, address + bytes) lies within one live allocation.
+    bool holds(Address, std::uint64_t bytes) const;
+    // Throws Error(internal) if something has written beside an allocation, live or freed.
+    void check();
+
+    void set_limit(std::uint64_t bytes);
+    void fill(Counters&) const;
+
+private:
+    struct Block {
+        std::unique_ptr<std::byte[]> storage;
+        std::uint64_t bytes; // asked for
+        std::uint64_t taken; // rounded up, counts against the limit
+    };
+    static bool canaries_live(Address, const Block&) noexcept;
+    void note_dead(Address, const Block&) noexcept;
+
+    mutable std::mutex mutex_;
+    std::map<Address, Block> live_;
+    std::uint64_t limit_, live_bytes_ = 0, peak_bytes_ = 0, allocations_ = 0;
+    bool poison_;
+    bool broken_ = false;
+    std::uint64_t broken_bytes_ = 0;
+};
+
+} // namespace reprise::device

@@ -1,0 +1,320 @@
+#include "device/reference/reference_device.hpp"
+#include "device/health.hpp"
+#include "device/reference/arena.hpp"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <reprise/error.hpp>
+
+namespace reprise::device {
+
+namespace {
+
+class ReferenceDevice : public Device, public std::enable_shared_from_this<ReferenceDevice> {
+public:
+    explicit ReferenceDevice(const ReferenceOptions& options)
+        : options_(options), capabilities_(reference_capabilities(options)),
+          arena_(options.memory_limit, options.poison), generator_(options.seed)
+    {
+    }
+
+    const Capabilities& capabilities() const override { return capabilities_; }
+    Counters counters() const override;
+    std::unique_ptr<Memory> allocate(std::uint64_t bytes) override;
+    std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) override;
+    void set_memory_limit(std::uint64_t bytes) override { arena_.set_limit(bytes); }
+    void upload(Address to, std::span<const std::byte> from) override;
+    void download(Address from, std::span<std::byte> to) override;
+    std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;
+    void register_kernel(const std::string&, std::vector<std::uint32_t>) override {} // SPIR-V is nothing to it
+    bool done(Ticket) override
+    {
+        health_.require_alive("done");
+        return true;
+    }
+    void wait(Ticket) override { health_.pass("wait", "wait"); }
+    void wait_idle() override
+    {
+        health_.pass("wait", "wait_idle");
+        arena_.check();
+    }
+    void fail_next(const std::string& kind, std::uint32_t n, Fault fault) override
+    {
+        health_.fail_next(kind, n, fault);
+    }
+    void clear_faults() override { health_.clear_faults(); }
+    bool lost() const override { return health_.lost(); }
+
+private:
+    friend class ReferenceMemory;
+    friend class ReferenceRecording;
+    void require_held(const char* op, Address, std::uint64_t bytes) const;
+
+    ReferenceOptions options_;
+    Capabilities capabilities_;
+    Health health_;
+    HostArena arena_;
+    std::mutex run_; // one submission at a time
+    std::mt19937_64 generator_;
+    std::atomic<std::uint64_t> recordings_ = 0, submits_ = 0;
+};
+
+class ReferenceMemory : public Memory {
+public:
+    ReferenceMemory(std::shared_ptr<ReferenceDevice> device, std::uint64_t size) : device_(std::move(device))
+    {
+        address = device_->arena_.allocate(size);
+        bytes = size;
+        host = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address));
+    }
+    ~ReferenceMemory() override { device_->arena_.release(address); }
+    ReferenceMemory(const ReferenceMemory&) = delete;
+    ReferenceMemory& operator=(const ReferenceMemory&) = delete;
+
+private:
+    std::shared_ptr<ReferenceDevice> device_;
+};
+
+// 64 bits of the bytes; equal bytes have equal hashes.
+std::uint64_t hash_bytes(const Operand& operand)
+{
+    const auto* bytes = reinterpret_cast<const unsigned char*>(static_cast<std::uintptr_t>(operand.address));
+    std::uint64_t hash = 0xCBF29CE484222325u, word = 0;
+    std::uint64_t at = 0;
+    for (; at + 8 <= operand.bytes; at += 8) {
+        std::memcpy(&word, bytes + at, 8);
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    for (; at < operand.bytes; ++at) {
+        hash = (hash ^ bytes[at]) * 0x100000001B3u;
+    }
+    return hash;
+}
+
+bool overlap(const Operand& a, const Operand& b)
+{
+    return a.address < b.address + b.bytes && b.address < a.address + a.bytes;
+}
+
+class ReferenceRecording : public Recording {
+public:
+    ReferenceRecording(std::shared_ptr<ReferenceDevice> device, std::span<const LaunchDeclaration> launches,
+                       const RecordingOptions& options)
+        : device_(std::move(device)), launches_(launches.begin(), launches.end()), calls_(launches.size()),
+          timed_(options.timestamps)
+    {
+        for (const LaunchDeclaration& launch : launches_) {
+            if (!launch.kernel.host) {
+                reprise::detail::fail(ErrorKind::unsupported, "record", "The kernel (", launch.kernel.name,
+                                      ") has no host function, so the reference device can not run it.");
+            }
+        }
+    }
+    void begin() override
+    {
+        device_->health_.require_alive("begin");
+        set_ = 0;
+    }
+    void set(std::uint32_t launch, const LaunchArguments&) override;
+    Ticket submit() override;
+    std::vector<double> times() override { return times_; }
+
+private:
+    struct Call {
+        std::vector<Operand> operands;
+        std::vector<double> floats;
+        std::vector<std::int32_t> ints;
+        std::uint64_t groups = 0;
+    };
+    void run(std::size_t launch);
+    void check_operands(std::size_t launch) const;
+    std::vector<std::uint64_t> hash_reads(std::size_t launch) const;
+
+    std::shared_ptr<ReferenceDevice> device_;
+    std::vector<LaunchDeclaration> launches_;
+    std::vector<Call> calls_;
+    std::vector<double> times_;
+    std::size_t set_ = 0;
+    bool timed_;
+};
+
+void ReferenceRecording::set(std::uint32_t launch, const LaunchArguments& a)
+{
+    if (launch >= launches_.size() || a.operands.size() != launches_[launch].operands.size() ||
+        a.floats.size() != launches_[launch].floats || a.ints.size() != launches_[launch].ints) {
+        reprise::detail::fail(ErrorKind::internal, "set", "Launch (", launch, ") of (", launches_.size(),
+                              ") was given (", a.operands.size(), ", ", a.floats.size(), ", ", a.ints.size(),
+                              ") operands, floats and ints, which is not what it declares.");
+    }
+    Call& call = calls_[launch];
+    call.operands.assign(a.operands.begin(), a.operands.end());
+    call.floats.assign(a.floats.begin(), a.floats.end());
+    call.ints.assign(a.ints.begin(), a.ints.end());
+    call.groups = a.groups;
+    ++set_;
+}
+
+Ticket ReferenceRecording::submit()
+{
+    device_->health_.pass("submit", "submit");
+    if (set_ < launches_.size()) {
+        reprise::detail::fail(ErrorKind::internal, "submit", "(", set_, ") of (", launches_.size(),
+                              ") launches were set since begin().");
+    }
+    const std::lock_guard lock(device_->run_);
+    device_->arena_.check();
+    const auto start = std::chrono::steady_clock::now();
+    times_.assign(timed_ ? launches_.size() : 0, 0.0);
+    std::vector<std::size_t> order(launches_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t first = 0; first < order.size();) {
+        std::size_t last = first;
+        while (last < order.size() && launches_[last].epoch == launches_[first].epoch) {
+            ++last;
+        }
+        const auto epoch = std::span(order).subspan(first, last - first);
+        if (device_->options_.shuffle) {
+            std::shuffle(epoch.begin(), epoch.end(), device_->generator_);
+        }
+        for (const std::size_t launch : epoch) {
+            if (timed_) {
+                times_[launch] =
+                    std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+            }
+            run(launch);
+        }
+        first = last;
+    }
+    return ++device_->submits_;
+}
+
+void ReferenceRecording::run(std::size_t launch)
+{
+    const Call& call = calls_[launch];
+    if (call.groups == 0) {
+        return;
+    }
+    if (device_->options_.check_operands) {
+        check_operands(launch);
+    }
+    const bool hashed = device_->options_.check_reads;
+    const std::vector<std::uint64_t> before = hashed ? hash_reads(launch) : std::vector<std::uint64_t>{};
+    (*launches_[launch].kernel.host)({call.operands, call.floats, call.ints, call.groups});
+    if (hashed && hash_reads(launch) != before) {
+        reprise::detail::fail(ErrorKind::internal, "reference device", "Launch (", launch, ", ",
+                              launches_[launch].kernel.name, ") has changed an operand that it declares as read.");
+    }
+}
+
+void ReferenceRecording::check_operands(std::size_t launch) const
+{
+    const Call& call = calls_[launch];
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+        const Operand& operand = call.operands[i];
+        if (operand.address != 0 && !device_->arena_.holds(operand.address, operand.bytes)) {
+            reprise::detail::fail(ErrorKind::internal, "reference device", "Operand (", i, ") of launch (", launch,
+                                  ", ", launches_[launch].kernel.name, ") with (", operand.bytes,
+                                  ") bytes lies outside every live allocation.");
+        }
+    }
+}
+
+// Of what is declared as read and not written under another operand's name.
+std::vector<std::uint64_t> ReferenceRecording::hash_reads(std::size_t launch) const
+{
+    const Call& call = calls_[launch];
+    const std::vector<Access>& access = launches_[launch].operands;
+    std::vector<std::uint64_t> hashes;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+        bool kept = access[i] == Access::read && call.operands[i].address != 0;
+        for (std::size_t k = 0; kept && k < call.operands.size(); ++k) {
+            kept = access[k] == Access::read || !overlap(call.operands[i], call.operands[k]);
+        }
+        if (kept) {
+            hashes.push_back(hash_bytes(call.operands[i]));
+        }
+    }
+    return hashes;
+}
+
+Counters ReferenceDevice::counters() const
+{
+    Counters c;
+    arena_.fill(c);
+    c.recordings = recordings_;
+    c.submits = c.replays = submits_;
+    return c;
+}
+
+std::unique_ptr<Memory> ReferenceDevice::allocate(std::uint64_t bytes)
+{
+    health_.pass("allocate", "allocate");
+    return std::make_unique<ReferenceMemory>(shared_from_this(), bytes);
+}
+
+std::unique_ptr<Memory> ReferenceDevice::allocate_readable(std::uint64_t bytes) { return allocate(bytes); }
+
+void ReferenceDevice::require_held(const char* op, Address address, std::uint64_t bytes) const
+{
+    health_.require_alive(op);
+    if (bytes > 0 && !arena_.holds(address, bytes)) {
+        reprise::detail::fail(ErrorKind::internal, op, "The (", bytes, ") bytes at address (", address,
+                              ") lie outside every live allocation.");
+    }
+}
+
+void ReferenceDevice::upload(Address to, std::span<const std::byte> from)
+{
+    require_held("upload", to, from.size());
+    const std::lock_guard lock(run_);
+    if (!from.empty()) {
+        std::memcpy(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to)), from.data(), from.size());
+    }
+}
+
+void ReferenceDevice::download(Address from, std::span<std::byte> to)
+{
+    health_.pass("wait", "download");
+    require_held("download", from, to.size());
+    const std::lock_guard lock(run_);
+    if (!to.empty()) {
+        std::memcpy(to.data(), reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from)), to.size());
+    }
+}
+
+std::unique_ptr<Recording> ReferenceDevice::record(std::span<const LaunchDeclaration> launches,
+                                                   const RecordingOptions& options)
+{
+    health_.pass("record", "record");
+    ++recordings_;
+    return std::make_unique<ReferenceRecording>(shared_from_this(), launches, options);
+}
+
+} // namespace
+
+Capabilities reference_capabilities(const ReferenceOptions& options)
+{
+    Capabilities c;
+    c.id = "reference";
+    c.name = "reference";
+    c.driver = "plain C++, in double precision";
+    c.kind = Kind::host;
+    c.memory_bytes = c.memory_limit = options.memory_limit;
+    c.host_kernels = true;
+    c.workgroup_invocations = 1024;
+    c.subgroup_shuffle = true;
+    c.float16 = c.float64 = c.int64 = true;
+    c.timestamps = true;
+    c.shader_class = "host";
+    return c;
+}
+
+std::shared_ptr<Device> make_reference_device(const ReferenceOptions& options)
+{
+    return std::make_shared<ReferenceDevice>(options);
+}
+
+} // namespace reprise::device

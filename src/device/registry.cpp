@@ -1,0 +1,129 @@
+#include "device/registry.hpp"
+#include "device/null/null_device.hpp"
+#include "device/reference/reference_device.hpp"
+#include "device/vulkan/vulkan_device.hpp"
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <reprise/error.hpp>
+
+namespace reprise::device {
+
+namespace {
+
+struct Registry {
+    std::mutex mutex;
+    std::vector<Listed> list; // empty: not asked yet
+    std::map<std::string, std::weak_ptr<Device>> open;
+};
+
+Registry& registry()
+{
+    static Registry instance;
+    return instance;
+}
+
+void list_vulkan(std::vector<Listed>& list)
+{
+    try {
+        for (vulkan::Found& found : vulkan::find_devices()) {
+            list.push_back({found.capabilities.id, found.capabilities, found.refused});
+        }
+    } catch (const Error& error) {
+        list.push_back({"vulkan", {}, error.what()});
+    }
+}
+
+const std::vector<Listed>& listed(Registry& r)
+{
+    if (r.list.empty()) {
+        std::vector<Listed> list;
+        list_vulkan(list);
+        list.push_back({"reference", reference_capabilities({}), ""});
+        list.push_back({"null", null_capabilities({}), ""});
+        r.list = std::move(list);
+    }
+    return r.list;
+}
+
+bool is_vulkan(const std::string& id) { return id.rfind("vulkan:", 0) == 0; }
+
+// "vulkan" stands for the first that serves.
+std::string resolve(Registry& r, const std::string& id)
+{
+    if (id == "vulkan") {
+        for (const Listed& entry : listed(r)) {
+            if (is_vulkan(entry.id) && entry.refused.empty()) {
+                return entry.id;
+            }
+        }
+    }
+    return id;
+}
+
+std::shared_ptr<Device> make(Registry& r, const std::string& id, const DeviceOptions& options)
+{
+    if (id == "reference") {
+        return make_reference_device();
+    }
+    if (id == "null") {
+        return make_null_device();
+    }
+    const std::vector<Listed>& list = listed(r);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i].id == id && list[i].refused.empty()) {
+            return vulkan::open_device(i, options); // Vulkan's come first
+        }
+    }
+    std::string names;
+    for (const Listed& entry : list) {
+        names += "\n  " + entry.id + (entry.capabilities.name.empty() ? "" : ": " + entry.capabilities.name) +
+                 (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
+    }
+    reprise::detail::fail(ErrorKind::device, "open", "There is no device (", id, ") to be had. There are:", names);
+}
+
+} // namespace
+
+std::vector<Listed> enumerate()
+{
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    return listed(r);
+}
+
+std::string default_id()
+{
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    const std::string best = resolve(r, "vulkan");
+    return is_vulkan(best) ? best : "reference";
+}
+
+std::shared_ptr<Device> open(const std::string& id, const DeviceOptions& options)
+{
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    const std::string name = resolve(r, id);
+    if (std::shared_ptr<Device> device = r.open[name].lock()) {
+        return device;
+    }
+    try {
+        std::shared_ptr<Device> device = make(r, name, options);
+        r.open[name] = device;
+        return device;
+    } catch (...) {
+        r.open.erase(name);
+        throw;
+    }
+}
+
+void reset(const std::string& id)
+{
+    Registry& r = registry();
+    const std::lock_guard lock(r.mutex);
+    r.open.erase(resolve(r, id));
+    r.list.clear();
+}
+
+} // namespace reprise::device

@@ -1,0 +1,29 @@
+// The devices of this process, by the names that users write: "vulkan:0", "vulkan:1", "reference", "null".
+// "vulkan" is the best Vulkan device: discrete, integrated, virtual, CPU (lavapipe before SwiftShader).
+#pragma once
+#include "device/device.hpp"
+#include "device/options.hpp"
+
+namespace reprise::device {
+
+struct Listed {
+    std::string id;
+    Capabilities capabilities;
+    std::string refused; // why it can not be opened; empty: it can
+};
+
+// Best first, the reference and the null device last.  A machine without Vulkan has one entry that says why.
+// Drivers are asked once in a process; reset() asks anew.
+std::vector<Listed> enumerate();
+
+// The best device that there is: "vulkan:0", or "reference" where no Vulkan device serves.
+std::string default_id();
+
+// The same object for the same name as long as it lives, or until reset(); options count when it is made.
+// Throws Error(device) with all the names there are for one that is not among them.
+std::shared_ptr<Device> open(const std::string& id, const DeviceOptions& = {});
+
+// The next open() makes a new device: after a device was lost.  Who holds the old one keeps it.
+void reset(const std::string& id);
+
+} // namespace reprise::device

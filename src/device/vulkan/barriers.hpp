@@ -1,0 +1,38 @@
+// The memory barriers of the replay protocol: global ones, never of ranges.
+#pragma once
+#include "device/vulkan/logical_device.hpp"
+
+namespace reprise::device::vulkan {
+
+inline void barrier(const LogicalDevice& device, VkCommandBuffer list, VkPipelineStageFlags from,
+                    VkAccessFlags writes, VkPipelineStageFlags to, VkAccessFlags accesses)
+{
+    VkMemoryBarrier memory{};
+    memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    memory.srcAccessMask = writes;
+    memory.dstAccessMask = accesses;
+    device.vk.vkCmdPipelineBarrier(list, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
+}
+
+// Everything before, then everything after.
+inline void full_barrier(const LogicalDevice& device, VkCommandBuffer list)
+{
+    barrier(device, list, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+            VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+}
+
+inline void epoch_barrier(const LogicalDevice& device, VkCommandBuffer list)
+{
+    barrier(device, list, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+// Waiting for a semaphore does not make device writes visible to the host; this does.
+inline void host_barrier(const LogicalDevice& device, VkCommandBuffer list)
+{
+    barrier(device, list, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+            VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+            VK_ACCESS_HOST_READ_BIT);
+}
+
+} // namespace reprise::device::vulkan

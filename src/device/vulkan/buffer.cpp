@@ -1,0 +1,89 @@
+#include "device/vulkan/buffer.hpp"
+
+namespace reprise::device::vulkan {
+
+namespace {
+
+constexpr VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+constexpr VkMemoryPropertyFlags coherent =
+    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+constexpr VkMemoryPropertyFlags cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+
+std::uint32_t choose_type(const LogicalDevice& device, std::uint32_t bits, MemoryUse use)
+{
+    switch (use) {
+    case MemoryUse::device:
+        return device.unified() ? device.memory_type(bits, local, coherent | cached, 0)
+                                : device.memory_type(bits, local, 0, coherent | cached);
+    case MemoryUse::upload: return device.memory_type(bits, coherent, 0, local | cached);
+    case MemoryUse::parameters: return device.memory_type(bits, coherent, local, 0);
+    case MemoryUse::readback: return device.memory_type(bits, coherent, cached, local);
+    }
+    return 0;
+}
+
+} // namespace
+
+Buffer::Buffer(const LogicalDevice& device, std::uint64_t bytes, MemoryUse use, const std::string& name)
+    : device_(device), bytes_(bytes)
+{
+    try {
+        create(use);
+    } catch (...) {
+        destroy();
+        throw;
+    }
+    device_.name(VK_OBJECT_TYPE_BUFFER, handle_, name);
+    device_.name(VK_OBJECT_TYPE_DEVICE_MEMORY, memory_, name);
+}
+
+Buffer::~Buffer() { destroy(); }
+
+void Buffer::create(MemoryUse use)
+{
+    const auto& vk = device_.vk;
+    VkBufferCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    info.size = bytes_;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                 VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    device_.check("allocate", "vkCreateBuffer",
+                  [&] { return vk.vkCreateBuffer(device_.handle(), &info, nullptr, &handle_); });
+    VkMemoryRequirements needs{};
+    vk.vkGetBufferMemoryRequirements(device_.handle(), handle_, &needs);
+
+    const std::uint32_t type = choose_type(device_, needs.memoryTypeBits, use);
+    flags_ = device_.memory_flags(type);
+    VkMemoryAllocateFlagsInfo flags{};
+    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VkMemoryAllocateInfo allocation{};
+    allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    allocation.pNext = &flags;
+    allocation.allocationSize = needs.size;
+    allocation.memoryTypeIndex = type;
+    device_.check("allocate", "vkAllocateMemory",
+                  [&] { return vk.vkAllocateMemory(device_.handle(), &allocation, nullptr, &memory_); });
+    device_.check("allocate", "vkBindBufferMemory",
+                  [&] { return vk.vkBindBufferMemory(device_.handle(), handle_, memory_, 0); });
+    if ((flags_ & coherent) == coherent && (use != MemoryUse::device || device_.unified())) {
+        void* mapped = nullptr;
+        device_.check("allocate", "vkMapMemory", [&] {
+            return vk.vkMapMemory(device_.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped);
+        });
+        host_ = static_cast<std::byte*>(mapped);
+    }
+    VkBufferDeviceAddressInfo query{};
+    query.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+    query.buffer = handle_;
+    address_ = vk.vkGetBufferDeviceAddress(device_.handle(), &query);
+}
+
+void Buffer::destroy() noexcept
+{
+    device_.vk.vkDestroyBuffer(device_.handle(), handle_, nullptr);
+    device_.vk.vkFreeMemory(device_.handle(), memory_, nullptr);
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,40 @@
+// A VkBuffer with memory of its own, a device address and, where the host sees it, a mapping.
+#pragma once
+#include "device/vulkan/logical_device.hpp"
+
+namespace reprise::device::vulkan {
+
+enum class MemoryUse : std::uint8_t {
+    device,    // kernels'; mapped where the device is unified
+    upload,    // written by the host, copied from
+    parameters, // written by the host, read by kernels: device-local if there is such a type
+    readback,  // written by the device, read by the host
+};
+
+class Buffer {
+public:
+    Buffer(const LogicalDevice&, std::uint64_t bytes, MemoryUse, const std::string& name);
+    ~Buffer();
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    VkBuffer handle() const noexcept { return handle_; }
+    Address address() const noexcept { return address_; }
+    std::uint64_t bytes() const noexcept { return bytes_; }
+    std::byte* host() const noexcept { return host_; } // null: not mapped
+    VkMemoryPropertyFlags flags() const noexcept { return flags_; }
+
+private:
+    void create(MemoryUse);
+    void destroy() noexcept;
+
+    const LogicalDevice& device_;
+    std::uint64_t bytes_;
+    VkBuffer handle_ = VK_NULL_HANDLE;
+    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    Address address_ = 0;
+    std::byte* host_ = nullptr;
+    VkMemoryPropertyFlags flags_ = 0;
+};
+
+} // namespace reprise::device::vulkan

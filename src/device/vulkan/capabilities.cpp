@@ -1,0 +1,61 @@
+#include "device/vulkan/capabilities.hpp"
+#include "device/vulkan/physical_device.hpp"
+#include "device/vulkan/workarounds.hpp"
+
+namespace reprise::device::vulkan {
+
+namespace {
+
+Kind kind_of(const PhysicalDevice& d)
+{
+    switch (d.properties.deviceType) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return Kind::discrete;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return Kind::integrated;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return Kind::cpu;
+    default: return Kind::virtual_gpu;
+    }
+}
+
+const char* shader_class_of(const PhysicalDevice& d)
+{
+    return d.is(VK_DRIVER_ID_MESA_LLVMPIPE)          ? "lavapipe"
+           : d.is(VK_DRIVER_ID_GOOGLE_SWIFTSHADER) ? "swiftshader"
+                                                     : "gpu";
+}
+
+} // namespace
+
+Capabilities capabilities_of(const PhysicalDevice& d, const std::string& id)
+{
+    Capabilities c;
+    c.id = id;
+    c.name = d.properties.deviceName;
+    c.driver = std::string(d.v12.driverName) + " " + d.v12.driverInfo;
+    c.kind = kind_of(d);
+    c.memory_bytes = d.heap_bytes();
+    c.memory_limit = c.memory_bytes / 10 * 9;
+    c.subgroup_size = d.v11.subgroupSize;
+    c.workgroup_invocations = d.properties.limits.maxComputeWorkGroupInvocations;
+    c.shared_bytes = d.properties.limits.maxComputeSharedMemorySize;
+    c.subgroup_shuffle = (d.v11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+                         (d.v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
+    c.float16 = d.features.has("shaderFloat16");
+    c.float64 = d.features.has("shaderFloat64");
+    c.int64 = d.features.has("shaderInt64");
+    c.timestamps = d.timestamp_bits > 0 && d.properties.limits.timestampPeriod > 0;
+    c.prefer_texels = has_quirk(d, Quirk::texel_loads_are_wide);
+    c.flushes_subnormals = has_quirk(d, Quirk::flushes_subnormals);
+    c.shader_class = shader_class_of(d);
+    return c;
+}
+
+bool windows_allowed(const PhysicalDevice& d)
+{
+    const VkPhysicalDeviceLimits& limits = d.properties.limits;
+    return d.features.has("shaderStorageBufferArrayDynamicIndexing") &&
+           limits.maxPerStageDescriptorStorageBuffers >= window_count &&
+           limits.maxDescriptorSetStorageBuffers >= window_count &&
+           limits.maxPerStageResources >= window_count + 1 && limits.maxStorageBufferRange >= window_bytes;
+}
+
+} // namespace reprise::device::vulkan

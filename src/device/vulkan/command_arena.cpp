@@ -1,0 +1,83 @@
+#include "device/vulkan/command_arena.hpp"
+
+namespace reprise::device::vulkan {
+
+namespace {
+constexpr std::size_t spare_arenas = 64; // the rest, and the large ones, go back to the driver
+constexpr std::size_t largest_spare = 8; // command buffers
+} // namespace
+
+CommandArena::CommandArena(const LogicalDevice& device) : device_(device)
+{
+    VkCommandPoolCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    info.queueFamilyIndex = device_.queue_family();
+    device_.check("record", "vkCreateCommandPool", [&] {
+        return device_.vk.vkCreateCommandPool(device_.handle(), &info, nullptr, &pool_);
+    });
+}
+
+CommandArena::~CommandArena() { device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr); }
+
+VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags)
+{
+    if (used_ == lists_.size()) {
+        lists_.reserve(used_ + 1);
+        VkCommandBufferAllocateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+        info.commandPool = pool_;
+        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        info.commandBufferCount = 1;
+        VkCommandBuffer list = VK_NULL_HANDLE;
+        device_.check("record", "vkAllocateCommandBuffers",
+                      [&] { return device_.vk.vkAllocateCommandBuffers(device_.handle(), &info, &list); });
+        lists_.push_back(list);
+    }
+    const VkCommandBuffer list = lists_[used_++];
+    VkCommandBufferBeginInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    info.flags = flags;
+    device_.check("record", "vkBeginCommandBuffer", [&] { return device_.vk.vkBeginCommandBuffer(list, &info); });
+    return list;
+}
+
+void CommandArena::end(VkCommandBuffer list)
+{
+    device_.check("record", "vkEndCommandBuffer", [&] { return device_.vk.vkEndCommandBuffer(list); });
+}
+
+bool CommandArena::reset() noexcept
+{
+    used_ = 0;
+    return device_.vk.vkResetCommandPool(device_.handle(), pool_, 0) == VK_SUCCESS;
+}
+
+CommandArenas::Lease CommandArenas::take()
+{
+    {
+        const std::lock_guard lock(mutex_);
+        if (!spare_.empty()) {
+            CommandArena* const arena = spare_.back().release();
+            spare_.pop_back();
+            return {arena, {this}};
+        }
+    }
+    return {new CommandArena(device_), {this}};
+}
+
+void CommandArenas::GiveBack::operator()(CommandArena* raw) const noexcept
+{
+    std::unique_ptr<CommandArena> arena(raw);
+    if (arena->size() > largest_spare || !arena->reset()) {
+        return;
+    }
+    try {
+        const std::lock_guard lock(owner->mutex_);
+        if (owner->spare_.size() < spare_arenas) {
+            owner->spare_.push_back(std::move(arena));
+        }
+    } catch (...) { // no memory for the list: destroyed
+    }
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,71 @@
+#include "device/vulkan/context.hpp"
+
+namespace reprise::device::vulkan {
+
+namespace {
+
+constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+
+std::uint64_t slab_bytes(const PhysicalDevice& physical, const DeviceOptions& options)
+{
+    return options.slab_bytes != 0 ? options.slab_bytes : Slab::default_bytes(physical);
+}
+
+std::uint64_t default_limit(const PhysicalDevice& physical) { return capabilities_of(physical, "").memory_limit; }
+
+bool host_sees_local_memory(const LogicalDevice& device)
+{
+    const VkMemoryPropertyFlags needed = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+                                         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                         VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    for (std::uint32_t i = 0; i < device.physical().memory.memoryTypeCount; ++i) {
+        if ((device.memory_flags(i) & needed) == needed) {
+            return !device.imitates_discrete();
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical,
+                 const DeviceOptions& options, const ExternalVulkan* external)
+    : device(std::move(instance), physical, options, external), queue(device, external),
+      slab(device, slab_bytes(physical, options)),
+      staging(device, MemoryUse::upload, 8 * mebi, "reprise staging"),
+      parameters(device, MemoryUse::parameters, 1 * mebi, "reprise parameters"),
+      blocks(device, MemoryUse::device, 1 * mebi, "reprise blocks"),
+      readback(device, MemoryUse::readback, 1 * mebi, "reprise readback"), arenas(device),
+      pipelines(device, slab.pipeline_layout()),
+      memory(device, slab, default_limit(physical), [this] { drain(); }),
+      transfers(device, queue, memory, arenas, staging, readback),
+      direct_parameters(host_sees_local_memory(device))
+{
+}
+
+// What is retired gives back to pools and arenas, which go before the queue does.
+Context::~Context() { queue.collect_all(); }
+
+Ticket Context::submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch)
+{
+    Ticket ticket = 0;
+    {
+        const auto lock = queue.lock();
+        lists_.clear();
+        transfers.take(lists_);
+        lists_.insert(lists_.end(), lists.begin(), lists.end());
+        ticket = queue.submit(lists_, per_batch);
+        transfers.submitted(ticket);
+    }
+    queue.collect();
+    return ticket;
+}
+
+void Context::drain()
+{
+    transfers.flush();
+    queue.wait(queue.submitted());
+    queue.collect();
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,47 @@
+// The one checker that every driver call goes through.
+#pragma once
+#include "device/health.hpp"
+#include <volk.h>
+
+namespace reprise::device::vulkan {
+
+const char* result_name(VkResult);
+
+// Throws the Error that belongs to a failed result of the driver call `name`.
+[[noreturn]] void fail_result(VkResult, const char* name);
+
+class Checker {
+public:
+    explicit Checker(Health& health) : health_(health) {}
+
+    // Runs `call` (-> VkResult), or fails in its place where a test has ordered it.  `kind`: allocate, submit,
+    // wait or record; `name`: of the driver's function.  Returns the success codes.
+    template <class Call>
+    VkResult operator()(const char* kind, const char* name, Call&& call) const
+    {
+        health_.require_alive(name);
+        VkResult result = ordered(kind);
+        if (result == VK_SUCCESS) {
+            result = call();
+        }
+        if (result < 0) {
+            failed(result, name);
+        }
+        return result;
+    }
+
+private:
+    VkResult ordered(const char* kind) const
+    {
+        const std::optional<Device::Fault> fault = health_.ordered(kind);
+        if (!fault) {
+            return VK_SUCCESS;
+        }
+        return *fault == Device::Fault::lost ? VK_ERROR_DEVICE_LOST : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    [[noreturn]] void failed(VkResult, const char* name) const;
+
+    Health& health_;
+};
+
+} // namespace reprise::device::vulkan

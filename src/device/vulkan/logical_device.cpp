@@ -1,0 +1,92 @@
+#include "device/vulkan/logical_device.hpp"
+#include <bit>
+#include <reprise/error.hpp>
+
+namespace reprise::device::vulkan {
+
+LogicalDevice::LogicalDevice(std::shared_ptr<Instance> instance, const PhysicalDevice& physical,
+                             const DeviceOptions& options, const ExternalVulkan* external)
+    : instance_(std::move(instance)), physical_(physical), queue_family_(physical.queue_family),
+      owned_(external == nullptr), imitate_discrete_(options.imitate_discrete),
+      labels_(options.labels && instance_->names_objects())
+{
+    if (external) {
+        handle_ = external->device;
+        queue_ = external->queue;
+        queue_family_ = external->queue_family;
+        vk = instance_->device_functions(handle_);
+    } else {
+        create();
+    }
+}
+
+void LogicalDevice::create()
+{
+    const float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue_info{};
+    queue_info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+    queue_info.queueFamilyIndex = queue_family_;
+    queue_info.queueCount = 1;
+    queue_info.pQueuePriorities = &priority;
+    FeatureChain features = physical_.features.enabled();
+    const char* const portability = "VK_KHR_portability_subset";
+    VkDeviceCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+    info.pNext = features.head();
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue_info;
+    info.enabledExtensionCount = physical_.portability_subset ? 1 : 0;
+    info.ppEnabledExtensionNames = &portability;
+    check("allocate", "vkCreateDevice", [&] {
+        return instance_->functions().vkCreateDevice(physical_.handle, &info, nullptr, &handle_);
+    });
+    vk = instance_->device_functions(handle_);
+    vk.vkGetDeviceQueue(handle_, queue_family_, 0, &queue_);
+}
+
+LogicalDevice::~LogicalDevice()
+{
+    if (owned_ && handle_ != VK_NULL_HANDLE) {
+        vk.vkDestroyDevice(handle_, nullptr);
+    }
+}
+
+std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,
+                                         VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted) const
+{
+    int best_score = -1000;
+    std::uint32_t best = VK_MAX_MEMORY_TYPES;
+    for (std::uint32_t i = 0; i < physical_.memory.memoryTypeCount; ++i) {
+        const VkMemoryPropertyFlags flags = memory_flags(i);
+        const bool special = (flags & (VK_MEMORY_PROPERTY_PROTECTED_BIT |
+                                       VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD)) != 0; // refused or slow
+        if (!(bits >> i & 1) || (flags & required) != required || special) {
+            continue;
+        }
+        const int score = std::popcount(flags & wanted) - std::popcount(flags & unwanted);
+        if (score > best_score) {
+            best_score = score;
+            best = i;
+        }
+    }
+    if (best == VK_MAX_MEMORY_TYPES) {
+        reprise::detail::fail(ErrorKind::unsupported, "vulkan", "No memory type of the device has the properties (",
+                              required, ") among the types (", bits, ") that a storage buffer may use.");
+    }
+    return best;
+}
+
+void LogicalDevice::set_name(VkObjectType type, std::uint64_t object, const std::string& text) const
+{
+    if (!instance_->names_objects()) {
+        return;
+    }
+    VkDebugUtilsObjectNameInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
+    info.objectType = type;
+    info.objectHandle = object;
+    info.pObjectName = text.c_str();
+    instance_->functions().vkSetDebugUtilsObjectNameEXT(handle_, &info); // a name lost is no error
+}
+
+} // namespace reprise::device::vulkan

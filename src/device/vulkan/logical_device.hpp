@@ -1,0 +1,61 @@
+// A VkDevice with its functions, its queue and its checker: what every other part works through.
+#pragma once
+#include "device/vulkan/error.hpp"
+#include "device/vulkan/external.hpp"
+#include "device/vulkan/physical_device.hpp"
+
+namespace reprise::device::vulkan {
+
+class LogicalDevice {
+public:
+    // `external`: null, or the application's device, which is not destroyed.
+    LogicalDevice(std::shared_ptr<Instance>, const PhysicalDevice&, const DeviceOptions&,
+                  const ExternalVulkan* external);
+    ~LogicalDevice();
+    LogicalDevice(const LogicalDevice&) = delete;
+    LogicalDevice& operator=(const LogicalDevice&) = delete;
+
+    VkDevice handle() const noexcept { return handle_; }
+    VkQueue queue() const noexcept { return queue_; }
+    std::uint32_t queue_family() const noexcept { return queue_family_; }
+    const PhysicalDevice& physical() const noexcept { return physical_; }
+    // True where buffers in device memory can be read and written by the host at full speed.
+    bool unified() const noexcept { return physical_.is_unified() && !imitate_discrete_; }
+    bool imitates_discrete() const noexcept { return imitate_discrete_; }
+
+    // A memory type among `bits` with all of `required`, the most of `wanted` and the fewest of `unwanted` flags.
+    // Throws Error(unsupported) where there is none.
+    std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags required, VkMemoryPropertyFlags wanted,
+                              VkMemoryPropertyFlags unwanted) const;
+    VkMemoryPropertyFlags memory_flags(std::uint32_t type) const
+    {
+        return physical_.memory.memoryTypes[type].propertyFlags;
+    }
+
+    // Debuggers show it; nothing where VK_EXT_debug_utils is absent.
+    template <class Handle>
+    void name(VkObjectType type, Handle object, const std::string& text) const
+    {
+        set_name(type, (std::uint64_t)object, text); // an integer or a pointer, as the platform has it
+    }
+    // Null without labels.
+    const InstanceFunctions* labels() const noexcept { return labels_ ? &instance_->functions() : nullptr; }
+
+    VolkDeviceTable vk{};
+    mutable Health health;
+    const Checker check{health};
+
+private:
+    void set_name(VkObjectType, std::uint64_t object, const std::string&) const;
+
+    void create();
+
+    std::shared_ptr<Instance> instance_;
+    PhysicalDevice physical_;
+    VkDevice handle_ = VK_NULL_HANDLE;
+    VkQueue queue_ = VK_NULL_HANDLE;
+    std::uint32_t queue_family_;
+    bool owned_, imitate_discrete_, labels_;
+};
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,257 @@
+#include "device/vulkan/physical_device.hpp"
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <reprise/error.hpp>
+
+namespace reprise::device::vulkan {
+
+namespace {
+
+struct FeatureRow {
+    const char* name;
+    bool required;
+    VkBool32& (*of)(FeatureChain&);
+};
+
+// What kernels may use.  Required: what everything rests on; the others have a fallback.
+constexpr FeatureRow feature_rows[] = {
+    {"bufferDeviceAddress", true, [](FeatureChain& f) -> VkBool32& { return f.v12.bufferDeviceAddress; }},
+    {"timelineSemaphore", true, [](FeatureChain& f) -> VkBool32& { return f.v12.timelineSemaphore; }},
+    {"shaderStorageBufferArrayDynamicIndexing", false,
+     [](FeatureChain& f) -> VkBool32& { return f.core.features.shaderStorageBufferArrayDynamicIndexing; }},
+    {"shaderFloat64", false, [](FeatureChain& f) -> VkBool32& { return f.core.features.shaderFloat64; }},
+    {"shaderInt64", false, [](FeatureChain& f) -> VkBool32& { return f.core.features.shaderInt64; }},
+    {"shaderInt16", false, [](FeatureChain& f) -> VkBool32& { return f.core.features.shaderInt16; }},
+    {"storageBuffer16BitAccess", false,
+     [](FeatureChain& f) -> VkBool32& { return f.v11.storageBuffer16BitAccess; }},
+    {"storageBuffer8BitAccess", false,
+     [](FeatureChain& f) -> VkBool32& { return f.v12.storageBuffer8BitAccess; }},
+    {"shaderFloat16", false, [](FeatureChain& f) -> VkBool32& { return f.v12.shaderFloat16; }},
+    {"shaderInt8", false, [](FeatureChain& f) -> VkBool32& { return f.v12.shaderInt8; }},
+    {"shaderSubgroupExtendedTypes", false,
+     [](FeatureChain& f) -> VkBool32& { return f.v12.shaderSubgroupExtendedTypes; }},
+    {"scalarBlockLayout", false, [](FeatureChain& f) -> VkBool32& { return f.v12.scalarBlockLayout; }},
+    {"vulkanMemoryModel", false, [](FeatureChain& f) -> VkBool32& { return f.v12.vulkanMemoryModel; }},
+    {"vulkanMemoryModelDeviceScope", false,
+     [](FeatureChain& f) -> VkBool32& { return f.v12.vulkanMemoryModelDeviceScope; }},
+};
+
+const FeatureRow& row(const char* feature)
+{
+    for (const FeatureRow& r : feature_rows) {
+        if (std::strcmp(r.name, feature) == 0) {
+            return r;
+        }
+    }
+    reprise::detail::fail(ErrorKind::internal, "vulkan", "The feature (", feature, ") is in no row.");
+}
+
+std::vector<const char*> names(bool required)
+{
+    std::vector<const char*> list;
+    for (const FeatureRow& r : feature_rows) {
+        if (r.required == required) {
+            list.push_back(r.name);
+        }
+    }
+    return list;
+}
+
+std::vector<VkQueueFamilyProperties> queue_families(const Instance& instance, VkPhysicalDevice device)
+{
+    std::uint32_t count = 0;
+    const auto query = instance.functions().vkGetPhysicalDeviceQueueFamilyProperties;
+    query(device, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    query(device, &count, families.data());
+    return families;
+}
+
+// A family for compute alone comes first: its jobs do not wait for, or hold up, what draws the screen.
+void choose_queue_family(const Instance& instance, PhysicalDevice& d)
+{
+    const std::vector<VkQueueFamilyProperties> families = queue_families(instance, d.handle);
+    const auto count = static_cast<std::uint32_t>(families.size());
+    std::uint32_t chosen = count;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const VkQueueFlags flags = families[i].queueFlags;
+        if (families[i].queueCount == 0 || !(flags & VK_QUEUE_COMPUTE_BIT)) {
+            continue;
+        }
+        const bool alone = !(flags & VK_QUEUE_GRAPHICS_BIT) && families[i].timestampValidBits > 0;
+        if (alone || chosen == count) {
+            chosen = i;
+            if (alone) {
+                break;
+            }
+        }
+    }
+    if (chosen == count) {
+        d.refusals.push_back("No queue family computes.");
+        return;
+    }
+    d.queue_family = chosen;
+    d.timestamp_bits = families[chosen].timestampValidBits;
+}
+
+bool has_extension(const Instance& instance, VkPhysicalDevice device, const char* name)
+{
+    std::uint32_t count = 0;
+    const auto query = instance.functions().vkEnumerateDeviceExtensionProperties;
+    if (query(device, nullptr, &count, nullptr) < 0) {
+        return false;
+    }
+    std::vector<VkExtensionProperties> list(count);
+    if (query(device, nullptr, &count, list.data()) < 0) {
+        return false;
+    }
+    return std::any_of(list.begin(), list.begin() + count, [&](const VkExtensionProperties& e) {
+        return std::strcmp(e.extensionName, name) == 0;
+    });
+}
+
+int rank(const PhysicalDevice& d)
+{
+    if (!d.refusals.empty()) {
+        return 100;
+    }
+    switch (d.properties.deviceType) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return 0;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return 1;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return 2;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return d.is(VK_DRIVER_ID_GOOGLE_SWIFTSHADER) ? 5 : 4;
+    default: return 3;
+    }
+}
+
+} // namespace
+
+VkPhysicalDeviceFeatures2* FeatureChain::head()
+{
+    core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    core.pNext = &v11;
+    v11.pNext = &v12;
+    v12.pNext = nullptr;
+    return &core;
+}
+
+void FeatureRequest::require(const char* feature)
+{
+    request(feature);
+    if (!has(feature)) {
+        missing_.push_back(feature);
+    }
+}
+
+void FeatureRequest::request(const char* feature)
+{
+    const FeatureRow& r = row(feature);
+    r.of(enabled_) = r.of(supported_);
+}
+
+bool FeatureRequest::has(const char* feature) const
+{
+    FeatureChain copy = enabled_;
+    return row(feature).of(copy) == VK_TRUE;
+}
+
+void FeatureRequest::restrict_to(const FeatureChain* given)
+{
+    FeatureChain copy = given ? *given : FeatureChain{};
+    for (const FeatureRow& r : feature_rows) {
+        const bool kept = given ? r.of(copy) == VK_TRUE : r.required;
+        r.of(enabled_) = r.of(enabled_) && kept ? VK_TRUE : VK_FALSE;
+        if (r.required && !kept) {
+            missing_.push_back(r.name);
+        }
+    }
+}
+
+std::vector<const char*> FeatureRequest::required_names() { return names(true); }
+std::vector<const char*> FeatureRequest::requested_names() { return names(false); }
+
+std::uint64_t PhysicalDevice::heap_bytes() const
+{
+    std::uint64_t largest = 0;
+    for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
+        if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) {
+            largest = std::max<std::uint64_t>(largest, memory.memoryHeaps[i].size);
+        }
+    }
+    return largest;
+}
+
+void use_queue_family(const Instance& instance, PhysicalDevice& d, std::uint32_t family)
+{
+    const std::vector<VkQueueFamilyProperties> families = queue_families(instance, d.handle);
+    if (family >= families.size() || !(families[family].queueFlags & VK_QUEUE_COMPUTE_BIT)) {
+        reprise::detail::fail(ErrorKind::argument, "vulkan", "The queue family (", family, ") of ",
+                              d.properties.deviceName, " does not compute.");
+    }
+    d.queue_family = family;
+    d.timestamp_bits = families[family].timestampValidBits;
+}
+
+PhysicalDevice inspect(const Instance& instance, VkPhysicalDevice handle)
+{
+    PhysicalDevice d;
+    d.handle = handle;
+    VkPhysicalDeviceProperties2 query{};
+    query.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    instance.functions().vkGetPhysicalDeviceProperties2(handle, &query);
+    d.properties = query.properties;
+    instance.functions().vkGetPhysicalDeviceMemoryProperties(handle, &d.memory);
+    if (d.properties.apiVersion < VK_API_VERSION_1_2) {
+        d.refusals.push_back("Its driver knows Vulkan " +
+                             std::to_string(VK_API_VERSION_MAJOR(d.properties.apiVersion)) + "." +
+                             std::to_string(VK_API_VERSION_MINOR(d.properties.apiVersion)) +
+                             " and 1.2 is needed: update it.");
+        return d;
+    }
+    d.v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+    d.v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
+    query.pNext = &d.v11;
+    d.v11.pNext = &d.v12;
+    instance.functions().vkGetPhysicalDeviceProperties2(handle, &query);
+    d.v11.pNext = nullptr;
+    FeatureChain supported;
+    instance.functions().vkGetPhysicalDeviceFeatures2(handle, supported.head());
+    d.features = FeatureRequest(supported);
+    for (const char* name : FeatureRequest::required_names()) {
+        d.features.require(name);
+    }
+    for (const char* name : FeatureRequest::requested_names()) {
+        d.features.request(name);
+    }
+    for (const std::string& name : d.features.missing()) {
+        d.refusals.push_back("It lacks the feature " + name + ".");
+    }
+    choose_queue_family(instance, d);
+    d.portability_subset = has_extension(instance, handle, "VK_KHR_portability_subset");
+    return d;
+}
+
+std::vector<PhysicalDevice> inspect_all(const Instance& instance)
+{
+    std::vector<PhysicalDevice> list;
+    for (VkPhysicalDevice handle : instance.physical_devices()) {
+        list.push_back(inspect(instance, handle));
+    }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const PhysicalDevice& a, const PhysicalDevice& b) { return rank(a) < rank(b); });
+    return list;
+}
+
+std::string joined(const std::vector<std::string>& sentences)
+{
+    std::string text;
+    for (const std::string& s : sentences) {
+        text += (text.empty() ? "" : " ") + s;
+    }
+    return text;
+}
+
+} // namespace reprise::device::vulkan

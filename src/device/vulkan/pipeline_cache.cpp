@@ -1,0 +1,160 @@
+#include "device/vulkan/pipeline_cache.hpp"
+#include "device/embedded_kernels.hpp"
+#include <reprise/error.hpp>
+
+namespace reprise::device::vulkan {
+
+namespace {
+
+constexpr std::uint32_t spirv_magic = 0x07230203;
+
+std::span<const std::uint32_t> embedded_words(const std::string& name)
+{
+    static const auto by_name = [] {
+        std::unordered_map<std::string, std::span<const std::uint32_t>> map;
+        for (const EmbeddedKernel& kernel : embedded_kernels()) {
+            map.emplace(kernel.name, std::span(kernel.words, kernel.count));
+        }
+        return map;
+    }();
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) {
+        reprise::detail::fail(ErrorKind::unsupported, "record", "There is no kernel (", name,
+                              ") in this build, and none of that name was registered.");
+    }
+    return found->second;
+}
+
+} // namespace
+
+PipelineCache::~PipelineCache()
+{
+    const auto destroy = [this](const Entry& e) {
+        for (const Variant& v : e.variants) {
+            device_.vk.vkDestroyPipeline(device_.handle(), v.pipeline, nullptr);
+        }
+        device_.vk.vkDestroyShaderModule(device_.handle(), e.module, nullptr);
+    };
+    for (const auto& [name, e] : entries_) {
+        destroy(e);
+    }
+    for (const Entry& e : replaced_) {
+        destroy(e);
+    }
+}
+
+std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> launches)
+{
+    std::vector<VkPipeline> list;
+    list.reserve(launches.size());
+    const std::lock_guard lock(mutex_);
+    for (const LaunchDeclaration& launch : launches) {
+        list.push_back(get(launch.kernel));
+    }
+    return list;
+}
+
+VkPipeline PipelineCache::get(const Kernel& kernel)
+{
+    Entry& e = entry(kernel.name);
+    for (const Variant& v : e.variants) {
+        if (v.constants == kernel.constants) {
+            return v.pipeline;
+        }
+    }
+    e.variants.reserve(e.variants.size() + 1);
+    Variant made{kernel.constants, make_pipeline(e.module, kernel)};
+    e.variants.push_back(std::move(made));
+    return e.variants.back().pipeline;
+}
+
+PipelineCache::Entry& PipelineCache::entry(const std::string& name)
+{
+    const auto found = entries_.find(name);
+    if (found != entries_.end()) {
+        return found->second;
+    }
+    Entry& e = entries_[name];
+    try {
+        e.module = make_module(name, embedded_words(name));
+    } catch (...) {
+        entries_.erase(name);
+        throw;
+    }
+    return e;
+}
+
+void PipelineCache::register_kernel(const std::string& name, std::vector<std::uint32_t> words)
+{
+    if (words.size() < 5 || words[0] != spirv_magic) {
+        reprise::detail::fail(ErrorKind::argument, "register_kernel", "The code of (", name, ") with (",
+                              words.size(), ") words is no SPIR-V module.");
+    }
+    const std::lock_guard lock(mutex_);
+    Entry fresh;
+    fresh.module = make_module(name, words);
+    if (const auto old = entries_.find(name); old != entries_.end()) {
+        replaced_.push_back(std::move(old->second));
+        old->second = std::move(fresh);
+    } else {
+        entries_.emplace(name, std::move(fresh));
+    }
+}
+
+VkShaderModule PipelineCache::make_module(const std::string& name, std::span<const std::uint32_t> words)
+{
+    VkShaderModuleCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    info.codeSize = words.size_bytes();
+    info.pCode = words.data();
+    VkShaderModule module = VK_NULL_HANDLE;
+    device_.check("record", "vkCreateShaderModule", [&] {
+        return device_.vk.vkCreateShaderModule(device_.handle(), &info, nullptr, &module);
+    });
+    ++modules_;
+    device_.name(VK_OBJECT_TYPE_SHADER_MODULE, module, name);
+    return module;
+}
+
+VkPipeline PipelineCache::make_pipeline(VkShaderModule module, const Kernel& kernel)
+{
+    std::vector<VkSpecializationMapEntry> map;
+    for (std::uint32_t i = 0; i < kernel.constants.size(); ++i) {
+        map.push_back({i, i * 4, 4});
+    }
+    VkSpecializationInfo specialization{};
+    specialization.mapEntryCount = static_cast<std::uint32_t>(map.size());
+    specialization.pMapEntries = map.data();
+    specialization.dataSize = kernel.constants.size() * 4;
+    specialization.pData = kernel.constants.data();
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = map.empty() ? nullptr : &specialization;
+    info.layout = layout_;
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    device_.check("record", "vkCreateComputePipelines", [&] {
+        return device_.vk.vkCreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1, &info, nullptr,
+                                                   &pipeline);
+    });
+    ++pipelines_;
+    device_.name(VK_OBJECT_TYPE_PIPELINE, pipeline, kernel.name);
+    return pipeline;
+}
+
+std::uint64_t PipelineCache::pipelines() const
+{
+    const std::lock_guard lock(mutex_);
+    return pipelines_;
+}
+
+std::uint64_t PipelineCache::shader_modules() const
+{
+    const std::lock_guard lock(mutex_);
+    return modules_;
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,46 @@
+// Pipelines by kernel name and specialization constants, made when first asked for.  Thread-safe.
+#pragma once
+#include "device/vulkan/logical_device.hpp"
+#include <mutex>
+#include <span>
+#include <unordered_map>
+
+namespace reprise::device::vulkan {
+
+class PipelineCache {
+public:
+    PipelineCache(const LogicalDevice& device, VkPipelineLayout layout) : device_(device), layout_(layout) {}
+    ~PipelineCache();
+    PipelineCache(const PipelineCache&) = delete;
+    PipelineCache& operator=(const PipelineCache&) = delete;
+
+    // The pipelines of the launches, in their order; they live as long as the cache.
+    std::vector<VkPipeline> get(std::span<const LaunchDeclaration>);
+    void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
+
+    std::uint64_t pipelines() const;      // made so far
+    std::uint64_t shader_modules() const;
+
+private:
+    struct Variant {
+        std::vector<std::uint32_t> constants;
+        VkPipeline pipeline;
+    };
+    struct Entry {
+        VkShaderModule module = VK_NULL_HANDLE;
+        std::vector<Variant> variants;
+    };
+    VkPipeline get(const Kernel&);
+    Entry& entry(const std::string& name);
+    VkShaderModule make_module(const std::string& name, std::span<const std::uint32_t> words);
+    VkPipeline make_pipeline(VkShaderModule, const Kernel&);
+
+    const LogicalDevice& device_;
+    VkPipelineLayout layout_;
+    mutable std::mutex mutex_;
+    std::unordered_map<std::string, Entry> entries_;
+    std::vector<Entry> replaced_; // by register_kernel(); recordings may use them
+    std::uint64_t pipelines_ = 0, modules_ = 0;
+};
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,184 @@
+#include "device/vulkan/queue.hpp"
+#include <algorithm>
+
+namespace reprise::device::vulkan {
+
+Queue::Queue(LogicalDevice& device, const ExternalVulkan* external) : device_(device)
+{
+    if (external) {
+        lock_external_ = external->lock_queue;
+        unlock_external_ = external->unlock_queue;
+    }
+    VkSemaphoreTypeCreateInfo type{};
+    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    VkSemaphoreCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+    info.pNext = &type;
+    device_.check("allocate", "vkCreateSemaphore", [&] {
+        return device_.vk.vkCreateSemaphore(device_.handle(), &info, nullptr, &timeline_);
+    });
+    device_.name(VK_OBJECT_TYPE_SEMAPHORE, timeline_, "reprise timeline");
+}
+
+Queue::~Queue()
+{
+    collect_all();
+    device_.vk.vkDestroySemaphore(device_.handle(), timeline_, nullptr);
+}
+
+Ticket Queue::submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch)
+{
+    per_batch = std::clamp<std::size_t>(per_batch, 1, std::max<std::size_t>(lists.size(), 1));
+    const std::size_t count = std::max<std::size_t>((lists.size() + per_batch - 1) / per_batch, 1);
+    batches_.assign(count, VkSubmitInfo{});
+    signals_.assign(count, VkTimelineSemaphoreSubmitInfo{});
+    values_.resize(count);
+    const Ticket before = submitted_.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < count; ++i) {
+        values_[i] = before + i + 1;
+        signals_[i].sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+        signals_[i].signalSemaphoreValueCount = 1;
+        signals_[i].pSignalSemaphoreValues = &values_[i];
+        batches_[i].sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+        batches_[i].pNext = &signals_[i];
+        batches_[i].commandBufferCount =
+            static_cast<std::uint32_t>(std::min(per_batch, lists.size() - i * per_batch));
+        batches_[i].pCommandBuffers = lists.data() + i * per_batch;
+        batches_[i].signalSemaphoreCount = 1;
+        batches_[i].pSignalSemaphores = &timeline_;
+    }
+    device_.check("submit", "vkQueueSubmit", [&] {
+        if (lock_external_) {
+            lock_external_();
+        }
+        const VkResult result = device_.vk.vkQueueSubmit(device_.queue(), static_cast<std::uint32_t>(count),
+                                                         batches_.data(), VK_NULL_HANDLE);
+        if (unlock_external_) {
+            unlock_external_();
+        }
+        return result;
+    });
+    submits_.fetch_add(1, std::memory_order_relaxed);
+    submitted_.store(before + count, std::memory_order_release);
+    return before + count;
+}
+
+bool Queue::done(Ticket ticket)
+{
+    if (ticket <= completed_.load(std::memory_order_acquire)) {
+        device_.health.require_alive("done");
+        return true;
+    }
+    Ticket now = 0;
+    device_.check("wait", "vkGetSemaphoreCounterValue", [&] {
+        return device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now);
+    });
+    advance(now);
+    return ticket <= now;
+}
+
+bool Queue::reached(Ticket ticket) noexcept
+{
+    if (ticket <= completed_.load(std::memory_order_acquire)) {
+        return true;
+    }
+    Ticket now = 0;
+    if (device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now) != VK_SUCCESS) {
+        return false;
+    }
+    advance(now);
+    return ticket <= now;
+}
+
+void Queue::advance(Ticket now) noexcept
+{
+    Ticket seen = completed_.load(std::memory_order_relaxed);
+    while (seen < now && !completed_.compare_exchange_weak(seen, now, std::memory_order_acq_rel)) {
+    }
+}
+
+void Queue::wait(Ticket ticket)
+{
+    if (ticket <= completed_.load(std::memory_order_acquire)) {
+        device_.health.require_alive("wait");
+        return;
+    }
+    VkSemaphoreWaitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+    info.semaphoreCount = 1;
+    info.pSemaphores = &timeline_;
+    info.pValues = &ticket;
+    device_.check("wait", "vkWaitSemaphores",
+                  [&] { return device_.vk.vkWaitSemaphores(device_.handle(), &info, ~std::uint64_t{0}); });
+    advance(ticket);
+}
+
+void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept
+{
+    if (ticket <= completed_.load(std::memory_order_acquire)) {
+        return; // destroyed here
+    }
+    try {
+        const std::lock_guard lock(retired_mutex_);
+        retired_.push_back({ticket, nullptr});
+        retired_.back().object = std::move(object);
+    } catch (...) { // the host has no memory for the list
+        collect_all();
+    }
+}
+
+void Queue::collect() noexcept
+{
+    for (;;) {
+        std::unique_ptr<Retired> finished; // destroyed without the lock: destructors give back to pools
+        const std::lock_guard lock(retired_mutex_);
+        if (retired_.empty() || !reached(retired_.front().ticket)) {
+            return;
+        }
+        finished = std::move(retired_.front().object);
+        retired_.pop_front();
+    }
+}
+
+void Queue::collect_all() noexcept
+{
+    // Past the checker: what a test has ordered to fail must not leave work running.
+    const Ticket last = submitted();
+    VkSemaphoreWaitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+    info.semaphoreCount = 1;
+    info.pSemaphores = &timeline_;
+    info.pValues = &last;
+    device_.vk.vkWaitSemaphores(device_.handle(), &info, ~std::uint64_t{0});
+    std::deque<Entry> finished;
+    const std::lock_guard lock(retired_mutex_);
+    finished.swap(retired_);
+}
+
+std::size_t Queue::retired() const
+{
+    const std::lock_guard lock(retired_mutex_);
+    return retired_.size();
+}
+
+void Queue::bound_retired(std::size_t most)
+{
+    collect();
+    for (;;) {
+        Ticket surplus = 0;
+        {
+            const std::lock_guard lock(retired_mutex_);
+            if (retired_.size() <= most) {
+                return;
+            }
+            for (std::size_t i = 0; i < retired_.size() - most; ++i) {
+                surplus = std::max(surplus, retired_[i].ticket);
+            }
+        }
+        wait(surplus);
+        collect();
+    }
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,69 @@
+// The one queue: submissions in the order of its lock, a timeline that counts them, and what may be
+// destroyed only when the device has done with it.
+#pragma once
+#include "device/vulkan/logical_device.hpp"
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <span>
+
+namespace reprise::device::vulkan {
+
+// Objects that the device may be using: destroyed once a ticket is done.
+class Retired {
+public:
+    virtual ~Retired() = default;
+};
+
+class Queue {
+public:
+    Queue(LogicalDevice&, const ExternalVulkan*);
+    ~Queue(); // waits for all that was submitted
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+
+    // Held while a call's lists are put together and submitted, so that nothing comes between them.
+    std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
+
+    // Under lock().  One vkQueueSubmit in batches of at most `per_batch` lists, each of which counts the timeline
+    // up: a driver that kills long jobs sees short ones.  If it throws, nothing was submitted.
+    Ticket submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch = ~std::size_t{0});
+
+    Ticket submitted() const noexcept { return submitted_.load(std::memory_order_acquire); }
+    bool done(Ticket);
+    void wait(Ticket);
+    bool idle() { return done(submitted()); }
+    bool reached(Ticket) noexcept; // done() past the checker: for housekeeping
+
+    void retire(Ticket, std::unique_ptr<Retired>) noexcept;
+    // Destroys what was retired and is done with.
+    void collect() noexcept;
+    void collect_all() noexcept; // waits first
+    std::size_t retired() const;
+    // Waits until at most `most` objects are retired and not collected.
+    void bound_retired(std::size_t most);
+
+    std::uint64_t submits() const noexcept { return submits_.load(std::memory_order_relaxed); }
+
+private:
+    void advance(Ticket) noexcept;
+
+    struct Entry {
+        Ticket ticket;
+        std::unique_ptr<Retired> object;
+    };
+
+    LogicalDevice& device_;
+    std::function<void()> lock_external_, unlock_external_;
+    VkSemaphore timeline_ = VK_NULL_HANDLE;
+    std::mutex mutex_;
+    std::atomic<Ticket> submitted_ = 0, completed_ = 0;
+    std::atomic<std::uint64_t> submits_ = 0;
+    std::vector<VkSubmitInfo> batches_; // scratch of submit()
+    std::vector<VkTimelineSemaphoreSubmitInfo> signals_;
+    std::vector<Ticket> values_;
+    mutable std::mutex retired_mutex_;
+    std::deque<Entry> retired_;
+};
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,191 @@
+#include "device/vulkan/replay.hpp"
+#include "device/vulkan/barriers.hpp"
+#include "device/vulkan/segments.hpp"
+#include <algorithm>
+#include <cstring>
+#include <reprise/error.hpp>
+
+namespace reprise::device::vulkan {
+
+namespace {
+constexpr double batch_nanoseconds = 100e6; // what one batch may take; drivers kill jobs of seconds
+} // namespace
+
+Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclaration> launches,
+               const RecordingOptions& options)
+    : context_(std::move(context)), parameters_(launches), resources_(std::make_unique<Resources>()),
+      slots_(std::max<std::uint32_t>(options.slots, 1)), slab_(context_->slab.buffer().address()),
+      slab_bytes_(context_->slab.buffer().bytes())
+{
+    const LogicalDevice& device = context_->device;
+    const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches);
+    const std::uint64_t block_bytes = std::max<std::uint64_t>(parameters_.bytes(), 16);
+    slot_bytes_ = (block_bytes + 255) / 256 * 256;
+    resources_->slots = context_->staging.allocate(slot_bytes_ * slots_.size());
+    resources_->block = context_->blocks.allocate(block_bytes);
+    std::memset(resources_->slots.host(), 0, slot_bytes_ * slots_.size()); // no groups
+    const bool can_time = device.physical().timestamp_bits > 0;
+    launches_timed_ = options.timestamps && can_time ? parameters_.launches() : 0;
+    const bool watchdog = !device.physical().is_cpu();
+    if (can_time && (options.timestamps || watchdog)) {
+        resources_->timestamps =
+            std::make_unique<Timestamps>(device, context_->readback,
+                                         static_cast<std::uint32_t>(slots_.size()), launches_timed_);
+    }
+    per_batch_ = watchdog ? 1 : ~std::size_t{0};
+    resources_->arena = context_->arenas.take();
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+        slots_[i].host = resources_->slots.host() + i * slot_bytes_;
+        record_slot(i);
+    }
+    record_segments(launches, pipelines);
+    lists_.reserve(segments_.size() + 2);
+    if (options.warm_up) {
+        submit(slots_[0]);
+    }
+}
+
+Replay::~Replay()
+{
+    Ticket last = 0;
+    for (const Slot& slot : slots_) {
+        last = std::max(last, slot.ticket);
+    }
+    context_->queue.retire(last, std::move(resources_));
+}
+
+VkCommandBuffer Replay::open(VkCommandBufferUsageFlags flags)
+{
+    context_->recordings.fetch_add(1, std::memory_order_relaxed);
+    return resources_->arena->begin(flags);
+}
+
+void Replay::record_slot(std::uint32_t i)
+{
+    const LogicalDevice& device = context_->device;
+    Slot& slot = slots_[i];
+    slot.prologue = open(0);
+    full_barrier(device, slot.prologue); // ends the previous call's reads of the block
+    if (resources_->timestamps) {
+        resources_->timestamps->write_begin(slot.prologue, i);
+    }
+    const VkBufferCopy copy{resources_->slots.offset() + i * slot_bytes_, resources_->block.offset(),
+                            resources_->block.bytes()};
+    device.vk.vkCmdCopyBuffer(slot.prologue, resources_->slots.buffer(), resources_->block.buffer(), 1, &copy);
+    barrier(device, slot.prologue, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            VK_ACCESS_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_SHADER_READ_BIT);
+    resources_->arena->end(slot.prologue);
+
+    slot.epilogue = open(0);
+    if (resources_->timestamps) {
+        resources_->timestamps->write_end(slot.epilogue, i);
+    }
+    host_barrier(device, slot.epilogue);
+    resources_->arena->end(slot.epilogue);
+}
+
+void Replay::record_segments(std::span<const LaunchDeclaration> launches,
+                             const std::vector<VkPipeline>& pipelines)
+{
+    const LogicalDevice& device = context_->device;
+    const VkBuffer block = resources_->block.buffer();
+    const std::uint64_t block_offset = resources_->block.offset();
+    const Address block_address = resources_->block.address();
+    for (const Segment& segment : split_into_segments(launches)) {
+        const VkCommandBuffer list = open(VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+        context_->slab.bind(list);
+        VkPipeline bound = VK_NULL_HANDLE;
+        for (std::uint32_t i = segment.first; i < segment.last; ++i) {
+            if (i == segment.first || launches[i].epoch != launches[i - 1].epoch) {
+                epoch_barrier(device, list);
+            }
+            if (launches_timed_ > 0) {
+                resources_->timestamps->write_launch(list, i);
+            }
+            const Label label(device, list, launches[i].label);
+            if (pipelines[i] != bound) {
+                bound = pipelines[i];
+                device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
+            }
+            const Address record = block_address + parameters_.record_offset(i);
+            device.vk.vkCmdPushConstants(list, context_->slab.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                         sizeof record, &record);
+            device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.grid_offset(i));
+        }
+        resources_->arena->end(list);
+        segments_.push_back(list);
+    }
+}
+
+void Replay::begin()
+{
+    const std::uint32_t next = open_ ? current_ : (current_ + 1) % static_cast<std::uint32_t>(slots_.size());
+    context_->queue.wait(slots_[next].ticket);
+    if (resources_->timestamps && slots_[next].ticket > 0) {
+        adapt_batches(next);
+    }
+    current_ = next;
+    set_ = 0;
+    open_ = true;
+}
+
+// The measured time of the slot's last call says how many segments one batch may have.
+void Replay::adapt_batches(std::uint32_t slot)
+{
+    if (context_->device.physical().is_cpu()) {
+        return;
+    }
+    const double lists = static_cast<double>(segments_.size() + 2);
+    const double each = std::max(resources_->timestamps->duration(slot) / lists, 1.0);
+    per_batch_ = static_cast<std::size_t>(std::clamp(batch_nanoseconds / each, 1.0, lists));
+}
+
+void Replay::set(std::uint32_t launch, const LaunchArguments& arguments)
+{
+    if (!open_) {
+        reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
+    }
+    parameters_.write(slots_[current_].host, launch, arguments, slab_, slab_bytes_);
+    ++set_;
+}
+
+Ticket Replay::submit()
+{
+    if (!open_ || set_ < parameters_.launches()) {
+        reprise::detail::fail(ErrorKind::internal, "submit", "(", set_, ") of (", parameters_.launches(),
+                              ") launches were set since begin().");
+    }
+    const Ticket ticket = submit(slots_[current_]);
+    open_ = false;
+    context_->replays.fetch_add(1, std::memory_order_relaxed);
+    return ticket;
+}
+
+Ticket Replay::submit(Slot& slot)
+{
+    lists_.clear();
+    lists_.push_back(slot.prologue);
+    lists_.insert(lists_.end(), segments_.begin(), segments_.end());
+    lists_.push_back(slot.epilogue);
+    slot.ticket = context_->submit(lists_, per_batch_);
+    return slot.ticket;
+}
+
+std::vector<double> Replay::times()
+{
+    context_->device.health.require_alive("times");
+    const Slot* newest = nullptr;
+    for (const Slot& slot : slots_) {
+        const bool better = slot.ticket > 0 && (!newest || slot.ticket > newest->ticket);
+        if (better && context_->queue.done(slot.ticket)) {
+            newest = &slot;
+        }
+    }
+    if (!newest || launches_timed_ == 0) {
+        return {};
+    }
+    return resources_->timestamps->launches(static_cast<std::uint32_t>(newest - slots_.data()));
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,57 @@
+// A recording that is made once and replayed (DESIGN, "Replay protocol").  A call is one list of command buffers:
+//   the slot's prologue   full barrier, copy of the slot into the fixed block, barrier to indirect and shader reads
+//   the shared segments   at most 64 launches each; dispatches, epoch barriers and timestamps, nothing with ranges
+//   the slot's epilogue   timestamps to the host's memory, barrier to host reads
+#pragma once
+#include "device/vulkan/context.hpp"
+#include "device/vulkan/parameters.hpp"
+#include "device/vulkan/timestamps.hpp"
+
+namespace reprise::device::vulkan {
+
+class Replay : public Recording {
+public:
+    Replay(std::shared_ptr<Context>, std::span<const LaunchDeclaration>, const RecordingOptions&);
+    ~Replay() override;
+    Replay(const Replay&) = delete;
+    Replay& operator=(const Replay&) = delete;
+
+    void begin() override;
+    void set(std::uint32_t launch, const LaunchArguments&) override;
+    Ticket submit() override;
+    std::vector<double> times() override;
+
+private:
+    struct Resources : Retired {
+        CommandArenas::Lease arena;
+        Slice slots; // the host's, one after the other
+        Slice block; // the device's
+        std::unique_ptr<Timestamps> timestamps; // null: none
+    };
+    struct Slot {
+        Ticket ticket = 0; // of its last call
+        std::byte* host = nullptr;
+        VkCommandBuffer prologue = VK_NULL_HANDLE, epilogue = VK_NULL_HANDLE;
+    };
+
+    void record_slot(std::uint32_t slot);
+    void record_segments(std::span<const LaunchDeclaration>, const std::vector<VkPipeline>&);
+    VkCommandBuffer open(VkCommandBufferUsageFlags);
+    Ticket submit(Slot&);
+    void adapt_batches(std::uint32_t slot);
+
+    std::shared_ptr<Context> context_;
+    Parameters parameters_;
+    std::unique_ptr<Resources> resources_; // handed to the queue at the end
+    std::vector<Slot> slots_;
+    std::vector<VkCommandBuffer> segments_;
+    std::vector<VkCommandBuffer> lists_;   // scratch of submit()
+    Address slab_ = 0;
+    std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;
+    std::uint32_t launches_timed_ = 0;
+    std::uint32_t current_ = 0, set_ = 0;  // launches set in this replay
+    bool open_ = false;
+    std::size_t per_batch_ = ~std::size_t{0};
+};
+
+} // namespace reprise::device::vulkan

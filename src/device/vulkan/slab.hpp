@@ -1,0 +1,41 @@
+// The first block of device memory and the one descriptor set that all kernels see it through: binding 0 a texel
+// view (RGBA32F), binding 1 sixteen storage windows of 128 MiB.  Bound once for each command buffer, never changed.
+#pragma once
+#include "device/vulkan/buffer.hpp"
+#include "device/vulkan/capabilities.hpp"
+
+namespace reprise::device::vulkan {
+
+class Slab {
+public:
+    Slab(const LogicalDevice&, std::uint64_t bytes); // halves the size until the driver has the memory
+    ~Slab();
+    Slab(const Slab&) = delete;
+    Slab& operator=(const Slab&) = delete;
+
+    const Buffer& buffer() const noexcept { return *buffer_; }
+    bool has_windows() const noexcept { return windows_; }
+    bool has_texel_view() const noexcept { return texels_; } // of all of it
+    VkPipelineLayout pipeline_layout() const noexcept { return pipeline_layout_; }
+    void bind(VkCommandBuffer) const;
+
+    // As fits the device: see DESIGN, "Launch ABI".
+    static std::uint64_t default_bytes(const PhysicalDevice&);
+
+private:
+    void create();
+    void create_layouts();
+    void write_set();
+    void destroy() noexcept;
+
+    const LogicalDevice& device_;
+    std::unique_ptr<Buffer> buffer_;
+    bool windows_, texels_ = false;
+    VkBufferView view_ = VK_NULL_HANDLE;
+    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+    VkPipelineLayout pipeline_layout_ = VK_NULL_HANDLE;
+    VkDescriptorPool pool_ = VK_NULL_HANDLE;
+    VkDescriptorSet set_ = VK_NULL_HANDLE; // goes with the pool
+};
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,94 @@
+#include "device/vulkan/slice_pool.hpp"
+#include <algorithm>
+#include <utility>
+
+namespace reprise::device::vulkan {
+
+Slice& Slice::operator=(Slice&& other) noexcept
+{
+    if (this != &other) {
+        reset();
+        pool_ = std::exchange(other.pool_, nullptr);
+        buffer_ = other.buffer_;
+        offset_ = other.offset_;
+        bytes_ = other.bytes_;
+        address_ = other.address_;
+        host_ = other.host_;
+        chunk_ = other.chunk_;
+        node_ = other.node_;
+    }
+    return *this;
+}
+
+void Slice::reset() noexcept
+{
+    if (pool_) {
+        std::exchange(pool_, nullptr)->release(chunk_, node_);
+    }
+}
+
+Slice SlicePool::allocate(std::uint64_t bytes)
+{
+    const std::lock_guard lock(mutex_);
+    std::optional<Tlsf::Range> range;
+    std::uint32_t at = 0;
+    for (; at < chunks_.size(); ++at) {
+        if (chunks_[at] && (range = chunks_[at]->ranges.allocate(bytes))) {
+            break;
+        }
+    }
+    if (!range) {
+        at = add_chunk(bytes);
+        range = chunks_[at]->ranges.allocate(bytes);
+    }
+    const Buffer& buffer = chunks_[at]->buffer;
+    Slice slice;
+    slice.pool_ = this;
+    slice.buffer_ = buffer.handle();
+    slice.offset_ = range->offset;
+    slice.bytes_ = bytes;
+    slice.address_ = buffer.address() + range->offset;
+    slice.host_ = buffer.host() ? buffer.host() + range->offset : nullptr;
+    slice.chunk_ = at;
+    slice.node_ = range->node;
+    return slice;
+}
+
+std::uint32_t SlicePool::add_chunk(std::uint64_t bytes)
+{
+    const std::uint64_t granule = Tlsf::granule;
+    const std::uint64_t size = std::max(chunk_bytes_, (bytes + granule - 1) / granule * granule);
+    auto chunk = std::unique_ptr<Chunk>(new Chunk{{device_, size, use_, name_}, Tlsf(size)});
+    const auto gap = std::find(chunks_.begin(), chunks_.end(), nullptr);
+    const auto at = static_cast<std::uint32_t>(gap - chunks_.begin());
+    if (gap == chunks_.end()) {
+        chunks_.push_back(std::move(chunk));
+    } else {
+        *gap = std::move(chunk);
+    }
+    return at;
+}
+
+// The first chunk stays; others go back to the driver when empty.  Owners give slices back only when the device
+// has done with them.
+void SlicePool::release(std::uint32_t at, std::uint32_t node) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    chunks_[at]->ranges.release(node);
+    const bool large = chunks_[at]->ranges.bytes() > chunk_bytes_;
+    if (chunks_[at]->ranges.empty() && (at > 0 || large)) {
+        chunks_[at].reset();
+    }
+}
+
+std::uint64_t SlicePool::reserved() const
+{
+    const std::lock_guard lock(mutex_);
+    std::uint64_t bytes = 0;
+    for (const auto& chunk : chunks_) {
+        bytes += chunk ? chunk->ranges.bytes() : 0;
+    }
+    return bytes;
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,80 @@
+#include "device/vulkan/timestamps.hpp"
+#include <cstring>
+
+namespace reprise::device::vulkan {
+
+Timestamps::Timestamps(const LogicalDevice& device, SlicePool& readback, std::uint32_t slots,
+                       std::uint32_t launches)
+    : device_(device), slots_(slots), launches_(launches), values_(readback.allocate(slots * slot_bytes()))
+{
+    std::memset(values_.host(), 0, values_.bytes());
+    VkQueryPoolCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = 2 * slots + launches;
+    device_.check("record", "vkCreateQueryPool", [&] {
+        return device_.vk.vkCreateQueryPool(device_.handle(), &info, nullptr, &pool_);
+    });
+}
+
+Timestamps::~Timestamps() { device_.vk.vkDestroyQueryPool(device_.handle(), pool_, nullptr); }
+
+void Timestamps::write(VkCommandBuffer list, std::uint32_t query) const
+{
+    device_.vk.vkCmdWriteTimestamp(list, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, pool_, query);
+}
+
+void Timestamps::write_begin(VkCommandBuffer list, std::uint32_t slot) const
+{
+    device_.vk.vkCmdResetQueryPool(list, pool_, 2 * slot, 2);
+    if (launches_ > 0) {
+        device_.vk.vkCmdResetQueryPool(list, pool_, 2 * slots_, launches_);
+    }
+    write(list, 2 * slot);
+}
+
+void Timestamps::write_launch(VkCommandBuffer list, std::uint32_t launch) const
+{
+    write(list, 2 * slots_ + launch);
+}
+
+void Timestamps::write_end(VkCommandBuffer list, std::uint32_t slot) const
+{
+    write(list, 2 * slot + 1);
+    const VkQueryResultFlags flags = VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT;
+    const std::uint64_t at = values_.offset() + slot * slot_bytes();
+    device_.vk.vkCmdCopyQueryPoolResults(list, pool_, 2 * slot, 2, values_.buffer(), at, 8, flags);
+    if (launches_ > 0) {
+        device_.vk.vkCmdCopyQueryPoolResults(list, pool_, 2 * slots_, launches_, values_.buffer(), at + 16, 8,
+                                             flags);
+    }
+}
+
+const std::uint64_t* Timestamps::values(std::uint32_t slot) const
+{
+    return reinterpret_cast<const std::uint64_t*>(values_.host() + slot * slot_bytes());
+}
+
+double Timestamps::between(std::uint64_t from, std::uint64_t to) const
+{
+    const std::uint32_t bits = device_.physical().timestamp_bits;
+    const std::uint64_t mask = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+    return static_cast<double>((to - from) & mask) * device_.physical().properties.limits.timestampPeriod;
+}
+
+double Timestamps::duration(std::uint32_t slot) const
+{
+    return between(values(slot)[0], values(slot)[1]);
+}
+
+std::vector<double> Timestamps::launches(std::uint32_t slot) const
+{
+    std::vector<double> list;
+    list.reserve(launches_);
+    for (std::uint32_t i = 0; i < launches_; ++i) {
+        list.push_back(between(values(slot)[0], values(slot)[2 + i]));
+    }
+    return list;
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,35 @@
+// Timestamps of one recording: a begin and an end for each slot, and one for each launch if asked for.
+#pragma once
+#include "device/vulkan/slice_pool.hpp"
+
+namespace reprise::device::vulkan {
+
+class Timestamps {
+public:
+    // `launches`: 0 for no timestamps of launches.
+    Timestamps(const LogicalDevice&, SlicePool& readback, std::uint32_t slots, std::uint32_t launches);
+    ~Timestamps();
+    Timestamps(const Timestamps&) = delete;
+    Timestamps& operator=(const Timestamps&) = delete;
+
+    void write_begin(VkCommandBuffer, std::uint32_t slot) const; // resets the slot's queries and the launches'
+    void write_launch(VkCommandBuffer, std::uint32_t launch) const;
+    void write_end(VkCommandBuffer, std::uint32_t slot) const;   // and copies all to where the host reads
+
+    // Nanoseconds; of the slot's last call, once its ticket is done.
+    double duration(std::uint32_t slot) const;
+    std::vector<double> launches(std::uint32_t slot) const; // from the call's start
+
+private:
+    void write(VkCommandBuffer, std::uint32_t query) const;
+    double between(std::uint64_t from, std::uint64_t to) const;
+    const std::uint64_t* values(std::uint32_t slot) const; // begin, end, launches...
+    std::uint64_t slot_bytes() const { return (2 + std::uint64_t{launches_}) * 8; }
+
+    const LogicalDevice& device_;
+    std::uint32_t slots_, launches_;
+    VkQueryPool pool_ = VK_NULL_HANDLE;
+    Slice values_;
+};
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,188 @@
+#include "device/vulkan/transfers.hpp"
+#include "device/vulkan/barriers.hpp"
+#include <algorithm>
+#include <cstring>
+
+namespace reprise::device::vulkan {
+
+namespace {
+
+constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+constexpr std::uint64_t piece_bytes = 4 * mebi;   // of a large copy
+constexpr std::uint64_t batch_bytes = 8 * mebi;   // a fuller batch is submitted
+constexpr std::uint64_t staging_limit = 32 * mebi; // in flight
+constexpr std::size_t most_targets = 64;          // remembered; then a barrier orders the batch anyway
+
+} // namespace
+
+Transfers::Transfers(const LogicalDevice& device, Queue& queue, const DeviceMemory& memory,
+                     CommandArenas& arenas, SlicePool& staging, SlicePool& readback)
+    : device_(device), queue_(queue), memory_(memory), arenas_(arenas), staging_(staging), readback_(readback)
+{
+}
+
+void Transfers::upload(Address to, std::span<const std::byte> from)
+{
+    device_.health.require_alive("upload");
+    if (from.empty()) {
+        return;
+    }
+    const DeviceMemory::Place place = memory_.locate(to, from.size());
+    const auto lock = queue_.lock();
+    if (place.host && !open_ && closed_.empty() && queue_.idle()) {
+        std::memcpy(place.host, from.data(), from.size());
+        return;
+    }
+    for (std::uint64_t at = 0; at < from.size(); at += piece_bytes) {
+        bound_staging();
+        const std::uint64_t bytes = std::min(piece_bytes, from.size() - at);
+        stage({place.buffer, place.offset + at, bytes}, from.data() + at);
+        if (open_->bytes >= batch_bytes) {
+            flush_locked();
+        }
+    }
+}
+
+void Transfers::stage(const Target& target, const std::byte* from)
+{
+    Slice slice = staging_.allocate(target.bytes);
+    std::memcpy(slice.host(), from, target.bytes);
+    if (!open_) {
+        auto batch = std::make_unique<Batch>();
+        batch->arena = arenas_.take();
+        batch->list = batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        full_barrier(device_, batch->list);
+        targets_.clear();
+        open_ = std::move(batch);
+    }
+    order_after_overlapping(target);
+    const VkBufferCopy copy{slice.offset(), target.offset, target.bytes};
+    const VkBuffer source = slice.buffer();
+    open_->staging.push_back(std::move(slice));
+    open_->bytes += target.bytes;
+    device_.vk.vkCmdCopyBuffer(open_->list, source, target.buffer, 1, &copy);
+}
+
+// Copies of one batch run in any order: one that writes where an earlier one did needs a barrier.
+void Transfers::order_after_overlapping(const Target& target)
+{
+    const auto overlaps = [&](const Target& t) {
+        return t.buffer == target.buffer && t.offset < target.offset + target.bytes &&
+               target.offset < t.offset + t.bytes;
+    };
+    if (targets_.size() >= most_targets || std::any_of(targets_.begin(), targets_.end(), overlaps)) {
+        barrier(device_, open_->list, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+        targets_.clear();
+    }
+    targets_.push_back(target);
+}
+
+void Transfers::bound_staging()
+{
+    while (in_flight_bytes_ > staging_limit) {
+        queue_.wait(in_flight_.front().ticket);
+        in_flight_bytes_ -= in_flight_.front().bytes;
+        in_flight_.pop_front();
+        queue_.collect();
+    }
+}
+
+void Transfers::take(std::vector<VkCommandBuffer>& lists)
+{
+    if (open_) {
+        host_barrier(device_, open_->list);
+        closed_.reserve(closed_.size() + 1);
+        open_->arena->end(open_->list);
+        closed_.push_back(std::move(open_));
+    }
+    for (const auto& batch : closed_) {
+        lists.push_back(batch->list);
+    }
+}
+
+void Transfers::submitted(Ticket ticket)
+{
+    for (auto& batch : closed_) {
+        in_flight_.push_back({ticket, batch->bytes});
+        in_flight_bytes_ += batch->bytes;
+        queue_.retire(ticket, std::move(batch));
+    }
+    closed_.clear();
+    while (!in_flight_.empty() && queue_.reached(in_flight_.front().ticket)) {
+        in_flight_bytes_ -= in_flight_.front().bytes;
+        in_flight_.pop_front();
+    }
+}
+
+void Transfers::flush()
+{
+    const auto lock = queue_.lock();
+    flush_locked();
+}
+
+void Transfers::flush_locked()
+{
+    if (!open_ && closed_.empty()) {
+        return;
+    }
+    lists_.clear();
+    take(lists_);
+    submitted(queue_.submit(lists_));
+}
+
+void Transfers::download(Address from, std::span<std::byte> to)
+{
+    device_.health.require_alive("download");
+    if (to.empty()) {
+        return;
+    }
+    const DeviceMemory::Place place = memory_.locate(from, to.size());
+    if (!place.host || !place.host_cached) {
+        download_staged(place, to);
+        return;
+    }
+    Ticket last = 0;
+    {
+        const auto lock = queue_.lock();
+        flush_locked();
+        last = queue_.submitted();
+    }
+    queue_.wait(last); // every submission ends with a barrier to the host
+    std::memcpy(to.data(), place.host, to.size());
+}
+
+void Transfers::download_staged(const DeviceMemory::Place& place, std::span<std::byte> to)
+{
+    for (std::uint64_t at = 0; at < to.size(); at += piece_bytes) {
+        const std::uint64_t bytes = std::min(piece_bytes, to.size() - at);
+        auto batch = std::make_unique<Batch>();
+        batch->staging.push_back(readback_.allocate(bytes));
+        const Slice& slice = batch->staging.front();
+        batch->arena = arenas_.take();
+        batch->list = batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        full_barrier(device_, batch->list);
+        const VkBufferCopy copy{place.offset + at, slice.offset(), bytes};
+        device_.vk.vkCmdCopyBuffer(batch->list, place.buffer, slice.buffer(), 1, &copy);
+        host_barrier(device_, batch->list);
+        batch->arena->end(batch->list);
+        Ticket ticket = 0;
+        {
+            const auto lock = queue_.lock();
+            lists_.clear();
+            take(lists_);
+            lists_.push_back(batch->list);
+            ticket = queue_.submit(lists_);
+            submitted(ticket);
+        }
+        try {
+            queue_.wait(ticket);
+        } catch (...) {
+            queue_.retire(ticket, std::move(batch));
+            throw;
+        }
+        std::memcpy(to.data() + at, slice.host(), bytes);
+    }
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,63 @@
+// Copies between the host and device memory.  Uploads are staged and batched: they go to the queue in front of
+// the next submission, or when a batch is full, and the host never waits for the device but to bound the staging
+// memory.  Where the memory is the host's and nothing is in flight they are a plain memcpy.
+#pragma once
+#include "device/vulkan/command_arena.hpp"
+#include "device/vulkan/memory.hpp"
+#include "device/vulkan/queue.hpp"
+#include "device/vulkan/slice_pool.hpp"
+
+namespace reprise::device::vulkan {
+
+class Transfers {
+public:
+    Transfers(const LogicalDevice&, Queue&, const DeviceMemory&, CommandArenas&, SlicePool& staging,
+              SlicePool& readback);
+
+    void upload(Address to, std::span<const std::byte> from);
+    void download(Address from, std::span<std::byte> to);
+    void flush(); // submits what is pending
+
+    // Both under the queue's lock.  The pending lists go in front of what is about to be submitted ...
+    void take(std::vector<VkCommandBuffer>& lists);
+    // ... and belong to its ticket.  Without this call they stay pending.
+    void submitted(Ticket);
+
+private:
+    struct Batch : Retired {
+        CommandArenas::Lease arena;
+        std::vector<Slice> staging;
+        VkCommandBuffer list = VK_NULL_HANDLE;
+        std::uint64_t bytes = 0;
+    };
+    struct Target {
+        VkBuffer buffer;
+        std::uint64_t offset, bytes;
+    };
+    struct InFlight {
+        Ticket ticket;
+        std::uint64_t bytes;
+    };
+
+    void stage(const Target&, const std::byte* from);
+    void order_after_overlapping(const Target&);
+    void flush_locked();
+    void bound_staging();
+    void download_staged(const DeviceMemory::Place&, std::span<std::byte> to);
+
+    const LogicalDevice& device_;
+    Queue& queue_;
+    const DeviceMemory& memory_;
+    CommandArenas& arenas_;
+    SlicePool& staging_;
+    SlicePool& readback_;
+    // All of this under the queue's lock.
+    std::unique_ptr<Batch> open_;                // being recorded
+    std::vector<std::unique_ptr<Batch>> closed_; // taken, not yet submitted
+    std::vector<Target> targets_;                // of the open batch, since its last barrier
+    std::deque<InFlight> in_flight_;
+    std::uint64_t in_flight_bytes_ = 0;
+    std::vector<VkCommandBuffer> lists_; // scratch
+};
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,195 @@
+#include "device/vulkan/vulkan_device.hpp"
+#include "device/vulkan/one_shot.hpp"
+#include "device/vulkan/replay.hpp"
+#include <reprise/error.hpp>
+
+namespace reprise::device::vulkan {
+
+namespace {
+
+class Range : public Memory {
+public:
+    Range(std::shared_ptr<Context> context, std::uint64_t size)
+        : context_(std::move(context)), allocation_(context_->memory.allocate(size))
+    {
+        address = allocation_.address;
+        bytes = size;
+    }
+    ~Range() override { context_->memory.release(allocation_); }
+    Range(const Range&) = delete;
+    Range& operator=(const Range&) = delete;
+
+private:
+    std::shared_ptr<Context> context_;
+    SubAllocator::Allocation allocation_;
+};
+
+// Where the device's memory is not the host's.
+class ReadableRange : public Memory {
+public:
+    ReadableRange(std::shared_ptr<Context> context, std::uint64_t size)
+        : context_(std::move(context)), holder_(std::make_unique<Holder>())
+    {
+        holder_->slice = context_->readback.allocate(size);
+        const Slice& slice = holder_->slice;
+        address = slice.address();
+        bytes = size;
+        host = slice.host();
+        context_->memory.add_place(address, {slice.buffer(), slice.offset(), size, slice.host(), true});
+    }
+    ~ReadableRange() override
+    {
+        context_->memory.remove_place(address);
+        context_->queue.retire(context_->queue.submitted(), std::move(holder_)); // its buffer may go with it
+    }
+    ReadableRange(const ReadableRange&) = delete;
+    ReadableRange& operator=(const ReadableRange&) = delete;
+
+private:
+    struct Holder : Retired {
+        Slice slice;
+    };
+    std::shared_ptr<Context> context_;
+    std::unique_ptr<Holder> holder_;
+};
+
+Capabilities complete(Capabilities c, const Context& context)
+{
+    const Slab& slab = context.slab;
+    const bool views = slab.has_texel_view() || slab.has_windows();
+    c.slab_address = slab.buffer().address();
+    c.slab_bytes = views ? slab.buffer().bytes() : 0;
+    c.window_bytes = slab.has_windows() ? window_bytes : 0;
+    c.texel_view = slab.has_texel_view();
+    c.prefer_texels = c.prefer_texels && c.texel_view && slab.has_windows();
+    return c;
+}
+
+} // namespace
+
+VulkanDevice::VulkanDevice(std::shared_ptr<Instance> instance, const PhysicalDevice& physical,
+                           const std::string& id, const DeviceOptions& options, const ExternalVulkan* external)
+    : context_(std::move(instance), physical, options, external),
+      capabilities_(complete(capabilities_of(physical, id), context_))
+{
+}
+
+Counters VulkanDevice::counters() const
+{
+    const SubAllocator::Usage usage = context_.memory.usage();
+    Counters c;
+    c.recordings = context_.recordings.load(std::memory_order_relaxed);
+    c.pipelines = context_.pipelines.pipelines();
+    c.shader_modules = context_.pipelines.shader_modules();
+    c.submits = context_.queue.submits();
+    c.replays = context_.replays.load(std::memory_order_relaxed);
+    c.live_bytes = usage.live;
+    c.peak_bytes = usage.peak;
+    c.allocations = usage.allocations;
+    c.memory_limit = usage.limit;
+    return c;
+}
+
+std::unique_ptr<Memory> VulkanDevice::allocate(std::uint64_t bytes)
+{
+    context_.device.check("allocate", "allocate", [] { return VK_SUCCESS; });
+    return std::make_unique<Range>(shared_context(), bytes);
+}
+
+std::unique_ptr<Memory> VulkanDevice::allocate_readable(std::uint64_t bytes)
+{
+    context_.device.check("allocate", "allocate", [] { return VK_SUCCESS; });
+    if (!context_.device.unified()) {
+        return std::make_unique<ReadableRange>(shared_context(), bytes);
+    }
+    auto range = std::make_unique<Range>(shared_context(), bytes);
+    range->host = context_.memory.locate(range->address, bytes).host;
+    return range;
+}
+
+void VulkanDevice::set_memory_limit(std::uint64_t bytes) { context_.memory.set_limit(bytes); }
+
+void VulkanDevice::upload(Address to, std::span<const std::byte> from) { context_.transfers.upload(to, from); }
+
+void VulkanDevice::download(Address from, std::span<std::byte> to) { context_.transfers.download(from, to); }
+
+std::unique_ptr<Recording> VulkanDevice::record(std::span<const LaunchDeclaration> launches,
+                                                const RecordingOptions& options)
+{
+    context_.device.health.require_alive("record");
+    if (options.one_shot) {
+        return std::make_unique<OneShot>(shared_context(), launches, options);
+    }
+    return std::make_unique<Replay>(shared_context(), launches, options);
+}
+
+void VulkanDevice::register_kernel(const std::string& name, std::vector<std::uint32_t> words)
+{
+    context_.pipelines.register_kernel(name, std::move(words));
+}
+
+bool VulkanDevice::done(Ticket ticket) { return context_.queue.done(ticket); }
+
+void VulkanDevice::wait(Ticket ticket) { context_.queue.wait(ticket); }
+
+void VulkanDevice::wait_idle() { context_.drain(); }
+
+void VulkanDevice::fail_next(const std::string& kind, std::uint32_t n, Fault fault)
+{
+    context_.device.health.fail_next(kind, n, fault);
+}
+
+void VulkanDevice::clear_faults() { context_.device.health.clear_faults(); }
+
+std::vector<Found> find_devices()
+{
+    const std::shared_ptr<Instance> instance = Instance::make({});
+    std::vector<Found> list;
+    for (const PhysicalDevice& physical : inspect_all(*instance)) {
+        const std::string id = "vulkan:" + std::to_string(list.size());
+        list.push_back({capabilities_of(physical, id), joined(physical.refusals)});
+    }
+    return list;
+}
+
+std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions& options)
+{
+    std::shared_ptr<Instance> instance = Instance::make(options);
+    const std::vector<PhysicalDevice> list = inspect_all(*instance);
+    if (number >= list.size()) {
+        reprise::detail::fail(ErrorKind::device, "open", "There is no device (vulkan:", number, "): Vulkan has (",
+                              list.size(), ").");
+    }
+    if (!list[number].refusals.empty()) {
+        reprise::detail::fail(ErrorKind::device, "open", list[number].properties.deviceName, " can not be used. ",
+                              joined(list[number].refusals));
+    }
+    return std::make_shared<VulkanDevice>(std::move(instance), list[number], "vulkan:" + std::to_string(number),
+                                          options);
+}
+
+FeatureChain required_features(VkInstance instance, VkPhysicalDevice handle)
+{
+    const PhysicalDevice physical = inspect(*Instance::adopt(instance), handle);
+    if (!physical.refusals.empty()) {
+        reprise::detail::fail(ErrorKind::unsupported, "required_features", physical.properties.deviceName,
+                              " can not be used. ", joined(physical.refusals));
+    }
+    return physical.features.enabled();
+}
+
+std::shared_ptr<Device> open_external(const ExternalVulkan& external, const DeviceOptions& options)
+{
+    std::shared_ptr<Instance> instance = Instance::adopt(external.instance);
+    PhysicalDevice physical = inspect(*instance, external.physical_device);
+    physical.features.restrict_to(external.enabled);
+    use_queue_family(*instance, physical, external.queue_family);
+    if (!physical.refusals.empty() || !physical.features.missing().empty()) {
+        reprise::detail::fail(ErrorKind::unsupported, "open", "The VkDevice on ", physical.properties.deviceName,
+                              " can not be used. ", joined(physical.refusals), " Not enabled: (",
+                              joined(physical.features.missing()), "). Ask required_features() first.");
+    }
+    return std::make_shared<VulkanDevice>(std::move(instance), physical, "vulkan:external", options, &external);
+}
+
+} // namespace reprise::device::vulkan

@@ -1,0 +1,41 @@
+// What an op knows beside its inputs: named constants.  Generic, so that graphs print, compare and hash themselves.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <reprise/dim.hpp>
+#include <reprise/dtype.hpp>
+
+namespace reprise::graph {
+
+// A number that is asked for at each call (a learning rate).
+struct HostScalar {
+    std::function<double()> value;
+};
+
+using Attribute = std::variant<std::int64_t, double, Dim, Shape, std::vector<std::int64_t>, DType,
+                               std::shared_ptr<const HostScalar>>;
+
+class Attributes {
+public:
+    Attributes() = default;
+    Attributes(std::initializer_list<std::pair<const char*, Attribute>> list) : list_(list) {}
+
+    template <class T> const T& get(const char* name) const { return std::get<T>(find(name)); }
+    std::int64_t integer(const char* name) const { return get<std::int64_t>(name); }
+    double number(const char* name) const { return get<double>(name); }
+    const std::vector<std::int64_t>& integers(const char* name) const { return get<std::vector<std::int64_t>>(name); }
+    const std::vector<std::pair<const char*, Attribute>>& all() const { return list_; }
+    std::string text() const; // "dim=1 keepdim=0"; empty without attributes
+
+private:
+    const Attribute& find(const char* name) const;
+    std::vector<std::pair<const char*, Attribute>> list_;
+};
+
+} // namespace reprise::graph

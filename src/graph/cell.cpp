@@ -1,0 +1,153 @@
+#include "graph/cell.hpp"
+
+#include <reprise/error.hpp>
+
+namespace reprise::graph {
+
+namespace {
+
+std::atomic<std::uint64_t> next_id{1};
+
+std::uint32_t trace_id() { return current_tracer() ? current_tracer()->id() : 0; }
+
+std::shared_ptr<Node> new_node(std::vector<TensorType> types, std::shared_ptr<Evaluator> evaluator)
+{
+    auto node = std::make_shared<Node>();
+    node->id = next_id.fetch_add(1, std::memory_order_relaxed);
+    node->storage.resize(types.size());
+    node->outputs = std::move(types);
+    node->evaluator = std::move(evaluator);
+    node->trace = trace_id();
+    return node;
+}
+
+std::vector<TensorType> infer_same(const Op&, std::span<const TensorType> in, const Attributes&) { return {in[0]}; }
+bool view_same(const Node&, Strided&) { return true; }
+std::vector<Tensor> vjp_same(const VjpArguments& a) { return {a.cotangents[0]}; }
+const Op alias_op{.name = "alias", .infer = infer_same, .vjp = vjp_same, .view = view_same};
+
+} // namespace
+
+Tracer*& current_tracer()
+{
+    thread_local Tracer* tracer = nullptr;
+    return tracer;
+}
+
+bool& grad_mode()
+{
+    thread_local bool on = true;
+    return on;
+}
+
+Value read(const Tensor& t)
+{
+    if (!t.defined()) detail::fail(ErrorKind::argument, "tensor", "The tensor is undefined: give it a value first.");
+    Tracer* tracer = current_tracer();
+    if (tracer && t.cell()->trace != tracer->id()) return tracer->read(t.cell());
+    return t.cell()->value;
+}
+
+void assign(const Tensor& t, Value v)
+{
+    Tracer* tracer = current_tracer();
+    if (tracer && t.cell()->trace != tracer->id()) tracer->assign(t.cell(), std::move(v));
+    else t.cell()->value = std::move(v);
+}
+
+std::shared_ptr<Cell> grad_of(const Tensor& t)
+{
+    Tracer* tracer = current_tracer();
+    if (tracer && t.cell()->trace != tracer->id()) return tracer->grad(t.cell());
+    return t.cell()->grad;
+}
+
+void set_grad_of(const Tensor& t, std::shared_ptr<Cell> g)
+{
+    Tracer* tracer = current_tracer();
+    if (tracer && t.cell()->trace != tracer->id()) tracer->set_grad(t.cell(), std::move(g));
+    else t.cell()->grad = std::move(g);
+}
+
+Tensor make_tensor(Value v)
+{
+    auto cell = std::make_shared<Cell>();
+    cell->value = std::move(v);
+    cell->trace = trace_id();
+    return Tensor(std::move(cell));
+}
+
+Value leaf(TensorType type, std::shared_ptr<Evaluator> evaluator, std::shared_ptr<Storage> storage, bool requires_grad)
+{
+    auto node = new_node({std::move(type)}, std::move(evaluator));
+    node->is_leaf = true;
+    node->requires_grad = requires_grad;
+    node->storage[0] = std::move(storage);
+    return {node, 0};
+}
+
+Value leaf_alias(const Value& v, bool requires_grad, const std::shared_ptr<Cell>& owner)
+{
+    auto node = new_node({v.type()}, v.node->evaluator);
+    node->op = &alias_op;
+    node->inputs = {v};
+    node->is_leaf = true;
+    node->requires_grad = requires_grad;
+    node->leaf = owner;
+    return {node, 0};
+}
+
+Value identity(const Value& v)
+{
+    auto node = new_node({v.type()}, v.node->evaluator);
+    node->op = &alias_op;
+    node->inputs = {v};
+    node->requires_grad = true;
+    return {node, 0};
+}
+
+std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes attributes,
+                             std::shared_ptr<Evaluator> evaluator, bool requires_grad)
+{
+    std::vector<TensorType> types;
+    types.reserve(inputs.size());
+    for (const Value& v : inputs) types.push_back(v.type());
+    auto node = new_node(op.infer(op, types, attributes), std::move(evaluator));
+    for (const TensorType& t : node->outputs) node->evaluator->accept(op.name, t.dtype);
+    node->op = &op;
+    node->inputs = std::move(inputs);
+    node->attributes = std::move(attributes);
+    node->requires_grad = requires_grad;
+    node->evaluator->appended(*node);
+    return node;
+}
+
+std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes)
+{
+    std::vector<Value> values;
+    values.reserve(inputs.size());
+    bool requires_grad = false;
+    for (const Tensor& t : inputs) {
+        values.push_back(read(t));
+        requires_grad |= values.back().node->requires_grad;
+    }
+    const auto& evaluator = values.at(0).node->evaluator;
+    for (const Value& v : values)
+        if (v.node->evaluator != evaluator)
+            detail::fail(ErrorKind::device, op.name, "The inputs are on different devices (", evaluator->name(), " and ",
+                         v.node->evaluator->name(), "): bring them to one device first.");
+    const bool differentiable = op.vjp || op.decompose;
+    auto keep = evaluator;
+    auto node = append(op, std::move(values), std::move(attributes), std::move(keep),
+                       requires_grad && grad_mode() && differentiable);
+    std::vector<Tensor> out;
+    for (std::uint32_t i = 0; i < node->outputs.size(); ++i) out.push_back(make_tensor({node, i}));
+    return out;
+}
+
+Tensor create(const Op& op, std::shared_ptr<Evaluator> evaluator, Attributes attributes)
+{
+    return make_tensor({append(op, {}, std::move(attributes), std::move(evaluator), false), 0});
+}
+
+} // namespace reprise::graph

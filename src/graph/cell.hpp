@@ -1,0 +1,64 @@
+// Cells: what a Tensor points to.  A cell holds a value and may be given another (Variable, optimizer state); a
+// recording puts itself between cells and their readers (Tracer).
+#pragma once
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "graph/node.hpp"
+
+namespace reprise::graph {
+
+struct Cell : std::enable_shared_from_this<Cell> {
+    Value value;                // as it stands outside of any recording
+    std::shared_ptr<Cell> grad; // of a leaf
+    std::uint32_t trace = 0;    // of the recording that made this cell; 0: eager
+};
+
+// What a random op draws from: key and position, as sizes are, so that a program takes them from its block.
+struct RandomState {
+    Dim seed_low, seed_high, ordinal; // 32, 32 and 64 bits
+};
+
+// While a function is recorded, cells made outside are its state: reads and writes go through here.
+class Tracer {
+public:
+    virtual ~Tracer() = default;
+    virtual std::uint32_t id() const = 0;
+    virtual Value read(const std::shared_ptr<Cell>&) = 0;
+    virtual void assign(const std::shared_ptr<Cell>&, Value) = 0;
+    virtual std::shared_ptr<Cell> grad(const std::shared_ptr<Cell>&) = 0;
+    virtual void set_grad(const std::shared_ptr<Cell>&, std::shared_ptr<Cell>) = 0;
+    virtual RandomState next_random() = 0;
+};
+Tracer*& current_tracer(); // of this thread; null: eager
+
+Value read(const Tensor&); // throws Error(argument) for an undefined tensor
+void assign(const Tensor&, Value);
+std::shared_ptr<Cell> grad_of(const Tensor&);
+void set_grad_of(const Tensor&, std::shared_ptr<Cell>);
+Tensor make_tensor(Value);
+
+// A leaf with this storage.
+Value leaf(TensorType, std::shared_ptr<Evaluator>, std::shared_ptr<Storage>, bool requires_grad);
+// The same value as a leaf of the cell that requires a gradient, or as one that requires none: the tape ends here.
+Value leaf_alias(const Value&, bool requires_grad, const std::shared_ptr<Cell>& owner);
+
+// The same value as another node, differentiable: a boundary for a walk.
+Value identity(const Value&);
+
+// Whether ops on this thread record gradients.
+bool& grad_mode();
+
+// Appends a node: types by the op's rule, requires_grad from the inputs.  All inputs live on one device.
+std::vector<Tensor> apply(const Op&, const std::vector<Tensor>& inputs, Attributes = {});
+inline Tensor apply1(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes = {})
+{
+    return apply(op, inputs, std::move(attributes)).front();
+}
+// The same for an op without inputs.
+Tensor create(const Op&, std::shared_ptr<Evaluator>, Attributes);
+// At the level of values, without a cell; used by transforms.
+std::shared_ptr<Node> append(const Op&, std::vector<Value> inputs, Attributes, std::shared_ptr<Evaluator>, bool requires_grad);
+
+} // namespace reprise::graph

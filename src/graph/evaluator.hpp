@@ -1,0 +1,38 @@
+// What turns pending nodes into values.  The graph knows only this much of a device.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <reprise/dtype.hpp>
+
+namespace reprise::graph {
+
+struct Node;
+struct Value;
+struct TensorType;
+
+// Where a value lies; its evaluator knows what is behind it.
+struct Storage {
+    virtual ~Storage() = default;
+};
+
+class Evaluator {
+public:
+    virtual ~Evaluator() = default;
+    virtual const std::string& name() const = 0;
+    // Throws Error(unsupported) for a dtype that this device can't hold.
+    virtual void accept(const char* op, DType) const = 0;
+    // Computes values, without waiting for the device.
+    virtual void evaluate(std::span<const Value>) = 0;
+    // Copies a value to the host, row-major; evaluates and waits.
+    virtual void read(const Value&, std::span<std::byte> to) = 0;
+    virtual std::shared_ptr<Storage> upload(const TensorType&, std::span<const std::byte> from) = 0;
+    // Backward has used these nodes: what is stored drops its inputs.
+    virtual void release(std::span<const Node* const>) = 0;
+    // A node was appended whose value nobody has asked for yet.
+    virtual void appended(const Node&) = 0;
+};
+
+} // namespace reprise::graph

@@ -1,0 +1,63 @@
+#include "graph/node.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <reprise/error.hpp>
+
+namespace reprise::graph {
+
+Node::~Node()
+{
+    // Inputs whose last owner this was are collected here instead of in nested destructors.
+    thread_local std::vector<std::shared_ptr<const Node>>* dying = nullptr;
+    if (inputs.empty()) return;
+    if (dying) {
+        for (Value& v : inputs) dying->push_back(std::move(v.node));
+        inputs.clear();
+        return;
+    }
+    std::vector<std::shared_ptr<const Node>> list;
+    dying = &list;
+    for (Value& v : inputs) list.push_back(std::move(v.node));
+    inputs.clear();
+    while (!list.empty()) {
+        std::shared_ptr<const Node> last = std::move(list.back());
+        list.pop_back();
+        last.reset();
+    }
+    dying = nullptr;
+}
+
+void verify(const Node& node)
+{
+    if (!node.op) return;
+    std::vector<TensorType> types;
+    for (const Value& v : node.inputs) {
+        if (!v.node || v.index >= v.node->outputs.size() || v.node->id >= node.id)
+            detail::fail(ErrorKind::internal, node.op->name, "Node (", node.id, ") has an input that is not legal.");
+        types.push_back(v.type());
+    }
+    if (node.op->infer(*node.op, types, node.attributes) != node.outputs)
+        detail::fail(ErrorKind::internal, node.op->name, "The types of node (", node.id, ") are not its op's.");
+}
+
+std::vector<const Node*> pending(std::span<const Value> targets)
+{
+    std::vector<const Node*> stack, found;
+    std::unordered_set<const Node*> seen;
+    auto visit = [&](const Node* n) {
+        if (!n->materialised() && seen.insert(n).second) stack.push_back(n);
+    };
+    for (const Value& v : targets) visit(v.node.get());
+    while (!stack.empty()) {
+        const Node* n = stack.back();
+        stack.pop_back();
+        found.push_back(n);
+        for (const Value& v : n->inputs) visit(v.node.get());
+    }
+    std::sort(found.begin(), found.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+    return found;
+}
+
+} // namespace reprise::graph

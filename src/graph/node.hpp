@@ -1,0 +1,61 @@
+// Nodes: the immutable graph.  A node's id is larger than those of its inputs, so sorting by id is a topological order.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "graph/evaluator.hpp"
+#include "graph/op.hpp"
+
+namespace reprise::graph {
+
+struct Cell;
+
+// One output of a node.
+struct Value {
+    std::shared_ptr<const Node> node;
+    std::uint32_t index = 0;
+
+    const TensorType& type() const;
+    explicit operator bool() const noexcept { return node != nullptr; }
+    friend bool operator==(const Value&, const Value&) = default;
+};
+
+// The graph's part of a node is const; what evaluation and the tape do to it is mutable and belongs to the
+// evaluator's lock.
+struct Node : std::enable_shared_from_this<Node> {
+    const Op* op = nullptr; // null: its storage or binding is given
+    bool is_leaf = false;   // the tape ends here
+    Attributes attributes;
+    std::vector<TensorType> outputs;
+    std::shared_ptr<Evaluator> evaluator;
+    std::uint64_t id = 0;
+    bool requires_grad = false;
+    std::uint32_t trace = 0; // of the recording that made it; 0: eager
+
+    mutable std::vector<Value> inputs; // dropped once the values are known and no tape needs them
+    mutable std::vector<std::shared_ptr<Storage>> storage; // by output; null: pending
+    mutable std::atomic<bool> released = false;            // backward has used this part of the tape
+    mutable std::weak_ptr<Cell> leaf;                      // whose grad() a cotangent that arrives here adds to
+
+    Node() = default;
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+    ~Node(); // iterative: a chain of any length is released without recursion
+
+    bool materialised() const noexcept { return !storage.empty() && storage[0] != nullptr; }
+    bool on_tape() const noexcept { return requires_grad && !released; }
+};
+
+inline const TensorType& Value::type() const { return node->outputs[index]; }
+
+// Checks a node against its op's rule: input count and types, output types.  Throws Error(internal).
+void verify(const Node&);
+
+// Everything that `targets` depend on and that is not materialised, inputs first.
+std::vector<const Node*> pending(std::span<const Value> targets);
+
+std::string print_text(std::span<const Value> outputs);
+std::string print_dot(std::span<const Value> outputs);
+
+} // namespace reprise::graph

@@ -1,0 +1,70 @@
+// What the graph, the reverse walk and the planner know of an op.  One constant object for each op; src/ops/ makes
+// them.  Everything that differs between ops is in here: no other code names an op.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <reprise/tensor.hpp>
+
+#include "graph/attributes.hpp"
+
+namespace reprise::ops {
+class Lowering;           // src/ops/lowering.hpp
+struct ReferenceArguments; // src/ops/reference.hpp
+struct Scalar;
+}
+
+namespace reprise::graph {
+
+struct Node;
+struct Op;
+
+struct TensorType {
+    DType dtype = DType::f32;
+    Shape shape;
+    friend bool operator==(const TensorType&, const TensorType&) = default;
+};
+
+// What a VJP gets.  `input` and `output` may be read or only asked for their types; what is read is found by
+// running the VJP on placeholders (autograd/reads.hpp), never declared.
+struct VjpArguments {
+    const Node& node;
+    std::span<const Tensor> inputs;
+    std::span<const Tensor> outputs;
+    std::span<const Tensor> cotangents; // one an output; undefined: zero
+    std::span<const bool> wanted;       // one an input: whether its cotangent is asked for
+};
+
+// Where the elements of a view lie in the value that it looks at, in elements.
+struct Strided {
+    Shape sizes;
+    std::vector<Dim> strides;
+    Dim offset;
+};
+
+enum class Cost : std::uint8_t { memory, compute }; // bound by: replay it, keep it (checkpoints)
+
+struct Op {
+    const char* name;
+    // Types of the outputs; throws Error for inputs that do not fit.
+    std::vector<TensorType> (*infer)(const Op&, std::span<const TensorType>, const Attributes&);
+    // Cotangents of the inputs (undefined: none).  Null where `decompose` or nothing is given.
+    std::vector<Tensor> (*vjp)(const VjpArguments&) = nullptr;
+    // The same outputs by simpler ops: how a fused VJP is differentiated again, and its oracle.
+    std::vector<Tensor> (*decompose)(const Node&, std::span<const Tensor> inputs) = nullptr;
+    // Views of input 0 have this instead of launches: changes the input's layout into the output's, or gives false
+    // where strides can't say it (then input 0 is made contiguous first).
+    bool (*view)(const Node&, Strided&) = nullptr;
+    // One value everywhere that the host knows: kernels that take numbers need no memory for it.
+    bool (*number)(const Node&, ops::Scalar&) = nullptr;
+    // Launches on a device.
+    void (*lower)(ops::Lowering&, const Node&) = nullptr;
+    // The specification: plain C++ in double.
+    void (*reference)(const ops::ReferenceArguments&) = nullptr;
+    Cost cost = Cost::memory;
+    const void* row = nullptr; // of the table, for elementwise ops
+    int part = 0;              // of the row: 0 the formula, 1 + k its derivative by input k
+};
+
+} // namespace reprise::graph

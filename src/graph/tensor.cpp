@@ -1,0 +1,94 @@
+// Tensor's members that need no op.
+#include <reprise/ops.hpp>
+
+#include "graph/cell.hpp"
+
+namespace reprise {
+
+using graph::Value;
+
+const Shape& Tensor::shape() const
+{
+    const Value v = graph::read(*this);
+    return v.type().shape; // the cell, or the recording that answers for it, keeps the node
+}
+
+std::int64_t Tensor::dim() const { return static_cast<std::int64_t>(shape().size()); }
+
+Dim Tensor::size(std::int64_t d) const
+{
+    const Shape& s = shape();
+    const auto rank = static_cast<std::int64_t>(s.size());
+    if (d < -rank || d >= rank)
+        detail::fail(ErrorKind::argument, "size", "The dimension (", d, ") is not in [", -rank, ", ", rank - 1,
+                     "] of a tensor of the shape (", to_string(s), ").");
+    return s[static_cast<std::size_t>(d < 0 ? d + rank : d)];
+}
+
+Dim Tensor::numel() const
+{
+    Dim n = 1;
+    for (const Dim& d : shape()) n *= d;
+    return n;
+}
+
+DType Tensor::dtype() const { return graph::read(*this).type().dtype; }
+
+void Tensor::eval() const
+{
+    const Value v = graph::read(*this);
+    if (v.node->trace) detail::fail(ErrorKind::state, "eval", "A tensor of a program that is being recorded has no value yet.");
+    v.node->evaluator->evaluate({&v, 1});
+}
+
+void Tensor::assign(const Tensor& value)
+{
+    const Value before = graph::read(*this), v = graph::read(value);
+    if (v.type() != before.type())
+        detail::fail(v.type().dtype != before.type().dtype ? ErrorKind::dtype : ErrorKind::shape, "assign", "The value is ",
+                     name_of(v.type().dtype), to_string(v.type().shape), " but the tensor is ", name_of(before.type().dtype),
+                     to_string(before.type().shape), ".");
+    if (v.node->evaluator != before.node->evaluator)
+        detail::fail(ErrorKind::device, "assign", "The value is on (", v.node->evaluator->name(), ") but the tensor is on (",
+                     before.node->evaluator->name(), ").");
+    const bool leaf = before.node->is_leaf && before.node->requires_grad;
+    graph::assign(*this, graph::leaf_alias(v, leaf, leaf ? cell_ : nullptr));
+}
+
+void Tensor::read_one(void* to, DType dtype) const
+{
+    if (const Dim n = numel(); n != Dim(1))
+        detail::fail(ErrorKind::shape, "item", "The tensor has the shape (", to_string(shape()),
+                     "): only one element can be read so; use to_vector().");
+    read_all(to, size_of(dtype), dtype);
+}
+
+void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const
+{
+    const Value v = graph::read(*this);
+    if (v.node->trace)
+        detail::fail(ErrorKind::state, "read", "A tensor of a program that is being recorded has no value yet: return it "
+                                               "from the function and read what the program gives.");
+    const DType held = v.type().dtype;
+    if (held != dtype) {
+        if (dtype == f32 && (held == f16 || held == bf16)) return cast(*this, f32).read_all(to, bytes, dtype);
+        detail::fail(ErrorKind::dtype, "read", "The tensor holds (", name_of(held), ") but (", name_of(dtype),
+                     ") was asked for: cast it, or read the other type.");
+    }
+    v.node->evaluator->read(v, {static_cast<std::byte*>(to), bytes});
+}
+
+template <> std::vector<bool> Tensor::to_vector<bool>() const
+{
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(numel().value()));
+    read_all(bytes.data(), bytes.size(), DType::boolean);
+    return {bytes.begin(), bytes.end()};
+}
+
+Variable::Variable(const Tensor& value, bool requires_grad)
+    : Tensor(graph::make_tensor(graph::leaf_alias(graph::read(value), false, nullptr)))
+{
+    if (requires_grad) requires_grad_();
+}
+
+} // namespace reprise

@@ -1,0 +1,32 @@
+// The header of a safetensors file: JSON text, knows nothing of tensors or devices.
+//   file    = u64 little-endian length of the header, header, data
+//   header  = {"__metadata__": {text: text}, name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}}
+// Offsets count from the start of the data, which the tensors fill without holes.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <reprise/dtype.hpp>
+
+namespace reprise::io {
+
+struct TensorEntry {
+    std::string name;
+    DType dtype = DType::f32;
+    std::vector<std::int64_t> shape;
+    std::uint64_t begin = 0, end = 0; // bytes
+};
+
+// The limit of the reference implementation: a longer header is refused.
+inline constexpr std::uint64_t max_header_bytes = 100'000'000;
+
+// Gives the entries in the order of their data.  Throws Error(file) with `file` in its sentence.
+std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_bytes, const std::string& file);
+
+// Sets begin and end; padded with spaces to a multiple of 8 bytes, so that the data is aligned.
+std::string make_header(std::vector<TensorEntry>& in_order_of_data);
+
+} // namespace reprise::io

@@ -1,0 +1,91 @@
+#include <reprise/io.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#if defined(_WIN32)
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace reprise {
+
+namespace {
+
+// So that the data is on the disk before the name points to it, even if power fails.
+bool flush_to_disk(std::FILE* file)
+{
+    if (std::fflush(file) != 0) return false;
+#if defined(_WIN32)
+    return _commit(_fileno(file)) == 0;
+#else
+    return fsync(fileno(file)) == 0 || errno == EINVAL || errno == ENOTSUP; // pipes and some file systems can't
+#endif
+}
+
+// In the same folder: a rename is atomic only inside one file system.  Several processes may write one name.
+std::filesystem::path temporary_beside(std::filesystem::path path)
+{
+    static std::atomic<unsigned> counter{std::random_device{}()};
+    path += ".partial-" + std::to_string(counter.fetch_add(1));
+    return path;
+}
+
+} // namespace
+
+WholeFile::WholeFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_beside(path_))
+{
+    if (path_.filename().empty() || std::filesystem::is_directory(path_)) {
+        errno = EISDIR;
+        fail("can't be written");
+    }
+    file_ = std::fopen(temporary_.string().c_str(), "wbx");
+    if (!file_) fail("can't be written");
+}
+
+WholeFile::~WholeFile()
+{
+    if (!file_) return;
+    std::fclose(file_);
+    std::error_code ignored;
+    std::filesystem::remove(temporary_, ignored);
+}
+
+void WholeFile::fail(const char* what) const
+{
+    detail::fail(ErrorKind::file, "write", "The file (", path_.string(), ") ", what, ": ", std::strerror(errno), ".");
+}
+
+void WholeFile::write(std::span<const std::byte> bytes)
+{
+    if (!file_) detail::fail(ErrorKind::state, "write", "The file (", path_.string(), ") is committed already.");
+    if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())
+        fail("can't be written in full");
+}
+
+void WholeFile::write(std::string_view text)
+{
+    write(std::as_bytes(std::span<const char>(text)));
+}
+
+void WholeFile::commit()
+{
+    if (!file_) detail::fail(ErrorKind::state, "write", "The file (", path_.string(), ") is committed already.");
+    if (!flush_to_disk(file_)) fail("can't be written in full");
+    std::FILE* const file = std::exchange(file_, nullptr);
+    const bool closed = std::fclose(file) == 0;
+    std::error_code error;
+    if (closed) std::filesystem::rename(temporary_, path_, error);
+    if (!closed || error) {
+        const int cause = closed ? error.value() : errno;
+        std::error_code ignored;
+        std::filesystem::remove(temporary_, ignored);
+        errno = cause;
+        fail("can't be written in full");
+    }
+}
+
+} // namespace reprise

@@ -1,0 +1,173 @@
+// Variants of the product of matrices.  All are of one numeric class (shaders/common/gemm.glsl), so which one runs never
+// shows in the bits.
+#include <array>
+
+#include <reprise/error.hpp>
+
+#include "kernels/variants.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::kernels {
+
+namespace {
+
+using device::Capabilities;
+using ops::GemmProblem;
+using ops::Lowering;
+using ops::Use;
+using ops::View;
+
+// A matrix operand with the strides that do not matter made harmless.
+struct Matrix {
+    View view;
+    Dim batch, row, column; // strides, elements
+
+    explicit Matrix(const View& v)
+        : view(v), batch(v.layout.strides[0]), row(v.layout.strides[1]), column(v.layout.strides[2])
+    {
+        if (v.sizes()[0] == Dim(1)) batch = 0;
+        if (rows() == Dim(1)) row = round_up(columns(), 4);
+        if (columns() == Dim(1)) column = 1;
+    }
+    const Dim& rows() const { return view.sizes()[1]; }
+    const Dim& columns() const { return view.sizes()[2]; }
+
+    // Rows that texels can be loaded from: contiguous, 16-byte aligned, with a pitch that is never 0.
+    bool texel_rows() const
+    {
+        return column == Dim(1) && aligned(row);
+    }
+    bool texel_columns() const { return row_is_unit() && aligned(column_pitch()); }
+    Dim column_pitch() const { return columns() == Dim(1) ? round_up(rows(), 4) : view.layout.strides[2]; }
+
+private:
+    bool row_is_unit() const { return rows() == Dim(1) || view.layout.strides[1] == Dim(1); }
+    bool aligned(const Dim& pitch) const
+    {
+        return pitch != Dim(0) && pitch.divisible_by(4) && batch.divisible_by(4) && view.layout.offset.divisible_by(4);
+    }
+};
+
+struct Tile {
+    std::int64_t rows, columns;
+};
+
+ops::LaunchSpec spec(const char* kernel, const GemmProblem& p, const Matrix& a, const Matrix& b, const Dim& row_a,
+                     const Dim& row_b, Tile tile, bool texels)
+{
+    const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2], &batch = p.c.sizes()[0];
+    return {.kernel = kernel,
+            .operands = {{a.view, Use::read}, {b.view, Use::read}, {p.c, Use::write}},
+            .ints = {m, n, p.a.sizes()[2], row_a, row_b, p.c.layout.strides[1], batch, a.batch, b.batch,
+                     p.c.layout.strides[0], a.column, b.column},
+            .groups = batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns),
+            .texels = texels};
+}
+
+ops::LaunchSpec by_address(const char* kernel, const GemmProblem& p, Tile tile)
+{
+    const Matrix a(p.a), b(p.b);
+    return spec(kernel, p, a, b, a.row, b.row, tile, false);
+}
+
+// Texels where all operands can be reached so; operands that lie otherwise are packed first.
+void emit_texel(Lowering& l, const GemmProblem& p)
+{
+    Matrix a(p.a), b(p.b);
+    const bool transposed = !a.texel_rows() && a.texel_columns();
+    if (!a.texel_rows() && !transposed) a = Matrix(l.packed(p.a, p.a.sizes()[1], round_up(p.a.sizes()[2], 4)));
+    if (!b.texel_rows()) b = Matrix(l.packed(p.b, p.b.sizes()[1], round_up(p.b.sizes()[2], 4)));
+    const Dim pitch = transposed ? a.column_pitch() : a.row;
+    l.launch(spec(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, a, b, pitch, b.row, {16, 32}, true),
+             by_address("gemm_address_shuffle", p, {16, 32}));
+}
+void emit_shuffle(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_address_shuffle", p, {16, 32})); }
+void emit_address(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_address", p, {8, 32})); }
+void emit_tile(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_tile", p, {64, 64})); }
+
+struct Variant {
+    const char* name;
+    std::string (*refuse)(const Capabilities&, const GemmProblem&); // empty: it can
+    void (*emit)(Lowering&, const GemmProblem&);
+};
+
+std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
+{
+    if (!c.prefer_texels) return "the device has no texel view of its slab, or loads by address are as fast";
+    if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
+    if (!p.c.layout.offset.divisible_by(4)) return "the output is not 16-byte aligned";
+    return {};
+}
+
+std::string refuse_shuffle(const Capabilities& c, const GemmProblem&)
+{
+    if (c.kind != device::Kind::cpu) return "it is made for CPUs";
+    if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
+    return {};
+}
+
+std::string refuse_tile(const Capabilities& c, const GemmProblem&)
+{
+    return c.kind == device::Kind::cpu ? "barriers and shared memory are slow on CPUs" : "";
+}
+
+std::string refuse_nothing(const Capabilities&, const GemmProblem&) { return {}; }
+
+constexpr std::array<Variant, 4> variants = {{
+    {"texel", refuse_texel, emit_texel},
+    {"shuffle", refuse_shuffle, emit_shuffle},
+    {"tile", refuse_tile, emit_tile},
+    {"address", refuse_nothing, emit_address},
+}};
+
+void check(const GemmProblem& p)
+{
+    if (p.c.dtype != f32)
+        detail::fail(ErrorKind::unsupported, "matmul", "There are no kernels for (", name_of(p.c.dtype), ") yet: cast to f32.");
+}
+
+ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to, bool texels, bool aligned)
+{
+    const Dim &rows = to.sizes()[1], &pitch = to.sizes()[2], &batch = to.sizes()[0];
+    ops::LaunchSpec s{.kernel = kernel,
+                      .operands = {{from.view, Use::read}, {to, Use::write}},
+                      .ints = {from.rows(), from.columns(), from.row, from.column, from.batch, rows, pitch, rows * pitch, batch},
+                      .groups = batch * ceil_div(rows, 16) * ceil_div(pitch, 64),
+                      .texels = texels};
+    if (texels) s.constants = {aligned ? 1u : 0u};
+    return s;
+}
+
+} // namespace
+
+View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& rows, const Dim& columns)
+{
+    const View to = l.temporary(v.dtype, {v.sizes()[0], rows, columns});
+    const Matrix from(v);
+    const bool across = from.column == Dim(1), down = !across && from.row == Dim(1);
+    const ops::LaunchSpec plain = pack_spec("pack", from, to, false, false);
+    if (!caps.prefer_texels || !(across || down)) {
+        l.launch(plain);
+        return to;
+    }
+    const Dim& pitch = across ? from.row : from.column;
+    const bool aligned = pitch.divisible_by(4) && from.batch.divisible_by(4) && v.layout.offset.divisible_by(4);
+    l.launch(pack_spec(across ? "pack_texel" : "pack_texel_transposed", from, to, true, aligned), plain);
+    return to;
+}
+
+void gemm(Lowering& l, const Capabilities& caps, const GemmProblem& p)
+{
+    check(p);
+    for (const Variant& v : variants)
+        if (v.refuse(caps, p).empty()) return v.emit(l, p);
+}
+
+std::vector<Refusal> explain_gemm(const Capabilities& caps, const GemmProblem& p)
+{
+    std::vector<Refusal> out;
+    for (const Variant& v : variants) out.push_back({v.name, v.refuse(caps, p)});
+    return out;
+}
+
+} // namespace reprise::kernels

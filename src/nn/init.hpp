@@ -1,0 +1,17 @@
+// Initial values.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include <reprise/ops.hpp>
+
+namespace reprise::nn {
+
+// U(-1, 1) / sqrt(fan_in): PyTorch's kaiming_uniform(a = sqrt(5)) of weights, and its rule for biases.
+inline Variable uniform_by_fan_in(const Shape& shape, std::int64_t fan_in)
+{
+    const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
+    return Variable(rand(shape) * (2 * bound) - bound);
+}
+
+} // namespace reprise::nn

@@ -1,0 +1,64 @@
+// amax: the largest element over some dimensions.
+#include <cmath>
+#include <limits>
+
+#include <reprise/ops.hpp>
+
+#include "ops/reduce.hpp"
+#include "ops/registry.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    if (in[0].dtype == boolean) wrong_dtype(op.name, in[0].dtype, "a dtype of numbers");
+    if (reduced_count(in[0].shape, a.integers("dims")) == 0)
+        detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(in[0].shape),
+                     ") has no element to be the largest: reduce over sizes of at least 1.");
+    return {{in[0].dtype, reduced_shape(op, in[0], a)}};
+}
+
+// Equal elements share the gradient.
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    const Tensor& x = a.inputs[0];
+    const Shape kept = kept_shape(x.shape(), a.node.attributes);
+    const Tensor largest = cast(equal(x, reshape(a.outputs[0], kept)), x.dtype());
+    const Tensor count = sum(largest, a.node.attributes.integers("dims"), true);
+    return {largest * (reshape(a.cotangents[0], kept) / count)};
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    std::vector<double> largest(static_cast<std::size_t>(y.count()), -std::numeric_limits<double>::infinity());
+    for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
+        double& best = largest[static_cast<std::size_t>(o)];
+        const double v = x.get(at);
+        if (v > best || std::isnan(v)) best = v;
+    });
+    for (std::size_t o = 0; o < largest.size(); ++o) y.put(static_cast<std::int64_t>(o), largest[o]);
+}
+
+} // namespace
+
+const Op amax_op{.name = "amax", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
+
+} // namespace ops
+
+Tensor amax(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    return graph::apply1(ops::amax_op, {x}, ops::reduction_attributes("amax", x, dims, keepdim));
+}
+
+Tensor max(const Tensor& x) { return amax(x); }
+
+} // namespace reprise

@@ -1,0 +1,103 @@
+// argmax, and max over one dimension, which is made of it.
+#include <cmath>
+#include <limits>
+
+#include <reprise/ops.hpp>
+
+#include "ops/reduce.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    if (in[0].dtype == boolean) wrong_dtype(op.name, in[0].dtype, "a dtype of numbers");
+    if (reduced_count(in[0].shape, a.integers("dims")) == 0)
+        detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(in[0].shape),
+                     ") has no element to be the largest: reduce over a size of at least 1.");
+    return {{i32, reduced_shape(op, in[0], a)}};
+}
+
+// Over more than 256 elements in two levels: the largest of each of up to 1024 runs, and of these.  Nothing is
+// rounded, so the cut changes no bit.
+void lower(Lowering& l, const Node& n)
+{
+    View x = l.input(0);
+    const View to = l.output();
+    require_f32_kernel(n.op->name, x.dtype);
+    const Reduction r = split(l, n.op->name, x, n.attributes.integers("dims"));
+    const Dim stride = r.strides.empty() ? Dim(0) : r.strides[0];
+    std::vector<Dim> places = r.kept_sizes;
+    places.insert(places.end(), r.kept_strides.begin(), r.kept_strides.end());
+    const auto rank = static_cast<std::uint32_t>(r.kept_sizes.size());
+    const auto launch = [&](const char* kernel, std::vector<LaunchOperand> operands, std::vector<Dim> ints,
+                            const Dim& runs) {
+        ints.insert(ints.end(), places.begin(), places.end());
+        l.launch({.kernel = kernel,
+                  .constants = {rank},
+                  .operands = std::move(operands),
+                  .floats = {},
+                  .ints = std::move(ints),
+                  .groups = ceil_div(r.outputs * runs, 64)});
+    };
+    if ((Dim(256) - r.count).at_least(0))
+        return launch("argmax", {{x, Use::read}, {to, Use::write}}, {r.outputs, r.count, stride}, 1);
+    const Dim runs = min(ceil_div(r.count, 256), 1024);
+    const View values = l.temporary(f32, {runs, r.outputs}), indices = l.temporary(i32, {runs, r.outputs});
+    launch("argmax_runs", {{x, Use::read}, {values, Use::write}, {indices, Use::write}},
+           {r.outputs, r.count, stride, runs, ceil_div(r.count, max(runs, 1))}, runs);
+    places.clear();
+    launch("argmax_partials", {{values, Use::read}, {indices, Use::read}, {to, Use::write}}, {r.outputs, runs}, 1);
+}
+
+// The first of equal elements; the first NaN before all.
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const auto outputs = static_cast<std::size_t>(y.count());
+    std::vector<double> largest(outputs, -std::numeric_limits<double>::infinity());
+    std::vector<std::int64_t> index(outputs), seen(outputs);
+    for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
+        const auto k = static_cast<std::size_t>(o);
+        const double v = x.get(at);
+        if (v > largest[k] || (std::isnan(v) && !std::isnan(largest[k]))) {
+            largest[k] = v;
+            index[k] = seen[k];
+        }
+        ++seen[k];
+    });
+    for (std::size_t k = 0; k < outputs; ++k) y.put(static_cast<std::int64_t>(k), static_cast<double>(index[k]));
+}
+
+} // namespace
+
+const Op argmax_op{.name = "argmax", .infer = infer, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim)
+{
+    return graph::apply1(ops::argmax_op, {x}, ops::reduction_attributes("argmax", x, {dim}, keepdim));
+}
+
+// The values are taken at the indices, so that the gradient goes there.
+std::pair<Tensor, Tensor> max(const Tensor& x, std::int64_t dim, bool keepdim)
+{
+    const Tensor indices = argmax(x, dim, keepdim);
+    if (!is_floating(x.dtype())) return {amax(x, {dim}, keepdim), indices};
+    const std::size_t along = shape::normalize_dim("max", dim, x.shape().size());
+    const Tensor rows = x.unsqueeze(-1).transpose(static_cast<std::int64_t>(along), -1);
+    const Dim size = x.shape()[along], count = indices.numel();
+    const Tensor taken = graph::apply1(ops::nll_op, {reshape(rows, {count, size}), reshape(indices, {count})});
+    return {reshape(-taken, indices.shape()), indices};
+}
+
+} // namespace reprise

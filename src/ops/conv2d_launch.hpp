@@ -1,0 +1,45 @@
+// Launches of kernels that have a texel variant for some sizes only: what convolution and pooling share.
+#pragma once
+#include <cstdint>
+#include <utility>
+
+#include "ops/lowering.hpp"
+
+namespace reprise::ops {
+
+// A condition on sizes as a number: 1 where it holds at the call, else 0; a constant where that is provable.
+inline Dim is_multiple(const Dim& d, std::int64_t n)
+{
+    return d.divisible_by(n) ? Dim(1) : 1 - min(1, mod(d, n));
+}
+inline Dim is_at_least(const Dim& d, std::int64_t n)
+{
+    return d.at_least(n) ? Dim(1) : min(1, floor_div(d, n));
+}
+
+// `texel` at calls where the condition holds and the operands are in the slab, else `address`.  What is not provable
+// is recorded both ways, and one of them gets zero groups.
+inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, LaunchSpec address)
+{
+    if (!l.texels() || condition == Dim(0)) return l.launch(std::move(address));
+    texel.texels = true;
+    if (condition != Dim(1)) {
+        LaunchSpec otherwise = address;
+        otherwise.groups *= 1 - condition;
+        l.launch(std::move(otherwise));
+        texel.groups *= condition;
+        address.groups *= condition;
+    }
+    l.launch(std::move(texel), std::move(address));
+}
+
+// Kernels are in f32; the reference device takes every floating dtype.
+inline void require_f32(const graph::Node& n)
+{
+    const DType dtype = n.outputs[0].dtype;
+    if (dtype != f32)
+        detail::fail(ErrorKind::unsupported, n.op->name, "There are no kernels for (", name_of(dtype),
+                     ") yet: cast to f32.");
+}
+
+} // namespace reprise::ops

@@ -1,0 +1,87 @@
+// dropout: the mask is a function of the node's ordinal, so nothing is kept and the gradient is the op itself.
+#include <cmath>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/random.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+// Of the probability, in 2^-24: 2^24 drops all.
+std::int64_t threshold_of(const Attributes& a) { return std::llround(std::ldexp(a.number("p"), 24)); }
+double scale_of(const Attributes& a) { return a.number("p") < 1 ? 1 / (1 - a.number("p")) : 0; }
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    require_floating(op.name, in[0].dtype);
+    return {in[0]};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    return {graph::apply1(dropout_op, {a.cotangents[0]}, a.node.attributes)};
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View from = l.contiguous(l.input(0)), to = l.output();
+    const Dim count = shape::element_count(to.sizes());
+    std::vector<Dim> ints = random_ints(n.attributes);
+    ints.insert(ints.begin(), {count, threshold_of(n.attributes)});
+    LaunchSpec addresses{.kernel = "dropout",
+                         .constants = {static_cast<std::uint32_t>(to.dtype)},
+                         .operands = {{from, Use::read}, {to, Use::write}},
+                         .floats = {scale_of(n.attributes)},
+                         .ints = std::move(ints),
+                         .groups = ceil_div(count, 256),
+                         .in_place = true};
+    if (!l.texels() || to.dtype != f32) return l.launch(std::move(addresses));
+    LaunchSpec texels = addresses;
+    texels.kernel = "dropout_texel";
+    texels.texels = true;
+    l.launch(std::move(texels), std::move(addresses));
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &from = a.inputs[0], &to = a.outputs[0];
+    const RandomWords words(a);
+    const auto threshold = static_cast<native::uint>(threshold_of(a.attributes));
+    const double scale = scale_of(a.attributes);
+    for (std::int64_t i = 0, count = to.count(); i < count; ++i) {
+        const native::rp_words w = words(i / 4);
+        const native::uint word[] = {w.x, w.y, w.z, w.w};
+        to.put(i, native::rp_dropped(word[i % 4], threshold) ? 0 : from.at(i) * scale);
+    }
+}
+
+} // namespace
+
+const Op dropout_op{.name = "dropout", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+Tensor dropout(const Tensor& x, double p, bool training)
+{
+    if (!(p >= 0 && p <= 1))
+        detail::fail(ErrorKind::argument, "dropout", "The probability (", p, ") must be from 0 to 1.");
+    ops::require_floating("dropout", x.dtype());
+    if (!training || p == 0) return x;
+    const graph::RandomState r = ops::next_random();
+    return graph::apply1(
+        ops::dropout_op, {x},
+        {{"seed_low", r.seed_low}, {"seed_high", r.seed_high}, {"ordinal", r.ordinal}, {"p", p}});
+}
+
+} // namespace reprise

@@ -1,0 +1,324 @@
+// The elementwise ops: one Op for each row of the table and one for each of its derivatives.
+#include <array>
+#include <cmath>
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include <reprise/ops.hpp>
+
+#include "ops/graph_reader.hpp"
+#include "ops/lowering.hpp"
+#include "ops/readers.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+using Types = std::span<const TensorType>;
+
+const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
+
+// What the kernel of this part reads, as inputs of the node: x..., y, dy without those that the text leaves out.
+std::vector<int> slots_of(const Op& op)
+{
+    const Row& row = row_of(op);
+    std::vector<int> slots;
+    const int all = row.arity() + (op.part ? 2 : 0);
+    for (int i = 0; i < all; ++i)
+        if (!op.part || (row.reads[static_cast<std::size_t>(op.part)] >> i & 1)) slots.push_back(i);
+    return slots;
+}
+
+char type_of_slot(const Op& op, int slot)
+{
+    const Row& row = row_of(op);
+    return slot < row.arity() ? row.types[static_cast<std::size_t>(slot)] : 'F';
+}
+
+std::vector<TensorType> infer(const Op& op, Types in, const Attributes& attributes)
+{
+    const std::vector<int> slots = slots_of(op);
+    if (in.size() != slots.size())
+        detail::fail(ErrorKind::internal, op.name, "The op takes (", slots.size(), ") inputs, not (", in.size(), ").");
+    std::vector<Shape> shapes;
+    const DType* common = nullptr; // of the inputs that are numbers
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        shapes.push_back(in[i].shape);
+        const char type = type_of_slot(op, slots[i]);
+        const DType dtype = in[i].dtype;
+        if (type == 'B' && dtype != boolean) wrong_dtype(op.name, dtype, "bool");
+        if (type == 'F' && !is_floating(dtype)) wrong_dtype(op.name, dtype, "a floating dtype");
+        if (type == 'B') continue;
+        if (common && *common != dtype)
+            detail::fail(ErrorKind::dtype, op.name, "The inputs' dtypes (", name_of(*common), " and ", name_of(dtype),
+                         ") differ: cast one of them.");
+        common = &in[i].dtype;
+    }
+    DType out = boolean;
+    if (op.part) out = in.back().dtype; // dy is read by every derivative
+    else if (!attributes.all().empty()) out = attributes.get<DType>("dtype"); // cast
+    else if (row_of(op).types.back() != 'B') out = *common;
+    return {{out, shape::broadcast(op.name, shapes)}};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    const Row& row = row_of(*a.node.op);
+    std::vector<Tensor> out(a.inputs.size());
+    for (int k = 0; k < row.arity(); ++k) {
+        const auto i = static_cast<std::size_t>(k);
+        if (!a.wanted[i] || !row.differentiable(k)) continue;
+        const Op& derivative = row_op(row.name, 1 + k);
+        std::vector<Tensor> in;
+        for (int slot : slots_of(derivative))
+            in.push_back(slot < row.arity() ? a.inputs[static_cast<std::size_t>(slot)]
+                                            : (slot == row.arity() ? a.outputs[0] : a.cotangents[0]));
+        // A cast's cotangent goes back to the input's dtype; elsewhere both are the same.
+        out[i] = cast(sum_to(graph::apply1(derivative, in), a.inputs[i].shape()), a.inputs[i].dtype());
+    }
+    return out;
+}
+
+// A derivative written with the table's own rows.
+std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> inputs)
+{
+    const Row& row = row_of(*n.op);
+    std::vector<Tensor> all(static_cast<std::size_t>(row.arity()) + 2);
+    const std::vector<int> slots = slots_of(*n.op);
+    for (std::size_t i = 0; i < slots.size(); ++i) all[static_cast<std::size_t>(slots[i])] = inputs[i];
+    const Tensor dy = all.back(), y = all[all.size() - 2];
+    all.resize(static_cast<std::size_t>(row.arity()));
+    const Tensor out = record_row(row.name, n.op->part, all, y, dy);
+    return {expand(out, n.outputs[0].shape)};
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    std::vector<View> in;
+    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+        if (Scalar number; l.scalar(i, number)) in.push_back({.dtype = n.inputs[i].type().dtype, .number = number});
+        else in.push_back(l.input(i));
+    }
+    l.elementwise(*n.op, in, l.output());
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const Op& op = *a.op;
+    const Row& row = row_of(op);
+    const std::vector<int> slots = slots_of(op);
+    const HostTensor& out = a.outputs[0];
+    std::vector<HostTensor> in(a.inputs.begin(), a.inputs.end());
+    for (HostTensor& t : in) { // broadcast: missing dimensions and those of size 1 are walked with stride 0
+        const std::size_t missing = out.sizes.size() - t.sizes.size();
+        t.strides.insert(t.strides.begin(), missing, 0);
+        t.sizes.insert(t.sizes.begin(), missing, 1);
+        for (std::size_t d = 0; d < t.sizes.size(); ++d)
+            if (t.sizes[d] != out.sizes[d]) t.strides[d] = 0;
+        t.sizes = out.sizes;
+    }
+    std::array<double, max_arity + 2> v{};
+    const auto arity = static_cast<std::size_t>(row.arity());
+    for (std::int64_t i = 0, count = out.count(); i < count; ++i) {
+        for (std::size_t k = 0; k < in.size(); ++k) v[static_cast<std::size_t>(slots[k])] = in[k].at(i);
+        out.put(i, op.part ? row.derivative[static_cast<std::size_t>(op.part - 1)](v.data(), v[arity], v[arity + 1])
+                           : row.forward(v.data()));
+    }
+}
+
+struct Table {
+    std::deque<std::string> names; // stable addresses
+    std::deque<Op> ops;
+    std::unordered_map<std::string_view, std::vector<const Op*>> parts; // by row
+
+    Table()
+    {
+        for (const Row& row : reference_rows()) {
+            const Op& f = ops.emplace_back(Op{.name = row.name, .infer = infer, .lower = lower, .reference = reference, .row = &row});
+            bool any = false;
+            auto& list = parts[row.name] = {&f};
+            for (int k = 0; k < row.arity(); ++k) {
+                any |= row.differentiable(k);
+                names.push_back(std::string(row.name) + "_d" + std::to_string(k));
+                list.push_back(&ops.emplace_back(Op{.name = names.back().c_str(), .infer = infer, .decompose = decompose,
+                                                    .lower = lower, .reference = reference, .row = &row, .part = 1 + k}));
+            }
+            if (any) const_cast<Op&>(f).vjp = vjp;
+        }
+    }
+};
+
+const Table& table()
+{
+    static const Table t;
+    return t;
+}
+
+// PyTorch's order: a floating dtype wins over integers, then the wider one.
+int rank_of(DType t)
+{
+    switch (t) {
+    case DType::boolean: return 0;
+    case DType::u8: return 1;
+    case DType::i8: return 2;
+    case DType::i16: return 3;
+    case DType::i32: return 4;
+    case DType::i64: return 5;
+    case DType::bf16: return 6;
+    case DType::f16: return 7;
+    case DType::f32: return 8;
+    case DType::f64: return 9;
+    }
+    return 0;
+}
+
+DType promoted(DType a, DType b)
+{
+    if ((a == f16 && b == bf16) || (a == bf16 && b == f16)) return f32;
+    if ((a == u8 && b == i8) || (a == i8 && b == u8)) return i16;
+    return rank_of(a) > rank_of(b) ? a : b;
+}
+
+// Brings the operands that are numbers to one dtype, floating where the row wants that.
+Tensor call(const char* name, std::vector<Tensor> in)
+{
+    const Op& op = row_op(name);
+    const Row& row = row_of(op);
+    bool floating = false, any = false;
+    DType common = boolean;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        if (row.types[i] == 'B') continue;
+        any = true;
+        floating |= row.types[i] == 'F';
+        common = promoted(common, in[i].dtype());
+    }
+    if (floating && !is_floating(common)) common = f32;
+    for (std::size_t i = 0; i < in.size(); ++i)
+        in[i] = cast(in[i], row.types[i] == 'B' || !any ? boolean : common);
+    return graph::apply1(op, in);
+}
+
+// A number takes the tensor's dtype, unless it has a fraction and the tensor holds integers.
+Tensor number_for(const Tensor& t, double v)
+{
+    const bool whole = v == std::floor(v) && std::fabs(v) < 2147483648.0;
+    DType dtype = t.dtype();
+    if (!is_floating(dtype)) dtype = !whole ? f32 : dtype == boolean ? i32 : dtype;
+    return full_on(evaluator_of(t), {}, v, dtype);
+}
+
+} // namespace
+
+const Op& row_op(std::string_view row, int part)
+{
+    auto found = table().parts.find(row);
+    if (found == table().parts.end()) detail::fail(ErrorKind::internal, "table", "There is no row (", row, ").");
+    return *found->second.at(static_cast<std::size_t>(part));
+}
+
+std::vector<const Op*> elementwise_ops()
+{
+    std::vector<const Op*> out;
+    for (const Row& row : reference_rows()) out.push_back(&row_op(row.name));
+    return out;
+}
+
+} // namespace ops
+
+#define REPRISE_UNARY(name) \
+    Tensor name(const Tensor& x) { return ops::call(#name, {x}); }
+#define REPRISE_BINARY(name) \
+    Tensor name(const Tensor& a, const Tensor& b) { return ops::call(#name, {a, b}); }
+REPRISE_UNARY(neg)
+REPRISE_UNARY(abs)
+REPRISE_UNARY(sign)
+REPRISE_UNARY(square)
+REPRISE_UNARY(sqrt)
+REPRISE_UNARY(rsqrt)
+REPRISE_UNARY(reciprocal)
+REPRISE_UNARY(exp)
+REPRISE_UNARY(expm1)
+REPRISE_UNARY(log)
+REPRISE_UNARY(log1p)
+REPRISE_UNARY(sin)
+REPRISE_UNARY(cos)
+REPRISE_UNARY(tanh)
+REPRISE_UNARY(erf)
+REPRISE_UNARY(floor)
+REPRISE_UNARY(ceil)
+REPRISE_UNARY(round)
+REPRISE_UNARY(relu)
+REPRISE_UNARY(sigmoid)
+REPRISE_UNARY(silu)
+REPRISE_UNARY(softplus)
+REPRISE_UNARY(logical_not)
+REPRISE_BINARY(add)
+REPRISE_BINARY(sub)
+REPRISE_BINARY(mul)
+REPRISE_BINARY(div)
+REPRISE_BINARY(pow)
+REPRISE_BINARY(atan2)
+REPRISE_BINARY(maximum)
+REPRISE_BINARY(minimum)
+REPRISE_BINARY(less)
+REPRISE_BINARY(less_equal)
+REPRISE_BINARY(greater)
+REPRISE_BINARY(greater_equal)
+REPRISE_BINARY(equal)
+REPRISE_BINARY(not_equal)
+REPRISE_BINARY(logical_and)
+REPRISE_BINARY(logical_or)
+#undef REPRISE_UNARY
+#undef REPRISE_BINARY
+
+Tensor pow(const Tensor& a, double exponent) { return pow(a, ops::number_for(a, exponent)); }
+Tensor leaky_relu(const Tensor& x, double slope) { return ops::call("leaky_relu", {x, ops::number_for(x, slope)}); }
+Tensor elu(const Tensor& x, double alpha) { return ops::call("elu", {x, ops::number_for(x, alpha)}); }
+Tensor gelu(const Tensor& x, GeluApproximation approximation)
+{
+    return ops::call(approximation == GeluApproximation::tanh ? "gelu_tanh" : "gelu_erf", {x});
+}
+Tensor clamp(const Tensor& x, double min, double max)
+{
+    return ops::call("clamp", {x, ops::number_for(x, min), ops::number_for(x, max)});
+}
+Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) { return ops::call("lerp", {start, end, weight}); }
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return ops::call("where", {condition, a, b}); }
+
+Tensor cast(const Tensor& x, DType dtype)
+{
+    if (x.dtype() == dtype) return x;
+    if (dtype == boolean) return graph::apply1(ops::row_op("to_bool"), {x});
+    return graph::apply1(ops::row_op("cast"), {x}, {{"dtype", dtype}});
+}
+
+#define REPRISE_OPERATOR(symbol, name)                                                                  \
+    Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); }                     \
+    Tensor operator symbol(const Tensor& a, double b) { return name(a, ops::number_for(a, b)); }
+REPRISE_OPERATOR(+, add)
+REPRISE_OPERATOR(-, sub)
+REPRISE_OPERATOR(*, mul)
+REPRISE_OPERATOR(/, div)
+REPRISE_OPERATOR(<, less)
+REPRISE_OPERATOR(<=, less_equal)
+REPRISE_OPERATOR(>, greater)
+REPRISE_OPERATOR(>=, greater_equal)
+REPRISE_OPERATOR(==, equal)
+REPRISE_OPERATOR(!=, not_equal)
+#undef REPRISE_OPERATOR
+Tensor operator+(double a, const Tensor& b) { return add(ops::number_for(b, a), b); }
+Tensor operator-(double a, const Tensor& b) { return sub(ops::number_for(b, a), b); }
+Tensor operator*(double a, const Tensor& b) { return mul(ops::number_for(b, a), b); }
+Tensor operator/(double a, const Tensor& b) { return div(ops::number_for(b, a), b); }
+Tensor operator-(const Tensor& a) { return neg(a); }
+
+} // namespace reprise

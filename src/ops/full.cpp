@@ -1,0 +1,124 @@
+// full: one value everywhere; zeros, ones and their likes.
+#include "ops/full.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <reprise/ops.hpp>
+
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const Attributes& a)
+{
+    const Shape& sizes = a.get<Shape>("shape");
+    for (const Dim& size : sizes)
+        if (size.is_constant() && size.value() < 0)
+            detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(sizes), ") has a negative size (", size,
+                         "): sizes start at 0.");
+    return {{a.get<DType>("dtype"), sizes}};
+}
+
+bool number(const Node& n, Scalar& s)
+{
+    s = Scalar(n.attributes.number("value"));
+    s.factor = n.attributes.get<Dim>("factor");
+    return true;
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    Scalar s;
+    number(n, s);
+    launch_full(l, l.output(), s);
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor& out = a.outputs[0];
+    const double value = a.attributes.number("value") * static_cast<double>(a.dims[0]);
+    for (std::int64_t i = 0, count = out.count(); i < count; ++i) out.put(i, value);
+}
+
+template <class T> bool holds(double value)
+{
+    return value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+           value <= static_cast<double>(std::numeric_limits<T>::max());
+}
+
+// Whether the number, without what follows its point, has a place in the dtype.
+bool holds(DType dtype, double value)
+{
+    switch (dtype) {
+    case DType::i64: return holds<std::int64_t>(value);
+    case DType::i32: return holds<std::int32_t>(value);
+    case DType::i16: return holds<std::int16_t>(value);
+    case DType::i8: return holds<std::int8_t>(value);
+    case DType::u8: return holds<std::uint8_t>(value);
+    default: return true;
+    }
+}
+
+} // namespace
+
+// Integers go to the kernel whole: a float has 24 bits only.
+void launch_full(Lowering& l, const View& to, const Scalar& value)
+{
+    const Dim count = shape::element_count(to.sizes());
+    Dim whole = 0;
+    if (to.dtype == boolean) whole = value.constant != 0 ? value.factor : Dim(0);
+    else if (is_integer(to.dtype)) whole = Dim(static_cast<std::int64_t>(value.constant)) * value.factor;
+    LaunchSpec addresses{.kernel = "full",
+                         .constants = {static_cast<std::uint32_t>(to.dtype)},
+                         .operands = {{to, Use::write}},
+                         .floats = {value},
+                         .ints = {count, whole},
+                         .groups = ceil_div(count, 256)};
+    if (!l.texels() || size_of(to.dtype) != 4) return l.launch(std::move(addresses));
+    LaunchSpec texels = addresses;
+    texels.kernel = "full_texel";
+    texels.texels = true;
+    l.launch(std::move(texels), std::move(addresses));
+}
+
+Tensor full_on(const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, double value, DType dtype,
+               const Dim& factor)
+{
+    if (!holds(dtype, value))
+        detail::fail(ErrorKind::argument, "full", "The value (", value, ") is none of the dtype (", name_of(dtype),
+                     "): choose another dtype.");
+    return graph::create(full_op, evaluator, {{"shape", shape}, {"value", value}, {"factor", factor}, {"dtype", dtype}});
+}
+
+const Op full_op{.name = "full", .infer = infer, .number = number, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+Tensor full(const Shape& shape, double value, const TensorOptions& options)
+{
+    Tensor t = ops::full_on(ops::evaluator_for(options), shape, value, options.dtype);
+    if (options.requires_grad) t.requires_grad_();
+    return t;
+}
+
+Tensor zeros(const Shape& shape, const TensorOptions& options) { return full(shape, 0, options); }
+Tensor ones(const Shape& shape, const TensorOptions& options) { return full(shape, 1, options); }
+
+Tensor full_like(const Tensor& t, double value)
+{
+    return ops::full_on(ops::evaluator_of(t), t.shape(), value, t.dtype());
+}
+Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
+Tensor ones_like(const Tensor& t) { return full_like(t, 1); }
+
+} // namespace reprise

@@ -1,0 +1,80 @@
+// How ops become launches.  An op names kernels, sizes and operands here; it sees no device.  Sizes are Dims, so one
+// lowering serves every call of a recorded program.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/node.hpp"
+
+namespace reprise::ops {
+
+// A float of a launch: a constant times a size, or asked for at each call.
+struct Scalar {
+    double constant = 0;
+    Dim factor = 1;
+    std::shared_ptr<const graph::HostScalar> source;
+    Scalar() = default;
+    Scalar(double c) : constant(c) {}
+};
+
+// Elements of one of the plan's values.
+struct View {
+    std::uint32_t value = 0; // of the plan
+    DType dtype = DType::f32;
+    graph::Strided layout;
+    std::optional<Scalar> number{}; // the host knows it: one value everywhere, no memory
+
+    const Shape& sizes() const { return layout.sizes; }
+    bool contiguous() const; // provably row-major without gaps; the offset may be anything
+};
+
+enum class Use : std::uint8_t { read, write, update }; // update: reads and writes the same elements
+
+struct LaunchOperand {
+    View view;
+    Use use = Use::read;
+    bool absent = false; // a place in the record that this variant does not touch
+};
+
+struct LaunchSpec {
+    std::string kernel;                   // name of the embedded code
+    std::vector<std::uint32_t> constants; // specialization constants
+    std::vector<LaunchOperand> operands;
+    std::vector<Scalar> floats;
+    std::vector<Dim> ints;
+    Dim groups;             // workgroups, counted flat
+    bool in_place = false;  // an element is read only by the invocation that writes the same index of the output
+    bool texels = false;    // needs its operands in the slab, 16-byte aligned, none across a window's edge
+};
+
+// A product of matrices, batched: C[b] = A[b] B[b].  Strides in elements; the innermost two dimensions are the matrix.
+struct GemmProblem {
+    View a, b, c; // c is contiguous in its columns; all of rank 3: [batch, rows, columns]
+};
+
+// What an op's `lower` builds its launches with.
+class Lowering {
+public:
+    virtual ~Lowering() = default;
+    virtual View input(std::size_t i) = 0;
+    virtual View output(std::size_t i = 0) = 0;
+    // The number, where input i is one value that the host knows (full, host_scalar): it needs no memory then.
+    virtual bool scalar(std::size_t i, Scalar& out) = 0;
+    virtual View temporary(DType, const Shape&) = 0; // contiguous
+    virtual View contiguous(const View&) = 0;        // the same elements, row-major and aligned: a copy if need be
+    virtual void launch(LaunchSpec) = 0;
+    // `fallback` runs instead at calls where `preferred` (with texels) can't: same numeric class.
+    virtual void launch(LaunchSpec preferred, LaunchSpec fallback) = 0;
+    // Problems that have lists of variants (src/kernels/).
+    virtual void elementwise(const graph::Op&, const std::vector<View>& inputs, const View& output) = 0;
+    virtual void copy(const View& from, const View& to) = 0; // converts the dtype; `to` is contiguous
+    virtual void gemm(const GemmProblem&) = 0;
+    // A copy of a [batch, rows, columns] view with any strides, zero beyond them: [batch, rows_padded, columns_padded].
+    virtual View packed(const View&, const Dim& rows_padded, const Dim& columns_padded) = 0;
+    virtual bool texels() const = 0; // whether texel variants are worth recording
+};
+
+} // namespace reprise::ops

@@ -1,0 +1,128 @@
+// nll: minus the element of each row that the target names, and its gradient.
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reduce.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+void check_target(const Op& op, const TensorType& t)
+{
+    if (t.dtype == i64)
+        detail::fail(ErrorKind::dtype, op.name, "The target's dtype is (i64), class numbers are (i32): cast it with to(i32).");
+    if (t.dtype != i32) wrong_dtype(op.name, t.dtype, "a target of dtype i32");
+}
+
+// Log-probabilities [R, C], target [R] -> [R].
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    require_floating(op.name, in[0].dtype);
+    check_target(op, in[1]);
+    if (in[0].shape.size() != 2 || in[1].shape.size() != 1)
+        detail::fail(ErrorKind::shape, op.name, "The shapes (", to_string(in[0].shape), " and ", to_string(in[1].shape),
+                     ") are not those of rows of classes and a target for each.");
+    shape::require_equal(op.name, in[0].shape[0], in[1].shape[0], [&] {
+        return "There are (" + in[0].shape[0].text() + ") rows but (" + in[1].shape[0].text() +
+               ") targets: give one for each row.";
+    });
+    return {{in[0].dtype, {in[0].shape[0]}}};
+}
+
+Tensor nll_vjp(const Tensor& dy, const Tensor& target, const Dim& classes)
+{
+    return graph::apply1(nll_vjp_op, {dy, target}, {{"classes", classes}});
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    return {nll_vjp(a.cotangents[0], a.inputs[1], a.inputs[0].shape()[1]), {}};
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View x = l.input(0), target = l.input(1), to = l.output();
+    require_f32_kernel(n.op->name, x.dtype);
+    const Dim& rows = x.sizes()[0];
+    l.launch({.kernel = "nll",
+              .constants = {},
+              .operands = {{x, Use::read}, {target, Use::read}, {to, Use::write}},
+              .floats = {},
+              .ints = {rows, x.sizes()[1], x.layout.strides[0], x.layout.strides[1], target.layout.strides[0]},
+              .groups = ceil_div(rows, 64)});
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &target = a.inputs[1], &y = a.outputs[0];
+    for (std::int64_t row = 0; row < x.sizes[0]; ++row) {
+        const auto t = static_cast<std::int64_t>(target.at(row));
+        const bool known = t >= 0 && t < x.sizes[1];
+        y.put(row, known ? -x.get(row * x.strides[0] + t * x.strides[1]) : std::numeric_limits<double>::quiet_NaN());
+    }
+}
+
+// -- nll_vjp: dy [R], target [R] -> [R, C]; linear in dy, and nll is its transpose --
+std::vector<TensorType> infer_vjp(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    check_target(op, in[1]);
+    return {{in[0].dtype, {in[0].shape[0], a.get<Dim>("classes")}}};
+}
+
+std::vector<Tensor> vjp_vjp(const VjpArguments& a)
+{
+    return {graph::apply1(nll_op, {a.cotangents[0], a.inputs[1]}), {}};
+}
+
+void lower_vjp(Lowering& l, const Node& n)
+{
+    const View dy = l.input(0), target = l.input(1), to = l.output();
+    require_f32_kernel(n.op->name, dy.dtype);
+    const Dim &rows = to.sizes()[0], &classes = to.sizes()[1];
+    LaunchSpec addresses{.kernel = "nll_vjp",
+                         .constants = {},
+                         .operands = {{dy, Use::read}, {target, Use::read}, {to, Use::write}},
+                         .floats = {},
+                         .ints = {rows * classes, classes, dy.layout.strides[0], target.layout.strides[0]},
+                         .groups = ceil_div(rows * classes, 256)};
+    if (!l.texels()) return l.launch(std::move(addresses));
+    LaunchSpec texels = addresses;
+    texels.kernel = "nll_vjp_texel";
+    texels.texels = true;
+    l.launch(std::move(texels), std::move(addresses));
+}
+
+void reference_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &target = a.inputs[1], &dx = a.outputs[0];
+    const std::int64_t classes = dx.sizes[1];
+    for (std::int64_t i = 0, count = dx.count(); i < count; ++i) {
+        const auto t = static_cast<std::int64_t>(target.at(i / classes));
+        const bool known = t >= 0 && t < classes;
+        if (!known) dx.put(i, std::numeric_limits<double>::quiet_NaN());
+        else dx.put(i, t == i % classes ? -dy.at(i / classes) : 0);
+    }
+}
+
+} // namespace
+
+const Op nll_op{.name = "nll", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op nll_vjp_op{
+    .name = "nll_vjp", .infer = infer_vjp, .vjp = vjp_vjp, .lower = lower_vjp, .reference = reference_vjp};
+
+} // namespace ops
+} // namespace reprise

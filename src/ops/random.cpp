@@ -1,0 +1,171 @@
+// The generator, random_uniform and random_normal.
+#include "ops/random.hpp"
+
+#include <mutex>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::RandomState;
+using graph::TensorType;
+
+struct Generator {
+    std::mutex mutex;
+    GeneratorState state;
+};
+Generator& generator()
+{
+    static Generator g;
+    return g;
+}
+
+constexpr std::int64_t two_32 = std::int64_t{1} << 32;
+native::uint low_word(std::int64_t v) { return static_cast<native::uint>(v & (two_32 - 1)); }
+native::uint high_word(std::int64_t v) { return static_cast<native::uint>(v >> 32); }
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const Attributes& a)
+{
+    require_floating(op.name, a.get<DType>("dtype"));
+    return {{a.get<DType>("dtype"), a.get<Shape>("shape")}};
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View to = l.output();
+    const Dim count = shape::element_count(to.sizes());
+    std::vector<Dim> ints = random_ints(n.attributes);
+    ints.insert(ints.begin(), count);
+    l.launch({.kernel = n.op->name,
+              .constants = {static_cast<std::uint32_t>(to.dtype)},
+              .operands = {{to, Use::write}},
+              .floats = {},
+              .ints = std::move(ints),
+              .groups = ceil_div(count, 256)});
+}
+
+// In float, by the text of the kernels: the same bits everywhere.
+void reference_uniform(const ReferenceArguments& a)
+{
+    const HostTensor& out = a.outputs[0];
+    const RandomWords words(a);
+    for (std::int64_t i = 0, count = out.count(); i < count; ++i) {
+        const native::rp_words w = words(i / 4);
+        const native::uint word[] = {w.x, w.y, w.z, w.w};
+        out.put(i, static_cast<double>(native::rp_uniform(word[i % 4])));
+    }
+}
+
+void reference_normal(const ReferenceArguments& a)
+{
+    const HostTensor& out = a.outputs[0];
+    const RandomWords words(a);
+    for (std::int64_t i = 0, count = out.count(); i < count; ++i) {
+        const native::rp_words w = words(i / 4);
+        const bool early = i % 4 < 2;
+        const native::uint u = early ? w.x : w.z, v = early ? w.y : w.w;
+        out.put(i, static_cast<double>(i % 2 == 0 ? native::rp_normal_first(u, v) : native::rp_normal_second(u, v)));
+    }
+}
+
+Tensor draw(const Op& op, const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, DType dtype)
+{
+    const RandomState r = next_random();
+    return graph::create(op, evaluator,
+                         {{"seed_low", r.seed_low},
+                          {"seed_high", r.seed_high},
+                          {"ordinal", r.ordinal},
+                          {"shape", shape},
+                          {"dtype", dtype}});
+}
+
+Tensor draw(const Op& op, const Shape& shape, const TensorOptions& options)
+{
+    Tensor t = draw(op, evaluator_for(options), shape, options.dtype);
+    if (options.requires_grad) t.requires_grad_();
+    return t;
+}
+
+} // namespace
+
+GeneratorState take_ordinals(std::uint64_t count)
+{
+    std::lock_guard lock(generator().mutex);
+    const GeneratorState first = generator().state;
+    generator().state.ordinal += count;
+    return first;
+}
+
+RandomState next_random()
+{
+    if (graph::Tracer* tracer = graph::current_tracer()) return tracer->next_random();
+    const GeneratorState s = take_ordinals(1);
+    return {static_cast<long long>(s.seed % two_32), static_cast<long long>(s.seed / two_32),
+            static_cast<long long>(s.ordinal)};
+}
+
+std::vector<Dim> random_ints(const Attributes& a)
+{
+    const Dim& ordinal = a.get<Dim>("ordinal");
+    return {a.get<Dim>("seed_low"), a.get<Dim>("seed_high"), mod(ordinal, two_32), floor_div(ordinal, two_32)};
+}
+
+RandomWords::RandomWords(const ReferenceArguments& a)
+    : seed_low_(low_word(a.dims[0])), seed_high_(low_word(a.dims[1])), ordinal_low_(low_word(a.dims[2])),
+      ordinal_high_(high_word(a.dims[2]))
+{
+}
+
+native::rp_words RandomWords::operator()(std::int64_t group) const
+{
+    return native::rp_random(low_word(group), ordinal_low_, ordinal_high_, seed_low_, seed_high_);
+}
+
+const Op random_uniform_op{
+    .name = "random_uniform", .infer = infer, .lower = lower, .reference = reference_uniform};
+const Op random_normal_op{
+    .name = "random_normal", .infer = infer, .lower = lower, .reference = reference_normal};
+
+} // namespace ops
+
+void manual_seed(std::uint64_t seed) { set_generator_state({.seed = seed, .ordinal = 0}); }
+
+GeneratorState generator_state()
+{
+    std::lock_guard lock(ops::generator().mutex);
+    return ops::generator().state;
+}
+
+void set_generator_state(const GeneratorState& state)
+{
+    std::lock_guard lock(ops::generator().mutex);
+    ops::generator().state = state;
+}
+
+Tensor rand(const Shape& shape, const TensorOptions& options)
+{
+    return ops::draw(ops::random_uniform_op, shape, options);
+}
+Tensor randn(const Shape& shape, const TensorOptions& options)
+{
+    return ops::draw(ops::random_normal_op, shape, options);
+}
+Tensor rand_like(const Tensor& t)
+{
+    return ops::draw(ops::random_uniform_op, ops::evaluator_of(t), t.shape(), t.dtype());
+}
+Tensor randn_like(const Tensor& t)
+{
+    return ops::draw(ops::random_normal_op, ops::evaluator_of(t), t.shape(), t.dtype());
+}
+
+} // namespace reprise

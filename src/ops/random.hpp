@@ -1,0 +1,42 @@
+// Where random ops draw from.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include <reprise/random.hpp>
+
+#include "graph/cell.hpp"
+#include "ops/reference.hpp"
+#include "ops/vocabulary.hpp"
+
+namespace reprise::ops {
+
+// The C++ reader of philox.inc: the words and numbers that kernels make.
+namespace native {
+#define RPF float
+#define RP_FN inline
+#include "ops/philox.inc"
+#undef RPF
+#undef RP_FN
+} // namespace native
+
+// Takes the next `count` ordinals of the process' generator: the result's ordinal is the first.
+GeneratorState take_ordinals(std::uint64_t count);
+
+// What one random op draws from: of the program that is being recorded, else of the generator.  Goes into the
+// attributes seed_low, seed_high and ordinal, in this order and before any other size.
+graph::RandomState next_random();
+// As the ints of a launch: seed and ordinal, low word first.
+std::vector<Dim> random_ints(const graph::Attributes&);
+
+// The same for a reference function.
+class RandomWords {
+public:
+    explicit RandomWords(const ReferenceArguments&);
+    native::rp_words operator()(std::int64_t group) const; // of 4 elements
+
+private:
+    native::uint seed_low_, seed_high_, ordinal_low_, ordinal_high_;
+};
+
+} // namespace reprise::ops

@@ -1,0 +1,119 @@
+#include "ops/readers.hpp"
+
+#include <cctype>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ops/vocabulary.hpp"
+
+namespace reprise::ops {
+namespace {
+
+bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool continues_name(char c) { return starts_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+// The bits of BasicRow::reads for one text.
+std::uint8_t read_by(std::string_view text, int arity)
+{
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < text.size();) {
+        std::size_t end = i + 1;
+        if (continues_name(text[i])) // a number too, so that the e of 1e5 is no name
+            while (end < text.size() && continues_name(text[end])) ++end;
+        const std::string_view word = text.substr(i, end - i);
+        if (word == "x" || word == "a") bits |= 1u;
+        else if (word == "b") bits |= 2u;
+        else if (word == "c") bits |= 4u;
+        else if (word == "y") bits |= 1u << arity;
+        else if (word == "dy") bits |= 2u << arity;
+        i = end;
+    }
+    return static_cast<std::uint8_t>(bits);
+}
+
+template <class Real>
+BasicRow<Real> make_row(const char* name, std::string_view types, Real (*forward)(const Real*),
+                        std::array<Real (*)(const Real*, Real, Real), max_arity> derivative,
+                        std::array<const char*, 1 + max_arity> text, std::array<double, 2 * max_arity> domain)
+{
+    BasicRow<Real> row{name, types, forward, derivative, text, domain, {}};
+    for (std::size_t part = 0; part < types.size(); ++part) {
+        const std::string_view t = text[part];
+        if (part > 0 && t == "NONE") row.derivative[part - 1] = nullptr;
+        else row.reads[part] = read_by(t, row.arity());
+    }
+    return row;
+}
+
+#define K(c) static_cast<real>(c)
+#define NONE K(0)
+
+namespace reference {
+using real = double;
+bool rp_and(bool a, bool b) { return a && b; }
+bool rp_or(bool a, bool b) { return a || b; }
+bool rp_not(bool a) { return !a; }
+bool rp_is_nonzero(double x) { return x != 0; }
+double rp_select(bool c, double a, double b) { return c ? a : b; }
+double rp_abs(double x) { return std::fabs(x); }
+double rp_sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+double rp_max(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+double rp_min(double a, double b) { return a < b || std::isnan(a) ? a : b; }
+double rp_floor(double x) { return std::floor(x); }
+double rp_ceil(double x) { return std::ceil(x); }
+double rp_round(double x) { return std::nearbyint(x); }
+double rp_exp(double x) { return std::exp(x); }
+double rp_expm1(double x) { return std::expm1(x); }
+double rp_log(double x) { return std::log(x); }
+double rp_log1p(double x) { return std::log1p(x); }
+double rp_sqrt(double x) { return std::sqrt(x); }
+double rp_rsqrt(double x) { return 1 / std::sqrt(x); }
+double rp_sin(double x) { return std::sin(x); }
+double rp_cos(double x) { return std::cos(x); }
+double rp_tanh(double x) { return std::tanh(x); }
+double rp_erf(double x) { return std::erf(x); }
+double rp_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double rp_pow(double a, double b) { return std::pow(a, b); }
+double rp_atan2(double a, double b) { return std::atan2(a, b); }
+#include "ops/readers.inc"
+} // namespace reference
+
+namespace on_native {
+using real = float;
+using namespace native;
+#include "ops/readers.inc"
+} // namespace on_native
+
+template <class Real> using Names = std::unordered_map<std::string_view, const BasicRow<Real>*>;
+
+template <class Real> const BasicRow<Real>* find(const Names<Real>& names, std::string_view name)
+{
+    const auto found = names.find(name);
+    return found == names.end() ? nullptr : found->second;
+}
+template <class Real> Names<Real> names_of(const std::vector<BasicRow<Real>>& rows)
+{
+    Names<Real> names;
+    for (const auto& row : rows) names.emplace(row.name, &row);
+    return names;
+}
+
+} // namespace
+
+std::span<const Row> reference_rows() noexcept { return reference::rows(); }
+std::span<const NativeRow> native_rows() noexcept { return on_native::rows(); }
+
+const Row* find_row(std::string_view name) noexcept
+{
+    static const Names<double> names = names_of(reference::rows());
+    return find(names, name);
+}
+const NativeRow* find_native_row(std::string_view name) noexcept
+{
+    static const Names<float> names = names_of(on_native::rows());
+    return find(names, name);
+}
+
+} // namespace reprise::ops

@@ -1,0 +1,177 @@
+#include "ops/reduce.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::ops {
+
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+// Of shaders/common/reduce.glsl.
+constexpr std::int64_t block = 256, most_partials = 4096, workgroup = 64;
+constexpr std::size_t max_rank = 6;
+
+bool contains(const Integers& dims, std::size_t d)
+{
+    return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end();
+}
+
+bool at_most(const Dim& d, std::int64_t n) { return (Dim(n) - d).at_least(0); }
+
+// The first `count` are whole texels.
+bool aligned(const std::vector<Dim>& strides, std::size_t count)
+{
+    return std::all_of(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(count),
+                       [](const Dim& s) { return s.divisible_by(4); });
+}
+
+void divide(std::vector<Dim>& sizes)
+{
+    for (Dim& d : sizes) d = floor_div(d, 4);
+}
+
+// Four neighbouring elements of one output are a texel.
+bool has_rows(const View& x, const Reduction& r)
+{
+    if (r.strides.empty() || r.strides.back() != Dim(1) || !x.layout.offset.divisible_by(4)) return false;
+    const std::size_t outer = r.strides.size() - 1;
+    return aligned(r.kept_strides, r.kept_strides.size()) && aligned(r.strides, outer) &&
+           (outer == 0 || r.sizes.back().divisible_by(4));
+}
+
+// The same element of four neighbouring outputs is a texel.
+bool has_columns(const View& x, const Reduction& r)
+{
+    if (r.kept_strides.empty() || r.kept_strides.back() != Dim(1)) return false;
+    return r.kept_sizes.back().divisible_by(4) && x.layout.offset.divisible_by(4) &&
+           aligned(r.kept_strides, r.kept_strides.size() - 1) && aligned(r.strides, r.strides.size());
+}
+
+enum class Layout { any, rows, columns };
+
+// The first level: partials [partials][outputs].
+void launch_partials(Lowering& l, const std::string& name, const View& x, Reduction r, const View& to,
+                     const Dim& partials)
+{
+    Layout layout = Layout::any;
+    if (x.dtype == f32) layout = has_rows(x, r) ? Layout::rows : has_columns(x, r) ? Layout::columns : layout;
+    const bool outputs_adjacent = !r.kept_strides.empty() && r.kept_strides.back() == Dim(1);
+    if (layout != Layout::any) {
+        divide(r.kept_strides);
+        divide(r.strides);
+    }
+    if (layout == Layout::rows) {
+        r.sizes.back() = ceil_div(r.sizes.back(), 4);
+        r.strides.back() = 1;
+    } else if (layout == Layout::columns) {
+        r.kept_sizes.back() = floor_div(r.kept_sizes.back(), 4);
+        r.kept_strides.back() = 1;
+        r.outputs = floor_div(r.outputs, 4);
+    }
+    const bool ragged = !r.count.divisible_by(layout == Layout::rows ? 32 : 8);
+    LaunchSpec spec{.kernel = name,
+                    .constants = {static_cast<std::uint32_t>(r.kept_sizes.size()),
+                                  static_cast<std::uint32_t>(r.sizes.size()), outputs_adjacent ? 1u : 0u,
+                                  ragged ? 1u : 0u},
+                    .operands = {{x, Use::read}, {to, Use::write}},
+                    .floats = {},
+                    .ints = {r.count, r.outputs, partials},
+                    .groups = ceil_div(r.outputs * partials, workgroup)};
+    for (const auto* list : {&r.kept_sizes, &r.kept_strides, &r.sizes, &r.strides})
+        spec.ints.insert(spec.ints.end(), list->begin(), list->end());
+    if (layout == Layout::any) return l.launch(std::move(spec));
+    spec.kernel += layout == Layout::rows ? "_rows" : "_columns";
+    if (!l.texels()) return l.launch(std::move(spec));
+    LaunchSpec preferred = spec;
+    preferred.kernel += "_texel";
+    preferred.texels = true;
+    l.launch(std::move(preferred), std::move(spec));
+}
+
+} // namespace
+
+void require_f32_kernel(const char* op, DType dtype)
+{
+    if (dtype != f32)
+        detail::fail(ErrorKind::unsupported, op, "There are kernels for (f32) only, not for (", name_of(dtype),
+                     "): cast the input first, or use the reference device.");
+}
+
+graph::Attributes reduction_attributes(const char* op, const Tensor& x, const Integers& dims, bool keepdim)
+{
+    const std::size_t rank = x.shape().size();
+    Integers all;
+    for (const std::size_t d : shape::normalize_dims(op, dims, rank)) all.push_back(static_cast<std::int64_t>(d));
+    std::sort(all.begin(), all.end());
+    if (all.empty())
+        for (std::size_t d = 0; d < rank; ++d) all.push_back(static_cast<std::int64_t>(d));
+    return {{"dims", std::move(all)}, {"keepdim", std::int64_t{keepdim}}};
+}
+
+Shape reduced_shape(const graph::Op& op, const graph::TensorType& in, const graph::Attributes& a)
+{
+    return shape::reduce(op.name, in.shape, a.integers("dims"), a.integer("keepdim") != 0);
+}
+
+Shape kept_shape(const Shape& in, const graph::Attributes& a)
+{
+    Shape kept = in;
+    for (const std::int64_t d : a.integers("dims")) kept[static_cast<std::size_t>(d)] = 1;
+    return kept;
+}
+
+Dim reduced_count(const Shape& in, const Integers& dims)
+{
+    Shape sizes;
+    for (const std::int64_t d : dims) sizes.push_back(in[static_cast<std::size_t>(d)]);
+    return shape::element_count(sizes);
+}
+
+Reduction split(Lowering& l, const char* op, View& x, const Integers& dims)
+{
+    for (const bool last : {false, true}) {
+        Shape kept_sizes, sizes;
+        shape::Strides kept_strides, strides;
+        for (std::size_t d = 0; d < x.sizes().size(); ++d) {
+            const bool reduced = contains(dims, d);
+            (reduced ? sizes : kept_sizes).push_back(x.sizes()[d]);
+            (reduced ? strides : kept_strides).push_back(x.layout.strides[d]);
+        }
+        shape::Collapsed kept = shape::collapse(kept_sizes, {{kept_strides}});
+        shape::Collapsed reduced = shape::collapse(sizes, {{strides}});
+        if (kept.sizes.size() <= max_rank && reduced.sizes.size() <= max_rank)
+            return {std::move(kept.sizes),       std::move(reduced.sizes),
+                    std::move(kept.strides[0]),  std::move(reduced.strides[0]),
+                    shape::element_count(kept_sizes), shape::element_count(sizes)};
+        if (!last) x = l.contiguous(x);
+    }
+    detail::fail(ErrorKind::unsupported, op, "The shape (", to_string(x.sizes()), ") reduced over (", dims.size(),
+                 ") dimensions has too many that can't be merged: permute those to be reduced to the end.");
+}
+
+void lower_reduction(Lowering& l, const graph::Node& n)
+{
+    View x = l.input(0);
+    const View to = l.output();
+    std::string name = n.op->name;
+    if (x.dtype == i32) name += "_i32";
+    else require_f32_kernel(n.op->name, x.dtype);
+    const Reduction r = split(l, n.op->name, x, n.attributes.integers("dims"));
+    if (at_most(r.count, block)) return launch_partials(l, name, x, r, to, 1);
+    const Dim partials = min(ceil_div(r.count, block), most_partials);
+    const View between = l.temporary(x.dtype, {partials, r.outputs});
+    launch_partials(l, name, x, r, between, partials);
+    l.launch({.kernel = name + "_partials",
+              .constants = {},
+              .operands = {{between, Use::read}, {to, Use::write}},
+              .floats = {},
+              .ints = {r.outputs, partials},
+              .groups = ceil_div(r.outputs, workgroup)});
+}
+
+} // namespace reprise::ops

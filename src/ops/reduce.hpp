@@ -1,0 +1,62 @@
+// What reductions over any dimensions share.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+
+namespace reprise::ops {
+
+// Kernels of f32 only; other floating dtypes are cast around the op by the user.
+void require_f32_kernel(const char* op, DType);
+
+// The attributes "dims" (ascending) and "keepdim" of a reduction, and its output's shape.
+graph::Attributes reduction_attributes(const char* op, const Tensor& x, const std::vector<std::int64_t>& dims,
+                                       bool keepdim);
+Shape reduced_shape(const graph::Op&, const graph::TensorType& in, const graph::Attributes&);
+// The same shape with the reduced dimensions as ones.
+Shape kept_shape(const Shape& in, const graph::Attributes&);
+Dim reduced_count(const Shape& in, const std::vector<std::int64_t>& dims); // elements that make one output
+
+// A strided tensor as outputs times the elements that make one, each with as few dimensions as is provable.
+struct Reduction {
+    Shape kept_sizes, sizes;
+    std::vector<Dim> kept_strides, strides;
+    Dim outputs, count;
+};
+// Throws Error(unsupported) where kernels have too few dimensions, which a contiguous tensor rarely needs.
+Reduction split(Lowering&, const char* op, View& x, const std::vector<std::int64_t>& dims);
+
+// The launches of a reduction that has the kernels of shaders/common/reduce.glsl: <op>, <op>_rows, ...
+void lower_reduction(Lowering&, const graph::Node&);
+
+// Calls visit(output index, offset in x) for every element of x; those of one output come row-major.
+template <class Visit>
+void for_each_reduced(const HostTensor& x, const std::vector<std::int64_t>& dims, const Visit& visit)
+{
+    const std::size_t rank = x.sizes.size();
+    std::vector<std::int64_t> to(rank, 0), at(rank, 0);
+    std::int64_t outputs = 1;
+    for (std::size_t d = rank; d-- > 0;) {
+        bool reduced = false;
+        for (const std::int64_t r : dims) reduced |= r == static_cast<std::int64_t>(d);
+        if (reduced) continue;
+        to[d] = outputs;
+        outputs *= x.sizes[d];
+    }
+    std::int64_t output = 0, offset = 0;
+    for (std::int64_t left = x.count(); left > 0; --left) {
+        visit(output, offset);
+        for (std::size_t d = rank; d-- > 0;) {
+            output += to[d];
+            offset += x.strides[d];
+            if (++at[d] < x.sizes[d]) break;
+            output -= to[d] * at[d];
+            offset -= x.strides[d] * at[d];
+            at[d] = 0;
+        }
+    }
+}
+
+} // namespace reprise::ops

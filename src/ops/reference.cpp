@@ -1,0 +1,88 @@
+#include "ops/reference.hpp"
+
+#include <cmath>
+#include <limits>
+#include <cstring>
+
+#include "ops/vocabulary.hpp"
+
+namespace reprise::ops {
+
+namespace {
+template <class T> T load(const std::byte* p)
+{
+    T v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class T> void store(std::byte* p, T v) { std::memcpy(p, &v, sizeof v); }
+
+// Toward zero, saturating, NaN gives 0: as kernels convert.
+template <class T> T to_integer(double v)
+{
+    if (std::isnan(v)) return 0;
+    const double lo = static_cast<double>(std::numeric_limits<T>::min()), hi = static_cast<double>(std::numeric_limits<T>::max());
+    if (v <= lo) return std::numeric_limits<T>::min();
+    if (v >= hi) return std::numeric_limits<T>::max();
+    return static_cast<T>(v);
+}
+} // namespace
+
+std::uint16_t to_f16(float v) { return static_cast<std::uint16_t>(native::rp_to_f16(v)); }
+float from_f16(std::uint16_t v) { return native::rp_from_f16(v); }
+std::uint16_t to_bf16(float v) { return static_cast<std::uint16_t>(native::rp_to_bf16(v)); }
+float from_bf16(std::uint16_t v) { return native::rp_from_bf16(v); }
+
+std::int64_t HostTensor::count() const
+{
+    std::int64_t n = 1;
+    for (std::int64_t s : sizes) n *= s;
+    return n;
+}
+
+std::int64_t HostTensor::offset(std::int64_t index) const
+{
+    std::int64_t at = 0;
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+        at += index % sizes[d] * strides[d];
+        index /= sizes[d];
+    }
+    return at;
+}
+
+double HostTensor::get(std::int64_t at) const
+{
+    const std::byte* p = data + at * static_cast<std::int64_t>(size_of(dtype));
+    switch (dtype) {
+    case DType::f32: return static_cast<double>(load<float>(p));
+    case DType::f16: return static_cast<double>(from_f16(load<std::uint16_t>(p)));
+    case DType::bf16: return static_cast<double>(from_bf16(load<std::uint16_t>(p)));
+    case DType::f64: return load<double>(p);
+    case DType::i32: return load<std::int32_t>(p);
+    case DType::i64: return static_cast<double>(load<std::int64_t>(p));
+    case DType::i16: return load<std::int16_t>(p);
+    case DType::i8: return load<std::int8_t>(p);
+    case DType::u8: return load<std::uint8_t>(p);
+    case DType::boolean: return load<std::uint8_t>(p) != 0;
+    }
+    return 0;
+}
+
+void HostTensor::set(std::int64_t at, double v) const
+{
+    std::byte* p = data + at * static_cast<std::int64_t>(size_of(dtype));
+    switch (dtype) {
+    case DType::f32: return store(p, static_cast<float>(v));
+    case DType::f16: return store(p, to_f16(static_cast<float>(v)));
+    case DType::bf16: return store(p, to_bf16(static_cast<float>(v)));
+    case DType::f64: return store(p, v);
+    case DType::i32: return store(p, to_integer<std::int32_t>(v));
+    case DType::i64: return store(p, to_integer<std::int64_t>(v));
+    case DType::i16: return store(p, to_integer<std::int16_t>(v));
+    case DType::i8: return store(p, to_integer<std::int8_t>(v));
+    case DType::u8: return store(p, static_cast<std::uint8_t>(to_integer<std::int32_t>(v))); // the low byte
+    case DType::boolean: return store(p, static_cast<std::uint8_t>(v != 0)); // NaN is true
+    }
+}
+
+} // namespace reprise::ops

@@ -1,0 +1,43 @@
+// The reference functions: what each op means, in plain C++ and double.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <reprise/dtype.hpp>
+
+#include "graph/op.hpp"
+
+namespace reprise::ops {
+
+// A strided tensor in host memory.
+struct HostTensor {
+    DType dtype = DType::f32;
+    std::byte* data = nullptr;
+    std::vector<std::int64_t> sizes, strides; // elements
+
+    std::int64_t count() const;
+    double get(std::int64_t offset) const;     // by element offset; integers and bool as double
+    void set(std::int64_t offset, double) const; // rounds to the dtype
+    // The offset of the element with this row-major index.
+    std::int64_t offset(std::int64_t index) const;
+    double at(std::int64_t index) const { return get(offset(index)); }
+    void put(std::int64_t index, double v) const { set(offset(index), v); }
+};
+
+struct ReferenceArguments {
+    std::span<const HostTensor> inputs, outputs;
+    const graph::Attributes& attributes;
+    std::span<const double> scalars;       // of HostScalar attributes, in order
+    std::span<const std::int64_t> dims;    // of Dim attributes, in order
+    const graph::Op* op = nullptr;
+};
+
+// f16 and bf16 by integers, to nearest even, as the kernels do it.
+std::uint16_t to_f16(float);
+float from_f16(std::uint16_t);
+std::uint16_t to_bf16(float);
+float from_bf16(std::uint16_t);
+
+} // namespace reprise::ops

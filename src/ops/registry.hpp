@@ -1,0 +1,34 @@
+// The ops by name: those of ops.def and the rows of elementwise.def.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include <reprise/ops.hpp>
+
+#include "graph/cell.hpp"
+
+namespace reprise::ops {
+
+#define OP(name) extern const graph::Op name##_op;
+#include "ops/ops.def"
+
+// Part 0 is the row's formula, 1 + k its derivative by input k.  Throws Error(internal) for what is no row.
+const graph::Op& row_op(std::string_view row, int part = 0);
+
+std::vector<const graph::Op*> structured_ops();
+std::vector<const graph::Op*> elementwise_ops(); // formulas only
+
+// -- what op files share --
+const graph::TensorType& type_of(const Tensor&);
+std::shared_ptr<graph::Evaluator> evaluator_of(const Tensor&);
+// Of options.device, or the default device; program/ defines it, as it knows devices.
+std::shared_ptr<graph::Evaluator> evaluator_for(const TensorOptions&);
+// A tensor of this shape with one value everywhere; costs no memory where an elementwise op or a kernel takes numbers.
+Tensor full_on(const std::shared_ptr<graph::Evaluator>&, const Shape&, double value, DType, const Dim& factor = 1);
+inline Tensor number_like(const Tensor& t, double value) { return full_on(evaluator_of(t), {}, value, t.dtype()); }
+// Sizes as a number of t's dtype: n elements.
+inline Tensor size_like(const Tensor& t, const Dim& n) { return full_on(evaluator_of(t), {}, 1.0, t.dtype(), n); }
+[[noreturn]] void wrong_dtype(const char* op, DType, const char* wanted);
+void require_floating(const char* op, DType);
+
+} // namespace reprise::ops

@@ -1,0 +1,179 @@
+#include "ops/softmax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/reduce.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t dim)
+{
+    const std::size_t along = shape::normalize_dim(op.name, dim, inputs[0].shape().size());
+    return graph::apply1(op, inputs, {{"dim", static_cast<std::int64_t>(along)}});
+}
+
+std::vector<TensorType> infer_rows(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    for (const TensorType& t : in) {
+        require_floating(op.name, t.dtype);
+        if (t != in[0])
+            detail::fail(ErrorKind::internal, op.name, "The inputs' types differ: ", name_of(in[0].dtype),
+                         to_string(in[0].shape), " and ", name_of(t.dtype), to_string(t.shape), ".");
+    }
+    return {in[0]};
+}
+
+void lower_rows(Lowering& l, const Node& n)
+{
+    const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
+    std::vector<View> views;
+    for (std::size_t i = 0; i < n.inputs.size(); ++i) views.push_back(l.input(i));
+    views.push_back(l.output());
+    require_f32_kernel(n.op->name, views[0].dtype);
+
+    const auto collapsed = [&] {
+        const Shape& sizes = views.back().sizes();
+        Shape kept(sizes);
+        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(dim));
+        std::vector<shape::Strides> strides;
+        for (const View& v : views) {
+            strides.push_back(v.layout.strides);
+            strides.back().erase(strides.back().begin() + static_cast<std::ptrdiff_t>(dim));
+        }
+        return shape::collapse(kept, strides);
+    };
+    shape::Collapsed kept = collapsed();
+    constexpr std::size_t max_rank = 6; // of kernels
+    if (kept.sizes.size() > max_rank) {
+        for (std::size_t i = 0; i < n.inputs.size(); ++i) views[i] = l.contiguous(views[i]);
+        kept = collapsed();
+    }
+
+    const Dim length = views[0].sizes()[dim], rows = shape::element_count(kept.sizes);
+    bool texels = l.texels() && length.divisible_by(4);
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        texels = texels && views[i].layout.strides[dim] == Dim(1) && views[i].layout.offset.divisible_by(4);
+        for (const Dim& stride : kept.strides[i]) texels = texels && stride.divisible_by(4);
+    }
+    LaunchSpec spec{.kernel = n.op->name,
+                    .constants = {static_cast<std::uint32_t>(kept.sizes.size())},
+                    .operands = {},
+                    .floats = {},
+                    .ints = {length, rows},
+                    .groups = ceil_div(rows, 64)};
+    for (const View& v : views) {
+        spec.operands.push_back({v, Use::read});
+        spec.ints.push_back(v.layout.strides[dim]);
+    }
+    spec.operands.back().use = Use::write;
+    spec.ints.insert(spec.ints.end(), kept.sizes.begin(), kept.sizes.end());
+    LaunchSpec preferred = spec;
+    for (const shape::Strides& strides : kept.strides)
+        for (const Dim& stride : strides) {
+            spec.ints.push_back(stride);
+            preferred.ints.push_back(floor_div(stride, 4));
+        }
+    if (!texels) return l.launch(std::move(spec));
+    preferred.kernel += "_texel";
+    preferred.texels = true;
+    l.launch(std::move(preferred), std::move(spec));
+}
+
+HostRows::HostRows(const HostTensor& t, std::size_t dim)
+    : length(t.sizes[dim]), count(length == 0 ? 0 : t.count() / length), dim_(dim)
+{
+}
+
+std::int64_t HostRows::offset(const HostTensor& t, std::int64_t row) const
+{
+    std::int64_t at = 0;
+    for (std::size_t d = t.sizes.size(); d-- > 0;) {
+        if (d == dim_) continue;
+        at += row % t.sizes[d] * t.strides[d];
+        row /= t.sizes[d];
+    }
+    return at;
+}
+
+HostRows::Exponentials HostRows::exponentials(const HostTensor& t, std::int64_t row) const
+{
+    const std::int64_t at = offset(t, row), stride = t.strides[dim_];
+    Exponentials sums{-std::numeric_limits<double>::infinity(), 0};
+    for (std::int64_t e = 0; e < length; ++e) {
+        const double v = t.get(at + e * stride);
+        if (v > sums.largest || std::isnan(v)) sums.largest = v;
+    }
+    for (std::int64_t e = 0; e < length; ++e) sums.total += std::exp(t.get(at + e * stride) - sums.largest);
+    return sums;
+}
+
+namespace {
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    return {apply_along(softmax_vjp_op, {a.cotangents[0], a.outputs[0]}, a.node.attributes.integer("dim"))};
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
+    const HostRows rows(x, dim);
+    for (std::int64_t row = 0; row < rows.count; ++row) {
+        const auto [largest, total] = rows.exponentials(x, row);
+        const std::int64_t at = rows.offset(x, row), out = rows.offset(y, row);
+        for (std::int64_t e = 0; e < rows.length; ++e)
+            y.set(out + e * y.strides[dim], std::exp(x.get(at + e * x.strides[dim]) - largest) / total);
+    }
+}
+
+// -- softmax_vjp: dx = (dy - sum(dy * y)) * y --
+std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
+{
+    const Tensor &dy = in[0], &y = in[1];
+    return {(dy - sum(dy * y, {n.attributes.integer("dim")}, true)) * y};
+}
+
+void reference_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &y = a.inputs[1], &dx = a.outputs[0];
+    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
+    const HostRows rows(dx, dim);
+    for (std::int64_t row = 0; row < rows.count; ++row) {
+        const std::int64_t g = rows.offset(dy, row), v = rows.offset(y, row), out = rows.offset(dx, row);
+        double total = 0;
+        for (std::int64_t e = 0; e < rows.length; ++e)
+            total += dy.get(g + e * dy.strides[dim]) * y.get(v + e * y.strides[dim]);
+        for (std::int64_t e = 0; e < rows.length; ++e)
+            dx.set(out + e * dx.strides[dim],
+                   (dy.get(g + e * dy.strides[dim]) - total) * y.get(v + e * y.strides[dim]));
+    }
+}
+
+} // namespace
+
+const Op softmax_op{
+    .name = "softmax", .infer = infer_rows, .vjp = vjp, .lower = lower_rows, .reference = reference};
+const Op softmax_vjp_op{.name = "softmax_vjp", .infer = infer_rows, .decompose = decompose_vjp,
+                        .lower = lower_rows, .reference = reference_vjp};
+
+} // namespace ops
+
+Tensor softmax(const Tensor& x, std::int64_t dim) { return ops::apply_along(ops::softmax_op, {x}, dim); }
+
+} // namespace reprise

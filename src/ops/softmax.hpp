@@ -1,0 +1,34 @@
+// What softmax and log_softmax share: both work on rows along one dimension, kept as the attribute "dim".
+#pragma once
+#include "graph/op.hpp"
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+
+namespace reprise::ops {
+
+Tensor apply_along(const graph::Op&, const std::vector<Tensor>& inputs, std::int64_t dim);
+
+// One floating input, or two of one type; the output has it too.
+std::vector<graph::TensorType> infer_rows(const graph::Op&, std::span<const graph::TensorType>,
+                                          const graph::Attributes&);
+
+// The launch of the op's kernel (shaders/common/softmax.glsl); inputs and output have one shape.
+void lower_rows(Lowering&, const graph::Node&);
+
+// Rows of host tensors of one shape along `dim`, for reference functions.
+class HostRows {
+public:
+    std::int64_t length, count;
+    HostRows(const HostTensor&, std::size_t dim);
+    // The offset of a row's first element.
+    std::int64_t offset(const HostTensor&, std::int64_t row) const;
+    struct Exponentials {
+        double largest, total; // element, sum of exp(element - largest)
+    };
+    Exponentials exponentials(const HostTensor&, std::int64_t row) const;
+
+private:
+    std::size_t dim_;
+};
+
+} // namespace reprise::ops

@@ -1,0 +1,84 @@
+// sum, and what is made of it: mean, sum_to.
+#include <reprise/ops.hpp>
+
+#include "ops/reduce.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    if (!is_floating(in[0].dtype) && in[0].dtype != i32 && in[0].dtype != i64)
+        wrong_dtype(op.name, in[0].dtype, "a floating dtype, i32 or i64");
+    return {{in[0].dtype, reduced_shape(op, in[0], a)}};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    const Shape& sizes = a.inputs[0].shape();
+    return {expand(reshape(a.cotangents[0], kept_shape(sizes, a.node.attributes)), sizes)};
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const auto& dims = a.attributes.integers("dims");
+    const auto outputs = static_cast<std::size_t>(y.count());
+    if (is_integer(x.dtype)) { // wraps
+        std::vector<std::uint64_t> sums(outputs);
+        for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
+            sums[static_cast<std::size_t>(o)] += static_cast<std::uint64_t>(static_cast<std::int64_t>(x.get(at)));
+        });
+        for (std::size_t o = 0; o < outputs; ++o)
+            y.put(static_cast<std::int64_t>(o), x.dtype == i32
+                                                    ? static_cast<double>(static_cast<std::int32_t>(sums[o]))
+                                                    : static_cast<double>(static_cast<std::int64_t>(sums[o])));
+        return;
+    }
+    std::vector<double> sums(outputs);
+    for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) { sums[static_cast<std::size_t>(o)] += x.get(at); });
+    for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), sums[o]);
+}
+
+} // namespace
+
+const Op sum_op{.name = "sum", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
+
+} // namespace ops
+
+Tensor sum(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    const DType dtype = x.dtype();
+    const bool counts = dtype == boolean || (is_integer(dtype) && size_of(dtype) < 4); // in i32
+    return graph::apply1(ops::sum_op, {counts ? cast(x, i32) : x},
+                         ops::reduction_attributes("sum", x, dims, keepdim));
+}
+
+Tensor mean(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    ops::require_floating("mean", x.dtype());
+    const graph::Attributes a = ops::reduction_attributes("mean", x, dims, keepdim);
+    const Tensor total = graph::apply1(ops::sum_op, {x}, a);
+    return total / ops::size_like(total, ops::reduced_count(x.shape(), a.integers("dims")));
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape)
+{
+    const Shape& from = x.shape();
+    if (from == shape) return x;
+    shape::require_broadcastable("sum_to", shape, from);
+    Dims dims;
+    for (const std::size_t d : shape::broadcast_dims(shape, from)) dims.push_back(static_cast<std::int64_t>(d));
+    return reshape(dims.empty() ? x : sum(x, dims), shape);
+}
+
+} // namespace reprise

@@ -1,0 +1,276 @@
+// Shapes: ops that only look at their input in another way.
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::Strided;
+using graph::TensorType;
+using graph::VjpArguments;
+using Types = std::span<const TensorType>;
+using Integers = std::vector<std::int64_t>;
+
+// -- reshape --
+std::vector<TensorType> infer_reshape(const Op&, Types in, const Attributes& a)
+{
+    return {{in[0].dtype, a.get<Shape>("shape")}};
+}
+
+std::vector<Tensor> vjp_reshape(const VjpArguments& a) { return {reshape(a.cotangents[0], a.inputs[0].shape())}; }
+
+// Follows the sizes from the inside out: each group of output sizes must tile one run of input dimensions that lies
+// without gaps.
+bool view_reshape(const Node& n, Strided& s)
+{
+    const Shape& to = n.outputs[0].shape;
+    std::vector<Dim> sizes, strides; // of the input without its ones
+    for (std::size_t i = 0; i < s.sizes.size(); ++i)
+        if (s.sizes[i] != Dim(1)) {
+            if (!strides.empty() && strides.back() == s.strides[i] * s.sizes[i]) { // one run with its outer neighbour
+                sizes.back() *= s.sizes[i];
+                strides.back() = s.strides[i];
+            } else {
+                sizes.push_back(s.sizes[i]);
+                strides.push_back(s.strides[i]);
+            }
+        }
+    std::vector<Dim> out(to.size(), Dim(1));
+    std::size_t run = sizes.size();
+    Dim tiled = 1; // elements of this run that the output has used so far
+    for (std::size_t i = to.size(); i-- > 0;) {
+        if (to[i] == Dim(1)) continue;
+        if (tiled == Dim(1)) {
+            if (run == 0) return false;
+            --run;
+        }
+        out[i] = strides[run] * tiled;
+        tiled *= to[i];
+        if (tiled == sizes[run]) tiled = 1;
+        else if (tiled.is_constant() && sizes[run].is_constant() && sizes[run].value() % std::max<std::int64_t>(tiled.value(), 1) != 0)
+            return false;
+    }
+    if (run != 0 || tiled != Dim(1)) return false;
+    s.sizes = to;
+    s.strides = std::move(out);
+    return true;
+}
+
+// -- permute --
+std::vector<TensorType> infer_permute(const Op&, Types in, const Attributes& a)
+{
+    Shape shape;
+    for (std::int64_t d : a.integers("dims")) shape.push_back(in[0].shape[static_cast<std::size_t>(d)]);
+    return {{in[0].dtype, shape}};
+}
+
+std::vector<Tensor> vjp_permute(const VjpArguments& a)
+{
+    const Integers& dims = a.node.attributes.integers("dims");
+    Integers back(dims.size());
+    for (std::size_t i = 0; i < dims.size(); ++i) back[static_cast<std::size_t>(dims[i])] = static_cast<std::int64_t>(i);
+    return {permute(a.cotangents[0], back)};
+}
+
+bool view_permute(const Node& n, Strided& s)
+{
+    const Strided before = s;
+    const Integers& dims = n.attributes.integers("dims");
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        s.sizes[i] = before.sizes[static_cast<std::size_t>(dims[i])];
+        s.strides[i] = before.strides[static_cast<std::size_t>(dims[i])];
+    }
+    return true;
+}
+
+// -- expand --
+std::vector<TensorType> infer_expand(const Op&, Types in, const Attributes& a)
+{
+    return {{in[0].dtype, a.get<Shape>("shape")}};
+}
+
+std::vector<Tensor> vjp_expand(const VjpArguments& a) { return {sum_to(a.cotangents[0], a.inputs[0].shape())}; }
+
+bool view_expand(const Node& n, Strided& s)
+{
+    const Shape& to = n.outputs[0].shape;
+    const std::size_t added = to.size() - s.sizes.size();
+    std::vector<Dim> strides(to.size(), Dim(0));
+    for (std::size_t i = 0; i < s.sizes.size(); ++i)
+        if (s.sizes[i] == to[i + added]) strides[i + added] = s.strides[i];
+    s.sizes = to;
+    s.strides = std::move(strides);
+    return true;
+}
+
+// -- narrow --
+std::vector<TensorType> infer_narrow(const Op&, Types in, const Attributes& a)
+{
+    TensorType t = in[0];
+    t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("length");
+    return {t};
+}
+
+std::vector<Tensor> vjp_narrow(const VjpArguments& a)
+{
+    const Attributes& at = a.node.attributes;
+    return {graph::apply1(narrow_vjp_op, {a.cotangents[0]},
+                          {{"dim", at.integer("dim")}, {"start", at.get<Dim>("start")},
+                           {"size", a.inputs[0].shape()[static_cast<std::size_t>(at.integer("dim"))]}})};
+}
+
+bool view_narrow(const Node& n, Strided& s)
+{
+    const auto d = static_cast<std::size_t>(n.attributes.integer("dim"));
+    s.offset += n.attributes.get<Dim>("start") * s.strides[d];
+    s.sizes[d] = n.attributes.get<Dim>("length");
+    return true;
+}
+
+// -- narrow_vjp: zeros with the cotangent in its place --
+std::vector<TensorType> infer_narrow_vjp(const Op&, Types in, const Attributes& a)
+{
+    TensorType t = in[0];
+    t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("size");
+    return {t};
+}
+
+std::vector<Tensor> vjp_narrow_vjp(const VjpArguments& a)
+{
+    const Attributes& at = a.node.attributes;
+    const auto d = at.integer("dim");
+    return {narrow(a.cotangents[0], d, at.get<Dim>("start"), a.inputs[0].shape()[static_cast<std::size_t>(d)])};
+}
+
+// Sizes as [outer, along, inner]; operands: dy (contiguous), dx.  Ints: outer, length, size, start, inner.
+void lower_narrow_vjp(Lowering& l, const Node& n)
+{
+    const View from = l.contiguous(l.input(0)), to = l.output();
+    const auto d = static_cast<std::size_t>(n.attributes.integer("dim"));
+    Dim outer = 1, inner = 1;
+    for (std::size_t i = 0; i < to.sizes().size(); ++i) (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
+    const Dim count = outer * to.sizes()[d] * inner;
+    l.launch({.kernel = "narrow_vjp",
+              .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
+              .operands = {{from, Use::read}, {to, Use::write}},
+              .ints = {outer, from.sizes()[d], to.sizes()[d], n.attributes.get<Dim>("start"), inner},
+              .groups = ceil_div(count, 256)});
+}
+
+void reference_narrow_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &from = a.inputs[0], &to = a.outputs[0];
+    const auto d = static_cast<std::size_t>(a.attributes.integer("dim"));
+    const std::int64_t start = a.dims[0];
+    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, 0);
+    for (std::int64_t i = 0; i < from.count(); ++i) {
+        std::int64_t rest = i, offset = 0;
+        for (std::size_t k = from.sizes.size(); k-- > 0;) {
+            offset += (rest % from.sizes[k] + (k == d ? start : 0)) * to.strides[k];
+            rest /= from.sizes[k];
+        }
+        to.set(offset, from.at(i));
+    }
+}
+
+// -- contiguous: a copy where the input is not --
+std::vector<TensorType> infer_contiguous(const Op&, Types in, const Attributes&) { return {in[0]}; }
+std::vector<Tensor> vjp_contiguous(const VjpArguments& a) { return {a.cotangents[0]}; }
+void lower_contiguous(Lowering& l, const Node&) { l.copy(l.input(0), l.output()); }
+void reference_contiguous(const ReferenceArguments& a)
+{
+    for (std::int64_t i = 0; i < a.outputs[0].count(); ++i) a.outputs[0].put(i, a.inputs[0].at(i));
+}
+
+} // namespace
+
+const Op reshape_op{.name = "reshape", .infer = infer_reshape, .vjp = vjp_reshape, .view = view_reshape};
+const Op permute_op{.name = "permute", .infer = infer_permute, .vjp = vjp_permute, .view = view_permute};
+const Op expand_op{.name = "expand", .infer = infer_expand, .vjp = vjp_expand, .view = view_expand};
+const Op narrow_op{.name = "narrow", .infer = infer_narrow, .vjp = vjp_narrow, .view = view_narrow};
+const Op narrow_vjp_op{.name = "narrow_vjp", .infer = infer_narrow_vjp, .vjp = vjp_narrow_vjp,
+                       .lower = lower_narrow_vjp, .reference = reference_narrow_vjp};
+const Op contiguous_op{.name = "contiguous", .infer = infer_contiguous, .vjp = vjp_contiguous,
+                       .lower = lower_contiguous, .reference = reference_contiguous};
+
+} // namespace ops
+
+Tensor reshape(const Tensor& x, const Shape& shape)
+{
+    Shape to = shape::reshape("reshape", x.shape(), shape);
+    return to == x.shape() ? x : graph::apply1(ops::reshape_op, {x}, {{"shape", std::move(to)}});
+}
+
+Tensor flatten(const Tensor& x, std::int64_t from, std::int64_t to)
+{
+    return reshape(x, shape::flatten("flatten", x.shape(), from, to));
+}
+
+Tensor permute(const Tensor& x, const std::vector<std::int64_t>& dims)
+{
+    const auto order = shape::normalize_dims("permute", dims, x.shape().size());
+    if (order.size() != x.shape().size())
+        detail::fail(ErrorKind::argument, "permute", "There are (", order.size(), ") dims for a tensor of (",
+                     x.shape().size(), "): name each dimension once.");
+    return graph::apply1(ops::permute_op, {x}, {{"dims", std::vector<std::int64_t>(order.begin(), order.end())}});
+}
+
+Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
+{
+    const std::size_t rank = x.shape().size();
+    std::vector<std::int64_t> dims(rank);
+    std::iota(dims.begin(), dims.end(), 0);
+    std::swap(dims[shape::normalize_dim("transpose", a, rank)], dims[shape::normalize_dim("transpose", b, rank)]);
+    return permute(x, dims);
+}
+
+Tensor expand(const Tensor& x, const Shape& shape)
+{
+    Shape to = shape;
+    const std::size_t rank = x.shape().size();
+    if (to.size() < rank)
+        detail::fail(ErrorKind::shape, "expand", "The shape (", to_string(shape), ") has fewer dimensions than the tensor's (",
+                     to_string(x.shape()), "): give at least as many.");
+    for (std::size_t i = 0; i < rank; ++i)
+        if (Dim& size = to[to.size() - rank + i]; size == Dim(-1)) size = x.shape()[i];
+    shape::require_broadcastable("expand", x.shape(), to);
+    return to == x.shape() ? x : graph::apply1(ops::expand_op, {x}, {{"shape", std::move(to)}});
+}
+
+Tensor squeeze(const Tensor& x) { return reshape(x, shape::squeeze(x.shape())); }
+Tensor squeeze(const Tensor& x, std::int64_t dim)
+{
+    return reshape(x, shape::squeeze("squeeze", x.shape(), {{dim}}));
+}
+Tensor unsqueeze(const Tensor& x, std::int64_t dim) { return reshape(x, shape::unsqueeze("unsqueeze", x.shape(), dim)); }
+
+Tensor narrow(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length)
+{
+    const std::size_t d = shape::normalize_dim("narrow", dim, x.shape().size());
+    const Dim size = x.shape()[d];
+    const auto sentence = [&] {
+        std::ostringstream text;
+        text << "The range from (" << start << ") of length (" << length << ") is not inside dimension (" << d
+             << ") of the shape (" << to_string(x.shape()) << ").";
+        return text.str();
+    };
+    shape::require_at_least("narrow", start, 0, sentence);
+    shape::require_at_least("narrow", length, 0, sentence);
+    shape::require_at_least("narrow", size, start + length, sentence);
+    return graph::apply1(ops::narrow_op, {x}, {{"dim", static_cast<std::int64_t>(d)}, {"start", start}, {"length", length}});
+}
+
+} // namespace reprise

@@ -1,0 +1,223 @@
+#include <reprise/optim.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <unordered_set>
+
+#include <reprise/autograd.hpp>
+#include <reprise/io.hpp>
+#include <reprise/ops.hpp>
+#include <reprise/program.hpp>
+
+namespace reprise::optim {
+
+using detail::fail;
+
+namespace {
+
+Tensor zeros_for(const Variable& parameter)
+{
+    return zeros(parameter.shape(), {.dtype = parameter.dtype(), .device = parameter.device()});
+}
+
+} // namespace
+
+Optimizer::Optimizer(std::vector<Variable> parameters, double learning_rate, Rule rule)
+    : parameters_(std::move(parameters)), states_(parameters_.size()),
+      learning_rate_(std::make_shared<double>(learning_rate)), rule_(std::move(rule))
+{
+    if (parameters_.empty())
+        fail(ErrorKind::argument, rule_.op, "There are no parameters: give those of a module, net.parameters().");
+    std::unordered_set<const void*> seen;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const Variable& parameter = parameters_[i];
+        if (!parameter.defined())
+            fail(ErrorKind::argument, rule_.op, "The parameter with index (", i, ") is undefined.");
+        if (!parameter.requires_grad() || !parameter.is_leaf())
+            fail(ErrorKind::argument, rule_.op, "The parameter with index (", i,
+                 ") is no leaf that requires a gradient: it can't be trained.");
+        if (!seen.insert(parameter.cell().get()).second)
+            fail(ErrorKind::argument, rule_.op, "The parameter with index (", i, ") comes twice: give each once.");
+    }
+    check_not_negative("learning rate", learning_rate);
+}
+
+void Optimizer::check_not_negative(const char* what, double value) const
+{
+    if (!(value >= 0) || std::isinf(value))
+        fail(ErrorKind::argument, rule_.op, "The ", what, " (", value, ") must be a number of at least 0.");
+}
+
+void Optimizer::set_learning_rate(double value)
+{
+    check_not_negative("learning rate", value);
+    *learning_rate_ = value;
+}
+
+void Optimizer::zero_grad()
+{
+    for (Variable& parameter : parameters_) parameter.zero_grad();
+}
+
+void Optimizer::make_moments(std::size_t index)
+{
+    std::vector<Variable>& moments = states_[index].moments;
+    if (moments.size() == rule_.moments.size()) return;
+    const outside_recording here;
+    std::vector<Variable> made;
+    for (std::size_t i = 0; i < rule_.moments.size(); ++i)
+        made.emplace_back(zeros_for(parameters_[index]), false);
+    moments = std::move(made);
+}
+
+// One-element tensors.  A program asks for a parameter's own step; in eager code parameters at the same step share
+// them.
+std::vector<Tensor> Optimizer::step_numbers(const std::shared_ptr<std::int64_t>& step, NumbersByStep& shared) const
+{
+    std::vector<Tensor> numbers;
+    if (!is_recording()) {
+        const auto found = shared.find(*step);
+        if (found != shared.end()) return found->second;
+    }
+    for (std::size_t n = 0; n < rule_.step_numbers; ++n)
+        numbers.push_back(host_scalar([f = rule_.step_number, n, step] { return f(n, *step); }));
+    if (!is_recording()) shared.emplace(*step, numbers);
+    return numbers;
+}
+
+void Optimizer::step()
+{
+    const no_grad guard;
+    struct Pending {
+        std::size_t index;
+        std::vector<Tensor> values;
+        std::shared_ptr<std::int64_t> step; // its number, of this call of step() alone
+    };
+    std::vector<Pending> pending;
+    Tensor rate;
+    NumbersByStep shared;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const Tensor gradient = parameters_[i].grad();
+        if (!gradient.defined()) continue;
+        if (!rate.defined()) rate = host_scalar([r = learning_rate_] { return *r; });
+        make_moments(i);
+        // A program may hold several calls of step(): each has the number that the hook below gives it.
+        auto number = std::make_shared<std::int64_t>(*states_[i].step + 1);
+        const std::vector<Tensor> numbers = step_numbers(number, shared);
+        pending.push_back(
+            {i, updated({parameters_[i], gradient, states_[i].moments, rate, numbers}), std::move(number)});
+    }
+    for (Pending& p : pending) {
+        State& state = states_[p.index];
+        on_each_call([count = state.step, number = p.step] { *number = ++*count; });
+        parameters_[p.index].assign(p.values[0]);
+        for (std::size_t m = 0; m < state.moments.size(); ++m) state.moments[m].assign(p.values[m + 1]);
+    }
+}
+
+// ---- checkpoints ----
+
+StateDict Optimizer::state_dict() const
+{
+    StateDict out;
+    out.emplace("lr", from_vector(std::vector<float>{static_cast<float>(learning_rate())}));
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+        const State& state = states_[i];
+        if (*state.step == 0) continue;
+        const std::string prefix = std::to_string(i) + ".";
+        out.emplace(prefix + "step", from_vector(std::vector<std::int32_t>{static_cast<std::int32_t>(*state.step)}, {1}));
+        for (std::size_t m = 0; m < state.moments.size(); ++m)
+            out.emplace(prefix + rule_.moments[m], state.moments[m].detach());
+    }
+    return out;
+}
+
+namespace {
+
+// "12.exp_avg" -> 12 and "exp_avg"; false where it is not of this form.
+bool split_name(const std::string& name, std::size_t& index, std::string& field)
+{
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (error != std::errc() || end == name.data() + name.size() || *end != '.') return false;
+    field.assign(end + 1, name.data() + name.size());
+    return true;
+}
+
+bool has_one(const Tensor& value, DType dtype)
+{
+    return value.defined() && value.dtype() == dtype && value.numel().value() == 1;
+}
+
+} // namespace
+
+void Optimizer::check_entry(const std::string& name, const Tensor& value) const
+{
+    constexpr const char* op = "load_state_dict";
+    if (name == "lr") {
+        if (!has_one(value, f32)) fail(ErrorKind::argument, op, "The entry (lr) must be one number of dtype f32.");
+        return check_not_negative("learning rate", value.item<float>());
+    }
+    std::size_t index = 0;
+    std::string field;
+    if (!split_name(name, index, field) || index >= parameters_.size())
+        fail(ErrorKind::argument, op, "The entry (", name, ") belongs to none of the ", parameters_.size(),
+             " parameters: the state is of another optimizer.");
+    if (field == "step") {
+        if (!has_one(value, i32) || value.item<std::int32_t>() < 1)
+            fail(ErrorKind::argument, op, "The entry (", name, ") must be one number of dtype i32, at least 1.");
+        return;
+    }
+    bool known = false;
+    for (const std::string& moment : rule_.moments) known = known || field == moment;
+    if (!known)
+        fail(ErrorKind::argument, op, "The entry (", name, ") is not known to this optimizer: the state is of another kind.");
+    const Variable& parameter = parameters_[index];
+    if (!value.defined() || to_string(value.shape()) != to_string(parameter.shape()))
+        fail(ErrorKind::shape, op, "The entry (", name, ") has the shape ",
+             value.defined() ? to_string(value.shape()) : "of an undefined tensor", " but its parameter has ",
+             to_string(parameter.shape()), ".");
+    if (value.dtype() != parameter.dtype())
+        fail(ErrorKind::dtype, op, "The entry (", name, ") has the dtype ", name_of(value.dtype()),
+             " but its parameter has ", name_of(parameter.dtype()), ".");
+}
+
+void Optimizer::load_state_dict(const StateDict& values)
+{
+    constexpr const char* op = "load_state_dict";
+    if (is_recording())
+        fail(ErrorKind::state, op, "State can't be loaded while a program is recorded: load it before.");
+    for (const auto& [name, value] : values) check_entry(name, value);
+    if (!values.contains("lr")) fail(ErrorKind::argument, op, "The entry (lr) is missing: this is no optimizer's state.");
+
+    struct Ready {
+        std::int64_t step = 0;
+        std::vector<Tensor> moments;
+    };
+    std::vector<Ready> ready(parameters_.size());
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const std::string prefix = std::to_string(i) + ".";
+        const bool stepped = values.contains(prefix + "step");
+        if (stepped) ready[i].step = values.at(prefix + "step").item<std::int32_t>();
+        for (const std::string& moment : rule_.moments) {
+            const auto found = values.find(prefix + moment);
+            if ((found != values.end()) != stepped)
+                fail(ErrorKind::argument, op, "The entries (", prefix, "step) and (", prefix, moment,
+                     ") belong together, but one is missing.");
+            const Device device = parameters_[i].device();
+            ready[i].moments.push_back(!stepped ? zeros_for(parameters_[i])
+                                       : found->second.device() == device
+                                           ? found->second.detach()
+                                           : from_bytes(to_bytes(found->second), found->second.shape(),
+                                                        {.dtype = found->second.dtype(), .device = device}));
+        }
+    }
+    *learning_rate_ = values.at("lr").item<float>();
+    for (std::size_t i = 0; i < parameters_.size(); ++i) { // programs hold these very cells and counts
+        State& state = states_[i];
+        if (ready[i].step > 0) make_moments(i);
+        *state.step = ready[i].step;
+        for (std::size_t m = 0; m < state.moments.size(); ++m) state.moments[m].assign(ready[i].moments[m]);
+    }
+}
+
+} // namespace reprise::optim

@@ -1,0 +1,322 @@
+// Nodes to launches.  Views cost nothing here: each value of the graph is a strided look at a value of the plan.
+#include <unordered_map>
+
+#include <reprise/error.hpp>
+
+#include "kernels/variants.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "plan/pipeline.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::plan {
+
+namespace {
+
+using graph::Node;
+using graph::Value;
+using ops::View;
+
+Dim count_of(const Shape& sizes)
+{
+    Dim n = 1;
+    for (const Dim& d : sizes) n *= d;
+    return n;
+}
+
+struct HostOperand {
+    std::size_t rank;
+    DType dtype;
+};
+
+void run_reference(const graph::Op& op, const graph::Attributes& attributes, const std::vector<HostOperand>& operands,
+                   std::size_t inputs, const device::LaunchArguments& a)
+{
+    std::vector<ops::HostTensor> tensors;
+    const std::int32_t* ints = a.ints.data();
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const std::size_t rank = operands[i].rank;
+        tensors.push_back({operands[i].dtype, reinterpret_cast<std::byte*>(a.operands[i].address),
+                           {ints, ints + rank}, {ints + rank, ints + 2 * rank}});
+        ints += 2 * rank;
+    }
+    std::vector<std::int64_t> dims;
+    for (; ints < a.ints.data() + a.ints.size(); ints += 2)
+        dims.push_back(std::int64_t{ints[1]} << 32 | static_cast<std::uint32_t>(ints[0]));
+    const std::span<const ops::HostTensor> all(tensors);
+    op.reference({all.first(inputs), all.subspan(inputs), attributes, a.floats, dims, &op});
+}
+
+class GraphLowering : public ops::Lowering {
+public:
+    explicit GraphLowering(const Request& r) : request_(r), caps_(*r.capabilities)
+    {
+        for (std::uint32_t slot = 0; slot < r.externals.size(); ++slot) add_external(slot);
+    }
+
+    Compiled run()
+    {
+        for (const Node* n : request_.nodes) {
+            node_ = n;
+            if (n->op->view) look(*n);
+            else if (caps_.host_kernels) lower_for_host(*n);
+            else if (is_number(*n)) continue; // written only where memory is asked for
+            else lower_node(*n);
+        }
+        for (const Value& v : request_.results) out_.results.push_back({materialised(v)});
+        node_ = nullptr;
+        copy_aside_assigned();
+        for (Result& r : out_.results) keep(r.view.value);
+        copy_into_state();
+        return std::move(out_);
+    }
+
+    // -- ops::Lowering --
+    View input(std::size_t i) override { return materialised(node_->inputs.at(i)); }
+    View output(std::size_t i) override { return views_.at(node_)[i]; }
+    bool scalar(std::size_t i, ops::Scalar& number) override { return number_of(node_->inputs.at(i), number); }
+    View temporary(DType dtype, const Shape& sizes) override
+    {
+        return {.value = add_value(dtype, count_of(sizes), "temporary"),
+                .dtype = dtype,
+                .layout = {sizes, shape::contiguous_strides(sizes), 0}};
+    }
+    View contiguous(const View& v) override
+    {
+        const auto lanes = 16 / static_cast<std::int64_t>(size_of(v.dtype));
+        if (v.contiguous() && v.layout.offset.divisible_by(lanes)) return v;
+        const View to = temporary(v.dtype, v.sizes());
+        copy(v, to);
+        return to;
+    }
+    void launch(ops::LaunchSpec spec) override { add_launch(std::move(spec), no_launch); }
+    void launch(ops::LaunchSpec preferred, ops::LaunchSpec fallback) override
+    {
+        const auto first = static_cast<std::uint32_t>(out_.plan.launches.size());
+        add_launch(std::move(preferred), no_launch);
+        add_launch(std::move(fallback), first);
+    }
+    void elementwise(const graph::Op& op, const std::vector<View>& in, const View& to) override
+    {
+        kernels::elementwise(*this, caps_, op, in, to);
+    }
+    void copy(const View& from, const View& to) override
+    {
+        if (caps_.host_kernels) launch_for_host(ops::row_op("cast"), {}, {from}, {to});
+        else kernels::copy(*this, caps_, from, to);
+    }
+    void gemm(const ops::GemmProblem& p) override { kernels::gemm(*this, caps_, p); }
+    View packed(const View& v, const Dim& rows, const Dim& columns) override
+    {
+        return kernels::packed(*this, caps_, v, rows, columns);
+    }
+    bool texels() const override { return caps_.prefer_texels; }
+
+private:
+    std::uint32_t add_value(DType dtype, Dim elements, std::string name)
+    {
+        PlanValue v;
+        v.dtype = dtype;
+        v.elements = std::move(elements);
+        v.name = std::move(name);
+        out_.plan.values.push_back(std::move(v));
+        return static_cast<std::uint32_t>(out_.plan.values.size() - 1);
+    }
+
+    void add_external(std::uint32_t slot)
+    {
+        const Request::External& e = request_.externals[slot];
+        const graph::TensorType& t = e.value.type();
+        const std::uint32_t id = add_value(t.dtype, count_of(t.shape), "external " + std::to_string(slot));
+        out_.plan.values[id].place = Place::external;
+        out_.plan.values[id].slot = slot;
+        out_.external.push_back(id);
+        auto& list = views_[e.value.node.get()];
+        list.resize(e.value.node->outputs.size());
+        list[e.value.index] = {.value = id,
+                               .dtype = t.dtype,
+                               .layout = {t.shape, e.strides.empty() ? shape::contiguous_strides(t.shape) : e.strides, e.offset}};
+    }
+
+    // The first node of a recording meets what nobody bound: a tensor that escaped.
+    [[noreturn]] static void unbound(const Node& n)
+    {
+        detail::fail(ErrorKind::state, n.op ? n.op->name : "tensor",
+                     "A tensor of a recording is used outside of it, or one from outside was changed while recording: "
+                     "return it from the recorded function instead.");
+    }
+
+    static bool is_number(const Node& n)
+    {
+        ops::Scalar s;
+        return n.op->number && n.op->number(n, s);
+    }
+
+    // Also through views: a view of a number is a number.
+    bool number_of(const Value& v, ops::Scalar& s) const
+    {
+        const Node* n = v.node.get();
+        while (n->op && n->op->view && !n->materialised() && !views_.count(n)) n = n->inputs[0].node.get();
+        return !n->materialised() && n->op && !views_.count(n) && n->op->number && n->op->number(*n, s);
+    }
+
+    void make_outputs(const Node& n)
+    {
+        auto& list = views_[&n];
+        for (const graph::TensorType& t : n.outputs) {
+            const std::string name = "%" + std::to_string(n.id) + " " + n.op->name;
+            list.push_back({.value = add_value(t.dtype, count_of(t.shape), name),
+                            .dtype = t.dtype,
+                            .layout = {t.shape, shape::contiguous_strides(t.shape), 0}});
+        }
+    }
+
+    void lower_node(const Node& n)
+    {
+        if (!n.op->lower)
+            detail::fail(ErrorKind::internal, n.op->name, "The op has no kernels: it can't run on (", caps_.id, ").");
+        make_outputs(n);
+        n.op->lower(*this, n);
+    }
+
+    void look(const Node& n)
+    {
+        // A view of a number is a number.
+        ops::Scalar number;
+        if (!caps_.host_kernels && number_of(n.inputs[0], number)) return;
+        View v = materialised(n.inputs[0]);
+        if (!n.op->view(n, v.layout)) {
+            v = contiguous(v);
+            if (!n.op->view(n, v.layout))
+                detail::fail(ErrorKind::internal, n.op->name, "A contiguous input can't be viewed as the output.");
+        }
+        views_[&n] = {v};
+    }
+
+    View materialised(const Value& v)
+    {
+        const Node* n = v.node.get();
+        if (auto found = views_.find(n); found != views_.end()) return found->second[v.index];
+        if (!n->op || !n->op->lower) {
+            if (n->op && n->op->view) { // of a number
+                const Node* before = node_;
+                node_ = n;
+                materialised(n->inputs[0]);
+                look(*n);
+                node_ = before;
+                return views_.at(n)[v.index];
+            }
+            unbound(*n);
+        }
+        const Node* before = node_; // a number that now needs memory
+        node_ = n;
+        lower_node(*n);
+        node_ = before;
+        return views_.at(n)[v.index];
+    }
+
+    void add_launch(ops::LaunchSpec spec, std::uint32_t fallback_of)
+    {
+        PlanLaunch l;
+        l.label = node_ && node_->op ? std::string(spec.kernel) + " (%" + std::to_string(node_->id) + " " + node_->op->name + ")"
+                                     : spec.kernel;
+        l.kernel.name = std::move(spec.kernel);
+        l.kernel.constants = std::move(spec.constants);
+        for (ops::LaunchOperand& o : spec.operands)
+            l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
+        l.floats = std::move(spec.floats);
+        l.ints = std::move(spec.ints);
+        l.groups = std::move(spec.groups);
+        l.texels = spec.texels;
+        l.in_place = spec.in_place;
+        l.fallback_of = fallback_of;
+        out_.plan.launches.push_back(std::move(l));
+    }
+
+    // One launch a node, by its reference function.  Ints: sizes and strides of each operand, then the Dim attributes
+    // as low and high words.
+    void launch_for_host(const graph::Op& op, const graph::Attributes& attributes, const std::vector<View>& in,
+                         const std::vector<View>& out)
+    {
+        if (!op.reference) detail::fail(ErrorKind::internal, op.name, "The op has no reference function.");
+        PlanLaunch l;
+        l.label = op.name;
+        std::vector<HostOperand> shapes;
+        const auto add = [&](const View& v, ops::Use use) {
+            shapes.push_back({v.sizes().size(), v.dtype});
+            l.operands.push_back({v.value, v.layout.offset, v.dtype, use, false});
+            l.ints.insert(l.ints.end(), v.sizes().begin(), v.sizes().end());
+            l.ints.insert(l.ints.end(), v.layout.strides.begin(), v.layout.strides.end());
+        };
+        for (const View& v : in) add(v, ops::Use::read);
+        for (const View& v : out) add(v, ops::Use::write);
+        constexpr std::int64_t word = std::int64_t{1} << 32;
+        for (const auto& [name, attribute] : attributes.all()) {
+            if (const Dim* d = std::get_if<Dim>(&attribute)) {
+                l.ints.push_back(mod(*d, word));
+                l.ints.push_back(floor_div(*d, word));
+            }
+            if (const auto* s = std::get_if<std::shared_ptr<const graph::HostScalar>>(&attribute)) {
+                ops::Scalar scalar(1);
+                scalar.source = *s;
+                l.floats.push_back(scalar);
+            }
+        }
+        l.kernel.name = op.name;
+        l.kernel.host = std::make_shared<const device::HostFunction>(
+            [&op, attributes, shapes, inputs = in.size()](const device::LaunchArguments& a) {
+                run_reference(op, attributes, shapes, inputs, a);
+            });
+        l.groups = 1;
+        out_.plan.launches.push_back(std::move(l));
+    }
+
+    void lower_for_host(const Node& n)
+    {
+        std::vector<View> in;
+        for (const Value& v : n.inputs) in.push_back(materialised(v));
+        make_outputs(n);
+        launch_for_host(*n.op, n.attributes, in, views_.at(&n));
+    }
+
+    // Results that become state.  What an update in place can't serve is copied at the end of the call (state.cpp
+    // decides); sources that are state themselves are first copied aside, so that two cells can be swapped.
+    void copy_aside_assigned()
+    {
+        for (const Request::Assignment& a : request_.assignments) {
+            View& v = out_.results[a.from].view;
+            if (out_.plan.values[v.value].place != Place::external) continue;
+            const View aside = temporary(v.dtype, v.sizes());
+            copy(v, aside);
+            v = aside;
+        }
+    }
+
+    void copy_into_state()
+    {
+        for (const Request::Assignment& a : request_.assignments) {
+            const View& from = out_.results[a.from].view;
+            const std::uint32_t to = out_.external[a.to];
+            out_.state_copies.push_back(static_cast<std::uint32_t>(out_.plan.launches.size()));
+            copy(from, {.value = to, .dtype = from.dtype, .layout = {from.sizes(), shape::contiguous_strides(from.sizes()), 0}});
+        }
+    }
+
+    void keep(std::uint32_t value)
+    {
+        PlanValue& v = out_.plan.values[value];
+        if (v.place == Place::temporary) v.place = Place::output;
+    }
+
+    const Request& request_;
+    const device::Capabilities& caps_;
+    Compiled out_;
+    std::unordered_map<const Node*, std::vector<View>> views_;
+    const Node* node_ = nullptr;
+};
+
+} // namespace
+
+Compiled lower(const Request& request) { return GraphLowering(request).run(); }
+
+} // namespace reprise::plan

@@ -1,0 +1,52 @@
+// The compiler: a graph becomes a plan by the passes that pipeline.cpp lists in order.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace reprise::plan {
+
+// What to compile.
+struct Request {
+    std::vector<const graph::Node*> nodes; // to compute, inputs first
+    // Values that exist at the call, by slot.  `layouts` says how their elements lie in their memory; empty: row-major.
+    struct External {
+        graph::Value value;
+        std::vector<Dim> strides; // elements; empty: contiguous
+        Dim offset = 0;
+    };
+    std::vector<External> externals;
+    std::vector<graph::Value> results; // to keep
+    // State: external slot `to` gets result `from` at the end of the call.  `kept`: the result is given to the caller
+    // too, so it needs memory of its own.
+    struct Assignment {
+        std::uint32_t to = 0, from = 0;
+        bool kept = false;
+    };
+    std::vector<Assignment> assignments;
+    const device::Capabilities* capabilities = nullptr;
+};
+
+// Where a result lies: in an output or external value of the plan.
+struct Result {
+    ops::View view;
+};
+
+struct Compiled {
+    Plan plan;
+    std::vector<Result> results;         // as the request lists them
+    std::vector<std::uint32_t> external; // plan value of each external slot
+    std::vector<std::uint32_t> state_copies; // first launch of the copy of each assignment
+};
+
+Compiled compile(const Request&);
+
+// -- the passes, each with its file and its test --
+Compiled lower(const Request&);                     // lower.cpp: nodes to launches
+void assign_state(Compiled&, const Request&);       // state.cpp: updates in place where nothing else reads, else copies
+void remove_dead(Plan&);                            // dead.cpp: launches whose results nobody reads
+void schedule(Plan&);                               // schedule.cpp: epochs
+void find_lifetimes(Plan&);                         // schedule.cpp: first and last epoch of each value
+
+} // namespace reprise::plan

@@ -1,0 +1,62 @@
+// A Plan: a flat list of launches over values, made from a graph by the passes of pipeline.cpp.  Sizes, addresses and
+// scalars are expressions; nothing in a plan depends on one call's sizes.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "ops/lowering.hpp"
+
+namespace reprise::plan {
+
+enum class Place : std::uint8_t {
+    external,  // bound at the call: inputs, state, values that were computed before
+    output,    // memory of its own for each call, survives it
+    temporary, // in the arena
+};
+
+struct PlanValue {
+    Place place = Place::temporary;
+    DType dtype = DType::f32;
+    Dim elements;            // of its contiguous buffer
+    std::uint32_t slot = 0;  // of an external or output: which
+    std::uint32_t first = 0; // epochs of the first write and the last read
+    std::uint32_t last = 0;
+    std::string name;        // "%12 conv2d"
+};
+
+struct PlanOperand {
+    std::uint32_t value = 0;
+    Dim offset; // elements
+    DType dtype = DType::f32;
+    ops::Use use = ops::Use::read;
+    bool absent = false;
+};
+
+constexpr std::uint32_t no_launch = 0xFFFFFFFF;
+
+struct PlanLaunch {
+    device::Kernel kernel;
+    std::vector<PlanOperand> operands;
+    std::vector<ops::Scalar> floats;
+    std::vector<Dim> ints;
+    Dim groups;
+    std::uint32_t epoch = 0;
+    std::uint32_t fallback_of = no_launch; // runs where that one's operands are not in the slab
+    bool texels = false;
+    bool in_place = false;
+    std::string label;
+};
+
+struct Plan {
+    std::vector<PlanValue> values;
+    std::vector<PlanLaunch> launches; // ascending epochs
+    std::uint32_t epochs = 0;
+};
+
+std::string print(const Plan&);
+std::string print_dot(const Plan&);
+
+} // namespace reprise::plan

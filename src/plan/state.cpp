@@ -1,0 +1,82 @@
+// Updates in place: where the launch that makes a cell's new value reads each old element only to write the same one,
+// and nobody reads the old value later, it writes into the cell, and the copy at the end of the call goes.
+#include <algorithm>
+
+#include "plan/pipeline.hpp"
+
+namespace reprise::plan {
+
+namespace {
+
+bool touches(const PlanLaunch& l, std::uint32_t value)
+{
+    return std::any_of(l.operands.begin(), l.operands.end(),
+                       [&](const PlanOperand& o) { return !o.absent && o.value == value; });
+}
+
+bool writes(const PlanLaunch& l, std::uint32_t value)
+{
+    return std::any_of(l.operands.begin(), l.operands.end(), [&](const PlanOperand& o) {
+        return !o.absent && o.value == value && o.use != ops::Use::read;
+    });
+}
+
+std::uint32_t results_in(const Compiled& c, std::uint32_t value)
+{
+    return static_cast<std::uint32_t>(
+        std::count_if(c.results.begin(), c.results.end(), [&](const Result& r) { return r.view.value == value; }));
+}
+
+bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::size_t copies_begin)
+{
+    const ops::View& from = c.results[a.from].view;
+    const std::uint32_t to = c.external[a.to];
+    if (a.kept || c.plan.values[from.value].place == Place::external || results_in(c, from.value) != 1) return false;
+    if (!from.contiguous() || from.layout.offset != Dim(0) || c.plan.values[from.value].elements != c.plan.values[to].elements)
+        return false;
+    bool written = false;
+    for (std::size_t i = 0; i < copies_begin; ++i) {
+        const PlanLaunch& l = c.plan.launches[i];
+        const bool writer = writes(l, from.value);
+        if (writer && !l.in_place) return false;
+        if (!writer && written && touches(l, to)) return false;
+        written |= writer;
+    }
+    return written;
+}
+
+} // namespace
+
+void assign_state(Compiled& c, const Request& request)
+{
+    if (c.state_copies.empty()) return;
+    const std::size_t copies_begin = c.state_copies.front();
+    std::vector<bool> drop(c.plan.launches.size(), false);
+    for (std::size_t k = 0; k < request.assignments.size(); ++k) {
+        const Request::Assignment& a = request.assignments[k];
+        if (!can_write_in_place(c, a, copies_begin)) {
+            PlanValue& from = c.plan.values[c.results[a.from].view.value];
+            if (!a.kept && from.place == Place::output) from.place = Place::temporary;
+            continue;
+        }
+        const std::uint32_t from = c.results[a.from].view.value, to = c.external[a.to];
+        for (PlanLaunch& l : c.plan.launches)
+            for (PlanOperand& o : l.operands)
+                if (o.value == from) o.value = to;
+        c.plan.values[from].place = Place::temporary;
+        c.results[a.from].view.value = to;
+        const std::size_t end = k + 1 < c.state_copies.size() ? c.state_copies[k + 1] : c.plan.launches.size();
+        for (std::size_t i = c.state_copies[k]; i < end; ++i) drop[i] = true;
+    }
+    std::vector<PlanLaunch> left;
+    std::vector<std::uint32_t> moved(c.plan.launches.size(), no_launch);
+    for (std::size_t i = 0; i < c.plan.launches.size(); ++i) {
+        if (drop[i]) continue;
+        moved[i] = static_cast<std::uint32_t>(left.size());
+        left.push_back(std::move(c.plan.launches[i]));
+        if (left.back().fallback_of != no_launch) left.back().fallback_of = moved[left.back().fallback_of];
+    }
+    c.plan.launches = std::move(left);
+}
+
+} // namespace reprise::plan

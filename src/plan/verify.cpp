@@ -1,0 +1,126 @@
+#include "plan/verify.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace reprise::plan {
+
+namespace {
+
+// Which value each byte holds: disjoint ranges by their begin.
+class Owners {
+public:
+    void write(const Range& r, std::uint32_t value)
+    {
+        if (r.begin == r.end) return;
+        split(r.begin);
+        split(r.end);
+        parts_.erase(parts_.lower_bound(r.begin), parts_.lower_bound(r.end));
+        parts_[r.begin] = {r.end, value};
+    }
+    bool holds(const Range& r, std::uint32_t value) const
+    {
+        std::uint64_t at = r.begin;
+        while (at < r.end) {
+            auto part = parts_.upper_bound(at);
+            if (part == parts_.begin()) return false;
+            --part;
+            if (part->second.end <= at || part->second.value != value) return false;
+            at = part->second.end;
+        }
+        return true;
+    }
+
+private:
+    struct Part {
+        std::uint64_t end;
+        std::uint32_t value;
+    };
+    void split(std::uint64_t at)
+    {
+        auto part = parts_.upper_bound(at);
+        if (part == parts_.begin()) return;
+        --part;
+        if (part->first == at || part->second.end <= at) return;
+        parts_[at] = part->second;
+        part->second.end = at;
+    }
+    std::map<std::uint64_t, Part> parts_;
+};
+
+bool overlap(const Range& a, const Range& b) { return a.begin < b.end && b.begin < a.end; }
+
+class Verifier {
+public:
+    Verifier(const Plan& p, std::span<const Range> r, const std::vector<bool>& e) : plan_(p), ranges_(r), enabled_(e) {}
+
+    std::vector<std::string> run()
+    {
+        check_epochs();
+        // State and inputs hold their values when a call begins; of the second call, what the first left in the arena
+        // is nothing that it may read.
+        for (int call = 0; call < 2 && faults_.empty(); ++call) {
+            Owners owners;
+            for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
+                if (plan_.values[v].place == Place::external) owners.write(ranges_[v], v);
+            replay(owners);
+        }
+        return std::move(faults_);
+    }
+
+private:
+    void check_epochs()
+    {
+        std::vector<std::size_t> epoch;
+        for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+            if (!enabled_[i]) continue;
+            if (!epoch.empty() && plan_.launches[epoch.front()].epoch != plan_.launches[i].epoch) epoch.clear();
+            for (std::size_t k : epoch) check_pair(k, i);
+            epoch.push_back(i);
+        }
+    }
+
+    void check_pair(std::size_t a, std::size_t b)
+    {
+        for (const PlanOperand& x : plan_.launches[a].operands)
+            for (const PlanOperand& y : plan_.launches[b].operands) {
+                if (x.absent || y.absent || (x.use == ops::Use::read && y.use == ops::Use::read)) continue;
+                if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
+                std::ostringstream text;
+                text << "launches " << a << " (" << plan_.launches[a].label << ") and " << b << " (" << plan_.launches[b].label
+                     << ") of epoch " << plan_.launches[a].epoch << " touch the same bytes of v" << x.value << " and v" << y.value;
+                faults_.push_back(text.str());
+            }
+    }
+
+    void replay(Owners& owners)
+    {
+        for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+            if (!enabled_[i]) continue;
+            for (const PlanOperand& o : plan_.launches[i].operands)
+                if (!o.absent && o.use != ops::Use::write && !owners.holds(ranges_[o.value], o.value)) {
+                    std::ostringstream text;
+                    text << "launch " << i << " (" << plan_.launches[i].label << ") reads v" << o.value
+                         << " where another value lies, or before it is written";
+                    faults_.push_back(text.str());
+                }
+            for (const PlanOperand& o : plan_.launches[i].operands)
+                if (!o.absent && o.use != ops::Use::read) owners.write(ranges_[o.value], o.value);
+        }
+    }
+
+    const Plan& plan_;
+    std::span<const Range> ranges_;
+    const std::vector<bool>& enabled_;
+    std::vector<std::string> faults_;
+};
+
+} // namespace
+
+std::vector<std::string> find_hazards(const Plan& plan, std::span<const Range> ranges, const std::vector<bool>& enabled)
+{
+    return Verifier(plan, ranges, enabled).run();
+}
+
+} // namespace reprise::plan

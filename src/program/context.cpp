@@ -1,0 +1,234 @@
+#include "program/context.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <reprise/error.hpp>
+
+#include "autograd/walk.hpp"
+#include "graph/cell.hpp"
+#include "ops/registry.hpp"
+#include "program/executable.hpp"
+#include "program/storage.hpp"
+#include "program/suspend.hpp"
+
+namespace reprise::program {
+
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+constexpr std::size_t long_queue = 4096; // nodes that nobody has asked for
+
+// Which values of these nodes outlive the evaluation: the targets, what something outside of these nodes refers to, and
+// what the VJPs of the tape will read.
+class Keep {
+public:
+    void targets(std::span<const Value> targets)
+    {
+        for (const Value& v : targets) add(v.node.get(), v.index);
+    }
+
+    void referred_from_outside(const std::vector<const Node*>& nodes)
+    {
+        std::unordered_map<const Node*, long> inside;
+        for (const Node* n : nodes)
+            for (const Value& v : n->inputs) ++inside[v.node.get()];
+        for (const Node* n : nodes)
+            if (n->weak_from_this().use_count() > inside[n])
+                for (std::uint32_t i = 0; i < n->outputs.size(); ++i) add_unless_number(n, i);
+    }
+
+    void read_by_the_tape(const std::vector<const Node*>& nodes)
+    {
+        for (const Node* n : nodes) {
+            if (!n->on_tape() || n->is_leaf) continue;
+            const autograd::Reads reads = autograd::vjp_reads(*n);
+            for (std::size_t i = 0; i < n->inputs.size(); ++i)
+                if (reads.inputs >> i & 1) add_unless_number(n->inputs[i].node.get(), n->inputs[i].index);
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i)
+                if (reads.outputs >> i & 1) add_unless_number(n, i);
+        }
+    }
+
+    std::vector<Value> take() { return std::move(values_); }
+
+private:
+    void add(const Node* n, std::uint32_t index)
+    {
+        if (!n->materialised() && seen_[n].insert(index).second) values_.push_back({n->shared_from_this(), index});
+    }
+    void add_unless_number(const Node* n, std::uint32_t index) // a number costs nothing to make again
+    {
+        if (!n->op || !n->op->number) add(n, index);
+    }
+
+    std::vector<Value> values_;
+    std::unordered_map<const Node*, std::unordered_set<std::uint32_t>> seen_;
+};
+
+std::vector<Value> values_to_keep(const std::vector<const Node*>& nodes, std::span<const Value> targets)
+{
+    Keep keep;
+    keep.referred_from_outside(nodes); // before anything else here refers to them
+    keep.targets(targets);
+    keep.read_by_the_tape(nodes);
+    return keep.take();
+}
+
+} // namespace
+
+Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
+
+void Context::accept(const char* op, DType dtype) const
+{
+    if (device_->capabilities().host_kernels || !device_->capabilities().computes) return;
+    if (dtype == f64 || dtype == i64 || dtype == i16 || dtype == i8)
+        detail::fail(ErrorKind::unsupported, op, "The device (", name(), ") has no kernels for (", name_of(dtype),
+                     ") yet: use f32 or i32, or the reference device.");
+}
+
+void Context::evaluate(std::span<const Value> targets)
+{
+    std::lock_guard lock(mutex_);
+    compute(targets);
+}
+
+void Context::compute(std::span<const Value> targets)
+{
+    const std::vector<const Node*> nodes = graph::pending(targets);
+    if (nodes.empty()) return;
+    for (const Node* n : nodes) {
+        if (!n->op || n->trace)
+            detail::fail(ErrorKind::state, n->op ? n->op->name : "tensor",
+                         "A tensor that was made while a program was recorded has no value: return it from the recorded "
+                         "function and read what the program gives.");
+        if (n->evaluator.get() != this)
+            detail::fail(ErrorKind::device, n->op->name, "A graph spans the devices (", name(), " and ", n->evaluator->name(), ").");
+    }
+    plan::Request request{.nodes = nodes, .capabilities = &device_->capabilities()};
+    Executable::Call call;
+    std::unordered_map<const Node*, std::unordered_set<std::uint32_t>> bound;
+    std::vector<std::shared_ptr<device::Memory>> held; // results may share the memory of an external
+    for (const Node* n : nodes)
+        for (const Value& v : n->inputs) {
+            if (!v.node->materialised() || !bound[v.node.get()].insert(v.index).second) continue;
+            const Stored& s = Stored::of(v);
+            request.externals.push_back({v, {s.strides.begin(), s.strides.end()}, s.offset});
+            call.externals.push_back({s.memory->address, s.memory->bytes});
+            held.push_back(s.memory);
+        }
+    request.results = values_to_keep(nodes, targets);
+    Executable executable(plan::compile(request), device_);
+    count_plan(executable.compiled().plan);
+    const Executable::Outcome outcome = executable.run_once(call);
+    for (std::size_t i = 0; i < request.results.size(); ++i) {
+        const ops::View& view = executable.compiled().results[i].view;
+        const plan::PlanValue& value = executable.compiled().plan.values[view.value];
+        auto stored = std::make_shared<Stored>();
+        stored->memory = value.place == plan::Place::external ? held[value.slot] : outcome.outputs[view.value];
+        for (const Dim& d : view.layout.strides) stored->strides.push_back(d.value());
+        stored->offset = view.layout.offset.value();
+        request.results[i].node->storage[request.results[i].index] = std::move(stored);
+    }
+    for (const Value& v : request.results)
+        if (v.node->is_leaf || !v.node->on_tape()) v.node->inputs.clear();
+}
+
+void Context::read(const Value& v, std::span<std::byte> to)
+{
+    std::lock_guard lock(mutex_);
+    compute({&v, 1});
+    const Value whole = row_major(v);
+    if (to.empty()) return;
+    device_->download(Stored::of(whole).memory->address, to);
+}
+
+std::shared_ptr<graph::Storage> Context::upload(const graph::TensorType& type, std::span<const std::byte> from)
+{
+    std::lock_guard lock(mutex_);
+    auto stored = std::make_shared<Stored>();
+    stored->memory = device_->allocate(std::max<std::uint64_t>(bytes_of(type), 16));
+    std::int64_t stride = 1;
+    stored->strides.resize(type.shape.size());
+    for (std::size_t d = type.shape.size(); d-- > 0;) {
+        stored->strides[d] = stride;
+        stride *= type.shape[d].value();
+    }
+    if (!from.empty()) device_->upload(stored->memory->address, from);
+    return stored;
+}
+
+Value Context::row_major(const Value& v)
+{
+    std::lock_guard lock(mutex_);
+    return is_row_major(Stored::of(v), v.type()) ? v : copy_of(v);
+}
+
+Value Context::copy_of(const Value& v)
+{
+    std::lock_guard lock(mutex_);
+    Suspend outside;
+    const Value copy{graph::append(ops::contiguous_op, {v}, {}, shared_from_this(), false), 0};
+    compute({&copy, 1});
+    return copy;
+}
+
+Value Context::replaced(const Value& v, const Value& copy, const std::shared_ptr<graph::Cell>& cell)
+{
+    Suspend outside;
+    const bool leaf = v.node->is_leaf && v.node->requires_grad;
+    const Value out = graph::leaf(v.type(), shared_from_this(), copy.node->storage[copy.index], leaf);
+    if (leaf) out.node->leaf = cell;
+    return out;
+}
+
+void Context::release(std::span<const Node* const> nodes)
+{
+    std::lock_guard lock(mutex_);
+    for (const Node* n : nodes)
+        if (n->materialised()) n->inputs.clear();
+}
+
+void Context::appended(const Node& n)
+{
+    if (n.trace || n.op->view || n.op->number) return;
+    {
+        std::lock_guard lock(queue_mutex_);
+        queue_.push_back(n.weak_from_this());
+        if (queue_.size() < long_queue) return;
+    }
+    flush();
+}
+
+// Computes what is pending and still referred to.
+void Context::flush()
+{
+    std::vector<std::weak_ptr<const Node>> queue;
+    {
+        std::lock_guard lock(queue_mutex_);
+        queue.swap(queue_);
+    }
+    std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<const Node>> alive;
+    std::unordered_map<const Node*, long> inside;
+    for (const auto& weak : queue)
+        if (auto n = weak.lock(); n && !n->materialised()) alive.push_back(std::move(n));
+    for (const auto& n : alive)
+        for (const Value& v : n->inputs) ++inside[v.node.get()];
+    std::vector<Value> targets;
+    for (const auto& n : alive)
+        if (n.use_count() > inside[n.get()] + 1)
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
+    compute(targets);
+}
+
+void Context::count_plan(const plan::Plan& p)
+{
+    ++plans_;
+    launches_ += p.launches.size();
+}
+
+} // namespace reprise::program

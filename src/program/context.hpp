@@ -1,0 +1,50 @@
+// A device as the graph sees it: it computes pending nodes by planning and running them, and holds what they gave.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "device/device.hpp"
+#include "graph/node.hpp"
+#include "plan/pipeline.hpp"
+
+namespace reprise::program {
+
+class Context final : public graph::Evaluator, public std::enable_shared_from_this<Context> {
+public:
+    explicit Context(std::shared_ptr<device::Device>);
+
+    // -- graph::Evaluator --
+    const std::string& name() const override { return device_->capabilities().id; }
+    void accept(const char* op, DType) const override;
+    void evaluate(std::span<const graph::Value>) override;
+    void read(const graph::Value&, std::span<std::byte> to) override;
+    std::shared_ptr<graph::Storage> upload(const graph::TensorType&, std::span<const std::byte> from) override;
+    void release(std::span<const graph::Node* const>) override;
+    void appended(const graph::Node&) override;
+
+    const std::shared_ptr<device::Device>& device() const { return device_; }
+    std::recursive_mutex& mutex() { return mutex_; }
+    // The value in memory of its own, row-major from the start: the same value where it is that already.
+    graph::Value row_major(const graph::Value&);
+    graph::Value copy_of(const graph::Value&); // row-major, in memory that nobody else has
+    // `copy` as the value of the cell, a leaf as `v` was.
+    graph::Value replaced(const graph::Value& v, const graph::Value& copy, const std::shared_ptr<graph::Cell>&);
+    // Counts a plan and its launches for stats().
+    void count_plan(const plan::Plan&);
+    std::uint64_t plans() const { return plans_; }
+    std::uint64_t launches() const { return launches_; }
+
+private:
+    void compute(std::span<const graph::Value> targets);
+    void flush();
+
+    std::shared_ptr<device::Device> device_;
+    std::recursive_mutex mutex_; // of evaluation; user code never runs under it
+    std::mutex queue_mutex_;
+    std::vector<std::weak_ptr<const graph::Node>> queue_; // appended since the last flush
+    std::uint64_t plans_ = 0, launches_ = 0;
+};
+
+} // namespace reprise::program

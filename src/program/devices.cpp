@@ -1,0 +1,151 @@
+// The public Device: names to contexts, the default device, counters.
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include <reprise/device.hpp>
+#include <reprise/ops.hpp>
+
+#include "device/registry.hpp"
+#include "ops/registry.hpp"
+#include "program/context.hpp"
+
+namespace reprise {
+
+namespace {
+
+struct Open {
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<program::Context>> contexts; // by id
+    std::shared_ptr<program::Context> standard;
+};
+
+Open& open_devices()
+{
+    static Open o;
+    return o;
+}
+
+std::shared_ptr<program::Context> context_of(const std::shared_ptr<device::Device>& d)
+{
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    auto& context = o.contexts[d->capabilities().id];
+    if (!context || context->device() != d) context = std::make_shared<program::Context>(d);
+    return context;
+}
+
+const char* kind_name(device::Kind k)
+{
+    switch (k) {
+    case device::Kind::cpu: return "cpu";
+    case device::Kind::integrated: return "integrated";
+    case device::Kind::discrete: return "discrete";
+    case device::Kind::virtual_gpu: return "virtual";
+    case device::Kind::host: return "host";
+    case device::Kind::null: return "null";
+    }
+    return "?";
+}
+
+std::vector<std::string> capability_names(const device::Capabilities& c)
+{
+    std::vector<std::string> out;
+    const auto add = [&](bool has, const char* name) {
+        if (has) out.emplace_back(name);
+    };
+    add(c.prefer_texels, "texel slab");
+    add(c.subgroup_shuffle, "subgroup shuffle");
+    add(c.float16, "f16 arithmetic");
+    add(c.float64, "f64 arithmetic");
+    add(c.int64, "i64 arithmetic");
+    add(c.timestamps, "timestamps");
+    add(!c.flushes_subnormals, "subnormals");
+    return out;
+}
+
+} // namespace
+
+Device::Device(const std::string& name) : context_(context_of(device::open(name))) {}
+const std::string& Device::name() const { return context_->name(); }
+const std::string& Device::description() const { return context_->device()->capabilities().name; }
+void Device::synchronize() const { context_->device()->wait_idle(); }
+std::uint64_t Device::live_bytes() const { return context_->device()->counters().live_bytes; }
+std::uint64_t Device::peak_bytes() const { return context_->device()->counters().peak_bytes; }
+void Device::set_memory_limit(std::uint64_t bytes) const { context_->device()->set_memory_limit(bytes); }
+
+std::vector<DeviceDescription> devices()
+{
+    std::vector<DeviceDescription> out;
+    for (const device::Listed& l : device::enumerate()) {
+        const device::Capabilities& c = l.capabilities;
+        out.push_back({.name = l.refused.empty() ? c.id : "",
+                       .description = c.name,
+                       .driver = c.driver,
+                       .kind = kind_name(c.kind),
+                       .memory_bytes = c.memory_bytes,
+                       .subgroup_size = c.subgroup_size,
+                       .capabilities = capability_names(c),
+                       .refused = l.refused});
+    }
+    return out;
+}
+
+Device default_device()
+{
+    Open& o = open_devices();
+    {
+        std::lock_guard lock(o.mutex);
+        if (o.standard) return Device(o.standard);
+    }
+    const char* name = std::getenv("REPRISE_DEVICE");
+    const Device d(name && *name ? std::string(name) : device::default_id());
+    std::lock_guard lock(o.mutex);
+    if (!o.standard) o.standard = d.context();
+    return Device(o.standard);
+}
+
+void set_default_device(const Device& d)
+{
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    o.standard = d.context();
+}
+
+void reset_device(const std::string& name)
+{
+    Open& o = open_devices();
+    device::reset(name);
+    std::lock_guard lock(o.mutex);
+    if (o.standard && o.standard->name() == name) o.standard = nullptr;
+    o.contexts.erase(name);
+}
+
+Stats stats()
+{
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    Stats s;
+    for (const auto& [name, c] : o.contexts) {
+        const device::Counters d = c->device()->counters();
+        s.plans += c->plans();
+        s.launches += c->launches();
+        s.recordings += d.recordings;
+        s.replays += d.replays;
+        s.pipelines += d.pipelines;
+        s.shader_modules += d.shader_modules;
+    }
+    return s;
+}
+
+std::shared_ptr<graph::Evaluator> ops::evaluator_for(const TensorOptions& options)
+{
+    return (options.device ? *options.device : default_device()).context();
+}
+
+Device Tensor::device() const
+{
+    return Device(std::dynamic_pointer_cast<program::Context>(graph::read(*this).node->evaluator));
+}
+
+} // namespace reprise

@@ -1,0 +1,180 @@
+// record(): runs a function once on placeholders and makes a Program of what it did.
+#include <atomic>
+#include <unordered_map>
+
+#include <reprise/ops.hpp>
+
+#include "program/program.hpp"
+
+namespace reprise {
+
+using graph::Value;
+using program::Context;
+using program::Trace;
+
+namespace {
+
+class TracerScope {
+public:
+    explicit TracerScope(graph::Tracer& t) : before_(std::exchange(graph::current_tracer(), &t)) {}
+    ~TracerScope() { graph::current_tracer() = before_; }
+    TracerScope(const TracerScope&) = delete;
+    TracerScope& operator=(const TracerScope&) = delete;
+
+private:
+    graph::Tracer* before_;
+};
+
+// Turns what a trace saw into the request of a plan.
+class Builder {
+public:
+    Builder(Program::Impl& p, const Trace& trace, const RecordOptions& options) : p_(p), trace_(trace), options_(options) {}
+
+    plan::Request build(const std::vector<Value>& placeholders, const std::vector<Value>& outputs)
+    {
+        request_.capabilities = &p_.context->device()->capabilities();
+        for (std::size_t i = 0; i < placeholders.size(); ++i) bind(placeholders[i], {Program::Impl::Source::input, i});
+        for (const Trace::State& s : trace_.states()) {
+            bind(s.placeholder, {Program::Impl::Source::state, p_.states.size()});
+            p_.states.push_back({s.cell, s.assigned});
+        }
+        for (const Value& v : outputs) p_.outputs.push_back(add_result(v));
+        add_assignments(outputs);
+        add_grads();
+        collect_nodes();
+        return std::move(request_);
+    }
+
+private:
+    void bind(const Value& v, Program::Impl::Binding b)
+    {
+        bound_[v.node.get()] = request_.externals.size();
+        request_.externals.push_back({v, {}, 0});
+        p_.externals.push_back(b);
+    }
+
+    std::size_t add_result(const Value& v)
+    {
+        request_.results.push_back(v);
+        return request_.results.size() - 1;
+    }
+
+    void add_assignments(const std::vector<Value>& outputs)
+    {
+        for (const Trace::State& s : trace_.states()) {
+            if (!s.assigned) continue;
+            const bool kept = std::find(outputs.begin(), outputs.end(), s.current) != outputs.end();
+            request_.assignments.push_back({static_cast<std::uint32_t>(bound_.at(s.placeholder.node.get())),
+                                            static_cast<std::uint32_t>(add_result(s.current)), kept});
+        }
+    }
+
+    void add_grads()
+    {
+        for (const Trace::Grad& g : trace_.grads()) {
+            if (g.value && options_.keep_grads) p_.kept_grads.push_back({g.owner, add_result(graph::read(Tensor(g.value)))});
+            else p_.cleared_grads.push_back(g.owner);
+        }
+    }
+
+    // Everything pending that the results need; what is computed already becomes a constant of the program.
+    void collect_nodes()
+    {
+        for (const graph::Node* n : graph::pending(request_.results)) {
+            if (bound_.count(n)) continue;
+            if (!n->op)
+                detail::fail(ErrorKind::state, "record", "A tensor of another recording is used in this one: return it from its "
+                                                         "own function.");
+            request_.nodes.push_back(n);
+            for (const Value& v : n->inputs)
+                if (v.node->materialised()) add_constant(v);
+        }
+        for (const Value& v : request_.results)
+            if (v.node->materialised()) add_constant(v);
+    }
+
+    void add_constant(const Value& v)
+    {
+        if (bound_.count(v.node.get())) return;
+        const Value whole = p_.context->row_major(v);
+        bound_[v.node.get()] = request_.externals.size();
+        request_.externals.push_back({v, {}, 0});
+        p_.externals.push_back({Program::Impl::Source::constant, p_.constants.size()});
+        p_.constants.push_back(whole);
+    }
+
+    Program::Impl& p_;
+    const Trace& trace_;
+    const RecordOptions& options_;
+    plan::Request request_;
+    std::unordered_map<const graph::Node*, std::size_t> bound_; // external slot
+};
+
+// Pending values from outside that the trace met without a cell (a tape, for instance).
+void evaluate_outside(const std::vector<Value>& results, std::uint32_t trace)
+{
+    std::vector<Value> outside;
+    for (const graph::Node* n : graph::pending(results))
+        for (const Value& v : n->inputs)
+            if (n->trace == trace && v.node->trace != trace && !v.node->materialised()) outside.push_back(v);
+    if (!outside.empty()) outside.front().node->evaluator->evaluate(outside);
+}
+
+} // namespace
+
+Program record_function(const TracedFunction& f, const std::vector<Spec>& specs, const RecordOptions& options)
+{
+    static std::atomic<std::uint32_t> next{1};
+    if (graph::current_tracer())
+        detail::fail(ErrorKind::state, "record", "A function is being recorded already on this thread: finish it first.");
+    auto p = std::make_shared<Program::Impl>();
+    p->context = options.device.value_or(default_device()).context();
+    p->specs = specs;
+    Trace trace(p->context, next++);
+    std::vector<Value> placeholders, outputs;
+    plan::Request request;
+    {
+        TracerScope tracing(trace);
+        shape::GuardScope guarding(trace.guards());
+        std::vector<Tensor> inputs;
+        for (const Spec& s : specs) {
+            p->context->accept("record", s.dtype);
+            placeholders.push_back(graph::leaf({s.dtype, s.shape}, p->context, nullptr, false));
+            inputs.push_back(graph::make_tensor(placeholders.back()));
+        }
+        for (const Tensor& t : f(inputs)) outputs.push_back(graph::read(t));
+        Builder builder(*p, trace, options);
+        std::vector<Value> all = outputs;
+        for (const Trace::State& s : trace.states()) all.push_back(s.current);
+        evaluate_outside(all, trace.id());
+        request = builder.build(placeholders, outputs);
+    }
+    p->guards = trace.guards().guards();
+    p->hooks = trace.hooks();
+    p->random = trace.random_symbols();
+    p->random_ops = trace.random_ops();
+    p->executable = std::make_unique<program::Executable>(plan::compile(request), p->context->device());
+    p->context->count_plan(p->executable->compiled().plan);
+    for (const Spec& s : specs)
+        for (const Dim& d : s.shape) p->executable->add(d);
+    for (const shape::Guard& g : p->guards) {
+        p->executable->add(g.a);
+        p->executable->add(g.b);
+    }
+    p->executable->record(options.slots);
+    trace.keep();
+    return Program(std::move(p));
+}
+
+bool is_recording() { return graph::current_tracer() != nullptr; }
+
+void on_each_call(std::function<void()> f)
+{
+    if (auto* trace = dynamic_cast<Trace*>(graph::current_tracer())) trace->on_each_call(std::move(f));
+    else f();
+}
+
+outside_recording::outside_recording() : suspended_(std::exchange(graph::current_tracer(), nullptr)) {}
+outside_recording::~outside_recording() { graph::current_tracer() = static_cast<graph::Tracer*>(suspended_); }
+
+} // namespace reprise

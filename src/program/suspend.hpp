@@ -1,0 +1,20 @@
+#pragma once
+#include <utility>
+
+#include "graph/cell.hpp"
+
+namespace reprise::program {
+
+// While it lives, this thread is outside of the recording.
+class Suspend {
+public:
+    Suspend() : before_(std::exchange(graph::current_tracer(), nullptr)) {}
+    ~Suspend() { graph::current_tracer() = before_; }
+    Suspend(const Suspend&) = delete;
+    Suspend& operator=(const Suspend&) = delete;
+
+private:
+    graph::Tracer* before_;
+};
+
+} // namespace reprise::program

@@ -1,0 +1,89 @@
+#include "program/trace.hpp"
+
+#include <reprise/ops.hpp>
+#include <reprise/program.hpp>
+
+namespace reprise::program {
+
+using graph::Cell;
+using graph::Value;
+
+Trace::Trace(std::shared_ptr<Context> context, std::uint32_t id)
+    : context_(std::move(context)), id_(id),
+      random_{symbol("seed_low"), symbol("seed_high"), symbol("random_base")}
+{
+}
+
+Trace::~Trace()
+{
+    if (kept_) return;
+    for (const auto& owner : given_zero_grads_) owner->grad = nullptr;
+}
+
+Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
+{
+    if (auto found = by_cell_.find(cell.get()); found != by_cell_.end()) return states_[found->second];
+    {
+        Suspend outside;
+        cell->value.node->evaluator->evaluate({&cell->value, 1});
+    }
+    const graph::Node& n = *cell->value.node;
+    if (n.evaluator.get() != context_.get())
+        detail::fail(ErrorKind::device, "record", "The function uses a tensor of the device (", n.evaluator->name(),
+                     ") but is recorded for (", context_->name(), ").");
+    const bool leaf = n.requires_grad && n.is_leaf;
+    Value placeholder = graph::leaf(cell->value.type(), n.evaluator, nullptr, leaf);
+    if (leaf) placeholder.node->leaf = cell;
+    by_cell_[cell.get()] = states_.size();
+    states_.push_back({cell, placeholder, placeholder});
+    return states_.back();
+}
+
+Value Trace::read(const std::shared_ptr<Cell>& cell) { return state(cell).current; }
+
+void Trace::assign(const std::shared_ptr<Cell>& cell, Value v)
+{
+    State& s = state(cell);
+    s.current = std::move(v);
+    s.assigned = true;
+}
+
+std::shared_ptr<Cell> Trace::grad(const std::shared_ptr<Cell>& owner)
+{
+    if (auto found = grad_by_owner_.find(owner.get()); found != grad_by_owner_.end()) return grads_[found->second].value;
+    if (!owner->grad) { // it will be added to at each call: it is state, and starts at zero
+        Suspend outside;
+        owner->grad = zeros_like(Tensor(owner)).cell();
+        given_zero_grads_.push_back(owner);
+    }
+    return owner->grad;
+}
+
+void Trace::set_grad(const std::shared_ptr<Cell>& owner, std::shared_ptr<Cell> g)
+{
+    if (auto found = grad_by_owner_.find(owner.get()); found != grad_by_owner_.end()) {
+        grads_[found->second].value = std::move(g);
+        return;
+    }
+    if (g && owner->grad && by_cell_.count(owner->grad.get())) { // it was read before: added to, so it is state
+        Value v;
+        {
+            v = graph::read(Tensor(g));
+        }
+        assign(owner->grad, std::move(v));
+        return;
+    }
+    grad_by_owner_[owner.get()] = grads_.size();
+    grads_.push_back({owner, std::move(g)});
+}
+
+std::vector<Trace::Grad> Trace::grads() const { return grads_; }
+
+graph::RandomState Trace::next_random()
+{
+    graph::RandomState r = random_;
+    r.ordinal = r.ordinal + Dim(random_ops_++);
+    return r;
+}
+
+} // namespace reprise::program

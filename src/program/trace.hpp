@@ -1,0 +1,69 @@
+// A recording under way: it stands between the cells that were made outside and the function that is recorded.
+#pragma once
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/cell.hpp"
+#include "program/context.hpp"
+#include "program/suspend.hpp"
+#include "shape/guard.hpp"
+
+namespace reprise::program {
+
+class Trace final : public graph::Tracer {
+public:
+    Trace(std::shared_ptr<Context>, std::uint32_t id);
+    ~Trace() override;
+    Trace(const Trace&) = delete;
+    Trace& operator=(const Trace&) = delete;
+
+    // -- graph::Tracer --
+    std::uint32_t id() const override { return id_; }
+    graph::Value read(const std::shared_ptr<graph::Cell>&) override;
+    void assign(const std::shared_ptr<graph::Cell>&, graph::Value) override;
+    std::shared_ptr<graph::Cell> grad(const std::shared_ptr<graph::Cell>&) override;
+    void set_grad(const std::shared_ptr<graph::Cell>&, std::shared_ptr<graph::Cell>) override;
+    graph::RandomState next_random() override;
+
+    // A cell of the outside that the function read or assigned.
+    struct State {
+        std::shared_ptr<graph::Cell> cell;
+        graph::Value placeholder; // its value at the start of a call
+        graph::Value current;     // as the function left it
+        bool assigned = false;
+    };
+    const std::vector<State>& states() const { return states_; }
+    // Gradients that the function set, by owner; null: it cleared it.
+    struct Grad {
+        std::shared_ptr<graph::Cell> owner, value;
+    };
+    std::vector<Grad> grads() const;
+    void on_each_call(std::function<void()> f) { hooks_.push_back(std::move(f)); }
+    const std::vector<std::function<void()>>& hooks() const { return hooks_; }
+    const graph::RandomState& random_symbols() const { return random_; }
+    std::uint64_t random_ops() const { return random_ops_; }
+    shape::GuardList& guards() { return guards_; }
+
+private:
+    State& state(const std::shared_ptr<graph::Cell>&);
+
+    std::shared_ptr<Context> context_;
+    std::uint32_t id_;
+    std::vector<State> states_;
+    std::unordered_map<const graph::Cell*, std::size_t> by_cell_;
+    std::vector<Grad> grads_;
+    std::unordered_map<const graph::Cell*, std::size_t> grad_by_owner_;
+    std::vector<std::function<void()>> hooks_;
+    graph::RandomState random_;
+    std::uint64_t random_ops_ = 0;
+    shape::GuardList guards_;
+    std::vector<std::shared_ptr<graph::Cell>> given_zero_grads_; // taken back if the recording fails
+    bool kept_ = false;
+
+public:
+    void keep() { kept_ = true; } // the recording succeeded
+};
+
+} // namespace reprise::program

@@ -1,0 +1,61 @@
+// 64-bit arithmetic that says when it overflows.
+#pragma once
+#include <cstdint>
+#include <limits>
+
+namespace reprise::shape {
+
+#if defined(__GNUC__) || defined(__clang__)
+
+// Each writes the result and returns false, or returns true where it does not fit.
+inline bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& sum)
+{
+    return __builtin_add_overflow(a, b, &sum);
+}
+inline bool subtract_overflows(std::int64_t a, std::int64_t b, std::int64_t& difference)
+{
+    return __builtin_sub_overflow(a, b, &difference);
+}
+inline bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t& product)
+{
+    return __builtin_mul_overflow(a, b, &product);
+}
+
+#else
+
+inline bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& sum)
+{
+    sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    return ((a ^ sum) & (b ^ sum)) < 0;
+}
+inline bool subtract_overflows(std::int64_t a, std::int64_t b, std::int64_t& difference)
+{
+    difference = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+    return ((a ^ b) & (a ^ difference)) < 0;
+}
+inline bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t& product)
+{
+    constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    product = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    if (a == -1 || b == -1) return (a == -1 ? b : a) == lowest;
+    return a != 0 && product / a != b;
+}
+
+#endif
+
+// Toward minus infinity.  The divisor is not 0; only the lowest number over -1 overflows.
+inline bool floor_div_overflows(std::int64_t a, std::int64_t b, std::int64_t& quotient)
+{
+    if (b == -1) return subtract_overflows(0, a, quotient);
+    quotient = a / b;
+    if (a % b != 0 && (a < 0) != (b < 0)) --quotient;
+    return false;
+}
+
+// The same, throwing Error(argument) with both numbers.
+std::int64_t checked_add(std::int64_t a, std::int64_t b);
+std::int64_t checked_subtract(std::int64_t a, std::int64_t b);
+std::int64_t checked_multiply(std::int64_t a, std::int64_t b);
+std::int64_t checked_floor_div(std::int64_t a, std::int64_t b); // also for a divisor of 0
+
+} // namespace reprise::shape

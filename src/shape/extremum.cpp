@@ -1,0 +1,113 @@
+// The canonical form of min and max: p + g * min(a, b, ...), where no operand is provably at least another
+// and a, b, ... share no additive part (the least coefficient of each monomial is 0) and no factor.  So
+// min(x + z, y + z) is min(x, y) + z.
+#include <algorithm>
+#include <utility>
+
+#include "shape/checked.hpp"
+#include "shape/expression.hpp"
+
+namespace reprise::shape {
+
+namespace {
+
+// The terms of both that are the least: coefficient by coefficient, 0 where a monomial is missing.
+Dim least_terms(const Dim& a, const Dim& b)
+{
+    std::vector<Term> least;
+    const auto collect = [&least](const Dim& from, const Dim& other, bool both) {
+        for (const Term& term : terms_of(from)) {
+            const auto found = std::find_if(terms_of(other).begin(), terms_of(other).end(),
+                                            [&](const Term& t) { return same(*t.monomial, *term.monomial); });
+            const bool shared = found != terms_of(other).end();
+            if (shared && !both) continue;
+            const std::int64_t coefficient = std::min(term.coefficient, shared ? found->coefficient : 0);
+            if (coefficient != 0) least.push_back({coefficient, term.monomial});
+        }
+    };
+    collect(a, b, true);
+    collect(b, a, false);
+    Dim sum = std::min(constant_of(a), constant_of(b));
+    for (const Term& term : least) sum += make_term(term);
+    return sum;
+}
+
+// Appends the operands that a dim stands for: p + c * x and p + c * y for p + c * min(x, y) with c > 0.
+void flatten(AtomKind kind, const Dim& dim, std::vector<Dim>& operands)
+{
+    const Term* nested = nullptr;
+    for (const Term& term : terms_of(dim)) {
+        const Atom* atom = linear_atom(term);
+        if (!atom || atom->kind != kind || term.coefficient < 0) continue;
+        if (nested) { // a sum of two: kept as it is, the product of their operands would grow
+            nested = nullptr;
+            break;
+        }
+        nested = &term;
+    }
+    if (!nested) {
+        operands.push_back(dim);
+        return;
+    }
+    const Dim rest = dim - make_term(*nested);
+    for (const Dim& operand : linear_atom(*nested)->operands) {
+        operands.push_back(rest + operand * nested->coefficient);
+    }
+}
+
+void sort(std::vector<Dim>& operands)
+{
+    std::sort(operands.begin(), operands.end(), [](const Dim& a, const Dim& b) { return order(a, b) < 0; });
+}
+
+// Drops what an operand that stays makes superfluous.
+void drop_dominated(AtomKind kind, std::vector<Dim>& operands)
+{
+    std::vector<bool> dropped(operands.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        for (std::size_t j = 0; j < operands.size() && !dropped[i]; ++j) {
+            if (i == j || dropped[j]) continue;
+            const Dim excess = kind == AtomKind::min ? operands[i] - operands[j] : operands[j] - operands[i];
+            dropped[i] = excess.at_least(0);
+        }
+    }
+    std::vector<Dim> kept;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (!dropped[i]) kept.push_back(std::move(operands[i]));
+    }
+    operands = std::move(kept);
+}
+
+Dim extremum(AtomKind kind, const Dim& a, const Dim& b)
+{
+    std::vector<Dim> operands;
+    flatten(kind, a, operands);
+    flatten(kind, b, operands);
+    sort(operands);
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    drop_dominated(kind, operands);
+    if (operands.size() == 1) return operands.front();
+
+    Dim shared = operands.front();
+    for (const Dim& operand : operands) shared = least_terms(shared, operand);
+    std::int64_t factor = 0;
+    for (Dim& operand : operands) {
+        operand -= shared;
+        factor = common_divisor(factor, constant_of(operand));
+        for (const Term& term : terms_of(operand)) factor = common_divisor(factor, term.coefficient);
+    }
+    for (Dim& operand : operands) operand = divide_coefficients(operand, factor);
+    sort(operands);
+    Range range = range_of(operands.front());
+    for (const Dim& operand : operands) {
+        range = kind == AtomKind::min ? min(range, range_of(operand)) : max(range, range_of(operand));
+    }
+    return shared + make_atom(kind, std::move(operands), range) * factor;
+}
+
+} // namespace
+
+Dim minimum(const Dim& a, const Dim& b) { return extremum(AtomKind::min, a, b); }
+Dim maximum(const Dim& a, const Dim& b) { return extremum(AtomKind::max, a, b); }
+
+} // namespace reprise::shape

@@ -1,0 +1,176 @@
+#include "shape/program.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include <reprise/error.hpp>
+
+#include "shape/checked.hpp"
+#include "shape/hash.hpp"
+
+namespace reprise::shape {
+
+std::size_t DimProgram::InstructionHash::operator()(const Instruction& i) const
+{
+    const std::int64_t operands = static_cast<std::int64_t>(std::uint64_t{i.a} << 32 | i.b);
+    return mix(mix(hash_of(i.immediate), hash_of(operands)), static_cast<std::size_t>(i.op));
+}
+
+Slot DimProgram::emit(Op op, Slot a, Slot b, std::int64_t immediate)
+{
+    const Instruction instruction{immediate, a, b, op};
+    const auto [found, added] = known_.try_emplace(instruction, static_cast<Slot>(code_.size()));
+    if (added) code_.push_back(instruction);
+    return found->second;
+}
+
+std::uint32_t DimProgram::symbol_slot(std::uint32_t id)
+{
+    const auto found = std::find(symbols_.begin(), symbols_.end(), id);
+    const auto position = static_cast<std::uint32_t>(found - symbols_.begin());
+    if (found == symbols_.end()) {
+        symbols_.push_back(id);
+        described_.push_back(nullptr);
+    }
+    return position;
+}
+
+Slot DimProgram::add(const Dim& dim)
+{
+    if (dim.is_constant()) return emit(Op::constant, 0, 0, dim.value());
+    if (const auto found = expressions_.find(dim); found != expressions_.end()) return found->second;
+    const Slot slot = add_expression(*dim.expression());
+    expressions_.emplace(dim, slot);
+    return slot;
+}
+
+Slot DimProgram::add_expression(const Expression& expression)
+{
+    Slot sum = 0;
+    bool first = true;
+    for (const Term& term : expression.terms) {
+        const Slot slot = add_monomial(*term.monomial);
+        const std::int64_t c = term.coefficient;
+        if (first) {
+            sum = c == 1 ? slot : emit(Op::scale, slot, 0, c);
+        } else {
+            sum = c == 1 ? emit(Op::add, sum, slot, 0) : emit(Op::add_scaled, sum, slot, c);
+        }
+        first = false;
+    }
+    return expression.constant == 0 ? sum : emit(Op::offset, sum, 0, expression.constant);
+}
+
+Slot DimProgram::add_monomial(const Monomial& monomial)
+{
+    Slot product = add_atom(*monomial.atoms.front());
+    for (std::size_t i = 1; i < monomial.atoms.size(); ++i) {
+        product = emit(Op::multiply, product, add_atom(*monomial.atoms[i]), 0);
+    }
+    return product;
+}
+
+Slot DimProgram::add_atom(const Atom& atom)
+{
+    if (atom.kind == AtomKind::symbol) {
+        const std::uint32_t position = symbol_slot(atom.symbol->id);
+        described_[position] = atom.symbol;
+        return emit(Op::symbol, position, 0, 0);
+    }
+    Slot result = add(atom.operands[0]);
+    if (atom.kind == AtomKind::floor_div) {
+        const Dim& divisor = atom.operands[1];
+        if (!divisor.is_constant()) return emit(Op::divide_by, result, add(divisor), 0);
+        const auto d = static_cast<std::uint64_t>(divisor.value());
+        if (std::has_single_bit(d)) return emit(Op::shift, result, 0, std::countr_zero(d));
+        return emit(Op::divide, result, 0, divisor.value());
+    }
+    for (std::size_t i = 1; i < atom.operands.size(); ++i) {
+        result = emit(atom.kind == AtomKind::min ? Op::min : Op::max, result, add(atom.operands[i]), 0);
+    }
+    return result;
+}
+
+void DimProgram::check_symbols(std::span<const std::int64_t> symbol_values) const
+{
+    if (symbol_values.size() < symbols_.size()) {
+        detail::fail(ErrorKind::argument, "size", "(", symbol_values.size(), ") values are given for (",
+                     symbols_.size(), ") symbols: give one for each.");
+    }
+    for (std::size_t i = 0; i < symbols_.size(); ++i) {
+        const Symbol* symbol = described_[i].get();
+        const Range range = symbol ? symbol->range : Range{0, Range::unbounded_high};
+        const std::int64_t divisor = symbol ? symbol->divisor : 1;
+        const std::int64_t value = symbol_values[i];
+        if (value >= range.low && value <= range.high && (divisor == 1 || value % divisor == 0)) continue;
+        const std::string name = symbol ? symbol->name : "symbol " + std::to_string(symbols_[i]);
+        if (value < 0) {
+            detail::fail(ErrorKind::argument, "size", "(", name, ") has no value or one below 0 (", value,
+                         "): give it a size.");
+        }
+        detail::fail(ErrorKind::argument, "size", "(", name, ") is (", value, "): it must be at least (",
+                     range.low, "), at most (", range.high, ") and a multiple of (", divisor, ").");
+    }
+}
+
+void DimProgram::evaluate(std::span<const std::int64_t> symbol_values,
+                          std::vector<std::int64_t>& values) const
+{
+    check_symbols(symbol_values);
+    values.resize(code_.size());
+    std::int64_t* const value = values.data();
+    std::int64_t* next = value;
+    for (const Instruction& i : code_) {
+        std::int64_t result = 0;
+        bool failed = false;
+        switch (i.op) {
+        case Op::constant: result = i.immediate; break;
+        case Op::symbol: result = symbol_values[i.a]; break;
+        case Op::scale: failed = multiply_overflows(value[i.a], i.immediate, result); break;
+        case Op::offset: failed = add_overflows(value[i.a], i.immediate, result); break;
+        case Op::add: failed = add_overflows(value[i.a], value[i.b], result); break;
+        case Op::add_scaled:
+            failed = multiply_overflows(value[i.b], i.immediate, result) ||
+                     add_overflows(value[i.a], result, result);
+            break;
+        case Op::multiply: failed = multiply_overflows(value[i.a], value[i.b], result); break;
+        case Op::shift: result = value[i.a] >> i.immediate; break;
+        case Op::divide: floor_div_overflows(value[i.a], i.immediate, result); break;
+        case Op::divide_by:
+            failed = value[i.b] == 0 || floor_div_overflows(value[i.a], value[i.b], result);
+            break;
+        case Op::min: result = std::min(value[i.a], value[i.b]); break;
+        case Op::max: result = std::max(value[i.a], value[i.b]); break;
+        }
+        if (failed) [[unlikely]]
+            fail_at(i, symbol_values, values);
+        *next++ = result;
+    }
+}
+
+void DimProgram::fail_at(const Instruction& i, std::span<const std::int64_t> symbol_values,
+                         const std::vector<std::int64_t>& values) const
+{
+    std::string where;
+    for (std::size_t s = 0; s < symbols_.size(); ++s) {
+        where +=
+            (s ? ", " : "") + (described_[s] ? described_[s]->name : "symbol " + std::to_string(symbols_[s]));
+        where += " = " + std::to_string(symbol_values[s]);
+    }
+    if (i.op == Op::divide_by && values[i.b] == 0) {
+        detail::fail(ErrorKind::argument, "size", "(", values[i.a], ") is divided by (0) at (", where,
+                     "): use sizes that leave a divisor above 0.");
+    }
+    const bool binary = i.op == Op::add || i.op == Op::multiply || i.op == Op::divide_by;
+    const bool sum = i.op == Op::offset || i.op == Op::add;
+    detail::fail(ErrorKind::argument, "size", "The ",
+                 sum                      ? "sum"
+                 : i.op == Op::add_scaled ? "scaled sum"
+                 : i.op == Op::divide_by  ? "quotient"
+                                          : "product",
+                 " of (", values[i.a], ") and (", binary ? values[i.b] : i.immediate,
+                 ") exceeds 64 bits at (", where, "): use smaller sizes.");
+}
+
+} // namespace reprise::shape

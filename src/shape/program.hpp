@@ -1,0 +1,69 @@
+// Sizes compiled for evaluation: each distinct subexpression is one instruction, in topological order.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <reprise/dim.hpp>
+
+#include "shape/expression.hpp"
+
+namespace reprise::shape {
+
+using Slot = std::uint32_t; // index of an instruction, and of its value
+
+class DimProgram {
+public:
+    Slot add(const Dim&);
+    // The position of a symbol in `symbol_values`, given to it when first asked for or met.
+    std::uint32_t symbol_slot(std::uint32_t id);
+    const std::vector<std::uint32_t>& symbols() const noexcept { return symbols_; } // ids by position
+    std::size_t size() const noexcept { return code_.size(); }                      // instructions
+
+    // Writes the value of each slot; keeps the storage of `values` from call to call.  Throws Error(argument)
+    // where a symbol's value is missing, below 0 or out of its range, where a divisor is 0 and where a value
+    // exceeds 64 bits.
+    void evaluate(std::span<const std::int64_t> symbol_values, std::vector<std::int64_t>& values) const;
+
+private:
+    enum class Op : std::uint8_t {
+        constant,   // immediate
+        symbol,     // symbol_values[a]
+        scale,      // a * immediate
+        offset,     // a + immediate
+        add,        // a + b
+        add_scaled, // a + b * immediate
+        multiply,   // a * b
+        shift,      // a >> immediate, toward minus infinity
+        divide,     // floor(a / immediate), immediate above 0
+        divide_by,  // floor(a / b)
+        min,
+        max,
+    };
+    struct Instruction {
+        std::int64_t immediate = 0;
+        Slot a = 0, b = 0;
+        Op op = Op::constant;
+        bool operator==(const Instruction&) const = default;
+    };
+    struct InstructionHash {
+        std::size_t operator()(const Instruction&) const;
+    };
+
+    Slot emit(Op, Slot a, Slot b, std::int64_t immediate);
+    Slot add_expression(const Expression&);
+    Slot add_monomial(const Monomial&);
+    Slot add_atom(const Atom&);
+    void check_symbols(std::span<const std::int64_t> symbol_values) const;
+    [[noreturn]] void fail_at(const Instruction&, std::span<const std::int64_t> symbol_values,
+                              const std::vector<std::int64_t>& values) const;
+
+    std::vector<Instruction> code_;
+    std::unordered_map<Instruction, Slot, InstructionHash> known_;
+    std::unordered_map<Dim, Slot> expressions_; // spares walking a shared subexpression again
+    std::vector<std::uint32_t> symbols_;
+    std::vector<SymbolPtr> described_; // by position; null until an expression brings the symbol
+};
+
+} // namespace reprise::shape

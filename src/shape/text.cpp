@@ -1,0 +1,65 @@
+// What users read: "batch * 196 + 3", "floor(seq + 7, 8)", "3 - batch".
+#include <ostream>
+
+#include "shape/expression.hpp"
+
+namespace reprise {
+
+namespace shape {
+
+namespace {
+
+std::string text_of(const Atom& atom)
+{
+    if (atom.symbol) return atom.symbol->name;
+    std::string text = atom.kind == AtomKind::floor_div ? "floor("
+                       : atom.kind == AtomKind::min     ? "min("
+                                                        : "max(";
+    for (std::size_t i = 0; i < atom.operands.size(); ++i) text += (i ? ", " : "") + atom.operands[i].text();
+    return text + ")";
+}
+
+// Without the sign.
+std::string text_of(const Term& term)
+{
+    std::string text;
+    for (const AtomPtr& atom : term.monomial->atoms) text += (text.empty() ? "" : " * ") + text_of(*atom);
+    if (term.coefficient == 1 || term.coefficient == -1) return text;
+    std::string number = std::to_string(term.coefficient);
+    return text + " * " + (number[0] == '-' ? number.substr(1) : number);
+}
+
+} // namespace
+
+} // namespace shape
+
+std::string Dim::text() const
+{
+    if (is_constant()) return std::to_string(constant_);
+    std::string text;
+    const auto append = [&text](bool negative, const std::string& part) {
+        text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
+        text += part;
+    };
+    const std::string constant = std::to_string(expression_->constant);
+    for (const auto& term : expression_->terms) {
+        if (term.coefficient > 0) append(false, shape::text_of(term));
+    }
+    if (expression_->constant > 0) append(false, constant);
+    for (const auto& term : expression_->terms) {
+        if (term.coefficient < 0) append(true, shape::text_of(term));
+    }
+    if (expression_->constant < 0) append(true, constant.substr(1));
+    return text;
+}
+
+std::ostream& operator<<(std::ostream& stream, const Dim& dim) { return stream << dim.text(); }
+
+std::string to_string(const Shape& sizes)
+{
+    std::string text = "[";
+    for (std::size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + sizes[i].text();
+    return text + "]";
+}
+
+} // namespace reprise

@@ -1,0 +1,77 @@
+#include <nlohmann/json.hpp>
+
+#include <reprise/io.hpp>
+#include <reprise/train.hpp>
+
+namespace reprise::train {
+
+struct Metrics::Impl {
+    nlohmann::ordered_json values = nlohmann::ordered_json::object();
+};
+
+Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
+Metrics::~Metrics() = default;
+Metrics::Metrics(const Metrics& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+
+Metrics& Metrics::operator=(const Metrics& other)
+{
+    *impl_ = *other.impl_;
+    return *this;
+}
+
+Metrics& Metrics::set(const std::string& name, double value)
+{
+    impl_->values[name] = value;
+    return *this;
+}
+
+Metrics& Metrics::set(const std::string& name, std::int64_t value)
+{
+    impl_->values[name] = value;
+    return *this;
+}
+
+Metrics& Metrics::set(const std::string& name, std::uint64_t value)
+{
+    impl_->values[name] = value;
+    return *this;
+}
+
+Metrics& Metrics::set(const std::string& name, bool value)
+{
+    impl_->values[name] = value;
+    return *this;
+}
+
+Metrics& Metrics::set(const std::string& name, const std::string& value)
+{
+    impl_->values[name] = value;
+    return *this;
+}
+
+Metrics& Metrics::set(const std::string& name, const std::vector<double>& values)
+{
+    impl_->values[name] = values;
+    return *this;
+}
+
+Metrics& Metrics::set(const std::string& name, const Metrics& inner)
+{
+    impl_->values[name] = inner.impl_->values;
+    return *this;
+}
+
+std::string Metrics::json() const
+{
+    using Json = nlohmann::ordered_json;
+    return impl_->values.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; // bad UTF-8 never throws
+}
+
+void Metrics::save(const std::filesystem::path& path) const
+{
+    WholeFile file(path);
+    file.write(json());
+    file.commit();
+}
+
+} // namespace reprise::train

@@ -1,0 +1,32 @@
+// Runs an op that nothing else in this program refers to, and its gradient, on the default device.
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include <reprise/reprise.hpp>
+
+namespace rp = reprise;
+
+int main()
+{
+    try {
+        const std::vector<float> y = {1.0F, -2.0F, 0.5F}, x = {3.0F, 0.25F, -4.0F};
+        rp::Tensor a = rp::from_vector(y);
+        a.requires_grad_();
+        const rp::Tensor b = rp::from_vector(x);
+        const rp::Tensor angle = rp::atan2(a, b);
+        angle.sum().backward();
+        const std::vector<float> angles = angle.to_vector<float>(), gradient = a.grad().to_vector<float>();
+        bool right = angles.size() == y.size() && gradient.size() == y.size();
+        for (std::size_t i = 0; right && i < y.size(); ++i) {
+            const double expected = std::atan2(double{y[i]}, double{x[i]});
+            const double slope = x[i] / (double{x[i]} * x[i] + double{y[i]} * y[i]);
+            right = std::abs(angles[i] - expected) < 1e-6 && std::abs(gradient[i] - slope) < 1e-6;
+        }
+        std::printf("atan2 on %s: %s\n", rp::default_device().description().c_str(), right ? "right" : "wrong");
+        return right ? 0 : 1;
+    } catch (const rp::Error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}

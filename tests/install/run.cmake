@@ -1,0 +1,21 @@
+# Builds and runs the consumer of this folder:
+#   cmake -D MODE=package -D BUILD=<build tree of Reprise> -D SCRATCH=<folder> [-D CXX= -D TYPE= -D LAUNCHER=] -P run.cmake
+#   cmake -D MODE=subdirectory -D SCRATCH=<folder> ... -P run.cmake
+function(run)
+    execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE ${SCRATCH})
+if(MODE STREQUAL "package")
+    # The tree is moved after the installation: nothing in it may hold its place.
+    run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/before)
+    file(RENAME ${SCRATCH}/before ${SCRATCH}/prefix)
+    set(where -D CMAKE_PREFIX_PATH=${SCRATCH}/prefix)
+else()
+    cmake_path(SET source NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
+    set(where -D REPRISE_SOURCE=${source} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+endif()
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/consumer -G ${GENERATOR}
+    -D CMAKE_BUILD_TYPE=${TYPE} -D CMAKE_CXX_COMPILER=${CXX} ${where})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/consumer --target consumer --parallel)
+run(${SCRATCH}/consumer/consumer)

@@ -1,0 +1,178 @@
+// The header of a safetensors file, without any device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/safetensors_header.hpp"
+
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+using io::TensorEntry;
+using testing::HasSubstr;
+
+std::string complaint(const std::string& json, std::uint64_t data_bytes)
+{
+    const Caught caught = error_of([&] { return io::parse_header(json, data_bytes, "net.safetensors"); });
+    EXPECT_EQ(caught.kind, ErrorKind::file) << json;
+    EXPECT_THAT(caught.text, HasSubstr("(net.safetensors)")) << json;
+    EXPECT_THAT(caught.text, testing::EndsWith(".")) << json;
+    return caught.text;
+}
+
+std::string entry(const std::string& name, const std::string& dtype, const std::string& shape, const std::string& offsets)
+{
+    return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
+}
+
+TEST(SafetensorsHeader, IsWrittenAsTheFormatHasIt)
+{
+    std::vector<TensorEntry> entries{{"bb", DType::f64, {3}, 0, 0}, {"a", DType::f16, {2, 2}, 0, 0}};
+    const std::string header = io::make_header(entries);
+    EXPECT_EQ(header, R"({"bb":{"dtype":"F64","shape":[3],"data_offsets":[0,24]},)"
+                      R"("a":{"dtype":"F16","shape":[2,2],"data_offsets":[24,32]}})"
+                          + std::string(7, ' '));
+    EXPECT_EQ(header.size() % 8, 0u);
+    EXPECT_EQ(entries[1].begin, 24u);
+    EXPECT_EQ(entries[1].end, 32u);
+}
+
+TEST(SafetensorsHeader, ReadsWhatItWrites)
+{
+    std::vector<TensorEntry> entries{{"scalar", DType::f32, {}, 0, 0},
+                                     {"empty", DType::i64, {4, 0, 2}, 0, 0},
+                                     {"a \"quoted\" \xc3\xa9 name", DType::boolean, {5}, 0, 0}};
+    const std::string header = io::make_header(entries);
+    const auto read = io::parse_header(header, 9, "f");
+    ASSERT_EQ(read.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(read[i].name, entries[i].name);
+        EXPECT_EQ(read[i].dtype, entries[i].dtype);
+        EXPECT_EQ(read[i].shape, entries[i].shape);
+        EXPECT_EQ(read[i].begin, entries[i].begin);
+        EXPECT_EQ(read[i].end, entries[i].end);
+    }
+}
+
+TEST(SafetensorsHeader, KnowsEveryDtype)
+{
+    for (const DType dtype : {f32, f16, bf16, f64, i32, i64, i16, i8, u8, boolean}) {
+        std::vector<TensorEntry> entries{{"t", dtype, {3}, 0, 0}};
+        const std::string header = io::make_header(entries);
+        EXPECT_EQ(io::parse_header(header, 3 * size_of(dtype), "f").at(0).dtype, dtype) << header;
+    }
+}
+
+TEST(SafetensorsHeader, GivesTheOrderOfTheData)
+{
+    const auto read = io::parse_header("{" + entry("late", "U8", "[1]", "[4,5]") + "," + entry("early", "F32", "[1]", "[0,4]") + "}",
+                                       5, "f");
+    ASSERT_EQ(read.size(), 2u);
+    EXPECT_EQ(read[0].name, "early");
+    EXPECT_EQ(read[1].name, "late");
+}
+
+TEST(SafetensorsHeader, AcceptsMetadataAndAnEmptySet)
+{
+    EXPECT_TRUE(io::parse_header(R"({"__metadata__":{"format":"pt"}}   )", 0, "f").empty());
+    EXPECT_TRUE(io::parse_header("{}", 0, "f").empty());
+}
+
+TEST(SafetensorsHeader, RefusesWhatIsNoJsonObject)
+{
+    EXPECT_THAT(complaint("", 0), HasSubstr("does not start with {"));
+    EXPECT_THAT(complaint("[]", 0), HasSubstr("does not start with {"));
+    EXPECT_THAT(complaint(" {}", 0), HasSubstr("does not start with {"));
+    EXPECT_THAT(complaint("{", 0), HasSubstr("no JSON"));
+    EXPECT_THAT(complaint("{} x", 0), HasSubstr("no JSON"));
+    EXPECT_THAT(complaint("{\"\xff\":1}", 0), HasSubstr("no JSON"));
+    EXPECT_THAT(complaint(std::string("{}\0\0", 4), 0), HasSubstr("no JSON"));
+}
+
+TEST(SafetensorsHeader, RefusesDeepNestingWithoutACrash)
+{
+    std::string deep = "{\"a\":";
+    for (int i = 0; i < 100'000; ++i) deep += '[';
+    EXPECT_THAT(complaint(deep, 0), HasSubstr("no JSON"));
+    for (int i = 0; i < 100'000; ++i) deep += ']';
+    EXPECT_THAT(complaint(deep + "}", 0), HasSubstr("no object"));
+}
+
+TEST(SafetensorsHeader, RefusesWrongFields)
+{
+    const auto with = [](const std::string& inner) { return complaint("{\"w\":" + inner + "}", 4); };
+    EXPECT_THAT(with("1"), HasSubstr("(w) is no object"));
+    EXPECT_THAT(with("{}"), HasSubstr("(w) has no dtype"));
+    EXPECT_THAT(with(R"({"dtype":"F32"})"), HasSubstr("(w) has no shape"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":[1]})"), HasSubstr("(w) has no data_offsets"));
+    EXPECT_THAT(with(R"({"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,4]})"), HasSubstr("F8_E4M3"));
+    EXPECT_THAT(with(R"({"dtype":32,"shape":[1],"data_offsets":[0,4]})"), HasSubstr("dtype (32)"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":1,"data_offsets":[0,4]})"), HasSubstr("no list"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":[-1],"data_offsets":[0,4]})"), HasSubstr("(-1)"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":[1.5],"data_offsets":[0,4]})"), HasSubstr("(1.5)"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":["1"],"data_offsets":[0,4]})"), HasSubstr("no count"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":[1],"data_offsets":[0]})"), HasSubstr("no pair"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":[1],"data_offsets":[0,4,8]})"), HasSubstr("no pair"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":[1],"data_offsets":4})"), HasSubstr("no pair"));
+    EXPECT_THAT(with(R"({"dtype":"F32","shape":[1],"data_offsets":[0,null]})"), HasSubstr("no count"));
+}
+
+TEST(SafetensorsHeader, RefusesWrongOffsets)
+{
+    const auto with = [](const std::string& shape, const std::string& offsets, std::uint64_t bytes) {
+        return complaint("{" + entry("w", "F32", shape, offsets) + "}", bytes);
+    };
+    EXPECT_THAT(with("[2]", "[0,8]", 7), HasSubstr("truncated"));
+    EXPECT_THAT(with("[1]", "[4,0]", 4), HasSubstr("[4, 0]"));
+    EXPECT_THAT(with("[2]", "[0,4]", 4), HasSubstr("4 bytes where its shape and dtype need 8"));
+    EXPECT_THAT(with("[1]", "[4,8]", 8), HasSubstr("hole"));
+    EXPECT_THAT(with("[1]", "[0,4]", 8), HasSubstr("end at byte 4"));
+    EXPECT_THAT(with("[1]", "[18446744073709551612,18446744073709551616]", 8), HasSubstr("no count"));
+    EXPECT_THAT(with("[1]", "[18446744073709551611,18446744073709551615]", 8), HasSubstr("do not lie"));
+}
+
+TEST(SafetensorsHeader, RefusesOverlappingTensors)
+{
+    const std::string json = "{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("b", "F32", "[2]", "[4,12]") + "}";
+    EXPECT_THAT(complaint(json, 12), HasSubstr("overlap"));
+    EXPECT_THAT(complaint("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("b", "F32", "[1]", "[0,4]") + "}", 4),
+                HasSubstr("overlap"));
+}
+
+TEST(SafetensorsHeader, RefusesSizesThatOverflow)
+{
+    EXPECT_THAT(complaint("{" + entry("a", "F32", "[4294967296,4294967296]", "[0,0]") + "}", 0), HasSubstr("2^63 - 1"));
+    EXPECT_THAT(complaint("{" + entry("a", "F32", "[9223372036854775807]", "[0,0]") + "}", 0), HasSubstr("2^63 - 1"));
+    EXPECT_THAT(complaint("{" + entry("a", "F32", "[18446744073709551615]", "[0,0]") + "}", 0), HasSubstr("2^63 - 1"));
+    // Empty whatever the other sizes are.
+    EXPECT_EQ(io::parse_header("{" + entry("a", "F32", "[0,9223372036854775807,8]", "[0,0]") + "}", 0, "f").size(), 1u);
+}
+
+TEST(SafetensorsHeader, RefusesNamesThatComeTwice)
+{
+    EXPECT_THAT(complaint("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("a", "U8", "[1]", "[1,2]") + "}", 2),
+                HasSubstr("(a) comes twice"));
+    EXPECT_THAT(complaint(R"({"a":{"dtype":"U8","dtype":"I8","shape":[1],"data_offsets":[0,1]}})", 1),
+                HasSubstr("(dtype) comes twice"));
+    EXPECT_THAT(complaint(R"({"__metadata__":{},"__metadata__":{}})", 0), HasSubstr("comes twice"));
+    // The same key in two objects is no repetition.
+    EXPECT_EQ(io::parse_header("{" + entry("dtype", "U8", "[1]", "[0,1]") + "," + entry("shape", "U8", "[1]", "[1,2]") + "}",
+                               2, "f").size(), 2u);
+}
+
+TEST(SafetensorsHeader, RefusesMetadataThatIsNoText)
+{
+    EXPECT_THAT(complaint(R"({"__metadata__":{"steps":3}})", 0), HasSubstr("__metadata__"));
+    EXPECT_THAT(complaint(R"({"__metadata__":[]})", 0), HasSubstr("__metadata__"));
+}
+
+TEST(SafetensorsHeader, RefusesToWriteANameThatIsNoText)
+{
+    std::vector<TensorEntry> entries{{"\xff", DType::f32, {1}, 0, 0}};
+    const Caught caught = error_of([&] { return io::make_header(entries); });
+    EXPECT_EQ(caught.kind, ErrorKind::argument);
+    EXPECT_THAT(caught.text, HasSubstr("UTF-8"));
+}
+
+} // namespace

@@ -1,0 +1,251 @@
+// The vocabulary's f32 text against the C library.  Devices run the same text, so its accuracy is theirs.
+#include "ops/vocabulary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace reprise::ops {
+namespace {
+
+using namespace native;
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+// Every n-th float; REPRISE_SWEEP_STRIDE=61 takes half a minute and has found what 3 million samples missed.
+std::uint32_t stride()
+{
+    const char* text = std::getenv("REPRISE_SWEEP_STRIDE");
+    return text ? static_cast<std::uint32_t>(std::max(1, std::atoi(text))) : 8209;
+}
+
+// Distance in units of the last place of a float near `want`; 0 where both are NaN or the same infinity.
+double ulps(float got, double want)
+{
+    const float near = static_cast<float>(want);
+    if (std::isnan(near)) return std::isnan(got) ? 0 : inf;
+    if (got == near || (std::isinf(near) && !std::isinf(want) && std::fabs(got) > 3.4028e38f)) return 0;
+    int exponent = 0;
+    std::frexp(want, &exponent);
+    return std::fabs(got - want) / std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+struct Unary {
+    const char* name;
+    float (*own)(float);
+    double (*want)(double);
+    double limit; // ulp
+};
+void PrintTo(const Unary& u, std::ostream* out) { *out << u.name; }
+
+template <class Case> std::string name_of(const testing::TestParamInfo<Case>& test)
+{
+    return test.param.name;
+}
+
+class Sweep : public testing::TestWithParam<Unary> {};
+
+TEST_P(Sweep, StaysWithinItsLimit)
+{
+    const Unary& u = GetParam();
+    double worst = 0;
+    float at = 0;
+    const auto check = [&](float x) {
+        const double error = ulps(u.own(x), u.want(x));
+        if (error > worst) {
+            worst = error;
+            at = x;
+        }
+    };
+    for (std::uint64_t bits = 0; bits < (1ull << 32); bits += stride())
+        check(rp_value(static_cast<uint>(bits)));
+    for (float x : {0.f, -0.f, 1.f, -1.f, 0.5f, -0.5f, inf, -inf, nan, 3.4028235e38f, 1.1754944e-38f, 1e-45f,
+                    8388607.5f})
+        check(x);
+    EXPECT_LE(worst, u.limit) << u.name << "(" << at << ") is " << u.own(at) << ", not " << u.want(at);
+}
+
+double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+double rsqrt(double x) { return 1 / std::sqrt(x); }
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Vocabulary, Sweep,
+    testing::Values(Unary{"exp", rp_exp, std::exp, 1}, Unary{"expm1", rp_expm1, std::expm1, 1.5},
+                    Unary{"log", rp_log, std::log, 1}, Unary{"log1p", rp_log1p, std::log1p, 1.5},
+                    Unary{"sqrt", rp_sqrt, std::sqrt, 0.5}, Unary{"rsqrt", rp_rsqrt, rsqrt, 1.5},
+                    Unary{"sin", rp_sin, std::sin, 4}, Unary{"cos", rp_cos, std::cos, 4},
+                    Unary{"tanh", rp_tanh, std::tanh, 1.5}, Unary{"erf", rp_erf, std::erf, 1.5},
+                    Unary{"floor", rp_floor, std::floor, 0}, Unary{"ceil", rp_ceil, std::ceil, 0},
+                    Unary{"round", rp_round, std::nearbyint, 0}, Unary{"abs", rp_abs, std::fabs, 0},
+                    Unary{"sign", rp_sign, sign, 0}),
+    name_of<Unary>);
+
+// exp(-x) overflows before the true value is subnormal: 0 there.
+TEST(Vocabulary, SigmoidIsWithinThreeUlpWhereExpIsFinite)
+{
+    for (std::uint64_t bits = 0; bits < (1ull << 32); bits += stride()) {
+        const float x = rp_value(static_cast<uint>(bits));
+        if (x < -88) {
+            ASSERT_LE(rp_sigmoid(x), 1.2e-38f) << x;
+        } else {
+            ASSERT_LE(ulps(rp_sigmoid(x), sigmoid(x)), 3) << x;
+        }
+    }
+}
+
+TEST(Vocabulary, TheSignOfZeroStays)
+{
+    for (float (*f)(float) :
+         {rp_floor, rp_ceil, rp_round, rp_sin, rp_tanh, rp_erf, rp_expm1, rp_log1p, rp_sqrt})
+        EXPECT_EQ(rp_bits(f(-0.f)), 0x80000000u);
+    EXPECT_EQ(rp_bits(rp_ceil(-0.25f)), 0x80000000u);
+    EXPECT_EQ(rp_bits(rp_ceil(-0.75f)), 0x80000000u);
+    EXPECT_EQ(rp_bits(rp_round(-0.5f)), 0x80000000u);
+}
+
+TEST(Vocabulary, RoundTakesHalvesToEven)
+{
+    for (auto [x, want] : {std::pair{0.5f, 0.f},
+                           {1.5f, 2.f},
+                           {2.5f, 2.f},
+                           {-1.5f, -2.f},
+                           {-2.5f, -2.f},
+                           {8388606.5f, 8388606.f}})
+        EXPECT_EQ(rp_round(x), want) << x;
+}
+
+TEST(Vocabulary, MaxAndMinKeepNaN)
+{
+    for (float other : {0.f, 1.f, -inf, inf, nan}) {
+        EXPECT_TRUE(std::isnan(rp_max(nan, other)) && std::isnan(rp_max(other, nan)));
+        EXPECT_TRUE(std::isnan(rp_min(nan, other)) && std::isnan(rp_min(other, nan)));
+    }
+    EXPECT_EQ(rp_max(-inf, 2.f), 2.f);
+    EXPECT_EQ(rp_min(inf, 2.f), 2.f);
+}
+
+TEST(Vocabulary, PowAndAtan2FollowTheCLibrary)
+{
+    std::mt19937 random(1);
+    const auto number = [&](int low, int high) { // of any sign, exponents from low to high
+        const auto mantissa = std::uniform_real_distribution<float>(1, 2)(random);
+        const int exponent = std::uniform_int_distribution<int>(low, high)(random);
+        return std::ldexp(random() & 1 ? mantissa : -mantissa, exponent);
+    };
+    for (int i = 0; i < 300000; ++i) {
+        float a = std::fabs(number(-60, 60));
+        float b =
+            std::uniform_real_distribution<float>(-88, 88)(random) / std::max(std::fabs(std::log(a)), 1e-3f);
+        ASSERT_LE(ulps(rp_pow(a, b), std::pow(double(a), double(b))), 6) << a << " " << b;
+        a = number(-126, 127), b = number(-126, 127);
+        ASSERT_LE(ulps(rp_atan2(a, b), std::atan2(double(a), double(b))), 4) << a << " " << b;
+    }
+    const float special[] = {0.f, -0.f, 1.f,   -1.f,   0.5f,       -0.5f, 2.f,  -2.f,
+                             3.f, -3.f, 1e30f, -1e30f, 16777217.f, inf,   -inf, nan};
+    for (float a : special)
+        for (float b : special) {
+            const double power = std::pow(double(a), double(b)), angle = std::atan2(double(a), double(b));
+            EXPECT_LE(ulps(rp_pow(a, b), power), 6) << a << " " << b;
+            EXPECT_LE(ulps(rp_atan2(a, b), angle), 4) << a << " " << b;
+            EXPECT_TRUE(std::isnan(power) || std::signbit(rp_pow(a, b)) == std::signbit(power))
+                << a << " " << b;
+            EXPECT_TRUE(std::isnan(angle) || std::signbit(rp_atan2(a, b)) == std::signbit(angle))
+                << a << " " << b;
+        }
+}
+
+// Of the finite values of a narrow format (by its own widening function, ascending from +0), the nearest one,
+// the even one of two; `infinity`: its code.
+uint nearest(float x, float (*widen)(uint), uint infinity)
+{
+    const double v = std::fabs(double(x));
+    const double beyond =
+        2 * double(widen(infinity - 1)) - double(widen(infinity - 2)); // one step above the largest
+    const auto value = [&](uint code) { return code == infinity ? beyond : double(widen(code)); };
+    uint low = 0, high = infinity;
+    while (high - low > 1) (value((low + high) / 2) <= v ? low : high) = (low + high) / 2;
+    if (v >= beyond) return infinity;
+    const double below = v - value(low), above = value(high) - v;
+    return below < above || (below == above && low % 2 == 0) ? low : high;
+}
+
+struct Narrow {
+    const char* name;
+    float (*widen)(uint);
+    uint (*narrow)(float);
+    uint infinity, a_nan;
+};
+class Conversion : public testing::TestWithParam<Narrow> {};
+
+TEST_P(Conversion, RoundsToNearestEven)
+{
+    const Narrow& n = GetParam();
+    for (uint code = 0; code <= 0xFFFF; ++code) {
+        const float x = n.widen(code);
+        if (std::isnan(x)) {
+            ASSERT_EQ(n.narrow(x) & 0x7FFFu, n.a_nan);
+        } else {
+            ASSERT_EQ(n.narrow(x), code) << x;
+        }
+    }
+    for (std::uint64_t bits = 0; bits < (1ull << 31); bits += 16411) {
+        const float x = rp_value(static_cast<uint>(bits));
+        if (std::isnan(x)) continue;
+        const uint want = nearest(x, n.widen, n.infinity);
+        ASSERT_EQ(n.narrow(x), want) << x;
+        ASSERT_EQ(n.narrow(-x), want | 0x8000u) << -x;
+    }
+    for (uint code = 0; code + 1 < n.infinity; ++code) { // halfway
+        const float half = static_cast<float>((double(n.widen(code)) + double(n.widen(code + 1))) / 2);
+        ASSERT_EQ(n.narrow(half), code + code % 2) << half;
+    }
+    EXPECT_EQ(n.narrow(inf), n.infinity);
+    EXPECT_EQ(n.narrow(-inf), n.infinity | 0x8000u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Vocabulary, Conversion,
+                         testing::Values(Narrow{"f16", rp_from_f16, rp_to_f16, 0x7C00u, 0x7E00u},
+                                         Narrow{"bf16", rp_from_bf16, rp_to_bf16, 0x7F80u, 0x7FC0u}),
+                         name_of<Narrow>);
+
+TEST(Vocabulary, FloatToIntegerTruncatesAndSaturates)
+{
+    constexpr int most = std::numeric_limits<int>::max(), least = std::numeric_limits<int>::min();
+    for (auto [x, want] : {std::pair{2.9f, 2},
+                           {-2.9f, -2},
+                           {-0.5f, 0},
+                           {nan, 0},
+                           {inf, most},
+                           {-inf, least},
+                           {2147483648.f, most},
+                           {2147483520.f, 2147483520},
+                           {-2147483648.f, least},
+                           {-3e9f, least}})
+        EXPECT_EQ(rp_to_i32(x), want) << x;
+}
+
+TEST(Vocabulary, IntegersHaveTheSameWords)
+{
+    EXPECT_EQ(rp_max(-3, 2), 2);
+    EXPECT_EQ(rp_min(-3, 2), -3);
+    EXPECT_EQ(rp_abs(-16777217), 16777217);
+    EXPECT_EQ(rp_abs(std::numeric_limits<int>::min()), std::numeric_limits<int>::min()); // wraps
+    EXPECT_EQ(rp_sign(-5), -1);
+    EXPECT_EQ(rp_sign(0), 0);
+    EXPECT_EQ(rp_select(true, 1, 2), 1);
+    EXPECT_TRUE(rp_is_nonzero(-1));
+    EXPECT_TRUE(rp_is_nonzero(nan));
+    EXPECT_FALSE(rp_is_nonzero(-0.f));
+    EXPECT_TRUE(rp_is_nonzero(1e-45f)); // a subnormal, also where they are flushed
+}
+
+} // namespace
+} // namespace reprise::ops

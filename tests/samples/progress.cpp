@@ -1,0 +1,95 @@
+// The demo's progress line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+#include "../../samples/fashion_mnist/progress.hpp"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Progress half()
+{
+    return {.epoch = 2, .epochs = 4, .step = 235, .steps = 469, .loss = 0.41234, .accuracy = 0.8512,
+            .images_per_second = 1234.4, .seconds_left = 83};
+}
+
+TEST(ProgressLine, TellsEverything)
+{
+    const std::string line = progress_line(half(), 120);
+    for (const char* part : {"epoch 2/4 [", "235/469", "loss 0.412", "accuracy 85.1 %", "1234 images/s", "1:23 left"})
+        EXPECT_THAT(line, HasSubstr(part));
+}
+
+TEST(ProgressLine, FitsAnyWidth)
+{
+    for (std::size_t width = 0; width < 200; ++width) EXPECT_LE(progress_line(half(), width).size(), width);
+    EXPECT_THAT(progress_line(half(), 79), HasSubstr("images/s"));
+    EXPECT_THAT(progress_line(half(), 79), Not(HasSubstr("[")));
+}
+
+TEST(ProgressLine, TheBarFollowsTheSteps)
+{
+    Progress p = half();
+    const auto filled = [&](std::int64_t step, std::int64_t steps) {
+        p.step = step;
+        p.steps = steps;
+        const std::string line = progress_line(p, 150);
+        const std::size_t begin = line.find('['), end = line.find(']');
+        EXPECT_EQ(end - begin, 39u);
+        return std::count(line.begin(), line.end(), '=');
+    };
+    EXPECT_EQ(filled(0, 100), 0);
+    EXPECT_EQ(filled(50, 100), 19);
+    EXPECT_EQ(filled(100, 100), 38);
+    EXPECT_EQ(filled(101, 100), 38);
+    EXPECT_EQ(filled(0, 0), 0);
+}
+
+TEST(ProgressLine, Durations)
+{
+    EXPECT_EQ(duration(0), "0:00");
+    EXPECT_EQ(duration(59.6), "1:00");
+    EXPECT_EQ(duration(3599), "59:59");
+    EXPECT_EQ(duration(3723), "1:02:03");
+    EXPECT_EQ(duration(-1), "?");
+    EXPECT_EQ(duration(std::numeric_limits<double>::quiet_NaN()), "?");
+    EXPECT_EQ(duration(1e300), "?");
+}
+
+TEST(ProgressBar, RewritesItsLineOnATerminal)
+{
+    std::ostringstream out;
+    ProgressBar bar(out, true);
+    bar.show(half());
+    bar.show(half()); // too soon
+    EXPECT_EQ(std::count(out.view().begin(), out.view().end(), '\r'), 1);
+    Progress last = half();
+    last.step = last.steps;
+    bar.show(last); // the last step always shows
+    EXPECT_EQ(std::count(out.view().begin(), out.view().end(), '\r'), 2);
+    EXPECT_THAT(out.str(), Not(HasSubstr("\n")));
+    bar.clear();
+    EXPECT_THAT(out.str(), testing::EndsWith("\r\033[K"));
+    const std::size_t length = out.str().size();
+    bar.clear();
+    EXPECT_EQ(out.str().size(), length);
+}
+
+TEST(ProgressBar, WritesPlainLinesElsewhere)
+{
+    std::ostringstream out;
+    ProgressBar bar(out, false);
+    bar.show(half());
+    bar.show(half());
+    bar.clear();
+    EXPECT_EQ(std::count(out.view().begin(), out.view().end(), '\n'), 1);
+    EXPECT_THAT(out.str(), Not(HasSubstr("\r")));
+}
+
+} // namespace

@@ -1,0 +1,12 @@
+// What a subcommand of `reprise` is.  To add one: a file with a function that adds it, and its row in main.cpp.
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace command {
+
+// Adds the subcommand with its options; its callback does the work and prints to stdout.
+using Add = void (*)(CLI::App& app);
+
+void add_devices(CLI::App& app);
+
+} // namespace command

@@ -1,0 +1,37 @@
+// reprise devices: what there is to compute on, and what was refused.
+#include <iostream>
+#include <memory>
+
+#include <reprise/reprise.hpp>
+
+#include "command.hpp"
+#include "devices_text.hpp"
+
+namespace command {
+
+namespace {
+
+// Empty where none can be opened: the list is then still worth reading.
+std::string default_name()
+{
+    try {
+        return reprise::default_device().name();
+    } catch (const reprise::Error&) {
+        return "";
+    }
+}
+
+} // namespace
+
+void add_devices(CLI::App& app)
+{
+    CLI::App* const devices = app.add_subcommand("devices", "Lists every device, and says why one was refused");
+    const auto json = std::make_shared<bool>(false);
+    devices->add_flag("--json", *json, "As JSON");
+    devices->callback([json] {
+        const auto found = reprise::devices();
+        std::cout << (*json ? devices_json(found, default_name()) : devices_text(found, default_name()));
+    });
+}
+
+} // namespace command

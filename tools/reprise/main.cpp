@@ -1,0 +1,31 @@
+// The `reprise` command.
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "command.hpp"
+
+namespace {
+
+constexpr command::Add commands[] = {
+    command::add_devices,
+};
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    CLI::App app("Reprise trains neural networks on any Vulkan GPU.", "reprise");
+    app.set_version_flag("--version", "reprise " REPRISE_VERSION);
+    app.require_subcommand(1);
+    for (const command::Add add : commands) add(app);
+    try {
+        app.parse(argc, argv); // runs the subcommand
+    } catch (const CLI::ParseError& error) {
+        constexpr int usage = 2;
+        return app.exit(error, std::cout, std::cerr) == 0 ? 0 : usage;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}
