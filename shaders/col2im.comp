@@ -1,5 +1,5 @@
 // variants: col2im: ; col2im_texel: -DTEXEL
-// The transpose of im2col: dx[n][ci][y][x] is the sum over the windows that contain it, ky and kx ascending, of
+// The transpose of im2col: dx[n][ci][y][x] is the sum over the windows that hold it, ky and kx ascending, of
 // dcol[(ci, ky, kx)][(n, oy, ox)].  The sum starts at +0, so adding a 0 for a window outside changes no bit.
 //
 //   operands  dcol [Ci * kh * kw][pitch], dx [N, Ci, H, W] contiguous

@@ -7,7 +7,7 @@
 //   ints      A, B, Q, from_pitch, to_pitch
 //   constant  0: whether there is a bias
 //   groups    ceil(B * to_pitch / 64); conv2d_swap_texel: ceil(B * to_pitch / 256)
-//   conv2d_swap_texel requires  the operands in the slab, `to` inside a window; Q, both pitches multiples of 4
+//   conv2d_swap_texel requires  the operands in the slab, `to` inside a window; Q and pitches multiples of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 3

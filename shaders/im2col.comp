@@ -1,6 +1,6 @@
 // variants: im2col: ; im2col_texel: -DTEXEL
 // The patches of a convolution as the columns of a matrix: col[(ci, ky, kx)][(n, oy, ox)] is
-// x[n][ci][oy * stride - padding + ky][...], 0 outside of the image and in the columns that fill up the pitch.
+// x[n][ci][oy * stride - padding + ky][...], 0 outside of the image and in columns that fill up the pitch.
 //
 //   operands  x [N, Ci, H, W] contiguous, col [Ci * kh * kw][pitch]
 //   ints      N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch
@@ -20,7 +20,7 @@ layout(local_size_x = 64) in;
 
 #ifdef TEXEL
 // As the output is as wide as the image, output element q reads the image's element
-// q + (ky - padding y) * W + kx - padding x: four neighbours read four neighbours that may begin inside a texel.
+// q + (ky - padding y) * W + kx - padding x: four neighbours read four neighbours, begun anywhere in a texel.
 // An invocation makes the same 16 columns of all rows of one channel.
 const int TEXELS = 4;
 

@@ -6,8 +6,8 @@
 //   ints      planes, H, W, OH, OW
 //   constants 0 to 5, of max_pool2d: kernel y, kernel x, stride y, stride x, padding y, padding x
 //   groups    ceil(planes * OH * OW / 64); max_pool2d_texel: ceil(planes * OH * OW / 256)
-//   max_pool2d_texel requires  all operands in the slab, y and index inside a window; kernel and strides of 2,
-//             no padding, W even
+//   max_pool2d_texel requires  all operands in the slab, y and index inside a window; kernel and strides of
+//             2, no padding, W even
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 3

@@ -10,7 +10,7 @@ struct DeviceOptions {
     // Vulkan: ask for the validation layer (it can be had without this, too: VK_INSTANCE_LAYERS).
     bool validation = false;
     // Vulkan: gets every warning and error of the layers, from any thread.
-    std::function<void(const std::string&)> messages;
+    std::function<void(const std::string&)> messages = {};
     // Vulkan: write the launches' labels into the command buffers, for RenderDoc and its kind.
     bool labels = false;
     // Vulkan, tests: use staging copies and mirrored parameters although the memory is visible to the host.

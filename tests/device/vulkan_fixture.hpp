@@ -4,6 +4,7 @@
 #pragma once
 #include "device/vulkan/vulkan_device.hpp"
 #include "device_test_tools.hpp"
+#include <fstream>
 #include <mutex>
 
 namespace reprise::device::vulkan {
@@ -100,6 +101,15 @@ protected:
     std::mutex mutex_;
     std::vector<std::string> messages_;
 };
+
+// Of this process; 0 where the system does not tell.
+inline std::size_t resident_bytes()
+{
+    std::ifstream file("/proc/self/statm");
+    std::size_t total = 0, resident = 0;
+    file >> total >> resident;
+    return resident * 4096;
+}
 
 inline std::string memory_name(const testing::TestParamInfo<bool>& info)
 {

@@ -20,8 +20,8 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// The table read by types, never run: bool and number do not mix, K meets no K and stands in no call alone (its
-// rounding would depend on the reader).  A row that breaks this does not compile.
+// The table read by types, never run: bool and number do not mix, K meets no K and stands in no call alone
+// (its rounding would depend on the reader).  A row that breaks this does not compile.
 namespace typed {
 struct B {};
 struct K {
@@ -29,9 +29,9 @@ struct K {
 };
 struct F {};
 using N = F;
-#define TYPED(result, function)                                                                                  \
-    [[maybe_unused]] constexpr result function(F, F) { return {}; }                                              \
-    [[maybe_unused]] constexpr result function(F, K) { return {}; }                                              \
+#define TYPED(result, function)                                                                              \
+    [[maybe_unused]] constexpr result function(F, F) { return {}; }                                          \
+    [[maybe_unused]] constexpr result function(F, K) { return {}; }                                          \
     [[maybe_unused]] constexpr result function(K, F) { return {}; }
 TYPED(F, operator+)
 TYPED(F, operator-)
@@ -49,7 +49,7 @@ TYPED(F, rp_pow)
 TYPED(F, rp_atan2)
 #undef TYPED
 constexpr F operator-(F) { return {}; }
-#define TYPED(name)                                                                                              \
+#define TYPED(name)                                                                                          \
     [[maybe_unused]] constexpr F rp_##name(F) { return {}; }
 TYPED(exp)
 TYPED(expm1)
@@ -75,16 +75,23 @@ constexpr B rp_is_nonzero(F) { return {}; }
 constexpr F rp_select(B, F, F) { return {}; }
 constexpr F rp_select(B, F, K) { return {}; }
 constexpr F rp_select(B, K, F) { return {}; }
-template <class... Parts> constexpr bool are_numbers(Parts... parts) { return (std::is_same_v<Parts, F> && ...); }
+template <class... Parts> constexpr bool are_numbers(Parts...) { return (std::is_same_v<Parts, F> && ...); }
 
 constexpr F y, dy;
-#define NONE F {}
-#define UNARY(name, out, tx, f, dx, lo, hi)                                                                      \
+#define NONE                                                                                                 \
+    F {}
+#define UNARY(name, out, tx, f, dx, lo, hi)                                                                  \
     constexpr bool name##_is_typed(tx x) { return std::is_same_v<decltype(f), out> && are_numbers(dx); }
-#define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi)                                                 \
-    constexpr bool name##_is_typed(ta a, tb b) { return std::is_same_v<decltype(f), out> && are_numbers(da, db); }
-#define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi)                              \
-    constexpr bool name##_is_typed(ta a, tb b, tc c) { return std::is_same_v<decltype(f), out> && are_numbers(da, db, dc); }
+#define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi)                                             \
+    constexpr bool name##_is_typed(ta a, tb b)                                                               \
+    {                                                                                                        \
+        return std::is_same_v<decltype(f), out> && are_numbers(da, db);                                      \
+    }
+#define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi)                          \
+    constexpr bool name##_is_typed(ta a, tb b, tc c)                                                         \
+    {                                                                                                        \
+        return std::is_same_v<decltype(f), out> && are_numbers(da, db, dc);                                  \
+    }
 #include "ops/elementwise.def"
 #undef NONE
 #define UNARY(name, out, tx, ...) static_assert(name##_is_typed(tx{}));
@@ -104,7 +111,7 @@ protected:
     const Row& row = *find_row(GetParam());
 };
 INSTANTIATE_TEST_SUITE_P(Table, EachRow, testing::ValuesIn(all_rows()),
-    [](const auto& test) { return test.param; });
+                         [](const auto& test) { return test.param; });
 
 // Inputs inside the row's domain.
 std::vector<double> draw(const Row& row, std::mt19937& random)
@@ -164,7 +171,8 @@ TEST_P(EachRow, NativeAgreesWithReference)
             ASSERT_EQ(row.derivative[k] == nullptr, native.derivative[k] == nullptr);
             if (!row.derivative[k]) continue;
             const double want = row.derivative[k](v.data(), y, 0.5);
-            EXPECT_NEAR(native.derivative[k](f.data(), static_cast<float>(y), 0.5f), want, 1e-5 * (1 + std::fabs(want)));
+            EXPECT_NEAR(native.derivative[k](f.data(), static_cast<float>(y), 0.5f), want,
+                        1e-5 * (1 + std::fabs(want)));
         }
     }
 }
@@ -182,7 +190,8 @@ TEST_P(EachRow, CallsRowsOnly)
         for (std::sregex_iterator i(text.begin(), text.end(), name), end; i != end; ++i) {
             const std::string word = i->str();
             const bool row_called = word.rfind("rp_", 0) == 0 && find_row(word.substr(3));
-            EXPECT_TRUE(other.count(word) || renamed.count(word) || row_called) << word << " is no row: " << text;
+            EXPECT_TRUE(other.count(word) || renamed.count(word) || row_called)
+                << word << " is no row: " << text;
         }
     }
     EXPECT_EQ(row.types.find_first_not_of("FBN"), row.types.npos);
@@ -219,13 +228,13 @@ TEST(Table, WhatAPartReadsFollowsFromItsText)
 {
     const auto reads = [](const char* name, std::size_t part) { return int{find_row(name)->reads[part]}; };
     EXPECT_EQ(reads("relu", 0), 0b001);
-    EXPECT_EQ(reads("relu", 1), 0b110);  // y, dy
-    EXPECT_EQ(reads("sin", 1), 0b101);   // x, dy
-    EXPECT_EQ(reads("add", 1), 0b1000);  // dy
-    EXPECT_EQ(reads("mul", 1), 0b1010);  // b, dy
-    EXPECT_EQ(reads("div", 2), 0b1110);  // b, y, dy
+    EXPECT_EQ(reads("relu", 1), 0b110);    // y, dy
+    EXPECT_EQ(reads("sin", 1), 0b101);     // x, dy
+    EXPECT_EQ(reads("add", 1), 0b1000);    // dy
+    EXPECT_EQ(reads("mul", 1), 0b1010);    // b, dy
+    EXPECT_EQ(reads("div", 2), 0b1110);    // b, y, dy
     EXPECT_EQ(reads("where", 2), 0b10001); // a, dy
-    EXPECT_EQ(reads("erf", 1), 0b101);   // the digits of its constants are no names
+    EXPECT_EQ(reads("erf", 1), 0b101);     // the digits of its constants are no names
     EXPECT_EQ(reads("sign", 1), 0);
     EXPECT_EQ(find_row("where")->types, "BNNN");
     EXPECT_FALSE(find_row("where")->differentiable(0));
@@ -255,13 +264,16 @@ TEST_P(SpecialValues, ArePyTorchs)
         found = row.derivative[k](s.in.data(), found, 1);
         found_native = native.derivative[k](f.data(), found_native, 1);
     }
-    const auto same = [](double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b || std::fabs(a - b) < 1e-6; };
+    const auto same = [](double a, double b) {
+        return (std::isnan(a) && std::isnan(b)) || a == b || std::fabs(a - b) < 1e-6;
+    };
     EXPECT_TRUE(same(found, s.want)) << found << ", not " << s.want;
     EXPECT_TRUE(same(found_native, s.want)) << found_native << " in f32, not " << s.want;
 }
 std::string name_of(const testing::TestParamInfo<Special>& test)
 {
-    return std::string(test.param.row) + (test.param.part ? "_d" + std::to_string(test.param.part - 1) : "_fwd") + "_" +
+    return std::string(test.param.row) +
+           (test.param.part ? "_d" + std::to_string(test.param.part - 1) : "_fwd") + "_" +
            std::to_string(test.index);
 }
 void PrintTo(const Special& s, std::ostream* out)
@@ -270,53 +282,78 @@ void PrintTo(const Special& s, std::ostream* out)
     for (double x : s.in) *out << " " << x;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinks, SpecialValues, testing::ValuesIn(std::vector<Special>{
+// clang-format off
+const std::vector<Special> kinks = {
     {"relu", 0, {nan}, nan}, {"relu", 0, {-inf}, 0}, {"relu", 0, {inf}, inf},
     {"relu", 1, {0}, 0}, {"relu", 1, {-1}, 0}, {"relu", 1, {1e-30}, 1}, {"relu", 1, {nan}, 1},
-    {"leaky_relu", 0, {nan, 0.1}, nan}, {"leaky_relu", 1, {0, 0.25}, 0.25}, {"leaky_relu", 1, {nan, 0.25}, 0.25},
+    {"leaky_relu", 0, {nan, 0.1}, nan}, {"leaky_relu", 1, {0, 0.25}, 0.25},
+    {"leaky_relu", 1, {nan, 0.25}, 0.25},
     {"leaky_relu", 2, {0, 0.25}, 0}, {"leaky_relu", 2, {-3, 0.25}, -3}, {"leaky_relu", 2, {3, 0.25}, 0},
     {"elu", 0, {nan, 2}, nan}, {"elu", 0, {-inf, 2}, -2}, {"elu", 0, {100, 2}, 100},
+    {"elu", 0, {0, inf}, 0},
     {"elu", 1, {0, 2}, 2}, {"elu", 1, {nan, 2}, 1}, {"elu", 1, {1000, 2}, 1}, {"elu", 1, {-inf, 2}, 0},
     {"abs", 1, {0}, 0}, {"abs", 1, {-0.0}, 0}, {"abs", 1, {nan}, 0}, {"abs", 1, {-inf}, -1},
     {"sign", 0, {nan}, 0}, {"sign", 0, {-0.0}, 0}, {"sign", 0, {-inf}, -1},
-    {"maximum", 0, {nan, 1}, nan}, {"maximum", 0, {1, nan}, nan}, {"maximum", 1, {2, 2}, 0.5}, {"maximum", 2, {2, 2}, 0.5},
-    {"maximum", 1, {nan, 1}, 1}, {"maximum", 2, {nan, 1}, 1}, {"maximum", 1, {1, 2}, 0}, {"maximum", 2, {1, 2}, 1},
-    {"minimum", 0, {nan, 1}, nan}, {"minimum", 0, {1, nan}, nan}, {"minimum", 1, {2, 2}, 0.5}, {"minimum", 2, {2, 2}, 0.5},
-    {"minimum", 1, {1, nan}, 1}, {"minimum", 1, {1, 2}, 1}, {"minimum", 2, {1, 2}, 0},
+    {"maximum", 0, {nan, 1}, nan}, {"maximum", 0, {1, nan}, nan},
+    {"maximum", 1, {2, 2}, 0.5}, {"maximum", 2, {2, 2}, 0.5}, {"maximum", 1, {nan, 1}, 1},
+    {"maximum", 2, {nan, 1}, 1}, {"maximum", 1, {1, 2}, 0}, {"maximum", 2, {1, 2}, 1},
+    {"minimum", 0, {nan, 1}, nan}, {"minimum", 0, {1, nan}, nan},
+    {"minimum", 1, {2, 2}, 0.5}, {"minimum", 2, {2, 2}, 0.5}, {"minimum", 1, {1, nan}, 1},
+    {"minimum", 2, {1, nan}, 1}, {"minimum", 1, {1, 2}, 1}, {"minimum", 2, {1, 2}, 0},
     {"clamp", 0, {nan, 0, 1}, nan}, {"clamp", 0, {0.5, 2, 1}, 1}, {"clamp", 0, {3, nan, 1}, nan},
-    {"clamp", 1, {0, 0, 1}, 1}, {"clamp", 1, {1, 0, 1}, 1}, {"clamp", 1, {-0.1, 0, 1}, 0}, {"clamp", 1, {nan, 0, 1}, 0},
+    {"clamp", 1, {0, 0, 1}, 1}, {"clamp", 1, {1, 0, 1}, 1}, {"clamp", 1, {-0.1, 0, 1}, 0},
+    {"clamp", 1, {nan, 0, 1}, 0},
     {"clamp", 2, {0, 0, 1}, 0}, {"clamp", 2, {-1, 0, 1}, 1}, {"clamp", 2, {-1, 2, 1}, 0},
     {"clamp", 3, {1, 0, 1}, 0}, {"clamp", 3, {2, 0, 1}, 1}, {"clamp", 3, {0, 2, 1}, 1},
-    {"softplus", 0, {20.5}, 20.5}, {"softplus", 0, {-inf}, 0}, {"softplus", 1, {20.5}, 1}, {"softplus", 1, {200}, 1},
-    {"softplus", 1, {-200}, 0}, {"softplus", 1, {nan}, nan}}), name_of);
-
-INSTANTIATE_TEST_SUITE_P(Powers, SpecialValues, testing::ValuesIn(std::vector<Special>{
+    {"softplus", 0, {20.5}, 20.5}, {"softplus", 0, {-inf}, 0}, {"softplus", 1, {20.5}, 1},
+    {"softplus", 1, {200}, 1}, {"softplus", 1, {-200}, 0}, {"softplus", 1, {nan}, nan},
+};
+const std::vector<Special> powers = {
     {"pow", 0, {0, 0}, 1}, {"pow", 0, {nan, 0}, 1}, {"pow", 0, {1, nan}, 1}, {"pow", 0, {-2, 3}, -8},
-    {"pow", 0, {-8, 0.5}, nan}, {"pow", 0, {0, -1}, inf}, {"pow", 0, {-0.0, -1}, -inf}, {"pow", 0, {-1, inf}, 1},
-    {"pow", 1, {0, 0}, 0}, {"pow", 1, {0, 1}, 1}, {"pow", 1, {0, 2}, 0}, {"pow", 1, {0, 0.5}, inf}, {"pow", 1, {-3, 2}, -6},
-    {"pow", 2, {0, 0}, 0}, {"pow", 2, {0, 2}, 0}, {"pow", 2, {0, -1}, -inf}, {"pow", 2, {-2, 2}, nan}, {"pow", 2, {1, 5}, 0},
-    {"atan2", 1, {0, 0}, 0}, {"atan2", 2, {0, 0}, 0}, {"atan2", 0, {0, -1}, 3.14159265358979}, {"atan2", 0, {-0.0, 0}, 0},
-    {"sqrt", 1, {0}, inf}, {"sqrt", 0, {-1}, nan}, {"rsqrt", 0, {0}, inf}, {"rsqrt", 1, {0}, -inf}, {"rsqrt", 1, {inf}, 0},
-    {"reciprocal", 0, {0}, inf}, {"reciprocal", 0, {-0.0}, -inf}, {"reciprocal", 1, {0}, -inf}, {"reciprocal", 1, {inf}, 0},
-    {"div", 0, {0, 0}, nan}, {"div", 0, {1, 0}, inf}, {"div", 2, {1, 0}, -inf}, {"div", 2, {0, 0}, nan}}), name_of);
-
-INSTANTIATE_TEST_SUITE_P(Infinities, SpecialValues, testing::ValuesIn(std::vector<Special>{
+    {"pow", 0, {-8, 0.5}, nan}, {"pow", 0, {0, -1}, inf}, {"pow", 0, {-0.0, -1}, -inf},
+    {"pow", 0, {-1, inf}, 1},
+    {"pow", 1, {0, 0}, 0}, {"pow", 1, {0, 1}, 1}, {"pow", 1, {0, 2}, 0}, {"pow", 1, {0, 0.5}, inf},
+    {"pow", 1, {-3, 2}, -6},
+    {"pow", 2, {0, 0}, 0}, {"pow", 2, {0, 2}, 0}, {"pow", 2, {0, -1}, -inf}, {"pow", 2, {-2, 2}, nan},
+    {"pow", 2, {1, 5}, 0},
+    {"atan2", 1, {0, 0}, 0}, {"atan2", 2, {0, 0}, 0}, {"atan2", 0, {0, -1}, 3.14159265358979},
+    {"atan2", 0, {-0.0, 0}, 0},
+    {"sqrt", 1, {0}, inf}, {"sqrt", 0, {-1}, nan},
+    {"rsqrt", 0, {0}, inf}, {"rsqrt", 1, {0}, -inf}, {"rsqrt", 1, {inf}, 0},
+    {"reciprocal", 0, {0}, inf}, {"reciprocal", 0, {-0.0}, -inf}, {"reciprocal", 1, {0}, -inf},
+    {"reciprocal", 1, {inf}, 0},
+    {"div", 0, {0, 0}, nan}, {"div", 0, {1, 0}, inf}, {"div", 2, {1, 0}, -inf}, {"div", 2, {0, 0}, nan},
+};
+const std::vector<Special> infinities = {
     {"exp", 0, {-inf}, 0}, {"exp", 0, {inf}, inf}, {"exp", 0, {nan}, nan}, {"expm1", 0, {-inf}, -1},
-    {"log", 0, {0}, -inf}, {"log", 0, {-1}, nan}, {"log", 1, {0}, inf}, {"log1p", 0, {-1}, -inf}, {"log1p", 0, {-2}, nan},
-    {"sin", 0, {inf}, nan}, {"cos", 0, {-inf}, nan}, {"tanh", 0, {inf}, 1}, {"tanh", 0, {-inf}, -1}, {"tanh", 1, {inf}, 0},
-    {"erf", 0, {-inf}, -1}, {"erf", 1, {inf}, 0}, {"sigmoid", 0, {-inf}, 0}, {"sigmoid", 0, {inf}, 1}, {"sigmoid", 1, {inf}, 0},
-    {"silu", 0, {-inf}, nan}, {"silu", 0, {inf}, inf}, {"silu", 1, {-200}, 0}, {"silu", 1, {200}, 1}, {"silu", 1, {nan}, nan},
-    {"gelu_erf", 0, {-inf}, nan}, {"gelu_erf", 0, {-200}, 0}, {"gelu_erf", 1, {200}, 1}, {"gelu_erf", 1, {-200}, 0},
-    {"gelu_tanh", 0, {-inf}, nan}, {"gelu_tanh", 0, {-200}, 0}, {"gelu_tanh", 1, {200}, 1}, {"gelu_tanh", 1, {-200}, 0},
+    {"log", 0, {0}, -inf}, {"log", 0, {-1}, nan}, {"log", 1, {0}, inf}, {"log1p", 0, {-1}, -inf},
+    {"log1p", 0, {-2}, nan},
+    {"sin", 0, {inf}, nan}, {"cos", 0, {-inf}, nan}, {"erf", 0, {-inf}, -1}, {"erf", 1, {inf}, 0},
+    {"tanh", 0, {inf}, 1}, {"tanh", 0, {-inf}, -1}, {"tanh", 1, {inf}, 0},
+    {"sigmoid", 0, {-inf}, 0}, {"sigmoid", 0, {inf}, 1}, {"sigmoid", 1, {inf}, 0},
+    {"silu", 0, {-inf}, nan}, {"silu", 0, {inf}, inf}, {"silu", 1, {-200}, 0}, {"silu", 1, {200}, 1},
+    {"silu", 1, {nan}, nan},
+    {"gelu_erf", 0, {-inf}, nan}, {"gelu_erf", 0, {-200}, 0}, {"gelu_erf", 1, {200}, 1},
+    {"gelu_erf", 1, {-200}, 0},
+    {"gelu_tanh", 0, {-inf}, nan}, {"gelu_tanh", 0, {-200}, 0}, {"gelu_tanh", 1, {200}, 1},
+    {"gelu_tanh", 1, {-200}, 0},
     {"lerp", 0, {1, inf, 0}, nan}, {"lerp", 0, {1, 3, 0.5}, 2}, {"lerp", 0, {1, 3, 1}, 3},
-    {"floor", 0, {-0.5}, -1}, {"ceil", 0, {0.5}, 1}, {"round", 0, {0.5}, 0}, {"round", 0, {1.5}, 2}, {"round", 0, {-2.5}, -2},
-    {"round", 0, {nan}, nan}, {"floor", 0, {-inf}, -inf}, {"ceil", 0, {inf}, inf}}), name_of);
-
-INSTANTIATE_TEST_SUITE_P(Choices, SpecialValues, testing::ValuesIn(std::vector<Special>{
-    {"less", 0, {nan, 1}, 0}, {"greater_equal", 0, {nan, nan}, 0}, {"equal", 0, {nan, nan}, 0}, {"not_equal", 0, {nan, nan}, 1},
-    {"equal", 0, {0, -0.0}, 1}, {"to_bool", 0, {nan}, 1}, {"to_bool", 0, {-0.0}, 0}, {"to_bool", 0, {0.1}, 1},
+    {"floor", 0, {-0.5}, -1}, {"floor", 0, {-inf}, -inf}, {"ceil", 0, {0.5}, 1}, {"ceil", 0, {inf}, inf},
+    {"round", 0, {0.5}, 0}, {"round", 0, {1.5}, 2}, {"round", 0, {-2.5}, -2}, {"round", 0, {nan}, nan},
+};
+const std::vector<Special> choices = {
+    {"less", 0, {nan, 1}, 0}, {"greater_equal", 0, {nan, nan}, 0}, {"equal", 0, {nan, nan}, 0},
+    {"not_equal", 0, {nan, nan}, 1}, {"equal", 0, {0, -0.0}, 1},
+    {"to_bool", 0, {nan}, 1}, {"to_bool", 0, {-0.0}, 0}, {"to_bool", 0, {0.1}, 1},
     {"logical_or", 0, {0, 1}, 1}, {"logical_and", 0, {0, 1}, 0}, {"logical_not", 0, {0}, 1},
-    {"where", 0, {1, 2, nan}, 2}, {"where", 0, {0, nan, 3}, 3}, {"where", 2, {0, nan, 3}, 0}, {"where", 3, {0, nan, 3}, 1}}), name_of);
+    {"where", 0, {1, 2, nan}, 2}, {"where", 0, {0, nan, 3}, 3}, {"where", 2, {0, nan, 3}, 0},
+    {"where", 3, {0, nan, 3}, 1},
+};
+// clang-format on
+INSTANTIATE_TEST_SUITE_P(Kinks, SpecialValues, testing::ValuesIn(kinks), name_of);
+INSTANTIATE_TEST_SUITE_P(Powers, SpecialValues, testing::ValuesIn(powers), name_of);
+INSTANTIATE_TEST_SUITE_P(Infinities, SpecialValues, testing::ValuesIn(infinities), name_of);
+INSTANTIATE_TEST_SUITE_P(Choices, SpecialValues, testing::ValuesIn(choices), name_of);
 
 } // namespace
 } // namespace reprise::ops

@@ -24,17 +24,24 @@ using Words = std::vector<std::uint32_t>;
 
 // Numbers from the SPIR-V specification.
 const std::map<std::uint32_t, const char*> float_operations = {
-    {127, "OpFNegate"},           {129, "OpFAdd"},
-    {131, "OpFSub"},              {133, "OpFMul"},
-    {136, "OpFDiv"},              {140, "OpFRem"},
-    {141, "OpFMod"},              {142, "OpVectorTimesScalar"},
-    {143, "OpMatrixTimesScalar"}, {144, "OpVectorTimesMatrix"},
-    {145, "OpMatrixTimesVector"}, {146, "OpMatrixTimesMatrix"},
-    {147, "OpOuterProduct"},      {148, "OpDot"},
+    {127, "OpFNegate"},
+    {129, "OpFAdd"},
+    {131, "OpFSub"},
+    {133, "OpFMul"},
+    {136, "OpFDiv"},
+    {140, "OpFRem"},
+    {141, "OpFMod"},
+    {142, "OpVectorTimesScalar"},
+    {143, "OpMatrixTimesScalar"},
+    {144, "OpVectorTimesMatrix"},
+    {145, "OpMatrixTimesVector"},
+    {146, "OpMatrixTimesMatrix"},
+    {147, "OpOuterProduct"},
+    {148, "OpDot"},
 };
 const std::map<std::uint32_t, const char*> contracted_instructions = {
-    {46, "FMix"},   {49, "SmoothStep"}, {50, "Fma"},       {66, "Length"},  {67, "Distance"},
-    {68, "Cross"},  {69, "Normalize"},  {71, "Reflect"},   {72, "Refract"},
+    {46, "FMix"},  {49, "SmoothStep"}, {50, "Fma"},     {66, "Length"},  {67, "Distance"},
+    {68, "Cross"}, {69, "Normalize"},  {71, "Reflect"}, {72, "Refract"},
 };
 
 enum : std::uint32_t { OpName = 5, OpExtInstImport = 11, OpExtInst = 12, OpFunction = 54, OpDecorate = 71 };
@@ -84,11 +91,13 @@ std::vector<std::string> faults(const std::string& kernel, const Words& spirv)
         if (in.opcode == OpDecorate && length >= 3 && w[2] == no_contraction) decorated.insert(w[1]);
         if (in.opcode == OpName && length >= 3) names[w[1]] = literal(spirv, in.at + 2, in.end);
         if (in.opcode == OpFunction && length >= 5) function = w[2];
-        if (in.opcode == OpExtInstImport && length >= 3 && literal(spirv, in.at + 2, in.end) == "GLSL.std.450")
+        if (in.opcode == OpExtInstImport && length >= 3 &&
+            literal(spirv, in.at + 2, in.end) == "GLSL.std.450")
             glsl = w[1];
         const auto place = [&] {
             const auto name = names.find(function);
-            return kernel + ": %" + std::to_string(w[2]) + (name == names.end() ? "" : " in " + name->second) + " = ";
+            return kernel + ": %" + std::to_string(w[2]) +
+                   (name == names.end() ? "" : " in " + name->second) + " = ";
         };
         const auto operation = float_operations.find(in.opcode);
         if (operation != float_operations.end() && length >= 3 && !decorated.count(w[2]))
@@ -168,15 +177,20 @@ std::string registry(const std::vector<std::filesystem::path>& list)
         const std::string name = kernel_name(path);
         if (name == last) fail("two kernels have the name " + name);
         last = name;
-        declared += "extern const std::uint32_t " + name + "_words[];\nextern const std::size_t " + name + "_count;\n";
+        declared += "extern const std::uint32_t " + name + "_words[];\nextern const std::size_t " + name +
+                    "_count;\n";
         entries += "        {\"" + name + "\", spirv::" + name + "_words, spirv::" + name + "_count},\n";
     }
-    if (list.empty()) return "#include \"device/embedded_kernels.hpp\"\n\nnamespace reprise::device {\n\n"
-                             "std::span<const EmbeddedKernel> embedded_kernels() noexcept { return {}; }\n\n}\n";
+    if (list.empty())
+        return "#include \"device/embedded_kernels.hpp\"\n\nnamespace reprise::device {\n\n"
+               "std::span<const EmbeddedKernel> embedded_kernels() noexcept { return {}; }\n\n}\n";
     return "// Generated from shaders/ by embed_spirv.\n#include \"device/embedded_kernels.hpp\"\n\n"
-           "namespace reprise::device {\n\nnamespace spirv {\n" + declared + "}\n\n"
+           "namespace reprise::device {\n\nnamespace spirv {\n" +
+           declared +
+           "}\n\n"
            "std::span<const EmbeddedKernel> embedded_kernels() noexcept\n{\n"
-           "    static const EmbeddedKernel all[] = {\n" + entries + "    };\n    return all;\n}\n\n}\n";
+           "    static const EmbeddedKernel all[] = {\n" +
+           entries + "    };\n    return all;\n}\n\n}\n";
 }
 
 } // namespace
