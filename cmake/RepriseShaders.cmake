@@ -2,29 +2,21 @@
 #
 #   reprise_add_shaders(<target>)
 #
-# compiles every shaders/*.comp (the file's name is its registration), checks the SPIR-V and adds it to <target> as
-# constant arrays, with one registry (src/device/embedded_kernels.hpp) that knows them by name.
+# compiles every shaders/*.comp (the file's name is its registration), checks the SPIR-V and adds it to <target>
+# as constant arrays, with one registry (src/device/embedded_kernels.hpp) that knows them by name.
 #   - A shader is one kernel, named as its file, unless it lists its variants:
 #         // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED -DTILE=8
 #     (name: definitions; several such lines add up).
-#   - shaders/elementwise.comp is compiled for each row and part of src/ops/elementwise.def, with only that row's text
-#     in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers that are integers; each
-#     again with _plain at the end, for plain operands.
+#   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, with only that row's
+#     text in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers that are
+#     integers; each again with _plain at the end, for plain operands.
 # A kernel is compiled again when the shader, a file that it includes, its row or its definitions change.
 include_guard(GLOBAL)
-cmake_policy(VERSION 3.20) # depfile paths are relative to the build folder of the target (CMP0116)
 
-set(REPRISE_SHADER_ROOT "${CMAKE_CURRENT_LIST_DIR}/..")
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH REPRISE_SHADER_ROOT)
 
 find_program(REPRISE_GLSLC glslc DOC "GLSL compiler of the shaderc project")
 find_program(REPRISE_SPIRV_VAL spirv-val DOC "SPIR-V validator; not used where it is missing")
-
-# A kernel of the table: for any operands, and for plain ones.  Appends to `spirv` in the caller.
-function(_reprise_compile_row name shader)
-    _reprise_compile_kernel(${name} "${shader}" ${ARGN})
-    _reprise_compile_kernel(${name}_plain "${shader}" ${ARGN} -DPLAIN)
-    set(spirv ${spirv} PARENT_SCOPE)
-endfunction()
 
 # One kernel: definitions -> <name>.spv.  Appends to `spirv` in the caller.
 function(_reprise_compile_kernel name shader)
@@ -45,8 +37,15 @@ function(_reprise_compile_kernel name shader)
     set(spirv ${spirv} "${spv}" PARENT_SCOPE)
 endfunction()
 
-# The table as a list of rows, each "UNARY;name;out;types...;f;derivatives...;domain" with the text within brackets
-# left out (so that a comma separates columns), and beside it the rows' own text.
+# A kernel of the table: for any operands, and for plain ones.  Appends to `spirv` in the caller.
+function(_reprise_compile_row name shader)
+    _reprise_compile_kernel(${name} "${shader}" ${ARGN})
+    _reprise_compile_kernel(${name}_plain "${shader}" ${ARGN} -DPLAIN)
+    set(spirv ${spirv} PARENT_SCOPE)
+endfunction()
+
+# The table as a list of rows, each "UNARY,name,out,types...,f,derivatives...,domains" without what stands within
+# brackets (so that a comma separates columns), and beside it the rows' own text.
 function(_reprise_read_table file rows texts)
     file(READ "${file}" table)
     string(REPLACE ";" " " table "${table}")
@@ -75,7 +74,7 @@ endfunction()
 
 # The kernels of the table; appends to `spirv` in the caller.
 function(_reprise_elementwise_kernels shader)
-    set(table "${REPRISE_SHADER_ROOT}/src/ops/elementwise.def")
+    set(table "${REPRISE_SHADER_ROOT}/include/reprise/elementwise.def")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
     _reprise_read_table("${table}" rows texts)
     foreach(row text IN ZIP_LISTS rows texts)
@@ -83,7 +82,6 @@ function(_reprise_elementwise_kernels shader)
         list(GET columns 0 kind)
         list(GET columns 1 name)
         list(GET columns 2 out)
-        list(FIND "UNARY;BINARY;TERNARY" "${kind}" arity)
         set(kinds UNARY BINARY TERNARY)
         list(FIND kinds "${kind}" arity)
         math(EXPR arity "${arity} + 1")
@@ -107,19 +105,19 @@ function(_reprise_elementwise_kernels shader)
             math(EXPR slot "${slot} + 1")
         endforeach()
         math(EXPR operands "${arity} + 1")
-        set(forward "-I${folder}" "-DKERNEL=${name}_fwd" "-DOPERANDS=${operands}" ${inputs} "-DRESULT=${out}")
+        set(forward "-I${folder}" -DKERNEL=${name}_fwd -DOPERANDS=${operands} ${inputs} -DRESULT=${out})
         _reprise_compile_row(elementwise_${name}_fwd "${shader}" ${forward})
         if("N" IN_LIST types)
             _reprise_compile_row(elementwise_${name}_fwd_i32 "${shader}" ${forward} -DINTEGER)
         endif()
-        math(EXPR operands "${arity} + 3")
-        math(EXPR y "${arity}")
         math(EXPR dy "${arity} + 1")
+        math(EXPR operands "${arity} + 3")
+        list(APPEND inputs -DT${arity}=F -DT${dy}=F) # y, dy
         set(k 0)
         foreach(derivative IN LISTS derivatives)
             if(NOT derivative STREQUAL "NONE")
-                _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}" "-DKERNEL=${name}_d${k}"
-                    "-DOPERANDS=${operands}" ${inputs} "-DT${y}=F" "-DT${dy}=F" -DRESULT=F)
+                _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}" -DKERNEL=${name}_d${k}
+                    -DOPERANDS=${operands} ${inputs} -DRESULT=F)
             endif()
             math(EXPR k "${k} + 1")
         endforeach()
@@ -184,13 +182,14 @@ function(reprise_add_shaders target)
         list(APPEND all ${spirv})
     endforeach()
     list(JOIN all "\n" lines)
-    file(CONFIGURE OUTPUT "${folder}/embedded_kernels.list" CONTENT "${lines}\n" @ONLY)
-    add_custom_command(OUTPUT "${folder}/embedded_kernels.cpp"
-        COMMAND reprise_embed_spirv registry "${folder}/embedded_kernels.list" "${folder}/embedded_kernels.cpp"
-        DEPENDS reprise_embed_spirv "${folder}/embedded_kernels.list"
+    set(registry "${folder}/embedded_kernels")
+    file(CONFIGURE OUTPUT "${registry}.list" CONTENT "${lines}\n" @ONLY)
+    add_custom_command(OUTPUT "${registry}.cpp"
+        COMMAND reprise_embed_spirv registry "${registry}.list" "${registry}.cpp"
+        DEPENDS reprise_embed_spirv "${registry}.list"
         COMMENT "Registry of kernels"
         VERBATIM)
-    target_sources(${target} PRIVATE ${sources} "${folder}/embedded_kernels.cpp")
+    target_sources(${target} PRIVATE ${sources} "${registry}.cpp")
     target_include_directories(${target} PRIVATE "${REPRISE_SHADER_ROOT}/src")
     list(LENGTH all count)
     message(STATUS "Reprise: ${count} kernels")

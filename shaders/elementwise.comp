@@ -1,9 +1,10 @@
 #version 460
-// One row of ops/elementwise.def and one part of it: the formula (tanh_fwd) or the derivative by input k (tanh_d0).
-// The build makes row.def of the row's text and compiles two kernels of it: elementwise_tanh_fwd for all dtypes and
-// modes, and elementwise_tanh_fwd_plain for operands of the row's own types (F f32, N f32 or i32, B bool) that are
-// contiguous, scalar or immediate.  Both take the same record and constants and give the same bits; drivers that do
-// not fold branches on specialization constants (SwiftShader) run the plain one five times faster.  The build defines
+// One row of reprise/elementwise.def and one part of it: the formula (tanh_fwd) or the derivative by input k
+// (tanh_d0).  The build makes row.def of the row's text and compiles two kernels of it: elementwise_tanh_fwd
+// for all dtypes and modes, and elementwise_tanh_fwd_plain for operands of the row's own types (F f32, N f32 or
+// i32, B bool) that are contiguous, scalar or immediate.  Both take the same record and constants and give the
+// same bits; drivers that do not fold branches on specialization constants (SwiftShader) run the plain one five
+// times faster.  The build defines
 //   KERNEL          tanh_d0
 //   OPERANDS        inputs [, y, dy], output
 //   T0 ... T4       types of the operands but the output: F, B or N
@@ -11,7 +12,7 @@
 //   INTEGER         where N is int (elementwise_add_fwd_i32), else it is float
 //   PLAIN           in *_plain
 //
-// record: operands  inputs..., y and dy for a derivative, output.  What the formula does not read may have address 0.
+// record: operands  inputs..., y and dy for a derivative, output; address 0 where the formula reads it not
 //         floats    one a slot (operand but the output): the value of an immediate
 //         ints      count, size[RANK], stride[slots][RANK] in elements, outermost first;
 //                   with INTEGER then one immediate a slot
@@ -26,7 +27,7 @@
 
 layout(local_size_x = 128) in; // lavapipe: 64 is 6 % slower, 256 4 % faster and more than Vulkan promises
 
-layout(constant_id = 0) const uint PATH = 0; // 0: addresses, 1: texel loads and window stores for 4-byte elements
+layout(constant_id = 0) const uint PATH = 0; // 0: addresses, 1: texel loads, window stores of 4-byte elements
 layout(constant_id = 3) const uint MODE_0 = 0;
 layout(constant_id = 5) const uint MODE_1 = 0;
 layout(constant_id = 7) const uint MODE_2 = 0;

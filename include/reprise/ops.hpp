@@ -36,28 +36,19 @@ template <class T> Tensor from_vector(const std::vector<T>& v, const Shape& shap
 Tensor from_vector(const std::vector<bool>&, const Shape&, const TensorOptions& = {});
 inline Tensor from_vector(const std::vector<float>& v) { return from_vector(v, {static_cast<long long>(v.size())}); }
 
-// ---- elementwise, broadcasting ----
-#define REPRISE_UNARY(name) Tensor name(const Tensor& x);
-#define REPRISE_BINARY(name) Tensor name(const Tensor& a, const Tensor& b);
-REPRISE_UNARY(neg) REPRISE_UNARY(abs) REPRISE_UNARY(sign) REPRISE_UNARY(square) REPRISE_UNARY(sqrt)
-REPRISE_UNARY(rsqrt) REPRISE_UNARY(reciprocal) REPRISE_UNARY(exp) REPRISE_UNARY(expm1) REPRISE_UNARY(log)
-REPRISE_UNARY(log1p) REPRISE_UNARY(sin) REPRISE_UNARY(cos) REPRISE_UNARY(tanh) REPRISE_UNARY(erf)
-REPRISE_UNARY(floor) REPRISE_UNARY(ceil) REPRISE_UNARY(round)
-REPRISE_UNARY(relu) REPRISE_UNARY(sigmoid) REPRISE_UNARY(silu) REPRISE_UNARY(softplus) REPRISE_UNARY(logical_not)
-REPRISE_BINARY(add) REPRISE_BINARY(sub) REPRISE_BINARY(mul) REPRISE_BINARY(div) REPRISE_BINARY(pow)
-REPRISE_BINARY(atan2) REPRISE_BINARY(maximum) REPRISE_BINARY(minimum)
-REPRISE_BINARY(less) REPRISE_BINARY(less_equal) REPRISE_BINARY(greater) REPRISE_BINARY(greater_equal)
-REPRISE_BINARY(equal) REPRISE_BINARY(not_equal) REPRISE_BINARY(logical_and) REPRISE_BINARY(logical_or)
-#undef REPRISE_UNARY
-#undef REPRISE_BINARY
+// ---- elementwise, broadcasting: a function for each row of the table ----
+#define UNARY(name, out, tx, f, dx, lo, hi) Tensor name(const Tensor& x);
+#define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi) Tensor name(const Tensor& a, const Tensor& b);
+#define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi) \
+    Tensor name(const Tensor& a, const Tensor& b, const Tensor& c);
+#include <reprise/elementwise.def>
+// and with numbers
 Tensor pow(const Tensor& a, double exponent);
 Tensor leaky_relu(const Tensor&, double negative_slope = 0.01);
 Tensor elu(const Tensor&, double alpha = 1.0);
 enum class GeluApproximation { none, tanh };
 Tensor gelu(const Tensor&, GeluApproximation = GeluApproximation::none);
 Tensor clamp(const Tensor&, double min, double max);
-Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
-Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 Tensor cast(const Tensor&, DType);
 
 // ---- reductions; no dims: all of them ----

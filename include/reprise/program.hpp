@@ -23,6 +23,7 @@ inline Spec spec(Shape shape, DType dtype = f32) { return {std::move(shape), dty
 struct RecordOptions {
     bool keep_grads = false; // keep the .grad() that the program zeroes before it writes them
     std::uint32_t slots = 3; // calls in flight
+    bool timestamps = false; // of each launch, for times()
     std::optional<Device> device = std::nullopt;
 };
 
@@ -43,6 +44,9 @@ public:
     std::string text() const; // symbols, values with lifetimes, launches with grids as expressions
     std::string dot() const;
     std::size_t launches() const;
+    // With RecordOptions::timestamps: each launch of the newest finished call and when it began, in ns from the call's
+    // start.  Empty where the device has no timestamps.
+    std::vector<std::pair<std::string, double>> times() const;
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
 
     struct Impl; // src/program/program.hpp

@@ -1,13 +1,13 @@
-// Element types in memory.  Narrow types are narrow: f16 and bf16 two in a word, bool and u8 four.  Values are loaded
-// as bits, then read as float, int or bool; a load and a store convert, so any dtype can feed any kernel:
+// Element types in memory.  Narrow types are narrow: f16 and bf16 two in a word, bool and u8 four.  Values
+// are loaded as bits, then read as float, int or bool; loads and stores convert, so any dtype feeds any kernel:
 //   float -> f16, bf16   to nearest even          float -> i32   toward zero, saturating, NaN gives 0
 //   i32, u8 -> float     to nearest                float, int -> u8   by i32, the low byte
 //   bool -> number       0 or 1                   number -> bool  not zero; NaN is true
 // Needs abi.glsl and vocabulary.glsl.
 
 // reprise::DType; f64, i64, i16 and i8 have no kernels yet
-const uint DTYPE_F32 = 0, DTYPE_F16 = 1, DTYPE_BF16 = 2, DTYPE_F64 = 3, DTYPE_I32 = 4, DTYPE_I64 = 5, DTYPE_I16 = 6,
-           DTYPE_I8 = 7, DTYPE_U8 = 8, DTYPE_BOOL = 9;
+const uint DTYPE_F32 = 0, DTYPE_F16 = 1, DTYPE_BF16 = 2, DTYPE_F64 = 3, DTYPE_I32 = 4, DTYPE_I64 = 5,
+           DTYPE_I16 = 6, DTYPE_I8 = 7, DTYPE_U8 = 8, DTYPE_BOOL = 9;
 
 bool is_word(uint dtype) { return dtype == DTYPE_F32 || dtype == DTYPE_I32; }
 bool is_half(uint dtype) { return dtype == DTYPE_F16 || dtype == DTYPE_BF16; }
@@ -91,8 +91,8 @@ uvec4 bits_of(ivec4 v, uint dtype)
 }
 uvec4 bits_of(bvec4 v, uint dtype)
 {
-    uint one = dtype == DTYPE_F32 ? 0x3F800000u : (dtype == DTYPE_F16 ? 0x3C00u : (dtype == DTYPE_BF16 ? 0x3F80u : 1u));
-    return uvec4(v) * one;
+    uint half_one = dtype == DTYPE_F16 ? 0x3C00u : 0x3F80u;
+    return uvec4(v) * (dtype == DTYPE_F32 ? 0x3F800000u : (is_half(dtype) ? half_one : 1u));
 }
 
 // element e of a tensor whose first element may stand inside a word

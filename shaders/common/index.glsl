@@ -1,8 +1,10 @@
-// Logical indices of strided tensors.  Sizes and strides stand outermost first; `rank` is a constant (a specialization
-// constant too), so that drivers unroll the loops and keep the arrays in registers.
+// Logical indices of strided tensors.  Sizes and strides stand outermost first; `rank` is a constant (a
+// specialization constant too), so that drivers unroll the loops and keep the arrays in registers.  The loops
+// count upward: lavapipe unrolls no others.
 const uint MAX_RANK = 6;
 
-// n / d for n < 2^31, without the integer division that software drivers do lane by lane
+// n / d for n < 2^31, without the integer division that lavapipe does lane by lane (a permuted copy: 1.2 ns
+// an element, with it 1.6)
 uint quotient(uint n, uint d)
 {
     precise float inverse = 1.0 / float(d);

@@ -1,4 +1,4 @@
-// The GLSL reader's vocabulary: glue around ops/vocabulary.inc.  Include it for rp_exp, rp_log, ... in any shader.
+// The GLSL reader's vocabulary: glue around ops/vocabulary.inc.  Gives rp_exp, rp_log, ... to any shader.
 #extension GL_GOOGLE_include_directive : require
 #define RPF precise float
 #define RP_FN

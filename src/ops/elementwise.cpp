@@ -234,51 +234,13 @@ std::vector<const Op*> elementwise_ops()
 
 } // namespace ops
 
-#define REPRISE_UNARY(name) \
+#define UNARY(name, ...) \
     Tensor name(const Tensor& x) { return ops::call(#name, {x}); }
-#define REPRISE_BINARY(name) \
+#define BINARY(name, ...) \
     Tensor name(const Tensor& a, const Tensor& b) { return ops::call(#name, {a, b}); }
-REPRISE_UNARY(neg)
-REPRISE_UNARY(abs)
-REPRISE_UNARY(sign)
-REPRISE_UNARY(square)
-REPRISE_UNARY(sqrt)
-REPRISE_UNARY(rsqrt)
-REPRISE_UNARY(reciprocal)
-REPRISE_UNARY(exp)
-REPRISE_UNARY(expm1)
-REPRISE_UNARY(log)
-REPRISE_UNARY(log1p)
-REPRISE_UNARY(sin)
-REPRISE_UNARY(cos)
-REPRISE_UNARY(tanh)
-REPRISE_UNARY(erf)
-REPRISE_UNARY(floor)
-REPRISE_UNARY(ceil)
-REPRISE_UNARY(round)
-REPRISE_UNARY(relu)
-REPRISE_UNARY(sigmoid)
-REPRISE_UNARY(silu)
-REPRISE_UNARY(softplus)
-REPRISE_UNARY(logical_not)
-REPRISE_BINARY(add)
-REPRISE_BINARY(sub)
-REPRISE_BINARY(mul)
-REPRISE_BINARY(div)
-REPRISE_BINARY(pow)
-REPRISE_BINARY(atan2)
-REPRISE_BINARY(maximum)
-REPRISE_BINARY(minimum)
-REPRISE_BINARY(less)
-REPRISE_BINARY(less_equal)
-REPRISE_BINARY(greater)
-REPRISE_BINARY(greater_equal)
-REPRISE_BINARY(equal)
-REPRISE_BINARY(not_equal)
-REPRISE_BINARY(logical_and)
-REPRISE_BINARY(logical_or)
-#undef REPRISE_UNARY
-#undef REPRISE_BINARY
+#define TERNARY(name, ...) \
+    Tensor name(const Tensor& a, const Tensor& b, const Tensor& c) { return ops::call(#name, {a, b, c}); }
+#include <reprise/elementwise.def>
 
 Tensor pow(const Tensor& a, double exponent) { return pow(a, ops::number_for(a, exponent)); }
 Tensor leaky_relu(const Tensor& x, double slope) { return ops::call("leaky_relu", {x, ops::number_for(x, slope)}); }
@@ -291,8 +253,6 @@ Tensor clamp(const Tensor& x, double min, double max)
 {
     return ops::call("clamp", {x, ops::number_for(x, min), ops::number_for(x, max)});
 }
-Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) { return ops::call("lerp", {start, end, weight}); }
-Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) { return ops::call("where", {condition, a, b}); }
 
 Tensor cast(const Tensor& x, DType dtype)
 {

@@ -107,7 +107,7 @@ const std::unordered_map<std::string_view, std::vector<Record>>& records()
 #define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi) {#name, {RP_PART2(f), RP_PART2(da), RP_PART2(db)}},
 #define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi) \
     {#name, {RP_PART3(f), RP_PART3(da), RP_PART3(db), RP_PART3(dc)}},
-#include "ops/elementwise.def"
+#include <reprise/elementwise.def>
     };
     return all;
 }

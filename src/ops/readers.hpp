@@ -1,5 +1,6 @@
-// The table of elementwise ops as C++ functions of values, read twice: in double by the C library (the reference, the
-// oracle of every gradient check) and in float by the devices' own text (native: its bits are a device's bits).
+// The table of elementwise ops as C++ functions of values, read twice: in double by the C library (the
+// reference, the oracle of every gradient check) and in float by the devices' own text (native: its bits are
+// the devices' bits).
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The C++ reader of the vocabulary: in float, with the bits that devices give (those that keep subnormals; where they
-// flush them, the host must too to give the same).  Compile users with -ffp-contract=off.
+// The C++ reader of the vocabulary: in float, with the bits that devices give (those that keep subnormals;
+// where they are flushed, the host must flush too).  Compile users with -ffp-contract=off.
 #pragma once
 #include <bit>
 #include <cmath>

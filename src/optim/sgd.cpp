@@ -46,7 +46,7 @@ std::vector<Tensor> SGD::updated(const Update& u) const
     }
     const bool has_velocity = options_.momentum != 0;
     auto [parameter, velocity] =
-        sgd_step(u.parameter, u.gradient, has_velocity ? u.moments[0] : u.gradient,
+        sgd_step(u.parameter, u.gradient, has_velocity ? u.moments[0] : Tensor(),
                  {.lr = u.learning_rate, .momentum = options_.momentum, .dampening = 0,
                   .weight_decay = options_.weight_decay, .nesterov = options_.nesterov});
     if (!has_velocity) return {parameter};

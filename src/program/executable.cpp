@@ -182,11 +182,11 @@ device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) con
     return d;
 }
 
-void Executable::record(std::uint32_t slots)
+void Executable::record(std::uint32_t slots, bool timestamps)
 {
     std::vector<device::LaunchDeclaration> launches;
     for (const plan::PlanLaunch& l : compiled_.plan.launches) launches.push_back(declaration(l));
-    recording_ = device_->record(launches, {.slots = slots});
+    recording_ = device_->record(launches, {.slots = slots, .timestamps = timestamps});
 }
 
 Executable::Outcome Executable::replay(const Call& call)

@@ -27,7 +27,8 @@ public:
     };
 
     // Records with all sizes open.
-    void record(std::uint32_t slots);
+    void record(std::uint32_t slots, bool timestamps);
+    std::vector<double> times() const { return recording_ ? recording_->times() : std::vector<double>(); }
     Outcome replay(const Call&);
     // Records what this call needs, submits it and forgets the recording.
     Outcome run_once(const Call&);

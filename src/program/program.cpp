@@ -177,6 +177,14 @@ std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs) const
 std::string Program::text() const { return plan::print(impl_->executable->compiled().plan); }
 std::string Program::dot() const { return plan::print_dot(impl_->executable->compiled().plan); }
 std::size_t Program::launches() const { return impl_->executable->compiled().plan.launches.size(); }
+std::vector<std::pair<std::string, double>> Program::times() const
+{
+    std::vector<std::pair<std::string, double>> out;
+    const std::vector<double> begun = impl_->executable->times();
+    for (std::size_t i = 0; i < begun.size(); ++i)
+        out.emplace_back(impl_->executable->compiled().plan.launches[i].label, begun[i]);
+    return out;
+}
 std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const
 {
     return impl_->executable->arena_bytes(sizes);

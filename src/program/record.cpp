@@ -161,7 +161,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         p->executable->add(g.a);
         p->executable->add(g.b);
     }
-    p->executable->record(options.slots);
+    p->executable->record(options.slots, options.timestamps);
     trace.keep();
     return Program(std::move(p));
 }

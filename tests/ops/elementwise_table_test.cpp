@@ -92,12 +92,12 @@ constexpr F y, dy;
     {                                                                                                        \
         return std::is_same_v<decltype(f), out> && are_numbers(da, db, dc);                                  \
     }
-#include "ops/elementwise.def"
+#include <reprise/elementwise.def>
 #undef NONE
 #define UNARY(name, out, tx, ...) static_assert(name##_is_typed(tx{}));
 #define BINARY(name, out, ta, tb, ...) static_assert(name##_is_typed(ta{}, tb{}));
 #define TERNARY(name, out, ta, tb, tc, ...) static_assert(name##_is_typed(ta{}, tb{}, tc{}));
-#include "ops/elementwise.def"
+#include <reprise/elementwise.def>
 } // namespace typed
 
 std::vector<std::string> all_rows()

@@ -3,8 +3,8 @@
 //   embed_spirv embed LIST OUT.cpp       the kernels that LIST names, one .spv a line, as constant arrays
 //   embed_spirv registry LIST OUT.cpp    reprise::device::embedded_kernels() over them
 //
-// The check: what a driver might contract or round in its own way must not be there.  Every float operation carries
-// NoContraction (the shader's text is `precise`), and nothing of GLSL.std.450 that hides a product and a sum.
+// The check: what a driver might contract or round in its own way must not be there.  Every float operation
+// carries NoContraction (the shader's text is `precise`); nothing of GLSL.std.450 hides products and sums.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
