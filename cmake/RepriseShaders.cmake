@@ -2,14 +2,14 @@
 #
 #   reprise_add_shaders(<target>)
 #
-# compiles every shaders/*.comp (the file's name is its registration), checks the SPIR-V and adds it to <target>
-# as constant arrays, with one registry (src/device/embedded_kernels.hpp) that knows them by name.
+# compiles every shaders/*.comp (the file's name is its registration), checks the SPIR-V and adds it to
+# <target> as constant arrays, with one registry (src/device/embedded_kernels.hpp) that knows them by name.
 #   - A shader is one kernel, named as its file, unless it lists its variants:
 #         // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED -DTILE=8
 #     (name: definitions; several such lines add up).
-#   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, with only that row's
-#     text in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers that are
-#     integers; each again with _plain at the end, for plain operands.
+#   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, with only
+#     that row's text in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers
+#     that are integers; each again with _plain at the end, for plain operands.
 # A kernel is compiled again when the shader, a file that it includes, its row or its definitions change.
 include_guard(GLOBAL)
 
@@ -44,8 +44,8 @@ function(_reprise_compile_row name shader)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
-# The table as a list of rows, each "UNARY,name,out,types...,f,derivatives...,domains" without what stands within
-# brackets (so that a comma separates columns), and beside it the rows' own text.
+# The table as a list of rows, each "UNARY,name,out,types...,f,derivatives...,domains" without what stands
+# within brackets (so that a comma separates columns), and beside it the rows' own text.
 function(_reprise_read_table file rows texts)
     file(READ "${file}" table)
     string(REPLACE ";" " " table "${table}")
@@ -116,8 +116,8 @@ function(_reprise_elementwise_kernels shader)
         set(k 0)
         foreach(derivative IN LISTS derivatives)
             if(NOT derivative STREQUAL "NONE")
-                _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}" -DKERNEL=${name}_d${k}
-                    -DOPERANDS=${operands} ${inputs} -DRESULT=F)
+                _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}"
+                    -DKERNEL=${name}_d${k} -DOPERANDS=${operands} ${inputs} -DRESULT=F)
             endif()
             math(EXPR k "${k} + 1")
         endforeach()

@@ -1,10 +1,10 @@
 #version 460
 // One row of reprise/elementwise.def and one part of it: the formula (tanh_fwd) or the derivative by input k
 // (tanh_d0).  The build makes row.def of the row's text and compiles two kernels of it: elementwise_tanh_fwd
-// for all dtypes and modes, and elementwise_tanh_fwd_plain for operands of the row's own types (F f32, N f32 or
-// i32, B bool) that are contiguous, scalar or immediate.  Both take the same record and constants and give the
-// same bits; drivers that do not fold branches on specialization constants (SwiftShader) run the plain one five
-// times faster.  The build defines
+// for all dtypes and modes, and elementwise_tanh_fwd_plain for operands of the row's own types (F f32, N f32
+// or i32, B bool) that are contiguous, scalar or immediate.  Both take the same record and constants and give
+// the same bits; drivers that do not fold branches on specialization constants (SwiftShader) run the plain
+// one five times faster.  The build defines
 //   KERNEL          tanh_d0
 //   OPERANDS        inputs [, y, dy], output
 //   T0 ... T4       types of the operands but the output: F, B or N

@@ -105,7 +105,8 @@ bool is_recording();
 // A number that a recorded program asks for anew at each call (a learning rate, a bias correction); in eager code
 // it is asked for now.  A tensor of one element, f32.
 Tensor host_scalar(std::function<double()> value);
-// Runs `f` now in eager code, and at the start of each call of the program that is being recorded.
+// Runs `f` now in eager code, and at the start of each call of the program that is being recorded.  A call that fails
+// and is tried again runs it once.
 void on_each_call(std::function<void()> f);
 // While it lives, what this thread does is not part of the program being recorded: for making state inside it.
 class outside_recording {

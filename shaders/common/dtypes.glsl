@@ -1,5 +1,5 @@
 // Element types in memory.  Narrow types are narrow: f16 and bf16 two in a word, bool and u8 four.  Values
-// are loaded as bits, then read as float, int or bool; loads and stores convert, so any dtype feeds any kernel:
+// are loaded as bits, then read as float, int or bool; loads and stores convert, any dtype into any other:
 //   float -> f16, bf16   to nearest even          float -> i32   toward zero, saturating, NaN gives 0
 //   i32, u8 -> float     to nearest                float, int -> u8   by i32, the low byte
 //   bool -> number       0 or 1                   number -> bool  not zero; NaN is true

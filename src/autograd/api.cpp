@@ -27,6 +27,9 @@ Tensor& Tensor::requires_grad_(bool on)
     if (on && !is_floating(v.type().dtype))
         detail::fail(ErrorKind::dtype, "requires_grad_", "A tensor of (", name_of(v.type().dtype),
                      ") can't require a gradient: only floating dtypes can.");
+    if (const graph::Tracer* tracer = graph::current_tracer(); tracer && cell_->trace != tracer->id())
+        detail::fail(ErrorKind::state, "requires_grad_", "A tensor from outside can't be changed while a program is recorded: "
+                                                         "call requires_grad_() before.");
     cell_->value = graph::leaf_alias(v, on, cell_);
     return *this;
 }

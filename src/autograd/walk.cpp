@@ -24,6 +24,10 @@ struct GradModeGuard {
     bool before;
 };
 
+// Of SpoilVjp; written while no walk is under way.
+const graph::Op* spoiled = nullptr;
+SpoilVjp::Change change;
+
 class Walk {
 public:
     Walk(std::span<const Value> outputs, std::span<const Value> inputs, bool to_leaves, const WalkOptions& options)
@@ -110,7 +114,7 @@ private:
         std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, {wanted.get(), n.inputs.size()}});
         if (!wanted_.count(&n)) cotangents_.erase(&n); // not asked for: its memory can go
         for (std::size_t i = 0; i < d.size(); ++i)
-            if (wanted[i] && d[i].defined()) pass_on(n, i, d[i]);
+            if (wanted[i] && d[i].defined()) pass_on(n, i, n.op == spoiled ? change(i, d[i]) : d[i]);
     }
 
     void pass_on(const Node& n, std::size_t i, const Tensor& cotangent)
@@ -208,6 +212,18 @@ std::vector<Tensor> cotangents_of(std::span<const Value> outputs, std::span<cons
     std::vector<Tensor> out;
     for (const Value& v : inputs) out.push_back(walk.cotangent(v));
     return out;
+}
+
+SpoilVjp::SpoilVjp(const graph::Op& op, Change c)
+{
+    spoiled = &op;
+    change = std::move(c);
+}
+
+SpoilVjp::~SpoilVjp()
+{
+    spoiled = nullptr;
+    change = nullptr;
 }
 
 std::vector<Tensor> node_vjp(const graph::VjpArguments& a)

@@ -1,5 +1,6 @@
 // The reverse walk.  It knows no op: it asks each node's op for the cotangents of its inputs.
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,17 @@ std::vector<Tensor> cotangents_of(std::span<const graph::Value> outputs, std::sp
 
 // Cotangents of one node's inputs: by its VJP, or through its decomposition.
 std::vector<Tensor> node_vjp(const graph::VjpArguments&);
+
+// Tests: while one lives, the cotangent that the VJP of `op` gives for an input is replaced.  A gradient check that
+// passes with it has checked nothing.
+class SpoilVjp {
+public:
+    using Change = std::function<Tensor(std::size_t input, const Tensor& cotangent)>;
+    SpoilVjp(const graph::Op& op, Change);
+    ~SpoilVjp();
+    SpoilVjp(const SpoilVjp&) = delete;
+    SpoilVjp& operator=(const SpoilVjp&) = delete;
+};
 
 // Which of a node's own values its VJP reads; found by running the VJP on placeholders.  Bit i: input or output i.
 struct Reads {

@@ -77,6 +77,7 @@ private:
             if (!enabled_[i]) continue;
             if (!epoch.empty() && plan_.launches[epoch.front()].epoch != plan_.launches[i].epoch) epoch.clear();
             for (std::size_t k : epoch) check_pair(k, i);
+            check_within(i);
             epoch.push_back(i);
         }
     }
@@ -90,6 +91,23 @@ private:
                 std::ostringstream text;
                 text << "launches " << a << " (" << plan_.launches[a].label << ") and " << b << " (" << plan_.launches[b].label
                      << ") of epoch " << plan_.launches[a].epoch << " touch the same bytes of v" << x.value << " and v" << y.value;
+                faults_.push_back(text.str());
+            }
+    }
+
+    // A launch that writes what it reads needs a kernel that does so element by element.
+    void check_within(std::size_t i)
+    {
+        const PlanLaunch& l = plan_.launches[i];
+        for (std::size_t a = 0; a < l.operands.size(); ++a)
+            for (std::size_t b = 0; b < l.operands.size(); ++b) {
+                const PlanOperand &x = l.operands[a], &y = l.operands[b];
+                if (a == b || x.absent || y.absent || y.use == ops::Use::read) continue;
+                if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
+                if (x.value == y.value && x.use == ops::Use::read && l.in_place) continue;
+                std::ostringstream text;
+                text << "launch " << i << " (" << l.label << ") writes v" << y.value << " on the bytes of v" << x.value
+                     << ", which it touches too";
                 faults_.push_back(text.str());
             }
     }

@@ -226,6 +226,18 @@ Executable::Outcome Executable::run_once(const Call& call)
     return outcome;
 }
 
+Executable::Layout Executable::layout(const Call& call)
+{
+    const Sized& s = at(call.symbols);
+    Outcome outcome;
+    const std::vector<Operand> values = addresses(s, call, outcome);
+    Layout out;
+    for (const Operand& o : values) out.ranges.push_back({o.address, o.address + o.bytes});
+    for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i)
+        out.enabled.push_back(s.values[slots_[i].groups] > 0 && enabled(i, values));
+    return out;
+}
+
 std::int64_t Executable::evaluated(const Dim& d) const
 {
     if (d.is_constant()) return d.value();

@@ -9,6 +9,7 @@
 #include "device/device.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/place.hpp"
+#include "plan/verify.hpp"
 #include "shape/program.hpp"
 
 namespace reprise::program {
@@ -32,6 +33,13 @@ public:
     Outcome replay(const Call&);
     // Records what this call needs, submits it and forgets the recording.
     Outcome run_once(const Call&);
+
+    // Where each value would lie in this call, and which launches would run: what the hazard verifier asks for.
+    struct Layout {
+        std::vector<plan::Range> ranges; // by plan value
+        std::vector<bool> enabled;       // by launch
+    };
+    Layout layout(const Call&);
 
     // Strides and offset of a result at the sizes of the last call.
     std::int64_t evaluated(const Dim&) const;

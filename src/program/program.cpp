@@ -152,8 +152,10 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs)
         c.externals.push_back(operand_of(v));
         external.push_back(Stored::of(v).memory);
     }
-    for (const auto& hook : hooks) hook();
+    if (!std::exchange(hooks_have_run, true))
+        for (const auto& hook : hooks) hook();
     const program::Executable::Outcome outcome = executable->replay(c);
+    hooks_have_run = false;
     if (random_ops) {
         GeneratorState g = generator_state();
         g.ordinal += random_ops;

@@ -17,6 +17,7 @@ struct Program::Impl {
     std::vector<Spec> specs;
     std::vector<shape::Guard> guards;
     std::vector<std::function<void()>> hooks;
+    bool hooks_have_run = false; // for a call that failed later: the next one is that call again
 
     enum class Source : std::uint8_t { input, state, constant };
     struct Binding {

@@ -5,13 +5,6 @@
 namespace reprise::device {
 namespace {
 
-bool vulkan_serves()
-{
-    const auto list = enumerate();
-    return std::any_of(list.begin(), list.end(),
-                       [](const Listed& l) { return l.id == "vulkan:0" && l.refused.empty(); });
-}
-
 TEST(Registry, ListsDevicesOrReasons)
 {
     const std::vector<Listed> list = enumerate();
@@ -38,50 +31,6 @@ TEST(Registry, OneObjectForOneName)
     const auto c = open("reference");
     EXPECT_NE(c, a);
     EXPECT_NO_THROW(a->allocate(16)) << "who holds the old one keeps it";
-}
-
-TEST(Registry, VulkanStandsForTheBest)
-{
-    if (!vulkan_serves()) {
-        EXPECT_EQ(default_id(), "reference");
-        expect_error(ErrorKind::device, [] { open("vulkan"); });
-        GTEST_SKIP() << enumerate().front().refused;
-    }
-    EXPECT_EQ(default_id(), "vulkan:0");
-    const auto a = open("vulkan"), b = open("vulkan:0");
-    EXPECT_EQ(a, b);
-    EXPECT_EQ(a->capabilities().id, "vulkan:0");
-}
-
-TEST(Registry, MemoryKeepsItsDeviceAlive)
-{
-    if (!vulkan_serves()) {
-        GTEST_SKIP() << enumerate().front().refused;
-    }
-    auto device = open("vulkan");
-    const Device* const was = device.get();
-    auto memory = device->allocate(100);
-    device.reset();
-    EXPECT_EQ(open("vulkan").get(), was);
-    memory.reset();
-}
-
-TEST(Registry, ALostDeviceIsOpenedAnew)
-{
-    if (!vulkan_serves()) {
-        GTEST_SKIP() << enumerate().front().refused;
-    }
-    const auto old = open("vulkan");
-    old->fail_next("allocate", 1, Device::Fault::lost);
-    expect_error(ErrorKind::device_lost, [&] { old->allocate(16); });
-    EXPECT_TRUE(open("vulkan")->lost()) << "nobody has reset it";
-    EXPECT_NO_THROW(open("reference")->allocate(16)) << "others work";
-    reset("vulkan");
-    const auto fresh = open("vulkan");
-    EXPECT_FALSE(fresh->lost());
-    const auto memory = fresh->allocate(16);
-    upload(*fresh, memory->address, std::vector<int>{7});
-    EXPECT_EQ(download<int>(*fresh, memory->address, 1), std::vector<int>{7});
 }
 
 TEST(Registry, UnknownNamesGetTheList)

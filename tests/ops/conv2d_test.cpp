@@ -155,7 +155,7 @@ std::vector<Tensor> tensors(const Case& c)
     return t;
 }
 
-Tensor apply(const Case& c, const std::vector<Tensor>& in)
+Tensor convolve(const Case& c, const std::vector<Tensor>& in)
 {
     return conv2d(in[0], in[1], in.size() > 2 ? in[2] : Tensor(), c.options);
 }
@@ -165,10 +165,12 @@ TEST(Conv2d, GradientsAreThoseOfDifferences)
     for (const Case& c : cases) {
         if (count(c.x) > 600) continue;
         const GradCheck check =
-            gradcheck([&](const std::vector<Tensor>& in) { return apply(c, in); }, tensors(c));
+            gradcheck([&](const std::vector<Tensor>& in) { return convolve(c, in); }, tensors(c));
         EXPECT_TRUE(check.passed) << c << check.message;
     }
 }
+
+Tensor with_gradient(const Tensor& t) { return t.requires_grad() ? t : t.detach().requires_grad_(); }
 
 // The gradients of all inputs of c, for a cotangent that depends on x and the weight: so each of the three ops is
 // differentiated by each of its tensors.
@@ -176,8 +178,9 @@ TEST(Conv2d, SecondGradientsAreThoseOfDifferences)
 {
     for (const Case& c : cases) {
         if (count(c.x) > 250) continue;
-        const auto gradients = [&](const std::vector<Tensor>& in) {
-            const Tensor y = apply(c, in);
+        const auto gradients = [&](std::vector<Tensor> in) {
+            for (Tensor& t : in) t = with_gradient(t);
+            const Tensor y = convolve(c, in);
             const auto g = grad({y}, {in[0], in[1]}, {.create_graph = true, .cotangents = {y * y}});
             return sum(g[0] * g[0]) + sum(g[1] * g[1]);
         };

@@ -1,5 +1,6 @@
 #include "device/vulkan/queue.hpp"
 #include <algorithm>
+#include <reprise/error.hpp>
 
 namespace reprise::device::vulkan {
 
@@ -103,6 +104,10 @@ void Queue::wait(Ticket ticket)
     if (ticket <= completed_.load(std::memory_order_acquire)) {
         device_.health.require_alive("wait");
         return;
+    }
+    if (ticket > submitted()) {
+        reprise::detail::fail(ErrorKind::argument, "wait", "Ticket (", ticket, ") was not given out: the last is (",
+                              submitted(), ").");
     }
     VkSemaphoreWaitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;

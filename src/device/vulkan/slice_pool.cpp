@@ -69,14 +69,20 @@ std::uint32_t SlicePool::add_chunk(std::uint64_t bytes)
     return at;
 }
 
-// The first chunk stays; others go back to the driver when empty.  Owners give slices back only when the device
-// has done with them.
+// One empty chunk of the usual size stays, so that a load that comes and goes asks the driver for nothing.  Owners
+// give slices back only when the device has done with them, so the others can go at once.
 void SlicePool::release(std::uint32_t at, std::uint32_t node) noexcept
 {
     const std::lock_guard lock(mutex_);
     chunks_[at]->ranges.release(node);
+    if (!chunks_[at]->ranges.empty()) {
+        return;
+    }
     const bool large = chunks_[at]->ranges.bytes() > chunk_bytes_;
-    if (chunks_[at]->ranges.empty() && (at > 0 || large)) {
+    const auto other_spare = [&](const std::unique_ptr<Chunk>& c) {
+        return c && c != chunks_[at] && c->ranges.empty() && c->ranges.bytes() <= chunk_bytes_;
+    };
+    if (large || std::any_of(chunks_.begin(), chunks_.end(), other_spare)) {
         chunks_[at].reset();
     }
 }

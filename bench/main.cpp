@@ -1,0 +1,107 @@
+// reprise_bench: one JSON line for each workload, under the names of torch_bench.py.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "workload.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
+
+struct Timing {
+    double median = 0, least = 0, first = 0;
+    std::size_t runs = 0;
+};
+
+Timing measure(const bench::Workload& w, const reprise::Device& device, bool quick)
+{
+    const double budget = quick ? 0.3 : 1.5;
+    const std::size_t least = quick ? 5 : 9, most = 400;
+    Timing t;
+    Clock::time_point start = Clock::now();
+    const std::function<void()> run = w.make();
+    run();
+    device.synchronize();
+    t.first = seconds(start);
+    run();
+    device.synchronize();
+    std::vector<double> times;
+    start = Clock::now();
+    while (times.size() < least || (seconds(start) < budget && times.size() < most)) {
+        const Clock::time_point one = Clock::now();
+        run();
+        device.synchronize();
+        times.push_back(seconds(one));
+        if (seconds(start) > 60 && times.size() >= 5) break;
+    }
+    std::sort(times.begin(), times.end());
+    t.median = times[times.size() / 2];
+    t.least = times.front();
+    t.runs = times.size();
+    return t;
+}
+
+void print(const bench::Workload& w, const Timing& t, const std::string& device, bool json)
+{
+    if (!json) {
+        std::printf("%-32s %10.3f ms", w.name.c_str(), t.median * 1e3);
+        if (w.flops > 0) std::printf("  %8.2f GFLOP/s", w.flops / t.median / 1e9);
+        if (w.bytes > 0) std::printf("  %8.2f GB/s", w.bytes / t.median / 1e9);
+        std::printf("\n");
+    } else {
+        std::printf("{\"name\": \"%s\", \"mode\": \"replay\", \"ms\": %.4g, \"min_ms\": %.4g, \"iters\": %zu, \"first_s\": %.4g",
+                    w.name.c_str(), t.median * 1e3, t.least * 1e3, t.runs, t.first);
+        if (w.flops > 0) std::printf(", \"gflops\": %.4g", w.flops / t.median / 1e9);
+        if (w.bytes > 0) std::printf(", \"gbps\": %.4g", w.bytes / t.median / 1e9);
+        std::printf(", \"device\": \"%s\"}\n", device.c_str());
+    }
+    std::fflush(stdout);
+}
+
+bool chosen(const std::string& name, const std::vector<std::string>& only, bool exact)
+{
+    return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& o) {
+               return exact ? name == o : name.find(o) != std::string::npos;
+           });
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    CLI::App app{"Times Reprise's ops and training steps.  bench/torch_bench.py times the same names in PyTorch."};
+    std::vector<std::string> only;
+    std::string device_name;
+    bool json = false, exact = false, quick = false, list = false;
+    app.add_option("--only", only, "Names, or parts of names")->delimiter(',');
+    app.add_option("--device", device_name, "A name that `reprise devices` lists");
+    app.add_flag("--json", json, "One JSON line for each workload");
+    app.add_flag("--exact", exact, "Take --only as whole names");
+    app.add_flag("--quick", quick, "Fewer runs");
+    app.add_flag("--list", list, "Print the names");
+    CLI11_PARSE(app, argc, argv);
+
+    std::vector<bench::Workload> all = bench::op_workloads();
+    for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
+    try {
+        if (list) {
+            for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());
+            return 0;
+        }
+        const reprise::Device device = device_name.empty() ? reprise::default_device() : reprise::Device(device_name);
+        reprise::set_default_device(device);
+        for (const bench::Workload& w : all)
+            if (chosen(w.name, only, exact)) print(w, measure(w, device, quick), device.description(), json);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "reprise_bench: %s\n", e.what());
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,156 @@
+#include "workload.hpp"
+
+namespace bench {
+
+namespace rp = reprise;
+namespace nn = reprise::nn;
+using rp::Tensor;
+
+namespace {
+
+struct Mlp : nn::Module {
+    nn::Linear a{784, 512}, b{512, 512}, c{512, 10};
+    Mlp()
+    {
+        register_module("0", a);
+        register_module("2", b);
+        register_module("4", c);
+    }
+    Tensor forward(Tensor x) override { return c(rp::relu(b(rp::relu(a(x))))); }
+};
+
+struct Cnn : nn::Module {
+    nn::Conv2d c1{1, 32, {.kernel_size = 3, .padding = 1}}, c2{32, 64, {.kernel_size = 3, .padding = 1}};
+    nn::Linear f1{3136, 128}, f2{128, 10};
+    Cnn()
+    {
+        register_module("c1", c1);
+        register_module("c2", c2);
+        register_module("f1", f1);
+        register_module("f2", f2);
+    }
+    Tensor forward(Tensor x) override
+    {
+        x = rp::max_pool2d(rp::relu(c1(x)), 2);
+        x = rp::max_pool2d(rp::relu(c2(x)), 2);
+        return f2(rp::relu(f1(rp::flatten(x, 1))));
+    }
+};
+
+struct Block : nn::Module { // of ResNet-8
+    nn::Conv2d c1, c2;
+    nn::BatchNorm2d b1, b2;
+    std::unique_ptr<nn::Conv2d> shortcut;
+    std::unique_ptr<nn::BatchNorm2d> shortcut_norm;
+    Block(std::int64_t in, std::int64_t out, std::int64_t stride)
+        : c1(in, out, {.kernel_size = 3, .stride = stride, .padding = 1, .bias = false}),
+          c2(out, out, {.kernel_size = 3, .padding = 1, .bias = false}), b1(out), b2(out)
+    {
+        register_module("c1", c1);
+        register_module("b1", b1);
+        register_module("c2", c2);
+        register_module("b2", b2);
+        if (stride == 1 && in == out) return;
+        shortcut = std::make_unique<nn::Conv2d>(in, out, nn::Conv2dOptions{.kernel_size = 1, .stride = stride, .bias = false});
+        shortcut_norm = std::make_unique<nn::BatchNorm2d>(out);
+        register_module("sc.0", *shortcut);
+        register_module("sc.1", *shortcut_norm);
+    }
+    Tensor forward(Tensor x) override
+    {
+        const Tensor straight = shortcut ? (*shortcut_norm)((*shortcut)(x)) : x;
+        return rp::relu(b2(c2(rp::relu(b1(c1(x))))) + straight);
+    }
+};
+
+struct ResNet8 : nn::Module {
+    nn::Conv2d c{3, 16, {.kernel_size = 3, .padding = 1, .bias = false}};
+    nn::BatchNorm2d b{16};
+    Block l0{16, 16, 1}, l1{16, 32, 2}, l2{32, 64, 2};
+    nn::Linear f{64, 10};
+    ResNet8()
+    {
+        register_module("c", c);
+        register_module("b", b);
+        register_module("l0", l0);
+        register_module("l1", l1);
+        register_module("l2", l2);
+        register_module("f", f);
+    }
+    Tensor forward(Tensor x) override { return f(rp::mean(l2(l1(l0(rp::relu(b(c(x)))))), {2, 3})); }
+};
+
+struct Denoise : nn::Module {
+    nn::Conv2d a{4, 64, {.kernel_size = 3, .padding = 1}}, b{64, 128, {.kernel_size = 3, .padding = 1}};
+    nn::Conv2d c{128, 64, {.kernel_size = 3, .padding = 1}}, d{64, 4, {.kernel_size = 3, .padding = 1}};
+    Denoise()
+    {
+        register_module("0", a);
+        register_module("2", b);
+        register_module("4", c);
+        register_module("6", d);
+    }
+    Tensor forward(Tensor x) override { return d(rp::relu(c(rp::relu(b(rp::relu(a(x))))))); }
+};
+
+// A whole step (forward, backward, update), recorded once.
+template <class Net, class Optimizer, class Options, class Loss>
+std::function<void()> step(const Options& options, Loss loss, std::vector<Tensor> data)
+{
+    auto net = std::make_shared<Net>();
+    auto optimizer = std::make_shared<Optimizer>(net->parameters(), options);
+    const auto body = [net, optimizer, loss](const std::vector<Tensor>& in) {
+        const Tensor l = loss(*net, in);
+        optimizer->zero_grad();
+        l.backward();
+        optimizer->step();
+        return std::vector<Tensor>{l};
+    };
+    std::vector<rp::Spec> specs;
+    for (const Tensor& t : data) {
+        t.eval();
+        specs.push_back(rp::spec(t.shape(), t.dtype()));
+    }
+    const rp::Program p = rp::record_function(body, specs);
+    return [p, data, net, optimizer] { p.call(data); };
+}
+
+Tensor labels(long long n)
+{
+    std::vector<std::int32_t> v(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<std::int32_t>(i * 7 % 10);
+    return rp::from_vector(v, {n});
+}
+
+Tensor classes(nn::Module& net, const std::vector<Tensor>& in) { return rp::cross_entropy(net(in[0]), in[1]); }
+
+Tensor noise(nn::Module& net, const std::vector<Tensor>& in)
+{
+    const Tensor &x = in[0], &eps = in[1], &alpha = in[2];
+    return rp::mse_loss(net(rp::sqrt(alpha) * x + rp::sqrt(1.0 - alpha) * eps), eps);
+}
+
+} // namespace
+
+// FLOPs as PyTorch's counter gives them for these steps.
+std::vector<Workload> training_workloads()
+{
+    return {
+        {"train_mlp_b128_sgd", 0.413e9, 0,
+         [] { return step<Mlp, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1}, classes, {normal({128, 784}), labels(128)}); }},
+        {"train_cnn_b128_adam", 3.199e9, 0,
+         [] { return step<Cnn, rp::optim::Adam>(rp::optim::AdamOptions{}, classes, {normal({128, 1, 28, 28}), labels(128)}); }},
+        {"train_resnet8_b64_sgdm", 0, 0,
+         [] {
+             return step<ResNet8, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1, .momentum = 0.9}, classes,
+                                                  {normal({64, 3, 32, 32}), labels(64)});
+         }},
+        {"train_diffusion_b4_adam", 0, 0,
+         [] {
+             return step<Denoise, rp::optim::Adam>(rp::optim::AdamOptions{}, noise,
+                                                   {normal({4, 4, 32, 32}), normal({4, 4, 32, 32}), rp::rand({4, 1, 1, 1})});
+         }},
+    };
+}
+
+} // namespace bench
