@@ -1,25 +1,30 @@
 // What a device is.  The contract:
 //
-// Memory.      allocate() gives a range of device addresses, 256-byte aligned, padded to 16 bytes.  The host
-//              may free a range while submitted work still uses it: work submitted later may reuse it at once,
-//              since one device has one queue and every recording begins with a full barrier.  Host writes go
-//              through upload(), which is ordered with submissions; download() waits for all that was submitted
-//              before.
-// Launches.    A kernel gets one record (shaders/common/abi.glsl): operands, floats, ints.  It touches nothing
-//              but the operands that its launch declares, with the access that it declares.
-// Epochs.      Launches of one epoch are independent of each other: a device may run them in any order or at
-//              once.  Between epochs stands one global memory barrier.  The caller guarantees that no two
-//              launches of one epoch conflict (plan/verify.hpp checks); the device does not look.
-// Recording.   Made once, replayed with other arguments each time.  A replay is begin(), one set() for every
-//              launch, submit().  A launch with 0 groups does nothing and costs next to nothing.  At most
-//              `slots` replays are in flight; begin() waits for the oldest.  A submit() that throws leaves the
-//              replay open: submit() may be called again, or begin() to start over.  Recordings and memory
-//              keep their device alive and may be destroyed while submitted work uses them.
-// Time.        Every submit() returns a ticket, a value of one timeline; done(t) implies done(u) for u < t.
-// Errors.      Every driver call goes through one checker (fail_next() makes it fail).  Out of memory throws
-//              Error(out_of_memory) and changes nothing.  After Error(device_lost) all further calls throw it.
-// Threads.     All members may be called from several threads, but one Recording from one thread at a time.
-// Validation.  The device trusts its caller: bounds, hazards and group counts below 2^32 are checked above.
+// Memory.      allocate() gives a range of device addresses, 256-byte aligned, padded to 16 bytes.  The
+//              host may free a range while submitted work still uses it: work submitted later may reuse
+//              it at once, since one device has one queue and every recording begins with a full barrier.
+//              Host writes go through upload(), which is ordered with submissions; download() waits for
+//              all that was submitted before.
+// Launches.    A kernel gets one record (shaders/common/abi.glsl): operands, floats, ints.  It touches
+//              nothing but the operands that its launch declares, with the access that it declares.
+// Epochs.      Launches of one epoch are independent of each other: a device may run them in any order or
+//              at once.  Between epochs stands one global memory barrier.  The caller guarantees that no
+//              two launches of one epoch conflict (plan/verify.hpp checks); the device does not look.
+// Recording.   Made once, replayed with other arguments each time.  A replay is begin(), one set() for
+//              every launch, submit().  A launch with 0 groups does nothing and costs next to nothing.
+//              At most `slots` replays are in flight; begin() waits for the oldest.  A submit() that
+//              throws leaves the replay open: submit() may be called again, or begin() to start over.
+//              Recordings and memory keep their device alive and may be destroyed while submitted work
+//              uses them.
+// Time.        Every submit() returns a ticket, a value of one timeline; done(t) implies done(u)
+//              for u < t.
+// Errors.      Every driver call goes through one checker (fail_next() makes it fail).  Out of memory
+//              throws Error(out_of_memory) and changes nothing.  After Error(device_lost) all further
+//              calls throw it.
+// Threads.     All members may be called from several threads, but one Recording from one thread at a
+//              time.
+// Validation.  The device trusts its caller: bounds, hazards and group counts below 2^32 are checked
+//              above.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -53,8 +58,8 @@ struct LaunchArguments {
 using HostFunction = std::function<void(const LaunchArguments&)>;
 
 struct Kernel {
-    std::string name;                      // shaders/<name>.comp or a listed variant of it
-    std::vector<std::uint32_t> constants;  // specialization constants 0, 1, 2, ...
+    std::string name;                         // shaders/<name>.comp or a listed variant of it
+    std::vector<std::uint32_t> constants;     // specialization constants 0, 1, 2, ...
     std::shared_ptr<const HostFunction> host; // for devices whose `host_kernels` is true
 };
 
@@ -68,10 +73,10 @@ struct LaunchDeclaration {
 };
 
 struct RecordingOptions {
-    std::uint32_t slots = 3;  // replays in flight
-    bool warm_up = true;      // end with one submit of all groups zero, so that drivers compile now
-    bool timestamps = false;  // one a launch, read with Recording::times()
-    bool one_shot = false;    // submitted once: cheapest to make; slots and warm_up mean nothing
+    std::uint32_t slots = 3; // replays in flight
+    bool warm_up = true;     // end with one submit of all groups zero, so that drivers compile now
+    bool timestamps = false; // one a launch, read with Recording::times()
+    bool one_shot = false;   // submitted once: cheapest to make; slots and warm_up mean nothing
 };
 
 class Recording {
@@ -98,35 +103,35 @@ public:
 enum class Kind : std::uint8_t { cpu, integrated, discrete, virtual_gpu, host, null };
 
 struct Capabilities {
-    std::string id;      // "vulkan:0": what a user writes
-    std::string name;    // "llvmpipe (LLVM 15.0.6, 256 bits)"
-    std::string driver;  // name and version
+    std::string id;     // "vulkan:0": what a user writes
+    std::string name;   // "llvmpipe (LLVM 15.0.6, 256 bits)"
+    std::string driver; // name and version
     Kind kind = Kind::cpu;
-    std::uint64_t memory_bytes = 0;   // of the largest device-local heap
-    std::uint64_t memory_limit = 0;   // what allocate() gives in all, until set_memory_limit()
+    std::uint64_t memory_bytes = 0; // of the largest device-local heap
+    std::uint64_t memory_limit = 0; // what allocate() gives in all, until set_memory_limit()
     std::uint32_t subgroup_size = 1;
     std::uint32_t workgroup_invocations = 0; // the most that one workgroup may have
     std::uint32_t shared_bytes = 0;          // of shared memory in a workgroup
-    bool host_kernels = false;        // runs Kernel::host
-    bool computes = true;             // false: the null device
+    bool host_kernels = false;               // runs Kernel::host
+    bool computes = true;                    // false: the null device
     bool subgroup_shuffle = false;
     bool float16 = false, float64 = false, int64 = false; // arithmetic in kernels
     bool timestamps = false;
     // The slab: the range that the texel view and the windows cover; 0 bytes where there are no such views.
     Address slab_address = 0;
     std::uint64_t slab_bytes = 0;
-    std::uint64_t window_bytes = 0;   // no tensor up to this size crosses a multiple of it; 0: no windows
-    bool texel_view = false;          // the texel view covers the whole slab
-    bool prefer_texels = false;       // measured to win (lavapipe)
+    std::uint64_t window_bytes = 0; // no tensor up to this size crosses a multiple of it; 0: no windows
+    bool texel_view = false;        // the texel view covers the whole slab
+    bool prefer_texels = false;     // measured to win (lavapipe)
     bool flushes_subnormals = false;
-    std::string shader_class;         // key of variant tables: "lavapipe", "swiftshader", "gpu", "host"
+    std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "host"
 };
 
 // Counted since the device was made.
 struct Counters {
     std::uint64_t recordings = 0, pipelines = 0, shader_modules = 0, submits = 0, replays = 0;
     std::uint64_t live_bytes = 0, peak_bytes = 0, allocations = 0; // allocations: calls, freed ones included
-    std::uint64_t memory_limit = 0; // in force now
+    std::uint64_t memory_limit = 0;                                // in force now
 };
 
 class Device {

@@ -47,13 +47,15 @@ void Health::pass(std::string_view kind, const char* op)
         fail_lost(op);
     }
     if (fault == Device::Fault::out_of_memory) {
-        reprise::detail::fail(ErrorKind::out_of_memory, op, "The device is out of memory (ordered by a test).");
+        reprise::detail::fail(ErrorKind::out_of_memory, op,
+                              "The device is out of memory (ordered by a test).");
     }
 }
 
 void Health::fail_lost(const char* op)
 {
-    reprise::detail::fail(ErrorKind::device_lost, op, "The device was lost, with all that its memory held. "
+    reprise::detail::fail(ErrorKind::device_lost, op,
+                          "The device was lost, with all that its memory held. "
                           "Drop what was made on it, call reset() with its id and open it anew; "
                           "other devices go on working.");
 }

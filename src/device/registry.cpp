@@ -80,7 +80,8 @@ std::shared_ptr<Device> make(Registry& r, const std::string& id, const DeviceOpt
         names += "\n  " + entry.id + (entry.capabilities.name.empty() ? "" : ": " + entry.capabilities.name) +
                  (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
     }
-    reprise::detail::fail(ErrorKind::device, "open", "There is no device (", id, ") to be had. There are:", names);
+    reprise::detail::fail(ErrorKind::device, "open", "There is no device (", id,
+                          ") to be had. There are:", names);
 }
 
 } // namespace

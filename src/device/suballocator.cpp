@@ -125,7 +125,8 @@ void fail_out_of_memory(std::uint64_t asked, const SubAllocator::Usage& u, const
     reprise::detail::fail(ErrorKind::out_of_memory, "allocate", "The memory of ", device, " does not hold (",
                           format_bytes(asked), ") more: (", format_bytes(u.live), ") of the limit of (",
                           format_bytes(u.limit), ") are in use, and the largest free piece has (",
-                          format_bytes(u.largest_free), "). Drop tensors that are not needed, use smaller "
+                          format_bytes(u.largest_free),
+                          "). Drop tensors that are not needed, use smaller "
                           "batches or checkpoint(), or raise the limit.");
 }
 

@@ -1,8 +1,8 @@
 // The library's own memory allocator: it deals out ranges of a few large blocks, within a limit.  Bookkeeping
 // only: it touches no memory, so it serves every kind of device.  Thread-safe; constant time for each block.
 //
-// The rule that kernels rest on: in a block with windows, a range of up to a window never crosses a multiple of
-// the window relative to the block's base; larger ranges may.
+// The rule that kernels rest on: in a block with windows, a range of up to a window never crosses a
+// multiple of the window relative to the block's base; larger ranges may.
 #pragma once
 #include "device/device.hpp"
 #include "device/tlsf.hpp"
@@ -61,6 +61,7 @@ private:
 std::string format_bytes(std::uint64_t);
 
 // Throws Error(out_of_memory) that says what was asked for and what there is.
-[[noreturn]] void fail_out_of_memory(std::uint64_t asked, const SubAllocator::Usage&, const std::string& device);
+[[noreturn]] void fail_out_of_memory(std::uint64_t asked, const SubAllocator::Usage&,
+                                     const std::string& device);
 
 } // namespace reprise::device

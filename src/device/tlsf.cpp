@@ -146,7 +146,8 @@ std::uint64_t Tlsf::largest_free() const noexcept
     return largest * granule;
 }
 
-// One allocation makes at most two nodes; they are there before anything changes, so nothing can throw midway.
+// One allocation makes at most two nodes; they are there before anything changes, so nothing can throw
+// midway.
 void Tlsf::reserve_nodes()
 {
     while (spares_ < 2) {

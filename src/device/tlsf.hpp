@@ -1,6 +1,6 @@
-// Two-level segregated fit over one range of offsets: bookkeeping only, it touches no memory.
-// Allocation and release take constant time (Masmano et al., "TLSF", 2004); neighbours that are free coalesce.
-// Not thread-safe.
+// Two-level segregated fit over one range of offsets: bookkeeping only, it touches no memory. Allocation
+// and release take constant time (Masmano et al., "TLSF", 2004); neighbours that are free coalesce. Not
+// thread-safe.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,7 +19,8 @@ public:
         std::uint32_t node;  // for release()
     };
 
-    // A range of up to `window` bytes never crosses a multiple of it (a multiple of the granule; 0: no such rule).
+    // A range of up to `window` bytes never crosses a multiple of it (a multiple of the granule; 0: no such
+    // rule).
     explicit Tlsf(std::uint64_t bytes, std::uint64_t window = 0);
 
     std::optional<Range> allocate(std::uint64_t bytes); // 0 bytes take one granule
@@ -38,8 +39,8 @@ private:
 
     struct Node { // sizes and offsets in granules
         std::uint64_t offset, size;
-        std::uint32_t before, after;      // neighbours in the range
-        std::uint32_t previous, next;     // in the free list of its bin
+        std::uint32_t before, after;  // neighbours in the range
+        std::uint32_t previous, next; // in the free list of its bin
         bool free;
     };
 

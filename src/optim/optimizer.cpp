@@ -154,8 +154,9 @@ void Optimizer::check_entry(const std::string& name, const Tensor& value) const
 {
     constexpr const char* op = "load_state_dict";
     if (name == "lr") {
-        if (!has_one(value, f32)) fail(ErrorKind::argument, op, "The entry (lr) must be one number of dtype f32.");
-        return check_not_negative("learning rate", value.item<float>());
+        if (!has_one(value, f32) || !(value.item<float>() >= 0))
+            fail(ErrorKind::argument, op, "The entry (lr) must be one number of dtype f32, at least 0.");
+        return;
     }
     std::size_t index = 0;
     std::string field;

@@ -45,10 +45,12 @@ std::vector<Tensor> SGD::updated(const Update& u) const
         return {u.parameter - velocity * u.learning_rate, velocity};
     }
     const bool has_velocity = options_.momentum != 0;
-    auto [parameter, velocity] =
-        sgd_step(u.parameter, u.gradient, has_velocity ? u.moments[0] : Tensor(),
-                 {.lr = u.learning_rate, .momentum = options_.momentum, .dampening = 0,
-                  .weight_decay = options_.weight_decay, .nesterov = options_.nesterov});
+    const Tensor before = has_velocity ? Tensor(u.moments[0]) : Tensor();
+    const auto [parameter, velocity] = sgd_step(u.parameter, u.gradient, before,
+                                                {.lr = u.learning_rate,
+                                                 .momentum = options_.momentum,
+                                                 .weight_decay = options_.weight_decay,
+                                                 .nesterov = options_.nesterov});
     if (!has_velocity) return {parameter};
     return {parameter, velocity};
 }

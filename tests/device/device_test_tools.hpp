@@ -6,8 +6,7 @@
 
 namespace reprise::device {
 
-template <class Call>
-void expect_error(ErrorKind kind, Call&& call)
+template <class Call> void expect_error(ErrorKind kind, Call&& call)
 {
     try {
         call();
@@ -17,14 +16,12 @@ void expect_error(ErrorKind kind, Call&& call)
     }
 }
 
-template <class T>
-void upload(Device& device, Address to, const std::vector<T>& values)
+template <class T> void upload(Device& device, Address to, const std::vector<T>& values)
 {
     device.upload(to, std::as_bytes(std::span(values)));
 }
 
-template <class T>
-std::vector<T> download(Device& device, Address from, std::size_t count)
+template <class T> std::vector<T> download(Device& device, Address from, std::size_t count)
 {
     std::vector<T> values(count);
     device.download(from, std::as_writable_bytes(std::span(values)));

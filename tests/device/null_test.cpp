@@ -34,7 +34,8 @@ TEST(NullDevice, ImitatesTheSlabsOfDrivers)
     EXPECT_EQ(c.slab_bytes, std::uint64_t{2} << 30);
     const auto memory = lavapipe->allocate(100);
     EXPECT_LT(memory->address - c.slab_address, c.slab_bytes);
-    const auto a = lavapipe->allocate(std::uint64_t{100} << 20), b = lavapipe->allocate(std::uint64_t{100} << 20);
+    const auto a = lavapipe->allocate(std::uint64_t{100} << 20),
+               b = lavapipe->allocate(std::uint64_t{100} << 20);
     EXPECT_NE((a->address - c.slab_address) / c.window_bytes, (b->address - c.slab_address) / c.window_bytes);
     EXPECT_FALSE(make_null_device({.imitate = "swiftshader"})->capabilities().texel_view);
     expect_error(ErrorKind::argument, [] { make_null_device({.imitate = "toaster"}); });

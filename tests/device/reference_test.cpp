@@ -53,15 +53,22 @@ TEST(ReferenceDevice, RunsEpochsInOrderAndShufflesWithin)
         const auto memory = device->allocate(8 * 256);
         std::string order;
         std::vector<LaunchDeclaration> launches;
-        for (std::uint32_t i = 0; i < 16; ++i) { // two epochs of eight; the second doubles what the first made
-            launches.push_back({host_kernel("step", [&order](const LaunchArguments& a) {
-                                    order += static_cast<char>('a' + a.ints[1]);
-                                    float* y = floats(a.operands[0]);
-                                    for (int k = 0; k < n; ++k) {
-                                        y[k] = static_cast<float>(y[k] * a.floats[0] + a.floats[1]);
-                                    }
-                                }),
-                                {Access::read_write}, 2, 2, i / 8, ""});
+        for (std::uint32_t i = 0; i < 16;
+             ++i) { // two epochs of eight; the second doubles what the first made
+            launches.push_back({host_kernel("step",
+                                            [&order](const LaunchArguments& a) {
+                                                order += static_cast<char>('a' + a.ints[1]);
+                                                float* y = floats(a.operands[0]);
+                                                for (int k = 0; k < n; ++k) {
+                                                    y[k] =
+                                                        static_cast<float>(y[k] * a.floats[0] + a.floats[1]);
+                                                }
+                                            }),
+                                {Access::read_write},
+                                2,
+                                2,
+                                i / 8,
+                                ""});
         }
         upload(*device, memory->address, std::vector<float>(8 * 64, 1.0f));
         const auto recording = device->record(launches, {});

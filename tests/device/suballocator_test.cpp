@@ -13,7 +13,8 @@ constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 constexpr std::uint64_t window = 128 * mebi;
 constexpr Address base = 0x7000'0000'0000;
 
-const SubAllocator::Allocation* granted(const std::variant<SubAllocator::Allocation, SubAllocator::Refusal>& r)
+const SubAllocator::Allocation* granted(
+    const std::variant<SubAllocator::Allocation, SubAllocator::Refusal>& r)
 {
     return std::get_if<SubAllocator::Allocation>(&r);
 }

@@ -17,7 +17,8 @@ protected:
     void work()
     {
         const auto y = device_->allocate(4096), large = device_->allocate(20 * mebi);
-        const auto replay = device_->record(std::vector{affine_launch(0), affine_launch(1)}, {.timestamps = true});
+        const auto replay =
+            device_->record(std::vector{affine_launch(0), affine_launch(1)}, {.timestamps = true});
         for (int call = 0; call < 2; ++call) {
             upload(*device_, y->address, std::vector<float>(1024, 1.0f));
             upload(*device_, large->address + 19 * mebi, std::vector<int>{call});

@@ -1,6 +1,6 @@
-// Tests on whichever Vulkan driver the environment selects (VK_DRIVER_FILES).  Each runs twice: as the device is,
-// and as if its memory were not the host's.  Any message of a layer fails the test, so that the whole suite is a
-// validation test when VK_INSTANCE_LAYERS names the layer.
+// Tests on whichever Vulkan driver the environment selects (VK_DRIVER_FILES).  Each runs twice: as the
+// device is, and as if its memory were not the host's.  Any message of a layer fails the test, so that the
+// whole suite is a validation test when VK_INSTANCE_LAYERS names the layer.
 #pragma once
 #include "device/vulkan/vulkan_device.hpp"
 #include "device_test_tools.hpp"

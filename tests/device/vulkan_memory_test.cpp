@@ -44,7 +44,8 @@ TEST_P(VulkanMemory, CapabilitiesAreWhatTheDriverIs)
 
 TEST_P(VulkanMemory, RoundTripsOfEverySize)
 {
-    for (const std::size_t bytes : {1u, 3u, 4u, 15u, 16u, 17u, 255u, 4096u, 65537u, 4u << 20, (40u << 20) + 1}) {
+    for (const std::size_t bytes :
+         {1u, 3u, 4u, 15u, 16u, 17u, 255u, 4096u, 65537u, 4u << 20, (40u << 20) + 1}) {
         const auto memory = device_->allocate(bytes);
         EXPECT_EQ(memory->address % 256, 0u);
         const auto values = noise(bytes, static_cast<unsigned>(bytes));
@@ -73,7 +74,8 @@ TEST_P(VulkanMemory, LaterUploadsToOnePlaceWin)
         set_affine(*busy, 0, operand(*memory), 1, 0, 1024);
         busy->submit(); // something in flight, so that uploads are staged
         for (int k = 0; k < 100; ++k) {
-            upload(*device_, memory->address + 16 * static_cast<unsigned>(k % 7), std::vector<int>(8, 100 * round + k));
+            upload(*device_, memory->address + 16 * static_cast<unsigned>(k % 7),
+                   std::vector<int>(8, 100 * round + k));
         }
         upload(*device_, memory->address, std::vector<int>(1024, round));
         EXPECT_EQ(download<int>(*device_, memory->address, 1024), std::vector<int>(1024, round));
@@ -172,7 +174,8 @@ TEST_P(VulkanMemory, EmptyBlocksMakeRoomForALargerOne)
     reopen();
     const std::uint64_t large = 640 * mebi; // two of them and the slab pass the heap of 2 GiB with a third
     for (int i = 0; i < 5; ++i) {
-        const auto a = device_->allocate(large), b = device_->allocate(large + static_cast<unsigned>(i) * 16 * mebi);
+        const auto a = device_->allocate(large),
+                   b = device_->allocate(large + static_cast<unsigned>(i) * 16 * mebi);
         upload(*device_, b->address + large - 4, std::vector<int>{i});
         EXPECT_EQ(download<int>(*device_, b->address + large - 4, 1), std::vector<int>{i});
     }

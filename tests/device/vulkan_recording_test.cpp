@@ -1,5 +1,5 @@
-#include "vulkan_fixture.hpp"
 #include "device/vulkan/parameters.hpp"
+#include "vulkan_fixture.hpp"
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -55,8 +55,8 @@ TEST_P(VulkanRecording, EpochsRunInOrder)
             for (std::uint32_t i = 0; i < launches; ++i) { // y = (y * m + a) mod a small range, by hand
                 const double m = i % 4 == 3 ? 0.25 : 1.5 - (i % 3) * 0.5, a = i % 5;
                 set_affine(*recording, i, operand(*memory), m, a, 100);
-                expected = expected * static_cast<float>(m) + static_cast<float>(a) + static_cast<float>(i % 3) +
-                           10.0f * static_cast<float>(i % 2);
+                expected = expected * static_cast<float>(m) + static_cast<float>(a) +
+                           static_cast<float>(i % 3) + 10.0f * static_cast<float>(i % 2);
             }
             recording->submit();
             for (const float v : download<float>(*device_, memory->address, 100)) {
@@ -89,8 +89,8 @@ TEST_P(VulkanRecording, NoGroupsDoNothing)
     for (const bool one_shot : {false, true}) {
         const auto memory = device_->allocate(256);
         upload(*device_, memory->address, std::vector<float>(64, 1.0f));
-        const auto recording =
-            device_->record(std::vector{affine_launch(0), affine_launch(1), affine_launch(2)}, {.one_shot = one_shot});
+        const auto recording = device_->record(
+            std::vector{affine_launch(0), affine_launch(1), affine_launch(2)}, {.one_shot = one_shot});
         recording->begin();
         set_affine(*recording, 0, operand(*memory), 3, 0, 64);
         set_affine(*recording, 1, operand(*memory), 100, 100, 0); // an empty batch
@@ -137,8 +137,8 @@ TEST_P(VulkanRecording, GroupCountsAreFolded)
 
 TEST(Fold, CoversEveryCount)
 {
-    for (const std::uint64_t g : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{65535}, std::uint64_t{65536},
-                                  std::uint64_t{131071}, std::uint64_t{4294836225}}) {
+    for (const std::uint64_t g : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{65535},
+                                  std::uint64_t{65536}, std::uint64_t{131071}, std::uint64_t{4294836225}}) {
         const Grid grid = fold(g);
         EXPECT_GE(std::uint64_t{grid.x} * grid.y * grid.z, g);
         EXPECT_LE(grid.x, 65535u);
@@ -158,8 +158,10 @@ TEST_P(VulkanRecording, ReadsTheTexelViewAndWritesWindows)
         GTEST_SKIP() << "no windows here";
     }
     const auto filler = device_->allocate(100 * mebi); // the next ones lie in window 0 and window 1
-    const auto a = device_->allocate(20 * mebi), b = device_->allocate(20 * mebi), out = device_->allocate(20 * mebi);
-    EXPECT_NE((a->address - c.slab_address) / c.window_bytes, (out->address - c.slab_address) / c.window_bytes);
+    const auto a = device_->allocate(20 * mebi), b = device_->allocate(20 * mebi),
+               out = device_->allocate(20 * mebi);
+    EXPECT_NE((a->address - c.slab_address) / c.window_bytes,
+              (out->address - c.slab_address) / c.window_bytes);
     constexpr std::int32_t n4 = 1000;
     std::vector<float> x(n4 * 4), y(n4 * 4), sum(n4 * 4);
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -174,7 +176,8 @@ TEST_P(VulkanRecording, ReadsTheTexelViewAndWritesWindows)
             continue;
         }
         upload(*device_, out->address, std::vector<float>(n4 * 4, 0.0f));
-        const LaunchDeclaration add{{name, {}, nullptr}, {Access::read, Access::read, Access::write}, 0, 1, 0, name};
+        const LaunchDeclaration add{
+            {name, {}, nullptr}, {Access::read, Access::read, Access::write}, 0, 1, 0, name};
         const auto recording = device_->record(std::vector{add}, {});
         const Operand operands[3] = {operand(*a), operand(*b), operand(*out)};
         recording->begin();
@@ -186,14 +189,15 @@ TEST_P(VulkanRecording, ReadsTheTexelViewAndWritesWindows)
 
 TEST_P(VulkanRecording, PipelinesAreMadeOnce)
 {
-    const std::vector<LaunchDeclaration> list{affine_launch(0, {1}), affine_launch(1, {2}), affine_launch(2, {1}),
-                                              saxpy_launch(3)};
+    const std::vector<LaunchDeclaration> list{affine_launch(0, {1}), affine_launch(1, {2}),
+                                              affine_launch(2, {1}), saxpy_launch(3)};
     for (int i = 0; i < 3; ++i) {
         device_->record(list, {});
     }
     EXPECT_EQ(device_->counters().pipelines, 3u);
     expect_error(ErrorKind::unsupported, [&] {
-        device_->record(std::vector<LaunchDeclaration>{{{"no_such_kernel", {}, nullptr}, {}, 0, 0, 0, ""}}, {});
+        device_->record(std::vector<LaunchDeclaration>{{{"no_such_kernel", {}, nullptr}, {}, 0, 0, 0, ""}},
+                        {});
     });
     expect_error(ErrorKind::argument, [&] { device_->register_kernel("bad", {1, 2, 3, 4, 5, 6}); });
 }
@@ -208,8 +212,10 @@ TEST_P(VulkanRecording, RegisteredCodeIsReplacedForNewRecordings)
     set_affine(*old, 0, operand(*memory), 2, 3, 64);
     old->submit();
     EXPECT_EQ(download<float>(*device_, memory->address, 64), std::vector<float>(64, 5.0f));
-    const auto fresh = device_->record(std::vector<LaunchDeclaration>{{{"affine", {}, nullptr},
-                                       {Access::read, Access::read_write}, 1, 1, 0, ""}}, {});
+    const auto fresh = device_->record(
+        std::vector<LaunchDeclaration>{
+            {{"affine", {}, nullptr}, {Access::read, Access::read_write}, 1, 1, 0, ""}},
+        {});
     fresh->begin();
     set_saxpy(*fresh, 0, *memory, *memory, 1, 64);
     fresh->submit();

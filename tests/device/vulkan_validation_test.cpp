@@ -40,7 +40,11 @@ TEST_P(VulkanValidation, OtherwiseSilent) // the fixture fails for any message
     }
     const bool texels = capabilities().texel_view;
     list.push_back({{texels ? "texel_add" : "window_add", {}, nullptr},
-                    {Access::read, Access::read, Access::write}, 0, 1, 50, "add"});
+                    {Access::read, Access::read, Access::write},
+                    0,
+                    1,
+                    50,
+                    "add"});
     for (const bool one_shot : {false, true}) {
         const auto recording = device_->record(list, {.timestamps = true, .one_shot = one_shot});
         for (int call = 0; call < (one_shot ? 1 : 5); ++call) {

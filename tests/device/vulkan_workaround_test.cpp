@@ -45,7 +45,8 @@ TEST_P(VulkanWorkaround, WritesWhatItAllocates)
 
 TEST_P(VulkanWorkaround, TexelViewOfAllOfTheSlab)
 {
-    const std::uint64_t most = 16 * std::uint64_t{context().device.physical().properties.limits.maxTexelBufferElements};
+    const std::uint64_t most =
+        16 * std::uint64_t{context().device.physical().properties.limits.maxTexelBufferElements};
     EXPECT_EQ(capabilities().texel_view, capabilities().slab_bytes <= most);
     if (capabilities().shader_class == "swiftshader") {
         EXPECT_EQ(most, std::uint64_t{1} << 20) << "a larger slab view could be had now";

@@ -185,7 +185,7 @@ TEST(MaxPool2d, SecondAndThirdGradientsAreThoseOfDifferences)
 TEST(MaxPool2d, SecondGradientEqualsTheReference)
 {
     for (const Case& c : cases) {
-        const Floats x = numbers(count(c.x), 3, 4001);
+        const Floats x = numbers(count(c.x), 3, 33);
         const auto second = [&](const Device& device) {
             const Variable v(from_vector(x, shape_of(c.x), {.device = device}));
             const Tensor y = max_pool2d(v, c.options);

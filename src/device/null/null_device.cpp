@@ -26,7 +26,10 @@ public:
     const Capabilities& capabilities() const override { return capabilities_; }
     Counters counters() const override;
     std::unique_ptr<Memory> allocate(std::uint64_t bytes) override { return make_memory(bytes, false); }
-    std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) override { return make_memory(bytes, true); }
+    std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) override
+    {
+        return make_memory(bytes, true);
+    }
     void set_memory_limit(std::uint64_t bytes) override { ranges_.set_limit(bytes); }
     void upload(Address, std::span<const std::byte>) override { health_.require_alive("upload"); }
     void download(Address, std::span<std::byte> to) override
@@ -63,8 +66,8 @@ private:
 
 class NullMemory : public Memory {
 public:
-    NullMemory(std::shared_ptr<NullDevice> device, const SubAllocator::Allocation& allocation, std::uint64_t size,
-               bool readable)
+    NullMemory(std::shared_ptr<NullDevice> device, const SubAllocator::Allocation& allocation,
+               std::uint64_t size, bool readable)
         : device_(std::move(device)), allocation_(allocation)
     {
         address = allocation.address;
@@ -88,8 +91,7 @@ class NullRecording : public Recording {
 public:
     NullRecording(std::shared_ptr<NullDevice> device, std::size_t launches)
         : device_(std::move(device)), launches_(launches)
-    {
-    }
+    {}
     void begin() override
     {
         device_->health_.require_alive("begin");
@@ -181,8 +183,10 @@ Capabilities null_capabilities(const NullOptions& options)
         c.slab_bytes = 256 * mebi;
         c.texel_view = true;
     } else if (options.imitate != "null") {
-        reprise::detail::fail(ErrorKind::argument, "null device", "It imitates lavapipe, swiftshader, gpu or null, "
-                              "not (", options.imitate, ").");
+        reprise::detail::fail(ErrorKind::argument, "null device",
+                              "It imitates lavapipe, swiftshader, gpu or null, "
+                              "not (",
+                              options.imitate, ").");
     }
     if (c.slab_bytes > 0) {
         c.slab_address = first_address;

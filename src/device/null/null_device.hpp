@@ -1,5 +1,5 @@
-// A device that accepts everything and computes nothing: plans are tested on it without a driver.  Its addresses
-// are made up, its tickets are done at once, downloads give zeros.
+// A device that accepts everything and computes nothing: plans are tested on it without a driver.  Its
+// addresses are made up, its tickets are done at once, downloads give zeros.
 #pragma once
 #include "device/device.hpp"
 

@@ -16,7 +16,10 @@ constexpr int poison_byte = 0xFF; // NaN in every float format
 // Tensors are padded to 16 bytes: kernels may write whole words there.
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
-std::byte* pointer(Address address) { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address)); }
+std::byte* pointer(Address address)
+{
+    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+}
 
 } // namespace
 
@@ -25,19 +28,23 @@ Address HostArena::allocate(std::uint64_t bytes)
     const std::uint64_t taken = SubAllocator::rounded(bytes);
     const std::lock_guard lock(mutex_);
     if (taken > limit_ || live_bytes_ > limit_ - taken) {
-        fail_out_of_memory(bytes, {limit_, live_bytes_, peak_bytes_, live_bytes_,
-                                   limit_ - std::min(limit_, live_bytes_), allocations_}, "the reference device");
+        fail_out_of_memory(bytes,
+                           {limit_, live_bytes_, peak_bytes_, live_bytes_,
+                            limit_ - std::min(limit_, live_bytes_), allocations_},
+                           "the reference device");
     }
     Block block{nullptr, bytes, taken};
     try {
         block.storage = std::make_unique_for_overwrite<std::byte[]>(taken + 2 * canary_bytes + alignment);
     } catch (const std::bad_alloc&) {
-        fail_out_of_memory(bytes, {limit_, live_bytes_, peak_bytes_, live_bytes_, 0, allocations_}, "the host");
+        fail_out_of_memory(bytes, {limit_, live_bytes_, peak_bytes_, live_bytes_, 0, allocations_},
+                           "the host");
     }
     const auto start = reinterpret_cast<std::uintptr_t>(block.storage.get()) + canary_bytes;
     const Address address = (start + alignment - 1) / alignment * alignment;
     std::memset(pointer(address - canary_bytes), static_cast<int>(canary), canary_bytes);
-    std::memset(pointer(address + padded(bytes)), static_cast<int>(canary), taken - padded(bytes) + canary_bytes);
+    std::memset(pointer(address + padded(bytes)), static_cast<int>(canary),
+                taken - padded(bytes) + canary_bytes);
     std::memset(pointer(address), poison_ ? poison_byte : 0, padded(bytes));
     live_.emplace(address, std::move(block));
     live_bytes_ += taken;
@@ -95,8 +102,8 @@ void HostArena::check()
     }
     if (broken_) {
         broken_ = false;
-        reprise::detail::fail(ErrorKind::internal, "reference device", "A kernel has written beside an allocation of (",
-                              broken_bytes_, ") bytes.");
+        reprise::detail::fail(ErrorKind::internal, "reference device",
+                              "A kernel has written beside an allocation of (", broken_bytes_, ") bytes.");
     }
 }
 

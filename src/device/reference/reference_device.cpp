@@ -17,8 +17,7 @@ public:
     explicit ReferenceDevice(const ReferenceOptions& options)
         : options_(options), capabilities_(reference_capabilities(options)),
           arena_(options.memory_limit, options.poison), generator_(options.seed)
-    {
-    }
+    {}
 
     const Capabilities& capabilities() const override { return capabilities_; }
     Counters counters() const override;
@@ -28,7 +27,8 @@ public:
     void upload(Address to, std::span<const std::byte> from) override;
     void download(Address from, std::span<std::byte> to) override;
     std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;
-    void register_kernel(const std::string&, std::vector<std::uint32_t>) override {} // SPIR-V is nothing to it
+    void register_kernel(const std::string&, std::vector<std::uint32_t>) override {
+    } // SPIR-V is nothing to it
     bool done(Ticket) override
     {
         health_.require_alive("done");
@@ -182,7 +182,8 @@ Ticket ReferenceRecording::submit()
         for (const std::size_t launch : epoch) {
             if (timed_) {
                 times_[launch] =
-                    std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+                    std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
+                        .count();
             }
             run(launch);
         }
@@ -205,7 +206,8 @@ void ReferenceRecording::run(std::size_t launch)
     (*launches_[launch].kernel.host)({call.operands, call.floats, call.ints, call.groups});
     if (hashed && hash_reads(launch) != before) {
         reprise::detail::fail(ErrorKind::internal, "reference device", "Launch (", launch, ", ",
-                              launches_[launch].kernel.name, ") has changed an operand that it declares as read.");
+                              launches_[launch].kernel.name,
+                              ") has changed an operand that it declares as read.");
     }
 }
 
@@ -215,8 +217,8 @@ void ReferenceRecording::check_operands(std::size_t launch) const
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
         const Operand& operand = call.operands[i];
         if (operand.address != 0 && !device_->arena_.holds(operand.address, operand.bytes)) {
-            reprise::detail::fail(ErrorKind::internal, "reference device", "Operand (", i, ") of launch (", launch,
-                                  ", ", launches_[launch].kernel.name, ") with (", operand.bytes,
+            reprise::detail::fail(ErrorKind::internal, "reference device", "Operand (", i, ") of launch (",
+                                  launch, ", ", launches_[launch].kernel.name, ") with (", operand.bytes,
                                   ") bytes lies outside every live allocation.");
         }
     }

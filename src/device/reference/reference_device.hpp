@@ -1,6 +1,7 @@
-// The device that specifies: host memory and Kernel::host, run at submit() one launch after the other, in an order
-// within each epoch that a seeded generator shuffles.  It checks what a GPU would not: that launches touch live
-// memory only, that what they declare as read keeps its bytes, and that nothing writes beside an allocation.
+// The device that specifies: host memory and Kernel::host, run at submit() one launch after the other, in
+// an order within each epoch that a seeded generator shuffles.  It checks what a GPU would not: that
+// launches touch live memory only, that what they declare as read keeps its bytes, and that nothing writes
+// beside an allocation.
 #pragma once
 #include "device/device.hpp"
 

@@ -5,10 +5,10 @@
 namespace reprise::device::vulkan {
 
 enum class MemoryUse : std::uint8_t {
-    device,    // kernels'; mapped where the device is unified
-    upload,    // written by the host, copied from
+    device,     // kernels'; mapped where the device is unified
+    upload,     // written by the host, copied from
     parameters, // written by the host, read by kernels: device-local if there is such a type
-    readback,  // written by the device, read by the host
+    readback,   // written by the device, read by the host
 };
 
 class Buffer {

@@ -18,9 +18,9 @@ Kind kind_of(const PhysicalDevice& d)
 
 const char* shader_class_of(const PhysicalDevice& d)
 {
-    return d.is(VK_DRIVER_ID_MESA_LLVMPIPE)          ? "lavapipe"
+    return d.is(VK_DRIVER_ID_MESA_LLVMPIPE)        ? "lavapipe"
            : d.is(VK_DRIVER_ID_GOOGLE_SWIFTSHADER) ? "swiftshader"
-                                                     : "gpu";
+                                                   : "gpu";
 }
 
 } // namespace

@@ -6,7 +6,8 @@ namespace reprise::device::vulkan {
 
 struct PhysicalDevice;
 
-inline constexpr std::uint64_t window_bytes = std::uint64_t{128} << 20; // shaders/common/abi.glsl: 2^23 texels
+inline constexpr std::uint64_t window_bytes = std::uint64_t{128}
+                                              << 20; // shaders/common/abi.glsl: 2^23 texels
 inline constexpr std::uint32_t window_count = 16;
 
 // All but the slab's fields, which are known when the device is open.

@@ -12,9 +12,8 @@ CommandArena::CommandArena(const LogicalDevice& device) : device_(device)
     VkCommandPoolCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
     info.queueFamilyIndex = device_.queue_family();
-    device_.check("record", "vkCreateCommandPool", [&] {
-        return device_.vk.vkCreateCommandPool(device_.handle(), &info, nullptr, &pool_);
-    });
+    device_.check("record", "vkCreateCommandPool",
+                  [&] { return device_.vk.vkCreateCommandPool(device_.handle(), &info, nullptr, &pool_); });
 }
 
 CommandArena::~CommandArena() { device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr); }
@@ -37,7 +36,8 @@ VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags)
     VkCommandBufferBeginInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     info.flags = flags;
-    device_.check("record", "vkBeginCommandBuffer", [&] { return device_.vk.vkBeginCommandBuffer(list, &info); });
+    device_.check("record", "vkBeginCommandBuffer",
+                  [&] { return device_.vk.vkBeginCommandBuffer(list, &info); });
     return list;
 }
 

@@ -11,7 +11,10 @@ std::uint64_t slab_bytes(const PhysicalDevice& physical, const DeviceOptions& op
     return options.slab_bytes != 0 ? options.slab_bytes : Slab::default_bytes(physical);
 }
 
-std::uint64_t default_limit(const PhysicalDevice& physical) { return capabilities_of(physical, "").memory_limit; }
+std::uint64_t default_limit(const PhysicalDevice& physical)
+{
+    return capabilities_of(physical, "").memory_limit;
+}
 
 bool host_sees_local_memory(const LogicalDevice& device)
 {
@@ -40,8 +43,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
       memory(device, slab, default_limit(physical), [this] { drain(); }),
       transfers(device, queue, memory, arenas, staging, readback),
       direct_parameters(host_sees_local_memory(device))
-{
-}
+{}
 
 // What is retired gives back to pools and arenas, which go before the queue does.
 Context::~Context() { queue.collect_all(); }

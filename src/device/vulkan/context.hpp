@@ -7,7 +7,8 @@ namespace reprise::device::vulkan {
 
 struct Context {
     // `external`: null, or the application's device.
-    Context(std::shared_ptr<Instance>, const PhysicalDevice&, const DeviceOptions&, const ExternalVulkan* external);
+    Context(std::shared_ptr<Instance>, const PhysicalDevice&, const DeviceOptions&,
+            const ExternalVulkan* external);
     ~Context();
 
     // A call's lists, behind the uploads that wait, with nothing of others between.

@@ -14,10 +14,9 @@ class Checker {
 public:
     explicit Checker(Health& health) : health_(health) {}
 
-    // Runs `call` (-> VkResult), or fails in its place where a test has ordered it.  `kind`: allocate, submit,
-    // wait or record; `name`: of the driver's function.  Returns the success codes.
-    template <class Call>
-    VkResult operator()(const char* kind, const char* name, Call&& call) const
+    // Runs `call` (-> VkResult), or fails in its place where a test has ordered it.  `kind`: allocate,
+    // submit, wait or record; `name`: of the driver's function.  Returns the success codes.
+    template <class Call> VkResult operator()(const char* kind, const char* name, Call&& call) const
     {
         health_.require_alive(name);
         VkResult result = ordered(kind);

@@ -20,7 +20,8 @@ void load_vulkan()
     const std::lock_guard lock(volk_mutex);
     static const VkResult result = volkInitialize();
     if (result != VK_SUCCESS) {
-        reprise::detail::fail(ErrorKind::device, "vulkan", "The Vulkan loader (libvulkan.so.1, vulkan-1.dll) can not "
+        reprise::detail::fail(ErrorKind::device, "vulkan",
+                              "The Vulkan loader (libvulkan.so.1, vulkan-1.dll) can not "
                               "be loaded: install the graphics driver or the loader's package.");
     }
     if (volkGetInstanceVersion() < VK_API_VERSION_1_2) {
@@ -28,8 +29,7 @@ void load_vulkan()
     }
 }
 
-template <class Properties, class Query>
-std::vector<Properties> all(Query&& query)
+template <class Properties, class Query> std::vector<Properties> all(Query&& query)
 {
     std::uint32_t count = 0;
     std::vector<Properties> list;
@@ -56,11 +56,13 @@ bool has_extension(const char* name)
     const auto extensions = all<VkExtensionProperties>([](std::uint32_t* n, VkExtensionProperties* p) {
         return vkEnumerateInstanceExtensionProperties(nullptr, n, p);
     });
-    return std::any_of(extensions.begin(), extensions.end(),
-                       [&](const VkExtensionProperties& e) { return std::strcmp(e.extensionName, name) == 0; });
+    return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& e) {
+        return std::strcmp(e.extensionName, name) == 0;
+    });
 }
 
-VKAPI_ATTR VkBool32 VKAPI_CALL forward(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
+VKAPI_ATTR VkBool32 VKAPI_CALL forward(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                       VkDebugUtilsMessageTypeFlagsEXT,
                                        const VkDebugUtilsMessengerCallbackDataEXT* data, void* sink)
 {
     try {
@@ -79,15 +81,14 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(std::function<void(const std::
     info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
     info.messageSeverity =
         VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
-                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
+    info.messageType =
+        VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
     info.pfnUserCallback = forward;
     info.pUserData = sink;
     return info;
 }
 
-template <class Function>
-void load(VkInstance instance, const char* name, Function& function)
+template <class Function> void load(VkInstance instance, const char* name, Function& function)
 {
     function = reinterpret_cast<Function>(vkGetInstanceProcAddr(instance, name));
 }
@@ -132,7 +133,8 @@ std::shared_ptr<Instance> Instance::make(const DeviceOptions& options)
     VkInstance handle = VK_NULL_HANDLE;
     const VkResult result = vkCreateInstance(&info, nullptr, &handle);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-        reprise::detail::fail(ErrorKind::device, "vulkan", "There is no Vulkan driver: install the one of the GPU, or "
+        reprise::detail::fail(ErrorKind::device, "vulkan",
+                              "There is no Vulkan driver: install the one of the GPU, or "
                               "lavapipe (Mesa) for the CPU.");
     }
     if (result != VK_SUCCESS) {

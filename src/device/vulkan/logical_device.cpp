@@ -37,9 +37,8 @@ void LogicalDevice::create()
     info.pQueueCreateInfos = &queue_info;
     info.enabledExtensionCount = physical_.portability_subset ? 1 : 0;
     info.ppEnabledExtensionNames = &portability;
-    check("allocate", "vkCreateDevice", [&] {
-        return instance_->functions().vkCreateDevice(physical_.handle, &info, nullptr, &handle_);
-    });
+    check("allocate", "vkCreateDevice",
+          [&] { return instance_->functions().vkCreateDevice(physical_.handle, &info, nullptr, &handle_); });
     vk = instance_->device_functions(handle_);
     vk.vkGetDeviceQueue(handle_, queue_family_, 0, &queue_);
 }
@@ -58,8 +57,9 @@ std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFla
     std::uint32_t best = VK_MAX_MEMORY_TYPES;
     for (std::uint32_t i = 0; i < physical_.memory.memoryTypeCount; ++i) {
         const VkMemoryPropertyFlags flags = memory_flags(i);
-        const bool special = (flags & (VK_MEMORY_PROPERTY_PROTECTED_BIT |
-                                       VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD)) != 0; // refused or slow
+        const bool special =
+            (flags & (VK_MEMORY_PROPERTY_PROTECTED_BIT | VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD)) !=
+            0; // refused or slow
         if (!(bits >> i & 1) || (flags & required) != required || special) {
             continue;
         }
@@ -70,8 +70,9 @@ std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFla
         }
     }
     if (best == VK_MAX_MEMORY_TYPES) {
-        reprise::detail::fail(ErrorKind::unsupported, "vulkan", "No memory type of the device has the properties (",
-                              required, ") among the types (", bits, ") that a storage buffer may use.");
+        reprise::detail::fail(ErrorKind::unsupported, "vulkan",
+                              "No memory type of the device has the properties (", required,
+                              ") among the types (", bits, ") that a storage buffer may use.");
     }
     return best;
 }

@@ -23,18 +23,17 @@ public:
     bool unified() const noexcept { return physical_.is_unified() && !imitate_discrete_; }
     bool imitates_discrete() const noexcept { return imitate_discrete_; }
 
-    // A memory type among `bits` with all of `required`, the most of `wanted` and the fewest of `unwanted` flags.
-    // Throws Error(unsupported) where there is none.
-    std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags required, VkMemoryPropertyFlags wanted,
-                              VkMemoryPropertyFlags unwanted) const;
+    // A memory type among `bits` with all of `required`, the most of `wanted` and the fewest of `unwanted`
+    // flags. Throws Error(unsupported) where there is none.
+    std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,
+                              VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted) const;
     VkMemoryPropertyFlags memory_flags(std::uint32_t type) const
     {
         return physical_.memory.memoryTypes[type].propertyFlags;
     }
 
     // Debuggers show it; nothing where VK_EXT_debug_utils is absent.
-    template <class Handle>
-    void name(VkObjectType type, Handle object, const std::string& text) const
+    template <class Handle> void name(VkObjectType type, Handle object, const std::string& text) const
     {
         set_name(type, (std::uint64_t)object, text); // an integer or a pointer, as the platform has it
     }

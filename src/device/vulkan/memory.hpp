@@ -1,4 +1,5 @@
-// Device memory: the slab and, when it is full, further blocks, dealt out by the sub-allocator within a limit.
+// Device memory: the slab and, when it is full, further blocks, dealt out by the sub-allocator within a
+// limit.
 #pragma once
 #include "device/suballocator.hpp"
 #include "device/vulkan/slab.hpp"
@@ -23,9 +24,9 @@ public:
     // Where an address lies.
     struct Place {
         VkBuffer buffer;
-        std::uint64_t offset, bytes;    // bytes: to the end of the block
-        std::byte* host;                // null: not mapped
-        bool host_cached;               // the host reads it at full speed
+        std::uint64_t offset, bytes; // bytes: to the end of the block
+        std::byte* host;             // null: not mapped
+        bool host_cached;            // the host reads it at full speed
     };
     // Throws Error(internal) for a range outside every block.
     Place locate(Address, std::uint64_t bytes) const;
@@ -36,14 +37,14 @@ public:
 private:
     bool grow(std::uint64_t bytes); // false: the limits do not allow it; throws where the driver has no more
     void add_block(std::uint64_t bytes);
-    void trim();                    // empty blocks go back to the driver
+    void trim(); // empty blocks go back to the driver
 
     const LogicalDevice& device_;
     std::function<void()> drain_;
     SubAllocator ranges_;
     std::mutex growth_; // one thread at a time asks the driver
     mutable std::shared_mutex mutex_;
-    std::map<Address, Place> places_; // blocks and added ranges
+    std::map<Address, Place> places_;                          // blocks and added ranges
     std::map<std::uint32_t, std::unique_ptr<Buffer>> further_; // by number of block; the slab is block 0
 };
 

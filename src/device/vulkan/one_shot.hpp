@@ -1,6 +1,7 @@
-// A recording that is submitted once: what eager evaluation makes.  Its command buffers are recorded at submit(),
-// when the groups are known, with direct dispatches; launches without groups are left out.  Kernels read the
-// records where the host wrote them, or from a copy where the host does not see the device's memory.
+// A recording that is submitted once: what eager evaluation makes.  Its command buffers are recorded at
+// submit(), when the groups are known, with direct dispatches; launches without groups are left out.
+// Kernels read the records where the host wrote them, or from a copy where the host does not see the
+// device's memory.
 #pragma once
 #include "device/vulkan/context.hpp"
 #include "device/vulkan/parameters.hpp"

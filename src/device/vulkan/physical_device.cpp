@@ -205,10 +205,9 @@ PhysicalDevice inspect(const Instance& instance, VkPhysicalDevice handle)
     d.properties = query.properties;
     instance.functions().vkGetPhysicalDeviceMemoryProperties(handle, &d.memory);
     if (d.properties.apiVersion < VK_API_VERSION_1_2) {
-        d.refusals.push_back("Its driver knows Vulkan " +
-                             std::to_string(VK_API_VERSION_MAJOR(d.properties.apiVersion)) + "." +
-                             std::to_string(VK_API_VERSION_MINOR(d.properties.apiVersion)) +
-                             " and 1.2 is needed: update it.");
+        d.refusals.push_back(
+            "Its driver knows Vulkan " + std::to_string(VK_API_VERSION_MAJOR(d.properties.apiVersion)) + "." +
+            std::to_string(VK_API_VERSION_MINOR(d.properties.apiVersion)) + " and 1.2 is needed: update it.");
         return d;
     }
     d.v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;

@@ -27,8 +27,8 @@ public:
 
     const std::vector<std::string>& missing() const noexcept { return missing_; }
     const FeatureChain& enabled() const noexcept { return enabled_; }
-    // Keeps of what is enabled only what `given` has, too; null: only what is required.  A required feature that
-    // is not given is missing.
+    // Keeps of what is enabled only what `given` has, too; null: only what is required.  A required feature
+    // that is not given is missing.
     void restrict_to(const FeatureChain* given);
 
     static std::vector<const char*> required_names();
@@ -47,8 +47,8 @@ struct PhysicalDevice {
     VkPhysicalDeviceMemoryProperties memory{};
     FeatureRequest features;
     std::uint32_t queue_family = 0;
-    std::uint32_t timestamp_bits = 0; // of that family; 0: no timestamps
-    bool portability_subset = false;  // must be enabled where it exists
+    std::uint32_t timestamp_bits = 0;  // of that family; 0: no timestamps
+    bool portability_subset = false;   // must be enabled where it exists
     std::vector<std::string> refusals; // sentences; empty: it serves
 
     bool is(VkDriverId id) const noexcept { return v12.driverID == id; }
@@ -66,7 +66,8 @@ void use_queue_family(const Instance&, PhysicalDevice&, std::uint32_t family);
 // Never throws for what the device lacks: see `refusals`.
 PhysicalDevice inspect(const Instance&, VkPhysicalDevice);
 
-// All of them, best first: discrete, integrated, virtual, CPU (lavapipe before SwiftShader); refused ones last.
+// All of them, best first: discrete, integrated, virtual, CPU (lavapipe before SwiftShader); refused ones
+// last.
 std::vector<PhysicalDevice> inspect_all(const Instance&);
 
 std::string joined(const std::vector<std::string>& sentences);

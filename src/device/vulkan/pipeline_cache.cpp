@@ -108,9 +108,8 @@ VkShaderModule PipelineCache::make_module(const std::string& name, std::span<con
     info.codeSize = words.size_bytes();
     info.pCode = words.data();
     VkShaderModule module = VK_NULL_HANDLE;
-    device_.check("record", "vkCreateShaderModule", [&] {
-        return device_.vk.vkCreateShaderModule(device_.handle(), &info, nullptr, &module);
-    });
+    device_.check("record", "vkCreateShaderModule",
+                  [&] { return device_.vk.vkCreateShaderModule(device_.handle(), &info, nullptr, &module); });
     ++modules_;
     device_.name(VK_OBJECT_TYPE_SHADER_MODULE, module, name);
     return module;

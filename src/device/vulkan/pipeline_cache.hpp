@@ -18,7 +18,7 @@ public:
     std::vector<VkPipeline> get(std::span<const LaunchDeclaration>);
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
 
-    std::uint64_t pipelines() const;      // made so far
+    std::uint64_t pipelines() const; // made so far
     std::uint64_t shader_modules() const;
 
 private:

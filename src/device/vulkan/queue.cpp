@@ -16,9 +16,8 @@ Queue::Queue(LogicalDevice& device, const ExternalVulkan* external) : device_(de
     VkSemaphoreCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
     info.pNext = &type;
-    device_.check("allocate", "vkCreateSemaphore", [&] {
-        return device_.vk.vkCreateSemaphore(device_.handle(), &info, nullptr, &timeline_);
-    });
+    device_.check("allocate", "vkCreateSemaphore",
+                  [&] { return device_.vk.vkCreateSemaphore(device_.handle(), &info, nullptr, &timeline_); });
     device_.name(VK_OBJECT_TYPE_SEMAPHORE, timeline_, "reprise timeline");
 }
 
@@ -72,9 +71,8 @@ bool Queue::done(Ticket ticket)
         return true;
     }
     Ticket now = 0;
-    device_.check("wait", "vkGetSemaphoreCounterValue", [&] {
-        return device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now);
-    });
+    device_.check("wait", "vkGetSemaphoreCounterValue",
+                  [&] { return device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now); });
     advance(now);
     return ticket <= now;
 }
@@ -95,8 +93,7 @@ bool Queue::reached(Ticket ticket) noexcept
 void Queue::advance(Ticket now) noexcept
 {
     Ticket seen = completed_.load(std::memory_order_relaxed);
-    while (seen < now && !completed_.compare_exchange_weak(seen, now, std::memory_order_acq_rel)) {
-    }
+    while (seen < now && !completed_.compare_exchange_weak(seen, now, std::memory_order_acq_rel)) {}
 }
 
 void Queue::wait(Ticket ticket)
@@ -106,8 +103,8 @@ void Queue::wait(Ticket ticket)
         return;
     }
     if (ticket > submitted()) {
-        reprise::detail::fail(ErrorKind::argument, "wait", "Ticket (", ticket, ") was not given out: the last is (",
-                              submitted(), ").");
+        reprise::detail::fail(ErrorKind::argument, "wait", "Ticket (", ticket,
+                              ") was not given out: the last is (", submitted(), ").");
     }
     VkSemaphoreWaitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;

@@ -25,8 +25,8 @@ public:
     // Held while a call's lists are put together and submitted, so that nothing comes between them.
     std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
 
-    // Under lock().  One vkQueueSubmit in batches of at most `per_batch` lists, each of which counts the timeline
-    // up: a driver that kills long jobs sees short ones.  If it throws, nothing was submitted.
+    // Under lock().  One vkQueueSubmit in batches of at most `per_batch` lists, each of which counts the
+    // timeline up: a driver that kills long jobs sees short ones.  If it throws, nothing was submitted.
     Ticket submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch = ~std::size_t{0});
 
     Ticket submitted() const noexcept { return submitted_.load(std::memory_order_acquire); }

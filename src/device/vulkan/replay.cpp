@@ -28,9 +28,8 @@ Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclarati
     launches_timed_ = options.timestamps && can_time ? parameters_.launches() : 0;
     const bool watchdog = !device.physical().is_cpu();
     if (can_time && (options.timestamps || watchdog)) {
-        resources_->timestamps =
-            std::make_unique<Timestamps>(device, context_->readback,
-                                         static_cast<std::uint32_t>(slots_.size()), launches_timed_);
+        resources_->timestamps = std::make_unique<Timestamps>(
+            device, context_->readback, static_cast<std::uint32_t>(slots_.size()), launches_timed_);
     }
     per_batch_ = watchdog ? 1 : ~std::size_t{0};
     resources_->arena = context_->arenas.take();
@@ -71,7 +70,8 @@ void Replay::record_slot(std::uint32_t i)
     }
     const VkBufferCopy copy{resources_->slots.offset() + i * slot_bytes_, resources_->block.offset(),
                             resources_->block.bytes()};
-    device.vk.vkCmdCopyBuffer(slot.prologue, resources_->slots.buffer(), resources_->block.buffer(), 1, &copy);
+    device.vk.vkCmdCopyBuffer(slot.prologue, resources_->slots.buffer(), resources_->block.buffer(), 1,
+                              &copy);
     barrier(device, slot.prologue, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
             VK_ACCESS_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_SHADER_READ_BIT);
@@ -109,8 +109,8 @@ void Replay::record_segments(std::span<const LaunchDeclaration> launches,
                 device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
             }
             const Address record = block_address + parameters_.record_offset(i);
-            device.vk.vkCmdPushConstants(list, context_->slab.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                         sizeof record, &record);
+            device.vk.vkCmdPushConstants(list, context_->slab.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT,
+                                         0, sizeof record, &record);
             device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.grid_offset(i));
         }
         resources_->arena->end(list);

@@ -1,7 +1,7 @@
-// A recording that is made once and replayed (DESIGN, "Replay protocol").  A call is one list of command buffers:
-//   the slot's prologue   full barrier, copy of the slot into the fixed block, barrier to indirect and shader reads
-//   the shared segments   at most 64 launches each; dispatches, epoch barriers and timestamps, nothing with ranges
-//   the slot's epilogue   timestamps to the host's memory, barrier to host reads
+// A recording that is made once and replayed (docs/architecture.md).  A call is one list of command buffers:
+//   the slot's prologue  full barrier, slot copied into the fixed block, barrier to indirect and shader reads
+//   the slot's prologue  full barrier, slot copied into the fixed block, barrier to indirect, shader reads
+//   the slot's epilogue  timestamps to the host's memory, barrier to host reads
 #pragma once
 #include "device/vulkan/context.hpp"
 #include "device/vulkan/parameters.hpp"
@@ -24,8 +24,8 @@ public:
 private:
     struct Resources : Retired {
         CommandArenas::Lease arena;
-        Slice slots; // the host's, one after the other
-        Slice block; // the device's
+        Slice slots;                            // the host's, one after the other
+        Slice block;                            // the device's
         std::unique_ptr<Timestamps> timestamps; // null: none
     };
     struct Slot {
@@ -45,11 +45,11 @@ private:
     std::unique_ptr<Resources> resources_; // handed to the queue at the end
     std::vector<Slot> slots_;
     std::vector<VkCommandBuffer> segments_;
-    std::vector<VkCommandBuffer> lists_;   // scratch of submit()
+    std::vector<VkCommandBuffer> lists_; // scratch of submit()
     Address slab_ = 0;
     std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;
     std::uint32_t launches_timed_ = 0;
-    std::uint32_t current_ = 0, set_ = 0;  // launches set in this replay
+    std::uint32_t current_ = 0, set_ = 0; // launches set in this replay
     bool open_ = false;
     std::size_t per_batch_ = ~std::size_t{0};
 };

@@ -96,16 +96,15 @@ void Slab::create_layouts()
 void Slab::write_set()
 {
     const auto& vk = device_.vk;
-    const std::array<VkDescriptorPoolSize, 2> sizes{{{VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 1},
-                                                     {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, window_count}}};
+    const std::array<VkDescriptorPoolSize, 2> sizes{
+        {{VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 1}, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, window_count}}};
     VkDescriptorPoolCreateInfo pool{};
     pool.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
     pool.maxSets = 1;
     pool.poolSizeCount = windows_ ? 2 : 1;
     pool.pPoolSizes = sizes.data();
-    device_.check("allocate", "vkCreateDescriptorPool", [&] {
-        return vk.vkCreateDescriptorPool(device_.handle(), &pool, nullptr, &pool_);
-    });
+    device_.check("allocate", "vkCreateDescriptorPool",
+                  [&] { return vk.vkCreateDescriptorPool(device_.handle(), &pool, nullptr, &pool_); });
     VkDescriptorSetAllocateInfo allocation{};
     allocation.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
     allocation.descriptorPool = pool_;

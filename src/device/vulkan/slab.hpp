@@ -1,5 +1,6 @@
-// The first block of device memory and the one descriptor set that all kernels see it through: binding 0 a texel
-// view (RGBA32F), binding 1 sixteen storage windows of 128 MiB.  Bound once for each command buffer, never changed.
+// The first block of device memory and the one descriptor set that all kernels see it through: binding 0 a
+// texel view (RGBA32F), binding 1 sixteen storage windows of 128 MiB.  Bound once for each command buffer,
+// never changed.
 #pragma once
 #include "device/vulkan/buffer.hpp"
 #include "device/vulkan/capabilities.hpp"
@@ -19,7 +20,7 @@ public:
     VkPipelineLayout pipeline_layout() const noexcept { return pipeline_layout_; }
     void bind(VkCommandBuffer) const;
 
-    // As fits the device: see DESIGN, "Launch ABI".
+    // As fits the device.
     static std::uint64_t default_bytes(const PhysicalDevice&);
 
 private:

@@ -69,8 +69,8 @@ std::uint32_t SlicePool::add_chunk(std::uint64_t bytes)
     return at;
 }
 
-// One empty chunk of the usual size stays, so that a load that comes and goes asks the driver for nothing.  Owners
-// give slices back only when the device has done with them, so the others can go at once.
+// One empty chunk of the usual size stays, so that a load that comes and goes asks the driver for nothing.
+// Owners give slices back only when the device has done with them, so the others can go at once.
 void SlicePool::release(std::uint32_t at, std::uint32_t node) noexcept
 {
     const std::lock_guard lock(mutex_);

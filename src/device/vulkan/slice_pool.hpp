@@ -39,8 +39,7 @@ public:
     // `chunk_bytes`: of one buffer; a larger request gets a buffer of its own size.
     SlicePool(const LogicalDevice& device, MemoryUse use, std::uint64_t chunk_bytes, std::string name)
         : device_(device), use_(use), chunk_bytes_(chunk_bytes), name_(std::move(name))
-    {
-    }
+    {}
 
     Slice allocate(std::uint64_t bytes); // 256-byte aligned in its buffer
     std::uint64_t reserved() const;      // bytes of all chunks

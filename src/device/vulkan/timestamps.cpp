@@ -12,9 +12,8 @@ Timestamps::Timestamps(const LogicalDevice& device, SlicePool& readback, std::ui
     info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = 2 * slots + launches;
-    device_.check("record", "vkCreateQueryPool", [&] {
-        return device_.vk.vkCreateQueryPool(device_.handle(), &info, nullptr, &pool_);
-    });
+    device_.check("record", "vkCreateQueryPool",
+                  [&] { return device_.vk.vkCreateQueryPool(device_.handle(), &info, nullptr, &pool_); });
 }
 
 Timestamps::~Timestamps() { device_.vk.vkDestroyQueryPool(device_.handle(), pool_, nullptr); }
@@ -62,10 +61,7 @@ double Timestamps::between(std::uint64_t from, std::uint64_t to) const
     return static_cast<double>((to - from) & mask) * device_.physical().properties.limits.timestampPeriod;
 }
 
-double Timestamps::duration(std::uint32_t slot) const
-{
-    return between(values(slot)[0], values(slot)[1]);
-}
+double Timestamps::duration(std::uint32_t slot) const { return between(values(slot)[0], values(slot)[1]); }
 
 std::vector<double> Timestamps::launches(std::uint32_t slot) const
 {

@@ -12,9 +12,10 @@ public:
     Timestamps(const Timestamps&) = delete;
     Timestamps& operator=(const Timestamps&) = delete;
 
-    void write_begin(VkCommandBuffer, std::uint32_t slot) const; // resets the slot's queries and the launches'
+    void write_begin(VkCommandBuffer,
+                     std::uint32_t slot) const; // resets the slot's queries and the launches'
     void write_launch(VkCommandBuffer, std::uint32_t launch) const;
-    void write_end(VkCommandBuffer, std::uint32_t slot) const;   // and copies all to where the host reads
+    void write_end(VkCommandBuffer, std::uint32_t slot) const; // and copies all to where the host reads
 
     // Nanoseconds; of the slot's last call, once its ticket is done.
     double duration(std::uint32_t slot) const;

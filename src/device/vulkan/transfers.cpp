@@ -8,18 +8,17 @@ namespace reprise::device::vulkan {
 namespace {
 
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
-constexpr std::uint64_t piece_bytes = 4 * mebi;   // of a large copy
-constexpr std::uint64_t batch_bytes = 8 * mebi;   // a fuller batch is submitted
+constexpr std::uint64_t piece_bytes = 4 * mebi;    // of a large copy
+constexpr std::uint64_t batch_bytes = 8 * mebi;    // a fuller batch is submitted
 constexpr std::uint64_t staging_limit = 32 * mebi; // in flight
-constexpr std::size_t most_targets = 64;          // remembered; then a barrier orders the batch anyway
+constexpr std::size_t most_targets = 64;           // remembered; then a barrier orders the batch anyway
 
 } // namespace
 
 Transfers::Transfers(const LogicalDevice& device, Queue& queue, const DeviceMemory& memory,
                      CommandArenas& arenas, SlicePool& staging, SlicePool& readback)
     : device_(device), queue_(queue), memory_(memory), arenas_(arenas), staging_(staging), readback_(readback)
-{
-}
+{}
 
 void Transfers::upload(Address to, std::span<const std::byte> from)
 {

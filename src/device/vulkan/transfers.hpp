@@ -1,6 +1,6 @@
-// Copies between the host and device memory.  Uploads are staged and batched: they go to the queue in front of
-// the next submission, or when a batch is full, and the host never waits for the device but to bound the staging
-// memory.  Where the memory is the host's and nothing is in flight they are a plain memcpy.
+// Copies between the host and device memory.  Uploads are staged and batched: they go to the queue in front
+// of the next submission, or when a batch is full, and the host never waits for the device but to bound the
+// staging memory.  Where the memory is the host's and nothing is in flight they are a plain memcpy.
 #pragma once
 #include "device/vulkan/command_arena.hpp"
 #include "device/vulkan/memory.hpp"

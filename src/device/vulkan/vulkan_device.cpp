@@ -68,11 +68,11 @@ Capabilities complete(Capabilities c, const Context& context)
 } // namespace
 
 VulkanDevice::VulkanDevice(std::shared_ptr<Instance> instance, const PhysicalDevice& physical,
-                           const std::string& id, const DeviceOptions& options, const ExternalVulkan* external)
+                           const std::string& id, const DeviceOptions& options,
+                           const ExternalVulkan* external)
     : context_(std::move(instance), physical, options, external),
       capabilities_(complete(capabilities_of(physical, id), context_))
-{
-}
+{}
 
 Counters VulkanDevice::counters() const
 {
@@ -109,7 +109,10 @@ std::unique_ptr<Memory> VulkanDevice::allocate_readable(std::uint64_t bytes)
 
 void VulkanDevice::set_memory_limit(std::uint64_t bytes) { context_.memory.set_limit(bytes); }
 
-void VulkanDevice::upload(Address to, std::span<const std::byte> from) { context_.transfers.upload(to, from); }
+void VulkanDevice::upload(Address to, std::span<const std::byte> from)
+{
+    context_.transfers.upload(to, from);
+}
 
 void VulkanDevice::download(Address from, std::span<std::byte> to) { context_.transfers.download(from, to); }
 
@@ -157,15 +160,15 @@ std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions& opt
     std::shared_ptr<Instance> instance = Instance::make(options);
     const std::vector<PhysicalDevice> list = inspect_all(*instance);
     if (number >= list.size()) {
-        reprise::detail::fail(ErrorKind::device, "open", "There is no device (vulkan:", number, "): Vulkan has (",
-                              list.size(), ").");
+        reprise::detail::fail(ErrorKind::device, "open", "There is no device (vulkan:", number,
+                              "): Vulkan has (", list.size(), ").");
     }
     if (!list[number].refusals.empty()) {
-        reprise::detail::fail(ErrorKind::device, "open", list[number].properties.deviceName, " can not be used. ",
-                              joined(list[number].refusals));
+        reprise::detail::fail(ErrorKind::device, "open", list[number].properties.deviceName,
+                              " can not be used. ", joined(list[number].refusals));
     }
-    return std::make_shared<VulkanDevice>(std::move(instance), list[number], "vulkan:" + std::to_string(number),
-                                          options);
+    return std::make_shared<VulkanDevice>(std::move(instance), list[number],
+                                          "vulkan:" + std::to_string(number), options);
 }
 
 FeatureChain required_features(VkInstance instance, VkPhysicalDevice handle)
@@ -185,11 +188,13 @@ std::shared_ptr<Device> open_external(const ExternalVulkan& external, const Devi
     physical.features.restrict_to(external.enabled);
     use_queue_family(*instance, physical, external.queue_family);
     if (!physical.refusals.empty() || !physical.features.missing().empty()) {
-        reprise::detail::fail(ErrorKind::unsupported, "open", "The VkDevice on ", physical.properties.deviceName,
-                              " can not be used. ", joined(physical.refusals), " Not enabled: (",
-                              joined(physical.features.missing()), "). Ask required_features() first.");
+        reprise::detail::fail(ErrorKind::unsupported, "open", "The VkDevice on ",
+                              physical.properties.deviceName, " can not be used. ", joined(physical.refusals),
+                              " Not enabled: (", joined(physical.features.missing()),
+                              "). Ask required_features() first.");
     }
-    return std::make_shared<VulkanDevice>(std::move(instance), physical, "vulkan:external", options, &external);
+    return std::make_shared<VulkanDevice>(std::move(instance), physical, "vulkan:external", options,
+                                          &external);
 }
 
 } // namespace reprise::device::vulkan

@@ -6,8 +6,8 @@ namespace reprise::device::vulkan {
 
 class VulkanDevice : public Device, public std::enable_shared_from_this<VulkanDevice> {
 public:
-    VulkanDevice(std::shared_ptr<Instance>, const PhysicalDevice&, const std::string& id, const DeviceOptions&,
-                 const ExternalVulkan* external = nullptr);
+    VulkanDevice(std::shared_ptr<Instance>, const PhysicalDevice&, const std::string& id,
+                 const DeviceOptions&, const ExternalVulkan* external = nullptr);
 
     const Capabilities& capabilities() const override { return capabilities_; }
     Counters counters() const override;

@@ -16,18 +16,19 @@ constexpr const char* swiftshader_threads =
 constexpr Workaround rows[] = {
     {VK_DRIVER_ID_MESA_LLVMPIPE, Quirk::compiles_at_first_dispatch,
      "A recording ends with one submission of itself with no groups.",
-     "vkCreateComputePipelines compiles nothing; the first dispatch does, 12 to 67 ms each.", llvmpipe_source},
+     "vkCreateComputePipelines compiles nothing; the first dispatch does, 12 to 67 ms each.",
+     llvmpipe_source},
     {VK_DRIVER_ID_MESA_LLVMPIPE, Quirk::texel_loads_are_wide,
      "Kernels that read through the texel view are preferred.",
      "A load by address is a loop over lanes, a fetch from an RGBA32F texel buffer is one wide load.",
      llvmpipe_source},
-    {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::flushes_subnormals,
-     "Tests flush subnormals on the host, too.",
+    {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::flushes_subnormals, "Tests flush subnormals on the host, too.",
      "Its threads run with flush-to-zero set, though no execution mode asks for it.", swiftshader_threads},
     {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::writes_what_it_allocates,
      "The slab has 128 MiB, and its texel view covers none but the first 65,536 texels.",
      "vkAllocateMemory writes all of it: 512 MiB take 512 MiB of memory and 0.3 s; a texel buffer ends at "
-     "65,536 texels.", swiftshader_memory},
+     "65,536 texels.",
+     swiftshader_memory},
 };
 
 } // namespace
@@ -36,9 +37,8 @@ std::span<const Workaround> workarounds() { return rows; }
 
 bool has_quirk(const PhysicalDevice& device, Quirk quirk)
 {
-    return std::any_of(std::begin(rows), std::end(rows), [&](const Workaround& row) {
-        return device.is(row.driver) && row.quirk == quirk;
-    });
+    return std::any_of(std::begin(rows), std::end(rows),
+                       [&](const Workaround& row) { return device.is(row.driver) && row.quirk == quirk; });
 }
 
 } // namespace reprise::device::vulkan

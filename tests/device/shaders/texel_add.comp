@@ -13,6 +13,7 @@ void main()
     const uint a = record.operand[0].texel, b = record.operand[1].texel, c = record.operand[2].texel;
     const uint i = flat_group() * 64u + gl_LocalInvocationID.x;
     if (i < n) {
-        slab_window[WINDOW_OF(c)].v[IN_WINDOW(c) + i] = texelFetch(slab, int(a + i)) + texelFetch(slab, int(b + i));
+        slab_window[WINDOW_OF(c)].v[IN_WINDOW(c) + i] =
+            texelFetch(slab, int(a + i)) + texelFetch(slab, int(b + i));
     }
 }

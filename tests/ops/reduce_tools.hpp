@@ -1,0 +1,101 @@
+// Tensors for the tests of reductions: small views of every kind, their values on the host, and the numeric class of
+// sums as plain C++.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <reprise/reprise.hpp>
+
+namespace reduce_tools {
+
+using Floats = std::vector<float>;
+using Sizes = std::vector<std::int64_t>;
+
+inline reprise::Shape shape_of(const Sizes& sizes) { return {sizes.begin(), sizes.end()}; }
+
+inline Sizes sizes_of(const reprise::Tensor& t)
+{
+    Sizes sizes;
+    for (const reprise::Dim& d : t.shape()) sizes.push_back(d.value());
+    return sizes;
+}
+
+inline std::int64_t count_of(const Sizes& sizes)
+{
+    std::int64_t n = 1;
+    for (const std::int64_t s : sizes) n *= s;
+    return n;
+}
+
+// In [-1, 1), the same in every run.
+inline Floats numbers(std::int64_t count, std::uint32_t seed = 1)
+{
+    Floats v(static_cast<std::size_t>(count));
+    for (float& f : v) {
+        seed = seed * 1664525u + 1013904223u;
+        f = static_cast<float>(static_cast<std::int32_t>(seed) >> 8) / 8388608.0f;
+    }
+    return v;
+}
+
+inline reprise::Tensor tensor(const Sizes& sizes, std::uint32_t seed = 1)
+{
+    return reprise::from_vector(numbers(count_of(sizes), seed), shape_of(sizes));
+}
+
+// Whether the default device runs kernels: then results have the kernels' bits.
+inline bool runs_kernels() { return reprise::default_device().name().rfind("vulkan", 0) == 0; }
+
+// The elements of each output of a reduction over `dims`, row-major.
+inline std::vector<Floats> groups_of(const Floats& x, const Sizes& sizes, std::vector<std::int64_t> dims)
+{
+    if (dims.empty())
+        for (std::size_t d = 0; d < sizes.size(); ++d) dims.push_back(static_cast<std::int64_t>(d));
+    const auto reduced = [&](std::size_t d) {
+        return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end();
+    };
+    std::int64_t outputs = 1;
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+        if (!reduced(d)) outputs *= sizes[d];
+    std::vector<Floats> groups(static_cast<std::size_t>(outputs));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        std::size_t output = 0;
+        std::int64_t rest = static_cast<std::int64_t>(i), block = static_cast<std::int64_t>(x.size());
+        for (std::size_t d = 0; d < sizes.size(); ++d) {
+            block /= sizes[d];
+            if (!reduced(d)) output = output * static_cast<std::size_t>(sizes[d]) + static_cast<std::size_t>(rest / block);
+            rest %= block;
+        }
+        groups[output].push_back(x[i]);
+    }
+    return groups;
+}
+
+// The sum that every kernel makes of n floats (shaders/common/reduce.glsl).
+inline float sum_by_class(const Floats& x)
+{
+    constexpr std::size_t block = 256, most_partials = 4096, fan = 16;
+    const std::size_t blocks = (x.size() + block - 1) / block, count = std::min(blocks, most_partials);
+    Floats partials(count);
+    for (std::size_t c = 0; c < count; ++c)
+        for (std::size_t b = c; b < blocks; b += count) {
+            float a[8] = {};
+            for (std::size_t e = b * block; e < std::min(x.size(), (b + 1) * block); ++e) a[e % 8] += x[e];
+            partials[c] += ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
+        }
+    float total = 0;
+    for (std::size_t i = 0; i < count; i += fan * fan) {
+        float middle = 0;
+        for (std::size_t j = i; j < std::min(count, i + fan * fan); j += fan) {
+            float inner = 0;
+            for (std::size_t k = j; k < std::min(count, j + fan); ++k) inner += partials[k];
+            middle += inner;
+        }
+        total += middle;
+    }
+    return total;
+}
+
+} // namespace reduce_tools

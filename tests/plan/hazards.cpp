@@ -1,0 +1,138 @@
+// Plans of whole training steps are free of hazards at every size, no barrier of theirs is superfluous, and their arenas
+// are about as small as they can be.  Nothing runs: the null device imitates each kind of driver.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plan/verify.hpp"
+#include "program/program.hpp"
+#include "support/devices.hpp"
+#include "support/training.hpp"
+
+namespace reprise {
+namespace {
+
+using test::Net;
+using testing::IsEmpty;
+
+const std::vector<std::int64_t> batches = {0, 1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 100, 257};
+
+struct Case {
+    const char* device;
+    Net net;
+};
+
+std::vector<Case> cases()
+{
+    std::vector<Case> out;
+    for (const char* device : {"lavapipe", "swiftshader", "gpu", "reference"})
+        for (const Net net : test::all_nets) out.push_back({device, net});
+    return out;
+}
+
+class Step : public testing::TestWithParam<Case> {
+protected:
+    using Layout = program::Executable::Layout;
+
+    // Inputs and state lie in memory of their own, as they do in a call.
+    Layout at(std::int64_t size)
+    {
+        program::Executable::Call call;
+        const std::uint32_t batch_id = batch.symbols().at(0);
+        for (const std::uint32_t id : executable().symbols()) call.symbols.push_back(id == batch_id ? size : 7);
+        const auto value = [&](std::uint32_t id) { return id == batch_id ? size : std::int64_t{7}; };
+        std::vector<std::unique_ptr<device::Memory>> held;
+        for (const std::uint32_t v : executable().compiled().external) {
+            const auto bytes = static_cast<std::uint64_t>(plan().values[v].elements.evaluate(value)) *
+                               size_of(plan().values[v].dtype);
+            held.push_back(test::inner(device).allocate(std::max<std::uint64_t>(bytes, 16)));
+            call.externals.push_back({held.back()->address, bytes});
+        }
+        return executable().layout(call);
+    }
+    // By a launch that runs at these sizes.
+    bool touched(std::size_t value, const Layout& layout)
+    {
+        for (std::size_t i = 0; i < plan().launches.size(); ++i)
+            for (const plan::PlanOperand& o : plan().launches[i].operands)
+                if (layout.enabled[i] && !o.absent && o.value == value) return true;
+        return false;
+    }
+    program::Executable& executable() { return *program.impl()->executable; }
+    const plan::Plan& plan() { return executable().compiled().plan; }
+
+    Device device = std::string(GetParam().device) == "reference" ? test::open(device::make_reference_device())
+                                                                  : test::imitation(GetParam().device);
+    test::UseDevice use{device};
+    test::Training training{GetParam().net};
+    Dim batch = symbol("batch");
+    Program program = training.recorded(batch);
+};
+
+INSTANTIATE_TEST_SUITE_P(Plans, Step, testing::ValuesIn(cases()), [](const auto& test) {
+    return std::string(test.param.device) + "_" + name_of(test.param.net);
+});
+
+TEST_P(Step, HasNoHazardAtAnySize)
+{
+    for (const std::int64_t size : batches) {
+        const Layout l = at(size);
+        EXPECT_THAT(plan::find_hazards(plan(), l.ranges, l.enabled), IsEmpty()) << "batch " << size;
+    }
+}
+
+TEST_P(Step, EachDeletedBarrierIsNoticed)
+{
+    std::vector<Layout> layouts;
+    for (const std::int64_t size : batches) layouts.push_back(at(size));
+    ASSERT_GT(plan().epochs, 5u);
+    for (std::uint32_t barrier = 1; barrier < plan().epochs; ++barrier) {
+        plan::Plan without = plan();
+        for (plan::PlanLaunch& l : without.launches)
+            if (l.epoch >= barrier) --l.epoch;
+        const bool noticed = std::any_of(layouts.begin(), layouts.end(), [&](const Layout& l) {
+            return !plan::find_hazards(without, l.ranges, l.enabled).empty();
+        });
+        EXPECT_TRUE(noticed) << "the barrier before epoch " << barrier << " of\n" << plan::print(plan());
+    }
+}
+
+// Moves one temporary onto another that lives at the same time.
+TEST_P(Step, EachBadPlaceIsNoticed)
+{
+    const Layout good = at(16);
+    int pairs = 0;
+    const auto& values = plan().values;
+    const auto movable = [&](std::size_t i) {
+        return values[i].place == plan::Place::temporary && values[i].first <= values[i].last &&
+               good.ranges[i].begin < good.ranges[i].end;
+    };
+    for (std::size_t i = 0; i < values.size(); ++i)
+        for (std::size_t k = 0; k < i; ++k) {
+            if (!movable(i) || !movable(k) || !touched(i, good) || !touched(k, good)) continue;
+            if (values[i].first > values[k].last || values[k].first > values[i].last) continue;
+            std::vector<plan::Range> ranges = good.ranges;
+            ranges[i].end = ranges[k].begin + (ranges[i].end - ranges[i].begin);
+            ranges[i].begin = ranges[k].begin;
+            ++pairs;
+            EXPECT_FALSE(plan::find_hazards(plan(), ranges, good.enabled).empty())
+                << "v" << i << " on v" << k << " of\n" << plan::print(plan());
+        }
+    EXPECT_GT(pairs, 3);
+}
+
+TEST_P(Step, TheArenaIsNearlyAsSmallAsItCanBe)
+{
+    const std::uint32_t id = batch.symbols().at(0);
+    for (const std::int64_t size : batches) {
+        std::vector<std::int64_t> symbols;
+        for (const std::uint32_t s : executable().symbols()) symbols.push_back(s == id ? size : 7);
+        const std::uint64_t least = executable().arena_lower_bound(symbols), got = executable().arena_bytes(symbols);
+        EXPECT_GE(got, least) << size;
+        EXPECT_LE(static_cast<double>(got), 1.3 * static_cast<double>(least)) << size;
+    }
+}
+
+} // namespace
+} // namespace reprise

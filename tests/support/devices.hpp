@@ -1,0 +1,34 @@
+// Devices of a test's own.
+#pragma once
+#include <memory>
+
+#include <reprise/device.hpp>
+
+#include "device/null/null_device.hpp"
+#include "device/reference/reference_device.hpp"
+#include "program/context.hpp"
+
+namespace reprise::test {
+
+inline Device open(std::shared_ptr<device::Device> d)
+{
+    return Device(std::make_shared<program::Context>(std::move(d)));
+}
+
+// Believes to be lavapipe, swiftshader, gpu or null; computes nothing.
+inline Device imitation(const char* of) { return open(device::make_null_device({.imitate = of})); }
+
+inline device::Device& inner(const Device& d) { return *d.context()->device(); }
+
+class UseDevice {
+public:
+    explicit UseDevice(const Device& d) : before_(default_device()) { set_default_device(d); }
+    ~UseDevice() { set_default_device(before_); }
+    UseDevice(const UseDevice&) = delete;
+    UseDevice& operator=(const UseDevice&) = delete;
+
+private:
+    Device before_;
+};
+
+} // namespace reprise::test

@@ -1,0 +1,48 @@
+// Small networks with their optimizer and their data.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <reprise/nn.hpp>
+#include <reprise/optim.hpp>
+#include <reprise/program.hpp>
+
+#include "support/values.hpp"
+
+namespace reprise::test {
+
+enum class Net {
+    mlp,        // linear, relu, linear; SGD with momentum
+    cnn,        // twice convolution, relu, pooling; linear; Adam
+    normalised, // convolution, batch norm, relu, dropout, linear; SGD with momentum and weight decay
+};
+inline const std::vector<Net> all_nets = {Net::mlp, Net::cnn, Net::normalised};
+const char* name_of(Net);
+
+class Training {
+public:
+    // On the default device.  One seed, one start.
+    explicit Training(Net, std::uint64_t seed = 1);
+
+    Tensor loss(const Tensor& x, const Tensor& target);
+    Tensor step(const Tensor& x, const Tensor& target); // gives the loss
+    Program recorded(const Dim& batch, const RecordOptions& = {});
+    std::vector<Spec> specs(const Dim& batch) const;
+
+    std::pair<Tensor, Tensor> batch(std::int64_t size, std::uint64_t seed) const;
+
+    // Parameters, running statistics and moments.
+    std::vector<Bits> state() const;
+
+    nn::Sequential net;
+    std::unique_ptr<optim::Optimizer> optimizer;
+
+private:
+    Shape example_;
+};
+
+inline constexpr std::int64_t classes = 5;
+
+} // namespace reprise::test
