@@ -56,7 +56,8 @@ void print(const bench::Workload& w, const Timing& t, const std::string& device,
         if (w.bytes > 0) std::printf("  %8.2f GB/s", w.bytes / t.median / 1e9);
         std::printf("\n");
     } else {
-        std::printf("{\"name\": \"%s\", \"mode\": \"replay\", \"ms\": %.4g, \"min_ms\": %.4g, \"iters\": %zu, \"first_s\": %.4g",
+        std::printf("{\"name\": \"%s\", \"mode\": \"replay\", \"ms\": %.4g, \"min_ms\": %.4g, \"iters\": "
+                    "%zu, \"first_s\": %.4g",
                     w.name.c_str(), t.median * 1e3, t.least * 1e3, t.runs, t.first);
         if (w.flops > 0) std::printf(", \"gflops\": %.4g", w.flops / t.median / 1e9);
         if (w.bytes > 0) std::printf(", \"gbps\": %.4g", w.bytes / t.median / 1e9);
@@ -76,7 +77,8 @@ bool chosen(const std::string& name, const std::vector<std::string>& only, bool 
 
 int main(int argc, char** argv)
 {
-    CLI::App app{"Times Reprise's ops and training steps.  bench/torch_bench.py times the same names in PyTorch."};
+    CLI::App app{
+        "Times Reprise's ops and training steps.  bench/torch_bench.py times the same names in PyTorch."};
     std::vector<std::string> only;
     std::string device_name;
     bool json = false, exact = false, quick = false, list = false;
@@ -95,7 +97,8 @@ int main(int argc, char** argv)
             for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());
             return 0;
         }
-        const reprise::Device device = device_name.empty() ? reprise::default_device() : reprise::Device(device_name);
+        const reprise::Device device =
+            device_name.empty() ? reprise::default_device() : reprise::Device(device_name);
         reprise::set_default_device(device);
         for (const bench::Workload& w : all)
             if (chosen(w.name, only, exact)) print(w, measure(w, device, quick), device.description(), json);

@@ -14,7 +14,8 @@ constexpr long long large = 1 << 24; // elements
 Workload matmul(long long n, const std::string& layout)
 {
     const double size = static_cast<double>(n);
-    return {"matmul_" + layout + "_" + std::to_string(n), 2 * size * size * size, 3 * 4 * size * size, [n, layout] {
+    return {"matmul_" + layout + "_" + std::to_string(n), 2 * size * size * size, 3 * 4 * size * size,
+            [n, layout] {
                 return replayed(
                     [layout](Tensor a, Tensor b) {
                         return rp::matmul(layout == "tn" ? a.t() : a, layout == "nt" ? b.t() : b);
@@ -25,9 +26,10 @@ Workload matmul(long long n, const std::string& layout)
 
 Workload elementwise(const std::string& name, int operands, Tensor (*f)(const Tensor&, const Tensor&))
 {
-    return {name, 0, 4.0 * operands * large, [f] {
-                return replayed([f](Tensor x, Tensor y) { return f(x, y); }, {normal({large}), normal({large})});
-            }};
+    return {
+        name, 0, 4.0 * operands * large, [f] {
+            return replayed([f](Tensor x, Tensor y) { return f(x, y); }, {normal({large}), normal({large})});
+        }};
 }
 
 // Forward, and the gradients of all floating inputs for an upstream gradient of random numbers.
@@ -53,7 +55,11 @@ void add_convolutions(std::vector<Workload>& list)
     const double flops = 2.0 * 32 * 128 * 32 * 32 * 64 * 9;
     const auto inputs = [] { return std::vector<Tensor>{normal({32, 64, 32, 32}), normal({128, 64, 3, 3})}; };
     list.push_back({"conv2d_fwd", flops, 0, [inputs] {
-                        return replayed([](Tensor x, Tensor w) { return rp::conv2d(x, w, {}, {.padding = {1, 1}}); }, inputs());
+                        return replayed(
+                            [](Tensor x, Tensor w) {
+                                return rp::conv2d(x, w, {}, {.padding = {1, 1}});
+                            },
+                            inputs());
                     }});
     for (int which : {0, 1})
         list.push_back({which ? "conv2d_bwd_weight" : "conv2d_bwd_input", flops, 0, [inputs, which] {
@@ -62,7 +68,8 @@ void add_convolutions(std::vector<Workload>& list)
                             return replayed(
                                 [in, which](Tensor g) {
                                     const Tensor y = rp::conv2d((*in)[0], (*in)[1], {}, {.padding = {1, 1}});
-                                    return rp::grad({y}, {(*in)[static_cast<std::size_t>(which)]}, {.cotangents = {g}});
+                                    return rp::grad({y}, {(*in)[static_cast<std::size_t>(which)]},
+                                                    {.cotangents = {g}});
                                 },
                                 {normal({32, 128, 32, 32})});
                         }});
@@ -75,7 +82,9 @@ void add_elementwise(std::vector<Workload>& list)
     const F mul = [](const Tensor& x, const Tensor& y) { return x * y; };
     const F relu = [](const Tensor& x, const Tensor&) { return rp::relu(x); };
     const F gelu = [](const Tensor& x, const Tensor&) { return rp::gelu(x); };
-    const F gelu_tanh = [](const Tensor& x, const Tensor&) { return rp::gelu(x, rp::GeluApproximation::tanh); };
+    const F gelu_tanh = [](const Tensor& x, const Tensor&) {
+        return rp::gelu(x, rp::GeluApproximation::tanh);
+    };
     const F chain = [](const Tensor& x, const Tensor& y) { return rp::gelu(x * y + 0.5) * y + x; };
     // A program's results come from freed memory of the same size, so both forms of PyTorch's are one here.
     for (const char* form : {"", "_out"}) {
@@ -93,25 +102,29 @@ void add_reductions(std::vector<Workload>& list)
     list.push_back({"sum_all_2p24", large, 4.0 * large,
                     [] { return replayed([](Tensor x) { return rp::sum(x); }, {normal({large})}); }});
     const double rows = 4096.0 * 1024;
-    list.push_back({"softmax_f_4096x1024", 0, 2 * 4 * rows,
-                    [] { return replayed([](Tensor x) { return rp::softmax(x, -1); }, {normal({4096, 1024})}); }});
+    list.push_back({"softmax_f_4096x1024", 0, 2 * 4 * rows, [] {
+                        return replayed([](Tensor x) { return rp::softmax(x, -1); }, {normal({4096, 1024})});
+                    }});
     list.push_back(forward_backward("softmax_fb_4096x1024", 5 * 4 * rows, {{4096, 1024}},
                                     [](const auto& in) { return rp::softmax(in[0], -1); }));
     const double image = 32.0 * 64 * 32 * 32;
     list.push_back({"batch_norm2d_fb_32x64x32x32", 0, 5 * 4 * image, [] {
                         auto mean = std::make_shared<rp::Variable>(rp::zeros({64}), false);
                         auto var = std::make_shared<rp::Variable>(rp::ones({64}), false);
-                        return forward_backward("", 0, {{32, 64, 32, 32}, {64}, {64}}, [mean, var](const auto& in) {
-                                   return rp::batch_norm(in[0], *mean, *var, in[1], in[2]);
-                               })
+                        return forward_backward("", 0, {{32, 64, 32, 32}, {64}, {64}},
+                                                [mean, var](const auto& in) {
+                                                    return rp::batch_norm(in[0], *mean, *var, in[1], in[2]);
+                                                })
                             .make();
                     }});
     list.push_back({"cross_entropy_fb_4096x1000", 0, 3 * 4 * 4096.0 * 1000, [] {
                         std::vector<std::int32_t> target(4096);
-                        for (std::size_t i = 0; i < target.size(); ++i) target[i] = static_cast<std::int32_t>(i * 7 % 1000);
+                        for (std::size_t i = 0; i < target.size(); ++i)
+                            target[i] = static_cast<std::int32_t>(i * 7 % 1000);
                         const Tensor t = rp::from_vector(target, {4096});
                         auto x = std::make_shared<rp::Variable>(normal({4096, 1000}));
-                        return replayed([x](Tensor y) { return rp::grad(rp::cross_entropy(*x, y), *x); }, {t});
+                        return replayed([x](Tensor y) { return rp::grad(rp::cross_entropy(*x, y), *x); },
+                                        {t});
                     }});
     list.push_back(forward_backward("maxpool2d_fb_32x64x32x32_k2", 4 * image * 2.5, {{32, 64, 32, 32}},
                                     [](const auto& in) { return rp::max_pool2d(in[0], 2); }));
@@ -124,10 +137,11 @@ std::vector<Workload> op_workloads()
     std::vector<Workload> list;
     for (long long n : {256, 512, 1000, 1023, 1024, 2048})
         for (const char* layout : {"nn", "nt", "tn"}) list.push_back(matmul(n, layout));
-    list.push_back({"bmm_32x128x64x128", 2.0 * 32 * 128 * 128 * 64, 4.0 * (32 * 128 * 64 * 2 + 32 * 128 * 128), [] {
-                        return replayed([](Tensor a, Tensor b) { return rp::matmul(a, b); },
-                                        {normal({32, 128, 64}), normal({32, 64, 128})});
-                    }});
+    list.push_back(
+        {"bmm_32x128x64x128", 2.0 * 32 * 128 * 128 * 64, 4.0 * (32 * 128 * 64 * 2 + 32 * 128 * 128), [] {
+             return replayed([](Tensor a, Tensor b) { return rp::matmul(a, b); },
+                             {normal({32, 128, 64}), normal({32, 64, 128})});
+         }});
     add_convolutions(list);
     add_elementwise(list);
     add_reductions(list);

@@ -51,7 +51,8 @@ struct Block : nn::Module { // of ResNet-8
         register_module("c2", c2);
         register_module("b2", b2);
         if (stride == 1 && in == out) return;
-        shortcut = std::make_unique<nn::Conv2d>(in, out, nn::Conv2dOptions{.kernel_size = 1, .stride = stride, .bias = false});
+        shortcut = std::make_unique<nn::Conv2d>(
+            in, out, nn::Conv2dOptions{.kernel_size = 1, .stride = stride, .bias = false});
         shortcut_norm = std::make_unique<nn::BatchNorm2d>(out);
         register_module("sc.0", *shortcut);
         register_module("sc.1", *shortcut_norm);
@@ -122,7 +123,10 @@ Tensor labels(long long n)
     return rp::from_vector(v, {n});
 }
 
-Tensor classes(nn::Module& net, const std::vector<Tensor>& in) { return rp::cross_entropy(net(in[0]), in[1]); }
+Tensor classes(nn::Module& net, const std::vector<Tensor>& in)
+{
+    return rp::cross_entropy(net(in[0]), in[1]);
+}
 
 Tensor noise(nn::Module& net, const std::vector<Tensor>& in)
 {
@@ -137,9 +141,15 @@ std::vector<Workload> training_workloads()
 {
     return {
         {"train_mlp_b128_sgd", 0.413e9, 0,
-         [] { return step<Mlp, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1}, classes, {normal({128, 784}), labels(128)}); }},
+         [] {
+             return step<Mlp, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1}, classes,
+                                              {normal({128, 784}), labels(128)});
+         }},
         {"train_cnn_b128_adam", 3.199e9, 0,
-         [] { return step<Cnn, rp::optim::Adam>(rp::optim::AdamOptions{}, classes, {normal({128, 1, 28, 28}), labels(128)}); }},
+         [] {
+             return step<Cnn, rp::optim::Adam>(rp::optim::AdamOptions{}, classes,
+                                               {normal({128, 1, 28, 28}), labels(128)});
+         }},
         {"train_resnet8_b64_sgdm", 0, 0,
          [] {
              return step<ResNet8, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1, .momentum = 0.9}, classes,
@@ -147,8 +157,9 @@ std::vector<Workload> training_workloads()
          }},
         {"train_diffusion_b4_adam", 0, 0,
          [] {
-             return step<Denoise, rp::optim::Adam>(rp::optim::AdamOptions{}, noise,
-                                                   {normal({4, 4, 32, 32}), normal({4, 4, 32, 32}), rp::rand({4, 1, 1, 1})});
+             return step<Denoise, rp::optim::Adam>(
+                 rp::optim::AdamOptions{}, noise,
+                 {normal({4, 4, 32, 32}), normal({4, 4, 32, 32}), rp::rand({4, 1, 1, 1})});
          }},
     };
 }

@@ -16,7 +16,8 @@ struct GradOptions {
     bool allow_unused = false;
     std::vector<Tensor> cotangents;
 };
-std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const GradOptions& = {});
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const GradOptions& = {});
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& = {});
 
 bool grad_enabled();
@@ -44,7 +45,7 @@ struct GradCheckOptions {
     double tolerance = 1e-6;
     std::uint64_t seed = 0;
 };
-GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
-                    const GradCheckOptions& = {});
+GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                    const std::vector<Tensor>& inputs, const GradCheckOptions& = {});
 
 } // namespace reprise

@@ -19,12 +19,13 @@ public:
     explicit Device(const std::string& name);
     explicit Device(std::shared_ptr<program::Context> context) : context_(std::move(context)) {}
 
-    const std::string& name() const;  // "vulkan:0"
+    const std::string& name() const;        // "vulkan:0"
     const std::string& description() const; // the driver's name for it
-    void synchronize() const;         // waits until everything submitted is done
-    std::uint64_t live_bytes() const; // bytes allocated now
+    void synchronize() const;               // waits until everything submitted is done
+    std::uint64_t live_bytes() const;       // bytes allocated now
     std::uint64_t peak_bytes() const;
-    void set_memory_limit(std::uint64_t bytes) const; // Error(out_of_memory) above it; the default is 90 % of the heap
+    void set_memory_limit(
+        std::uint64_t bytes) const; // Error(out_of_memory) above it; the default is 90 % of the heap
 
     const std::shared_ptr<program::Context>& context() const { return context_; }
     friend bool operator==(const Device& a, const Device& b) { return a.context_ == b.context_; }
@@ -35,14 +36,14 @@ private:
 
 // What `reprise devices` prints: every device that was seen, usable or not.
 struct DeviceDescription {
-    std::string name;    // "vulkan:0"; empty where it was refused
+    std::string name; // "vulkan:0"; empty where it was refused
     std::string description;
     std::string driver;
-    std::string kind;    // "cpu", "integrated", "discrete", "virtual", "host"
+    std::string kind; // "cpu", "integrated", "discrete", "virtual", "host"
     std::uint64_t memory_bytes = 0;
     std::uint32_t subgroup_size = 0;
     std::vector<std::string> capabilities; // "texel slab", "f16", ...
-    std::string refused; // why it can't be used; empty: it can
+    std::string refused;                   // why it can't be used; empty: it can
 };
 std::vector<DeviceDescription> devices();
 
@@ -59,7 +60,7 @@ struct Stats {
     std::uint64_t replays = 0;    // submits of recordings
     std::uint64_t pipelines = 0;
     std::uint64_t shader_modules = 0;
-    std::uint64_t launches = 0;   // launches in those plans
+    std::uint64_t launches = 0; // launches in those plans
 };
 Stats stats();
 

@@ -7,16 +7,16 @@
 namespace reprise {
 
 enum class ErrorKind {
-    shape,          // sizes do not fit
-    dtype,          // an element type that the op does not take
-    device,         // tensors on different devices, or a device that can't be had
-    argument,       // any other argument out of its range
-    state,          // a call that is not allowed now (backward twice, reading while recording, ...)
-    file,           // missing, truncated or malformed files
-    out_of_memory,  // the device's memory or its limit; the process stays usable
-    device_lost,    // the device is gone; others work, reset() makes a new one
-    unsupported,    // a capability that the device lacks
-    internal,       // a broken invariant of the library: please report it
+    shape,         // sizes do not fit
+    dtype,         // an element type that the op does not take
+    device,        // tensors on different devices, or a device that can't be had
+    argument,      // any other argument out of its range
+    state,         // a call that is not allowed now (backward twice, reading while recording, ...)
+    file,          // missing, truncated or malformed files
+    out_of_memory, // the device's memory or its limit; the process stays usable
+    device_lost,   // the device is gone; others work, reset() makes a new one
+    unsupported,   // a capability that the device lacks
+    internal,      // a broken invariant of the library: please report it
 };
 
 class Error : public std::runtime_error {
@@ -30,8 +30,7 @@ private:
 
 namespace detail {
 // "[op] Sentence with (values) and what to do."
-template <class... Parts>
-[[noreturn]] void fail(ErrorKind kind, const char* op, const Parts&... parts)
+template <class... Parts> [[noreturn]] void fail(ErrorKind kind, const char* op, const Parts&... parts)
 {
     std::ostringstream text;
     text << "[" << op << "] ";

@@ -19,8 +19,8 @@ Tensor zeros(const Shape&, const TensorOptions& = {});
 Tensor ones(const Shape&, const TensorOptions& = {});
 Tensor full(const Shape&, double value, const TensorOptions& = {});
 Tensor arange(const Dim& end, const TensorOptions& = {.dtype = i32}); // 0, 1, ..., end - 1
-Tensor rand(const Shape&, const TensorOptions& = {});  // uniform in [0, 1)
-Tensor randn(const Shape&, const TensorOptions& = {}); // standard normal
+Tensor rand(const Shape&, const TensorOptions& = {});                 // uniform in [0, 1)
+Tensor randn(const Shape&, const TensorOptions& = {});                // standard normal
 Tensor zeros_like(const Tensor&);
 Tensor ones_like(const Tensor&);
 Tensor full_like(const Tensor&, double value);
@@ -34,12 +34,16 @@ template <class T> Tensor from_vector(const std::vector<T>& v, const Shape& shap
     return from_bytes(std::as_bytes(std::span<const T>(v)), shape, options);
 }
 Tensor from_vector(const std::vector<bool>&, const Shape&, const TensorOptions& = {});
-inline Tensor from_vector(const std::vector<float>& v) { return from_vector(v, {static_cast<long long>(v.size())}); }
+inline Tensor from_vector(const std::vector<float>& v)
+{
+    return from_vector(v, {static_cast<long long>(v.size())});
+}
 
 // ---- elementwise, broadcasting: a function for each row of the table ----
 #define UNARY(name, out, tx, f, dx, lo, hi) Tensor name(const Tensor& x);
-#define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi) Tensor name(const Tensor& a, const Tensor& b);
-#define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi) \
+#define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi)                                             \
+    Tensor name(const Tensor& a, const Tensor& b);
+#define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi)                          \
     Tensor name(const Tensor& a, const Tensor& b, const Tensor& c);
 #include <reprise/elementwise.def>
 // and with numbers
@@ -57,7 +61,8 @@ Tensor sum(const Tensor&, const Dims& = {}, bool keepdim = false);
 Tensor mean(const Tensor&, const Dims& = {}, bool keepdim = false);
 Tensor amax(const Tensor&, const Dims& = {}, bool keepdim = false); // ties share the gradient equally
 Tensor max(const Tensor&);
-std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim, bool keepdim = false); // values, i32 indices; the first wins
+std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim,
+                              bool keepdim = false);                  // values, i32 indices; the first wins
 Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false); // i32; the first wins
 // Sums the dimensions that broadcasting made, so that the result has this shape.
 Tensor sum_to(const Tensor&, const Shape&);
@@ -116,12 +121,14 @@ struct SgdStep {
     double momentum = 0, dampening = 0, weight_decay = 0;
     bool nesterov = false;
 };
-std::pair<Tensor, Tensor> sgd_step(const Tensor& param, const Tensor& grad, const Tensor& velocity, const SgdStep&);
+std::pair<Tensor, Tensor> sgd_step(const Tensor& param, const Tensor& grad, const Tensor& velocity,
+                                   const SgdStep&);
 struct AdamStep {
     Tensor lr, correction1, correction2; // one element each; corrections: 1 - beta^t
     double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
     bool decoupled = false; // AdamW
 };
-std::array<Tensor, 3> adam_step(const Tensor& param, const Tensor& grad, const Tensor& m, const Tensor& v, const AdamStep&);
+std::array<Tensor, 3> adam_step(const Tensor& param, const Tensor& grad, const Tensor& m, const Tensor& v,
+                                const AdamStep&);
 
 } // namespace reprise

@@ -47,7 +47,8 @@ public:
     // With RecordOptions::timestamps: each launch of the newest finished call and when it began, in ns from the call's
     // start.  Empty where the device has no timestamps.
     std::vector<std::pair<std::string, double>> times() const;
-    std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
+    std::uint64_t arena_bytes(
+        const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
 
     struct Impl; // src/program/program.hpp
     explicit Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -84,8 +85,7 @@ template <class F, std::size_t N = 0> constexpr std::size_t arity()
                       return std::is_invocable_v<F&, decltype((void)I, std::declval<const Tensor&>())...>;
                   }(std::make_index_sequence<N>{}))
         return N;
-    else
-        return arity<F, N + 1>();
+    else return arity<F, N + 1>();
 }
 } // namespace detail
 

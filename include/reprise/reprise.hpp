@@ -13,3 +13,4 @@
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
 #include <reprise/tensor.hpp>
+#include <reprise/vulkan.hpp>

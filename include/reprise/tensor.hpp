@@ -17,7 +17,7 @@
 namespace reprise {
 
 namespace graph {
-struct Cell;  // src/graph/cell.hpp
+struct Cell; // src/graph/cell.hpp
 struct Value;
 }
 
@@ -33,7 +33,7 @@ public:
 
     bool defined() const noexcept { return cell_ != nullptr; }
     const Shape& shape() const;
-    std::int64_t dim() const; // number of dimensions
+    std::int64_t dim() const;         // number of dimensions
     Dim size(std::int64_t dim) const; // negative counts from the end
     Dim numel() const;
     DType dtype() const;
@@ -46,7 +46,7 @@ public:
     bool is_leaf() const;
     Tensor grad() const; // undefined before the first backward
     void set_grad(const Tensor&);
-    void zero_grad();    // grad() becomes undefined
+    void zero_grad(); // grad() becomes undefined
     // Adds d(this)/d(leaf) to each leaf's grad().  Without `gradient` this must have one element.
     void backward(const Tensor& gradient = {}, BackwardOptions options = {}) const;
     Tensor detach() const;

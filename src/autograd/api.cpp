@@ -28,8 +28,9 @@ Tensor& Tensor::requires_grad_(bool on)
         detail::fail(ErrorKind::dtype, "requires_grad_", "A tensor of (", name_of(v.type().dtype),
                      ") can't require a gradient: only floating dtypes can.");
     if (const graph::Tracer* tracer = graph::current_tracer(); tracer && cell_->trace != tracer->id())
-        detail::fail(ErrorKind::state, "requires_grad_", "A tensor from outside can't be changed while a program is recorded: "
-                                                         "call requires_grad_() before.");
+        detail::fail(ErrorKind::state, "requires_grad_",
+                     "A tensor from outside can't be changed while a program is recorded: "
+                     "call requires_grad_() before.");
     cell_->value = graph::leaf_alias(v, on, cell_);
     return *this;
 }
@@ -44,21 +45,25 @@ void Tensor::set_grad(const Tensor& g)
 {
     if (!g.defined()) return zero_grad();
     if (g.shape() != shape() || g.dtype() != dtype())
-        detail::fail(ErrorKind::shape, "set_grad", "The gradient is ", name_of(g.dtype()), to_string(g.shape()),
-                     " but the tensor is ", name_of(dtype()), to_string(shape()), ".");
+        detail::fail(ErrorKind::shape, "set_grad", "The gradient is ", name_of(g.dtype()),
+                     to_string(g.shape()), " but the tensor is ", name_of(dtype()), to_string(shape()), ".");
     graph::set_grad_of(*this, g.cell());
 }
 
 void Tensor::zero_grad() { graph::set_grad_of(*this, nullptr); }
 
-Tensor Tensor::detach() const { return graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr)); }
+Tensor Tensor::detach() const
+{
+    return graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
+}
 
 namespace {
 
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
 {
     if (!output.requires_grad())
-        detail::fail(ErrorKind::state, op, "The tensor does not require a gradient: nothing that it was made of does.");
+        detail::fail(ErrorKind::state, op,
+                     "The tensor does not require a gradient: nothing that it was made of does.");
     if (cotangent.defined()) {
         if (cotangent.shape() != output.shape() || cotangent.dtype() != output.dtype())
             detail::fail(ErrorKind::shape, op, "The given gradient is ", name_of(cotangent.dtype()),
@@ -82,20 +87,23 @@ void Tensor::backward(const Tensor& gradient, BackwardOptions options) const
                          {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
 }
 
-std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const GradOptions& options)
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const GradOptions& options)
 {
     std::vector<Value> from, to;
     std::vector<Tensor> seeds;
     if (!options.cotangents.empty() && options.cotangents.size() != outputs.size())
-        detail::fail(ErrorKind::argument, "grad", "There are (", outputs.size(), ") outputs and (", options.cotangents.size(),
-                     ") cotangents: give one for each output.");
+        detail::fail(ErrorKind::argument, "grad", "There are (", outputs.size(), ") outputs and (",
+                     options.cotangents.size(), ") cotangents: give one for each output.");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        seeds.push_back(seed_for("grad", outputs[i], options.cotangents.empty() ? Tensor() : options.cotangents[i]));
+        seeds.push_back(
+            seed_for("grad", outputs[i], options.cotangents.empty() ? Tensor() : options.cotangents[i]));
         from.push_back(graph::read(outputs[i]));
     }
     for (const Tensor& t : inputs) {
         if (!t.requires_grad())
-            detail::fail(ErrorKind::state, "grad", "An input does not require a gradient: call requires_grad_() on it first.");
+            detail::fail(ErrorKind::state, "grad",
+                         "An input does not require a gradient: call requires_grad_() on it first.");
         to.push_back(graph::read(t));
     }
     std::vector<Tensor> found = autograd::cotangents_of(

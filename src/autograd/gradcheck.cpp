@@ -43,8 +43,8 @@ struct Problem {
 
 } // namespace
 
-GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Tensor>& inputs,
-                    const GradCheckOptions& options)
+GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                    const std::vector<Tensor>& inputs, const GradCheckOptions& options)
 {
     Problem p{f, inputs};
     std::mt19937_64 random(options.seed + 1);
@@ -58,15 +58,17 @@ GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, 
     std::vector<Tensor> differentiable;
     for (std::size_t i = 0; i < in.size(); ++i)
         if (p.floating(i)) differentiable.push_back(in[i]);
-    const auto g = grad({y}, differentiable,
-                        {.allow_unused = true, .cotangents = {from_vector(p.weights, y.shape(), {.device = p.device})}});
+    const auto g =
+        grad({y}, differentiable,
+             {.allow_unused = true, .cotangents = {from_vector(p.weights, y.shape(), {.device = p.device})}});
 
     GradCheck result;
     result.passed = true;
     for (std::size_t i = 0, k = 0; i < in.size(); ++i) {
         if (!p.floating(i)) continue;
         const Tensor& gi = g[k++];
-        const std::vector<double> gradient = gi.defined() ? gi.to_vector<double>() : std::vector<double>(x[i].size(), 0.0);
+        const std::vector<double> gradient =
+            gi.defined() ? gi.to_vector<double>() : std::vector<double>(x[i].size(), 0.0);
         for (int d = 0; d < options.directions; ++d) {
             Doubles up = x, down = x;
             double found = 0;

@@ -44,7 +44,8 @@ std::unordered_set<const Node*> reached(const std::vector<Tensor>& from)
     std::vector<const Node*> stack;
     std::unordered_set<const Node*> seen;
     for (const Tensor& t : from)
-        if (t.defined() && seen.insert(graph::read(t).node.get()).second) stack.push_back(graph::read(t).node.get());
+        if (t.defined() && seen.insert(graph::read(t).node.get()).second)
+            stack.push_back(graph::read(t).node.get());
     while (!stack.empty()) {
         const Node* n = stack.back();
         stack.pop_back();

@@ -30,7 +30,8 @@ SpoilVjp::Change change;
 
 class Walk {
 public:
-    Walk(std::span<const Value> outputs, std::span<const Value> inputs, bool to_leaves, const WalkOptions& options)
+    Walk(std::span<const Value> outputs, std::span<const Value> inputs, bool to_leaves,
+         const WalkOptions& options)
         : options_(options), to_leaves_(to_leaves)
     {
         for (const Value& v : inputs) wanted_.insert(v.node.get());
@@ -71,7 +72,8 @@ private:
             if (ends_at(*n)) continue;
             if (n->released)
                 detail::fail(ErrorKind::state, "backward", "The graph of (", n->op->name,
-                             ") was already used by a backward pass and released: pass retain_graph to the first one.");
+                             ") was already used by a backward pass and released: pass retain_graph to the "
+                             "first one.");
             for (const Value& v : n->inputs) visit(v);
         }
         std::sort(order_.begin(), order_.end(), [](const auto& a, const auto& b) { return a->id < b->id; });
@@ -121,8 +123,9 @@ private:
     {
         const graph::TensorType& type = n.inputs[i].type();
         if (cotangent.dtype() != type.dtype || cotangent.shape() != type.shape)
-            detail::fail(ErrorKind::internal, n.op->name, "The gradient of input (", i, ") is ", name_of(cotangent.dtype()),
-                         to_string(cotangent.shape()), " but the input is ", name_of(type.dtype), to_string(type.shape), ".");
+            detail::fail(ErrorKind::internal, n.op->name, "The gradient of input (", i, ") is ",
+                         name_of(cotangent.dtype()), to_string(cotangent.shape()), " but the input is ",
+                         name_of(type.dtype), to_string(type.shape), ".");
         add(n.inputs[i], cotangent);
     }
 
@@ -149,7 +152,8 @@ private:
 
     std::shared_ptr<const Node> n_shared(const Node& n) const
     {
-        auto at = std::lower_bound(order_.begin(), order_.end(), n.id, [](const auto& a, std::uint64_t id) { return a->id < id; });
+        auto at = std::lower_bound(order_.begin(), order_.end(), n.id,
+                                   [](const auto& a, std::uint64_t id) { return a->id < id; });
         return *at;
     }
 

@@ -29,7 +29,10 @@ public:
     template <class T> const T& get(const char* name) const { return std::get<T>(find(name)); }
     std::int64_t integer(const char* name) const { return get<std::int64_t>(name); }
     double number(const char* name) const { return get<double>(name); }
-    const std::vector<std::int64_t>& integers(const char* name) const { return get<std::vector<std::int64_t>>(name); }
+    const std::vector<std::int64_t>& integers(const char* name) const
+    {
+        return get<std::vector<std::int64_t>>(name);
+    }
     const std::vector<std::pair<const char*, Attribute>>& all() const { return list_; }
     std::string text() const; // "dim=1 keepdim=0"; empty without attributes
 

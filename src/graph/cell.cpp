@@ -21,7 +21,10 @@ std::shared_ptr<Node> new_node(std::vector<TensorType> types, std::shared_ptr<Ev
     return node;
 }
 
-std::vector<TensorType> infer_same(const Op&, std::span<const TensorType> in, const Attributes&) { return {in[0]}; }
+std::vector<TensorType> infer_same(const Op&, std::span<const TensorType> in, const Attributes&)
+{
+    return {in[0]};
+}
 bool view_same(const Node&, Strided&) { return true; }
 std::vector<Tensor> vjp_same(const VjpArguments& a) { return {a.cotangents[0]}; }
 const Op alias_op{.name = "alias", .infer = infer_same, .vjp = vjp_same, .view = view_same};
@@ -42,7 +45,8 @@ bool& grad_mode()
 
 Value read(const Tensor& t)
 {
-    if (!t.defined()) detail::fail(ErrorKind::argument, "tensor", "The tensor is undefined: give it a value first.");
+    if (!t.defined())
+        detail::fail(ErrorKind::argument, "tensor", "The tensor is undefined: give it a value first.");
     Tracer* tracer = current_tracer();
     if (tracer && t.cell()->trace != tracer->id()) return tracer->read(t.cell());
     return t.cell()->value;
@@ -77,7 +81,8 @@ Tensor make_tensor(Value v)
     return Tensor(std::move(cell));
 }
 
-Value leaf(TensorType type, std::shared_ptr<Evaluator> evaluator, std::shared_ptr<Storage> storage, bool requires_grad)
+Value leaf(TensorType type, std::shared_ptr<Evaluator> evaluator, std::shared_ptr<Storage> storage,
+           bool requires_grad)
 {
     auto node = new_node({std::move(type)}, std::move(evaluator));
     node->is_leaf = true;
@@ -134,8 +139,9 @@ std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attri
     const auto& evaluator = values.at(0).node->evaluator;
     for (const Value& v : values)
         if (v.node->evaluator != evaluator)
-            detail::fail(ErrorKind::device, op.name, "The inputs are on different devices (", evaluator->name(), " and ",
-                         v.node->evaluator->name(), "): bring them to one device first.");
+            detail::fail(ErrorKind::device, op.name, "The inputs are on different devices (",
+                         evaluator->name(), " and ", v.node->evaluator->name(),
+                         "): bring them to one device first.");
     const bool differentiable = op.vjp || op.decompose;
     auto keep = evaluator;
     auto node = append(op, std::move(values), std::move(attributes), std::move(keep),

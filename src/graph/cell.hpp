@@ -59,6 +59,7 @@ inline Tensor apply1(const Op& op, const std::vector<Tensor>& inputs, Attributes
 // The same for an op without inputs.
 Tensor create(const Op&, std::shared_ptr<Evaluator>, Attributes);
 // At the level of values, without a cell; used by transforms.
-std::shared_ptr<Node> append(const Op&, std::vector<Value> inputs, Attributes, std::shared_ptr<Evaluator>, bool requires_grad);
+std::shared_ptr<Node> append(const Op&, std::vector<Value> inputs, Attributes, std::shared_ptr<Evaluator>,
+                             bool requires_grad);
 
 } // namespace reprise::graph

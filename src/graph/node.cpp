@@ -35,11 +35,13 @@ void verify(const Node& node)
     std::vector<TensorType> types;
     for (const Value& v : node.inputs) {
         if (!v.node || v.index >= v.node->outputs.size() || v.node->id >= node.id)
-            detail::fail(ErrorKind::internal, node.op->name, "Node (", node.id, ") has an input that is not legal.");
+            detail::fail(ErrorKind::internal, node.op->name, "Node (", node.id,
+                         ") has an input that is not legal.");
         types.push_back(v.type());
     }
     if (node.op->infer(*node.op, types, node.attributes) != node.outputs)
-        detail::fail(ErrorKind::internal, node.op->name, "The types of node (", node.id, ") are not its op's.");
+        detail::fail(ErrorKind::internal, node.op->name, "The types of node (", node.id,
+                     ") are not its op's.");
 }
 
 std::vector<const Node*> pending(std::span<const Value> targets)

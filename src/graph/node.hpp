@@ -36,7 +36,7 @@ struct Node : std::enable_shared_from_this<Node> {
     mutable std::vector<Value> inputs; // dropped once the values are known and no tape needs them
     mutable std::vector<std::shared_ptr<Storage>> storage; // by output; null: pending
     mutable std::atomic<bool> released = false;            // backward has used this part of the tape
-    mutable std::weak_ptr<Cell> leaf;                      // whose grad() a cotangent that arrives here adds to
+    mutable std::weak_ptr<Cell> leaf; // whose grad() a cotangent that arrives here adds to
 
     Node() = default;
     Node(const Node&) = delete;

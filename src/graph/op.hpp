@@ -10,7 +10,7 @@
 #include "graph/attributes.hpp"
 
 namespace reprise::ops {
-class Lowering;           // src/ops/lowering.hpp
+class Lowering;            // src/ops/lowering.hpp
 struct ReferenceArguments; // src/ops/reference.hpp
 struct Scalar;
 }

@@ -20,8 +20,8 @@ Dim Tensor::size(std::int64_t d) const
     const Shape& s = shape();
     const auto rank = static_cast<std::int64_t>(s.size());
     if (d < -rank || d >= rank)
-        detail::fail(ErrorKind::argument, "size", "The dimension (", d, ") is not in [", -rank, ", ", rank - 1,
-                     "] of a tensor of the shape (", to_string(s), ").");
+        detail::fail(ErrorKind::argument, "size", "The dimension (", d, ") is not in [", -rank, ", ",
+                     rank - 1, "] of a tensor of the shape (", to_string(s), ").");
     return s[static_cast<std::size_t>(d < 0 ? d + rank : d)];
 }
 
@@ -37,7 +37,9 @@ DType Tensor::dtype() const { return graph::read(*this).type().dtype; }
 void Tensor::eval() const
 {
     const Value v = graph::read(*this);
-    if (v.node->trace) detail::fail(ErrorKind::state, "eval", "A tensor of a program that is being recorded has no value yet.");
+    if (v.node->trace)
+        detail::fail(ErrorKind::state, "eval",
+                     "A tensor of a program that is being recorded has no value yet.");
     v.node->evaluator->evaluate({&v, 1});
 }
 
@@ -45,12 +47,13 @@ void Tensor::assign(const Tensor& value)
 {
     const Value before = graph::read(*this), v = graph::read(value);
     if (v.type() != before.type())
-        detail::fail(v.type().dtype != before.type().dtype ? ErrorKind::dtype : ErrorKind::shape, "assign", "The value is ",
-                     name_of(v.type().dtype), to_string(v.type().shape), " but the tensor is ", name_of(before.type().dtype),
-                     to_string(before.type().shape), ".");
+        detail::fail(v.type().dtype != before.type().dtype ? ErrorKind::dtype : ErrorKind::shape, "assign",
+                     "The value is ", name_of(v.type().dtype), to_string(v.type().shape),
+                     " but the tensor is ", name_of(before.type().dtype), to_string(before.type().shape),
+                     ".");
     if (v.node->evaluator != before.node->evaluator)
-        detail::fail(ErrorKind::device, "assign", "The value is on (", v.node->evaluator->name(), ") but the tensor is on (",
-                     before.node->evaluator->name(), ").");
+        detail::fail(ErrorKind::device, "assign", "The value is on (", v.node->evaluator->name(),
+                     ") but the tensor is on (", before.node->evaluator->name(), ").");
     const bool leaf = before.node->is_leaf && before.node->requires_grad;
     graph::assign(*this, graph::leaf_alias(v, leaf, leaf ? cell_ : nullptr));
 }
@@ -67,8 +70,9 @@ void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const
 {
     const Value v = graph::read(*this);
     if (v.node->trace)
-        detail::fail(ErrorKind::state, "read", "A tensor of a program that is being recorded has no value yet: return it "
-                                               "from the function and read what the program gives.");
+        detail::fail(ErrorKind::state, "read",
+                     "A tensor of a program that is being recorded has no value yet: return it "
+                     "from the function and read what the program gives.");
     const DType held = v.type().dtype;
     if (held != dtype) {
         if (dtype == f32 && (held == f16 || held == bf16)) return cast(*this, f32).read_all(to, bytes, dtype);

@@ -35,7 +35,8 @@ shape::Strides broadcast_strides(const View& v, const Shape& to)
     shape::Strides out(to.size(), Dim(0));
     const std::size_t missing = to.size() - v.sizes().size();
     for (std::size_t d = 0; d < v.sizes().size(); ++d)
-        if (v.sizes()[d] == to[d + missing] && to[d + missing] != Dim(1)) out[d + missing] = v.layout.strides[d];
+        if (v.sizes()[d] == to[d + missing] && to[d + missing] != Dim(1))
+            out[d + missing] = v.layout.strides[d];
     return out;
 }
 
@@ -46,7 +47,10 @@ bool all_zero(const shape::Strides& strides)
     return true;
 }
 
-bool starts_aligned(const View& v) { return v.layout.offset.divisible_by(16 / static_cast<std::int64_t>(size_of(v.dtype))); }
+bool starts_aligned(const View& v)
+{
+    return v.layout.offset.divisible_by(16 / static_cast<std::int64_t>(size_of(v.dtype)));
+}
 
 // Collapsed dimensions of one operand: how they are walked.
 Mode mode_of(const View& v, const shape::Strides& s, const Shape& sizes)
@@ -97,12 +101,15 @@ private:
         shape::Collapsed c = shape::collapse(output_.sizes(), strides);
         if (c.sizes.size() > max_rank)
             detail::fail(ErrorKind::unsupported, op_.name, "The strides of the inputs need (", c.sizes.size(),
-                         ") dimensions after merging, more than the kernels' (", max_rank, "): make an input contiguous.");
+                         ") dimensions after merging, more than the kernels' (", max_rank,
+                         "): make an input contiguous.");
         std::size_t k = 0;
         for (Slot& s : slots_) {
             if (s.absent || s.view.number) continue;
             s.strides = c.strides[k++];
-            s.mode = c.sizes.empty() ? scalar : covers(s.view, output_.sizes()) ? contiguous : mode_of(s.view, s.strides, c.sizes);
+            s.mode = c.sizes.empty()                   ? scalar
+                     : covers(s.view, output_.sizes()) ? contiguous
+                                                       : mode_of(s.view, s.strides, c.sizes);
             if (s.mode == strided || s.mode == rows || s.mode == splat) walked_ = true;
         }
         if (walked_) sizes_ = c.sizes;
@@ -118,7 +125,8 @@ private:
 
     std::string kernel() const
     {
-        std::string name = std::string("elementwise_") + row_.name + (op_.part ? "_d" + std::to_string(op_.part - 1) : "_fwd");
+        std::string name = std::string("elementwise_") + row_.name +
+                           (op_.part ? "_d" + std::to_string(op_.part - 1) : "_fwd");
         return integer() ? name + "_i32" : name;
     }
 
@@ -139,12 +147,14 @@ private:
             const bool memory = !s.absent && !s.view.number;
             spec.operands.push_back({s.view, Use::read, !memory});
             spec.floats.push_back(s.view.number.value_or(Scalar(0)));
-            for (std::size_t d = 0; d < sizes_.size(); ++d) spec.ints.push_back(memory ? s.strides[d] : Dim(0));
+            for (std::size_t d = 0; d < sizes_.size(); ++d)
+                spec.ints.push_back(memory ? s.strides[d] : Dim(0));
             // another index of the input than the output's is read: the output may not lie on it
             if (memory && s.mode != contiguous) spec.in_place = false;
             if (memory && size_of(s.view.dtype) != size_of(output_.dtype)) spec.in_place = false;
         }
-        for (std::size_t i = slots_.size(); i < max_slots; ++i) spec.constants.insert(spec.constants.end(), {0u, 0u});
+        for (std::size_t i = slots_.size(); i < max_slots; ++i)
+            spec.constants.insert(spec.constants.end(), {0u, 0u});
         spec.constants.push_back(static_cast<std::uint32_t>(output_.dtype));
         if (integer())
             for (const Slot& s : slots_)
@@ -157,7 +167,8 @@ private:
     Dim number_as_int(const Scalar& s) const
     {
         if (s.source)
-            detail::fail(ErrorKind::unsupported, op_.name, "A host scalar can't be an operand of an integer op: cast it first.");
+            detail::fail(ErrorKind::unsupported, op_.name,
+                         "A host scalar can't be an operand of an integer op: cast it first.");
         return Dim(static_cast<std::int64_t>(s.constant)) * s.factor;
     }
 
@@ -172,8 +183,8 @@ private:
 
 } // namespace
 
-void elementwise(Lowering& l, const device::Capabilities& caps, const graph::Op& op, const std::vector<View>& inputs,
-                 const View& output)
+void elementwise(Lowering& l, const device::Capabilities& caps, const graph::Op& op,
+                 const std::vector<View>& inputs, const View& output)
 {
     Builder(l, op, inputs, output).emit(caps.prefer_texels);
 }

@@ -33,10 +33,7 @@ struct Matrix {
     const Dim& columns() const { return view.sizes()[2]; }
 
     // Rows that texels can be loaded from: contiguous, 16-byte aligned, with a pitch that is never 0.
-    bool texel_rows() const
-    {
-        return column == Dim(1) && aligned(row);
-    }
+    bool texel_rows() const { return column == Dim(1) && aligned(row); }
     bool texel_columns() const { return row_is_unit() && aligned(column_pitch()); }
     Dim column_pitch() const { return columns() == Dim(1) ? round_up(rows(), 4) : view.layout.strides[2]; }
 
@@ -44,7 +41,8 @@ private:
     bool row_is_unit() const { return rows() == Dim(1) || view.layout.strides[1] == Dim(1); }
     bool aligned(const Dim& pitch) const
     {
-        return pitch != Dim(0) && pitch.divisible_by(4) && batch.divisible_by(4) && view.layout.offset.divisible_by(4);
+        return pitch != Dim(0) && pitch.divisible_by(4) && batch.divisible_by(4) &&
+               view.layout.offset.divisible_by(4);
     }
 };
 
@@ -52,8 +50,8 @@ struct Tile {
     std::int64_t rows, columns;
 };
 
-ops::LaunchSpec spec(const char* kernel, const GemmProblem& p, const Matrix& a, const Matrix& b, const Dim& row_a,
-                     const Dim& row_b, Tile tile, bool texels)
+ops::LaunchSpec spec(const char* kernel, const GemmProblem& p, const Matrix& a, const Matrix& b,
+                     const Dim& row_a, const Dim& row_b, Tile tile, bool texels)
 {
     const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2], &batch = p.c.sizes()[0];
     return {.kernel = kernel,
@@ -75,13 +73,17 @@ void emit_texel(Lowering& l, const GemmProblem& p)
 {
     Matrix a(p.a), b(p.b);
     const bool transposed = !a.texel_rows() && a.texel_columns();
-    if (!a.texel_rows() && !transposed) a = Matrix(l.packed(p.a, p.a.sizes()[1], round_up(p.a.sizes()[2], 4)));
+    if (!a.texel_rows() && !transposed)
+        a = Matrix(l.packed(p.a, p.a.sizes()[1], round_up(p.a.sizes()[2], 4)));
     if (!b.texel_rows()) b = Matrix(l.packed(p.b, p.b.sizes()[1], round_up(p.b.sizes()[2], 4)));
     const Dim pitch = transposed ? a.column_pitch() : a.row;
     l.launch(spec(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, a, b, pitch, b.row, {16, 32}, true),
              by_address("gemm_address_shuffle", p, {16, 32}));
 }
-void emit_shuffle(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_address_shuffle", p, {16, 32})); }
+void emit_shuffle(Lowering& l, const GemmProblem& p)
+{
+    l.launch(by_address("gemm_address_shuffle", p, {16, 32}));
+}
 void emit_address(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_address", p, {8, 32})); }
 void emit_tile(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_tile", p, {64, 64})); }
 
@@ -123,7 +125,8 @@ constexpr std::array<Variant, 4> variants = {{
 void check(const GemmProblem& p)
 {
     if (p.c.dtype != f32)
-        detail::fail(ErrorKind::unsupported, "matmul", "There are no kernels for (", name_of(p.c.dtype), ") yet: cast to f32.");
+        detail::fail(ErrorKind::unsupported, "matmul", "There are no kernels for (", name_of(p.c.dtype),
+                     ") yet: cast to f32.");
 }
 
 ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to, bool texels, bool aligned)
@@ -131,7 +134,8 @@ ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to
     const Dim &rows = to.sizes()[1], &pitch = to.sizes()[2], &batch = to.sizes()[0];
     ops::LaunchSpec s{.kernel = kernel,
                       .operands = {{from.view, Use::read}, {to, Use::write}},
-                      .ints = {from.rows(), from.columns(), from.row, from.column, from.batch, rows, pitch, rows * pitch, batch},
+                      .ints = {from.rows(), from.columns(), from.row, from.column, from.batch, rows, pitch,
+                               rows * pitch, batch},
                       .groups = batch * ceil_div(rows, 16) * ceil_div(pitch, 64),
                       .texels = texels};
     if (texels) s.constants = {aligned ? 1u : 0u};
@@ -151,7 +155,8 @@ View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& row
         return to;
     }
     const Dim& pitch = across ? from.row : from.column;
-    const bool aligned = pitch.divisible_by(4) && from.batch.divisible_by(4) && v.layout.offset.divisible_by(4);
+    const bool aligned =
+        pitch.divisible_by(4) && from.batch.divisible_by(4) && v.layout.offset.divisible_by(4);
     l.launch(pack_spec(across ? "pack_texel" : "pack_texel_transposed", from, to, true, aligned), plain);
     return to;
 }

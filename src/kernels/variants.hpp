@@ -10,13 +10,14 @@
 namespace reprise::kernels {
 
 // The launches of one row of the table: `inputs` broadcast to the output's shape.
-void elementwise(ops::Lowering&, const device::Capabilities&, const graph::Op&, const std::vector<ops::View>& inputs,
-                 const ops::View& output);
+void elementwise(ops::Lowering&, const device::Capabilities&, const graph::Op&,
+                 const std::vector<ops::View>& inputs, const ops::View& output);
 // Row-major elements of `from`, converted to the dtype of `to`, which is contiguous.
 void copy(ops::Lowering&, const device::Capabilities&, const ops::View& from, const ops::View& to);
 // C[b] = A[b] B[b].  Numeric class: shaders/common/gemm.glsl.
 void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
-ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows, const Dim& columns);
+ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
+                 const Dim& columns);
 
 // Why each variant was taken or not, for this problem on this device: printed by `reprise` and asked by tests.
 struct Refusal {

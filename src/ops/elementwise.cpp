@@ -48,7 +48,8 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes& attribut
 {
     const std::vector<int> slots = slots_of(op);
     if (in.size() != slots.size())
-        detail::fail(ErrorKind::internal, op.name, "The op takes (", slots.size(), ") inputs, not (", in.size(), ").");
+        detail::fail(ErrorKind::internal, op.name, "The op takes (", slots.size(), ") inputs, not (",
+                     in.size(), ").");
     std::vector<Shape> shapes;
     const DType* common = nullptr; // of the inputs that are numbers
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -59,8 +60,8 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes& attribut
         if (type == 'F' && !is_floating(dtype)) wrong_dtype(op.name, dtype, "a floating dtype");
         if (type == 'B') continue;
         if (common && *common != dtype)
-            detail::fail(ErrorKind::dtype, op.name, "The inputs' dtypes (", name_of(*common), " and ", name_of(dtype),
-                         ") differ: cast one of them.");
+            detail::fail(ErrorKind::dtype, op.name, "The inputs' dtypes (", name_of(*common), " and ",
+                         name_of(dtype), ") differ: cast one of them.");
         common = &in[i].dtype;
     }
     DType out = boolean;
@@ -105,7 +106,8 @@ void lower(Lowering& l, const Node& n)
 {
     std::vector<View> in;
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-        if (Scalar number; l.scalar(i, number)) in.push_back({.dtype = n.inputs[i].type().dtype, .number = number});
+        if (Scalar number; l.scalar(i, number))
+            in.push_back({.dtype = n.inputs[i].type().dtype, .number = number});
         else in.push_back(l.input(i));
     }
     l.elementwise(*n.op, in, l.output());
@@ -130,7 +132,8 @@ void reference(const ReferenceArguments& a)
     const auto arity = static_cast<std::size_t>(row.arity());
     for (std::int64_t i = 0, count = out.count(); i < count; ++i) {
         for (std::size_t k = 0; k < in.size(); ++k) v[static_cast<std::size_t>(slots[k])] = in[k].at(i);
-        out.put(i, op.part ? row.derivative[static_cast<std::size_t>(op.part - 1)](v.data(), v[arity], v[arity + 1])
+        out.put(i, op.part ? row.derivative[static_cast<std::size_t>(op.part - 1)](v.data(), v[arity],
+                                                                                   v[arity + 1])
                            : row.forward(v.data()));
     }
 }
@@ -143,14 +146,20 @@ struct Table {
     Table()
     {
         for (const Row& row : reference_rows()) {
-            const Op& f = ops.emplace_back(Op{.name = row.name, .infer = infer, .lower = lower, .reference = reference, .row = &row});
+            const Op& f = ops.emplace_back(
+                Op{.name = row.name, .infer = infer, .lower = lower, .reference = reference, .row = &row});
             bool any = false;
             auto& list = parts[row.name] = {&f};
             for (int k = 0; k < row.arity(); ++k) {
                 any |= row.differentiable(k);
                 names.push_back(std::string(row.name) + "_d" + std::to_string(k));
-                list.push_back(&ops.emplace_back(Op{.name = names.back().c_str(), .infer = infer, .decompose = decompose,
-                                                    .lower = lower, .reference = reference, .row = &row, .part = 1 + k}));
+                list.push_back(&ops.emplace_back(Op{.name = names.back().c_str(),
+                                                    .infer = infer,
+                                                    .decompose = decompose,
+                                                    .lower = lower,
+                                                    .reference = reference,
+                                                    .row = &row,
+                                                    .part = 1 + k}));
             }
             if (any) const_cast<Op&>(f).vjp = vjp;
         }
@@ -221,7 +230,8 @@ Tensor number_for(const Tensor& t, double v)
 const Op& row_op(std::string_view row, int part)
 {
     auto found = table().parts.find(row);
-    if (found == table().parts.end()) detail::fail(ErrorKind::internal, "table", "There is no row (", row, ").");
+    if (found == table().parts.end())
+        detail::fail(ErrorKind::internal, "table", "There is no row (", row, ").");
     return *found->second.at(static_cast<std::size_t>(part));
 }
 
@@ -234,16 +244,19 @@ std::vector<const Op*> elementwise_ops()
 
 } // namespace ops
 
-#define UNARY(name, ...) \
+#define UNARY(name, ...)                                                                                     \
     Tensor name(const Tensor& x) { return ops::call(#name, {x}); }
-#define BINARY(name, ...) \
+#define BINARY(name, ...)                                                                                    \
     Tensor name(const Tensor& a, const Tensor& b) { return ops::call(#name, {a, b}); }
-#define TERNARY(name, ...) \
+#define TERNARY(name, ...)                                                                                   \
     Tensor name(const Tensor& a, const Tensor& b, const Tensor& c) { return ops::call(#name, {a, b, c}); }
 #include <reprise/elementwise.def>
 
 Tensor pow(const Tensor& a, double exponent) { return pow(a, ops::number_for(a, exponent)); }
-Tensor leaky_relu(const Tensor& x, double slope) { return ops::call("leaky_relu", {x, ops::number_for(x, slope)}); }
+Tensor leaky_relu(const Tensor& x, double slope)
+{
+    return ops::call("leaky_relu", {x, ops::number_for(x, slope)});
+}
 Tensor elu(const Tensor& x, double alpha) { return ops::call("elu", {x, ops::number_for(x, alpha)}); }
 Tensor gelu(const Tensor& x, GeluApproximation approximation)
 {
@@ -261,8 +274,8 @@ Tensor cast(const Tensor& x, DType dtype)
     return graph::apply1(ops::row_op("cast"), {x}, {{"dtype", dtype}});
 }
 
-#define REPRISE_OPERATOR(symbol, name)                                                                  \
-    Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); }                     \
+#define REPRISE_OPERATOR(symbol, name)                                                                       \
+    Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); }                          \
     Tensor operator symbol(const Tensor& a, double b) { return name(a, ops::number_for(a, b)); }
 REPRISE_OPERATOR(+, add)
 REPRISE_OPERATOR(-, sub)

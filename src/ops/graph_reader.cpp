@@ -31,14 +31,15 @@ V emit(const char* row, std::initializer_list<Argument> arguments)
     for (const Argument& a : arguments)
         if (a.tensor.defined()) like = &a.tensor;
     std::vector<Tensor> inputs;
-    for (const Argument& a : arguments) inputs.push_back(a.tensor.defined() ? a.tensor : number_like(*like, a.constant));
+    for (const Argument& a : arguments)
+        inputs.push_back(a.tensor.defined() ? a.tensor : number_like(*like, a.constant));
     return {graph::apply1(row_op(row), inputs)};
 }
 
 // rp_select(c, K, K) would take its dtype from c: rows do not do that (a row's text is checked by its test).
-#define RP_OPERATOR(symbol, row)                                  \
-    V operator symbol(const V& a, const V& b) { return emit(row, {a, b}); } \
-    [[maybe_unused]] V operator symbol(const V& a, K b) { return emit(row, {a, b}); } \
+#define RP_OPERATOR(symbol, row)                                                                             \
+    V operator symbol(const V& a, const V& b) { return emit(row, {a, b}); }                                  \
+    [[maybe_unused]] V operator symbol(const V& a, K b) { return emit(row, {a, b}); }                        \
     [[maybe_unused]] V operator symbol(K a, const V& b) { return emit(row, {a, b}); }
 RP_OPERATOR(+, "add")
 RP_OPERATOR(-, "sub")
@@ -53,9 +54,9 @@ RP_OPERATOR(!=, "not_equal")
 #undef RP_OPERATOR
 V operator-(const V& a) { return emit("neg", {a}); }
 
-#define RP_CALL1(function, row) \
+#define RP_CALL1(function, row)                                                                              \
     [[maybe_unused]] V rp_##function(const Argument& a) { return emit(row, {a}); }
-#define RP_CALL2(function, row) \
+#define RP_CALL2(function, row)                                                                              \
     [[maybe_unused]] V rp_##function(const Argument& a, const Argument& b) { return emit(row, {a, b}); }
 RP_CALL1(exp, "exp")
 RP_CALL1(expm1, "expm1")
@@ -88,24 +89,37 @@ V rp_select(const Argument& c, const Argument& a, const Argument& b) { return em
 using Record = V (*)(std::span<const Tensor> in, const V& y, const V& dy);
 
 // A row that calls its own function (exp: rp_exp) is a primitive: recorded as itself.
-#define NONE \
+#define NONE                                                                                                 \
     V {}
 #define RP_UNUSED(n) (void)y, (void)dy, (void)n
-#define RP_PART1(e) [](std::span<const Tensor> in, const V& y, const V& dy) -> V { V x{in[0]}; RP_UNUSED(x); return e; }
-#define RP_PART2(e)                                                      \
-    [](std::span<const Tensor> in, const V& y, const V& dy) -> V {       \
-        V a{in[0]}, b{in[1]}; RP_UNUSED(a); (void)b; return e;           \
+#define RP_PART1(e)                                                                                          \
+    [](std::span<const Tensor> in, const V& y, const V& dy) -> V {                                           \
+        V x{in[0]};                                                                                          \
+        RP_UNUSED(x);                                                                                        \
+        return e;                                                                                            \
     }
-#define RP_PART3(e)                                                      \
-    [](std::span<const Tensor> in, const V& y, const V& dy) -> V {       \
-        V a{in[0]}, b{in[1]}, c{in[2]}; RP_UNUSED(a); (void)b; (void)c; return e; \
+#define RP_PART2(e)                                                                                          \
+    [](std::span<const Tensor> in, const V& y, const V& dy) -> V {                                           \
+        V a{in[0]}, b{in[1]};                                                                                \
+        RP_UNUSED(a);                                                                                        \
+        (void)b;                                                                                             \
+        return e;                                                                                            \
+    }
+#define RP_PART3(e)                                                                                          \
+    [](std::span<const Tensor> in, const V& y, const V& dy) -> V {                                           \
+        V a{in[0]}, b{in[1]}, c{in[2]};                                                                      \
+        RP_UNUSED(a);                                                                                        \
+        (void)b;                                                                                             \
+        (void)c;                                                                                             \
+        return e;                                                                                            \
     }
 const std::unordered_map<std::string_view, std::vector<Record>>& records()
 {
     static const std::unordered_map<std::string_view, std::vector<Record>> all = {
 #define UNARY(name, out, tx, f, dx, lo, hi) {#name, {RP_PART1(f), RP_PART1(dx)}},
-#define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi) {#name, {RP_PART2(f), RP_PART2(da), RP_PART2(db)}},
-#define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi) \
+#define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi)                                             \
+    {#name, {RP_PART2(f), RP_PART2(da), RP_PART2(db)}},
+#define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi)                          \
     {#name, {RP_PART3(f), RP_PART3(da), RP_PART3(db), RP_PART3(dc)}},
 #include <reprise/elementwise.def>
     };
@@ -115,7 +129,8 @@ const std::unordered_map<std::string_view, std::vector<Record>>& records()
 
 } // namespace
 
-Tensor record_row(std::string_view row, int part, std::span<const Tensor> inputs, const Tensor& y, const Tensor& dy)
+Tensor record_row(std::string_view row, int part, std::span<const Tensor> inputs, const Tensor& y,
+                  const Tensor& dy)
 {
     return records().at(row)[static_cast<std::size_t>(part)](inputs, {y}, {dy}).tensor;
 }

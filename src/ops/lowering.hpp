@@ -45,9 +45,10 @@ struct LaunchSpec {
     std::vector<LaunchOperand> operands;
     std::vector<Scalar> floats;
     std::vector<Dim> ints;
-    Dim groups;             // workgroups, counted flat
-    bool in_place = false;  // an element is read only by the invocation that writes the same index of the output
-    bool texels = false;    // needs its operands in the slab, 16-byte aligned, none across a window's edge
+    Dim groups; // workgroups, counted flat
+    bool in_place =
+        false;           // an element is read only by the invocation that writes the same index of the output
+    bool texels = false; // needs its operands in the slab, 16-byte aligned, none across a window's edge
 };
 
 // A product of matrices, batched: C[b] = A[b] B[b].  Strides in elements; the innermost two dimensions are the matrix.
@@ -64,7 +65,7 @@ public:
     // The number, where input i is one value that the host knows (full, host_scalar): it needs no memory then.
     virtual bool scalar(std::size_t i, Scalar& out) = 0;
     virtual View temporary(DType, const Shape&) = 0; // contiguous
-    virtual View contiguous(const View&) = 0;        // the same elements, row-major and aligned: a copy if need be
+    virtual View contiguous(const View&) = 0; // the same elements, row-major and aligned: a copy if need be
     virtual void launch(LaunchSpec) = 0;
     // `fallback` runs instead at calls where `preferred` (with texels) can't: same numeric class.
     virtual void launch(LaunchSpec preferred, LaunchSpec fallback) = 0;

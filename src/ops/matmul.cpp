@@ -23,8 +23,8 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
 {
     require_floating(op.name, in[0].dtype);
     if (in[0].dtype != in[1].dtype)
-        detail::fail(ErrorKind::dtype, op.name, "The inputs' dtypes (", name_of(in[0].dtype), " and ", name_of(in[1].dtype),
-                     ") differ: cast one of them.");
+        detail::fail(ErrorKind::dtype, op.name, "The inputs' dtypes (", name_of(in[0].dtype), " and ",
+                     name_of(in[1].dtype), ") differ: cast one of them.");
     return {{in[0].dtype, shape::matmul(op.name, in[0].shape, in[1].shape)}};
 }
 
@@ -87,7 +87,11 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op matmul_op{.name = "matmul", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference,
+const Op matmul_op{.name = "matmul",
+                   .infer = infer,
+                   .vjp = vjp,
+                   .lower = lower,
+                   .reference = reference,
                    .cost = graph::Cost::compute};
 
 } // namespace ops

@@ -11,7 +11,8 @@ Tensor Tensor::transpose(std::int64_t a, std::int64_t b) const { return reprise:
 Tensor Tensor::t() const
 {
     if (dim() != 2)
-        detail::fail(ErrorKind::shape, "t", "The shape (", to_string(shape()), ") is not a matrix's: use transpose(a, b).");
+        detail::fail(ErrorKind::shape, "t", "The shape (", to_string(shape()),
+                     ") is not a matrix's: use transpose(a, b).");
     return reprise::transpose(*this, 0, 1);
 }
 Tensor Tensor::permute(const std::vector<std::int64_t>& dims) const { return reprise::permute(*this, dims); }

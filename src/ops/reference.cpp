@@ -1,8 +1,8 @@
 #include "ops/reference.hpp"
 
 #include <cmath>
-#include <limits>
 #include <cstring>
+#include <limits>
 
 #include "ops/vocabulary.hpp"
 
@@ -21,7 +21,8 @@ template <class T> void store(std::byte* p, T v) { std::memcpy(p, &v, sizeof v);
 template <class T> T to_integer(double v)
 {
     if (std::isnan(v)) return 0;
-    const double lo = static_cast<double>(std::numeric_limits<T>::min()), hi = static_cast<double>(std::numeric_limits<T>::max());
+    const double lo = static_cast<double>(std::numeric_limits<T>::min()),
+                 hi = static_cast<double>(std::numeric_limits<T>::max());
     if (v <= lo) return std::numeric_limits<T>::min();
     if (v >= hi) return std::numeric_limits<T>::max();
     return static_cast<T>(v);
@@ -81,7 +82,7 @@ void HostTensor::set(std::int64_t at, double v) const
     case DType::i16: return store(p, to_integer<std::int16_t>(v));
     case DType::i8: return store(p, to_integer<std::int8_t>(v));
     case DType::u8: return store(p, static_cast<std::uint8_t>(to_integer<std::int32_t>(v))); // the low byte
-    case DType::boolean: return store(p, static_cast<std::uint8_t>(v != 0)); // NaN is true
+    case DType::boolean: return store(p, static_cast<std::uint8_t>(v != 0));                 // NaN is true
     }
 }
 

@@ -18,7 +18,7 @@ struct HostTensor {
     std::vector<std::int64_t> sizes, strides; // elements
 
     std::int64_t count() const;
-    double get(std::int64_t offset) const;     // by element offset; integers and bool as double
+    double get(std::int64_t offset) const;       // by element offset; integers and bool as double
     void set(std::int64_t offset, double) const; // rounds to the dtype
     // The offset of the element with this row-major index.
     std::int64_t offset(std::int64_t index) const;
@@ -29,8 +29,8 @@ struct HostTensor {
 struct ReferenceArguments {
     std::span<const HostTensor> inputs, outputs;
     const graph::Attributes& attributes;
-    std::span<const double> scalars;       // of HostScalar attributes, in order
-    std::span<const std::int64_t> dims;    // of Dim attributes, in order
+    std::span<const double> scalars;    // of HostScalar attributes, in order
+    std::span<const std::int64_t> dims; // of Dim attributes, in order
     const graph::Op* op = nullptr;
 };
 

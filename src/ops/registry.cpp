@@ -22,7 +22,8 @@ std::shared_ptr<graph::Evaluator> evaluator_of(const Tensor& t) { return graph::
 
 void wrong_dtype(const char* op, DType found, const char* wanted)
 {
-    detail::fail(ErrorKind::dtype, op, "The op takes ", wanted, ", not (", name_of(found), "): cast the input first.");
+    detail::fail(ErrorKind::dtype, op, "The op takes ", wanted, ", not (", name_of(found),
+                 "): cast the input first.");
 }
 
 void require_floating(const char* op, DType t)

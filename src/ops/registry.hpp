@@ -24,10 +24,17 @@ std::shared_ptr<graph::Evaluator> evaluator_of(const Tensor&);
 // Of options.device, or the default device; program/ defines it, as it knows devices.
 std::shared_ptr<graph::Evaluator> evaluator_for(const TensorOptions&);
 // A tensor of this shape with one value everywhere; costs no memory where an elementwise op or a kernel takes numbers.
-Tensor full_on(const std::shared_ptr<graph::Evaluator>&, const Shape&, double value, DType, const Dim& factor = 1);
-inline Tensor number_like(const Tensor& t, double value) { return full_on(evaluator_of(t), {}, value, t.dtype()); }
+Tensor full_on(const std::shared_ptr<graph::Evaluator>&, const Shape&, double value, DType,
+               const Dim& factor = 1);
+inline Tensor number_like(const Tensor& t, double value)
+{
+    return full_on(evaluator_of(t), {}, value, t.dtype());
+}
 // Sizes as a number of t's dtype: n elements.
-inline Tensor size_like(const Tensor& t, const Dim& n) { return full_on(evaluator_of(t), {}, 1.0, t.dtype(), n); }
+inline Tensor size_like(const Tensor& t, const Dim& n)
+{
+    return full_on(evaluator_of(t), {}, 1.0, t.dtype(), n);
+}
 [[noreturn]] void wrong_dtype(const char* op, DType, const char* wanted);
 void require_floating(const char* op, DType);
 

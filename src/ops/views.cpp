@@ -30,7 +30,10 @@ std::vector<TensorType> infer_reshape(const Op&, Types in, const Attributes& a)
     return {{in[0].dtype, a.get<Shape>("shape")}};
 }
 
-std::vector<Tensor> vjp_reshape(const VjpArguments& a) { return {reshape(a.cotangents[0], a.inputs[0].shape())}; }
+std::vector<Tensor> vjp_reshape(const VjpArguments& a)
+{
+    return {reshape(a.cotangents[0], a.inputs[0].shape())};
+}
 
 // Follows the sizes from the inside out: each group of output sizes must tile one run of input dimensions that lies
 // without gaps.
@@ -40,7 +43,8 @@ bool view_reshape(const Node& n, Strided& s)
     std::vector<Dim> sizes, strides; // of the input without its ones
     for (std::size_t i = 0; i < s.sizes.size(); ++i)
         if (s.sizes[i] != Dim(1)) {
-            if (!strides.empty() && strides.back() == s.strides[i] * s.sizes[i]) { // one run with its outer neighbour
+            if (!strides.empty() &&
+                strides.back() == s.strides[i] * s.sizes[i]) { // one run with its outer neighbour
                 sizes.back() *= s.sizes[i];
                 strides.back() = s.strides[i];
             } else {
@@ -60,7 +64,8 @@ bool view_reshape(const Node& n, Strided& s)
         out[i] = strides[run] * tiled;
         tiled *= to[i];
         if (tiled == sizes[run]) tiled = 1;
-        else if (tiled.is_constant() && sizes[run].is_constant() && sizes[run].value() % std::max<std::int64_t>(tiled.value(), 1) != 0)
+        else if (tiled.is_constant() && sizes[run].is_constant() &&
+                 sizes[run].value() % std::max<std::int64_t>(tiled.value(), 1) != 0)
             return false;
     }
     if (run != 0 || tiled != Dim(1)) return false;
@@ -81,7 +86,8 @@ std::vector<Tensor> vjp_permute(const VjpArguments& a)
 {
     const Integers& dims = a.node.attributes.integers("dims");
     Integers back(dims.size());
-    for (std::size_t i = 0; i < dims.size(); ++i) back[static_cast<std::size_t>(dims[i])] = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        back[static_cast<std::size_t>(dims[i])] = static_cast<std::int64_t>(i);
     return {permute(a.cotangents[0], back)};
 }
 
@@ -102,7 +108,10 @@ std::vector<TensorType> infer_expand(const Op&, Types in, const Attributes& a)
     return {{in[0].dtype, a.get<Shape>("shape")}};
 }
 
-std::vector<Tensor> vjp_expand(const VjpArguments& a) { return {sum_to(a.cotangents[0], a.inputs[0].shape())}; }
+std::vector<Tensor> vjp_expand(const VjpArguments& a)
+{
+    return {sum_to(a.cotangents[0], a.inputs[0].shape())};
+}
 
 bool view_expand(const Node& n, Strided& s)
 {
@@ -128,7 +137,8 @@ std::vector<Tensor> vjp_narrow(const VjpArguments& a)
 {
     const Attributes& at = a.node.attributes;
     return {graph::apply1(narrow_vjp_op, {a.cotangents[0]},
-                          {{"dim", at.integer("dim")}, {"start", at.get<Dim>("start")},
+                          {{"dim", at.integer("dim")},
+                           {"start", at.get<Dim>("start")},
                            {"size", a.inputs[0].shape()[static_cast<std::size_t>(at.integer("dim"))]}})};
 }
 
@@ -152,7 +162,8 @@ std::vector<Tensor> vjp_narrow_vjp(const VjpArguments& a)
 {
     const Attributes& at = a.node.attributes;
     const auto d = at.integer("dim");
-    return {narrow(a.cotangents[0], d, at.get<Dim>("start"), a.inputs[0].shape()[static_cast<std::size_t>(d)])};
+    return {
+        narrow(a.cotangents[0], d, at.get<Dim>("start"), a.inputs[0].shape()[static_cast<std::size_t>(d)])};
 }
 
 // Sizes as [outer, along, inner]; operands: dy (contiguous), dx.  Ints: outer, length, size, start, inner.
@@ -161,7 +172,8 @@ void lower_narrow_vjp(Lowering& l, const Node& n)
     const View from = l.contiguous(l.input(0)), to = l.output();
     const auto d = static_cast<std::size_t>(n.attributes.integer("dim"));
     Dim outer = 1, inner = 1;
-    for (std::size_t i = 0; i < to.sizes().size(); ++i) (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
+    for (std::size_t i = 0; i < to.sizes().size(); ++i)
+        (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
     const Dim count = outer * to.sizes()[d] * inner;
     l.launch({.kernel = "narrow_vjp",
               .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
@@ -201,10 +213,16 @@ const Op reshape_op{.name = "reshape", .infer = infer_reshape, .vjp = vjp_reshap
 const Op permute_op{.name = "permute", .infer = infer_permute, .vjp = vjp_permute, .view = view_permute};
 const Op expand_op{.name = "expand", .infer = infer_expand, .vjp = vjp_expand, .view = view_expand};
 const Op narrow_op{.name = "narrow", .infer = infer_narrow, .vjp = vjp_narrow, .view = view_narrow};
-const Op narrow_vjp_op{.name = "narrow_vjp", .infer = infer_narrow_vjp, .vjp = vjp_narrow_vjp,
-                       .lower = lower_narrow_vjp, .reference = reference_narrow_vjp};
-const Op contiguous_op{.name = "contiguous", .infer = infer_contiguous, .vjp = vjp_contiguous,
-                       .lower = lower_contiguous, .reference = reference_contiguous};
+const Op narrow_vjp_op{.name = "narrow_vjp",
+                       .infer = infer_narrow_vjp,
+                       .vjp = vjp_narrow_vjp,
+                       .lower = lower_narrow_vjp,
+                       .reference = reference_narrow_vjp};
+const Op contiguous_op{.name = "contiguous",
+                       .infer = infer_contiguous,
+                       .vjp = vjp_contiguous,
+                       .lower = lower_contiguous,
+                       .reference = reference_contiguous};
 
 } // namespace ops
 
@@ -225,7 +243,8 @@ Tensor permute(const Tensor& x, const std::vector<std::int64_t>& dims)
     if (order.size() != x.shape().size())
         detail::fail(ErrorKind::argument, "permute", "There are (", order.size(), ") dims for a tensor of (",
                      x.shape().size(), "): name each dimension once.");
-    return graph::apply1(ops::permute_op, {x}, {{"dims", std::vector<std::int64_t>(order.begin(), order.end())}});
+    return graph::apply1(ops::permute_op, {x},
+                         {{"dims", std::vector<std::int64_t>(order.begin(), order.end())}});
 }
 
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
@@ -233,7 +252,8 @@ Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
     const std::size_t rank = x.shape().size();
     std::vector<std::int64_t> dims(rank);
     std::iota(dims.begin(), dims.end(), 0);
-    std::swap(dims[shape::normalize_dim("transpose", a, rank)], dims[shape::normalize_dim("transpose", b, rank)]);
+    std::swap(dims[shape::normalize_dim("transpose", a, rank)],
+              dims[shape::normalize_dim("transpose", b, rank)]);
     return permute(x, dims);
 }
 
@@ -242,8 +262,9 @@ Tensor expand(const Tensor& x, const Shape& shape)
     Shape to = shape;
     const std::size_t rank = x.shape().size();
     if (to.size() < rank)
-        detail::fail(ErrorKind::shape, "expand", "The shape (", to_string(shape), ") has fewer dimensions than the tensor's (",
-                     to_string(x.shape()), "): give at least as many.");
+        detail::fail(ErrorKind::shape, "expand", "The shape (", to_string(shape),
+                     ") has fewer dimensions than the tensor's (", to_string(x.shape()),
+                     "): give at least as many.");
     for (std::size_t i = 0; i < rank; ++i)
         if (Dim& size = to[to.size() - rank + i]; size == Dim(-1)) size = x.shape()[i];
     shape::require_broadcastable("expand", x.shape(), to);
@@ -255,7 +276,10 @@ Tensor squeeze(const Tensor& x, std::int64_t dim)
 {
     return reshape(x, shape::squeeze("squeeze", x.shape(), {{dim}}));
 }
-Tensor unsqueeze(const Tensor& x, std::int64_t dim) { return reshape(x, shape::unsqueeze("unsqueeze", x.shape(), dim)); }
+Tensor unsqueeze(const Tensor& x, std::int64_t dim)
+{
+    return reshape(x, shape::unsqueeze("unsqueeze", x.shape(), dim));
+}
 
 Tensor narrow(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length)
 {
@@ -270,7 +294,8 @@ Tensor narrow(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& le
     shape::require_at_least("narrow", start, 0, sentence);
     shape::require_at_least("narrow", length, 0, sentence);
     shape::require_at_least("narrow", size, start + length, sentence);
-    return graph::apply1(ops::narrow_op, {x}, {{"dim", static_cast<std::int64_t>(d)}, {"start", start}, {"length", length}});
+    return graph::apply1(ops::narrow_op, {x},
+                         {{"dim", static_cast<std::int64_t>(d)}, {"start", start}, {"length", length}});
 }
 
 } // namespace reprise

@@ -29,15 +29,18 @@ struct HostOperand {
     DType dtype;
 };
 
-void run_reference(const graph::Op& op, const graph::Attributes& attributes, const std::vector<HostOperand>& operands,
-                   std::size_t inputs, const device::LaunchArguments& a)
+void run_reference(const graph::Op& op, const graph::Attributes& attributes,
+                   const std::vector<HostOperand>& operands, std::size_t inputs,
+                   const device::LaunchArguments& a)
 {
     std::vector<ops::HostTensor> tensors;
     const std::int32_t* ints = a.ints.data();
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const std::size_t rank = operands[i].rank;
-        tensors.push_back({operands[i].dtype, reinterpret_cast<std::byte*>(a.operands[i].address),
-                           {ints, ints + rank}, {ints + rank, ints + 2 * rank}});
+        tensors.push_back({operands[i].dtype,
+                           reinterpret_cast<std::byte*>(a.operands[i].address),
+                           {ints, ints + rank},
+                           {ints + rank, ints + 2 * rank}});
         ints += 2 * rank;
     }
     std::vector<std::int64_t> dims;
@@ -74,7 +77,10 @@ public:
     // -- ops::Lowering --
     View input(std::size_t i) override { return materialised(node_->inputs.at(i)); }
     View output(std::size_t i) override { return views_.at(node_)[i]; }
-    bool scalar(std::size_t i, ops::Scalar& number) override { return number_of(node_->inputs.at(i), number); }
+    bool scalar(std::size_t i, ops::Scalar& number) override
+    {
+        return number_of(node_->inputs.at(i), number);
+    }
     View temporary(DType dtype, const Shape& sizes) override
     {
         return {.value = add_value(dtype, count_of(sizes), "temporary"),
@@ -135,15 +141,18 @@ private:
         list.resize(e.value.node->outputs.size());
         list[e.value.index] = {.value = id,
                                .dtype = t.dtype,
-                               .layout = {t.shape, e.strides.empty() ? shape::contiguous_strides(t.shape) : e.strides, e.offset}};
+                               .layout = {t.shape,
+                                          e.strides.empty() ? shape::contiguous_strides(t.shape) : e.strides,
+                                          e.offset}};
     }
 
     // The first node of a recording meets what nobody bound: a tensor that escaped.
     [[noreturn]] static void unbound(const Node& n)
     {
-        detail::fail(ErrorKind::state, n.op ? n.op->name : "tensor",
-                     "A tensor of a recording is used outside of it, or one from outside was changed while recording: "
-                     "return it from the recorded function instead.");
+        detail::fail(
+            ErrorKind::state, n.op ? n.op->name : "tensor",
+            "A tensor of a recording is used outside of it, or one from outside was changed while recording: "
+            "return it from the recorded function instead.");
     }
 
     static bool is_number(const Node& n)
@@ -174,7 +183,8 @@ private:
     void lower_node(const Node& n)
     {
         if (!n.op->lower)
-            detail::fail(ErrorKind::internal, n.op->name, "The op has no kernels: it can't run on (", caps_.id, ").");
+            detail::fail(ErrorKind::internal, n.op->name, "The op has no kernels: it can't run on (",
+                         caps_.id, ").");
         make_outputs(n);
         n.op->lower(*this, n);
     }
@@ -188,7 +198,8 @@ private:
         if (!n.op->view(n, v.layout)) {
             v = contiguous(v);
             if (!n.op->view(n, v.layout))
-                detail::fail(ErrorKind::internal, n.op->name, "A contiguous input can't be viewed as the output.");
+                detail::fail(ErrorKind::internal, n.op->name,
+                             "A contiguous input can't be viewed as the output.");
         }
         views_[&n] = {v};
     }
@@ -218,7 +229,8 @@ private:
     void add_launch(ops::LaunchSpec spec, std::uint32_t fallback_of)
     {
         PlanLaunch l;
-        l.label = node_ && node_->op ? std::string(spec.kernel) + " (%" + std::to_string(node_->id) + " " + node_->op->name + ")"
+        l.label = node_ && node_->op ? std::string(spec.kernel) + " (%" + std::to_string(node_->id) + " " +
+                                           node_->op->name + ")"
                                      : spec.kernel;
         l.kernel.name = std::move(spec.kernel);
         l.kernel.constants = std::move(spec.constants);
@@ -235,8 +247,8 @@ private:
 
     // One launch a node, by its reference function.  Ints: sizes and strides of each operand, then the Dim attributes
     // as low and high words.
-    void launch_for_host(const graph::Op& op, const graph::Attributes& attributes, const std::vector<View>& in,
-                         const std::vector<View>& out)
+    void launch_for_host(const graph::Op& op, const graph::Attributes& attributes,
+                         const std::vector<View>& in, const std::vector<View>& out)
     {
         if (!op.reference) detail::fail(ErrorKind::internal, op.name, "The op has no reference function.");
         PlanLaunch l;
@@ -298,7 +310,9 @@ private:
             const View& from = out_.results[a.from].view;
             const std::uint32_t to = out_.external[a.to];
             out_.state_copies.push_back(static_cast<std::uint32_t>(out_.plan.launches.size()));
-            copy(from, {.value = to, .dtype = from.dtype, .layout = {from.sizes(), shape::contiguous_strides(from.sizes()), 0}});
+            copy(from, {.value = to,
+                        .dtype = from.dtype,
+                        .layout = {from.sizes(), shape::contiguous_strides(from.sizes()), 0}});
         }
     }
 

@@ -35,18 +35,19 @@ struct Result {
 
 struct Compiled {
     Plan plan;
-    std::vector<Result> results;         // as the request lists them
-    std::vector<std::uint32_t> external; // plan value of each external slot
+    std::vector<Result> results;             // as the request lists them
+    std::vector<std::uint32_t> external;     // plan value of each external slot
     std::vector<std::uint32_t> state_copies; // first launch of the copy of each assignment
 };
 
 Compiled compile(const Request&);
 
 // -- the passes, each with its file and its test --
-Compiled lower(const Request&);                     // lower.cpp: nodes to launches
-void assign_state(Compiled&, const Request&);       // state.cpp: updates in place where nothing else reads, else copies
-void remove_dead(Plan&);                            // dead.cpp: launches whose results nobody reads
-void schedule(Plan&);                               // schedule.cpp: epochs
-void find_lifetimes(Plan&);                         // schedule.cpp: first and last epoch of each value
+Compiled lower(const Request&); // lower.cpp: nodes to launches
+void assign_state(Compiled&,
+                  const Request&); // state.cpp: updates in place where nothing else reads, else copies
+void remove_dead(Plan&);           // dead.cpp: launches whose results nobody reads
+void schedule(Plan&);              // schedule.cpp: epochs
+void find_lifetimes(Plan&);        // schedule.cpp: first and last epoch of each value
 
 } // namespace reprise::plan

@@ -15,7 +15,8 @@ Placement::Placement(const Plan& plan, std::span<const std::uint64_t> bytes) : e
     const auto area = [&](std::uint32_t i) { return bytes[i] * (live_[i].last - live_[i].first + 1); };
     const auto by = [&](auto key) {
         std::vector<std::uint32_t> order = temporaries;
-        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) > key(b); });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return key(a) > key(b); });
         return order;
     };
     std::vector<std::vector<std::uint32_t>> candidates = {
@@ -42,7 +43,8 @@ void Placement::find_overlaps()
     overlaps_.assign(order_.size(), {});
     for (std::size_t i = 0; i < order_.size(); ++i)
         for (std::size_t k = 0; k < i; ++k)
-            if (live_[order_[i]].first <= live_[order_[k]].last && live_[order_[k]].first <= live_[order_[i]].last)
+            if (live_[order_[i]].first <= live_[order_[k]].last &&
+                live_[order_[k]].first <= live_[order_[i]].last)
                 overlaps_[i].push_back(order_[k]);
 }
 
@@ -58,7 +60,9 @@ std::uint64_t Placement::fill(std::span<const std::uint64_t> bytes, std::uint64_
         if (n == 0) continue;
         taken.clear();
         for (std::uint32_t o : overlaps_[i])
-            if (bytes[o]) taken.emplace_back(offsets[o], offsets[o] + (bytes[o] + arena_alignment - 1) / arena_alignment * arena_alignment);
+            if (bytes[o])
+                taken.emplace_back(offsets[o], offsets[o] + (bytes[o] + arena_alignment - 1) /
+                                                                arena_alignment * arena_alignment);
         std::sort(taken.begin(), taken.end());
         const auto fitted = [&](std::uint64_t at) { // behind a window's edge where it would cross one
             if (!window || n > window) return at;
@@ -82,7 +86,8 @@ std::uint64_t Placement::lower_bound(std::span<const std::uint64_t> bytes) const
     std::uint64_t most = 0;
     for (std::uint32_t v : order_)
         for (std::uint32_t e = live_[v].first; e <= live_[v].last; ++e)
-            most = std::max(most, live[e] += (bytes[v] + arena_alignment - 1) / arena_alignment * arena_alignment);
+            most = std::max(most,
+                            live[e] += (bytes[v] + arena_alignment - 1) / arena_alignment * arena_alignment);
     return most;
 }
 

@@ -28,9 +28,10 @@ private:
         std::uint32_t first, last;
     };
     void find_overlaps();
-    std::vector<Live> live_;                            // by value
-    std::vector<std::uint32_t> order_;                  // temporaries
-    std::vector<std::vector<std::uint32_t>> overlaps_;  // by position in the order: earlier ones alive at the same time
+    std::vector<Live> live_;           // by value
+    std::vector<std::uint32_t> order_; // temporaries
+    std::vector<std::vector<std::uint32_t>>
+        overlaps_; // by position in the order: earlier ones alive at the same time
     std::uint32_t epochs_ = 0;
 };
 

@@ -24,7 +24,7 @@ struct PlanValue {
     std::uint32_t slot = 0;  // of an external or output: which
     std::uint32_t first = 0; // epochs of the first write and the last read
     std::uint32_t last = 0;
-    std::string name;        // "%12 conv2d"
+    std::string name; // "%12 conv2d"
 };
 
 struct PlanOperand {

@@ -35,8 +35,8 @@ std::string print(const Plan& plan)
     for (std::size_t i = 0; i < plan.values.size(); ++i) {
         const PlanValue& v = plan.values[i];
         if (v.first > v.last) continue;
-        out << 'v' << i << "  " << name_of(v.dtype) << " x " << v.elements << "  " << place_name(v.place) << "  epochs " << v.first
-            << ".." << v.last << "  " << v.name << '\n';
+        out << 'v' << i << "  " << name_of(v.dtype) << " x " << v.elements << "  " << place_name(v.place)
+            << "  epochs " << v.first << ".." << v.last << "  " << v.name << '\n';
     }
     std::uint32_t epoch = no_launch;
     for (const PlanLaunch& l : plan.launches) {
@@ -61,12 +61,14 @@ std::string print_dot(const Plan& plan)
     for (std::size_t i = 0; i < plan.values.size(); ++i) {
         const PlanValue& v = plan.values[i];
         if (v.first > v.last) continue;
-        out << "  v" << i << " [shape=ellipse, label=\"" << v.name << "\\n" << name_of(v.dtype) << " x " << v.elements << '"'
+        out << "  v" << i << " [shape=ellipse, label=\"" << v.name << "\\n"
+            << name_of(v.dtype) << " x " << v.elements << '"'
             << (v.place == Place::temporary ? "" : ", style=filled, fillcolor=lightgray") << "];\n";
     }
     for (std::size_t k = 0; k < plan.launches.size(); ++k) {
         const PlanLaunch& l = plan.launches[k];
-        out << "  l" << k << " [shape=box, label=\"" << l.label << "\\nepoch " << l.epoch << ", groups " << l.groups << "\"];\n";
+        out << "  l" << k << " [shape=box, label=\"" << l.label << "\\nepoch " << l.epoch << ", groups "
+            << l.groups << "\"];\n";
         for (const PlanOperand& o : l.operands) {
             if (o.absent) continue;
             if (o.use != ops::Use::write) out << "  v" << o.value << " -> l" << k << ";\n";

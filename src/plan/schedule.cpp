@@ -19,7 +19,8 @@ void schedule(Plan& plan)
         for (std::size_t k = i; k < end; ++k)
             for (const PlanOperand& o : plan.launches[k].operands)
                 if (!o.absent)
-                    conflict |= written[o.value] == epoch || (o.use != ops::Use::read && read[o.value] == epoch);
+                    conflict |=
+                        written[o.value] == epoch || (o.use != ops::Use::read && read[o.value] == epoch);
         if (conflict) ++epoch;
         for (std::size_t k = i; k < end; ++k) {
             plan.launches[k].epoch = epoch;

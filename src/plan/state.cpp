@@ -23,16 +23,18 @@ bool writes(const PlanLaunch& l, std::uint32_t value)
 
 std::uint32_t results_in(const Compiled& c, std::uint32_t value)
 {
-    return static_cast<std::uint32_t>(
-        std::count_if(c.results.begin(), c.results.end(), [&](const Result& r) { return r.view.value == value; }));
+    return static_cast<std::uint32_t>(std::count_if(c.results.begin(), c.results.end(),
+                                                    [&](const Result& r) { return r.view.value == value; }));
 }
 
 bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::size_t copies_begin)
 {
     const ops::View& from = c.results[a.from].view;
     const std::uint32_t to = c.external[a.to];
-    if (a.kept || c.plan.values[from.value].place == Place::external || results_in(c, from.value) != 1) return false;
-    if (!from.contiguous() || from.layout.offset != Dim(0) || c.plan.values[from.value].elements != c.plan.values[to].elements)
+    if (a.kept || c.plan.values[from.value].place == Place::external || results_in(c, from.value) != 1)
+        return false;
+    if (!from.contiguous() || from.layout.offset != Dim(0) ||
+        c.plan.values[from.value].elements != c.plan.values[to].elements)
         return false;
     bool written = false;
     for (std::size_t i = 0; i < copies_begin; ++i) {
@@ -65,7 +67,8 @@ void assign_state(Compiled& c, const Request& request)
                 if (o.value == from) o.value = to;
         c.plan.values[from].place = Place::temporary;
         c.results[a.from].view.value = to;
-        const std::size_t end = k + 1 < c.state_copies.size() ? c.state_copies[k + 1] : c.plan.launches.size();
+        const std::size_t end =
+            k + 1 < c.state_copies.size() ? c.state_copies[k + 1] : c.plan.launches.size();
         for (std::size_t i = c.state_copies[k]; i < end; ++i) drop[i] = true;
     }
     std::vector<PlanLaunch> left;

@@ -53,7 +53,9 @@ bool overlap(const Range& a, const Range& b) { return a.begin < b.end && b.begin
 
 class Verifier {
 public:
-    Verifier(const Plan& p, std::span<const Range> r, const std::vector<bool>& e) : plan_(p), ranges_(r), enabled_(e) {}
+    Verifier(const Plan& p, std::span<const Range> r, const std::vector<bool>& e)
+        : plan_(p), ranges_(r), enabled_(e)
+    {}
 
     std::vector<std::string> run()
     {
@@ -75,7 +77,8 @@ private:
         std::vector<std::size_t> epoch;
         for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
             if (!enabled_[i]) continue;
-            if (!epoch.empty() && plan_.launches[epoch.front()].epoch != plan_.launches[i].epoch) epoch.clear();
+            if (!epoch.empty() && plan_.launches[epoch.front()].epoch != plan_.launches[i].epoch)
+                epoch.clear();
             for (std::size_t k : epoch) check_pair(k, i);
             check_within(i);
             epoch.push_back(i);
@@ -89,8 +92,9 @@ private:
                 if (x.absent || y.absent || (x.use == ops::Use::read && y.use == ops::Use::read)) continue;
                 if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
                 std::ostringstream text;
-                text << "launches " << a << " (" << plan_.launches[a].label << ") and " << b << " (" << plan_.launches[b].label
-                     << ") of epoch " << plan_.launches[a].epoch << " touch the same bytes of v" << x.value << " and v" << y.value;
+                text << "launches " << a << " (" << plan_.launches[a].label << ") and " << b << " ("
+                     << plan_.launches[b].label << ") of epoch " << plan_.launches[a].epoch
+                     << " touch the same bytes of v" << x.value << " and v" << y.value;
                 faults_.push_back(text.str());
             }
     }
@@ -106,8 +110,8 @@ private:
                 if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
                 if (x.value == y.value && x.use == ops::Use::read && l.in_place) continue;
                 std::ostringstream text;
-                text << "launch " << i << " (" << l.label << ") writes v" << y.value << " on the bytes of v" << x.value
-                     << ", which it touches too";
+                text << "launch " << i << " (" << l.label << ") writes v" << y.value << " on the bytes of v"
+                     << x.value << ", which it touches too";
                 faults_.push_back(text.str());
             }
     }
@@ -136,7 +140,8 @@ private:
 
 } // namespace
 
-std::vector<std::string> find_hazards(const Plan& plan, std::span<const Range> ranges, const std::vector<bool>& enabled)
+std::vector<std::string> find_hazards(const Plan& plan, std::span<const Range> ranges,
+                                      const std::vector<bool>& enabled)
 {
     return Verifier(plan, ranges, enabled).run();
 }

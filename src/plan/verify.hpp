@@ -18,6 +18,7 @@ struct Range {
 // launch i runs at this call.  Gives a sentence for each fault: two launches of one epoch that touch the same bytes and
 // one writes them; a launch that writes what it reads and is not made for it; a launch that reads bytes which hold
 // another value, or none.
-std::vector<std::string> find_hazards(const Plan&, std::span<const Range> ranges, const std::vector<bool>& enabled);
+std::vector<std::string> find_hazards(const Plan&, std::span<const Range> ranges,
+                                      const std::vector<bool>& enabled);
 
 } // namespace reprise::plan

@@ -58,7 +58,8 @@ public:
 private:
     void add(const Node* n, std::uint32_t index)
     {
-        if (!n->materialised() && seen_[n].insert(index).second) values_.push_back({n->shared_from_this(), index});
+        if (!n->materialised() && seen_[n].insert(index).second)
+            values_.push_back({n->shared_from_this(), index});
     }
     void add_unless_number(const Node* n, std::uint32_t index) // a number costs nothing to make again
     {
@@ -86,8 +87,8 @@ void Context::accept(const char* op, DType dtype) const
 {
     if (device_->capabilities().host_kernels || !device_->capabilities().computes) return;
     if (dtype == f64 || dtype == i64 || dtype == i16 || dtype == i8)
-        detail::fail(ErrorKind::unsupported, op, "The device (", name(), ") has no kernels for (", name_of(dtype),
-                     ") yet: use f32 or i32, or the reference device.");
+        detail::fail(ErrorKind::unsupported, op, "The device (", name(), ") has no kernels for (",
+                     name_of(dtype), ") yet: use f32 or i32, or the reference device.");
 }
 
 void Context::evaluate(std::span<const Value> targets)
@@ -103,10 +104,12 @@ void Context::compute(std::span<const Value> targets)
     for (const Node* n : nodes) {
         if (!n->op || n->trace)
             detail::fail(ErrorKind::state, n->op ? n->op->name : "tensor",
-                         "A tensor that was made while a program was recorded has no value: return it from the recorded "
+                         "A tensor that was made while a program was recorded has no value: return it from "
+                         "the recorded "
                          "function and read what the program gives.");
         if (n->evaluator.get() != this)
-            detail::fail(ErrorKind::device, n->op->name, "A graph spans the devices (", name(), " and ", n->evaluator->name(), ").");
+            detail::fail(ErrorKind::device, n->op->name, "A graph spans the devices (", name(), " and ",
+                         n->evaluator->name(), ").");
     }
     plan::Request request{.nodes = nodes, .capabilities = &device_->capabilities()};
     Executable::Call call;
@@ -128,7 +131,8 @@ void Context::compute(std::span<const Value> targets)
         const ops::View& view = executable.compiled().results[i].view;
         const plan::PlanValue& value = executable.compiled().plan.values[view.value];
         auto stored = std::make_shared<Stored>();
-        stored->memory = value.place == plan::Place::external ? held[value.slot] : outcome.outputs[view.value];
+        stored->memory =
+            value.place == plan::Place::external ? held[value.slot] : outcome.outputs[view.value];
         for (const Dim& d : view.layout.strides) stored->strides.push_back(d.value());
         stored->offset = view.layout.offset.value();
         request.results[i].node->storage[request.results[i].index] = std::move(stored);
@@ -146,7 +150,8 @@ void Context::read(const Value& v, std::span<std::byte> to)
     device_->download(Stored::of(whole).memory->address, to);
 }
 
-std::shared_ptr<graph::Storage> Context::upload(const graph::TensorType& type, std::span<const std::byte> from)
+std::shared_ptr<graph::Storage> Context::upload(const graph::TensorType& type,
+                                                std::span<const std::byte> from)
 {
     std::lock_guard lock(mutex_);
     auto stored = std::make_shared<Stored>();

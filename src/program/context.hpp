@@ -20,7 +20,8 @@ public:
     void accept(const char* op, DType) const override;
     void evaluate(std::span<const graph::Value>) override;
     void read(const graph::Value&, std::span<std::byte> to) override;
-    std::shared_ptr<graph::Storage> upload(const graph::TensorType&, std::span<const std::byte> from) override;
+    std::shared_ptr<graph::Storage> upload(const graph::TensorType&,
+                                           std::span<const std::byte> from) override;
     void release(std::span<const graph::Node* const>) override;
     void appended(const graph::Node&) override;
 
@@ -30,7 +31,8 @@ public:
     graph::Value row_major(const graph::Value&);
     graph::Value copy_of(const graph::Value&); // row-major, in memory that nobody else has
     // `copy` as the value of the cell, a leaf as `v` was.
-    graph::Value replaced(const graph::Value& v, const graph::Value& copy, const std::shared_ptr<graph::Cell>&);
+    graph::Value replaced(const graph::Value& v, const graph::Value& copy,
+                          const std::shared_ptr<graph::Cell>&);
     // Counts a plan and its launches for stats().
     void count_plan(const plan::Plan&);
     std::uint64_t plans() const { return plans_; }

@@ -11,14 +11,15 @@ using plan::Place;
 
 namespace {
 
-constexpr std::int64_t typical_size = 64;   // of a symbol, when the placing order is searched
+constexpr std::int64_t typical_size = 64; // of a symbol, when the placing order is searched
 constexpr std::size_t most_known_sizes = 4096;
 
 // Kernels' ints have 32 bits; words of 64-bit counters come as unsigned ones.
 std::int32_t as_int(std::int64_t v, const std::string& launch)
 {
     if (v < -(std::int64_t{1} << 31) || v >= std::int64_t{1} << 32)
-        detail::fail(ErrorKind::unsupported, launch.c_str(), "A size or stride (", v, ") does not fit 32 bits: use smaller tensors.");
+        detail::fail(ErrorKind::unsupported, launch.c_str(), "A size or stride (", v,
+                     ") does not fit 32 bits: use smaller tensors.");
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(v));
 }
 
@@ -67,7 +68,8 @@ Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) co
     program_.evaluate(symbols, s.values);
     s.bytes.resize(compiled_.plan.values.size());
     for (std::size_t i = 0; i < s.bytes.size(); ++i)
-        s.bytes[i] = static_cast<std::uint64_t>(s.values[elements_[i]]) * size_of(compiled_.plan.values[i].dtype);
+        s.bytes[i] =
+            static_cast<std::uint64_t>(s.values[elements_[i]]) * size_of(compiled_.plan.values[i].dtype);
     s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
     return s;
 }
@@ -95,7 +97,8 @@ void Executable::provide_arena(Sized& s)
             arena_ = device_->allocate(need);
         }
         if (!window || s.arena <= window) return;
-        need = s.arena = placement_->fill(s.bytes, arena_->address - device_->capabilities().slab_address, window, s.offsets);
+        need = s.arena = placement_->fill(s.bytes, arena_->address - device_->capabilities().slab_address,
+                                          window, s.offsets);
         if (need <= arena_->bytes) return;
     }
 }
@@ -129,8 +132,9 @@ bool Executable::enabled(std::size_t launch, const std::vector<Operand>& values)
     const plan::PlanLaunch& l = compiled_.plan.launches[launch];
     if (l.fallback_of != plan::no_launch) return !enabled(l.fallback_of, values);
     if (!l.texels) return true;
-    return std::all_of(l.operands.begin(), l.operands.end(),
-                       [&](const plan::PlanOperand& o) { return o.absent || in_texel_reach(values[o.value]); });
+    return std::all_of(l.operands.begin(), l.operands.end(), [&](const plan::PlanOperand& o) {
+        return o.absent || in_texel_reach(values[o.value]);
+    });
 }
 
 double Executable::number(const ops::Scalar& scalar, shape::Slot factor, const Sized& s)
@@ -164,9 +168,11 @@ void Executable::write(device::Recording& recording, std::uint32_t at, std::size
         v.bytes = v.bytes > skipped ? v.bytes - skipped : 0;
         operands_.push_back(v);
     }
-    for (std::size_t i = 0; i < l.floats.size(); ++i) floats_.push_back(number(l.floats[i], slots.factors[i], s));
+    for (std::size_t i = 0; i < l.floats.size(); ++i)
+        floats_.push_back(number(l.floats[i], slots.factors[i], s));
     for (shape::Slot i : slots.ints) ints_.push_back(as_int(s.values[i], l.kernel.name));
-    const auto groups = on ? static_cast<std::uint64_t>(std::max<std::int64_t>(s.values[slots.groups], 0)) : 0;
+    const auto groups =
+        on ? static_cast<std::uint64_t>(std::max<std::int64_t>(s.values[slots.groups], 0)) : 0;
     recording.set(at, {operands_, floats_, ints_, groups});
 }
 
@@ -249,7 +255,10 @@ std::int64_t Executable::evaluated(const Dim& d) const
     });
 }
 
-std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols) { return sized(symbols).arena; }
+std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols)
+{
+    return sized(symbols).arena;
+}
 
 std::uint64_t Executable::arena_lower_bound(const std::vector<std::int64_t>& symbols)
 {

@@ -19,8 +19,8 @@ public:
     Executable(plan::Compiled, std::shared_ptr<device::Device>);
 
     struct Call {
-        std::vector<std::int64_t> symbols;       // values, in the order of symbols()
-        std::vector<device::Operand> externals;  // by slot
+        std::vector<std::int64_t> symbols;      // values, in the order of symbols()
+        std::vector<device::Operand> externals; // by slot
     };
     struct Outcome {
         std::vector<std::shared_ptr<device::Memory>> outputs; // by plan value; null where it is no output
@@ -54,9 +54,9 @@ public:
 private:
     // Everything that follows from the sizes.
     struct Sized {
-        std::vector<std::int64_t> values;    // by slot of the program
-        std::vector<std::uint64_t> bytes;    // by plan value
-        std::vector<std::uint64_t> offsets;  // in the arena
+        std::vector<std::int64_t> values;   // by slot of the program
+        std::vector<std::uint64_t> bytes;   // by plan value
+        std::vector<std::uint64_t> offsets; // in the arena
         std::uint64_t arena = 0;
     };
     struct LaunchSlots {
@@ -72,8 +72,8 @@ private:
     std::vector<device::Operand> addresses(const Sized&, const Call&, Outcome&);
     bool in_texel_reach(const device::Operand&) const;
     bool enabled(std::size_t launch, const std::vector<device::Operand>& values) const;
-    void write(device::Recording&, std::uint32_t at, std::size_t launch, const Sized&, const std::vector<device::Operand>&,
-               bool on);
+    void write(device::Recording&, std::uint32_t at, std::size_t launch, const Sized&,
+               const std::vector<device::Operand>&, bool on);
     double number(const ops::Scalar&, shape::Slot factor, const Sized&);
     device::LaunchDeclaration declaration(const plan::PlanLaunch&) const;
 

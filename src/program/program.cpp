@@ -38,7 +38,8 @@ device::Operand operand_of(const Value& v)
 std::vector<std::int64_t> Program::Impl::bind(const std::vector<Tensor>& inputs) const
 {
     if (inputs.size() != specs.size())
-        detail::fail(ErrorKind::argument, "program", "The program takes (", specs.size(), ") inputs, not (", inputs.size(), ").");
+        detail::fail(ErrorKind::argument, "program", "The program takes (", specs.size(), ") inputs, not (",
+                     inputs.size(), ").");
     const auto& ids = executable->symbols();
     std::vector<std::int64_t> values(ids.size(), -1);
     const auto value_of = [&](std::uint32_t id) -> std::int64_t& {
@@ -55,24 +56,26 @@ std::vector<std::int64_t> Program::Impl::bind(const std::vector<Tensor>& inputs)
         const Shape& want = specs[i].shape;
         const Shape found = inputs[i].shape();
         if (inputs[i].dtype() != specs[i].dtype)
-            detail::fail(ErrorKind::dtype, "program", "Input (", i, ") is (", name_of(inputs[i].dtype()), ") but was recorded as (",
-                         name_of(specs[i].dtype), "): cast it.");
+            detail::fail(ErrorKind::dtype, "program", "Input (", i, ") is (", name_of(inputs[i].dtype()),
+                         ") but was recorded as (", name_of(specs[i].dtype), "): cast it.");
         if (found.size() != want.size())
-            detail::fail(ErrorKind::shape, "program", "Input (", i, ") has the shape (", to_string(found), ") but was recorded as (",
-                         to_string(want), ").");
+            detail::fail(ErrorKind::shape, "program", "Input (", i, ") has the shape (", to_string(found),
+                         ") but was recorded as (", to_string(want), ").");
         for (std::size_t d = 0; d < want.size(); ++d)
             if (const shape::Symbol* s = plain_symbol(want[d])) {
                 std::int64_t& v = value_of(s->id);
                 const std::int64_t size = found[d].value();
                 if (v >= 0 && v != size)
-                    detail::fail(ErrorKind::shape, "program", "The size (", s->name, ") is (", v, ") by an earlier input but (", size,
-                                 ") by dimension (", d, ") of input (", i, "): give inputs of one size.");
+                    detail::fail(ErrorKind::shape, "program", "The size (", s->name, ") is (", v,
+                                 ") by an earlier input but (", size, ") by dimension (", d, ") of input (",
+                                 i, "): give inputs of one size.");
                 v = size;
             }
     }
     for (std::size_t i = 0; i < inputs.size(); ++i)
         for (std::size_t d = 0; d < specs[i].shape.size(); ++d) {
-            const std::int64_t want = specs[i].shape[d].evaluate([&](std::uint32_t id) { return value_of(id); });
+            const std::int64_t want =
+                specs[i].shape[d].evaluate([&](std::uint32_t id) { return value_of(id); });
             if (const std::int64_t size = inputs[i].shape()[d].value(); size != want)
                 detail::fail(ErrorKind::shape, "program", "Dimension (", d, ") of input (", i, ") is (", size,
                              ") but the program was recorded with (", specs[i].shape[d], ") = (", want, ").");
@@ -88,8 +91,8 @@ void Program::Impl::check_guards(const std::vector<std::int64_t>& symbols) const
     };
     for (const shape::Guard& g : guards)
         if (const auto a = g.a.evaluate(value), b = g.b.evaluate(value); a != b)
-            detail::fail(ErrorKind::shape, "program", "(", g.a, ") is (", a, ") but must be (", b, ") = (", g.b, ") at this call. ",
-                         g.reason);
+            detail::fail(ErrorKind::shape, "program", "(", g.a, ") is (", a, ") but must be (", b, ") = (",
+                         g.b, ") at this call. ", g.reason);
 }
 
 // In row-major memory that no state which this program writes lies in.
@@ -97,12 +100,13 @@ Value Program::Impl::input_value(const Tensor& t, const std::vector<const device
 {
     const Value v = graph::read(t);
     if (v.node->evaluator != context)
-        detail::fail(ErrorKind::device, "program", "An input is on (", v.node->evaluator->name(), ") but the program is for (",
-                     context->name(), ").");
+        detail::fail(ErrorKind::device, "program", "An input is on (", v.node->evaluator->name(),
+                     ") but the program is for (", context->name(), ").");
     context->evaluate({&v, 1});
     const Value whole = context->row_major(v);
     const device::Memory* memory = Stored::of(whole).memory.get();
-    return std::find(written.begin(), written.end(), memory) == written.end() ? whole : context->copy_of(whole);
+    return std::find(written.begin(), written.end(), memory) == written.end() ? whole
+                                                                              : context->copy_of(whole);
 }
 
 // State is written in place: its memory must be row-major, and its own where it is assigned.
@@ -110,9 +114,11 @@ void Program::Impl::own(const State& s) const
 {
     Value& v = s.cell->value;
     context->evaluate({&v, 1});
-    if (!program::is_row_major(Stored::of(v), v.type())) v = context->replaced(v, context->row_major(v), s.cell);
+    if (!program::is_row_major(Stored::of(v), v.type()))
+        v = context->replaced(v, context->row_major(v), s.cell);
     if (!s.assigned) return;
-    const bool shared = v.node.use_count() > 1 || v.node->storage[0].use_count() > 1 || Stored::of(v).memory.use_count() > 1;
+    const bool shared =
+        v.node.use_count() > 1 || v.node->storage[0].use_count() > 1 || Stored::of(v).memory.use_count() > 1;
     if (shared) v = context->replaced(v, context->copy_of(v), s.cell);
 }
 
@@ -122,7 +128,8 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
     const ops::View& view = executable->compiled().results[result].view;
     const plan::PlanValue& value = executable->compiled().plan.values[view.value];
     auto stored = std::make_shared<Stored>();
-    stored->memory = value.place == plan::Place::external ? external[value.slot] : outcome.outputs[view.value];
+    stored->memory =
+        value.place == plan::Place::external ? external[value.slot] : outcome.outputs[view.value];
     Shape sizes;
     for (const Dim& d : view.layout.sizes) sizes.push_back(executable->evaluated(d));
     for (const Dim& d : view.layout.strides) stored->strides.push_back(executable->evaluated(d));
@@ -146,7 +153,7 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs)
     for (const Tensor& t : inputs) held.push_back(input_value(t, written));
     std::vector<std::shared_ptr<device::Memory>> external;
     for (const Binding& b : externals) {
-        const Value& v = b.source == Source::input ? held[b.index]
+        const Value& v = b.source == Source::input   ? held[b.index]
                          : b.source == Source::state ? states[b.index].cell->value
                                                      : constants[b.index];
         c.externals.push_back(operand_of(v));
@@ -163,7 +170,8 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs)
     }
     std::vector<Tensor> out;
     for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome, external)));
-    for (const KeptGrad& g : kept_grads) g.owner->grad = graph::make_tensor(result_value(g.result, outcome, external)).cell();
+    for (const KeptGrad& g : kept_grads)
+        g.owner->grad = graph::make_tensor(result_value(g.result, outcome, external)).cell();
     for (const auto& owner : cleared_grads) owner->grad = nullptr;
     return out;
 }
@@ -172,7 +180,8 @@ std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs) const
 {
     if (!impl_) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
     if (is_recording())
-        detail::fail(ErrorKind::unsupported, "program", "A program can't be called while another is recorded: call its function.");
+        detail::fail(ErrorKind::unsupported, "program",
+                     "A program can't be called while another is recorded: call its function.");
     return impl_->call(inputs);
 }
 

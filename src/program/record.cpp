@@ -28,12 +28,15 @@ private:
 // Turns what a trace saw into the request of a plan.
 class Builder {
 public:
-    Builder(Program::Impl& p, const Trace& trace, const RecordOptions& options) : p_(p), trace_(trace), options_(options) {}
+    Builder(Program::Impl& p, const Trace& trace, const RecordOptions& options)
+        : p_(p), trace_(trace), options_(options)
+    {}
 
     plan::Request build(const std::vector<Value>& placeholders, const std::vector<Value>& outputs)
     {
         request_.capabilities = &p_.context->device()->capabilities();
-        for (std::size_t i = 0; i < placeholders.size(); ++i) bind(placeholders[i], {Program::Impl::Source::input, i});
+        for (std::size_t i = 0; i < placeholders.size(); ++i)
+            bind(placeholders[i], {Program::Impl::Source::input, i});
         for (const Trace::State& s : trace_.states()) {
             bind(s.placeholder, {Program::Impl::Source::state, p_.states.size()});
             p_.states.push_back({s.cell, s.assigned});
@@ -72,7 +75,8 @@ private:
     void add_grads()
     {
         for (const Trace::Grad& g : trace_.grads()) {
-            if (g.value && options_.keep_grads) p_.kept_grads.push_back({g.owner, add_result(graph::read(Tensor(g.value)))});
+            if (g.value && options_.keep_grads)
+                p_.kept_grads.push_back({g.owner, add_result(graph::read(Tensor(g.value)))});
             else p_.cleared_grads.push_back(g.owner);
         }
     }
@@ -83,8 +87,9 @@ private:
         for (const graph::Node* n : graph::pending(request_.results)) {
             if (bound_.count(n)) continue;
             if (!n->op)
-                detail::fail(ErrorKind::state, "record", "A tensor of another recording is used in this one: return it from its "
-                                                         "own function.");
+                detail::fail(ErrorKind::state, "record",
+                             "A tensor of another recording is used in this one: return it from its "
+                             "own function.");
             request_.nodes.push_back(n);
             for (const Value& v : n->inputs)
                 if (v.node->materialised()) add_constant(v);
@@ -126,7 +131,8 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
 {
     static std::atomic<std::uint32_t> next{1};
     if (graph::current_tracer())
-        detail::fail(ErrorKind::state, "record", "A function is being recorded already on this thread: finish it first.");
+        detail::fail(ErrorKind::state, "record",
+                     "A function is being recorded already on this thread: finish it first.");
     auto p = std::make_shared<Program::Impl>();
     p->context = options.device.value_or(default_device()).context();
     p->specs = specs;

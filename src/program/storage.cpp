@@ -16,7 +16,10 @@ std::int64_t count_of(const graph::TensorType& t)
     return n;
 }
 
-std::uint64_t bytes_of(const graph::TensorType& t) { return static_cast<std::uint64_t>(count_of(t)) * size_of(t.dtype); }
+std::uint64_t bytes_of(const graph::TensorType& t)
+{
+    return static_cast<std::uint64_t>(count_of(t)) * size_of(t.dtype);
+}
 
 bool is_row_major(const Stored& s, const graph::TensorType& t)
 {

@@ -13,7 +13,10 @@ struct Stored : graph::Storage {
     std::vector<std::int64_t> strides; // elements
     std::int64_t offset = 0;           // elements
 
-    static const Stored& of(const graph::Value& v) { return static_cast<const Stored&>(*v.node->storage[v.index]); }
+    static const Stored& of(const graph::Value& v)
+    {
+        return static_cast<const Stored&>(*v.node->storage[v.index]);
+    }
 };
 
 // Sizes of a value without symbols.

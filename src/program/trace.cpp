@@ -9,10 +9,9 @@ using graph::Cell;
 using graph::Value;
 
 Trace::Trace(std::shared_ptr<Context> context, std::uint32_t id)
-    : context_(std::move(context)), id_(id),
-      random_{symbol("seed_low"), symbol("seed_high"), symbol("random_base")}
-{
-}
+    : context_(std::move(context)),
+      id_(id), random_{symbol("seed_low"), symbol("seed_high"), symbol("random_base")}
+{}
 
 Trace::~Trace()
 {
@@ -29,8 +28,8 @@ Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
     }
     const graph::Node& n = *cell->value.node;
     if (n.evaluator.get() != context_.get())
-        detail::fail(ErrorKind::device, "record", "The function uses a tensor of the device (", n.evaluator->name(),
-                     ") but is recorded for (", context_->name(), ").");
+        detail::fail(ErrorKind::device, "record", "The function uses a tensor of the device (",
+                     n.evaluator->name(), ") but is recorded for (", context_->name(), ").");
     const bool leaf = n.requires_grad && n.is_leaf;
     Value placeholder = graph::leaf(cell->value.type(), n.evaluator, nullptr, leaf);
     if (leaf) placeholder.node->leaf = cell;
@@ -50,7 +49,8 @@ void Trace::assign(const std::shared_ptr<Cell>& cell, Value v)
 
 std::shared_ptr<Cell> Trace::grad(const std::shared_ptr<Cell>& owner)
 {
-    if (auto found = grad_by_owner_.find(owner.get()); found != grad_by_owner_.end()) return grads_[found->second].value;
+    if (auto found = grad_by_owner_.find(owner.get()); found != grad_by_owner_.end())
+        return grads_[found->second].value;
     if (!owner->grad) { // it will be added to at each call: it is state, and starts at zero
         Suspend outside;
         owner->grad = zeros_like(Tensor(owner)).cell();
@@ -65,7 +65,8 @@ void Trace::set_grad(const std::shared_ptr<Cell>& owner, std::shared_ptr<Cell> g
         grads_[found->second].value = std::move(g);
         return;
     }
-    if (g && owner->grad && by_cell_.count(owner->grad.get())) { // it was read before: added to, so it is state
+    if (g && owner->grad &&
+        by_cell_.count(owner->grad.get())) { // it was read before: added to, so it is state
         Value v;
         {
             v = graph::read(Tensor(g));

@@ -4,6 +4,9 @@
 #include <vector>
 
 #include <reprise/reprise.hpp>
+#ifdef WITH_VULKAN
+#include <vulkan/vulkan.h>
+#endif
 
 namespace rp = reprise;
 
@@ -23,6 +26,10 @@ int main()
             const double slope = x[i] / (double{x[i]} * x[i] + double{y[i]} * y[i]);
             right = std::abs(angles[i] - expected) < 1e-6 && std::abs(gradient[i] - slope) < 1e-6;
         }
+#ifdef WITH_VULKAN
+        std::uint32_t version = 0;
+        right = right && vkEnumerateInstanceVersion(&version) == VK_SUCCESS && version >= VK_API_VERSION_1_1;
+#endif
         std::printf("atan2 on %s: %s\n", rp::default_device().description().c_str(), right ? "right" : "wrong");
         return right ? 0 : 1;
     } catch (const rp::Error& error) {

@@ -1,0 +1,40 @@
+// Running on an application's own Vulkan device.  Handles are passed as the pointers that they are, so this header needs
+// no Vulkan headers.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <reprise/device.hpp>
+
+namespace reprise::vulkan {
+
+// What a VkDevice must have enabled, and what it should have of what this physical device supports.  The instance and
+// the device are of Vulkan 1.2 or later.  Throws Error(unsupported) with what is missing.
+class RequiredFeatures {
+public:
+    RequiredFeatures(void* instance, void* physical_device); // VkInstance, VkPhysicalDevice
+    // A VkPhysicalDeviceFeatures2 with its chain, for VkDeviceCreateInfo::pNext; lives as long as this.
+    const void* chain() const;
+    const std::shared_ptr<void>& implementation() const { return implementation_; }
+
+private:
+    std::shared_ptr<void> implementation_;
+};
+
+struct Handles {
+    void* instance = nullptr; // VkInstance; all four outlive the Device that is made on them
+    void* physical_device = nullptr;
+    void* device = nullptr;
+    void* queue = nullptr; // with compute and transfer
+    std::uint32_t queue_family = 0;
+    // What the VkDevice was made with; null: the required features and nothing else.
+    const RequiredFeatures* enabled = nullptr;
+    // Where the application submits to the queue as well: called around each of our submissions.
+    std::function<void()> lock_queue, unlock_queue;
+};
+
+// Throws Error(unsupported) where the device lacks something, Error(argument) for null handles.
+Device make_device(const Handles&);
+
+} // namespace reprise::vulkan
