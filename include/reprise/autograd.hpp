@@ -8,8 +8,8 @@
 
 namespace reprise {
 
-// d(sum of outputs . cotangents)/d(inputs).  An input that no output depends on gives an undefined tensor where
-// `allow_unused`, else Error(argument).  Without cotangents each output must have one element.
+// d(sum of outputs . cotangents)/d(inputs).  An input that no output depends on gives an undefined tensor
+// where `allow_unused`, else Error(argument).  Without cotangents each output must have one element.
 struct GradOptions {
     bool create_graph = false;
     bool retain_graph = false; // create_graph implies it

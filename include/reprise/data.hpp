@@ -33,8 +33,8 @@ ImageDataset read_idx_images(const std::filesystem::path& images, const std::fil
 struct TrainTest {
     ImageDataset train, test;
 };
-// 60,000 and 10,000 grey images of 28 x 28 in 10 classes: the four files of Fashion-MNIST, with or without .gz.
-// Without a folder it is that of Debian's package dataset-fashion-mnist.
+// 60,000 and 10,000 grey images of 28 x 28 in 10 classes: the four files of Fashion-MNIST, with or without
+// .gz. Without a folder it is that of Debian's package dataset-fashion-mnist.
 TrainTest fashion_mnist(const std::filesystem::path& directory = {});
 
 // A permutation of 0 ... size - 1: a function of (seed, epoch), the same on every platform.
@@ -50,8 +50,8 @@ struct DataLoaderOptions {
     std::optional<Device> device = std::nullopt; // default_device()
 };
 
-// Batches (x f32 [B, C, H, W], y i32 [B]).  Each `for (auto [x, y] : loader)` is the next epoch, in another order
-// where it shuffles; epoch(n) is a given one.
+// Batches (x f32 [B, C, H, W], y i32 [B]).  Each `for (auto [x, y] : loader)` is the next epoch, in another
+// order where it shuffles; epoch(n) is a given one.
 class DataLoader {
 public:
     using Batch = std::pair<Tensor, Tensor>;

@@ -14,8 +14,8 @@ class Context; // src/program/context.hpp
 // A handle to an open device; copies share it.
 class Device {
 public:
-    // "vulkan" (the best Vulkan device), "vulkan:1", "reference", "null".  Throws Error(device) for a name that
-    // does not exist or a device that was refused, with the names that there are.
+    // "vulkan" (the best Vulkan device), "vulkan:1", "reference", "null".  Throws Error(device) for a name
+    // that does not exist or a device that was refused, with the names that there are.
     explicit Device(const std::string& name);
     explicit Device(std::shared_ptr<program::Context> context) : context_(std::move(context)) {}
 

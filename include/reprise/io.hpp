@@ -14,8 +14,8 @@
 
 namespace reprise {
 
-// safetensors, as the Python package of that name reads and writes it; every dtype.  Written to a temporary file in
-// the same folder and then renamed: the file is whole or as it was before.
+// safetensors, as the Python package of that name reads and writes it; every dtype.  Written to a temporary
+// file in the same folder and then renamed: the file is whole or as it was before.
 void save_safetensors(const std::filesystem::path&, const std::map<std::string, Tensor>&);
 // On default_device() unless one is given.  Error(file) for a file that is missing, truncated or malformed.
 std::map<std::string, Tensor> load_safetensors(const std::filesystem::path&,
@@ -24,8 +24,8 @@ std::map<std::string, Tensor> load_safetensors(const std::filesystem::path&,
 // The elements, row-major, as from_bytes() takes them.  Waits for the device.
 std::vector<std::byte> to_bytes(const Tensor&);
 
-// Writes a file whole or not at all: nothing is there under its name before commit(), and without commit() what was
-// there before stays.
+// Writes a file whole or not at all: nothing is there under its name before commit(), and without commit()
+// what was there before stays.
 class WholeFile {
 public:
     explicit WholeFile(std::filesystem::path); // throws Error(file) where the folder can't be written

@@ -108,7 +108,8 @@ struct BatchNorm2dOptions {
     double momentum = 0.1;
     bool affine = true; // a weight (ones) and a bias (zeros) to train
 };
-// x [N, C, H, W], each channel normalised: over the batch in training, by the running statistics in evaluation.
+// x [N, C, H, W], each channel normalised: over the batch in training, by the running statistics in
+// evaluation.
 class BatchNorm2d : public Module {
 public:
     explicit BatchNorm2d(std::int64_t channels, const BatchNorm2dOptions& = {});

@@ -1,4 +1,10 @@
-// Every op as a function.  Names, argument order and defaults are PyTorch's.
+// Every op as a function.  Names, argument order, defaults and behaviour at kinks and NaN are PyTorch's.
+//
+// All ops check their inputs at the call and throw Error: shape for sizes that do not fit, dtype for element
+// types that the op does not take, device for tensors on different devices, argument for anything else out of
+// its range.  Sizes may be symbols while a program is recorded.  Negative dimensions count from the end. 
+// Unless said otherwise an op takes and gives f32 (f64 on the reference device), works on views of any
+// strides, and has gradients of every order.
 #pragma once
 #include <array>
 #include <optional>
@@ -15,18 +21,22 @@ struct TensorOptions {
     std::optional<Device> device = std::nullopt; // default_device()
     bool requires_grad = false;
 };
+// The shape may hold symbols while recording.  Errors: unsupported for a dtype that the device can't hold.
 Tensor zeros(const Shape&, const TensorOptions& = {});
 Tensor ones(const Shape&, const TensorOptions& = {});
 Tensor full(const Shape&, double value, const TensorOptions& = {});
 Tensor arange(const Dim& end, const TensorOptions& = {.dtype = i32}); // 0, 1, ..., end - 1
-Tensor rand(const Shape&, const TensorOptions& = {});                 // uniform in [0, 1)
-Tensor randn(const Shape&, const TensorOptions& = {});                // standard normal
+// Counters, not state: see random.hpp.  f32.
+Tensor rand(const Shape&, const TensorOptions& = {});  // uniform in [0, 1), multiples of 2^-24
+Tensor randn(const Shape&, const TensorOptions& = {}); // standard normal, by Box and Muller
+// Of the same shape, dtype and device.
 Tensor zeros_like(const Tensor&);
 Tensor ones_like(const Tensor&);
 Tensor full_like(const Tensor&, double value);
 Tensor rand_like(const Tensor&);
 Tensor randn_like(const Tensor&);
 
+// Copies host memory, row-major.  Error(shape) unless it has as many values as the shape.
 Tensor from_bytes(std::span<const std::byte>, const Shape&, const TensorOptions&);
 template <class T> Tensor from_vector(const std::vector<T>& v, const Shape& shape, TensorOptions options = {})
 {
@@ -40,27 +50,32 @@ inline Tensor from_vector(const std::vector<float>& v)
 }
 
 // ---- elementwise, broadcasting: a function for each row of the table ----
+// elementwise.def has each formula and derivative.  Inputs of different dtypes are promoted as in PyTorch;
+// rows that are not for integers take them as f32; comparisons give bool.
 #define UNARY(name, out, tx, f, dx, lo, hi) Tensor name(const Tensor& x);
 #define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi)                                             \
     Tensor name(const Tensor& a, const Tensor& b);
 #define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi)                          \
     Tensor name(const Tensor& a, const Tensor& b, const Tensor& c);
 #include <reprise/elementwise.def>
-// and with numbers
+
+// with numbers in place of tensors
 Tensor pow(const Tensor& a, double exponent);
 Tensor leaky_relu(const Tensor&, double negative_slope = 0.01);
 Tensor elu(const Tensor&, double alpha = 1.0);
 enum class GeluApproximation { none, tanh };
 Tensor gelu(const Tensor&, GeluApproximation = GeluApproximation::none);
-Tensor clamp(const Tensor&, double min, double max);
+Tensor clamp(const Tensor&, double min, double max); // the gradient passes at the bounds
+// To nearest even for f16 and bf16; toward zero, saturating, NaN to 0 for i32; not zero for bool.
 Tensor cast(const Tensor&, DType);
 
 // ---- reductions; no dims: all of them ----
 using Dims = std::vector<std::int64_t>;
+// In blocks of 256 elements, so that the error grows with the logarithm of the count; i32 stays i32.
 Tensor sum(const Tensor&, const Dims& = {}, bool keepdim = false);
-Tensor mean(const Tensor&, const Dims& = {}, bool keepdim = false);
+Tensor mean(const Tensor&, const Dims& = {}, bool keepdim = false); // the sum over the count; NaN of nothing
 Tensor amax(const Tensor&, const Dims& = {}, bool keepdim = false); // ties share the gradient equally
-Tensor max(const Tensor&);
+Tensor max(const Tensor&);                                          // amax over all dimensions
 std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim,
                               bool keepdim = false);                  // values, i32 indices; the first wins
 Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false); // i32; the first wins
@@ -68,7 +83,10 @@ Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false); // i32; th
 Tensor sum_to(const Tensor&, const Shape&);
 
 // ---- linear algebra, convolution, pooling ----
-Tensor matmul(const Tensor&, const Tensor&); // any ranks, batch dimensions broadcast
+// [..., m, k] x [..., k, n] -> [..., m, n]; a vector is a row on the left and a column on the right; leading
+// dimensions broadcast.  Products are added in chunks of 512 (shaders/common/gemm.glsl), the same bits for
+// every kernel.
+Tensor matmul(const Tensor&, const Tensor&);
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}); // x W^T + b; weight [out, in]
 struct Conv2dOptions {
     std::array<std::int64_t, 2> stride = {1, 1};
@@ -81,16 +99,22 @@ struct Pool2dOptions {
     std::array<std::int64_t, 2> stride = {0, 0}; // 0: the kernel's size
     std::array<std::int64_t, 2> padding = {0, 0};
 };
+// x [N, C, H, W] -> [N, C, OH, OW]; NaN wins; of equal values the first in row-major order takes the
+// gradient.  The padding is at most half of the kernel's size and never wins.
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions&);
 Tensor max_pool2d(const Tensor& x, std::int64_t kernel_size);
 
 // ---- normalisation, softmax, losses ----
+// exp(x - max) / sum of it along one dimension; log_softmax is x - max - log(sum of exp(x - max)).
 Tensor softmax(const Tensor&, std::int64_t dim);
 Tensor log_softmax(const Tensor&, std::int64_t dim);
 enum class Reduction { none, mean, sum };
+// Minus the log-probability of each target, [N, C] or [N, C, ...] with targets [N] or [N, ...]; mean divides
+// by their count.
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction = Reduction::mean);
 // logits [N, C] or [N, C, ...], target i32 [N] or [N, ...].  A target outside [0, C) gives NaN.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Reduction = Reduction::mean);
+// (input - target)^2, of one shape.
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean);
 // Drops with probability p and scales the rest by 1 / (1 - p); the mask is a function of a counter, not kept.
 Tensor dropout(const Tensor&, double p = 0.5, bool training = true);

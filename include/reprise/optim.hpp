@@ -14,8 +14,8 @@ namespace reprise::optim {
 
 using StateDict = std::map<std::string, Tensor>;
 
-// Inside record() a step becomes part of the program; learning rate and step numbers stay numbers of the host,
-// asked for at each call.  The program keeps what it needs: it may outlive the optimizer.
+// Inside record() a step becomes part of the program; learning rate and step numbers stay numbers of the
+// host, asked for at each call.  The program keeps what it needs: it may outlive the optimizer.
 class Optimizer {
 public:
     virtual ~Optimizer() = default;

@@ -27,8 +27,8 @@ struct RecordOptions {
     std::optional<Device> device = std::nullopt;
 };
 
-// A recorded function.  Copies share it.  Parameters, optimizer moments and running statistics that the function
-// read or assigned are its state: found while recording and updated in place at each call.
+// A recorded function.  Copies share it.  Parameters, optimizer moments and running statistics that the
+// function read or assigned are its state: found while recording and updated in place at each call.
 class Program {
 public:
     Program() = default;
@@ -44,8 +44,8 @@ public:
     std::string text() const; // symbols, values with lifetimes, launches with grids as expressions
     std::string dot() const;
     std::size_t launches() const;
-    // With RecordOptions::timestamps: each launch of the newest finished call and when it began, in ns from the call's
-    // start.  Empty where the device has no timestamps.
+    // With RecordOptions::timestamps: each launch of the newest finished call and when it began, in ns from
+    // the call's start.  Empty where the device has no timestamps.
     std::vector<std::pair<std::string, double>> times() const;
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
@@ -89,8 +89,8 @@ template <class F, std::size_t N = 0> constexpr std::size_t arity()
 }
 } // namespace detail
 
-// Runs `f` once on placeholders of the given shapes and records what it did.  f takes Tensors and gives nothing,
-// a Tensor, a vector or a tuple of them.
+// Runs `f` once on placeholders of the given shapes and records what it did.  f takes Tensors and gives
+// nothing, a Tensor, a vector or a tuple of them.
 template <class F> Program record(F f, const std::vector<Spec>& specs, const RecordOptions& options = {})
 {
     return record_function(
@@ -102,13 +102,14 @@ template <class F> Program record(F f, const std::vector<Spec>& specs, const Rec
 
 bool is_recording();
 
-// A number that a recorded program asks for anew at each call (a learning rate, a bias correction); in eager code
-// it is asked for now.  A tensor of one element, f32.
+// A number that a recorded program asks for anew at each call (a learning rate, a bias correction); in eager
+// code it is asked for now.  A tensor of one element, f32.
 Tensor host_scalar(std::function<double()> value);
-// Runs `f` now in eager code, and at the start of each call of the program that is being recorded.  A call that fails
-// and is tried again runs it once.
+// Runs `f` now in eager code, and at the start of each call of the program that is being recorded.  A call
+// that fails and is tried again runs it once.
 void on_each_call(std::function<void()> f);
-// While it lives, what this thread does is not part of the program being recorded: for making state inside it.
+// While it lives, what this thread does is not part of the program being recorded: for making state inside
+// it.
 class outside_recording {
 public:
     outside_recording();

@@ -1,5 +1,5 @@
-// Tensor: a handle to a node of an immutable graph.  Calling an op checks shapes and dtypes at once and appends
-// a node; nothing runs until a value is read, eval() is called, or much is pending.
+// Tensor: a handle to a node of an immutable graph.  Calling an op checks shapes and dtypes at once and
+// appends a node; nothing runs until a value is read, eval() is called, or much is pending.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -67,8 +67,9 @@ public:
         read_all(out.data(), out.size() * sizeof(T), DTypeOf<T>::value);
         return out;
     }
-    // Makes this handle (and its copies) hold another value of the same shape and dtype; what was computed from
-    // the old one keeps it.  A leaf stays a leaf.  Inside record() the cell becomes state of the program.
+    // Makes this handle (and its copies) hold another value of the same shape and dtype; what was computed
+    // from the old one keeps it.  A leaf stays a leaf.  Inside record() the cell becomes state of the
+    // program.
     void assign(const Tensor& value);
 
     // -- shapes: views without copies where strides allow --

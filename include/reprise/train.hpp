@@ -58,8 +58,8 @@ private:
 };
 
 // ---- Ctrl-C ----
-// While it lives, the first interrupt (SIGINT or SIGTERM) sets a flag, so that a loop can end in good order; a second
-// ends the process as usual.  One at a time.
+// While it lives, the first interrupt (SIGINT or SIGTERM) sets a flag, so that a loop can end in good order;
+// a second ends the process as usual.  One at a time.
 class Interrupt {
 public:
     Interrupt(); // Error(state) where another one lives

@@ -1,5 +1,5 @@
-// Running on an application's own Vulkan device.  Handles are passed as the pointers that they are, so this header needs
-// no Vulkan headers.
+// Running on an application's own Vulkan device.  Handles are passed as the pointers that they are, so this
+// header needs no Vulkan headers.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace reprise::vulkan {
 
-// What a VkDevice must have enabled, and what it should have of what this physical device supports.  The instance and
-// the device are of Vulkan 1.2 or later.  Throws Error(unsupported) with what is missing.
+// What a VkDevice must have enabled, and what it should have of what this physical device supports.  The
+// instance and the device are of Vulkan 1.2 or later.  Throws Error(unsupported) with what is missing.
 class RequiredFeatures {
 public:
     RequiredFeatures(void* instance, void* physical_device); // VkInstance, VkPhysicalDevice

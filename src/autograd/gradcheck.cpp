@@ -1,4 +1,5 @@
-// Gradients against central differences: along a random direction d, <grad, d> must be (f(x + hd) - f(x - hd)) / 2h.
+// Gradients against central differences: along a random direction d, <grad, d> must be (f(x + hd) - f(x -
+// hd)) / 2h.
 #include <cmath>
 #include <random>
 #include <sstream>

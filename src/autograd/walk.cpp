@@ -164,8 +164,8 @@ private:
     std::unordered_map<const Node*, std::vector<Tensor>> cotangents_; // by output
 };
 
-// y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the inputs
-// is not walked twice.
+// y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the
+// inputs is not walked twice.
 std::vector<Tensor> vjp_by_decomposition(const graph::VjpArguments& a)
 {
     std::vector<Tensor> inputs;

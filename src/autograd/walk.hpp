@@ -11,7 +11,8 @@ namespace reprise::autograd {
 struct WalkOptions {
     bool create_graph = false; // the VJPs' own nodes are recorded on the tape
     bool retain_graph = false;
-    // `inputs` are where the walk ends: their producers are not visited even where they depend on other inputs.
+    // `inputs` are where the walk ends: their producers are not visited even where they depend on other
+    // inputs.
     bool stop_at_inputs = false;
 };
 
@@ -25,8 +26,8 @@ std::vector<Tensor> cotangents_of(std::span<const graph::Value> outputs, std::sp
 // Cotangents of one node's inputs: by its VJP, or through its decomposition.
 std::vector<Tensor> node_vjp(const graph::VjpArguments&);
 
-// Tests: while one lives, the cotangent that the VJP of `op` gives for an input is replaced.  A gradient check that
-// passes with it has checked nothing.
+// Tests: while one lives, the cotangent that the VJP of `op` gives for an input is replaced.  A gradient
+// check that passes with it has checked nothing.
 class SpoilVjp {
 public:
     using Change = std::function<Tensor(std::size_t input, const Tensor& cotangent)>;
@@ -36,7 +37,8 @@ public:
     SpoilVjp& operator=(const SpoilVjp&) = delete;
 };
 
-// Which of a node's own values its VJP reads; found by running the VJP on placeholders.  Bit i: input or output i.
+// Which of a node's own values its VJP reads; found by running the VJP on placeholders.  Bit i: input or
+// output i.
 struct Reads {
     std::uint64_t inputs = 0, outputs = 0;
 };

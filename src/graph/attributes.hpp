@@ -1,4 +1,5 @@
-// What an op knows beside its inputs: named constants.  Generic, so that graphs print, compare and hash themselves.
+// What an op knows beside its inputs: named constants.  Generic, so that graphs print, compare and hash
+// themselves.
 #pragma once
 #include <cstdint>
 #include <functional>

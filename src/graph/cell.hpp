@@ -1,5 +1,5 @@
-// Cells: what a Tensor points to.  A cell holds a value and may be given another (Variable, optimizer state); a
-// recording puts itself between cells and their readers (Tracer).
+// Cells: what a Tensor points to.  A cell holds a value and may be given another (Variable, optimizer state);
+// a recording puts itself between cells and their readers (Tracer).
 #pragma once
 #include <memory>
 #include <mutex>
@@ -41,7 +41,8 @@ Tensor make_tensor(Value);
 
 // A leaf with this storage.
 Value leaf(TensorType, std::shared_ptr<Evaluator>, std::shared_ptr<Storage>, bool requires_grad);
-// The same value as a leaf of the cell that requires a gradient, or as one that requires none: the tape ends here.
+// The same value as a leaf of the cell that requires a gradient, or as one that requires none: the tape ends
+// here.
 Value leaf_alias(const Value&, bool requires_grad, const std::shared_ptr<Cell>& owner);
 
 // The same value as another node, differentiable: a boundary for a walk.

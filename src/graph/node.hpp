@@ -1,4 +1,5 @@
-// Nodes: the immutable graph.  A node's id is larger than those of its inputs, so sorting by id is a topological order.
+// Nodes: the immutable graph.  A node's id is larger than those of its inputs, so sorting by id is a
+// topological order.
 #pragma once
 #include <atomic>
 #include <memory>

@@ -1,5 +1,5 @@
-// What the graph, the reverse walk and the planner know of an op.  One constant object for each op; src/ops/ makes
-// them.  Everything that differs between ops is in here: no other code names an op.
+// What the graph, the reverse walk and the planner know of an op.  One constant object for each op; src/ops/
+// makes them.  Everything that differs between ops is in here: no other code names an op.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -53,8 +53,8 @@ struct Op {
     std::vector<Tensor> (*vjp)(const VjpArguments&) = nullptr;
     // The same outputs by simpler ops: how a fused VJP is differentiated again, and its oracle.
     std::vector<Tensor> (*decompose)(const Node&, std::span<const Tensor> inputs) = nullptr;
-    // Views of input 0 have this instead of launches: changes the input's layout into the output's, or gives false
-    // where strides can't say it (then input 0 is made contiguous first).
+    // Views of input 0 have this instead of launches: changes the input's layout into the output's, or gives
+    // false where strides can't say it (then input 0 is made contiguous first).
     bool (*view)(const Node&, Strided&) = nullptr;
     // One value everywhere that the host knows: kernels that take numbers need no memory for it.
     bool (*number)(const Node&, ops::Scalar&) = nullptr;

@@ -1,4 +1,5 @@
-// Elementwise kernels (shaders/elementwise.comp): one module for each row and part, specialised to how its operands lie.
+// Elementwise kernels (shaders/elementwise.comp): one module for each row and part, specialised to how its
+// operands lie.
 #include <array>
 #include <string>
 

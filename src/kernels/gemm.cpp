@@ -1,5 +1,5 @@
-// Variants of the product of matrices.  All are of one numeric class (shaders/common/gemm.glsl), so which one runs never
-// shows in the bits.
+// Variants of the product of matrices.  All are of one numeric class (shaders/common/gemm.glsl), so which one
+// runs never shows in the bits.
 #include <array>
 
 #include <reprise/error.hpp>

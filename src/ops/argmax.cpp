@@ -26,8 +26,8 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
     return {{i32, reduced_shape(op, in[0], a)}};
 }
 
-// Over more than 256 elements in two levels: the largest of each of up to 1024 runs, and of these.  Nothing is
-// rounded, so the cut changes no bit.
+// Over more than 256 elements in two levels: the largest of each of up to 1024 runs, and of these.  Nothing
+// is rounded, so the cut changes no bit.
 void lower(Lowering& l, const Node& n)
 {
     View x = l.input(0);

@@ -1,5 +1,5 @@
-// batch_norm, made of other ops.  The running statistics are assigned apart from what is differentiated, so that
-// nothing writes state when a part of the backward is replayed.
+// batch_norm, made of other ops.  The running statistics are assigned apart from what is differentiated, so
+// that nothing writes state when a part of the backward is replayed.
 #include <reprise/autograd.hpp>
 #include <reprise/ops.hpp>
 

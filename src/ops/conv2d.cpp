@@ -1,7 +1,8 @@
-// conv2d and the gradients by its input and its weight.  Each is linear in both of its tensors, so the derivatives of
-// the three are made of the three.
+// conv2d and the gradients by its input and its weight.  Each is linear in both of its tensors, so the
+// derivatives of the three are made of the three.
 //
-// On a device the patches of the input become the columns of a matrix and the product of matrices does the rest:
+// On a device the patches of the input become the columns of a matrix and the product of matrices does the
+// rest:
 //   conv2d             y  = W col(x) + bias         [Co, K] [K, P]
 //   conv2d_input_vjp   dx = sum over windows of W^T dy    [K, Co] [Co, P]
 //   conv2d_weight_vjp  dW^T = col(x) dy^T           [K, P] [P, Co]

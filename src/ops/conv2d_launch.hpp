@@ -17,8 +17,8 @@ inline Dim is_at_least(const Dim& d, std::int64_t n)
     return d.at_least(n) ? Dim(1) : min(1, floor_div(d, n));
 }
 
-// `texel` at calls where the condition holds and the operands are in the slab, else `address`.  What is not provable
-// is recorded both ways, and one of them gets zero groups.
+// `texel` at calls where the condition holds and the operands are in the slab, else `address`.  What is not
+// provable is recorded both ways, and one of them gets zero groups.
 inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, LaunchSpec address)
 {
     if (!l.texels() || condition == Dim(0)) return l.launch(std::move(address));

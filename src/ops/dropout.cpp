@@ -1,4 +1,5 @@
-// dropout: the mask is a function of the node's ordinal, so nothing is kept and the gradient is the op itself.
+// dropout: the mask is a function of the node's ordinal, so nothing is kept and the gradient is the op
+// itself.
 #include <cmath>
 
 #include <reprise/ops.hpp>

@@ -27,7 +27,8 @@ using Types = std::span<const TensorType>;
 
 const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
 
-// What the kernel of this part reads, as inputs of the node: x..., y, dy without those that the text leaves out.
+// What the kernel of this part reads, as inputs of the node: x..., y, dy without those that the text leaves
+// out.
 std::vector<int> slots_of(const Op& op)
 {
     const Row& row = row_of(op);

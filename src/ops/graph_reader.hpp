@@ -7,8 +7,8 @@
 
 namespace reprise::ops {
 
-// part 0: the formula of `inputs`; 1 + k: the derivative by input k, of inputs, y and dy.  Undefined tensors stand
-// for what a derivative does not read; undefined comes back where there is no derivative.
+// part 0: the formula of `inputs`; 1 + k: the derivative by input k, of inputs, y and dy.  Undefined tensors
+// stand for what a derivative does not read; undefined comes back where there is no derivative.
 Tensor record_row(std::string_view row, int part, std::span<const Tensor> inputs, const Tensor& y = {},
                   const Tensor& dy = {});
 

@@ -1,5 +1,5 @@
-// How ops become launches.  An op names kernels, sizes and operands here; it sees no device.  Sizes are Dims, so one
-// lowering serves every call of a recorded program.
+// How ops become launches.  An op names kernels, sizes and operands here; it sees no device.  Sizes are Dims,
+// so one lowering serves every call of a recorded program.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -51,7 +51,8 @@ struct LaunchSpec {
     bool texels = false; // needs its operands in the slab, 16-byte aligned, none across a window's edge
 };
 
-// A product of matrices, batched: C[b] = A[b] B[b].  Strides in elements; the innermost two dimensions are the matrix.
+// A product of matrices, batched: C[b] = A[b] B[b].  Strides in elements; the innermost two dimensions are
+// the matrix.
 struct GemmProblem {
     View a, b, c; // c is contiguous in its columns; all of rank 3: [batch, rows, columns]
 };
@@ -62,7 +63,8 @@ public:
     virtual ~Lowering() = default;
     virtual View input(std::size_t i) = 0;
     virtual View output(std::size_t i = 0) = 0;
-    // The number, where input i is one value that the host knows (full, host_scalar): it needs no memory then.
+    // The number, where input i is one value that the host knows (full, host_scalar): it needs no memory
+    // then.
     virtual bool scalar(std::size_t i, Scalar& out) = 0;
     virtual View temporary(DType, const Shape&) = 0; // contiguous
     virtual View contiguous(const View&) = 0; // the same elements, row-major and aligned: a copy if need be
@@ -73,7 +75,8 @@ public:
     virtual void elementwise(const graph::Op&, const std::vector<View>& inputs, const View& output) = 0;
     virtual void copy(const View& from, const View& to) = 0; // converts the dtype; `to` is contiguous
     virtual void gemm(const GemmProblem&) = 0;
-    // A copy of a [batch, rows, columns] view with any strides, zero beyond them: [batch, rows_padded, columns_padded].
+    // A copy of a [batch, rows, columns] view with any strides, zero beyond them: [batch, rows_padded,
+    // columns_padded].
     virtual View packed(const View&, const Dim& rows_padded, const Dim& columns_padded) = 0;
     virtual bool texels() const = 0; // whether texel variants are worth recording
 };

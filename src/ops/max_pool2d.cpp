@@ -1,6 +1,6 @@
-// max_pool2d: the greatest element of each window, and its place in the image for the gradient.  A place is the flat
-// position iy * W + ix; of equal elements the first in row-major order counts; a NaN replaces whatever came before it,
-// as in PyTorch.  Padding never wins.
+// max_pool2d: the greatest element of each window, and its place in the image for the gradient.  A place is
+// the flat position iy * W + ix; of equal elements the first in row-major order counts; a NaN replaces
+// whatever came before it, as in PyTorch.  Padding never wins.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -23,7 +23,8 @@ const graph::TensorType& type_of(const Tensor&);
 std::shared_ptr<graph::Evaluator> evaluator_of(const Tensor&);
 // Of options.device, or the default device; program/ defines it, as it knows devices.
 std::shared_ptr<graph::Evaluator> evaluator_for(const TensorOptions&);
-// A tensor of this shape with one value everywhere; costs no memory where an elementwise op or a kernel takes numbers.
+// A tensor of this shape with one value everywhere; costs no memory where an elementwise op or a kernel takes
+// numbers.
 Tensor full_on(const std::shared_ptr<graph::Evaluator>&, const Shape&, double value, DType,
                const Dim& factor = 1);
 inline Tensor number_like(const Tensor& t, double value)

@@ -1,5 +1,5 @@
-// sgd_step: a step of one parameter, in one launch and in place.  Formulas, and their order in shaders/sgd_step.comp,
-// are those of torch.optim.SGD.
+// sgd_step: a step of one parameter, in one launch and in place.  Formulas, and their order in
+// shaders/sgd_step.comp, are those of torch.optim.SGD.
 #include <reprise/ops.hpp>
 
 #include "ops/reference.hpp"

@@ -35,8 +35,8 @@ std::vector<Tensor> vjp_reshape(const VjpArguments& a)
     return {reshape(a.cotangents[0], a.inputs[0].shape())};
 }
 
-// Follows the sizes from the inside out: each group of output sizes must tile one run of input dimensions that lies
-// without gaps.
+// Follows the sizes from the inside out: each group of output sizes must tile one run of input dimensions
+// that lies without gaps.
 bool view_reshape(const Node& n, Strided& s)
 {
     const Shape& to = n.outputs[0].shape;

@@ -70,8 +70,8 @@ void Optimizer::make_moments(std::size_t index)
     moments = std::move(made);
 }
 
-// One-element tensors.  A program asks for a parameter's own step; in eager code parameters at the same step share
-// them.
+// One-element tensors.  A program asks for a parameter's own step; in eager code parameters at the same step
+// share them.
 std::vector<Tensor> Optimizer::step_numbers(const std::shared_ptr<std::int64_t>& step, NumbersByStep& shared) const
 {
     std::vector<Tensor> numbers;

@@ -5,8 +5,8 @@ namespace reprise::optim {
 
 namespace {
 
-// With dampening, the share of the gradient that the velocity takes differs at the first step: it is a number of
-// the host then.  Without momentum there is no velocity.
+// With dampening, the share of the gradient that the velocity takes differs at the first step: it is a number
+// of the host then.  Without momentum there is no velocity.
 std::vector<std::string> velocity_of(const SGDOptions& options)
 {
     return options.momentum != 0 ? std::vector<std::string>{"momentum_buffer"} : std::vector<std::string>{};

@@ -1,4 +1,5 @@
-// Nodes to launches.  Views cost nothing here: each value of the graph is a strided look at a value of the plan.
+// Nodes to launches.  Views cost nothing here: each value of the graph is a strided look at a value of the
+// plan.
 #include <unordered_map>
 
 #include <reprise/error.hpp>
@@ -245,8 +246,8 @@ private:
         out_.plan.launches.push_back(std::move(l));
     }
 
-    // One launch a node, by its reference function.  Ints: sizes and strides of each operand, then the Dim attributes
-    // as low and high words.
+    // One launch a node, by its reference function.  Ints: sizes and strides of each operand, then the Dim
+    // attributes as low and high words.
     void launch_for_host(const graph::Op& op, const graph::Attributes& attributes,
                          const std::vector<View>& in, const std::vector<View>& out)
     {
@@ -291,8 +292,9 @@ private:
         launch_for_host(*n.op, n.attributes, in, views_.at(&n));
     }
 
-    // Results that become state.  What an update in place can't serve is copied at the end of the call (state.cpp
-    // decides); sources that are state themselves are first copied aside, so that two cells can be swapped.
+    // Results that become state.  What an update in place can't serve is copied at the end of the call
+    // (state.cpp decides); sources that are state themselves are first copied aside, so that two cells can be
+    // swapped.
     void copy_aside_assigned()
     {
         for (const Request::Assignment& a : request_.assignments) {

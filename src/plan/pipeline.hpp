@@ -10,7 +10,8 @@ namespace reprise::plan {
 // What to compile.
 struct Request {
     std::vector<const graph::Node*> nodes; // to compute, inputs first
-    // Values that exist at the call, by slot.  `layouts` says how their elements lie in their memory; empty: row-major.
+    // Values that exist at the call, by slot.  `layouts` says how their elements lie in their memory; empty:
+    // row-major.
     struct External {
         graph::Value value;
         std::vector<Dim> strides; // elements; empty: contiguous
@@ -18,8 +19,8 @@ struct Request {
     };
     std::vector<External> externals;
     std::vector<graph::Value> results; // to keep
-    // State: external slot `to` gets result `from` at the end of the call.  `kept`: the result is given to the caller
-    // too, so it needs memory of its own.
+    // State: external slot `to` gets result `from` at the end of the call.  `kept`: the result is given to
+    // the caller too, so it needs memory of its own.
     struct Assignment {
         std::uint32_t to = 0, from = 0;
         bool kept = false;

@@ -1,5 +1,6 @@
-// The arena: where each temporary lies, for given sizes.  The order of placing is searched once, when a plan is made;
-// a call at new sizes fills it first-fit.  Values whose epochs overlap never share a byte, so any placement is safe.
+// The arena: where each temporary lies, for given sizes.  The order of placing is searched once, when a plan
+// is made; a call at new sizes fills it first-fit.  Values whose epochs overlap never share a byte, so any
+// placement is safe.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,8 +15,9 @@ public:
     // `bytes[i]`: of value i at typical sizes, for the search.
     Placement(const Plan&, std::span<const std::uint64_t> bytes);
 
-    // Offsets from the arena's start by value (0 for what is not in the arena) and the arena's size.  `base` is the
-    // arena's distance from the slab's start: no value of up to `window` bytes crosses a multiple of it (0: no windows).
+    // Offsets from the arena's start by value (0 for what is not in the arena) and the arena's size.  `base`
+    // is the arena's distance from the slab's start: no value of up to `window` bytes crosses a multiple of
+    // it (0: no windows).
     std::uint64_t fill(std::span<const std::uint64_t> bytes, std::uint64_t base, std::uint64_t window,
                        std::vector<std::uint64_t>& offsets) const;
     // The largest sum of bytes live in one epoch: no arena can be smaller.

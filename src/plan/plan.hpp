@@ -1,5 +1,5 @@
-// A Plan: a flat list of launches over values, made from a graph by the passes of pipeline.cpp.  Sizes, addresses and
-// scalars are expressions; nothing in a plan depends on one call's sizes.
+// A Plan: a flat list of launches over values, made from a graph by the passes of pipeline.cpp.  Sizes,
+// addresses and scalars are expressions; nothing in a plan depends on one call's sizes.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
-// Epochs: launches in their order, a new epoch wherever one conflicts with those of the present one.  The order stays
-// that of the program, so lifetimes do; neighbours that are independent share an epoch.
+// Epochs: launches in their order, a new epoch wherever one conflicts with those of the present one.  The
+// order stays that of the program, so lifetimes do; neighbours that are independent share an epoch.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"

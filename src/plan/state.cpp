@@ -1,5 +1,6 @@
-// Updates in place: where the launch that makes a cell's new value reads each old element only to write the same one,
-// and nobody reads the old value later, it writes into the cell, and the copy at the end of the call goes.
+// Updates in place: where the launch that makes a cell's new value reads each old element only to write the
+// same one, and nobody reads the old value later, it writes into the cell, and the copy at the end of the
+// call goes.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"

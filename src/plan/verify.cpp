@@ -60,8 +60,8 @@ public:
     std::vector<std::string> run()
     {
         check_epochs();
-        // State and inputs hold their values when a call begins; of the second call, what the first left in the arena
-        // is nothing that it may read.
+        // State and inputs hold their values when a call begins; of the second call, what the first left in
+        // the arena is nothing that it may read.
         for (int call = 0; call < 2 && faults_.empty(); ++call) {
             Owners owners;
             for (std::uint32_t v = 0; v < plan_.values.size(); ++v)

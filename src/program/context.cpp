@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t long_queue = 4096; // nodes that nobody has asked for
 
-// Which values of these nodes outlive the evaluation: the targets, what something outside of these nodes refers to, and
-// what the VJPs of the tape will read.
+// Which values of these nodes outlive the evaluation: the targets, what something outside of these nodes
+// refers to, and what the VJPs of the tape will read.
 class Keep {
 public:
     void targets(std::span<const Value> targets)

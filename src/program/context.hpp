@@ -1,4 +1,5 @@
-// A device as the graph sees it: it computes pending nodes by planning and running them, and holds what they gave.
+// A device as the graph sees it: it computes pending nodes by planning and running them, and holds what they
+// gave.
 #pragma once
 #include <memory>
 #include <mutex>

@@ -86,8 +86,8 @@ const Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols
     return found->second;
 }
 
-// The arena grows to the largest size asked for.  A range of up to a window never crosses a window's edge (device.hpp);
-// a larger arena is placed around the edges once its address is known.
+// The arena grows to the largest size asked for.  A range of up to a window never crosses a window's edge
+// (device.hpp); a larger arena is placed around the edges once its address is known.
 void Executable::provide_arena(Sized& s)
 {
     const std::uint64_t window = device_->capabilities().window_bytes;

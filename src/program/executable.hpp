@@ -1,5 +1,5 @@
-// A plan made ready to run: its expressions compiled, its arena ordered, and a recording of it.  Eager evaluation makes
-// one for one use; a Program keeps one and calls it at any size.
+// A plan made ready to run: its expressions compiled, its arena ordered, and a recording of it.  Eager
+// evaluation makes one for one use; a Program keeps one and calls it at any size.
 #pragma once
 #include <map>
 #include <memory>
@@ -34,7 +34,8 @@ public:
     // Records what this call needs, submits it and forgets the recording.
     Outcome run_once(const Call&);
 
-    // Where each value would lie in this call, and which launches would run: what the hazard verifier asks for.
+    // Where each value would lie in this call, and which launches would run: what the hazard verifier asks
+    // for.
     struct Layout {
         std::vector<plan::Range> ranges; // by plan value
         std::vector<bool> enabled;       // by launch

@@ -1,4 +1,5 @@
-// A recording under way: it stands between the cells that were made outside and the function that is recorded.
+// A recording under way: it stands between the cells that were made outside and the function that is
+// recorded.
 #pragma once
 #include <functional>
 #include <memory>

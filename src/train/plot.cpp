@@ -77,8 +77,8 @@ std::string line(double x1, double y1, double x2, double y2, const std::string& 
          + "\" stroke=\"" + colour + "\"/>\n";
 }
 
-// The points that are drawn: of every bucket of a long series the least and the greatest value, so that no peak is
-// lost.
+// The points that are drawn: of every bucket of a long series the least and the greatest value, so that no
+// peak is lost.
 std::vector<std::size_t> thinned(const Series& s)
 {
     std::vector<std::size_t> kept;

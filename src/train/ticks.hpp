@@ -10,7 +10,8 @@ struct Tick {
     std::string text;
 };
 
-// Multiples of 1, 2 or 5 times a power of ten in [low, high], at most about `most` of them.  Needs low < high.
+// Multiples of 1, 2 or 5 times a power of ten in [low, high], at most about `most` of them.  Needs low <
+// high.
 std::vector<Tick> ticks(double low, double high, int most);
 
 } // namespace reprise::train

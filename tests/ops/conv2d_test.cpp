@@ -242,6 +242,29 @@ TEST(Conv2d, ANaNReachesItsWindowsOnly)
             << i;
 }
 
+// The same sums by other kernels: rows of a padded image are longer than the output's.
+TEST(Conv2d, PaddingEqualsZerosAroundTheImageBitForBit)
+{
+    constexpr std::int64_t planes = 2 * 3, size = 14, wide = size + 2;
+    const Floats inner = numbers(planes * size * size, 1);
+    Floats outer(planes * wide * wide);
+    for (std::int64_t i = 0; i < planes * size * size; ++i) {
+        const std::int64_t x = i % size, y = i / size % size, plane = i / (size * size);
+        outer[static_cast<std::size_t>((plane * wide + y + 1) * wide + x + 1)] =
+            inner[static_cast<std::size_t>(i)];
+    }
+    const Variable weight(from_vector(numbers(4 * 3 * 9, 2), {4, 3, 3, 3}));
+    const Tensor dy = from_vector(numbers(2 * 4 * size * size, 3), {2, 4, size, size});
+    const Variable a(from_vector(inner, {2, 3, size, size})), b(from_vector(outer, {2, 3, wide, wide}));
+    const Tensor padded = conv2d(a, weight, {}, {.padding = {1, 1}}), zeros_around = conv2d(b, weight);
+    EXPECT_EQ(padded.to_vector<float>(), zeros_around.to_vector<float>());
+    const auto by_padding = grad({padded}, {a, weight}, {.cotangents = {dy}});
+    const auto by_zeros = grad({zeros_around}, {b, weight}, {.cotangents = {dy}});
+    EXPECT_EQ(by_padding[0].to_vector<float>(),
+              by_zeros[0].narrow(2, 1, size).narrow(3, 1, size).to_vector<float>());
+    EXPECT_EQ(by_padding[1].to_vector<float>(), by_zeros[1].to_vector<float>());
+}
+
 // Sizes that are symbols: the kernels for texels are chosen at the call.
 TEST(Conv2d, RecordedForAnySizeEqualsEager)
 {

@@ -45,6 +45,19 @@ inline reprise::Tensor tensor(const Sizes& sizes, std::uint32_t seed = 1)
     return reprise::from_vector(numbers(count_of(sizes), seed), shape_of(sizes));
 }
 
+// The gradient of sum(w f(x)) by x with weights w, as a function to be differentiated again.
+template <class F> auto gradient_of(F f)
+{
+    return [f](const std::vector<reprise::Tensor>& in) {
+        reprise::Tensor x = in[0].requires_grad() ? in[0] : in[0].detach().requires_grad_();
+        const reprise::Tensor y = f(x);
+        const reprise::Tensor weights = reprise::cast(reprise::from_vector(numbers(y.numel().value(), 77), y.shape(),
+                                                                           {.device = y.device()}),
+                                                      y.dtype());
+        return reprise::grad(reprise::sum(y * weights), x, {.create_graph = true, .cotangents = {}});
+    };
+}
+
 // Whether the default device runs kernels: then results have the kernels' bits.
 inline bool runs_kernels() { return reprise::default_device().name().rfind("vulkan", 0) == 0; }
 

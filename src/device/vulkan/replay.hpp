@@ -1,6 +1,6 @@
 // A recording that is made once and replayed (docs/architecture.md).  A call is one list of command buffers:
-//   the slot's prologue  full barrier, slot copied into the fixed block, barrier to indirect and shader reads
 //   the slot's prologue  full barrier, slot copied into the fixed block, barrier to indirect, shader reads
+//   the shared segments  at most 64 launches each: dispatches, epoch barriers, timestamps, no ranges
 //   the slot's epilogue  timestamps to the host's memory, barrier to host reads
 #pragma once
 #include "device/vulkan/context.hpp"
