@@ -40,8 +40,7 @@ struct Cnn : nn::Module {
 struct Block : nn::Module { // of ResNet-8
     nn::Conv2d c1, c2;
     nn::BatchNorm2d b1, b2;
-    std::unique_ptr<nn::Conv2d> shortcut;
-    std::unique_ptr<nn::BatchNorm2d> shortcut_norm;
+    std::shared_ptr<nn::Sequential> shortcut; // null: the identity
     Block(std::int64_t in, std::int64_t out, std::int64_t stride)
         : c1(in, out, {.kernel_size = 3, .stride = stride, .padding = 1, .bias = false}),
           c2(out, out, {.kernel_size = 3, .padding = 1, .bias = false}), b1(out), b2(out)
@@ -51,15 +50,15 @@ struct Block : nn::Module { // of ResNet-8
         register_module("c2", c2);
         register_module("b2", b2);
         if (stride == 1 && in == out) return;
-        shortcut = std::make_unique<nn::Conv2d>(
-            in, out, nn::Conv2dOptions{.kernel_size = 1, .stride = stride, .bias = false});
-        shortcut_norm = std::make_unique<nn::BatchNorm2d>(out);
-        register_module("sc.0", *shortcut);
-        register_module("sc.1", *shortcut_norm);
+        shortcut = nn::make<nn::Sequential>(
+            nn::make<nn::Conv2d>(in, out,
+                                 nn::Conv2dOptions{.kernel_size = 1, .stride = stride, .bias = false}),
+            nn::make<nn::BatchNorm2d>(out));
+        register_module("sc", shortcut);
     }
     Tensor forward(Tensor x) override
     {
-        const Tensor straight = shortcut ? (*shortcut_norm)((*shortcut)(x)) : x;
+        const Tensor straight = shortcut ? (*shortcut)(x) : x;
         return rp::relu(b2(c2(rp::relu(b1(c1(x))))) + straight);
     }
 };

@@ -124,11 +124,30 @@ private:
         return !is_floating(output_.dtype);
     }
 
+    // Memory of the type that the kernel computes in.
+    bool own_type(DType t, char type) const
+    {
+        return t == (type == 'B' ? boolean : type == 'N' && integer() ? i32 : f32);
+    }
+
+    // Served by the smaller kernel, which knows its operands' types and walks nothing.
+    bool plain() const
+    {
+        if (walked_ || !own_type(output_.dtype, op_.part ? 'F' : row_.types.back())) return false;
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            const Slot& s = slots_[i];
+            const char type = i < static_cast<std::size_t>(row_.arity()) ? row_.types[i] : 'F';
+            if (!s.absent && !s.view.number && !own_type(s.view.dtype, type)) return false;
+        }
+        return true;
+    }
+
     std::string kernel() const
     {
         std::string name = std::string("elementwise_") + row_.name +
                            (op_.part ? "_d" + std::to_string(op_.part - 1) : "_fwd");
-        return integer() ? name + "_i32" : name;
+        if (integer()) name += "_i32";
+        return plain() ? name + "_plain" : name;
     }
 
     ops::LaunchSpec launch(bool texels) const
@@ -161,7 +180,7 @@ private:
             for (const Slot& s : slots_)
                 spec.ints.push_back(s.view.number ? number_as_int(*s.view.number) : Dim(0));
         spec.operands.push_back({output_, Use::write});
-        spec.groups = ceil_div(count, 256);
+        spec.groups = ceil_div(count, 512);
         return spec;
     }
 

@@ -43,10 +43,11 @@ std::vector<std::int64_t> Program::Impl::bind(const std::vector<Tensor>& inputs)
     const auto& ids = executable->symbols();
     std::vector<std::int64_t> values(ids.size(), -1);
     const auto value_of = [&](std::uint32_t id) -> std::int64_t& {
-        return values[static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin())];
+        return values.at(static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin()));
     };
-    const auto set = [&](const Dim& d, std::int64_t v) {
-        if (const shape::Symbol* s = plain_symbol(d)) value_of(s->id) = v;
+    const auto set = [&](const Dim& d, std::int64_t v) { // a symbol that the program may not ask for
+        const std::uint32_t id = plain_symbol(d)->id;
+        if (std::find(ids.begin(), ids.end(), id) != ids.end()) value_of(id) = v;
     };
     const GeneratorState g = generator_state();
     set(random.seed_low, static_cast<std::int64_t>(g.seed & 0xFFFFFFFF));

@@ -45,6 +45,16 @@ inline reprise::Tensor tensor(const Sizes& sizes, std::uint32_t seed = 1)
     return reprise::from_vector(numbers(count_of(sizes), seed), shape_of(sizes));
 }
 
+// gradcheck of f at tensors of these sizes.
+template <class F> reprise::GradCheck gradient_check(F f, const std::vector<Sizes>& sizes)
+{
+    std::vector<reprise::Tensor> in;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        in.push_back(reprise::from_vector(numbers(count_of(sizes[i]), static_cast<std::uint32_t>(i + 1)), shape_of(sizes[i]),
+                                          {.device = reprise::Device("reference")}));
+    return reprise::gradcheck(f, in);
+}
+
 // The gradient of sum(w f(x)) by x with weights w, as a function to be differentiated again.
 template <class F> auto gradient_of(F f)
 {

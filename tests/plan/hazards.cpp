@@ -51,13 +51,15 @@ protected:
         }
         return executable().layout(call);
     }
-    // By a launch that runs at these sizes.
-    bool touched(std::size_t value, const Layout& layout)
+    // First and last epoch of a value among the launches that run at these sizes.
+    std::pair<std::uint32_t, std::uint32_t> life(std::size_t value, const Layout& layout)
     {
+        std::pair<std::uint32_t, std::uint32_t> out{plan().epochs, 0};
         for (std::size_t i = 0; i < plan().launches.size(); ++i)
             for (const plan::PlanOperand& o : plan().launches[i].operands)
-                if (layout.enabled[i] && !o.absent && o.value == value) return true;
-        return false;
+                if (layout.enabled[i] && !o.absent && o.value == value)
+                    out = {std::min(out.first, plan().launches[i].epoch), plan().launches[i].epoch};
+        return out;
     }
     program::Executable& executable() { return *program.impl()->executable; }
     const plan::Plan& plan() { return executable().compiled().plan; }
@@ -104,14 +106,13 @@ TEST_P(Step, EachBadPlaceIsNoticed)
     const Layout good = at(16);
     int pairs = 0;
     const auto& values = plan().values;
-    const auto movable = [&](std::size_t i) {
-        return values[i].place == plan::Place::temporary && values[i].first <= values[i].last &&
-               good.ranges[i].begin < good.ranges[i].end;
-    };
     for (std::size_t i = 0; i < values.size(); ++i)
         for (std::size_t k = 0; k < i; ++k) {
-            if (!movable(i) || !movable(k) || !touched(i, good) || !touched(k, good)) continue;
-            if (values[i].first > values[k].last || values[k].first > values[i].last) continue;
+            const auto [first, last] = life(i, good);
+            const auto [other_first, other_last] = life(k, good);
+            if (values[i].place != plan::Place::temporary || values[k].place != plan::Place::temporary) continue;
+            if (first > other_last || other_first > last || first > last || other_first > other_last) continue;
+            if (good.ranges[i].begin == good.ranges[i].end || good.ranges[k].begin == good.ranges[k].end) continue;
             std::vector<plan::Range> ranges = good.ranges;
             ranges[i].end = ranges[k].begin + (ranges[i].end - ranges[i].begin);
             ranges[i].begin = ranges[k].begin;

@@ -59,10 +59,14 @@ TEST(Verify, ReadersOfOneValueMayShareAnEpoch)
 TEST(Verify, AValueMayNotBeOverwrittenBeforeItsLastReader)
 {
     Chain c;
-    c.p.launch({c.a, c.b}, {c.out}); // a is read once more, where b lies on it
-    c.p.plan.launches.back().epoch = 3;
-    c.enabled.push_back(true);
-    c.ranges[c.b] = {c.ranges[c.a].begin + 16, c.ranges[c.a].end + 16};
+    const auto late = c.p.temporary();
+    c.p.launch({c.x}, {late});
+    c.p.launch({c.a, late}, {c.p.output()});
+    c.p.plan.launches[3].epoch = 3;
+    c.p.plan.launches[4].epoch = 4;
+    c.enabled.assign(5, true);
+    c.ranges.push_back({c.ranges[c.a].begin + 16, c.ranges[c.a].end + 16});
+    c.ranges.push_back({8192, 8448});
     EXPECT_THAT(c.faults(), Contains(HasSubstr("reads v1 where another value lies")));
 }
 

@@ -1,0 +1,207 @@
+// What a program takes and gives: binding of inputs, results of every kind, bad inputs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include <reprise/autograd.hpp>
+
+#include "shape/error_of.hpp"
+#include "support/devices.hpp"
+#include "support/training.hpp"
+
+namespace reprise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Call, GivesEachResultMemoryOfItsOwn)
+{
+    const Dim n = symbol("n");
+    const Program p = record([](Tensor x) { return x * 2; }, {spec({n})});
+    const Tensor a = p(from_vector({1, 2, 3})), b = p(from_vector({10})), c = p(from_vector({5, 6}));
+    EXPECT_THAT(a.to_vector<float>(), ElementsAre(2, 4, 6));
+    EXPECT_THAT(b.to_vector<float>(), ElementsAre(20));
+    EXPECT_THAT(c.to_vector<float>(), ElementsAre(10, 12));
+}
+
+TEST(Call, TakesAndGivesAnyNumberOfTensors)
+{
+    const auto seven = record([] { return full({2}, 7) + arange(2); }, {});
+    EXPECT_THAT(seven().to_vector<float>(), ElementsAre(7, 8));
+    const Variable v(zeros({1}), false);
+    const auto none = record(
+        [&](Tensor x) {
+            Variable state = v;
+            state.assign(state + x);
+        },
+        {spec({1})});
+    EXPECT_THAT(none.call({from_vector({3})}), IsEmpty());
+    EXPECT_EQ(v.item<float>(), 3);
+    const auto several = record([](Tensor a, Tensor b, Tensor c) { return std::tuple(a + b, b * c); },
+                                {spec({2}), spec({2}), spec({2})});
+    const auto out = several.call({from_vector({1, 2}), from_vector({3, 4}), from_vector({5, 6})});
+    EXPECT_THAT(out.at(0).to_vector<float>(), ElementsAre(4, 6));
+    EXPECT_THAT(out.at(1).to_vector<float>(), ElementsAre(15, 24));
+}
+
+TEST(Call, ResultsMayBeViewsOfInputsOfResultsAndOfConstants)
+{
+    const Dim n = symbol("n");
+    const Tensor constant = from_vector({7, 8});
+    const Program p = record(
+        [&](Tensor x) {
+            const Tensor y = x * 10;
+            return std::vector<Tensor>{x, x.transpose(0, 1), y, y.narrow(0, 1, n - 1), constant, y};
+        },
+        {spec({n, 2})});
+    const auto out = p.call({from_vector({1, 2, 3, 4, 5, 6}, {3, 2})});
+    EXPECT_THAT(out[0].to_vector<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
+    EXPECT_THAT(out[1].to_vector<float>(), ElementsAre(1, 3, 5, 2, 4, 6));
+    EXPECT_THAT(out[2].to_vector<float>(), ElementsAre(10, 20, 30, 40, 50, 60));
+    EXPECT_EQ(to_string(out[3].shape()), "[2, 2]");
+    EXPECT_THAT(out[3].to_vector<float>(), ElementsAre(30, 40, 50, 60));
+    EXPECT_THAT(out[4].to_vector<float>(), ElementsAre(7, 8));
+    EXPECT_THAT(out[5].to_vector<float>(), ElementsAre(10, 20, 30, 40, 50, 60));
+}
+
+TEST(Call, TakesInputsThatAreNotContiguousOrPending)
+{
+    const Program p = record([](Tensor x) { return x * 1; }, {spec({symbol("n"), 2})});
+    const Tensor base = from_vector({1, 2, 3, 4, 5, 6}, {2, 3});
+    EXPECT_THAT(p(base.t()).to_vector<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
+    EXPECT_THAT(p(base.narrow(1, 1, 2)).to_vector<float>(), ElementsAre(2, 3, 5, 6));
+    EXPECT_THAT(p(from_vector({9}, {1, 1}).expand({2, 2})).to_vector<float>(), ElementsAre(9, 9, 9, 9));
+    EXPECT_THAT(p((base + 1).t()).to_vector<float>(), ElementsAre(2, 5, 3, 6, 4, 7));
+    EXPECT_THAT(p(ones({1, 2})).to_vector<float>(), ElementsAre(1, 1));
+}
+
+TEST(Call, OneTensorMayComeTwice)
+{
+    const Dim n = symbol("n");
+    const Program p = record([](Tensor a, Tensor b) { return a * b; }, {spec({n}), spec({n})});
+    const Tensor x = from_vector({2, 3});
+    EXPECT_THAT(p(x, x).to_vector<float>(), ElementsAre(4, 9));
+}
+
+TEST(Call, SizesThatFollowFromSymbols)
+{
+    const Dim n = symbol("n");
+    const Program p = record([](Tensor a, Tensor b) { return a + b.narrow(0, 0, a.size(0)); }, {spec({n}), spec({n * 2 + 1})});
+    EXPECT_THAT(p(ones({2}), ones({5})).to_vector<float>(), ElementsAre(2, 2));
+    const Caught wrong = error_of([&] { return p(ones({2}), ones({6})); });
+    EXPECT_EQ(wrong.kind, ErrorKind::shape);
+    EXPECT_THAT(wrong.text, HasSubstr("n * 2 + 1"));
+    EXPECT_THAT(p(ones({1}), ones({3})).to_vector<float>(), ElementsAre(2));
+}
+
+TEST(Call, TwoSymbolsThatMustBeEqualAreChecked)
+{
+    const Program p = record([](Tensor a, Tensor b) { return a + b; }, {spec({symbol("a")}), spec({symbol("b")})});
+    EXPECT_THAT(p(ones({3}), ones({3})).to_vector<float>(), ElementsAre(2, 2, 2));
+    const Caught wrong = error_of([&] { return p(ones({3}), ones({2})); });
+    EXPECT_EQ(wrong.kind, ErrorKind::shape);
+    EXPECT_THAT(wrong.text, HasSubstr("[add]"));
+    EXPECT_EQ(error_of([&] { return p(ones({3}), ones({1})); }).kind, ErrorKind::shape); // no symbol broadcasts
+    EXPECT_THAT(p(ones({2}), ones({2})).to_vector<float>(), ElementsAre(2, 2));
+}
+
+struct Bad {
+    const char* name;
+    std::vector<Tensor> (*inputs)();
+    ErrorKind kind;
+    const char* fragment;
+};
+
+class BadInput : public testing::TestWithParam<Bad> {};
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, BadInput,
+    testing::Values(
+        Bad{"none", [] { return std::vector<Tensor>{}; }, ErrorKind::argument, "takes (2) inputs, not (0)"},
+        Bad{"count", [] { return std::vector<Tensor>{ones({4, 20})}; }, ErrorKind::argument, "takes (2) inputs, not (1)"},
+        Bad{"rank", [] { return std::vector<Tensor>{ones({4, 4, 5}), zeros({4}, {.dtype = i32})}; }, ErrorKind::shape, "[4, 4, 5]"},
+        Bad{"fixed_size", [] { return std::vector<Tensor>{ones({4, 21}), zeros({4}, {.dtype = i32})}; }, ErrorKind::shape,
+            "(21)"},
+        Bad{"dtype", [] { return std::vector<Tensor>{ones({4, 20}), zeros({4})}; }, ErrorKind::dtype, "(f32) but was recorded as (i32)"},
+        Bad{"symbol", [] { return std::vector<Tensor>{ones({4, 20}), zeros({5}, {.dtype = i32})}; }, ErrorKind::shape,
+            "The size (batch) is (4) by an earlier input but (5)"},
+        Bad{"undefined", [] { return std::vector<Tensor>{ones({4, 20}), Tensor()}; }, ErrorKind::argument, "undefined"},
+        Bad{"device",
+            [] {
+                const Device other = test::imitation("null");
+                return std::vector<Tensor>{ones({4, 20}, {.device = other}), zeros({4}, {.dtype = i32, .device = other})};
+            },
+            ErrorKind::device, "An input is on (null)"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST_P(BadInput, IsAnErrorAndChangesNothing)
+{
+    test::Training t(test::Net::mlp), undisturbed(test::Net::mlp);
+    const Program p = t.recorded(symbol("batch")), q = undisturbed.recorded(symbol("batch"));
+    const auto before = t.state();
+    const Caught error = error_of([&] { return p.call(GetParam().inputs()); });
+    EXPECT_EQ(error.kind, GetParam().kind) << error.text;
+    EXPECT_THAT(error.text, HasSubstr(GetParam().fragment));
+    EXPECT_EQ(t.state(), before);
+    const auto [x, target] = t.batch(3, 1);
+    EXPECT_EQ(test::bits(p(x, target)), test::bits(q(x, target)));
+    EXPECT_EQ(t.state(), undisturbed.state());
+}
+
+TEST(Call, OfAnEmptyProgramIsAnError)
+{
+    const Program p;
+    EXPECT_FALSE(p.defined());
+    EXPECT_EQ(error_of([&] { return p(ones({1})); }).kind, ErrorKind::state);
+    EXPECT_EQ(error_of([&] { return p.text(); }).kind, ErrorKind::state);
+    EXPECT_EQ(error_of([&] { return p.launches(); }).kind, ErrorKind::state);
+}
+
+TEST(Call, CopiesShareTheProgram)
+{
+    Variable v(zeros({1}), false);
+    const Program p = record(
+        [&](Tensor x) {
+            v.assign(v + x);
+            return v * 1;
+        },
+        {spec({1})});
+    const Program q = p;
+    p(ones({1}));
+    EXPECT_EQ(q(ones({1})).item<float>(), 2);
+}
+
+TEST(Call, ThreadsReplayProgramsOfTheirOwn)
+{
+    const auto run = [](std::uint64_t seed) {
+        test::Training t(test::Net::mlp, seed);
+        const Program p = t.recorded(symbol("batch"));
+        for (std::uint64_t i = 0; i < 5; ++i) {
+            const auto [x, target] = t.batch(4 + static_cast<std::int64_t>(i), seed);
+            p(x, target);
+        }
+        return t.state();
+    };
+    std::vector<std::vector<test::Bits>> want, got(3);
+    for (std::uint64_t i = 0; i < 3; ++i) want.push_back(run(i));
+    // Initial values come from the one generator of the process: made before the threads start.
+    std::vector<std::unique_ptr<test::Training>> nets;
+    for (std::uint64_t i = 0; i < 3; ++i) nets.push_back(std::make_unique<test::Training>(test::Net::mlp, i));
+    std::vector<std::thread> threads;
+    for (std::uint64_t i = 0; i < 3; ++i)
+        threads.emplace_back([&, i] {
+            const Program p = nets[i]->recorded(symbol("batch"));
+            for (std::uint64_t k = 0; k < 5; ++k) {
+                const auto [x, target] = nets[i]->batch(4 + static_cast<std::int64_t>(k), i);
+                p(x, target);
+            }
+            got[i] = nets[i]->state();
+        });
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(got, want);
+}
+
+} // namespace
+} // namespace reprise

@@ -1,0 +1,192 @@
+// A training step, recorded once, replayed at any batch size: the bits of eager code, nothing recorded again.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <reprise/random.hpp>
+
+#include "support/devices.hpp"
+#include "support/training.hpp"
+
+namespace reprise {
+namespace {
+
+using test::Bits;
+using test::Net;
+using test::Training;
+using test::bits;
+
+class Replay : public testing::TestWithParam<Net> {
+protected:
+    static constexpr std::int64_t sizes[] = {8, 3, 16, 1, 8, 33};
+
+    static Bits eager_step(Training& t, std::int64_t size, std::uint64_t seed)
+    {
+        manual_seed(seed);
+        const auto [x, target] = t.batch(size, seed);
+        const Tensor loss = t.step(x, target);
+        return bits(loss);
+    }
+    static Bits replayed_step(const Training& t, const Program& p, std::int64_t size, std::uint64_t seed)
+    {
+        manual_seed(seed);
+        const auto [x, target] = t.batch(size, seed);
+        return bits(p(x, target));
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Nets, Replay, testing::ValuesIn(test::all_nets),
+                         [](const auto& test) { return name_of(test.param); });
+
+TEST_P(Replay, EqualsEagerBitForBit)
+{
+    Training eager(GetParam()), recorded(GetParam());
+    const Program program = recorded.recorded(symbol("batch"));
+    EXPECT_EQ(recorded.state(), Training(GetParam()).state()) << "recording changed the state";
+    for (std::size_t i = 0; i < std::size(sizes); ++i) {
+        EXPECT_EQ(replayed_step(recorded, program, sizes[i], i), eager_step(eager, sizes[i], i))
+            << "loss of step " << i << " at batch " << sizes[i];
+        EXPECT_EQ(recorded.state(), eager.state()) << "step " << i << " at batch " << sizes[i];
+    }
+}
+
+TEST_P(Replay, AnEmptyBatch)
+{
+    Training eager(GetParam()), recorded(GetParam());
+    const Program program = recorded.recorded(symbol("batch"));
+    EXPECT_EQ(replayed_step(recorded, program, 0, 1), eager_step(eager, 0, 1));
+    EXPECT_EQ(recorded.state(), eager.state());
+    if (GetParam() == Net::normalised) return; // the statistics of nothing are NaN
+    EXPECT_EQ(replayed_step(recorded, program, 4, 2), eager_step(eager, 4, 2));
+    EXPECT_EQ(recorded.state(), eager.state());
+}
+
+TEST_P(Replay, RecordsNothingAgain)
+{
+    Training t(GetParam());
+    const Program program = t.recorded(symbol("batch"));
+    std::vector<std::pair<Tensor, Tensor>> batches;
+    for (const std::int64_t size : sizes) batches.push_back(t.batch(size, 1));
+    for (const auto& [x, target] : batches) x.eval(), target.eval();
+    const Stats before = stats();
+    for (const auto& [x, target] : batches) program(x, target);
+    default_device().synchronize();
+    const Stats after = stats();
+    EXPECT_EQ(after.recordings, before.recordings);
+    EXPECT_EQ(after.pipelines, before.pipelines);
+    EXPECT_EQ(after.shader_modules, before.shader_modules);
+    EXPECT_EQ(after.plans, before.plans);
+    EXPECT_EQ(after.replays - before.replays, std::size(sizes));
+}
+
+TEST_P(Replay, CallsInFlightEqualCallsOneByOne)
+{
+    Training waiting(GetParam()), flying(GetParam());
+    const Program one = waiting.recorded(symbol("batch")), three = flying.recorded(symbol("batch"), {.slots = 3});
+    std::vector<Bits> want, got;
+    manual_seed(1);
+    for (std::uint64_t i = 0; i < 7; ++i) {
+        const auto [x, target] = waiting.batch(sizes[i % std::size(sizes)], i);
+        want.push_back(bits(one(x, target)));
+    }
+    manual_seed(1);
+    std::vector<Tensor> losses;
+    for (std::uint64_t i = 0; i < 7; ++i) {
+        const auto [x, target] = flying.batch(sizes[i % std::size(sizes)], i);
+        losses.push_back(three(x, target));
+    }
+    for (const Tensor& loss : losses) got.push_back(bits(loss));
+    EXPECT_EQ(got, want);
+    EXPECT_EQ(flying.state(), waiting.state());
+}
+
+TEST_P(Replay, OneSeedOneResult)
+{
+    const auto run = [&] {
+        Training t(GetParam(), 3);
+        const Program program = t.recorded(symbol("batch"));
+        manual_seed(9);
+        for (std::uint64_t i = 0; i < 4; ++i) {
+            const auto [x, target] = t.batch(6, i);
+            program(x, target);
+        }
+        return t.state();
+    };
+    EXPECT_EQ(run(), run());
+}
+
+TEST_P(Replay, EagerStepsAndCallsMayAlternate)
+{
+    Training mixed(GetParam()), eager(GetParam());
+    const Program program = mixed.recorded(symbol("batch"));
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        eager_step(eager, 5, i);
+        if (i % 2) eager_step(mixed, 5, i);
+        else replayed_step(mixed, program, 5, i);
+    }
+    EXPECT_EQ(mixed.state(), eager.state());
+}
+
+TEST_P(Replay, OutlivesWhatItWasMadeOf)
+{
+    Program program;
+    std::vector<Variable> parameters;
+    std::vector<Bits> want;
+    {
+        Training eager(GetParam()), t(GetParam());
+        program = t.recorded(symbol("batch"));
+        parameters = t.net.parameters();
+        eager_step(eager, 4, 1);
+        for (const Variable& p : eager.net.parameters()) want.push_back(bits(p));
+    }
+    replayed_step(Training(GetParam()), program, 4, 1);
+    std::vector<Bits> got;
+    for (const Variable& p : parameters) got.push_back(bits(p));
+    EXPECT_EQ(got, want);
+}
+
+// Bytes resident in memory; 0 where the system does not tell.
+std::size_t resident_bytes()
+{
+    std::ifstream file("/proc/self/statm");
+    std::size_t total = 0, resident = 0;
+    file >> total >> resident;
+    return resident * 4096;
+}
+
+TEST(Memory, IsEqualAfterStepHundredAndThousand)
+{
+    Training t(Net::mlp);
+    const Program program = t.recorded(symbol("batch"));
+    const Device device = default_device();
+    std::uint64_t live = 0;
+    std::size_t resident = 0;
+    for (std::uint64_t i = 1; i <= 1000; ++i) {
+        const auto [x, target] = t.batch(i % 2 ? 16 : 5, i % 7);
+        program(x, target);
+        if (i != 100 && i != 1000) continue;
+        device.synchronize();
+        if (i == 100) {
+            live = device.live_bytes();
+            resident = resident_bytes();
+        }
+    }
+    EXPECT_EQ(device.live_bytes(), live);
+    EXPECT_LT(resident_bytes(), resident + (2 << 20));
+}
+
+TEST(Memory, IsEqualInEagerCodeToo)
+{
+    Training t(Net::mlp);
+    const Device device = default_device();
+    std::uint64_t live = 0;
+    for (std::uint64_t i = 1; i <= 100; ++i) {
+        const auto [x, target] = t.batch(4, i % 7);
+        static_cast<void>(t.step(x, target).item<float>());
+        for (const Variable& p : t.net.parameters()) p.eval();
+        if (i == 20) live = device.live_bytes();
+    }
+    EXPECT_EQ(device.live_bytes(), live);
+}
+
+} // namespace
+} // namespace reprise
