@@ -12,7 +12,7 @@
 //   INTEGER         where N is int (elementwise_add_fwd_i32), else it is float
 //   PLAIN           in *_plain
 //
-// record: operands  inputs..., y and dy for a derivative, output; address 0 where the formula reads it not
+// record: operands  inputs..., y and dy for a derivative, output; unread ones may have address 0
 //         floats    one a slot (operand but the output): the value of an immediate
 //         ints      count, size[RANK], stride[slots][RANK] in elements, outermost first;
 //                   with INTEGER then one immediate a slot
@@ -104,26 +104,25 @@ const uint SPLAT = 5; // innermost stride 0
     TERNARY_D(name, 0, ta, tb, tc, da) TERNARY_D(name, 1, ta, tb, tc, db) TERNARY_D(name, 2, ta, tb, tc, dc)
 #include "row.def"
 
-
 #define PASTE(a, b) a##b
 #define VECTOR(t) PASTE(VECTOR_, t)
 #define LOAD(t) PASTE(load_, t)
 #define DTYPE(t) PASTE(DTYPE_OF_, t)
 
 #if OPERANDS == 2
-#define EACH_SLOT(do) do(0)
+#define EACH_SLOT(what) what(0)
 #define ARGUMENTS(j) v0[j]
 #elif OPERANDS == 3
-#define EACH_SLOT(do) do(0) do(1)
+#define EACH_SLOT(what) what(0) what(1)
 #define ARGUMENTS(j) v0[j], v1[j]
 #elif OPERANDS == 4
-#define EACH_SLOT(do) do(0) do(1) do(2)
+#define EACH_SLOT(what) what(0) what(1) what(2)
 #define ARGUMENTS(j) v0[j], v1[j], v2[j]
 #elif OPERANDS == 5
-#define EACH_SLOT(do) do(0) do(1) do(2) do(3)
+#define EACH_SLOT(what) what(0) what(1) what(2) what(3)
 #define ARGUMENTS(j) v0[j], v1[j], v2[j], v3[j]
 #else
-#define EACH_SLOT(do) do(0) do(1) do(2) do(3) do(4)
+#define EACH_SLOT(what) what(0) what(1) what(2) what(3) what(4)
 #define ARGUMENTS(j) v0[j], v1[j], v2[j], v3[j], v4[j]
 #endif
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 struct Options {
-    std::int64_t epochs = 4;
+    std::int64_t epochs = 5;
     std::int64_t batch = 128;
     std::string device; // empty: the best
     std::string data;   // empty: where Debian's package puts it

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <reprise/error.hpp>
+
 #include "ops/lowering.hpp"
 
 namespace reprise::ops {

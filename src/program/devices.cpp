@@ -26,12 +26,28 @@ Open& open_devices()
     return o;
 }
 
+void close_devices()
+{
+    Open& o = open_devices();
+    std::map<std::string, std::shared_ptr<program::Context>> contexts;
+    std::lock_guard lock(o.mutex);
+    contexts.swap(o.contexts);
+    o.standard = nullptr;
+}
+
+// Drivers tear themselves down when the process ends, so devices must be closed before.  What is registered after a
+// driver was loaded runs before the driver's own end.
+void close_before_the_driver_ends() { std::atexit(close_devices); }
+
 std::shared_ptr<program::Context> context_of(const std::shared_ptr<device::Device>& d)
 {
     Open& o = open_devices();
     std::lock_guard lock(o.mutex);
     auto& context = o.contexts[d->capabilities().id];
-    if (!context || context->device() != d) context = std::make_shared<program::Context>(d);
+    if (!context || context->device() != d) {
+        context = std::make_shared<program::Context>(d);
+        close_before_the_driver_ends();
+    }
     return context;
 }
 

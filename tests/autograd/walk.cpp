@@ -81,7 +81,7 @@ TEST(Walk, LeavesOutInputsThatNeedNoGradient)
 
 TEST(Walk, PartsOfTheOutputsOfAnOp)
 {
-    const Variable x(from_vector({1, 5, 3, 2, 8, 4}, {2, 3}));
+    const Variable x(from_vector(std::vector<float>{1, 5, 3, 2, 8, 4}, {2, 3}));
     const auto [values, indices] = max(x, 1);
     EXPECT_FALSE(indices.requires_grad());
     sum(values * from_vector({10, 20})).backward();

@@ -57,7 +57,7 @@ TEST(Call, ResultsMayBeViewsOfInputsOfResultsAndOfConstants)
             return std::vector<Tensor>{x, x.transpose(0, 1), y, y.narrow(0, 1, n - 1), constant, y};
         },
         {spec({n, 2})});
-    const auto out = p.call({from_vector({1, 2, 3, 4, 5, 6}, {3, 2})});
+    const auto out = p.call({from_vector(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2})});
     EXPECT_THAT(out[0].to_vector<float>(), ElementsAre(1, 2, 3, 4, 5, 6));
     EXPECT_THAT(out[1].to_vector<float>(), ElementsAre(1, 3, 5, 2, 4, 6));
     EXPECT_THAT(out[2].to_vector<float>(), ElementsAre(10, 20, 30, 40, 50, 60));
@@ -70,10 +70,10 @@ TEST(Call, ResultsMayBeViewsOfInputsOfResultsAndOfConstants)
 TEST(Call, TakesInputsThatAreNotContiguousOrPending)
 {
     const Program p = record([](Tensor x) { return x * 1; }, {spec({symbol("n"), 2})});
-    const Tensor base = from_vector({1, 2, 3, 4, 5, 6}, {2, 3});
+    const Tensor base = from_vector(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
     EXPECT_THAT(p(base.t()).to_vector<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
     EXPECT_THAT(p(base.narrow(1, 1, 2)).to_vector<float>(), ElementsAre(2, 3, 5, 6));
-    EXPECT_THAT(p(from_vector({9}, {1, 1}).expand({2, 2})).to_vector<float>(), ElementsAre(9, 9, 9, 9));
+    EXPECT_THAT(p(from_vector(std::vector<float>{9}, {1, 1}).expand({2, 2})).to_vector<float>(), ElementsAre(9, 9, 9, 9));
     EXPECT_THAT(p((base + 1).t()).to_vector<float>(), ElementsAre(2, 5, 3, 6, 4, 7));
     EXPECT_THAT(p(ones({1, 2})).to_vector<float>(), ElementsAre(1, 1));
 }

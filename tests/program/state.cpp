@@ -93,7 +93,7 @@ TEST(State, DoesNotDisturbTheTensorThatItWasMadeOf)
 
 TEST(State, MayBeAViewOfAnything)
 {
-    const Tensor base = from_vector({1, 2, 3, 4, 5, 6}, {2, 3});
+    const Tensor base = from_vector(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
     Variable v(base.t(), false), row(base.narrow(0, 1, 1), false), wide(from_vector({9}).expand({3}), false);
     const Program p = record(
         [&](Tensor x) {

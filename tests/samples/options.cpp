@@ -19,7 +19,7 @@ TEST_F(OptionsTest, HasDefaults)
 {
     const CommandLine line = parsed({});
     EXPECT_FALSE(line.exit_code);
-    EXPECT_EQ(line.options.epochs, 4);
+    EXPECT_EQ(line.options.epochs, 5);
     EXPECT_EQ(line.options.batch, 128);
     EXPECT_EQ(line.options.train_limit, 0);
     EXPECT_EQ(line.options.device, "");

@@ -19,7 +19,7 @@ DeviceMemory::Place whole(const Buffer& buffer)
 
 DeviceMemory::DeviceMemory(const LogicalDevice& device, const Slab& slab, std::uint64_t limit,
                            std::function<void()> drain)
-    : device_(device), drain_(std::move(drain)), ranges_(limit)
+    : device_(device), drain_(std::move(drain)), ranges_(limit), further_(1)
 {
     const Buffer& buffer = slab.buffer();
     ranges_.add_block(buffer.address(), buffer.bytes(), slab.has_windows() ? window_bytes : 0);
@@ -81,9 +81,14 @@ void DeviceMemory::add_block(std::uint64_t bytes)
 {
     auto buffer = std::make_unique<Buffer>(device_, bytes, MemoryUse::device, "reprise block");
     const std::unique_lock lock(mutex_);
-    places_[buffer->address()] = whole(*buffer);
-    const std::uint32_t block = ranges_.add_block(buffer->address(), bytes, 0);
-    further_[block] = std::move(buffer);
+    further_.emplace_back(); // room for one more number, whichever it is
+    const auto place = places_.emplace(buffer->address(), whole(*buffer)).first;
+    try {
+        further_[ranges_.add_block(buffer->address(), bytes, 0)] = std::move(buffer);
+    } catch (...) {
+        places_.erase(place);
+        throw;
+    }
 }
 
 void DeviceMemory::trim()
@@ -96,7 +101,7 @@ void DeviceMemory::trim()
     const std::unique_lock lock(mutex_);
     for (const std::uint32_t block : empty) {
         places_.erase(further_[block]->address());
-        further_.erase(block);
+        further_[block].reset();
     }
 }
 

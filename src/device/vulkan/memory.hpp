@@ -45,7 +45,7 @@ private:
     std::mutex growth_; // one thread at a time asks the driver
     mutable std::shared_mutex mutex_;
     std::map<Address, Place> places_;                          // blocks and added ranges
-    std::map<std::uint32_t, std::unique_ptr<Buffer>> further_; // by number of block; the slab is block 0
+    std::vector<std::unique_ptr<Buffer>> further_; // by number of block; 0, the slab, is null
 };
 
 } // namespace reprise::device::vulkan

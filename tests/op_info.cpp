@@ -1,0 +1,36 @@
+#include "op_info.hpp"
+
+#include <stdexcept>
+
+namespace reprise::test {
+
+const Dim& n()
+{
+    static const Dim symbol = reprise::symbol("n");
+    return symbol;
+}
+
+const std::vector<OpInfo>& op_infos()
+{
+    static const std::vector<OpInfo> all = [] {
+        std::vector<OpInfo> rows;
+        add_elementwise(rows);
+        add_creation(rows);
+        add_views(rows);
+        add_reductions(rows);
+        add_products(rows);
+        add_losses(rows);
+        add_updates(rows);
+        return rows;
+    }();
+    return all;
+}
+
+const OpInfo& op_info(std::string_view name)
+{
+    for (const OpInfo& row : op_infos())
+        if (row.name == name) return row;
+    throw std::out_of_range(std::string(name));
+}
+
+} // namespace reprise::test
