@@ -87,7 +87,6 @@ int main(int argc, char** argv)
     try {
         return run(line.options);
     } catch (const std::exception& error) {
-        std::cout << std::endl;
         std::cerr << error.what() << std::endl;
         return 1;
     }

@@ -1,9 +1,30 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include <CLI/CLI.hpp>
+
+namespace {
+
+constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+// CLI11's own message for a wrong number names no whole numbers.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most)
+{
+    const auto complaint = [=](const std::string& text) -> std::string {
+        std::uint64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) return "";
+        return "the value (" + text + ") must be a whole number " +
+               (most < unlimited ? "from " + std::to_string(least) + " to " + std::to_string(most)
+                                 : "of at least " + std::to_string(least));
+    };
+    return CLI::Validator([complaint](std::string& text) { return complaint(text); }, "");
+}
+
+} // namespace
 
 CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::ostream& err)
 {
@@ -12,12 +33,10 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     CLI::App app("Trains a convolutional network on Fashion-MNIST and writes its weights (fashion_mnist.safetensors), "
                  "a picture of the training (training.svg) and its figures (metrics.json).",
                  "fashion_mnist");
-    const CLI::Range count(std::int64_t{1}, std::numeric_limits<std::int64_t>::max());
-    const CLI::Range batch_sizes(std::int64_t{1}, std::int64_t{60000});
     app.add_option("--epochs", options.epochs, "Passes through the training images")
-        ->check(count)->capture_default_str()->type_name("N");
+        ->check(whole_number(1, unlimited))->capture_default_str()->type_name("N");
     app.add_option("--batch", options.batch, "Images in a step, up to 60000")
-        ->check(batch_sizes)->capture_default_str()->type_name("N");
+        ->check(whole_number(1, 60'000))->capture_default_str()->type_name("N");
     app.add_option("--device", options.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
         ->type_name("NAME");
     app.add_option("--data", options.data,
@@ -25,9 +44,9 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
         ->type_name("DIR");
     app.add_option("--out", options.out, "Folder for the results")->capture_default_str()->type_name("DIR");
     app.add_option("--seed", options.seed, "Of the initial weights and the order of images")
-        ->check(CLI::NonNegativeNumber)->capture_default_str()->type_name("N");
+        ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))->capture_default_str()->type_name("N");
     app.add_option("--train-limit", options.train_limit, "Only the first N training images")
-        ->check(count)->type_name("N");
+        ->check(whole_number(1, unlimited))->type_name("N");
     try {
         std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
         app.parse(std::move(arguments));

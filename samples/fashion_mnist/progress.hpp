@@ -24,6 +24,9 @@ std::string duration(double seconds); // "1:02:03", "2:03"
 class ProgressBar {
 public:
     ProgressBar(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
+    ~ProgressBar() { clear(); }
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
     void show(const Progress&);
     void clear(); // before other output
 

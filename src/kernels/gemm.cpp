@@ -142,6 +142,57 @@ ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to
     return s;
 }
 
+void emit_whole(Lowering& l, const Capabilities& caps, const GemmProblem& p)
+{
+    for (const Variant& v : variants)
+        if (v.refuse(caps, p).empty()) return v.emit(l, p);
+}
+
+constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
+
+// A small product over a long K (weight gradients) has too few tiles for the device: its chunks are shared out.
+bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
+{
+    const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2], &k = p.a.sizes()[2];
+    if (p.c.sizes()[0] != Dim(1) || !m.is_constant() || !n.is_constant()) return false;
+    if (k.is_constant() && k.value() < 8 * chunk) return false;
+    const bool cpu = caps.kind == device::Kind::cpu;
+    const std::int64_t tiles = (ceil_div(m, cpu ? 16 : 64) * ceil_div(n, cpu ? 32 : 64)).value();
+    return tiles < (cpu ? 4 : 128);
+}
+
+// The steps of k from `first` on, as a batch of `count` parts of `length` steps; what is no whole chunk is one part.
+GemmProblem part(const GemmProblem& p, const View& sums, const Dim& first, const Dim& count,
+                 const Dim& length)
+{
+    GemmProblem q = p;
+    const Dim between = length == Dim(chunk) ? length : Dim(0);
+    const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2];
+    q.a.layout.offset += first * p.a.layout.strides[2];
+    q.a.layout.sizes = {count, m, length};
+    q.a.layout.strides[0] = between * p.a.layout.strides[2];
+    q.b.layout.offset += first * p.b.layout.strides[1];
+    q.b.layout.sizes = {count, length, n};
+    q.b.layout.strides[0] = between * p.b.layout.strides[1];
+    q.c = sums;
+    q.c.layout = {{count, m, n}, {m * n, n, 1}, floor_div(first, chunk) * m * n};
+    return q;
+}
+
+// Whole chunks as a batch, what is left as one more, then their sums in order.
+void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
+{
+    const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2], &k = p.a.sizes()[2];
+    const Dim whole = floor_div(k, chunk), rest = k - whole * chunk, chunks = ceil_div(k, chunk);
+    const View sums = l.temporary(p.c.dtype, {chunks, m, n});
+    emit_whole(l, caps, part(p, sums, 0, whole, chunk));
+    emit_whole(l, caps, part(p, sums, whole * chunk, min(rest, 1), rest));
+    l.launch({.kernel = "gemm_sum",
+              .operands = {{sums, Use::read}, {p.c, Use::write}},
+              .ints = {m, n, chunks, p.c.layout.strides[1]},
+              .groups = ceil_div(m * n, 64)});
+}
+
 } // namespace
 
 View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& rows, const Dim& columns)
@@ -164,8 +215,7 @@ View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& row
 void gemm(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
     check(p);
-    for (const Variant& v : variants)
-        if (v.refuse(caps, p).empty()) return v.emit(l, p);
+    (worth_splitting(caps, p) ? emit_split : emit_whole)(l, caps, p);
 }
 
 std::vector<Refusal> explain_gemm(const Capabilities& caps, const GemmProblem& p)

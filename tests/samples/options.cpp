@@ -59,6 +59,9 @@ TEST_F(OptionsTest, RefusesWhatMakesNoSense)
         EXPECT_EQ(parsed(arguments).exit_code, exit_usage) << arguments[0];
         EXPECT_NE(err.str(), "") << arguments[0];
     }
+    err.str("");
+    parsed({"--batch", "0"});
+    EXPECT_THAT(err.str(), HasSubstr("--batch: the value (0) must be a whole number from 1 to 60000"));
     EXPECT_EQ(out.str(), "");
 }
 

@@ -1,0 +1,136 @@
+#include "follow/follow.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+#include <reprise/io.hpp>
+
+namespace reprise::follow {
+
+namespace {
+
+// lowbias32 of github.com/skeeto/hash-prospector
+std::uint32_t mix(std::uint32_t x)
+{
+    x = (x ^ (x >> 16)) * 0x7feb352du;
+    x = (x ^ (x >> 15)) * 0x846ca68bu;
+    return x ^ (x >> 16);
+}
+
+// U(-1, 1) / sqrt(fan_in) in the bits of the script: 24 bits make an exact f32, then one product is rounded.
+void set_weights(const nn::Module& net)
+{
+    std::uint32_t number = 0;
+    float bound = 0;
+    for (Variable p : net.parameters()) {
+        const std::int64_t size = p.numel().value();
+        if (p.dim() > 1) // a bias follows its weight
+            bound = static_cast<float>(1 / std::sqrt(static_cast<double>(size / p.size(0).value())));
+        std::vector<float> values(static_cast<std::size_t>(size));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::uint32_t bits = mix(static_cast<std::uint32_t>(i) + (number << 24)) >> 8;
+            values[i] = std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits) - (1 << 23)), -23) * bound;
+        }
+        p.assign(from_vector(values, p.shape()));
+        ++number;
+    }
+}
+
+void take(double& worst, double found, double want, double unit)
+{
+    const double error = std::fabs(found - want) / unit;
+    worst = std::max(worst, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
+}
+
+float largest(const std::vector<float>& v)
+{
+    float most = 0;
+    for (const float x : v) most = std::isnan(x) ? x : std::max(most, std::fabs(x));
+    return most;
+}
+
+} // namespace
+
+Cnn::Cnn()
+{
+    register_module("c1", c1);
+    register_module("c2", c2);
+    register_module("f1", f1);
+    register_module("f2", f2);
+    set_weights(*this);
+}
+
+Tensor Cnn::forward(Tensor x)
+{
+    x = max_pool2d(relu(c1(x)), 2);
+    x = max_pool2d(relu(c2(x)), 2);
+    return f2(relu(f1(flatten(x, 1))));
+}
+
+Mlp::Mlp()
+{
+    register_module("a", a);
+    register_module("b", b);
+    register_module("c", c);
+    set_weights(*this);
+}
+
+Tensor Mlp::forward(Tensor x) { return c(relu(b(relu(a(flatten(x, 1)))))); }
+
+Fixture::Fixture()
+    : tensors_(load_safetensors(REPRISE_SOURCE_DIR "/tests/follow/pytorch.safetensors", Device("reference"))),
+      batch_sizes_(tensors_.at("batch_sizes").to_vector<std::int32_t>())
+{
+}
+
+std::vector<double> Fixture::numbers(const std::string& name) const
+{
+    const Tensor& t = tensors_.at(name);
+    if (t.dtype() == f64) return t.to_vector<double>();
+    const std::vector<float> v = t.to_vector<float>();
+    return {v.begin(), v.end()};
+}
+
+std::pair<Tensor, Tensor> Fixture::batch(std::size_t step) const
+{
+    const std::int64_t first = std::accumulate(batch_sizes_.begin(), batch_sizes_.begin() + static_cast<long>(step), 0);
+    const std::int64_t size = batch_sizes_.at(step);
+    std::vector<float> pixels;
+    for (const std::uint8_t p : narrow(tensors_.at("images"), 0, first, size).to_vector<std::uint8_t>())
+        pixels.push_back(static_cast<float>(p) / 255.0f);
+    const auto labels = narrow(tensors_.at("labels"), 0, first, size).to_vector<std::int32_t>();
+    return {from_vector(pixels, {size, 1, 28, 28}), from_vector(labels, {size})};
+}
+
+Difference Fixture::losses(const std::string& model, const std::vector<float>& found) const
+{
+    const std::vector<double> single = numbers(model + ".losses.f32"), exact = numbers(model + ".losses.f64");
+    Difference d;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+        take(d.from_f32, found.at(i), single.at(i), 1);
+        take(d.from_f64, found.at(i), exact[i], 1);
+    }
+    return d;
+}
+
+Difference Fixture::gradients(const std::string& model, const nn::Module& net) const
+{
+    Difference d;
+    for (const auto& [name, parameter] : net.named_parameters()) {
+        const std::vector<float> found = parameter.grad().to_vector<float>();
+        const auto compare = [&, name = name](double& worst, const std::string& kind) {
+            const std::vector<double> want = numbers(model + ".gradient." + name + kind);
+            const double unit = numbers(model + ".largest." + name + kind).at(0);
+            for (std::size_t k = 0; k < want.size(); ++k)
+                take(worst, found.at(k * found.size() / want.size()), want[k], unit);
+            take(worst, largest(found), unit, unit);
+        };
+        compare(d.from_f32, ".f32");
+        compare(d.from_f64, ".f64");
+    }
+    return d;
+}
+
+} // namespace reprise::follow

@@ -1,0 +1,127 @@
+// batch_norm against plain loops.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ops/reduce_tools.hpp"
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+using namespace reduce_tools;
+using testing::HasSubstr;
+
+struct Statistics {
+    std::vector<double> mean, variance; // by channel, biased
+    double count = 0;
+};
+
+Statistics statistics_of(const Tensor& x)
+{
+    Statistics s;
+    std::vector<std::int64_t> others{0};
+    for (std::int64_t d = 2; d < x.dim(); ++d) others.push_back(d);
+    for (const Floats& g : groups_of(x.to_vector<float>(), sizes_of(x), others)) {
+        s.count = static_cast<double>(g.size());
+        double mean = 0, square = 0;
+        for (const float v : g) mean += v / s.count;
+        for (const float v : g) square += (v - mean) * (v - mean) / s.count;
+        s.mean.push_back(mean);
+        s.variance.push_back(square);
+    }
+    return s;
+}
+
+// weight * (x - mean) / sqrt(variance + eps) + bias
+void expect_normalised(const Tensor& y, const Tensor& x, const std::vector<double>& mean,
+                       const std::vector<double>& variance, const Floats& weight, const Floats& bias)
+{
+    const Floats found = y.to_vector<float>(), from = x.to_vector<float>();
+    const auto channels = static_cast<std::size_t>(x.size(1).value());
+    const std::size_t inner = from.size() / channels / static_cast<std::size_t>(x.size(0).value());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const std::size_t c = i / inner % channels;
+        const double want = weight[c] * (from[i] - mean[c]) / std::sqrt(variance[c] + 1e-5) + bias[c];
+        EXPECT_NEAR(found[i], want, 1e-5) << i;
+    }
+}
+
+class BatchNorm : public testing::TestWithParam<Sizes> {};
+INSTANTIATE_TEST_SUITE_P(Shapes, BatchNorm,
+                         testing::Values(Sizes{8, 3, 6, 4}, Sizes{5, 2, 7, 7}, Sizes{16, 4}, Sizes{3, 2, 9}));
+
+TEST_P(BatchNorm, NormalisesByTheBatchAndKeepsStatistics)
+{
+    const Tensor x = tensor(GetParam(), 1) * 3.0 + 2.0;
+    const std::int64_t channels = GetParam()[1];
+    const Tensor weight = tensor({channels}, 2), bias = tensor({channels}, 3);
+    Variable mean(zeros({channels}), false), var(ones({channels}), false);
+    const Statistics s = statistics_of(x);
+    for (int step = 1; step <= 2; ++step) {
+        const Tensor y = batch_norm(x, mean, var, weight, bias, {.momentum = 0.25});
+        expect_normalised(y, x, s.mean, s.variance, weight.to_vector<float>(), bias.to_vector<float>());
+        const Floats running_mean = mean.to_vector<float>(), running_var = var.to_vector<float>();
+        const double kept = std::pow(0.75, step);
+        for (std::size_t c = 0; c < s.mean.size(); ++c) {
+            EXPECT_NEAR(running_mean[c], (1 - kept) * s.mean[c], 1e-5);
+            EXPECT_NEAR(running_var[c], kept + (1 - kept) * s.variance[c] * s.count / (s.count - 1), 1e-5);
+        }
+    }
+}
+
+TEST_P(BatchNorm, UsesTheRunningStatisticsInEvaluation)
+{
+    const Tensor x = tensor(GetParam(), 1);
+    const std::int64_t channels = GetParam()[1];
+    const Tensor weight = tensor({channels}, 2), bias = tensor({channels}, 3);
+    Variable mean(tensor({channels}, 4), false), var(square(tensor({channels}, 5)) + 0.5, false);
+    const Floats m = mean.to_vector<float>(), v = var.to_vector<float>();
+    const Tensor y = batch_norm(x, mean, var, weight, bias, {.training = false});
+    expect_normalised(y, x, {m.begin(), m.end()}, {v.begin(), v.end()}, weight.to_vector<float>(),
+                      bias.to_vector<float>());
+    EXPECT_EQ(mean.to_vector<float>(), m);
+}
+
+TEST_P(BatchNorm, HasGradients)
+{
+    const std::int64_t channels = GetParam()[1];
+    for (const bool training : {true, false}) {
+        const auto f = [&](const std::vector<Tensor>& in) {
+            const Variable mean(zeros_like(in[1]), false), var(ones_like(in[1]), false);
+            return batch_norm(in[0], mean, var, in[1], in[2], {.training = training});
+        };
+        const auto check = gradient_check(f, {GetParam(), {channels}, {channels}});
+        EXPECT_TRUE(check.passed) << check.message;
+    }
+    const auto second = gradient_check(
+        gradient_of([](const Tensor& x) { return batch_norm(x, {}, {}, {}, {}); }), {GetParam()});
+    EXPECT_TRUE(second.passed) << second.message;
+}
+
+TEST(BatchNormOp, UpdatesStatisticsOfAProgram)
+{
+    const Dim batch = symbol("batch");
+    Variable mean(zeros({3}), false), var(ones({3}), false), eager_mean(zeros({3}), false), eager_var(ones({3}), false);
+    const Program program =
+        record([&](Tensor x) { return batch_norm(x, mean, var, {}, {}); }, {spec({batch, 3, 4, 4})});
+    for (const std::int64_t n : {4, 9, 1}) {
+        const Tensor x = tensor({n, 3, 4, 4}, static_cast<std::uint32_t>(n));
+        EXPECT_EQ(program(x).to_vector<float>(), batch_norm(x, eager_mean, eager_var, {}, {}).to_vector<float>());
+        EXPECT_EQ(mean.to_vector<float>(), eager_mean.to_vector<float>());
+        EXPECT_EQ(var.to_vector<float>(), eager_var.to_vector<float>());
+    }
+}
+
+TEST(BatchNormOp, RefusesWrongInputs)
+{
+    const Tensor x = zeros({4, 3, 2, 2});
+    const Caught channels = error_of([&] { return batch_norm(x, zeros({3}), ones({3}), ones({4}), {}); });
+    EXPECT_EQ(channels.kind, ErrorKind::shape);
+    EXPECT_THAT(channels.text, HasSubstr("[batch_norm] The weight has the shape ([4]) for (3) channels"));
+    const Caught single = error_of([] { return batch_norm(zeros({1, 3}), zeros({3}), ones({3}), {}, {}); });
+    EXPECT_EQ(single.kind, ErrorKind::shape);
+    EXPECT_THAT(single.text, HasSubstr("one value for each channel"));
+    EXPECT_EQ(error_of([] { return batch_norm(zeros({3}), {}, {}, {}, {}); }).kind, ErrorKind::shape);
+}
+
+} // namespace

@@ -1,0 +1,154 @@
+// sgd_step and adam_step against the formulas in double.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ops/reduce_tools.hpp"
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+using namespace reduce_tools;
+using testing::HasSubstr;
+using Doubles = std::vector<double>;
+
+Doubles doubles(const Floats& v) { return {v.begin(), v.end()}; }
+
+void expect_near(const Tensor& found, const Doubles& want)
+{
+    const Floats v = found.to_vector<float>();
+    ASSERT_EQ(v.size(), want.size());
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(v[i], want[i], 2e-6 * (1 + std::fabs(want[i]))) << i;
+}
+
+Tensor number(double v) { return from_vector(Floats{static_cast<float>(v)}); } // in memory
+Tensor known(double v) { return full({}, v); }                                  // by the host
+
+const std::vector<std::int64_t> sizes{1, 3, 4, 1000};
+
+struct Sgd {
+    double momentum, dampening, weight_decay;
+    bool nesterov;
+};
+
+TEST(SgdStep, FollowsTheFormula)
+{
+    for (const Sgd& o : {Sgd{0, 0, 0, false}, Sgd{0, 0, 0.1, false}, Sgd{0.9, 0, 0, false}, Sgd{0.9, 0.3, 0.01, false},
+                         Sgd{0.8, 0, 0.05, true}})
+        for (const std::int64_t n : sizes) {
+            Tensor p = tensor({n}, 1), v = tensor({n}, 2);
+            Doubles want_p = doubles(numbers(n, 1)), want_v = doubles(numbers(n, 2));
+            for (std::uint32_t step = 0; step < 3; ++step) {
+                const Doubles g = doubles(numbers(n, 10 + step));
+                std::tie(p, v) = sgd_step(p, tensor({n}, 10 + step), v,
+                                          {.lr = step == 1 ? number(0.05) : known(0.05),
+                                           .momentum = o.momentum,
+                                           .dampening = o.dampening,
+                                           .weight_decay = o.weight_decay,
+                                           .nesterov = o.nesterov});
+                for (std::size_t i = 0; i < g.size(); ++i) {
+                    double d = g[i] + o.weight_decay * want_p[i];
+                    if (o.momentum != 0) {
+                        want_v[i] = o.momentum * want_v[i] + (1 - o.dampening) * d;
+                        d = o.nesterov ? d + o.momentum * want_v[i] : want_v[i];
+                    }
+                    want_p[i] -= 0.05 * d;
+                }
+            }
+            expect_near(p, want_p);
+            if (o.momentum != 0) expect_near(v, want_v);
+        }
+}
+
+struct Adam {
+    double beta1, beta2, weight_decay;
+    bool decoupled;
+};
+
+TEST(AdamStep, FollowsTheFormula)
+{
+    for (const Adam& o : {Adam{0.9, 0.999, 0, false}, Adam{0.9, 0.99, 0.1, false}, Adam{0.9, 0.999, 0.1, true},
+                          Adam{0.3, 0.9, 0, false}, Adam{0, 0, 0, false}})
+        for (const std::int64_t n : sizes) {
+            const auto count = static_cast<std::size_t>(n);
+            Tensor p = tensor({n}, 1), m = zeros({n}), v = zeros({n});
+            Doubles want_p = doubles(numbers(n, 1)), want_m(count), want_v(count);
+            for (int step = 1; step <= 3; ++step) {
+                const auto seed = static_cast<std::uint32_t>(step);
+                const Doubles g = doubles(numbers(n, 10 + seed));
+                const double c1 = 1 - std::pow(o.beta1, step), c2 = 1 - std::pow(o.beta2, step);
+                const auto next = adam_step(p, tensor({n}, 10 + seed), m, v,
+                                            {.lr = step == 2 ? number(0.01) : known(0.01),
+                                             .correction1 = step == 3 ? number(c1) : known(c1),
+                                             .correction2 = known(c2),
+                                             .beta1 = o.beta1,
+                                             .beta2 = o.beta2,
+                                             .weight_decay = o.weight_decay,
+                                             .decoupled = o.decoupled});
+                p = next[0];
+                m = next[1];
+                v = next[2];
+                for (std::size_t i = 0; i < count; ++i) {
+                    const double d = g[i] + (o.decoupled ? 0 : o.weight_decay * want_p[i]);
+                    if (o.decoupled) want_p[i] -= 0.01 * o.weight_decay * want_p[i];
+                    want_m[i] = o.beta1 * want_m[i] + (1 - o.beta1) * d;
+                    want_v[i] = o.beta2 * want_v[i] + (1 - o.beta2) * d * d;
+                    want_p[i] -= 0.01 * (want_m[i] / c1) / (std::sqrt(want_v[i] / c2) + 1e-8);
+                }
+            }
+            expect_near(p, want_p);
+            expect_near(m, want_m);
+            expect_near(v, want_v);
+        }
+}
+
+TEST(SgdStep, TakesStridedGradients)
+{
+    const Tensor p = tensor({4, 6}, 1), g = tensor({6, 4}, 2).t();
+    const Tensor found = sgd_step(p, g, {}, {.lr = known(0.5)}).first;
+    expect_near(found, doubles((p - g * 0.5).to_vector<float>()));
+}
+
+// The program updates its state in place and asks for the learning rate at each call.
+TEST(SgdStep, UpdatesAProgramsState)
+{
+    double lr = 0.1;
+    Variable p(tensor({37}, 1), false), v(zeros({37}), false);
+    const Program step = record(
+        [&](Tensor g) {
+            const auto [next, velocity] =
+                sgd_step(p, g, v, {.lr = host_scalar([&] { return lr; }), .momentum = 0.9});
+            p.assign(next);
+            v.assign(velocity);
+        },
+        {spec({37})});
+    Doubles want_p = doubles(numbers(37, 1)), want_v(37);
+    for (const double rate : {0.1, 0.2, 0.05}) {
+        lr = rate;
+        step.call({tensor({37}, 5)});
+        const Doubles g = doubles(numbers(37, 5));
+        for (std::size_t i = 0; i < g.size(); ++i) {
+            want_v[i] = 0.9 * want_v[i] + g[i];
+            want_p[i] -= rate * want_v[i];
+        }
+    }
+    expect_near(p, want_p);
+    expect_near(v, want_v);
+}
+
+TEST(Steps, RefuseWhatDoesNotFit)
+{
+    const Tensor p = zeros({3}), lr = known(0.1);
+    const Caught sizes_differ = error_of([&] { return sgd_step(p, zeros({4}), {}, {.lr = lr}); });
+    EXPECT_EQ(sizes_differ.kind, ErrorKind::shape);
+    EXPECT_THAT(sizes_differ.text, HasSubstr("[sgd_step] The grad is f32[4] but the param is f32[3]"));
+    const Caught rates = error_of([&] { return sgd_step(p, p, {}, {.lr = zeros({2})}); });
+    EXPECT_EQ(rates.kind, ErrorKind::shape);
+    EXPECT_THAT(rates.text, HasSubstr("[sgd_step] The lr is f32[2]"));
+    const Caught integers = error_of([&] {
+        return adam_step(p, zeros({3}, {.dtype = i32}), p, p, {.lr = lr, .correction1 = lr, .correction2 = lr});
+    });
+    EXPECT_EQ(integers.kind, ErrorKind::dtype);
+}
+
+} // namespace
