@@ -122,7 +122,7 @@ std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes
     node->op = &op;
     node->inputs = std::move(inputs);
     node->attributes = std::move(attributes);
-    node->requires_grad = requires_grad;
+    node->requires_grad = requires_grad && is_floating(node->outputs[0].dtype);
     node->evaluator->appended(*node);
     return node;
 }

@@ -78,7 +78,11 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     std::vector<Tensor> out(a.inputs.size());
     for (int k = 0; k < row.arity(); ++k) {
         const auto i = static_cast<std::size_t>(k);
-        if (!a.wanted[i] || !row.differentiable(k)) continue;
+        if (!a.wanted[i]) continue;
+        if (!row.differentiable(k)) { // a step function: the derivative is 0
+            out[i] = zeros_like(a.inputs[i]);
+            continue;
+        }
         const Op& derivative = row_op(row.name, 1 + k);
         std::vector<Tensor> in;
         for (int slot : slots_of(derivative))
@@ -148,11 +152,14 @@ struct Table {
     {
         for (const Row& row : reference_rows()) {
             const Op& f = ops.emplace_back(
-                Op{.name = row.name, .infer = infer, .lower = lower, .reference = reference, .row = &row});
-            bool any = false;
+                Op{.name = row.name,
+                   .infer = infer,
+                   .vjp = row.types.back() == 'B' ? nullptr : vjp,
+                   .lower = lower,
+                   .reference = reference,
+                   .row = &row});
             auto& list = parts[row.name] = {&f};
             for (int k = 0; k < row.arity(); ++k) {
-                any |= row.differentiable(k);
                 names.push_back(std::string(row.name) + "_d" + std::to_string(k));
                 list.push_back(&ops.emplace_back(Op{.name = names.back().c_str(),
                                                     .infer = infer,
@@ -162,7 +169,6 @@ struct Table {
                                                     .row = &row,
                                                     .part = 1 + k}));
             }
-            if (any) const_cast<Op&>(f).vjp = vjp;
         }
     }
 };

@@ -23,7 +23,7 @@ std::string text(const Difference& d)
 struct Followed {
     std::vector<float> losses;
     Difference gradients; // of step 1
-    std::uint64_t recordings = 0; // made while stepping
+    std::uint64_t recordings = 0; // made after step 1
 };
 
 Followed follow(const Fixture& fixture, const std::string& model, nn::Module& net, optim::Optimizer& optimizer,
@@ -41,15 +41,26 @@ Followed follow(const Fixture& fixture, const std::string& model, nn::Module& ne
         const Dim batch = symbol("batch");
         program = record(step, {spec({batch, 1, 28, 28}), spec({batch}, i32)}, {.keep_grads = true});
     }
+    std::vector<std::pair<Tensor, Tensor>> batches;
+    for (std::size_t s = 0; s < fixture.steps(); ++s) batches.push_back(fixture.batch(s));
+    for (const auto& [x, y] : batches) {
+        x.eval();
+        y.eval();
+    }
+
     Followed result;
-    const std::uint64_t before = stats().recordings;
-    for (std::size_t s = 0; s < fixture.steps(); ++s) {
-        const auto [x, y] = fixture.batch(s);
-        const Tensor loss = recorded ? program(x, y) : step(x, y);
-        result.losses.push_back(loss.item<float>());
-        if (s == 0 && model == "cnn") result.gradients = fixture.gradients(model, net);
+    std::vector<Tensor> losses; // read at the end: calls overlap
+    std::uint64_t before = 0;
+    for (std::size_t s = 0; s < batches.size(); ++s) {
+        const auto& [x, y] = batches[s];
+        losses.push_back(recorded ? program(x, y) : step(x, y));
+        losses.back().eval();
+        if (s > 0) continue;
+        if (model == "cnn") result.gradients = fixture.gradients(model, net);
+        before = stats().recordings;
     }
     result.recordings = stats().recordings - before;
+    for (const Tensor& loss : losses) result.losses.push_back(loss.item<float>());
     return result;
 }
 
