@@ -23,7 +23,7 @@ from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEPS = 20
-FIRST = 240 # image; from here on no activation lies so near a kink that rounding decides on which side
+FIRST = 720 # image; from here on no activation lies so near a kink that rounding decides on which side
 BATCH_SIZES = [(8, 16, 12)[step % 3] for step in range(STEPS)]
 SAMPLES = 2000
 
@@ -84,7 +84,7 @@ class MLP(nn.Module): # that of train_mlp_b128_sgd
 
 
 MODELS = {
-    "cnn": (CNN, lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9)),
+    "cnn": (CNN, lambda p: torch.optim.SGD(p, lr=0.07, momentum=0.9)),
     "mlp_sgd": (MLP, lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9)),
     "mlp_adam": (MLP, lambda p: torch.optim.Adam(p, lr=1e-3)),
 }

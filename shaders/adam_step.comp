@@ -31,7 +31,8 @@ void main()
     const uint count = uint(record.n[0]);
     const Operand param = record.operand[0], grad = record.operand[1];
     const Operand first = record.operand[2], second = record.operand[3];
-    const Operand new_param = record.operand[7], new_first = record.operand[8], new_second = record.operand[9];
+    const Operand new_param = record.operand[7];
+    const Operand new_first = record.operand[8], new_second = record.operand[9];
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (4u * group >= count)
         return;

@@ -1,11 +1,13 @@
 #version 460
-// The index of the largest element: the first of equal ones, the first NaN before all.  An invocation goes through the
-// elements of one output in order.
+// The index of the largest element: the first of equal ones, the first NaN before all.  An invocation goes
+// through the elements of one output, or of one run of them, in order.
 //
-//   argmax            operands x, indices            ints outputs, n, stride, sizes[KEPT], strides[KEPT]
-//   argmax_runs       operands x, values, indices    ints outputs, n, stride, runs, length of a run, sizes, strides
-//                     each run's largest: [runs][outputs]
-//   argmax_partials   operands values, indices (of runs), indices    ints outputs, runs
+//   argmax            operands x, indices
+//                     ints     outputs, n, stride, sizes[KEPT], strides[KEPT]
+//   argmax_runs       operands x, values and indices of runs: [runs][outputs]
+//                     ints     outputs, n, stride, runs, length of a run, sizes[KEPT], strides[KEPT]
+//   argmax_partials   operands values and indices of runs, indices
+//                     ints     outputs, runs
 //   groups            ceil(outputs / 64); of argmax_runs ceil(outputs * runs / 64)
 // variants: argmax: ; argmax_runs: -DRUNS ; argmax_partials: -DPARTIALS
 #if defined(RUNS) || defined(PARTIALS)

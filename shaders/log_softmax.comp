@@ -2,7 +2,8 @@
 // y = (x - max) - log(sum of exp(x - max)) along a row, or y = exp(x - max) / sum.
 //
 //   operands   x, y; the rest: common/softmax.glsl
-// variants: log_softmax: ; log_softmax_texel: -DTEXELS ; softmax: -DSOFTMAX ; softmax_texel: -DSOFTMAX -DTEXELS
+// variants: log_softmax: ; log_softmax_texel: -DTEXELS
+// variants: softmax: -DSOFTMAX ; softmax_texel: -DSOFTMAX -DTEXELS
 #define OPERANDS 2
 #define FLOATS 0
 #ifdef TEXELS

@@ -15,8 +15,10 @@ layout(local_size_x = 64) in;
 void main()
 {
     const uint rows = uint(record.n[0]);
-    const int classes = record.n[1], row_stride = record.n[2], class_stride = record.n[3], target_stride = record.n[4];
-    const uvec2 x = record.operand[0].address, target = record.operand[1].address, y = record.operand[2].address;
+    const int classes = record.n[1];
+    const int row_stride = record.n[2], class_stride = record.n[3], target_stride = record.n[4];
+    const uvec2 x = record.operand[0].address, target = record.operand[1].address;
+    const uvec2 y = record.operand[2].address;
     const uint row = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (row >= rows)
         return;

@@ -17,6 +17,8 @@
 
 layout(local_size_x = 64) in;
 
+layout(constant_id = 0) const uint WHOLE = 0; // the classes are a multiple of 4: a group lies in one row
+
 void main()
 {
     const uint count = uint(record.n[0]), classes = uint(record.n[1]);
@@ -32,7 +34,7 @@ void main()
     precise float g = 0.0;
     bool fresh = true;
 #define ELEMENT(i)                                                                   \
-    if (fresh && 4u * group + i < count) {                                           \
+    if (fresh && (i == 0u || WHOLE == 0u) && 4u * group + i < count) {               \
         t = uint(Ints(target.address).v[row * target_stride]);                       \
         g = -Floats(dy.address).v[row * dy_stride];                                  \
     }                                                                                \
@@ -41,7 +43,7 @@ void main()
     fresh = c == classes;                                                            \
     row += fresh ? 1u : 0u;                                                          \
     c = fresh ? 0u : c;
-    ELEMENT(0) ELEMENT(1) ELEMENT(2) ELEMENT(3)
+    ELEMENT(0u) ELEMENT(1u) ELEMENT(2u) ELEMENT(3u)
 #ifdef TEXELS
     slab_window[WINDOW_OF(dx.texel)].v[IN_WINDOW(dx.texel) + group] = result;
 #else

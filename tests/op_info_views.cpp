@@ -91,7 +91,8 @@ void add_views(std::vector<OpInfo>& rows)
                     .samples = {{.what = "and unsqueeze", .arguments = {arg({n(), 1, 3, 1})}, .call = [](const Inputs& in) {
                                      return std::vector{squeeze(in[0]) * 1, squeeze(in[0], 1), unsqueeze(in[0], -1),
                                                         flatten(in[0], 1), flatten(in[0])};
-                                 }}},
+                                 },
+                                 .sizes = {0, 3, 8}}}, // a symbol is never squeezed, though it be 1
                     .mistakes = {{"no such dimension", [] { squeeze(ones({2}), 3); }, ErrorKind::argument, "3"},
                                  {"flatten backward", [] { flatten(ones({2, 3}), 1, 0); }, ErrorKind::argument, "1"}}});
 }

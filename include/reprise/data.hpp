@@ -44,9 +44,9 @@ struct DataLoaderOptions {
     std::int64_t batch_size = 1;
     bool shuffle = false;
     std::uint64_t seed = 0;
-    bool drop_last = false;         // the last batch where it is smaller
-    std::vector<double> mean = {0}; // of all channels or of each, of pixels in [0, 1]:
-    std::vector<double> std = {1};  // x = (pixel / 255 - mean) / std
+    bool drop_last = false;                      // the last batch where it is smaller
+    std::vector<double> mean = {0};              // of all channels or of each, of pixels in [0, 1]:
+    std::vector<double> std = {1};               // x = (pixel / 255 - mean) / std
     std::optional<Device> device = std::nullopt; // default_device()
 };
 

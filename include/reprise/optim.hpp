@@ -63,9 +63,7 @@ private:
         std::shared_ptr<std::int64_t> step = std::make_shared<std::int64_t>(0);
         std::vector<Variable> moments; // made at the first step
     };
-    using NumbersByStep = std::map<std::int64_t, std::vector<Tensor>>;
     void make_moments(std::size_t index);
-    std::vector<Tensor> step_numbers(const std::shared_ptr<std::int64_t>& step, NumbersByStep&) const;
     void check_entry(const std::string& name, const Tensor&) const;
 
     std::vector<Variable> parameters_;

@@ -1,4 +1,4 @@
-// Random numbers are counters: Philox 4x32-10 with key = seed and counter = (element, ordinal of the op). 
+// Random numbers are counters: Philox 4x32-10 with key = seed and counter = (element, ordinal of the op).
 // Every device gives the same numbers.  The generator is one for the process and starts with seed 0, ordinal
 // 0; all of it may be used from several threads.
 #pragma once

@@ -49,8 +49,8 @@ public:
     Metrics& set(const std::string& name, const char* text) { return set(name, std::string(text)); }
     Metrics& set(const std::string& name, const std::vector<double>&);
     Metrics& set(const std::string& name, const Metrics&); // an object inside
-    std::string json() const; // indented
-    void save(const std::filesystem::path&) const; // whole or not at all
+    std::string json() const;                              // indented
+    void save(const std::filesystem::path&) const;         // whole or not at all
 
 private:
     struct Impl;

@@ -30,8 +30,9 @@ void make_folder(const fs::path& folder)
     std::error_code error;
     fs::create_directories(folder, error);
     if (error || !fs::is_directory(folder))
-        throw rp::Error(rp::ErrorKind::file, "The folder (" + folder.string() + ") for the results can't be made: "
-                                                 + (error ? error.message() : "a file has its name") + ".");
+        throw rp::Error(rp::ErrorKind::file, "The folder (" + folder.string() +
+                                                 ") for the results can't be made: " +
+                                                 (error ? error.message() : "a file has its name") + ".");
     const rp::WholeFile probe(folder / "metrics.json"); // now, not after the training
 }
 
@@ -52,8 +53,8 @@ int run(const Options& options)
             [&](const History& h) {
                 bar.clear();
                 std::printf("epoch %zu/%lld: test accuracy %.2f %%, test loss %.4f; weights in %s\n",
-                            h.test_accuracy.size(), static_cast<long long>(options.epochs), 100 * h.test_accuracy.back(),
-                            h.test_loss.back(), weights.string().c_str());
+                            h.test_accuracy.size(), static_cast<long long>(options.epochs),
+                            100 * h.test_accuracy.back(), h.test_loss.back(), weights.string().c_str());
                 std::fflush(stdout);
             },
         .stop = [&] { return interrupt.requested(); },
@@ -67,14 +68,15 @@ int run(const Options& options)
         if (history.test_accuracy.empty())
             std::cout << "no epoch was complete, so no weights were written." << std::endl;
         else
-            std::cout << "the weights of epoch " << history.test_accuracy.size() << " are in " << weights.string() << "."
-                      << std::endl;
+            std::cout << "the weights of epoch " << history.test_accuracy.size() << " are in "
+                      << weights.string() << "." << std::endl;
         return exit_interrupted;
     }
     std::printf("Test accuracy: %.2f %%  (%lld parameters, %.0f images/s, %s of training)\n",
                 100 * history.test_accuracy.back(), static_cast<long long>(history.parameters),
                 history.images_per_second, duration(history.train_seconds).c_str());
-    std::printf("Results: %s with fashion_mnist.safetensors, training.svg and metrics.json\n", out.string().c_str());
+    std::printf("Results: %s with fashion_mnist.safetensors, training.svg and metrics.json\n",
+                out.string().c_str());
     return 0;
 }
 

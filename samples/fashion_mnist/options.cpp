@@ -13,15 +13,17 @@ constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
 // CLI11's own message for a wrong number names no whole numbers.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most)
 {
-    const auto complaint = [=](const std::string& text) -> std::string {
-        std::uint64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) return "";
-        return "the value (" + text + ") must be a whole number " +
-               (most < unlimited ? "from " + std::to_string(least) + " to " + std::to_string(most)
-                                 : "of at least " + std::to_string(least));
-    };
-    return CLI::Validator([complaint](std::string& text) { return complaint(text); }, "");
+    return CLI::Validator(
+        [=](const std::string& text) -> std::string {
+            std::uint64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+                return "";
+            return "the value (" + text + ") must be a whole number " +
+                   (most < unlimited ? "from " + std::to_string(least) + " to " + std::to_string(most)
+                                     : "of at least " + std::to_string(least));
+        },
+        "");
 }
 
 } // namespace
@@ -30,23 +32,33 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
 {
     CommandLine result;
     Options& options = result.options;
-    CLI::App app("Trains a convolutional network on Fashion-MNIST and writes its weights (fashion_mnist.safetensors), "
-                 "a picture of the training (training.svg) and its figures (metrics.json).",
-                 "fashion_mnist");
+    CLI::App app(
+        "Trains a convolutional network on Fashion-MNIST and writes its weights (fashion_mnist.safetensors), "
+        "a picture of the training (training.svg) and its figures (metrics.json).",
+        "fashion_mnist");
     app.add_option("--epochs", options.epochs, "Passes through the training images")
-        ->check(whole_number(1, unlimited))->capture_default_str()->type_name("N");
+        ->check(whole_number(1, unlimited))
+        ->capture_default_str()
+        ->type_name("N");
     app.add_option("--batch", options.batch, "Images in a step, up to 60000")
-        ->check(whole_number(1, 60'000))->capture_default_str()->type_name("N");
-    app.add_option("--device", options.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
+        ->check(whole_number(1, 60'000))
+        ->capture_default_str()
+        ->type_name("N");
+    app.add_option("--device", options.device,
+                   "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")
         ->type_name("NAME");
-    app.add_option("--data", options.data,
-                   "Folder with the four IDX files, plain or .gz (without it /usr/share/datasets/fashion-mnist)")
+    app.add_option(
+           "--data", options.data,
+           "Folder with the four IDX files, plain or .gz (without it /usr/share/datasets/fashion-mnist)")
         ->type_name("DIR");
     app.add_option("--out", options.out, "Folder for the results")->capture_default_str()->type_name("DIR");
     app.add_option("--seed", options.seed, "Of the initial weights and the order of images")
-        ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))->capture_default_str()->type_name("N");
+        ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
+        ->capture_default_str()
+        ->type_name("N");
     app.add_option("--train-limit", options.train_limit, "Only the first N training images")
-        ->check(whole_number(1, unlimited))->type_name("N");
+        ->check(whole_number(1, unlimited))
+        ->type_name("N");
     try {
         std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
         app.parse(std::move(arguments));

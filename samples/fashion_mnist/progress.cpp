@@ -33,7 +33,8 @@ std::string duration(double seconds)
 
 std::string progress_line(const Progress& p, std::size_t width)
 {
-    const std::string head = format("epoch %lld/%lld ", static_cast<long long>(p.epoch), static_cast<long long>(p.epochs));
+    const std::string head =
+        format("epoch %lld/%lld ", static_cast<long long>(p.epoch), static_cast<long long>(p.epochs));
     std::string tail = format(" %lld/%lld  loss %.3f  accuracy %.1f %%", static_cast<long long>(p.step),
                               static_cast<long long>(p.steps), p.loss, 100 * p.accuracy);
     if (p.images_per_second > 0)
@@ -44,8 +45,8 @@ std::string progress_line(const Progress& p, std::size_t width)
         const std::size_t inner = std::min(width - head.size() - tail.size(), most_bar) - 2;
         const double share = p.steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.steps) : 0;
         const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(inner));
-        bar = "[" + std::string(full, '=') + (full < inner ? ">" : "") + std::string(inner - std::min(inner, full + 1), ' ')
-            + "]";
+        bar = "[" + std::string(full, '=') + (full < inner ? ">" : "") +
+              std::string(inner - std::min(inner, full + 1), ' ') + "]";
     }
     return (head + bar + tail).substr(0, width);
 }
@@ -56,10 +57,8 @@ void ProgressBar::show(const Progress& p)
     const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000);
     if (now - last_ < pause && p.step != p.steps) return;
     last_ = now;
-    if (terminal_)
-        out_ << '\r' << progress_line(p, terminal_width() - 1) << "\033[K" << std::flush;
-    else
-        out_ << progress_line(p, 110) << std::endl;
+    if (terminal_) out_ << '\r' << progress_line(p, terminal_width() - 1) << "\033[K" << std::flush;
+    else out_ << progress_line(p, 110) << std::endl;
     shown_ = true;
 }
 

@@ -31,13 +31,13 @@ rt::Figure picture(const History& h, const std::string& device)
     const auto panel = [&](const char* title, const char* unit, const std::vector<double>& values,
                            const std::vector<double>& test) {
         return rt::Panel{.title = title,
-                            .x_label = "step",
-                            .y_label = unit,
-                            .series = {{.label = "training, each step", .x = each, .y = values, .faint = true},
-                                       {.label = mean, .x = each, .y = rt::running_mean(values, window)},
-                                       {.label = "test", .x = epochs, .y = test, .points = true}},
-                            .y_min = {},
-                            .y_max = {}};
+                         .x_label = "step",
+                         .y_label = unit,
+                         .series = {{.label = "training, each step", .x = each, .y = values, .faint = true},
+                                    {.label = mean, .x = each, .y = rt::running_mean(values, window)},
+                                    {.label = "test", .x = epochs, .y = test, .points = true}},
+                         .y_min = {},
+                         .y_max = {}};
     };
     rt::Figure figure{.title = "Fashion-MNIST on " + device, .panels = {}};
     figure.panels.push_back(panel("Loss", "cross entropy (nats)", h.loss, h.test_loss));
@@ -50,7 +50,11 @@ rt::Figure picture(const History& h, const std::string& device)
 rt::Metrics figures(const History& h, const Options& o, const std::string& device)
 {
     rt::Metrics options;
-    options.set("epochs", o.epochs).set("batch", o.batch).set("device", o.device).set("data", o.data).set("out", o.out);
+    options.set("epochs", o.epochs)
+        .set("batch", o.batch)
+        .set("device", o.device)
+        .set("data", o.data)
+        .set("out", o.out);
     options.set("seed", o.seed).set("train_limit", o.train_limit);
     rt::Metrics m;
     if (!h.test_accuracy.empty()) {

@@ -1,5 +1,6 @@
 #include "training.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <deque>
@@ -34,7 +35,8 @@ rp::Tensor correct(const rp::Tensor& logits, const rp::Tensor& y) // how many
 class Training {
 public:
     Training(const Options& options, const rp::data::TrainTest& data, const Reporter& reporter)
-        : options_(options), reporter_(reporter), train_(limited(options, data.train), training_batches(options)),
+        : options_(options), reporter_(reporter),
+          train_(limited(options, data.train), training_batches(options)),
           test_(data.test, batches(test_batch))
     {
         const rp::Dim batch = rp::symbol("batch");
@@ -101,7 +103,8 @@ private:
         const Clock::time_point start = Clock::now();
         const double before = history_.train_seconds;
         std::deque<Call> calls;
-        seen_ = hits_ = 0;
+        seen_ = 0;
+        hits_ = 0;
         bool complete = true;
         for (const auto& [x, y] : train_.epoch(static_cast<std::uint64_t>(epoch_))) {
             complete = !reporter_.stop();
@@ -124,7 +127,8 @@ private:
     // From the first rate down to 0 along half a cosine.
     double scheduled_rate() const
     {
-        const double share = static_cast<double>(started_) / static_cast<double>(options_.epochs * train_.size());
+        const double share =
+            static_cast<double>(started_) / static_cast<double>(options_.epochs * train_.size());
         return first_learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * share));
     }
 
@@ -134,9 +138,10 @@ private:
         history_.loss.push_back(loss);
         history_.accuracy.push_back(hits / static_cast<double>(call.images));
         if (!std::isfinite(loss))
-            throw rp::Error(rp::ErrorKind::state, "The loss is not finite any more at step "
-                                                      + std::to_string(history_.loss.size())
-                                                      + ": the training diverged; try another --seed or --batch.");
+            throw rp::Error(rp::ErrorKind::state,
+                            "The loss is not finite any more at step " +
+                                std::to_string(history_.loss.size()) +
+                                ": the training diverged; try another --seed or --batch.");
         hits_ += hits;
         seen_ += call.images;
         images_ += call.images;
@@ -145,21 +150,35 @@ private:
     void report()
     {
         const auto done = static_cast<std::int64_t>(history_.loss.size());
-        if (done == 0) return;
+        if (seen_ == 0) return;
         const double step_seconds = history_.train_seconds / static_cast<double>(done);
         history_.images_per_second = static_cast<double>(images_) / history_.train_seconds;
         const std::size_t window = std::min<std::size_t>(history_.loss.size(), 20);
         double loss = 0;
-        for (std::size_t i = history_.loss.size() - window; i < history_.loss.size(); ++i) loss += history_.loss[i];
-        reporter_.step({.epoch = epoch_ + 1, .epochs = options_.epochs, .step = done - epoch_ * train_.size(),
-                        .steps = train_.size(), .loss = loss / static_cast<double>(window),
+        for (std::size_t i = history_.loss.size() - window; i < history_.loss.size(); ++i)
+            loss += history_.loss[i];
+        const double steps_left = static_cast<double>(options_.epochs * train_.size() - done);
+        const double tests_left = static_cast<double>(options_.epochs - epoch_);
+        reporter_.step({.epoch = epoch_ + 1,
+                        .epochs = options_.epochs,
+                        .step = done - epoch_ * train_.size(),
+                        .steps = train_.size(),
+                        .loss = loss / static_cast<double>(window),
                         .accuracy = hits_ / static_cast<double>(seen_),
                         .images_per_second = history_.images_per_second,
-                        .seconds_left = step_seconds * static_cast<double>(options_.epochs * train_.size() - done)});
+                        .seconds_left = step_seconds * steps_left + test_seconds() * tests_left});
+    }
+
+    // Of one test; before the first a guess: a step is about three times the work of its forward pass.
+    double test_seconds() const
+    {
+        if (test_seconds_ > 0) return test_seconds_;
+        return static_cast<double>(test_.dataset().size()) / (3 * history_.images_per_second);
     }
 
     void test()
     {
+        const Clock::time_point start = Clock::now();
         std::vector<std::vector<rp::Tensor>> results;
         for (const auto& [x, y] : test_) results.push_back(test_step_.call({x, y}));
         double loss = 0, hits = 0;
@@ -170,6 +189,7 @@ private:
         const auto images = static_cast<double>(test_.dataset().size());
         history_.test_loss.push_back(loss / images);
         history_.test_accuracy.push_back(hits / images);
+        test_seconds_ = seconds_since(start);
     }
 
     const Options& options_;
@@ -180,7 +200,7 @@ private:
     rp::Program step_, test_step_;
     History history_;
     std::int64_t epoch_ = 0, started_ = 0, images_ = 0, seen_ = 0;
-    double hits_ = 0;
+    double hits_ = 0, test_seconds_ = 0;
 };
 
 } // namespace

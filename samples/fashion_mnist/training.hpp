@@ -12,7 +12,7 @@
 
 struct History {
     std::int64_t parameters = 0;
-    std::vector<double> loss, accuracy;         // of each step's batch; accuracy from 0 to 1
+    std::vector<double> loss, accuracy;           // of each step's batch; accuracy from 0 to 1
     std::vector<double> test_loss, test_accuracy; // after each epoch
     std::int64_t steps_per_epoch = 0;
     double train_seconds = 0; // without the tests after each epoch
@@ -27,4 +27,5 @@ struct Reporter {
 };
 
 // Writes the weights to `weights` after each epoch.
-History train(const Options&, const reprise::data::TrainTest&, const std::filesystem::path& weights, const Reporter&);
+History train(const Options&, const reprise::data::TrainTest&, const std::filesystem::path& weights,
+              const Reporter&);

@@ -32,8 +32,9 @@ void run()
         const auto recordings = rp::stats().recordings;
         rp::Tensor loss;
         for (int i = 0; i < 50; ++i) loss = step(x, y);
-        std::printf("batch %3d: loss %.4f, after 50 more steps %.4f; %llu recordings made for them\n", size, first,
-                    loss.item<float>(), static_cast<unsigned long long>(rp::stats().recordings - recordings));
+        std::printf("batch %3d: loss %.4f, after 50 more steps %.4f; %llu recordings made for them\n", size,
+                    first, loss.item<float>(),
+                    static_cast<unsigned long long>(rp::stats().recordings - recordings));
     }
 }
 

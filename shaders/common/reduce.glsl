@@ -8,22 +8,23 @@
 //   PARTIALS              the second level
 // TEXELS loads and stores through the slab's views, else by address.
 //
-// Numeric class, a pure function of n, the number of elements that make one output (counted row-major over the
-// reduced dimensions): the same bits in every variant, for any strides and any placement.
+// Numeric class, a pure function of n, the number of elements that make one output (counted row-major over
+// the reduced dimensions): the same bits in every variant, for any strides and any placement.
 //   block     256 consecutive elements: element e goes to accumulator e % 8, in order; the 8 are added
 //             ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)).  An accumulator starts as the identity.
 //   partial   c of C = min(ceil(n / 256), 4096) takes blocks c, c + C, c + 2C, ... in order.
 //   output    the partials 16 by 16: sums of 16 in order, of 16 such sums in order, and these in order.
-// No sum is ever -0, as each starts at +0: adding an identity changes no bit, so one partial equals its output.
+// No sum is ever -0, as each starts at +0: adding an identity changes no bit, so one partial is its output.
 //
 //   operands   x, result: [C][outputs], which is the output where C = 1
-//   ints       n, outputs, C, sizes and strides of the kept dimensions, the same of the reduced ones; outermost first.
-//              Where neighbours share a texel, their innermost size counts texels, and so do all strides (and
-//              `outputs`); n counts elements.
+//   ints       n, outputs, C, sizes and strides of the kept dimensions, the same of the reduced ones;
+//              outermost first.  ROWS, COLUMNS: all strides count texels, and so do the innermost size of the
+//              dimensions that share them, and with COLUMNS `outputs`; n counts elements.
 //   groups     ceil(outputs * C / 64)
 //   PARTIALS:  partials [C][outputs], result; outputs, C; groups ceil(outputs / 64)
 //
-// Repeated code stands in macros, not in loops: the loop unroller of spirv-opt drops NoContraction from its copies.
+// Repeated code stands in macros, not in loops: the loop unroller of spirv-opt drops NoContraction from its
+// copies.
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;

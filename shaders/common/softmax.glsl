@@ -1,12 +1,12 @@
-// Rows of elements along one dimension of strided tensors; an invocation makes one row.  The including file defines
-// OPERANDS and, for whole texels along the rows, TEXELS (loads and stores through the slab's views).
+// Rows of elements along one dimension of strided tensors; an invocation makes one row.  The including file
+// defines OPERANDS and, for whole texels along the rows, TEXELS (loads and stores through the slab's views).
 //
-//   ints       n (elements of a row), rows, stride along the row by operand, sizes[KEPT], strides[KEPT] by operand
-//              TEXELS: n is a multiple of 4, the strides along the row are 1 and the others count texels
+//   ints       n (elements of a row), rows, stride along the row by operand, sizes[KEPT], strides[KEPT]
+//              by operand.  TEXELS: n is a multiple of 4, strides along the row are 1, others count texels
 //   groups     ceil(rows / 64)
 //
-// Numeric class of a row's sum, in every variant: blocks of 256 consecutive elements; in a block element e goes to
-// accumulator e % 4, in order, and these are added (0 + 1) + (2 + 3); the blocks are added in order.
+// Numeric class of a row's sum, in every variant: blocks of 256 consecutive elements; in a block element e
+// goes to accumulator e % 4, in order, and these are added (0 + 1) + (2 + 3); the blocks are added in order.
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;

@@ -1,6 +1,6 @@
-// What the steps of optimizers share (ops/step.hpp has the record).  The including file defines OPERANDS, FLOATS,
-// NUMBERS_AT, the operand of the first number of one element, and TEXELS where loads and stores go through the slab's
-// views.  An invocation makes 4 elements; groups = ceil(count / 256).
+// What the steps of optimizers share (ops/step.hpp has the record).  The including file defines OPERANDS,
+// FLOATS, NUMBERS_AT (the operand of the first number) and, for loads and stores through the slab's views,
+// TEXELS.  An invocation makes 4 elements; groups = ceil(count / 256).
 layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint IN_MEMORY = 0; // bit k: number k is in memory

@@ -9,18 +9,18 @@ namespace reprise {
 
 using graph::Value;
 
-bool Tensor::requires_grad() const { return graph::read(*this).node->requires_grad; }
+bool Tensor::requires_grad() const { return graph::requires_grad(graph::read(*this)); }
 
 bool Tensor::is_leaf() const
 {
     const Value v = graph::read(*this);
-    return v.node->is_leaf || !v.node->requires_grad;
+    return v.node->is_leaf || !graph::requires_grad(v);
 }
 
 Tensor& Tensor::requires_grad_(bool on)
 {
     const Value v = graph::read(*this);
-    if (v.node->requires_grad == on) return *this;
+    if (graph::requires_grad(v) == on) return *this;
     if (!is_leaf())
         detail::fail(ErrorKind::state, "requires_grad_",
                      "Only a leaf can be told to require a gradient: use detach() to get one.");

@@ -20,8 +20,9 @@ std::vector<float> value_table(std::int64_t channels, const DataLoaderOptions& o
     const auto count = static_cast<std::size_t>(channels);
     for (const auto* list : {&options.mean, &options.std})
         if (list->size() != 1 && list->size() != count)
-            fail(ErrorKind::argument, "DataLoader", "The mean and the std must have 1 number or one for each of the ",
-                 channels, " channels, not ", list->size(), ".");
+            fail(ErrorKind::argument, "DataLoader",
+                 "The mean and the std must have 1 number or one for each of the ", channels,
+                 " channels, not ", list->size(), ".");
     std::vector<float> table;
     table.reserve(count * pixel_values);
     for (std::size_t c = 0; c < count; ++c) {
@@ -50,8 +51,7 @@ ImageDataset ImageDataset::first(std::int64_t count) const
 
 DataLoader::DataLoader(ImageDataset dataset, DataLoaderOptions options)
     : DataLoader(std::make_shared<const ImageDataset>(std::move(dataset)), std::move(options))
-{
-}
+{}
 
 DataLoader::DataLoader(std::shared_ptr<const ImageDataset> dataset, DataLoaderOptions options)
     : dataset_(std::move(dataset)), options_(std::move(options))
@@ -59,13 +59,15 @@ DataLoader::DataLoader(std::shared_ptr<const ImageDataset> dataset, DataLoaderOp
     if (!dataset_) fail(ErrorKind::argument, "DataLoader", "The data set is a null pointer.");
     const ImageDataset& d = *dataset_;
     if (d.channels < 1 || d.height < 0 || d.width < 0)
-        fail(ErrorKind::argument, "DataLoader", "The images' sizes (", d.channels, " x ", d.height, " x ", d.width,
-             ") are impossible.");
+        fail(ErrorKind::argument, "DataLoader", "The images' sizes (", d.channels, " x ", d.height, " x ",
+             d.width, ") are impossible.");
     if (static_cast<std::int64_t>(d.pixels.size()) != d.size() * d.channels * d.height * d.width)
         fail(ErrorKind::argument, "DataLoader", "The data set has ", d.labels.size(), " labels, but its ",
-             d.pixels.size(), " pixels are not as many images of ", d.channels, " x ", d.height, " x ", d.width, ".");
+             d.pixels.size(), " pixels are not as many images of ", d.channels, " x ", d.height, " x ",
+             d.width, ".");
     if (options_.batch_size < 1)
-        fail(ErrorKind::argument, "DataLoader", "The batch_size (", options_.batch_size, ") must be at least 1.");
+        fail(ErrorKind::argument, "DataLoader", "The batch_size (", options_.batch_size,
+             ") must be at least 1.");
     value_of_ = value_table(d.channels, options_);
 }
 
@@ -107,7 +109,8 @@ DataLoader::Batch DataLoader::batch(const std::vector<std::int64_t>& order, std:
         }
     }
     TensorOptions options{.device = options_.device};
-    return {from_vector(x, {count, d.channels, d.height, d.width}, options), from_vector(y, {count}, options)};
+    return {from_vector(x, {count, d.channels, d.height, d.width}, options),
+            from_vector(y, {count}, options)};
 }
 
 } // namespace reprise::data

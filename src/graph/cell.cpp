@@ -134,7 +134,7 @@ std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attri
     bool requires_grad = false;
     for (const Tensor& t : inputs) {
         values.push_back(read(t));
-        requires_grad |= values.back().node->requires_grad;
+        requires_grad |= graph::requires_grad(values.back());
     }
     const auto& evaluator = values.at(0).node->evaluator;
     for (const Value& v : values)

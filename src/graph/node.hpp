@@ -49,6 +49,8 @@ struct Node : std::enable_shared_from_this<Node> {
 };
 
 inline const TensorType& Value::type() const { return node->outputs[index]; }
+// Of several outputs those that are no numbers of a floating dtype (places, indices) never do.
+inline bool requires_grad(const Value& v) { return v.node->requires_grad && is_floating(v.type().dtype); }
 
 // Checks a node against its op's rule: input count and types, output types.  Throws Error(internal).
 void verify(const Node&);

@@ -31,7 +31,8 @@ std::vector<io::TensorEntry> read_header(std::ifstream& in, const std::filesyste
     const std::string file = path.string();
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error) || !in)
-        fail(ErrorKind::file, op, "The file (", file, ") can't be opened: check that it exists and may be read.");
+        fail(ErrorKind::file, op, "The file (", file,
+             ") can't be opened: check that it exists and may be read.");
     const std::uint64_t bytes = std::filesystem::file_size(path, error);
     std::array<unsigned char, length_bytes> prefix{};
     if (error || bytes < length_bytes || !in.read(reinterpret_cast<char*>(prefix.data()), length_bytes))
@@ -40,11 +41,12 @@ std::vector<io::TensorEntry> read_header(std::ifstream& in, const std::filesyste
     std::uint64_t length = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) length |= static_cast<std::uint64_t>(prefix[i]) << (8 * i);
     if (length > bytes - length_bytes)
-        fail(ErrorKind::file, op, "The file (", file, ") is no valid safetensors file: its header should have ", length,
-             " bytes, but only ", bytes - length_bytes, " follow; it may be truncated.");
+        fail(ErrorKind::file, op, "The file (", file,
+             ") is no valid safetensors file: its header should have ", length, " bytes, but only ",
+             bytes - length_bytes, " follow; it may be truncated.");
     if (length > io::max_header_bytes)
-        fail(ErrorKind::file, op, "The file (", file, ") has a header of ", length, " bytes, more than the limit of ",
-             io::max_header_bytes, ".");
+        fail(ErrorKind::file, op, "The file (", file, ") has a header of ", length,
+             " bytes, more than the limit of ", io::max_header_bytes, ".");
     std::string header(length, '\0');
     if (!in.read(header.data(), static_cast<std::streamsize>(length)))
         fail(ErrorKind::file, op, "The header of the file (", file, ") can't be read.");
@@ -60,7 +62,8 @@ void save_safetensors(const std::filesystem::path& path, const std::map<std::str
         if (!tensor.defined())
             fail(ErrorKind::argument, "save_safetensors", "The tensor (", name, ") is undefined.");
         if (name == "__metadata__")
-            fail(ErrorKind::argument, "save_safetensors", "The name (__metadata__) is reserved by the format: rename it.");
+            fail(ErrorKind::argument, "save_safetensors",
+                 "The name (__metadata__) is reserved by the format: rename it.");
         io::TensorEntry entry{name, tensor.dtype(), {}, 0, 0};
         for (const Dim& size : tensor.shape()) entry.shape.push_back(size.value());
         entries.push_back(std::move(entry));
@@ -77,7 +80,8 @@ void save_safetensors(const std::filesystem::path& path, const std::map<std::str
     file.commit();
 }
 
-std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path, const std::optional<Device>& device)
+std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path,
+                                               const std::optional<Device>& device)
 {
     std::ifstream in(path, std::ios::binary);
     const std::vector<io::TensorEntry> entries = read_header(in, path);
@@ -86,8 +90,8 @@ std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path
     for (const io::TensorEntry& entry : entries) {
         bytes.resize(entry.end - entry.begin);
         if (!in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
-            fail(ErrorKind::file, "load_safetensors", "The data of the tensor (", entry.name, ") in the file (",
-                 path.string(), ") can't be read.");
+            fail(ErrorKind::file, "load_safetensors", "The data of the tensor (", entry.name,
+                 ") in the file (", path.string(), ") can't be read.");
         out.emplace(entry.name, from_bytes(bytes, Shape(entry.shape.begin(), entry.shape.end()),
                                            {.dtype = entry.dtype, .device = device}));
     }

@@ -32,7 +32,8 @@ constexpr std::array<DTypeName, 10> dtype_names{{{DType::f32, "F32"},
 
 template <class... Parts> [[noreturn]] void malformed(const std::string& file, const Parts&... parts)
 {
-    detail::fail(ErrorKind::file, "load_safetensors", "The file (", file, ") is no valid safetensors file: ", parts..., ".");
+    detail::fail(ErrorKind::file, "load_safetensors", "The file (", file,
+                 ") is no valid safetensors file: ", parts..., ".");
 }
 
 // JSON keeps the last of equal keys; here they are an error, so that no tensor is lost unseen.
@@ -44,7 +45,8 @@ Json parse_json(std::string_view text, const std::string& file)
         if (event == Json::parse_event_t::object_end) keys.pop_back();
         if (event == Json::parse_event_t::key) {
             const auto& key = value.get_ref<const std::string&>();
-            if (!keys.back().insert(key).second) malformed(file, "the name (", key, ") comes twice in its header");
+            if (!keys.back().insert(key).second)
+                malformed(file, "the name (", key, ") comes twice in its header");
         }
         return true;
     };
@@ -55,10 +57,12 @@ Json parse_json(std::string_view text, const std::string& file)
     }
 }
 
-std::uint64_t unsigned_number(const Json& value, const std::string& tensor, const char* what, const std::string& file)
+std::uint64_t unsigned_number(const Json& value, const std::string& tensor, const char* what,
+                              const std::string& file)
 {
     if (!value.is_number_unsigned())
-        malformed(file, "the ", what, " of the tensor (", tensor, ") holds (", value.dump(), "), which is no count");
+        malformed(file, "the ", what, " of the tensor (", tensor, ") holds (", value.dump(),
+                  "), which is no count");
     return value.get<std::uint64_t>();
 }
 
@@ -69,7 +73,8 @@ const Json& field(const Json& entry, const char* key, const std::string& tensor,
     return *found;
 }
 
-TensorEntry parse_entry(const std::string& name, const Json& value, std::uint64_t data_bytes, const std::string& file)
+TensorEntry parse_entry(const std::string& name, const Json& value, std::uint64_t data_bytes,
+                        const std::string& file)
 {
     if (!value.is_object()) malformed(file, "the entry (", name, ") is no object");
     TensorEntry entry;
@@ -79,7 +84,8 @@ TensorEntry parse_entry(const std::string& name, const Json& value, std::uint64_
         return dtype.is_string() && dtype.get_ref<const std::string&>() == d.name;
     });
     if (known == dtype_names.end())
-        malformed(file, "the tensor (", name, ") has the dtype (", dtype.dump(), "), which is not known here");
+        malformed(file, "the tensor (", name, ") has the dtype (", dtype.dump(),
+                  "), which is not known here");
     entry.dtype = known->dtype;
 
     const Json& shape = field(value, "shape", name, file);
@@ -92,7 +98,8 @@ TensorEntry parse_entry(const std::string& name, const Json& value, std::uint64_
         if (size > most) malformed(file, "the tensor (", name, ") has a size (", size, ") above 2^63 - 1");
         entry.shape.push_back(static_cast<std::int64_t>(size));
         empty = empty || size == 0;
-        if (!empty && bytes > most / size) malformed(file, "the tensor (", name, ") has more than 2^63 - 1 bytes");
+        if (!empty && bytes > most / size)
+            malformed(file, "the tensor (", name, ") has more than 2^63 - 1 bytes");
         bytes = empty ? 0 : bytes * size;
     }
 
@@ -105,21 +112,23 @@ TensorEntry parse_entry(const std::string& name, const Json& value, std::uint64_
         malformed(file, "the data_offsets [", entry.begin, ", ", entry.end, "] of the tensor (", name,
                   ") do not lie in its ", data_bytes, " bytes of data; it may be truncated");
     if (entry.end - entry.begin != bytes)
-        malformed(file, "the tensor (", name, ") has ", entry.end - entry.begin, " bytes where its shape and dtype need ",
-                  bytes);
+        malformed(file, "the tensor (", name, ") has ", entry.end - entry.begin,
+                  " bytes where its shape and dtype need ", bytes);
     return entry;
 }
 
 void check_metadata(const Json& metadata, const std::string& file)
 {
     bool texts = metadata.is_object();
-    if (texts) for (const Json& value : metadata) texts = texts && value.is_string();
+    if (texts)
+        for (const Json& value : metadata) texts = texts && value.is_string();
     if (!texts) malformed(file, "its __metadata__ is no object of texts");
 }
 
 } // namespace
 
-std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_bytes, const std::string& file)
+std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_bytes,
+                                      const std::string& file)
 {
     if (json.empty() || json.front() != '{') malformed(file, "its header does not start with {");
     if (json.find('\0') != json.npos) malformed(file, "its header is no JSON: it holds a zero byte");
@@ -127,10 +136,8 @@ std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_
     if (!header.is_object()) malformed(file, "its header is no object");
     std::vector<TensorEntry> entries;
     for (const auto& [name, value] : header.items()) {
-        if (name == "__metadata__")
-            check_metadata(value, file);
-        else
-            entries.push_back(parse_entry(name, value, data_bytes, file));
+        if (name == "__metadata__") check_metadata(value, file);
+        else entries.push_back(parse_entry(name, value, data_bytes, file));
     }
     std::stable_sort(entries.begin(), entries.end(), [](const TensorEntry& a, const TensorEntry& b) {
         return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -158,13 +165,15 @@ std::string make_header(std::vector<TensorEntry>& in_order_of_data)
         entry.end = offset += bytes;
         const auto known = std::find_if(dtype_names.begin(), dtype_names.end(),
                                         [&](const DTypeName& d) { return d.dtype == entry.dtype; });
-        header[entry.name] = {{"dtype", known->name}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}};
+        header[entry.name] = {
+            {"dtype", known->name}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}};
     }
     std::string text;
     try {
         text = header.dump();
     } catch (const nlohmann::json::exception&) {
-        detail::fail(ErrorKind::argument, "save_safetensors", "A tensor's name is no valid UTF-8: rename it.");
+        detail::fail(ErrorKind::argument, "save_safetensors",
+                     "A tensor's name is no valid UTF-8: rename it.");
     }
     text.append((8 - text.size() % 8) % 8, ' ');
     return text;

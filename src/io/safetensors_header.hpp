@@ -24,7 +24,8 @@ struct TensorEntry {
 inline constexpr std::uint64_t max_header_bytes = 100'000'000;
 
 // Gives the entries in the order of their data.  Throws Error(file) with `file` in its sentence.
-std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_bytes, const std::string& file);
+std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_bytes,
+                                      const std::string& file);
 
 // Sets begin and end; padded with spaces to a multiple of 8 bytes, so that the data is aligned.
 std::string make_header(std::vector<TensorEntry>& in_order_of_data);

@@ -22,7 +22,8 @@ bool flush_to_disk(std::FILE* file)
 #if defined(_WIN32)
     return _commit(_fileno(file)) == 0;
 #else
-    return fsync(fileno(file)) == 0 || errno == EINVAL || errno == ENOTSUP; // pipes and some file systems can't
+    return fsync(fileno(file)) == 0 || errno == EINVAL ||
+           errno == ENOTSUP; // pipes and some file systems can't
 #endif
 }
 
@@ -56,24 +57,24 @@ WholeFile::~WholeFile()
 
 void WholeFile::fail(const char* what) const
 {
-    detail::fail(ErrorKind::file, "write", "The file (", path_.string(), ") ", what, ": ", std::strerror(errno), ".");
+    detail::fail(ErrorKind::file, "write", "The file (", path_.string(), ") ", what, ": ",
+                 std::strerror(errno), ".");
 }
 
 void WholeFile::write(std::span<const std::byte> bytes)
 {
-    if (!file_) detail::fail(ErrorKind::state, "write", "The file (", path_.string(), ") is committed already.");
+    if (!file_)
+        detail::fail(ErrorKind::state, "write", "The file (", path_.string(), ") is committed already.");
     if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())
         fail("can't be written in full");
 }
 
-void WholeFile::write(std::string_view text)
-{
-    write(std::as_bytes(std::span<const char>(text)));
-}
+void WholeFile::write(std::string_view text) { write(std::as_bytes(std::span<const char>(text))); }
 
 void WholeFile::commit()
 {
-    if (!file_) detail::fail(ErrorKind::state, "write", "The file (", path_.string(), ") is committed already.");
+    if (!file_)
+        detail::fail(ErrorKind::state, "write", "The file (", path_.string(), ") is committed already.");
     if (!flush_to_disk(file_)) fail("can't be written in full");
     std::FILE* const file = std::exchange(file_, nullptr);
     const bool closed = std::fclose(file) == 0;

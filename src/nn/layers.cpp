@@ -29,10 +29,7 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, const Linear
     if (options.bias) bias = register_parameter("bias", uniform_by_fan_in({out_features}, in_features));
 }
 
-Tensor Linear::forward(Tensor x)
-{
-    return linear(x, weight, bias);
-}
+Tensor Linear::forward(Tensor x) { return linear(x, weight, bias); }
 
 Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, const Conv2dOptions& options)
     : stride_(options.stride), padding_(options.padding)
@@ -58,10 +55,10 @@ BatchNorm2d::BatchNorm2d(std::int64_t channels, const BatchNorm2dOptions& option
     : eps_(options.eps), momentum_(options.momentum)
 {
     check_at_least("BatchNorm2d", "number of channels", channels, 1);
-    if (!(eps_ > 0))
-        detail::fail(ErrorKind::argument, "BatchNorm2d", "eps (", eps_, ") must be above 0.");
+    if (!(eps_ > 0)) detail::fail(ErrorKind::argument, "BatchNorm2d", "eps (", eps_, ") must be above 0.");
     if (!(momentum_ >= 0 && momentum_ <= 1))
-        detail::fail(ErrorKind::argument, "BatchNorm2d", "The momentum (", momentum_, ") must be from 0 to 1.");
+        detail::fail(ErrorKind::argument, "BatchNorm2d", "The momentum (", momentum_,
+                     ") must be from 0 to 1.");
     weight = Variable(ones({channels}), options.affine);
     bias = Variable(zeros({channels}), options.affine);
     if (options.affine) {
@@ -92,10 +89,7 @@ Tensor MaxPool2d::forward(Tensor x)
         x, {.kernel_size = kernel_size_.array(), .stride = stride_.array(), .padding = padding_.array()});
 }
 
-Tensor ReLU::forward(Tensor x)
-{
-    return relu(x);
-}
+Tensor ReLU::forward(Tensor x) { return relu(x); }
 
 Dropout::Dropout(double p) : p_(p)
 {
@@ -103,15 +97,9 @@ Dropout::Dropout(double p) : p_(p)
         detail::fail(ErrorKind::argument, "Dropout", "The probability (", p, ") must be from 0 to 1.");
 }
 
-Tensor Dropout::forward(Tensor x)
-{
-    return dropout(x, p_, is_training());
-}
+Tensor Dropout::forward(Tensor x) { return dropout(x, p_, is_training()); }
 
-Tensor Flatten::forward(Tensor x)
-{
-    return flatten(x, from_, to_);
-}
+Tensor Flatten::forward(Tensor x) { return flatten(x, from_, to_); }
 
 Tensor Sequential::forward(Tensor x)
 {
@@ -128,7 +116,8 @@ void Sequential::push_back(std::shared_ptr<Module> module)
 Module& Sequential::at(std::size_t index) const
 {
     if (index >= modules_.size())
-        detail::fail(ErrorKind::argument, "Sequential", "There is no module (", index, "): it has ", modules_.size(), ".");
+        detail::fail(ErrorKind::argument, "Sequential", "There is no module (", index, "): it has ",
+                     modules_.size(), ".");
     return *modules_[index];
 }
 

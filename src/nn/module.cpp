@@ -9,7 +9,8 @@ using detail::fail;
 
 Tensor Module::forward(Tensor)
 {
-    fail(ErrorKind::state, "module", "This module has no forward(Tensor): override it, or call the members by name.");
+    fail(ErrorKind::state, "module",
+         "This module has no forward(Tensor): override it, or call the members by name.");
 }
 
 void Module::check_name(const char* op, const std::string& name) const
@@ -17,9 +18,9 @@ void Module::check_name(const char* op, const std::string& name) const
     if (name.empty() || name.find('.') != std::string::npos)
         fail(ErrorKind::argument, op, "The name (", name, ") must have at least one character and no dot.");
     const auto same = [&](const auto& entry) { return entry.first == name; };
-    if (std::any_of(parameters_.begin(), parameters_.end(), same)
-        || std::any_of(buffers_.begin(), buffers_.end(), same)
-        || std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.name == name; }))
+    if (std::any_of(parameters_.begin(), parameters_.end(), same) ||
+        std::any_of(buffers_.begin(), buffers_.end(), same) ||
+        std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.name == name; }))
         fail(ErrorKind::argument, op, "The name (", name, ") is registered already: give each its own.");
 }
 
@@ -27,7 +28,8 @@ Variable Module::register_parameter(const std::string& name, Variable value)
 {
     check_name("register_parameter", name);
     if (!value.defined())
-        fail(ErrorKind::argument, "register_parameter", "The parameter (", name, ") is undefined: make it first.");
+        fail(ErrorKind::argument, "register_parameter", "The parameter (", name,
+             ") is undefined: make it first.");
     parameters_.emplace_back(name, value);
     return value;
 }
@@ -45,23 +47,24 @@ void Module::register_module(const std::string& name, Module& module)
 {
     check_name("register_module", name);
     if (module.contains(this))
-        fail(ErrorKind::argument, "register_module", "The module (", name, ") contains the one that it is to be in.");
+        fail(ErrorKind::argument, "register_module", "The module (", name,
+             ") contains the one that it is to be in.");
     children_.push_back({name, &module, nullptr});
 }
 
 void Module::register_module(const std::string& name, std::shared_ptr<Module> module)
 {
     if (!module)
-        fail(ErrorKind::argument, "register_module", "The module (", name, ") is a null pointer: make it first.");
+        fail(ErrorKind::argument, "register_module", "The module (", name,
+             ") is a null pointer: make it first.");
     register_module(name, *module);
     children_.back().owned = std::move(module);
 }
 
 bool Module::contains(const Module* other) const
 {
-    return this == other || std::any_of(children_.begin(), children_.end(), [&](const Child& c) {
-               return c.module->contains(other);
-           });
+    return this == other || std::any_of(children_.begin(), children_.end(),
+                                        [&](const Child& c) { return c.module->contains(other); });
 }
 
 void Module::collect(const std::string& prefix, Named Module::*list, Named& to) const

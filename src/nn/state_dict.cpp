@@ -26,14 +26,14 @@ public:
     void shape(const std::string& name, const Shape& given, const Shape& own)
     {
         kind_ = ErrorKind::shape;
-        unlike_.push_back("(" + name + ") has the shape " + to_string(given) + " where " + to_string(own)
-                          + " is needed");
+        unlike_.push_back("(" + name + ") has the shape " + to_string(given) + " where " + to_string(own) +
+                          " is needed");
     }
     void dtype(const std::string& name, DType given, DType own)
     {
         if (unlike_.empty()) kind_ = ErrorKind::dtype;
-        unlike_.push_back("(" + name + ") has the dtype " + name_of(given) + " where " + name_of(own)
-                          + " is needed");
+        unlike_.push_back("(" + name + ") has the dtype " + name_of(given) + " where " + name_of(own) +
+                          " is needed");
     }
     void undefined(const std::string& name) { unlike_.push_back("(" + name + ") is undefined"); }
     void throw_if_any() const
@@ -43,7 +43,8 @@ public:
         add(text, "unexpected: ", unexpected_);
         add(text, "", unlike_);
         if (!text.empty())
-            detail::fail(kind_, "load_state_dict", "The values do not fit the module, which is unchanged: ", text, ".");
+            detail::fail(kind_, "load_state_dict",
+                         "The values do not fit the module, which is unchanged: ", text, ".");
     }
 
 private:
@@ -51,7 +52,8 @@ private:
     {
         if (parts.empty()) return;
         text += (text.empty() ? "" : "; ") + std::string(title);
-        for (std::size_t i = 0; i < std::min(parts.size(), names_told); ++i) text += (i ? ", " : "") + parts[i];
+        for (std::size_t i = 0; i < std::min(parts.size(), names_told); ++i)
+            text += (i ? ", " : "") + parts[i];
         if (parts.size() > names_told) text += " and " + std::to_string(parts.size() - names_told) + " more";
     }
     ErrorKind kind_ = ErrorKind::argument;
@@ -76,7 +78,8 @@ StateDict Module::state_dict() const
 void Module::load_state_dict(const StateDict& values, bool strict)
 {
     if (is_recording())
-        detail::fail(ErrorKind::state, "load_state_dict", "Values can't be loaded while a program is recorded: load them before.");
+        detail::fail(ErrorKind::state, "load_state_dict",
+                     "Values can't be loaded while a program is recorded: load them before.");
     std::vector<std::pair<Variable, const Tensor*>> matched;
     std::map<std::string, bool> known;
     Mismatches mismatches;

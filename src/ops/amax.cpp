@@ -39,7 +39,8 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 void reference(const ReferenceArguments& a)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    std::vector<double> largest(static_cast<std::size_t>(y.count()), -std::numeric_limits<double>::infinity());
+    std::vector<double> largest(static_cast<std::size_t>(y.count()),
+                                -std::numeric_limits<double>::infinity());
     for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
         double& best = largest[static_cast<std::size_t>(o)];
         const double v = x.get(at);
@@ -50,7 +51,8 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op amax_op{.name = "amax", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
+const Op amax_op{
+    .name = "amax", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
 
 } // namespace ops
 

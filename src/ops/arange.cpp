@@ -20,7 +20,8 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const A
     const Dim& end = a.get<Dim>("end");
     if (dtype == boolean) wrong_dtype(op.name, dtype, "a dtype of numbers");
     if (end.is_constant() && end.value() < 0)
-        detail::fail(ErrorKind::argument, op.name, "The end (", end, ") is below 0, where the numbers start.");
+        detail::fail(ErrorKind::argument, op.name, "The end (", end,
+                     ") is below 0, where the numbers start.");
     return {{dtype, {end}}};
 }
 

@@ -55,7 +55,8 @@ void lower(Lowering& l, const Node& n)
     launch("argmax_runs", {{x, Use::read}, {values, Use::write}, {indices, Use::write}},
            {r.outputs, r.count, stride, runs, ceil_div(r.count, max(runs, 1))}, runs);
     places.clear();
-    launch("argmax_partials", {{values, Use::read}, {indices, Use::read}, {to, Use::write}}, {r.outputs, runs}, 1);
+    launch("argmax_partials", {{values, Use::read}, {indices, Use::read}, {to, Use::write}},
+           {r.outputs, runs}, 1);
 }
 
 // The first of equal elements; the first NaN before all.
@@ -74,7 +75,8 @@ void reference(const ReferenceArguments& a)
         }
         ++seen[k];
     });
-    for (std::size_t k = 0; k < outputs; ++k) y.put(static_cast<std::int64_t>(k), static_cast<double>(index[k]));
+    for (std::size_t k = 0; k < outputs; ++k)
+        y.put(static_cast<std::int64_t>(k), static_cast<double>(index[k]));
 }
 
 } // namespace
@@ -96,7 +98,8 @@ std::pair<Tensor, Tensor> max(const Tensor& x, std::int64_t dim, bool keepdim)
     const std::size_t along = shape::normalize_dim("max", dim, x.shape().size());
     const Tensor rows = x.unsqueeze(-1).transpose(static_cast<std::int64_t>(along), -1);
     const Dim size = x.shape()[along], count = indices.numel();
-    const Tensor taken = graph::apply1(ops::nll_op, {reshape(rows, {count, size}), reshape(indices, {count})});
+    const Tensor taken =
+        graph::apply1(ops::nll_op, {reshape(rows, {count, size}), reshape(indices, {count})});
     return {reshape(-taken, indices.shape()), indices};
 }
 

@@ -17,8 +17,8 @@ void check_channels(const char* name, const Tensor& t, const Dim& channels)
 {
     if (!t.defined()) return;
     const auto sentence = [&] {
-        return std::string("The ") + name + " has the shape (" + to_string(t.shape()) + ") for (" + channels.text() +
-               ") channels: give one number for each.";
+        return std::string("The ") + name + " has the shape (" + to_string(t.shape()) + ") for (" +
+               channels.text() + ") channels: give one number for each.";
     };
     if (t.shape().size() != 1) detail::fail(ErrorKind::shape, op, sentence());
     shape::require_equal(op, t.shape()[0], channels, sentence);
@@ -31,13 +31,14 @@ void blend(Tensor running, const Tensor& found, double momentum)
 
 } // namespace
 
-Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight, const Tensor& bias,
-                  const BatchNormOptions& options)
+Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
+                  const Tensor& bias, const BatchNormOptions& options)
 {
     const Shape& sizes = x.shape();
     ops::require_floating(op, x.dtype());
     if (sizes.size() < 2)
-        detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes), ") has no channels: give [N, C, ...].");
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
+                     ") has no channels: give [N, C, ...].");
     const Dim& channels = sizes[1];
     check_channels("running mean", running_mean, channels);
     check_channels("running variance", running_var, channels);
@@ -55,8 +56,8 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
     if (options.training || !running) {
         const Dim count = ops::reduced_count(sizes, dims);
         if (options.training && count == 1)
-            detail::fail(ErrorKind::shape, op, "There is one value for each channel in the shape (", to_string(sizes),
-                         "): training needs more.");
+            detail::fail(ErrorKind::shape, op, "There is one value for each channel in the shape (",
+                         to_string(sizes), "): training needs more.");
         const Tensor average = mean(x, dims, true);
         centered = x - average;
         const Tensor squares = sum(square(centered), dims, true);

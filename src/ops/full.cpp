@@ -24,8 +24,8 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const A
     const Shape& sizes = a.get<Shape>("shape");
     for (const Dim& size : sizes)
         if (size.is_constant() && size.value() < 0)
-            detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(sizes), ") has a negative size (", size,
-                         "): sizes start at 0.");
+            detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(sizes),
+                         ") has a negative size (", size, "): sizes start at 0.");
     return {{a.get<DType>("dtype"), sizes}};
 }
 
@@ -91,13 +91,14 @@ void launch_full(Lowering& l, const View& to, const Scalar& value)
     l.launch(std::move(texels), std::move(addresses));
 }
 
-Tensor full_on(const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, double value, DType dtype,
-               const Dim& factor)
+Tensor full_on(const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, double value,
+               DType dtype, const Dim& factor)
 {
     if (!holds(dtype, value))
-        detail::fail(ErrorKind::argument, "full", "The value (", value, ") is none of the dtype (", name_of(dtype),
-                     "): choose another dtype.");
-    return graph::create(full_op, evaluator, {{"shape", shape}, {"value", value}, {"factor", factor}, {"dtype", dtype}});
+        detail::fail(ErrorKind::argument, "full", "The value (", value, ") is none of the dtype (",
+                     name_of(dtype), "): choose another dtype.");
+    return graph::create(full_op, evaluator,
+                         {{"shape", shape}, {"value", value}, {"factor", factor}, {"dtype", dtype}});
 }
 
 const Op full_op{.name = "full", .infer = infer, .number = number, .lower = lower, .reference = reference};

@@ -15,7 +15,10 @@ using graph::Node;
 using graph::Op;
 using graph::TensorType;
 
-std::vector<TensorType> infer(const Op&, std::span<const TensorType>, const Attributes&) { return {{f32, {}}}; }
+std::vector<TensorType> infer(const Op&, std::span<const TensorType>, const Attributes&)
+{
+    return {{f32, {}}};
+}
 
 bool number(const Node& n, Scalar& s)
 {

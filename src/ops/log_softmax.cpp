@@ -15,7 +15,8 @@ using graph::VjpArguments;
 
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
-    return {apply_along(log_softmax_vjp_op, {a.cotangents[0], a.outputs[0]}, a.node.attributes.integer("dim"))};
+    return {
+        apply_along(log_softmax_vjp_op, {a.cotangents[0], a.outputs[0]}, a.node.attributes.integer("dim"))};
 }
 
 void reference(const ReferenceArguments& a)
@@ -57,11 +58,17 @@ void reference_vjp(const ReferenceArguments& a)
 
 const Op log_softmax_op{
     .name = "log_softmax", .infer = infer_rows, .vjp = vjp, .lower = lower_rows, .reference = reference};
-const Op log_softmax_vjp_op{.name = "log_softmax_vjp", .infer = infer_rows, .decompose = decompose_vjp,
-                            .lower = lower_rows, .reference = reference_vjp};
+const Op log_softmax_vjp_op{.name = "log_softmax_vjp",
+                            .infer = infer_rows,
+                            .decompose = decompose_vjp,
+                            .lower = lower_rows,
+                            .reference = reference_vjp};
 
 } // namespace ops
 
-Tensor log_softmax(const Tensor& x, std::int64_t dim) { return ops::apply_along(ops::log_softmax_op, {x}, dim); }
+Tensor log_softmax(const Tensor& x, std::int64_t dim)
+{
+    return ops::apply_along(ops::log_softmax_op, {x}, dim);
+}
 
 } // namespace reprise

@@ -24,7 +24,8 @@ using graph::VjpArguments;
 void check_target(const Op& op, const TensorType& t)
 {
     if (t.dtype == i64)
-        detail::fail(ErrorKind::dtype, op.name, "The target's dtype is (i64), class numbers are (i32): cast it with to(i32).");
+        detail::fail(ErrorKind::dtype, op.name,
+                     "The target's dtype is (i64), class numbers are (i32): cast it with to(i32).");
     if (t.dtype != i32) wrong_dtype(op.name, t.dtype, "a target of dtype i32");
 }
 
@@ -34,8 +35,8 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
     require_floating(op.name, in[0].dtype);
     check_target(op, in[1]);
     if (in[0].shape.size() != 2 || in[1].shape.size() != 1)
-        detail::fail(ErrorKind::shape, op.name, "The shapes (", to_string(in[0].shape), " and ", to_string(in[1].shape),
-                     ") are not those of rows of classes and a target for each.");
+        detail::fail(ErrorKind::shape, op.name, "The shapes (", to_string(in[0].shape), " and ",
+                     to_string(in[1].shape), ") are not those of rows of classes and a target for each.");
     shape::require_equal(op.name, in[0].shape[0], in[1].shape[0], [&] {
         return "There are (" + in[0].shape[0].text() + ") rows but (" + in[1].shape[0].text() +
                ") targets: give one for each row.";
@@ -58,12 +59,13 @@ void lower(Lowering& l, const Node& n)
     const View x = l.input(0), target = l.input(1), to = l.output();
     require_f32_kernel(n.op->name, x.dtype);
     const Dim& rows = x.sizes()[0];
-    l.launch({.kernel = "nll",
-              .constants = {},
-              .operands = {{x, Use::read}, {target, Use::read}, {to, Use::write}},
-              .floats = {},
-              .ints = {rows, x.sizes()[1], x.layout.strides[0], x.layout.strides[1], target.layout.strides[0]},
-              .groups = ceil_div(rows, 64)});
+    l.launch(
+        {.kernel = "nll",
+         .constants = {},
+         .operands = {{x, Use::read}, {target, Use::read}, {to, Use::write}},
+         .floats = {},
+         .ints = {rows, x.sizes()[1], x.layout.strides[0], x.layout.strides[1], target.layout.strides[0]},
+         .groups = ceil_div(rows, 64)});
 }
 
 void reference(const ReferenceArguments& a)
@@ -72,7 +74,8 @@ void reference(const ReferenceArguments& a)
     for (std::int64_t row = 0; row < x.sizes[0]; ++row) {
         const auto t = static_cast<std::int64_t>(target.at(row));
         const bool known = t >= 0 && t < x.sizes[1];
-        y.put(row, known ? -x.get(row * x.strides[0] + t * x.strides[1]) : std::numeric_limits<double>::quiet_NaN());
+        y.put(row, known ? -x.get(row * x.strides[0] + t * x.strides[1])
+                         : std::numeric_limits<double>::quiet_NaN());
     }
 }
 
@@ -94,7 +97,7 @@ void lower_vjp(Lowering& l, const Node& n)
     require_f32_kernel(n.op->name, dy.dtype);
     const Dim &rows = to.sizes()[0], &classes = to.sizes()[1];
     LaunchSpec addresses{.kernel = "nll_vjp",
-                         .constants = {},
+                         .constants = {classes.divisible_by(4) ? 1u : 0u},
                          .operands = {{dy, Use::read}, {target, Use::read}, {to, Use::write}},
                          .floats = {},
                          .ints = {rows * classes, classes, dy.layout.strides[0], target.layout.strides[0]},

@@ -73,7 +73,8 @@ void reference_normal(const ReferenceArguments& a)
         const native::rp_words w = words(i / 4);
         const bool early = i % 4 < 2;
         const native::uint u = early ? w.x : w.z, v = early ? w.y : w.w;
-        out.put(i, static_cast<double>(i % 2 == 0 ? native::rp_normal_first(u, v) : native::rp_normal_second(u, v)));
+        out.put(i, static_cast<double>(i % 2 == 0 ? native::rp_normal_first(u, v)
+                                                  : native::rp_normal_second(u, v)));
     }
 }
 
@@ -116,14 +117,14 @@ RandomState next_random()
 std::vector<Dim> random_ints(const Attributes& a)
 {
     const Dim& ordinal = a.get<Dim>("ordinal");
-    return {a.get<Dim>("seed_low"), a.get<Dim>("seed_high"), mod(ordinal, two_32), floor_div(ordinal, two_32)};
+    return {a.get<Dim>("seed_low"), a.get<Dim>("seed_high"), mod(ordinal, two_32),
+            floor_div(ordinal, two_32)};
 }
 
 RandomWords::RandomWords(const ReferenceArguments& a)
     : seed_low_(low_word(a.dims[0])), seed_high_(low_word(a.dims[1])), ordinal_low_(low_word(a.dims[2])),
       ordinal_high_(high_word(a.dims[2]))
-{
-}
+{}
 
 native::rp_words RandomWords::operator()(std::int64_t group) const
 {

@@ -98,15 +98,16 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
 void require_f32_kernel(const char* op, DType dtype)
 {
     if (dtype != f32)
-        detail::fail(ErrorKind::unsupported, op, "There are kernels for (f32) only, not for (", name_of(dtype),
-                     "): cast the input first, or use the reference device.");
+        detail::fail(ErrorKind::unsupported, op, "There are kernels for (f32) only, not for (",
+                     name_of(dtype), "): cast the input first, or use the reference device.");
 }
 
 graph::Attributes reduction_attributes(const char* op, const Tensor& x, const Integers& dims, bool keepdim)
 {
     const std::size_t rank = x.shape().size();
     Integers all;
-    for (const std::size_t d : shape::normalize_dims(op, dims, rank)) all.push_back(static_cast<std::int64_t>(d));
+    for (const std::size_t d : shape::normalize_dims(op, dims, rank))
+        all.push_back(static_cast<std::int64_t>(d));
     std::sort(all.begin(), all.end());
     if (all.empty())
         for (std::size_t d = 0; d < rank; ++d) all.push_back(static_cast<std::int64_t>(d));
@@ -142,15 +143,19 @@ Reduction split(Lowering& l, const char* op, View& x, const Integers& dims)
             (reduced ? sizes : kept_sizes).push_back(x.sizes()[d]);
             (reduced ? strides : kept_strides).push_back(x.layout.strides[d]);
         }
-        shape::Collapsed kept = shape::collapse(kept_sizes, {{kept_strides}});
-        shape::Collapsed reduced = shape::collapse(sizes, {{strides}});
+        const shape::Collapsed kept = shape::collapse(kept_sizes, {{kept_strides}});
+        const shape::Collapsed reduced = shape::collapse(sizes, {{strides}});
         if (kept.sizes.size() <= max_rank && reduced.sizes.size() <= max_rank)
-            return {std::move(kept.sizes),       std::move(reduced.sizes),
-                    std::move(kept.strides[0]),  std::move(reduced.strides[0]),
-                    shape::element_count(kept_sizes), shape::element_count(sizes)};
+            return {.kept_sizes = kept.sizes,
+                    .sizes = reduced.sizes,
+                    .kept_strides = kept.strides[0],
+                    .strides = reduced.strides[0],
+                    .outputs = shape::element_count(kept_sizes),
+                    .count = shape::element_count(sizes)};
         if (!last) x = l.contiguous(x);
     }
-    detail::fail(ErrorKind::unsupported, op, "The shape (", to_string(x.sizes()), ") reduced over (", dims.size(),
+    detail::fail(ErrorKind::unsupported, op, "The shape (", to_string(x.sizes()), ") reduced over (",
+                 dims.size(),
                  ") dimensions has too many that can't be merged: permute those to be reduced to the end.");
 }
 

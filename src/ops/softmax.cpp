@@ -96,8 +96,7 @@ void lower_rows(Lowering& l, const Node& n)
 
 HostRows::HostRows(const HostTensor& t, std::size_t dim)
     : length(t.sizes[dim]), count(length == 0 ? 0 : t.count() / length), dim_(dim)
-{
-}
+{}
 
 std::int64_t HostRows::offset(const HostTensor& t, std::int64_t row) const
 {
@@ -169,8 +168,11 @@ void reference_vjp(const ReferenceArguments& a)
 
 const Op softmax_op{
     .name = "softmax", .infer = infer_rows, .vjp = vjp, .lower = lower_rows, .reference = reference};
-const Op softmax_vjp_op{.name = "softmax_vjp", .infer = infer_rows, .decompose = decompose_vjp,
-                        .lower = lower_rows, .reference = reference_vjp};
+const Op softmax_vjp_op{.name = "softmax_vjp",
+                        .infer = infer_rows,
+                        .decompose = decompose_vjp,
+                        .lower = lower_rows,
+                        .reference = reference_vjp};
 
 } // namespace ops
 

@@ -15,8 +15,9 @@ void check_step(const char* op, std::span<const graph::TensorType> in, const Ste
     for (std::size_t i = 1; i < names.tensors.size(); ++i) {
         const graph::TensorType& t = in[i];
         const auto sentence = [&] {
-            return std::string("The ") + names.tensors[i] + " is " + name_of(t.dtype) + to_string(t.shape) + " but the " +
-                   names.tensors[0] + " is " + name_of(in[0].dtype) + to_string(in[0].shape) + ": both must be alike.";
+            return std::string("The ") + names.tensors[i] + " is " + name_of(t.dtype) + to_string(t.shape) +
+                   " but the " + names.tensors[0] + " is " + name_of(in[0].dtype) + to_string(in[0].shape) +
+                   ": both must be alike.";
         };
         if (t.dtype != in[0].dtype) detail::fail(ErrorKind::dtype, op, sentence());
         if (t.shape.size() != in[0].shape.size()) detail::fail(ErrorKind::shape, op, sentence());
@@ -26,8 +27,8 @@ void check_step(const char* op, std::span<const graph::TensorType> in, const Ste
     for (std::size_t i = 0; i < names.numbers.size(); ++i) {
         const graph::TensorType& t = in[names.tensors.size() + i];
         if (!is_floating(t.dtype) || shape::element_count(t.shape) != 1)
-            detail::fail(ErrorKind::shape, op, "The ", names.numbers[i], " is ", name_of(t.dtype), to_string(t.shape),
-                         ": give one number of dtype f32.");
+            detail::fail(ErrorKind::shape, op, "The ", names.numbers[i], " is ", name_of(t.dtype),
+                         to_string(t.shape), ": give one number of dtype f32.");
     }
 }
 

@@ -36,16 +36,18 @@ void reference(const ReferenceArguments& a)
     if (is_integer(x.dtype)) { // wraps
         std::vector<std::uint64_t> sums(outputs);
         for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-            sums[static_cast<std::size_t>(o)] += static_cast<std::uint64_t>(static_cast<std::int64_t>(x.get(at)));
+            sums[static_cast<std::size_t>(o)] +=
+                static_cast<std::uint64_t>(static_cast<std::int64_t>(x.get(at)));
         });
         for (std::size_t o = 0; o < outputs; ++o)
-            y.put(static_cast<std::int64_t>(o), x.dtype == i32
-                                                    ? static_cast<double>(static_cast<std::int32_t>(sums[o]))
-                                                    : static_cast<double>(static_cast<std::int64_t>(sums[o])));
+            y.put(static_cast<std::int64_t>(o),
+                  x.dtype == i32 ? static_cast<double>(static_cast<std::int32_t>(sums[o]))
+                                 : static_cast<double>(static_cast<std::int64_t>(sums[o])));
         return;
     }
     std::vector<double> sums(outputs);
-    for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) { sums[static_cast<std::size_t>(o)] += x.get(at); });
+    for_each_reduced(
+        x, dims, [&](std::int64_t o, std::int64_t at) { sums[static_cast<std::size_t>(o)] += x.get(at); });
     for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), sums[o]);
 }
 
@@ -77,7 +79,8 @@ Tensor sum_to(const Tensor& x, const Shape& shape)
     if (from == shape) return x;
     shape::require_broadcastable("sum_to", shape, from);
     Dims dims;
-    for (const std::size_t d : shape::broadcast_dims(shape, from)) dims.push_back(static_cast<std::int64_t>(d));
+    for (const std::size_t d : shape::broadcast_dims(shape, from))
+        dims.push_back(static_cast<std::int64_t>(d));
     return reshape(dims.empty() ? x : sum(x, dims), shape);
 }
 

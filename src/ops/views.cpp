@@ -40,6 +40,11 @@ std::vector<Tensor> vjp_reshape(const VjpArguments& a)
 bool view_reshape(const Node& n, Strided& s)
 {
     const Shape& to = n.outputs[0].shape;
+    if (std::find(to.begin(), to.end(), Dim(0)) != to.end()) { // no element, so any strides
+        s.sizes = to;
+        s.strides = shape::contiguous_strides(to);
+        return true;
+    }
     std::vector<Dim> sizes, strides; // of the input without its ones
     for (std::size_t i = 0; i < s.sizes.size(); ++i)
         if (s.sizes[i] != Dim(1)) {

@@ -10,9 +10,10 @@ Adam::Adam(std::vector<Variable> parameters, const AdamOptions& options)
                 {.op = "Adam",
                  .moments = {"exp_avg", "exp_avg_sq"},
                  .step_numbers = 2, // the bias corrections 1 - beta^t
-                 .step_number = [b = options.betas](std::size_t n, std::int64_t step) {
-                     return 1 - std::pow(n == 0 ? b.first : b.second, static_cast<double>(step));
-                 }}),
+                 .step_number =
+                     [b = options.betas](std::size_t n, std::int64_t step) {
+                         return 1 - std::pow(n == 0 ? b.first : b.second, static_cast<double>(step));
+                     }}),
       options_(options)
 {
     for (const double beta : {options.betas.first, options.betas.second})

@@ -20,6 +20,12 @@ Tensor zeros_for(const Variable& parameter)
     return zeros(parameter.shape(), {.dtype = parameter.dtype(), .device = parameter.device()});
 }
 
+// One element that the host knows: no memory, no launch.
+Tensor number(std::function<double()> value, const Device& device)
+{
+    return is_recording() ? host_scalar(std::move(value)) : full({}, value(), {.device = device});
+}
+
 } // namespace
 
 Optimizer::Optimizer(std::vector<Variable> parameters, double learning_rate, Rule rule)
@@ -27,7 +33,8 @@ Optimizer::Optimizer(std::vector<Variable> parameters, double learning_rate, Rul
       learning_rate_(std::make_shared<double>(learning_rate)), rule_(std::move(rule))
 {
     if (parameters_.empty())
-        fail(ErrorKind::argument, rule_.op, "There are no parameters: give those of a module, net.parameters().");
+        fail(ErrorKind::argument, rule_.op,
+             "There are no parameters: give those of a module, net.parameters().");
     std::unordered_set<const void*> seen;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const Variable& parameter = parameters_[i];
@@ -37,7 +44,8 @@ Optimizer::Optimizer(std::vector<Variable> parameters, double learning_rate, Rul
             fail(ErrorKind::argument, rule_.op, "The parameter with index (", i,
                  ") is no leaf that requires a gradient: it can't be trained.");
         if (!seen.insert(parameter.cell().get()).second)
-            fail(ErrorKind::argument, rule_.op, "The parameter with index (", i, ") comes twice: give each once.");
+            fail(ErrorKind::argument, rule_.op, "The parameter with index (", i,
+                 ") comes twice: give each once.");
     }
     check_not_negative("learning rate", learning_rate);
 }
@@ -70,21 +78,6 @@ void Optimizer::make_moments(std::size_t index)
     moments = std::move(made);
 }
 
-// One-element tensors.  A program asks for a parameter's own step; in eager code parameters at the same step
-// share them.
-std::vector<Tensor> Optimizer::step_numbers(const std::shared_ptr<std::int64_t>& step, NumbersByStep& shared) const
-{
-    std::vector<Tensor> numbers;
-    if (!is_recording()) {
-        const auto found = shared.find(*step);
-        if (found != shared.end()) return found->second;
-    }
-    for (std::size_t n = 0; n < rule_.step_numbers; ++n)
-        numbers.push_back(host_scalar([f = rule_.step_number, n, step] { return f(n, *step); }));
-    if (!is_recording()) shared.emplace(*step, numbers);
-    return numbers;
-}
-
 void Optimizer::step()
 {
     const no_grad guard;
@@ -94,22 +87,23 @@ void Optimizer::step()
         std::shared_ptr<std::int64_t> step; // its number, of this call of step() alone
     };
     std::vector<Pending> pending;
-    Tensor rate;
-    NumbersByStep shared;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const Tensor gradient = parameters_[i].grad();
         if (!gradient.defined()) continue;
-        if (!rate.defined()) rate = host_scalar([r = learning_rate_] { return *r; });
         make_moments(i);
+        const Device device = parameters_[i].device();
+        const Tensor rate = number([r = learning_rate_] { return *r; }, device);
         // A program may hold several calls of step(): each has the number that the hook below gives it.
-        auto number = std::make_shared<std::int64_t>(*states_[i].step + 1);
-        const std::vector<Tensor> numbers = step_numbers(number, shared);
-        pending.push_back(
-            {i, updated({parameters_[i], gradient, states_[i].moments, rate, numbers}), std::move(number)});
+        auto step = std::make_shared<std::int64_t>(*states_[i].step + 1);
+        std::vector<Tensor> numbers;
+        for (std::size_t n = 0; n < rule_.step_numbers; ++n)
+            numbers.push_back(number([f = rule_.step_number, n, step] { return f(n, *step); }, device));
+        const Update update{parameters_[i], gradient, states_[i].moments, rate, numbers};
+        pending.push_back({i, updated(update), std::move(step)});
     }
     for (Pending& p : pending) {
         State& state = states_[p.index];
-        on_each_call([count = state.step, number = p.step] { *number = ++*count; });
+        on_each_call([count = state.step, step = p.step] { *step = ++*count; });
         parameters_[p.index].assign(p.values[0]);
         for (std::size_t m = 0; m < state.moments.size(); ++m) state.moments[m].assign(p.values[m + 1]);
     }
@@ -125,7 +119,8 @@ StateDict Optimizer::state_dict() const
         const State& state = states_[i];
         if (*state.step == 0) continue;
         const std::string prefix = std::to_string(i) + ".";
-        out.emplace(prefix + "step", from_vector(std::vector<std::int32_t>{static_cast<std::int32_t>(*state.step)}, {1}));
+        out.emplace(prefix + "step",
+                    from_vector(std::vector<std::int32_t>{static_cast<std::int32_t>(*state.step)}, {1}));
         for (std::size_t m = 0; m < state.moments.size(); ++m)
             out.emplace(prefix + rule_.moments[m], state.moments[m].detach());
     }
@@ -165,13 +160,15 @@ void Optimizer::check_entry(const std::string& name, const Tensor& value) const
              " parameters: the state is of another optimizer.");
     if (field == "step") {
         if (!has_one(value, i32) || value.item<std::int32_t>() < 1)
-            fail(ErrorKind::argument, op, "The entry (", name, ") must be one number of dtype i32, at least 1.");
+            fail(ErrorKind::argument, op, "The entry (", name,
+                 ") must be one number of dtype i32, at least 1.");
         return;
     }
     bool known = false;
     for (const std::string& moment : rule_.moments) known = known || field == moment;
     if (!known)
-        fail(ErrorKind::argument, op, "The entry (", name, ") is not known to this optimizer: the state is of another kind.");
+        fail(ErrorKind::argument, op, "The entry (", name,
+             ") is not known to this optimizer: the state is of another kind.");
     const Variable& parameter = parameters_[index];
     if (!value.defined() || to_string(value.shape()) != to_string(parameter.shape()))
         fail(ErrorKind::shape, op, "The entry (", name, ") has the shape ",
@@ -188,7 +185,8 @@ void Optimizer::load_state_dict(const StateDict& values)
     if (is_recording())
         fail(ErrorKind::state, op, "State can't be loaded while a program is recorded: load it before.");
     for (const auto& [name, value] : values) check_entry(name, value);
-    if (!values.contains("lr")) fail(ErrorKind::argument, op, "The entry (lr) is missing: this is no optimizer's state.");
+    if (!values.contains("lr"))
+        fail(ErrorKind::argument, op, "The entry (lr) is missing: this is no optimizer's state.");
 
     struct Ready {
         std::int64_t step = 0;

@@ -12,10 +12,7 @@ std::vector<std::string> velocity_of(const SGDOptions& options)
     return options.momentum != 0 ? std::vector<std::string>{"momentum_buffer"} : std::vector<std::string>{};
 }
 
-bool share_varies(const SGDOptions& options)
-{
-    return options.momentum != 0 && options.dampening != 0;
-}
+bool share_varies(const SGDOptions& options) { return options.momentum != 0 && options.dampening != 0; }
 
 } // namespace
 
@@ -24,9 +21,8 @@ SGD::SGD(std::vector<Variable> parameters, const SGDOptions& options)
                 {.op = "SGD",
                  .moments = velocity_of(options),
                  .step_numbers = share_varies(options) ? 1u : 0u,
-                 .step_number = [later = 1 - options.dampening](std::size_t, std::int64_t step) {
-                     return step == 1 ? 1.0 : later;
-                 }}),
+                 .step_number = [later = 1 - options.dampening](
+                                    std::size_t, std::int64_t step) { return step == 1 ? 1.0 : later; }}),
       options_(options)
 {
     check_not_negative("momentum", options.momentum);
@@ -40,7 +36,8 @@ SGD::SGD(std::vector<Variable> parameters, const SGDOptions& options)
 std::vector<Tensor> SGD::updated(const Update& u) const
 {
     if (share_varies(options_)) {
-        const Tensor gradient = options_.weight_decay != 0 ? u.gradient + u.parameter * options_.weight_decay : u.gradient;
+        const Tensor gradient =
+            options_.weight_decay != 0 ? u.gradient + u.parameter * options_.weight_decay : u.gradient;
         const Tensor velocity = u.moments[0] * options_.momentum + gradient * u.step_numbers[0];
         return {u.parameter - velocity * u.learning_rate, velocity};
     }

@@ -164,9 +164,8 @@ void Executable::write(device::Recording& recording, std::uint32_t at, std::size
         }
         Operand v = values[o.value];
         const auto skipped = static_cast<std::uint64_t>(s.values[slots.offsets[i]]) * size_of(o.dtype);
-        v.address += skipped;
-        v.bytes = v.bytes > skipped ? v.bytes - skipped : 0;
-        operands_.push_back(v);
+        if (v.bytes > skipped) operands_.push_back({v.address + skipped, v.bytes - skipped});
+        else operands_.push_back({v.address, 0}); // an empty view, wherever it begins
     }
     for (std::size_t i = 0; i < l.floats.size(); ++i)
         floats_.push_back(number(l.floats[i], slots.factors[i], s));

@@ -177,29 +177,44 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs)
     return out;
 }
 
+namespace {
+
+const std::shared_ptr<Program::Impl>& required(const std::shared_ptr<Program::Impl>& impl)
+{
+    if (!impl) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
+    return impl;
+}
+
+const plan::Plan& plan_of(const std::shared_ptr<Program::Impl>& impl)
+{
+    return required(impl)->executable->compiled().plan;
+}
+
+} // namespace
+
 std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs) const
 {
-    if (!impl_) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
+    required(impl_);
     if (is_recording())
         detail::fail(ErrorKind::unsupported, "program",
                      "A program can't be called while another is recorded: call its function.");
     return impl_->call(inputs);
 }
 
-std::string Program::text() const { return plan::print(impl_->executable->compiled().plan); }
-std::string Program::dot() const { return plan::print_dot(impl_->executable->compiled().plan); }
-std::size_t Program::launches() const { return impl_->executable->compiled().plan.launches.size(); }
+std::string Program::text() const { return plan::print(plan_of(impl_)); }
+std::string Program::dot() const { return plan::print_dot(plan_of(impl_)); }
+std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
 std::vector<std::pair<std::string, double>> Program::times() const
 {
     std::vector<std::pair<std::string, double>> out;
+    const plan::Plan& plan = plan_of(impl_);
     const std::vector<double> begun = impl_->executable->times();
-    for (std::size_t i = 0; i < begun.size(); ++i)
-        out.emplace_back(impl_->executable->compiled().plan.launches[i].label, begun[i]);
+    for (std::size_t i = 0; i < begun.size(); ++i) out.emplace_back(plan.launches[i].label, begun[i]);
     return out;
 }
 std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const
 {
-    return impl_->executable->arena_bytes(sizes);
+    return required(impl_)->executable->arena_bytes(sizes);
 }
 
 } // namespace reprise

@@ -40,9 +40,6 @@ Interrupt::~Interrupt()
     alive = false;
 }
 
-bool Interrupt::requested() const noexcept
-{
-    return requested_flag != 0;
-}
+bool Interrupt::requested() const noexcept { return requested_flag != 0; }
 
 } // namespace reprise::train

@@ -17,10 +17,11 @@ namespace {
 // Pixels.
 constexpr double figure_width = 900, title_height = 44, panel_height = 330;
 constexpr double left = 80, right = 24, top = 40, bottom = 56; // around a panel's axes
-constexpr std::size_t most_points = 2000; // a line holds at most about 2 a pixel
+constexpr std::size_t most_points = 2000;                      // a line holds at most about 2 a pixel
 
 // Okabe and Ito's colours: told apart by colour-blind readers too.
-constexpr std::array<const char*, 6> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
+constexpr std::array<const char*, 6> colours{"#0072b2", "#d55e00", "#009e73",
+                                             "#cc79a7", "#e69f00", "#56b4e9"};
 
 struct Range {
     double low = std::numeric_limits<double>::infinity();
@@ -47,7 +48,8 @@ struct Range {
 std::string pixel(double value)
 {
     std::array<char, 64> text;
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 1).ptr;
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 1).ptr;
     return {text.data(), end};
 }
 
@@ -68,13 +70,14 @@ std::string escape(const std::string& text)
 
 std::string text_at(double x, double y, const std::string& text, const std::string& attributes)
 {
-    return "<text x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" " + attributes + ">" + escape(text) + "</text>\n";
+    return "<text x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" " + attributes + ">" + escape(text) +
+           "</text>\n";
 }
 
 std::string line(double x1, double y1, double x2, double y2, const std::string& colour)
 {
-    return "<line x1=\"" + pixel(x1) + "\" y1=\"" + pixel(y1) + "\" x2=\"" + pixel(x2) + "\" y2=\"" + pixel(y2)
-         + "\" stroke=\"" + colour + "\"/>\n";
+    return "<line x1=\"" + pixel(x1) + "\" y1=\"" + pixel(y1) + "\" x2=\"" + pixel(x2) + "\" y2=\"" +
+           pixel(y2) + "\" stroke=\"" + colour + "\"/>\n";
 }
 
 // The points that are drawn: of every bucket of a long series the least and the greatest value, so that no
@@ -111,8 +114,8 @@ public:
     {
         for (const Series& s : panel.series) {
             if (s.x.size() != s.y.size())
-                detail::fail(ErrorKind::argument, "to_svg", "The series (", s.label, ") has ", s.x.size(), " x, but ",
-                             s.y.size(), " y.");
+                detail::fail(ErrorKind::argument, "to_svg", "The series (", s.label, ") has ", s.x.size(),
+                             " x, but ", s.y.size(), " y.");
             for (const double x : s.x) x_.add(x);
             for (const double y : s.y) y_.add(y);
         }
@@ -129,9 +132,11 @@ public:
     std::string svg() const
     {
         std::string out = axes();
-        out += "<clipPath id=\"" + clip_ + "\"><rect x=\"" + pixel(x_left) + "\" y=\"" + pixel(y_top_) + "\" width=\""
-             + pixel(x_right - x_left) + "\" height=\"" + pixel(y_bottom_ - y_top_) + "\"/></clipPath>\n";
-        for (std::size_t i = 0; i < panel_.series.size(); ++i) out += curve(panel_.series[i], colours[i % colours.size()]);
+        out += "<clipPath id=\"" + clip_ + "\"><rect x=\"" + pixel(x_left) + "\" y=\"" + pixel(y_top_) +
+               "\" width=\"" + pixel(x_right - x_left) + "\" height=\"" + pixel(y_bottom_ - y_top_) +
+               "\"/></clipPath>\n";
+        for (std::size_t i = 0; i < panel_.series.size(); ++i)
+            out += curve(panel_.series[i], colours[i % colours.size()]);
         return out + legend();
     }
 
@@ -173,16 +178,19 @@ private:
             if (there) {
                 const std::string x = pixel(px(s.x[i])), y = pixel(py(s.y[i]));
                 path += (pen_down ? "L" : "M") + x + " " + y;
-                const bool inside = s.y[i] >= y_.low && s.y[i] <= y_.high; // marks at the edge are drawn whole
+                const bool inside =
+                    s.y[i] >= y_.low && s.y[i] <= y_.high; // marks at the edge are drawn whole
                 if (s.points && inside)
-                    marks += "<circle cx=\"" + x + "\" cy=\"" + y + "\" r=\"3.5\" fill=\"" + colour + "\"/>\n";
+                    marks +=
+                        "<circle cx=\"" + x + "\" cy=\"" + y + "\" r=\"3.5\" fill=\"" + colour + "\"/>\n";
             }
             pen_down = there;
         }
         std::string out = "<g clip-path=\"url(#" + clip_ + ")\">\n";
         if (!path.empty())
-            out += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour + "\" stroke-linejoin=\"round\" "
-                 + (s.faint ? "stroke-width=\"1\" stroke-opacity=\"0.3\"" : "stroke-width=\"2\"") + "/>\n";
+            out += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour +
+                   "\" stroke-linejoin=\"round\" " +
+                   (s.faint ? "stroke-width=\"1\" stroke-opacity=\"0.3\"" : "stroke-width=\"2\"") + "/>\n";
         return out + "</g>\n" + marks;
     }
 
@@ -200,19 +208,20 @@ private:
         // Where most curves leave room: falling ones at the top, rising ones at the bottom.
         const double height = row * static_cast<double>(rows) + 10;
         const double x = x_right - width - 8, y = rises() ? y_bottom_ - height - 8 : y_top_ + 8;
-        std::string out = "<rect x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" width=\"" + pixel(width) + "\" height=\""
-                        + pixel(height) + "\" fill=\"#fff\" fill-opacity=\"0.85\" stroke=\"#ccc\"/>\n";
+        std::string out = "<rect x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" width=\"" + pixel(width) +
+                          "\" height=\"" + pixel(height) +
+                          "\" fill=\"#fff\" fill-opacity=\"0.85\" stroke=\"#ccc\"/>\n";
         double at = y + 5 + row / 2;
         for (std::size_t i = 0; i < panel_.series.size(); ++i) {
             const Series& s = panel_.series[i];
             if (s.label.empty()) continue;
             const std::string colour = colours[i % colours.size()];
-            out += "<line x1=\"" + pixel(x + 8) + "\" y1=\"" + pixel(at) + "\" x2=\"" + pixel(x + 8 + sample) + "\" y2=\""
-                 + pixel(at) + "\" stroke=\"" + colour + "\" "
-                 + (s.faint ? "stroke-width=\"1\" stroke-opacity=\"0.5\"" : "stroke-width=\"2\"") + "/>\n";
+            out += "<line x1=\"" + pixel(x + 8) + "\" y1=\"" + pixel(at) + "\" x2=\"" +
+                   pixel(x + 8 + sample) + "\" y2=\"" + pixel(at) + "\" stroke=\"" + colour + "\" " +
+                   (s.faint ? "stroke-width=\"1\" stroke-opacity=\"0.5\"" : "stroke-width=\"2\"") + "/>\n";
             if (s.points)
-                out += "<circle cx=\"" + pixel(x + 8 + sample / 2) + "\" cy=\"" + pixel(at) + "\" r=\"3.5\" fill=\""
-                     + colour + "\"/>\n";
+                out += "<circle cx=\"" + pixel(x + 8 + sample / 2) + "\" cy=\"" + pixel(at) +
+                       "\" r=\"3.5\" fill=\"" + colour + "\"/>\n";
             out += text_at(x + 16 + sample, at + 4, s.label, "");
             at += row;
         }
@@ -243,9 +252,10 @@ std::string to_svg(const Figure& figure)
 {
     const double height = title_height + panel_height * static_cast<double>(figure.panels.size());
     const std::string size = "width=\"" + pixel(figure_width) + "\" height=\"" + pixel(height) + "\"";
-    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size + " viewBox=\"0 0 " + pixel(figure_width) + " "
-                    + pixel(height) + "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n"
-                    + "<rect " + size + " fill=\"#fff\"/>\n";
+    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size + " viewBox=\"0 0 " +
+                      pixel(figure_width) + " " + pixel(height) +
+                      "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n" + "<rect " + size +
+                      " fill=\"#fff\"/>\n";
     out += text_at(figure_width / 2, 30, figure.title, "text-anchor=\"middle\" font-size=\"19\"");
     for (std::size_t i = 0; i < figure.panels.size(); ++i)
         out += PanelWriter(figure.panels[i], title_height + panel_height * static_cast<double>(i), i).svg();

@@ -85,8 +85,8 @@ TEST_F(IdxTest, RefusesTruncatedCompressedFiles)
     std::string noise;
     for (unsigned i = 0; i < 5000; ++i) noise += static_cast<char>(i * i * 2654435761u >> 24);
     const std::string whole = read_text(gz("a.gz", idx({5000}, noise)));
-    for (std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{30}, whole.size() / 2, whole.size() - 9,
-                               whole.size() - 1})
+    for (std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{30},
+                               whole.size() / 2, whole.size() - 9, whole.size() - 1})
         complaint(plain("b.gz", whole.substr(0, length)));
 }
 
@@ -127,7 +127,8 @@ TEST_F(IdxTest, RefusesMissingFilesAndFolders)
 TEST_F(IdxTest, PairsImagesWithLabels)
 {
     const auto images = plain("i", idx({2, 1, 3}, "abcdef"));
-    const data::ImageDataset set = data::read_idx_images(images, plain("l", idx({2}, std::string("\x07\x09", 2))));
+    const data::ImageDataset set =
+        data::read_idx_images(images, plain("l", idx({2}, std::string("\x07\x09", 2))));
     EXPECT_EQ(set.size(), 2);
     EXPECT_EQ(set.channels, 1);
     EXPECT_EQ(set.height, 1);
@@ -206,7 +207,8 @@ TEST_F(FashionMnistTest, RefusesOtherClasses)
 
 TEST_F(FashionMnistTest, ReadsDebiansPackage)
 {
-    if (!std::filesystem::exists("/usr/share/datasets/fashion-mnist")) GTEST_SKIP() << "the package is not installed";
+    if (!std::filesystem::exists("/usr/share/datasets/fashion-mnist"))
+        GTEST_SKIP() << "the package is not installed";
     const data::TrainTest sets = data::fashion_mnist();
     EXPECT_EQ(sets.train.size(), 60'000);
     EXPECT_EQ(sets.test.size(), 10'000);

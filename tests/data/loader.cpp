@@ -139,7 +139,8 @@ TEST(DataLoader, RefusesWhatMakesNoSense)
     ImageDataset broken = dataset(2);
     broken.pixels.pop_back();
     EXPECT_THAT(refused(broken, {}), HasSubstr("5 pixels"));
-    EXPECT_EQ(error_of([] { DataLoader(std::shared_ptr<const ImageDataset>(), {}); }).kind, ErrorKind::argument);
+    EXPECT_EQ(error_of([] { DataLoader(std::shared_ptr<const ImageDataset>(), {}); }).kind,
+              ErrorKind::argument);
 }
 
 } // namespace

@@ -53,7 +53,8 @@ struct SafetensorsTest : testing::Test {
 
 TEST_F(SafetensorsTest, WritesWhatTheFormatSays)
 {
-    save_safetensors(path, {{"w", from_vector<float>({1, -2}, {2, 1})}, {"n", from_vector<std::int32_t>({7}, {})}});
+    save_safetensors(path,
+                     {{"w", from_vector<float>({1, -2}, {2, 1})}, {"n", from_vector<std::int32_t>({7}, {})}});
     std::string header = R"({"n":{"dtype":"I32","shape":[],"data_offsets":[0,4]},)"
                          R"("w":{"dtype":"F32","shape":[2,1],"data_offsets":[4,12]}})";
     header.resize((header.size() + 7) / 8 * 8, ' ');
@@ -70,14 +71,17 @@ TEST_F(SafetensorsTest, EveryDtypeComesBackByteForByte)
     for (std::size_t i = 0; i < flags.size(); ++i) flags[i] = i % 3 == 0;
     for (const DType dtype : {f32, f16, bf16, f64, i32, i64, i16, i8, u8, boolean}) {
         const Device device = device_for(dtype);
-        const std::vector<std::byte> content = bytes(dtype == boolean ? flags : dtype == i64 ? std::vector<int>(48) : pattern);
+        const std::vector<std::byte> content = bytes(dtype == boolean ? flags
+                                                     : dtype == i64   ? std::vector<int>(48)
+                                                                      : pattern);
         const Shape shape{2, static_cast<long long>(24 / size_of(dtype))};
         save_safetensors(path, {{"t", from_bytes(content, shape, {.dtype = dtype, .device = device})}});
         const Tensor t = load_safetensors(path, device).at("t");
         EXPECT_EQ(t.dtype(), dtype);
         EXPECT_EQ(t.shape(), shape) << name_of(dtype);
         EXPECT_EQ(to_bytes(t), content) << name_of(dtype);
-        EXPECT_EQ(read_text(path).substr(read_text(path).size() - 48), std::string(reinterpret_cast<const char*>(content.data()), 48));
+        EXPECT_EQ(read_text(path).substr(read_text(path).size() - 48),
+                  std::string(reinterpret_cast<const char*>(content.data()), 48));
     }
     const std::vector<std::int64_t> wide{-3, 1, 2147483647};
     save_safetensors(path, {{"t", from_vector(wide, {3}, {.device = device_for(i64)})}});
@@ -111,8 +115,8 @@ TEST_F(SafetensorsTest, HalfsKeepTheirBits)
             if (!nan) bits.push_back(static_cast<std::uint16_t>(b));
         }
         const auto raw = std::as_bytes(std::span<const std::uint16_t>(bits));
-        const Tensor t =
-            from_bytes(raw, {static_cast<long long>(bits.size())}, {.dtype = dtype, .device = device_for(dtype)});
+        const Tensor t = from_bytes(raw, {static_cast<long long>(bits.size())},
+                                    {.dtype = dtype, .device = device_for(dtype)});
         const auto back = to_bytes(t);
         ASSERT_EQ(back.size(), raw.size());
         std::size_t wrong = 0;
@@ -159,7 +163,8 @@ TEST_F(SafetensorsTest, CarriesAModuleAndItsOptimizer)
     save_safetensors(path, adam.state_dict());
     optim::Adam again(other.parameters());
     again.load_state_dict(load_safetensors(path));
-    EXPECT_EQ(again.state_dict().at("1.exp_avg").to_vector<float>(), adam.state_dict().at("1.exp_avg").to_vector<float>());
+    EXPECT_EQ(again.state_dict().at("1.exp_avg").to_vector<float>(),
+              adam.state_dict().at("1.exp_avg").to_vector<float>());
 }
 
 TEST_F(SafetensorsTest, AFailedSaveLeavesTheOldFile)
@@ -167,11 +172,17 @@ TEST_F(SafetensorsTest, AFailedSaveLeavesTheOldFile)
     save_safetensors(path, {{"t", ones({2})}});
     const std::string before = read_text(path);
     EXPECT_EQ(error_of([&] { save_safetensors(path, {{"t", Tensor()}}); }).kind, ErrorKind::argument);
-    EXPECT_EQ(error_of([&] { save_safetensors(path, {{"__metadata__", ones({1})}}); }).kind, ErrorKind::argument);
+    EXPECT_EQ(error_of([&] {
+                  save_safetensors(path, {{"__metadata__", ones({1})}});
+              }).kind,
+              ErrorKind::argument);
     EXPECT_EQ(error_of([&] { save_safetensors(path, {{"\xff", ones({1})}}); }).kind, ErrorKind::argument);
     EXPECT_EQ(read_text(path), before);
     EXPECT_EQ(scratch.files(), 1u);
-    EXPECT_EQ(error_of([&] { save_safetensors(scratch / "no" / "t", {{"t", ones({1})}}); }).kind, ErrorKind::file);
+    EXPECT_EQ(error_of([&] {
+                  save_safetensors(scratch / "no" / "t", {{"t", ones({1})}});
+              }).kind,
+              ErrorKind::file);
 }
 
 TEST_F(SafetensorsTest, RefusesTruncationAtEveryByte)
@@ -185,7 +196,8 @@ TEST_F(SafetensorsTest, RefusesTruncationAtEveryByte)
 TEST_F(SafetensorsTest, RefusesWrongLengths)
 {
     EXPECT_THAT(complaint("1234567"), HasSubstr("fewer than the 8"));
-    EXPECT_THAT(complaint(std::string("\x03\0\0\0\0\0\0\0{}", 10)), HasSubstr("should have 3 bytes, but only 2"));
+    EXPECT_THAT(complaint(std::string("\x03\0\0\0\0\0\0\0{}", 10)),
+                HasSubstr("should have 3 bytes, but only 2"));
     EXPECT_THAT(complaint(std::string(8, '\xff') + "{}"), HasSubstr("18446744073709551615"));
     EXPECT_THAT(complaint(std::string(8, '\0') + "{}"), HasSubstr("does not start with {"));
 }
@@ -202,8 +214,9 @@ TEST_F(SafetensorsTest, RefusesMissingFilesAndFolders)
 // As the Python package safetensors 0.8 writes {"a": bf16 [2], "b": f64 [1]} with {"format": "pt"}.
 TEST_F(SafetensorsTest, ReadsAFileOfThePythonPackage)
 {
-    std::string header = R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},)"
-                         R"("a":{"dtype":"BF16","shape":[2],"data_offsets":[8,12]}})";
+    std::string header =
+        R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},)"
+        R"("a":{"dtype":"BF16","shape":[2],"data_offsets":[8,12]}})";
     header.resize((header.size() + 7) / 8 * 8, ' ');
     std::string content(1, static_cast<char>(header.size()));
     content += std::string(7, '\0') + header + std::string("\0\0\0\0\0\0\xf8\x3f\x80\x3f\x00\xc0", 12);

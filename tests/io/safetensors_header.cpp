@@ -21,9 +21,11 @@ std::string complaint(const std::string& json, std::uint64_t data_bytes)
     return caught.text;
 }
 
-std::string entry(const std::string& name, const std::string& dtype, const std::string& shape, const std::string& offsets)
+std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
+                  const std::string& offsets)
 {
-    return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
+    return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape +
+           ",\"data_offsets\":" + offsets + "}";
 }
 
 TEST(SafetensorsHeader, IsWrittenAsTheFormatHasIt)
@@ -31,8 +33,8 @@ TEST(SafetensorsHeader, IsWrittenAsTheFormatHasIt)
     std::vector<TensorEntry> entries{{"bb", DType::f64, {3}, 0, 0}, {"a", DType::f16, {2, 2}, 0, 0}};
     const std::string header = io::make_header(entries);
     EXPECT_EQ(header, R"({"bb":{"dtype":"F64","shape":[3],"data_offsets":[0,24]},)"
-                      R"("a":{"dtype":"F16","shape":[2,2],"data_offsets":[24,32]}})"
-                          + std::string(7, ' '));
+                      R"("a":{"dtype":"F16","shape":[2,2],"data_offsets":[24,32]}})" +
+                          std::string(7, ' '));
     EXPECT_EQ(header.size() % 8, 0u);
     EXPECT_EQ(entries[1].begin, 24u);
     EXPECT_EQ(entries[1].end, 32u);
@@ -66,7 +68,8 @@ TEST(SafetensorsHeader, KnowsEveryDtype)
 
 TEST(SafetensorsHeader, GivesTheOrderOfTheData)
 {
-    const auto read = io::parse_header("{" + entry("late", "U8", "[1]", "[4,5]") + "," + entry("early", "F32", "[1]", "[0,4]") + "}",
+    const auto read = io::parse_header("{" + entry("late", "U8", "[1]", "[4,5]") + "," +
+                                           entry("early", "F32", "[1]", "[0,4]") + "}",
                                        5, "f");
     ASSERT_EQ(read.size(), 2u);
     EXPECT_EQ(read[0].name, "early");
@@ -134,31 +137,42 @@ TEST(SafetensorsHeader, RefusesWrongOffsets)
 
 TEST(SafetensorsHeader, RefusesOverlappingTensors)
 {
-    const std::string json = "{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("b", "F32", "[2]", "[4,12]") + "}";
+    const std::string json =
+        "{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("b", "F32", "[2]", "[4,12]") + "}";
     EXPECT_THAT(complaint(json, 12), HasSubstr("overlap"));
-    EXPECT_THAT(complaint("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("b", "F32", "[1]", "[0,4]") + "}", 4),
-                HasSubstr("overlap"));
+    EXPECT_THAT(
+        complaint("{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("b", "F32", "[1]", "[0,4]") + "}", 4),
+        HasSubstr("overlap"));
 }
 
 TEST(SafetensorsHeader, RefusesSizesThatOverflow)
 {
-    EXPECT_THAT(complaint("{" + entry("a", "F32", "[4294967296,4294967296]", "[0,0]") + "}", 0), HasSubstr("2^63 - 1"));
-    EXPECT_THAT(complaint("{" + entry("a", "F32", "[9223372036854775807]", "[0,0]") + "}", 0), HasSubstr("2^63 - 1"));
-    EXPECT_THAT(complaint("{" + entry("a", "F32", "[18446744073709551615]", "[0,0]") + "}", 0), HasSubstr("2^63 - 1"));
+    EXPECT_THAT(complaint("{" + entry("a", "F32", "[4294967296,4294967296]", "[0,0]") + "}", 0),
+                HasSubstr("2^63 - 1"));
+    EXPECT_THAT(complaint("{" + entry("a", "F32", "[9223372036854775807]", "[0,0]") + "}", 0),
+                HasSubstr("2^63 - 1"));
+    EXPECT_THAT(complaint("{" + entry("a", "F32", "[18446744073709551615]", "[0,0]") + "}", 0),
+                HasSubstr("2^63 - 1"));
     // Empty whatever the other sizes are.
-    EXPECT_EQ(io::parse_header("{" + entry("a", "F32", "[0,9223372036854775807,8]", "[0,0]") + "}", 0, "f").size(), 1u);
+    EXPECT_EQ(
+        io::parse_header("{" + entry("a", "F32", "[0,9223372036854775807,8]", "[0,0]") + "}", 0, "f").size(),
+        1u);
 }
 
 TEST(SafetensorsHeader, RefusesNamesThatComeTwice)
 {
-    EXPECT_THAT(complaint("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("a", "U8", "[1]", "[1,2]") + "}", 2),
-                HasSubstr("(a) comes twice"));
+    EXPECT_THAT(
+        complaint("{" + entry("a", "U8", "[1]", "[0,1]") + "," + entry("a", "U8", "[1]", "[1,2]") + "}", 2),
+        HasSubstr("(a) comes twice"));
     EXPECT_THAT(complaint(R"({"a":{"dtype":"U8","dtype":"I8","shape":[1],"data_offsets":[0,1]}})", 1),
                 HasSubstr("(dtype) comes twice"));
     EXPECT_THAT(complaint(R"({"__metadata__":{},"__metadata__":{}})", 0), HasSubstr("comes twice"));
     // The same key in two objects is no repetition.
-    EXPECT_EQ(io::parse_header("{" + entry("dtype", "U8", "[1]", "[0,1]") + "," + entry("shape", "U8", "[1]", "[1,2]") + "}",
-                               2, "f").size(), 2u);
+    EXPECT_EQ(io::parse_header("{" + entry("dtype", "U8", "[1]", "[0,1]") + "," +
+                                   entry("shape", "U8", "[1]", "[1,2]") + "}",
+                               2, "f")
+                  .size(),
+              2u);
 }
 
 TEST(SafetensorsHeader, RefusesMetadataThatIsNoText)

@@ -29,7 +29,10 @@ public:
         return static_cast<std::size_t>(
             std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
     }
-    friend std::filesystem::path operator/(const Scratch& s, const std::string& name) { return s.path_ / name; }
+    friend std::filesystem::path operator/(const Scratch& s, const std::string& name)
+    {
+        return s.path_ / name;
+    }
 
 private:
     std::filesystem::path path_;

@@ -97,7 +97,8 @@ TEST(Conv2d, TakesSizesAsNumbersOrPairs)
 TEST(BatchNorm2d, NormalisesByTheBatchAndKeepsStatistics)
 {
     nn::BatchNorm2d norm(1, {.momentum = 0.5});
-    const Tensor y = norm(from_vector<float>({1, 2, 3, 6}, {2, 1, 1, 2})); // mean 3, variance 3.5, unbiased 14 / 3
+    const Tensor y =
+        norm(from_vector<float>({1, 2, 3, 6}, {2, 1, 1, 2})); // mean 3, variance 3.5, unbiased 14 / 3
     const float scale = 1 / std::sqrt(3.5f + 1e-5f);
     const auto values = y.to_vector<float>();
     EXPECT_NEAR(values[0], -2 * scale, 1e-5);
@@ -186,8 +187,12 @@ TEST(Layers, RefuseWhatMakesNoSense)
     EXPECT_THAT(refused([] { nn::Linear(0, 1); }), HasSubstr("inputs (0)"));
     EXPECT_THAT(refused([] { nn::Linear(1, -1); }), HasSubstr("outputs (-1)"));
     EXPECT_THAT(refused([] { nn::Conv2d(1, 1, {.kernel_size = 0}); }), HasSubstr("kernel_size (0)"));
-    EXPECT_THAT(refused([] { nn::Conv2d(1, 1, {.kernel_size = 3, .stride = {1, 0}}); }), HasSubstr("stride (0)"));
-    EXPECT_THAT(refused([] { nn::Conv2d(1, 1, {.kernel_size = 3, .padding = -1}); }), HasSubstr("padding (-1)"));
+    EXPECT_THAT(refused([] {
+                    nn::Conv2d(1, 1, {.kernel_size = 3, .stride = {1, 0}});
+                }),
+                HasSubstr("stride (0)"));
+    EXPECT_THAT(refused([] { nn::Conv2d(1, 1, {.kernel_size = 3, .padding = -1}); }),
+                HasSubstr("padding (-1)"));
     EXPECT_THAT(refused([] { nn::Conv2d(0, 1, {.kernel_size = 3}); }), HasSubstr("input channels (0)"));
     EXPECT_THAT(refused([] { nn::BatchNorm2d(0); }), HasSubstr("channels (0)"));
     EXPECT_THAT(refused([] { nn::BatchNorm2d(1, {.eps = 0}); }), HasSubstr("eps (0)"));

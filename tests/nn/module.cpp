@@ -59,8 +59,9 @@ TEST(Module, NamesComeInOrderOfRegistrationOwnFirst)
                 ElementsAre("scale", "fc.weight", "fc.bias", "norm.weight", "norm.bias"));
     EXPECT_THAT(names(block.named_buffers()), ElementsAre("norm.running_mean", "norm.running_var"));
     EXPECT_EQ(block.parameters().size(), 5u);
-    EXPECT_THAT(names(block.state_dict()), ElementsAre("fc.bias", "fc.weight", "norm.bias", "norm.running_mean",
-                                                       "norm.running_var", "norm.weight", "scale"));
+    EXPECT_THAT(names(block.state_dict()),
+                ElementsAre("fc.bias", "fc.weight", "norm.bias", "norm.running_mean", "norm.running_var",
+                            "norm.weight", "scale"));
 }
 
 TEST(Module, ASharedParameterComesOnceButHasBothNamesInTheState)
@@ -85,7 +86,8 @@ TEST(Module, RefusesBadNamesAndUndefinedMembers)
         EXPECT_EQ(caught.kind, ErrorKind::argument) << caught.text;
         return caught.text;
     };
-    EXPECT_THAT(refused([&] { m.register_parameter("w", Variable(ones({1}))); }), HasSubstr("(w) is registered already"));
+    EXPECT_THAT(refused([&] { m.register_parameter("w", Variable(ones({1}))); }),
+                HasSubstr("(w) is registered already"));
     EXPECT_THAT(refused([&] { m.register_buffer("w", Variable(ones({1}), false)); }), HasSubstr("already"));
     EXPECT_THAT(refused([&] { m.register_module("w", child); }), HasSubstr("already"));
     EXPECT_THAT(refused([&] { m.register_module("a.b", child); }), HasSubstr("no dot"));
@@ -216,8 +218,9 @@ TEST(StateDict, OneErrorTellsAllThatDoesNotFitAndNothingChanges)
     state.at("scale") = Tensor();
     const Caught caught = error_of([&] { block.load_state_dict(state); });
     EXPECT_EQ(caught.kind, ErrorKind::shape);
-    for (const char* part : {"missing: (fc.bias)", "unexpected: (fc.gain)", "(norm.weight) has the shape [5] where [4]",
-                             "(norm.bias) has the dtype i32 where f32", "(scale) is undefined"})
+    for (const char* part :
+         {"missing: (fc.bias)", "unexpected: (fc.gain)", "(norm.weight) has the shape [5] where [4]",
+          "(norm.bias) has the dtype i32 where f32", "(scale) is undefined"})
         EXPECT_THAT(caught.text, HasSubstr(part));
     EXPECT_EQ(block.fc.weight.to_vector<float>(), before);
 }
@@ -255,7 +258,9 @@ TEST(StateDict, ComesFromAnyDevice)
     nn::Linear net(3, 2);
     nn::StateDict host;
     for (const auto& [name, value] : net.state_dict())
-        host.emplace(name, from_vector(value.to_vector<float>(), value.shape(), {.device = Device("reference")}) + 1.0);
+        host.emplace(name,
+                     from_vector(value.to_vector<float>(), value.shape(), {.device = Device("reference")}) +
+                         1.0);
     const auto before = net.weight.to_vector<float>();
     net.load_state_dict(host);
     const auto after = net.weight.to_vector<float>();
@@ -268,10 +273,12 @@ TEST(StateDict, IsNotLoadedWhileRecording)
     nn::Linear net(3, 2);
     const nn::StateDict state = net.state_dict();
     const Caught caught = error_of([&] {
-        record([&](Tensor x) {
-            net.load_state_dict(state);
-            return net(x);
-        }, {spec({symbol("batch"), 3})});
+        record(
+            [&](Tensor x) {
+                net.load_state_dict(state);
+                return net(x);
+            },
+            {spec({symbol("batch"), 3})});
     });
     EXPECT_EQ(caught.kind, ErrorKind::state);
     EXPECT_THAT(caught.text, HasSubstr("recorded"));

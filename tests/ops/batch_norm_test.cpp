@@ -101,12 +101,14 @@ TEST_P(BatchNorm, HasGradients)
 TEST(BatchNormOp, UpdatesStatisticsOfAProgram)
 {
     const Dim batch = symbol("batch");
-    Variable mean(zeros({3}), false), var(ones({3}), false), eager_mean(zeros({3}), false), eager_var(ones({3}), false);
+    Variable mean(zeros({3}), false), var(ones({3}), false), eager_mean(zeros({3}), false),
+        eager_var(ones({3}), false);
     const Program program =
         record([&](Tensor x) { return batch_norm(x, mean, var, {}, {}); }, {spec({batch, 3, 4, 4})});
     for (const std::int64_t n : {4, 9, 1}) {
         const Tensor x = tensor({n, 3, 4, 4}, static_cast<std::uint32_t>(n));
-        EXPECT_EQ(program(x).to_vector<float>(), batch_norm(x, eager_mean, eager_var, {}, {}).to_vector<float>());
+        EXPECT_EQ(program(x).to_vector<float>(),
+                  batch_norm(x, eager_mean, eager_var, {}, {}).to_vector<float>());
         EXPECT_EQ(mean.to_vector<float>(), eager_mean.to_vector<float>());
         EXPECT_EQ(var.to_vector<float>(), eager_var.to_vector<float>());
     }

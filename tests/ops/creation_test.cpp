@@ -68,8 +68,8 @@ TEST(Arange, Counts)
 TEST(Arange, FollowsASymbol)
 {
     const Dim n = symbol("n");
-    const Program program =
-        record([](Tensor x) { return x + arange(x.size(0), {.dtype = f32}) + full({x.size(0)}, 10); }, {spec({n})});
+    const Program program = record(
+        [](Tensor x) { return x + arange(x.size(0), {.dtype = f32}) + full({x.size(0)}, 10); }, {spec({n})});
     for (const std::int64_t size : {1, 6, 0, 300}) {
         const Floats found = program(zeros({size})).to_vector<float>();
         ASSERT_EQ(found.size(), static_cast<std::size_t>(size));

@@ -32,7 +32,8 @@ struct Case {
     }
 };
 const std::vector<Case> cases{
-    {"digits", {128, 10}}, {"texels", {33, 16}}, {"one", {1, 1}}, {"images", {2, 5, 4, 3}}, {"sequence", {3, 12, 7}},
+    {"digits", {128, 10}},    {"texels", {33, 16}},     {"one", {1, 1}},
+    {"images", {2, 5, 4, 3}}, {"sequence", {3, 12, 7}},
 };
 class CrossEntropy : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Shapes, CrossEntropy, testing::ValuesIn(cases),
@@ -81,11 +82,13 @@ TEST_P(CrossEntropy, HasTheGradient)
     const Ints t = classes(count_of(c.target()), c.logits[1]);
     cross_entropy(x, from_vector(t, shape_of(c.target()))).backward();
     const Floats p = softmax(x, 1).to_vector<float>(), found = x.grad().to_vector<float>();
-    const std::int64_t classes_count = c.logits[1], inner = count_of(c.logits) / (c.logits[0] * classes_count);
+    const std::int64_t classes_count = c.logits[1],
+                       inner = count_of(c.logits) / (c.logits[0] * classes_count);
     for (std::size_t i = 0; i < p.size(); ++i) {
         const auto e = static_cast<std::int64_t>(i);
         const std::int64_t k = e / inner % classes_count, row = e / inner / classes_count * inner + e % inner;
-        const double want = (p[i] - (t[static_cast<std::size_t>(row)] == k ? 1 : 0)) / static_cast<double>(t.size());
+        const double want =
+            (p[i] - (t[static_cast<std::size_t>(row)] == k ? 1 : 0)) / static_cast<double>(t.size());
         EXPECT_NEAR(found[i], want, 1e-6) << i;
     }
 }
@@ -96,7 +99,8 @@ TEST_P(CrossEntropy, PassesGradientChecks)
     const Tensor target = from_vector(classes(count_of(c.target()), c.logits[1]), shape_of(c.target()),
                                       {.device = Device("reference")});
     for (const Reduction r : {Reduction::none, Reduction::mean, Reduction::sum}) {
-        const auto first = gradient_check([&](const auto& in) { return cross_entropy(in[0], target, r); }, {c.logits});
+        const auto first =
+            gradient_check([&](const auto& in) { return cross_entropy(in[0], target, r); }, {c.logits});
         EXPECT_TRUE(first.passed) << first.message;
     }
     const auto second =
@@ -136,7 +140,8 @@ TEST(CrossEntropy, RefusesWrongInputs)
     const Tensor x = zeros({4, 3});
     const Caught long_target = error_of([&] { return cross_entropy(x, zeros({4}, {.dtype = u8})); });
     EXPECT_EQ(long_target.kind, ErrorKind::dtype);
-    EXPECT_THAT(long_target.text, HasSubstr("[cross_entropy] The target's dtype is (u8), class numbers are (i32)"));
+    EXPECT_THAT(long_target.text,
+                HasSubstr("[cross_entropy] The target's dtype is (u8), class numbers are (i32)"));
     const Caught rows = error_of([&] { return nll_loss(x, zeros({5}, {.dtype = i32})); });
     EXPECT_EQ(rows.kind, ErrorKind::shape);
     EXPECT_THAT(rows.text, HasSubstr("[nll_loss] The target's shape ([5]) is not the input's ([4, 3])"));
@@ -154,8 +159,8 @@ TEST(CrossEntropy, RecordedEqualsEager)
         const Tensor loss = cross_entropy(matmul(x, weight), t);
         return std::vector<Tensor>{loss, grad(loss, weight)};
     };
-    const Program program = record([&](Tensor x, Tensor t) { return step(x, t); },
-                                   {spec({batch, 6}), spec({batch}, i32)});
+    const Program program =
+        record([&](Tensor x, Tensor t) { return step(x, t); }, {spec({batch, 6}), spec({batch}, i32)});
     for (const std::int64_t n : {1, 7, 300, 64}) {
         const Tensor x = tensor({n, 6}, 6), t = from_vector(classes(n, 10), {n});
         const auto found = program.call({x, t}), want = step(x, t);
@@ -170,7 +175,8 @@ TEST(MseLoss, HasTheValuesOfEachReduction)
     EXPECT_THAT(mse_loss(a, b, Reduction::none).to_vector<float>(), ElementsAre(1, 0, 4, 9));
     EXPECT_EQ(mse_loss(a, b, Reduction::sum).item<float>(), 14);
     EXPECT_EQ(mse_loss(a, b).item<float>(), 3.5f);
-    const auto check = gradient_check([](const auto& in) { return mse_loss(in[0], in[1]); }, {{3, 4}, {3, 4}});
+    const auto check =
+        gradient_check([](const auto& in) { return mse_loss(in[0], in[1]); }, {{3, 4}, {3, 4}});
     EXPECT_TRUE(check.passed) << check.message;
 }
 

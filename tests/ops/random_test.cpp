@@ -16,9 +16,9 @@ using namespace reduce_tools;
 using ops::native::rp_words;
 using testing::Each;
 using testing::ElementsAreArray;
+using testing::FloatEq;
 using testing::HasSubstr;
 using testing::Pointwise;
-using testing::FloatEq;
 
 // The vectors of the authors' Random123.
 TEST(Philox, HasTheKnownAnswers)
@@ -28,7 +28,8 @@ TEST(Philox, HasTheKnownAnswers)
         return std::array{w.x, w.y, w.z, w.w};
     };
     EXPECT_EQ(words({0, 0, 0, 0}, 0, 0), (std::array{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
-    EXPECT_EQ(words({~0u, ~0u, ~0u, ~0u}, ~0u, ~0u), (std::array{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}));
+    EXPECT_EQ(words({~0u, ~0u, ~0u, ~0u}, ~0u, ~0u),
+              (std::array{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu}));
     EXPECT_EQ(words({0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u}, 0xa4093822u, 0x299f31d0u),
               (std::array{0xd16cfe09u, 0x94fdccebu, 0x5001e420u, 0x24126ea1u}));
 }
@@ -191,7 +192,9 @@ TEST(Dropout, AtTheEdges)
 TEST(Random, RecordedEqualsEager)
 {
     const Dim n = symbol("n");
-    const auto f = [](Tensor x) { return std::vector<Tensor>{dropout(x, 0.5), x + rand_like(x), randn_like(x)}; };
+    const auto f = [](Tensor x) {
+        return std::vector<Tensor>{dropout(x, 0.5), x + rand_like(x), randn_like(x)};
+    };
     const Program program = record(f, {spec({n})});
     const Tensor x = tensor({37});
     manual_seed(77);

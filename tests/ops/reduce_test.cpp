@@ -30,8 +30,8 @@ struct Case {
 
 std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
 
-// Each layout of the kernels: rows of texels, columns of texels, neither; one block, several, more than one partial
-// has; dimensions that merge and that do not; sizes of 1.
+// Each layout of the kernels: rows of texels, columns of texels, neither; one block and several; dimensions
+// that merge and that do not; sizes of 1.
 const std::vector<Case> cases{
     {"scalar", {}, {}},
     {"one", {1}, {0}},
@@ -101,7 +101,8 @@ TEST_P(Reduce, SumsStridedViewsAlike)
     std::vector<std::int64_t> reversed(larger.size());
     std::iota(reversed.rbegin(), reversed.rend(), 0);
     Tensor view = permute(tensor(larger), reversed);
-    for (std::int64_t d = 0; d < rank; ++d) view = narrow(view, d, d % 3, c.sizes[static_cast<std::size_t>(d)]);
+    for (std::int64_t d = 0; d < rank; ++d)
+        view = narrow(view, d, d % 3, c.sizes[static_cast<std::size_t>(d)]);
     expect_sums(sum(view, c.dims).to_vector<float>(), groups_of(view.to_vector<float>(), c.sizes, normal(c)));
 }
 
@@ -124,9 +125,11 @@ TEST_P(Reduce, HasGradients)
     if (count_of(c.sizes) > 5000) return;
     const auto of_sum = gradient_check([&](const auto& in) { return sum(square(in[0]), c.dims); }, {c.sizes});
     EXPECT_TRUE(of_sum.passed) << of_sum.message;
-    const auto of_mean = gradient_check([&](const auto& in) { return mean(square(in[0]), c.dims, true); }, {c.sizes});
+    const auto of_mean =
+        gradient_check([&](const auto& in) { return mean(square(in[0]), c.dims, true); }, {c.sizes});
     EXPECT_TRUE(of_mean.passed) << of_mean.message;
-    const auto of_amax = gradient_check([&](const auto& in) { return square(amax(in[0], c.dims)); }, {c.sizes});
+    const auto of_amax =
+        gradient_check([&](const auto& in) { return square(amax(in[0], c.dims)); }, {c.sizes});
     EXPECT_TRUE(of_amax.passed) << of_amax.message;
 }
 
@@ -200,7 +203,8 @@ TEST(Sum, RefusesWrongDims)
 TEST(Mean, DividesByTheCount)
 {
     EXPECT_FLOAT_EQ(mean(arange(5, {.dtype = f32})).item<float>(), 2);
-    EXPECT_THAT(mean(arange(6, {.dtype = f32}).reshape({2, 3}), {0}).to_vector<float>(), ElementsAre(1.5f, 2.5f, 3.5f));
+    EXPECT_THAT(mean(arange(6, {.dtype = f32}).reshape({2, 3}), {0}).to_vector<float>(),
+                ElementsAre(1.5f, 2.5f, 3.5f));
 }
 
 TEST(SumTo, SumsWhatBroadcastingMade)
@@ -301,13 +305,14 @@ TEST(Reduce, RecordedEqualsEager)
     const Dim n = symbol("n");
     const Program program = record(
         [](Tensor x) {
-            return std::vector<Tensor>{sum(x), sum(x, {0}), sum(x, {1}), mean(x, {0}), amax(x, {0}), amax(x, {1})};
+            return std::vector<Tensor>{sum(x),       sum(x, {0}),  sum(x, {1}),
+                                       mean(x, {0}), amax(x, {0}), amax(x, {1})};
         },
         {spec({n, 8})});
     for (const std::int64_t size : {1, 2, 31, 32, 33, 256, 257, 5000, 1, 70000}) {
         const Tensor x = tensor({size, 8}, 3);
         const std::vector<Tensor> found = program.call({x});
-        const std::vector<Tensor> want{sum(x),        sum(x, {0}),  sum(x, {1}),
+        const std::vector<Tensor> want{sum(x),       sum(x, {0}),  sum(x, {1}),
                                        mean(x, {0}), amax(x, {0}), amax(x, {1})};
         for (std::size_t i = 0; i < want.size(); ++i)
             EXPECT_EQ(found[i].to_vector<float>(), want[i].to_vector<float>()) << size << ", result " << i;

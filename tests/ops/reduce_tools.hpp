@@ -1,5 +1,5 @@
-// Tensors for the tests of reductions: small views of every kind, their values on the host, and the numeric class of
-// sums as plain C++.
+// For the tests of reductions and what is made of them: tensors of known numbers, plain loops over them, and
+// the numeric class of sums as plain C++.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -50,8 +50,8 @@ template <class F> reprise::GradCheck gradient_check(F f, const std::vector<Size
 {
     std::vector<reprise::Tensor> in;
     for (std::size_t i = 0; i < sizes.size(); ++i)
-        in.push_back(reprise::from_vector(numbers(count_of(sizes[i]), static_cast<std::uint32_t>(i + 1)), shape_of(sizes[i]),
-                                          {.device = reprise::Device("reference")}));
+        in.push_back(reprise::from_vector(numbers(count_of(sizes[i]), static_cast<std::uint32_t>(i + 1)),
+                                          shape_of(sizes[i]), {.device = reprise::Device("reference")}));
     return reprise::gradcheck(f, in);
 }
 
@@ -61,9 +61,9 @@ template <class F> auto gradient_of(F f)
     return [f](const std::vector<reprise::Tensor>& in) {
         reprise::Tensor x = in[0].requires_grad() ? in[0] : in[0].detach().requires_grad_();
         const reprise::Tensor y = f(x);
-        const reprise::Tensor weights = reprise::cast(reprise::from_vector(numbers(y.numel().value(), 77), y.shape(),
-                                                                           {.device = y.device()}),
-                                                      y.dtype());
+        const reprise::Tensor weights = reprise::cast(
+            reprise::from_vector(numbers(y.numel().value(), 77), y.shape(), {.device = y.device()}),
+            y.dtype());
         return reprise::grad(reprise::sum(y * weights), x, {.create_graph = true, .cotangents = {}});
     };
 }
@@ -88,7 +88,8 @@ inline std::vector<Floats> groups_of(const Floats& x, const Sizes& sizes, std::v
         std::int64_t rest = static_cast<std::int64_t>(i), block = static_cast<std::int64_t>(x.size());
         for (std::size_t d = 0; d < sizes.size(); ++d) {
             block /= sizes[d];
-            if (!reduced(d)) output = output * static_cast<std::size_t>(sizes[d]) + static_cast<std::size_t>(rest / block);
+            if (!reduced(d))
+                output = output * static_cast<std::size_t>(sizes[d]) + static_cast<std::size_t>(rest / block);
             rest %= block;
         }
         groups[output].push_back(x[i]);

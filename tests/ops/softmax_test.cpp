@@ -27,9 +27,16 @@ struct Case {
 
 // Whole texels along the rows and not, rows of other dimensions, more than one block of 256, one element.
 const std::vector<Case> cases{
-    {"one", {1}, 0},          {"five", {5}, 0},           {"classes", {128, 10}, 1},      {"texels", {33, 64}, -1},
-    {"blocks", {3, 1000}, 1}, {"odd_blocks", {3, 999}, 1}, {"columns", {40, 7}, 0},       {"images", {2, 5, 6, 7}, 1},
-    {"attention", {2, 3, 8, 8}, 3}, {"alternating", {3, 4, 2, 5, 3}, 2},
+    {"one", {1}, 0},
+    {"five", {5}, 0},
+    {"classes", {128, 10}, 1},
+    {"texels", {33, 64}, -1},
+    {"blocks", {3, 1000}, 1},
+    {"odd_blocks", {3, 999}, 1},
+    {"columns", {40, 7}, 0},
+    {"images", {2, 5, 6, 7}, 1},
+    {"attention", {2, 3, 8, 8}, 3},
+    {"alternating", {3, 4, 2, 5, 3}, 2},
 };
 class Softmax : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Shapes, Softmax, testing::ValuesIn(cases),
@@ -44,7 +51,8 @@ Floats softmax_of_rows(const Floats& x, std::size_t n, bool logarithm)
         double total = 0;
         for (std::size_t i = row; i < row + n; ++i) total += std::exp(x[i] - largest);
         for (std::size_t i = row; i < row + n; ++i)
-            y[i] = static_cast<float>(logarithm ? x[i] - largest - std::log(total) : std::exp(x[i] - largest) / total);
+            y[i] = static_cast<float>(logarithm ? x[i] - largest - std::log(total)
+                                                : std::exp(x[i] - largest) / total);
     }
     return y;
 }
@@ -63,7 +71,8 @@ Floats rows_of(const Tensor& t, std::int64_t dim)
 void expect_rows(const Floats& found, const Floats& want, double tolerance)
 {
     ASSERT_EQ(found.size(), want.size());
-    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(found[i], want[i], tolerance * (1 + std::fabs(want[i]))) << i;
+    for (std::size_t i = 0; i < want.size(); ++i)
+        EXPECT_NEAR(found[i], want[i], tolerance * (1 + std::fabs(want[i]))) << i;
 }
 
 TEST_P(Softmax, HasTheValues)
@@ -85,7 +94,8 @@ TEST_P(Softmax, TakesStridedViews)
     std::vector<std::int64_t> reversed(larger.size());
     std::iota(reversed.rbegin(), reversed.rend(), 0);
     Tensor view = permute(tensor(larger, 3), reversed);
-    for (std::size_t d = 0; d < c.sizes.size(); ++d) view = narrow(view, static_cast<std::int64_t>(d), 1, c.sizes[d]);
+    for (std::size_t d = 0; d < c.sizes.size(); ++d)
+        view = narrow(view, static_cast<std::int64_t>(d), 1, c.sizes[d]);
     const Tensor copy = from_vector(view.to_vector<float>(), shape_of(c.sizes));
     EXPECT_EQ(softmax(view, c.dim).to_vector<float>(), softmax(copy, c.dim).to_vector<float>());
     EXPECT_EQ(log_softmax(view, c.dim).to_vector<float>(), log_softmax(copy, c.dim).to_vector<float>());
@@ -117,9 +127,11 @@ TEST_P(Softmax, GradientsAgreeWithPrimitives)
 
 TEST(Softmax, HasSecondGradients)
 {
-    const auto of_softmax = gradient_check(gradient_of([](const Tensor& x) { return softmax(x, 1); }), {{3, 5}});
+    const auto of_softmax =
+        gradient_check(gradient_of([](const Tensor& x) { return softmax(x, 1); }), {{3, 5}});
     EXPECT_TRUE(of_softmax.passed) << of_softmax.message;
-    const auto of_log = gradient_check(gradient_of([](const Tensor& x) { return log_softmax(x, 0); }), {{3, 5}});
+    const auto of_log =
+        gradient_check(gradient_of([](const Tensor& x) { return log_softmax(x, 0); }), {{3, 5}});
     EXPECT_TRUE(of_log.passed) << of_log.message;
 }
 

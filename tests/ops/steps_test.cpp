@@ -18,11 +18,12 @@ void expect_near(const Tensor& found, const Doubles& want)
 {
     const Floats v = found.to_vector<float>();
     ASSERT_EQ(v.size(), want.size());
-    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(v[i], want[i], 2e-6 * (1 + std::fabs(want[i]))) << i;
+    for (std::size_t i = 0; i < want.size(); ++i)
+        EXPECT_NEAR(v[i], want[i], 2e-6 * (1 + std::fabs(want[i]))) << i;
 }
 
 Tensor number(double v) { return from_vector(Floats{static_cast<float>(v)}); } // in memory
-Tensor known(double v) { return full({}, v); }                                  // by the host
+Tensor known(double v) { return full({}, v); }                                 // by the host
 
 const std::vector<std::int64_t> sizes{1, 3, 4, 1000};
 
@@ -33,8 +34,8 @@ struct Sgd {
 
 TEST(SgdStep, FollowsTheFormula)
 {
-    for (const Sgd& o : {Sgd{0, 0, 0, false}, Sgd{0, 0, 0.1, false}, Sgd{0.9, 0, 0, false}, Sgd{0.9, 0.3, 0.01, false},
-                         Sgd{0.8, 0, 0.05, true}})
+    for (const Sgd& o : {Sgd{0, 0, 0, false}, Sgd{0, 0, 0.1, false}, Sgd{0.9, 0, 0, false},
+                         Sgd{0.9, 0.3, 0.01, false}, Sgd{0.8, 0, 0.05, true}})
         for (const std::int64_t n : sizes) {
             Tensor p = tensor({n}, 1), v = tensor({n}, 2);
             Doubles want_p = doubles(numbers(n, 1)), want_v = doubles(numbers(n, 2));
@@ -67,8 +68,8 @@ struct Adam {
 
 TEST(AdamStep, FollowsTheFormula)
 {
-    for (const Adam& o : {Adam{0.9, 0.999, 0, false}, Adam{0.9, 0.99, 0.1, false}, Adam{0.9, 0.999, 0.1, true},
-                          Adam{0.3, 0.9, 0, false}, Adam{0, 0, 0, false}})
+    for (const Adam& o : {Adam{0.9, 0.999, 0, false}, Adam{0.9, 0.99, 0.1, false},
+                          Adam{0.9, 0.999, 0.1, true}, Adam{0.3, 0.9, 0, false}, Adam{0, 0, 0, false}})
         for (const std::int64_t n : sizes) {
             const auto count = static_cast<std::size_t>(n);
             Tensor p = tensor({n}, 1), m = zeros({n}), v = zeros({n});
@@ -146,7 +147,8 @@ TEST(Steps, RefuseWhatDoesNotFit)
     EXPECT_EQ(rates.kind, ErrorKind::shape);
     EXPECT_THAT(rates.text, HasSubstr("[sgd_step] The lr is f32[2]"));
     const Caught integers = error_of([&] {
-        return adam_step(p, zeros({3}, {.dtype = i32}), p, p, {.lr = lr, .correction1 = lr, .correction2 = lr});
+        return adam_step(p, zeros({3}, {.dtype = i32}), p, p,
+                         {.lr = lr, .correction1 = lr, .correction2 = lr});
     });
     EXPECT_EQ(integers.kind, ErrorKind::dtype);
 }

@@ -19,15 +19,9 @@ using testing::HasSubstr;
 constexpr std::size_t count = 7;
 constexpr long long length = 7;
 
-Variable parameter(std::size_t n = count)
-{
-    return Variable(from_vector(initial(n)));
-}
+Variable parameter(std::size_t n = count) { return Variable(from_vector(initial(n))); }
 
-std::vector<double> doubles(const std::vector<float>& v)
-{
-    return {v.begin(), v.end()};
-}
+std::vector<double> doubles(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
 void expect_near(const Tensor& tensor, const std::vector<double>& expected, const char* what)
 {
@@ -37,8 +31,8 @@ void expect_near(const Tensor& tensor, const std::vector<double>& expected, cons
         EXPECT_NEAR(values[i], expected[i], 2e-6 * (1 + std::abs(expected[i]))) << what << " " << i;
 }
 
-// Five steps with gradients given, against the formula in double: in eager code, and through a program whose input is
-// the gradient.
+// Five steps with gradients given, against the formula in double: in eager code, and through a program whose input
+// is the gradient.
 template <class Reference, class Make> void follow(Reference eager, const Make& make)
 {
     eager.p = doubles(initial(count));
@@ -108,8 +102,10 @@ INSTANTIATE_TEST_SUITE_P(Options, AdamFormula,
 struct AnyOptimizer : testing::TestWithParam<bool> {
     std::unique_ptr<optim::Optimizer> make(std::vector<Variable> parameters, double lr = 0.1) const
     {
-        if (GetParam()) return std::make_unique<optim::Adam>(std::move(parameters), optim::AdamOptions{.lr = lr});
-        return std::make_unique<optim::SGD>(std::move(parameters), optim::SGDOptions{.lr = lr, .momentum = 0.9});
+        if (GetParam())
+            return std::make_unique<optim::Adam>(std::move(parameters), optim::AdamOptions{.lr = lr});
+        return std::make_unique<optim::SGD>(std::move(parameters),
+                                            optim::SGDOptions{.lr = lr, .momentum = 0.9});
     }
     static void set_grad(Variable p, int step) { p.set_grad(from_vector(gradient(count, step))); }
 };
@@ -181,6 +177,20 @@ TEST_P(AnyOptimizer, WhereAGradientDoesNotFitAllStay)
     set_grad(c, 0);
     make({c})->step();
     EXPECT_EQ(a.to_vector<float>(), c.to_vector<float>());
+}
+
+TEST_P(AnyOptimizer, ParametersMayBeOnSeveralDevices)
+{
+    const TensorOptions reference{.device = Device("reference")};
+    Variable p = parameter(), q(from_vector(initial(count), {length}, reference));
+    const auto optimizer = make({p, q});
+    for (int step = 0; step < 2; ++step) {
+        set_grad(p, step);
+        q.set_grad(from_vector(gradient(count, step), {length}, reference));
+        optimizer->step();
+    }
+    expect_near(q, doubles(p.to_vector<float>()), "on the reference");
+    EXPECT_NE(q.to_vector<float>(), initial(count));
 }
 
 TEST_P(AnyOptimizer, ARecordedProgramFollowsTheLearningRate)
@@ -349,17 +359,21 @@ TEST_P(AnyOptimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn)
         return caught;
     };
     EXPECT_EQ(refused([&](auto& s) { s.at(moment) = ones({3}); }).kind, ErrorKind::shape);
-    EXPECT_EQ(refused([&](auto& s) { s.at(moment) = ones({length}, {.dtype = i32}); }).kind, ErrorKind::dtype);
+    EXPECT_EQ(refused([&](auto& s) { s.at(moment) = ones({length}, {.dtype = i32}); }).kind,
+              ErrorKind::dtype);
     EXPECT_EQ(refused([&](auto& s) { s.at(moment) = Tensor(); }).kind, ErrorKind::shape);
     EXPECT_EQ(refused([&](auto& s) { s.erase(moment); }).kind, ErrorKind::argument);
     EXPECT_EQ(refused([&](auto& s) { s.erase("0.step"); }).kind, ErrorKind::argument);
     EXPECT_EQ(refused([&](auto& s) { s.erase("lr"); }).kind, ErrorKind::argument);
     EXPECT_EQ(refused([&](auto& s) { s.at("lr") = full({1}, -1); }).kind, ErrorKind::argument);
     EXPECT_EQ(refused([&](auto& s) { s.at("lr") = full({2}, 1); }).kind, ErrorKind::argument);
-    EXPECT_EQ(refused([&](auto& s) { s.at("0.step") = full({1}, 0, {.dtype = i32}); }).kind, ErrorKind::argument);
+    EXPECT_EQ(refused([&](auto& s) { s.at("0.step") = full({1}, 0, {.dtype = i32}); }).kind,
+              ErrorKind::argument);
     EXPECT_EQ(refused([&](auto& s) { s.at("0.step") = full({1}, 1); }).kind, ErrorKind::argument);
-    EXPECT_THAT(refused([&](auto& s) { s.emplace("1.step", full({1}, 1, {.dtype = i32})); }).text, HasSubstr("(1.step)"));
-    EXPECT_THAT(refused([&](auto& s) { s.emplace("0.speed", ones({length})); }).text, HasSubstr("another kind"));
+    EXPECT_THAT(refused([&](auto& s) { s.emplace("1.step", full({1}, 1, {.dtype = i32})); }).text,
+                HasSubstr("(1.step)"));
+    EXPECT_THAT(refused([&](auto& s) { s.emplace("0.speed", ones({length})); }).text,
+                HasSubstr("another kind"));
     for (const char* name : {"step", "0", "x.step", "-1.step", "0x.step", "99999999999999999999.step"})
         EXPECT_EQ(refused([&](auto& s) { s.emplace(name, ones({1})); }).kind, ErrorKind::argument) << name;
 }
@@ -383,13 +397,17 @@ TEST_P(AnyOptimizer, RefusesWhatCannotBeTrained)
 
 TEST(Optimizers, RefuseOptionsOutOfRange)
 {
-    const auto sgd = [](const optim::SGDOptions& o) { return error_of([&] { optim::SGD({parameter()}, o); }).text; };
+    const auto sgd = [](const optim::SGDOptions& o) {
+        return error_of([&] { optim::SGD({parameter()}, o); }).text;
+    };
     EXPECT_THAT(sgd({.momentum = -1}), HasSubstr("momentum (-1)"));
     EXPECT_THAT(sgd({.dampening = -1}), HasSubstr("dampening (-1)"));
     EXPECT_THAT(sgd({.weight_decay = -1}), HasSubstr("weight_decay (-1)"));
     EXPECT_THAT(sgd({.nesterov = true}), HasSubstr("Nesterov"));
     EXPECT_THAT(sgd({.momentum = 0.9, .dampening = 0.1, .nesterov = true}), HasSubstr("Nesterov"));
-    const auto adam = [](const optim::AdamOptions& o) { return error_of([&] { optim::Adam({parameter()}, o); }).text; };
+    const auto adam = [](const optim::AdamOptions& o) {
+        return error_of([&] { optim::Adam({parameter()}, o); }).text;
+    };
     EXPECT_THAT(adam({.betas = {1, 0.9}}), HasSubstr("beta (1)"));
     EXPECT_THAT(adam({.betas = {0.9, -0.1}}), HasSubstr("beta (-0.1)"));
     EXPECT_THAT(adam({.eps = -1}), HasSubstr("eps (-1)"));

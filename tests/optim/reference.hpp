@@ -47,7 +47,8 @@ struct AdamReference {
 inline std::vector<float> initial(std::size_t count)
 {
     std::vector<float> out;
-    for (std::size_t i = 0; i < count; ++i) out.push_back(static_cast<float>(std::sin(1.0 + static_cast<double>(i))));
+    for (std::size_t i = 0; i < count; ++i)
+        out.push_back(static_cast<float>(std::sin(1.0 + static_cast<double>(i))));
     return out;
 }
 

@@ -16,7 +16,7 @@ namespace {
 using test::Net;
 using testing::IsEmpty;
 
-const std::vector<std::int64_t> batches = {0, 1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 100, 257};
+const std::vector<std::int64_t> batches = {0, 1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 100, 257, 513, 1200};
 
 struct Case {
     const char* device;

@@ -30,8 +30,9 @@ std::vector<reprise::DeviceDescription> two()
 TEST(DevicesText, TellsEachDeviceAndEachRefusal)
 {
     const std::string text = command::devices_text(two(), "vulkan:0");
-    for (const char* part : {"vulkan:0  llvmpipe (LLVM 15.0.6, 256 bits)  [default]", "llvmpipe 22.3.6", "3.0 GiB",
-                             "texel slab, f64", "(refused)  Old GPU", "it has no bufferDeviceAddress"})
+    for (const char* part :
+         {"vulkan:0  llvmpipe (LLVM 15.0.6, 256 bits)  [default]", "llvmpipe 22.3.6", "3.0 GiB",
+          "texel slab, f64", "(refused)  Old GPU", "it has no bufferDeviceAddress"})
         EXPECT_THAT(text, HasSubstr(part));
     EXPECT_THAT(command::devices_text(two(), ""), Not(HasSubstr("[default]")));
     EXPECT_EQ(command::devices_text({}, ""), "");

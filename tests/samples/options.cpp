@@ -27,8 +27,9 @@ TEST_F(OptionsTest, HasDefaults)
 
 TEST_F(OptionsTest, TakesAll)
 {
-    const CommandLine line = parsed({"--epochs", "2", "--batch=64", "--device", "vulkan:1", "--data", "d", "--out", "o",
-                                     "--seed", "18446744073709551615", "--train-limit", "6400"});
+    const CommandLine line =
+        parsed({"--epochs", "2", "--batch=64", "--device", "vulkan:1", "--data", "d", "--out", "o", "--seed",
+                "18446744073709551615", "--train-limit", "6400"});
     ASSERT_FALSE(line.exit_code) << err.str();
     EXPECT_EQ(line.options.epochs, 2);
     EXPECT_EQ(line.options.batch, 64);
@@ -42,7 +43,8 @@ TEST_F(OptionsTest, TakesAll)
 TEST_F(OptionsTest, HelpNamesEveryOption)
 {
     EXPECT_EQ(parsed({"--help"}).exit_code, 0);
-    for (const char* name : {"--epochs", "--batch", "--device", "--data", "--out", "--seed", "--train-limit", "--help"})
+    for (const char* name :
+         {"--epochs", "--batch", "--device", "--data", "--out", "--seed", "--train-limit", "--help"})
         EXPECT_THAT(out.str(), HasSubstr(name));
     EXPECT_EQ(err.str(), "");
 }
@@ -50,9 +52,9 @@ TEST_F(OptionsTest, HelpNamesEveryOption)
 TEST_F(OptionsTest, RefusesWhatMakesNoSense)
 {
     const std::vector<std::vector<std::string>> wrong = {
-        {"--epochs", "0"}, {"--epochs", "-1"}, {"--epochs", "many"}, {"--epochs"},       {"--batch", "0"},
-        {"--batch", "1e9"}, {"--batch", "60001"}, {"--seed", "-1"},   {"--seed", "1.5"}, {"--train-limit", "0"},
-        {"--nonsense"},     {"stray"},
+        {"--epochs", "0"}, {"--epochs", "-1"},     {"--epochs", "many"}, {"--epochs"},
+        {"--batch", "0"},  {"--batch", "1e9"},     {"--batch", "60001"}, {"--seed", "-1"},
+        {"--seed", "1.5"}, {"--train-limit", "0"}, {"--nonsense"},       {"stray"},
     };
     for (const auto& arguments : wrong) {
         err.str("");

@@ -15,14 +15,21 @@ using testing::Not;
 
 Progress half()
 {
-    return {.epoch = 2, .epochs = 4, .step = 235, .steps = 469, .loss = 0.41234, .accuracy = 0.8512,
-            .images_per_second = 1234.4, .seconds_left = 83};
+    return {.epoch = 2,
+            .epochs = 4,
+            .step = 235,
+            .steps = 469,
+            .loss = 0.41234,
+            .accuracy = 0.8512,
+            .images_per_second = 1234.4,
+            .seconds_left = 83};
 }
 
 TEST(ProgressLine, TellsEverything)
 {
     const std::string line = progress_line(half(), 120);
-    for (const char* part : {"epoch 2/4 [", "235/469", "loss 0.412", "accuracy 85.1 %", "1234 images/s", "1:23 left"})
+    for (const char* part :
+         {"epoch 2/4 [", "235/469", "loss 0.412", "accuracy 85.1 %", "1234 images/s", "1:23 left"})
         EXPECT_THAT(line, HasSubstr(part));
 }
 

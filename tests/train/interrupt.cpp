@@ -12,10 +12,7 @@ namespace {
 using namespace reprise;
 
 int counted = 0;
-extern "C" void count(int)
-{
-    ++counted;
-}
+extern "C" void count(int) { ++counted; }
 
 TEST(Interrupt, SetsAFlagForEitherSignal)
 {

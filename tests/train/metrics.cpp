@@ -21,7 +21,10 @@ TEST(Metrics, KeepsValuesTypesAndOrder)
     Metrics inner;
     inner.set("epochs", 3);
     Metrics m;
-    m.set("z", 0.5).set("device", "vulkan:0").set("ok", true).set("seed", std::numeric_limits<std::uint64_t>::max());
+    m.set("z", 0.5)
+        .set("device", "vulkan:0")
+        .set("ok", true)
+        .set("seed", std::numeric_limits<std::uint64_t>::max());
     m.set("n", std::int64_t{-7}).set("losses", std::vector<double>{1, 0.25}).set("options", inner);
     const auto json = nlohmann::ordered_json::parse(m.json());
     EXPECT_EQ(json.begin().key(), "z");

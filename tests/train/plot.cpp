@@ -17,12 +17,12 @@
 namespace {
 
 using namespace reprise;
-using train::Figure;
-using train::Panel;
-using train::Series;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using train::Figure;
+using train::Panel;
+using train::Series;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -62,8 +62,12 @@ TEST(Ticks, ComeInAReadableNumberAtAnyRange)
 Figure one_panel(std::vector<Series> series)
 {
     return {.title = "Title",
-            .panels = {{.title = "Panel", .x_label = "step", .y_label = "loss (nats)", .series = std::move(series),
-                        .y_min = {}, .y_max = {}}}};
+            .panels = {{.title = "Panel",
+                        .x_label = "step",
+                        .y_label = "loss (nats)",
+                        .series = std::move(series),
+                        .y_min = {},
+                        .y_max = {}}}};
 }
 
 // Every coordinate of the drawing is a number inside the picture; every element that is opened is closed.
@@ -77,14 +81,17 @@ void expect_sound(const std::string& svg)
         return n;
     };
     for (const char* element : {"svg", "text", "g", "clipPath"})
-        EXPECT_EQ(count("<" + std::string(element) + " "), count("</" + std::string(element) + ">")) << element;
+        EXPECT_EQ(count("<" + std::string(element) + " "), count("</" + std::string(element) + ">"))
+            << element;
 }
 
 TEST(Plot, ShowsTitlesAxesUnitsAndLegend)
 {
-    const std::string svg = train::to_svg(one_panel({{.label = "training", .x = {1, 2, 3}, .y = {3, 2, 1}},
-                                                     {.label = "test", .x = {3}, .y = {1.5}, .points = true}}));
-    for (const char* part : {">Title<", ">Panel<", ">step<", ">loss (nats)<", ">training<", ">test<", ">1.0<", "<circle"})
+    const std::string svg =
+        train::to_svg(one_panel({{.label = "training", .x = {1, 2, 3}, .y = {3, 2, 1}},
+                                 {.label = "test", .x = {3}, .y = {1.5}, .points = true}}));
+    for (const char* part :
+         {">Title<", ">Panel<", ">step<", ">loss (nats)<", ">training<", ">test<", ">1.0<", "<circle"})
         EXPECT_THAT(svg, HasSubstr(part));
     expect_sound(svg);
 }
@@ -155,7 +162,9 @@ TEST(Plot, DoesNotDependOnTheLocale)
 
 TEST(Plot, RefusesSeriesThatDoNotMatch)
 {
-    const Caught caught = error_of([] { return train::to_svg(one_panel({{.label = "s", .x = {1, 2}, .y = {1}}})); });
+    const Caught caught = error_of([] {
+        return train::to_svg(one_panel({{.label = "s", .x = {1, 2}, .y = {1}}}));
+    });
     EXPECT_EQ(caught.kind, ErrorKind::argument);
     EXPECT_THAT(caught.text, HasSubstr("(s) has 2 x, but 1 y"));
 }

@@ -25,7 +25,8 @@ std::string default_name()
 
 void add_devices(CLI::App& app)
 {
-    CLI::App* const devices = app.add_subcommand("devices", "Lists every device, and says why one was refused");
+    CLI::App* const devices =
+        app.add_subcommand("devices", "Lists every device, and says why one was refused");
     const auto json = std::make_shared<bool>(false);
     devices->add_flag("--json", *json, "As JSON");
     devices->callback([json] {

@@ -37,7 +37,8 @@ std::string memory_text(std::uint64_t bytes)
     return text;
 }
 
-std::string devices_text(const std::vector<reprise::DeviceDescription>& devices, const std::string& default_name)
+std::string devices_text(const std::vector<reprise::DeviceDescription>& devices,
+                         const std::string& default_name)
 {
     std::string out;
     for (const reprise::DeviceDescription& d : devices) {
@@ -54,7 +55,8 @@ std::string devices_text(const std::vector<reprise::DeviceDescription>& devices,
     return out;
 }
 
-std::string devices_json(const std::vector<reprise::DeviceDescription>& devices, const std::string& default_name)
+std::string devices_json(const std::vector<reprise::DeviceDescription>& devices,
+                         const std::string& default_name)
 {
     using Json = nlohmann::ordered_json;
     Json list = Json::array();

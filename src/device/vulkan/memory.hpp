@@ -44,7 +44,7 @@ private:
     SubAllocator ranges_;
     std::mutex growth_; // one thread at a time asks the driver
     mutable std::shared_mutex mutex_;
-    std::map<Address, Place> places_;                          // blocks and added ranges
+    std::map<Address, Place> places_;              // blocks and added ranges
     std::vector<std::unique_ptr<Buffer>> further_; // by number of block; 0, the slab, is null
 };
 

@@ -1,0 +1,148 @@
+// Elementwise kernels give the bits of the native reader on software drivers, where / and sqrt round correctly; other
+// devices come close to it.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#if defined(__SSE__) || defined(_M_X64)
+#include <xmmintrin.h>
+#endif
+
+#include "graph/cell.hpp"
+#include "ops/op_suite.hpp"
+#include "ops/readers.hpp"
+#include "ops/registry.hpp"
+#include "support/devices.hpp"
+
+namespace reprise::test {
+namespace {
+
+using ops::NativeRow;
+
+// While it lives, this thread's floats lose their subnormals as the device's do.
+class FlushSubnormals {
+public:
+#if defined(__SSE__) || defined(_M_X64)
+    explicit FlushSubnormals(bool on) : before_(_mm_getcsr())
+    {
+        if (on) _mm_setcsr(before_ | 0x8040u); // flush results to zero, read subnormals as zero
+    }
+    ~FlushSubnormals() { _mm_setcsr(before_); }
+
+private:
+    unsigned before_;
+#else
+    explicit FlushSubnormals(bool) {}
+#endif
+};
+
+constexpr float specials[] = {0.0f,
+                              -0.0f,
+                              1.0f,
+                              -1.0f,
+                              0.5f,
+                              -2.0f,
+                              3.0f,
+                              1e-38f,
+                              -3e-39f,
+                              1e-45f,
+                              3.4028235e38f,
+                              -3.4028235e38f,
+                              20.0f,
+                              88.7f,
+                              -104.0f,
+                              8388609.0f,
+                              std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity(),
+                              std::numeric_limits<float>::quiet_NaN()};
+
+// Each pair of special values, numbers of the domain, and any bits.
+std::vector<std::vector<float>> numbers_for(const NativeRow& row, std::size_t slots)
+{
+    const auto arity = static_cast<std::size_t>(row.arity());
+    std::vector<std::vector<float>> out(slots);
+    Numbers numbers(3);
+    constexpr std::size_t count = std::size(specials);
+    for (std::size_t i = 0; i < count * count * 2; ++i)
+        for (std::size_t k = 0; k < slots; ++k)
+            out[k].push_back(k == 0 ? specials[i % count] : k == 1 ? specials[i / count % count] : specials[numbers.word() % count]);
+    for (int i = 0; i < 1500; ++i)
+        for (std::size_t k = 0; k < slots; ++k)
+            out[k].push_back(static_cast<float>(k < arity ? numbers.uniform(row.domain[2 * k], row.domain[2 * k + 1])
+                                                          : numbers.uniform(-2, 2)));
+    for (int i = 0; i < 1500; ++i)
+        for (std::size_t k = 0; k < slots; ++k) out[k].push_back(std::bit_cast<float>(static_cast<std::uint32_t>(numbers.word())));
+    for (std::size_t k = 0; k < arity; ++k)
+        if (row.types[k] == 'B')
+            for (float& v : out[k]) v = std::bit_cast<std::uint32_t>(v) % 3 == 0 ? 1.0f : 0.0f;
+    return out;
+}
+
+std::vector<float> native(const NativeRow& row, int part, const std::vector<std::vector<float>>& in)
+{
+    const auto arity = static_cast<std::size_t>(row.arity());
+    std::vector<float> out;
+    for (std::size_t i = 0; i < in[0].size(); ++i) {
+        float v[ops::max_arity + 2] = {};
+        for (std::size_t k = 0; k < in.size(); ++k) v[k] = in[k][i];
+        out.push_back(part == 0 ? row.forward(v)
+                                : row.derivative[static_cast<std::size_t>(part - 1)](v, v[arity], v[arity + 1]));
+    }
+    return out;
+}
+
+std::vector<float> on_device(const NativeRow& row, int part, const std::vector<std::vector<float>>& in)
+{
+    std::vector<Tensor> inputs;
+    for (std::size_t k = 0; k < in.size(); ++k) {
+        if (part && !(row.reads[static_cast<std::size_t>(part)] >> k & 1)) continue;
+        Tensor t = from_vector(in[k]);
+        if (k < static_cast<std::size_t>(row.arity()) && row.types[k] == 'B') t = cast(t, boolean);
+        inputs.push_back(t);
+    }
+    graph::Attributes attributes;
+    if (std::string_view(row.name) == "cast" && part == 0) attributes = {{"dtype", f32}};
+    const Tensor out = graph::apply1(ops::row_op(row.name, part), inputs, attributes);
+    return out.dtype() == f32 ? out.to_vector<float>() : cast(out, f32).to_vector<float>();
+}
+
+struct NativeBits : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Rows, NativeBits, testing::ValuesIn([] {
+                             std::vector<std::string> names;
+                             for (const NativeRow& row : ops::native_rows()) names.emplace_back(row.name);
+                             return names;
+                         }()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(NativeBits, OfEachPart)
+{
+    const NativeRow& row = *ops::find_native_row(GetParam());
+    const device::Capabilities& caps = inner(default_device()).capabilities();
+    const bool exact = caps.shader_class == "lavapipe" || caps.shader_class == "swiftshader";
+    for (int part = 0; part <= row.arity(); ++part) {
+        if (part && !row.differentiable(part - 1)) continue;
+        const auto in = numbers_for(row, static_cast<std::size_t>(row.arity() + (part ? 2 : 0)));
+        const std::vector<float> got = on_device(row, part, in);
+        std::vector<float> want;
+        {
+            const FlushSubnormals flush(caps.flushes_subnormals);
+            want = native(row, part, in);
+        }
+        ASSERT_EQ(got.size(), want.size());
+        // Elsewhere: only the numbers of the domain, as overflow and subnormals are the device's own.
+        const std::size_t from = exact ? 0 : std::size(specials) * std::size(specials) * 2, to = exact ? got.size() : from + 1500;
+        for (std::size_t i = from; i < to; ++i) {
+            if (std::isnan(want[i]) && std::isnan(got[i])) continue;
+            const bool equal = std::bit_cast<std::uint32_t>(got[i]) == std::bit_cast<std::uint32_t>(want[i]);
+            const bool close = std::fabs(got[i] - want[i]) <= 4e-6f * (1 + std::fabs(want[i]));
+            std::string at;
+            for (const auto& values : in) at += " " + std::to_string(values[i]);
+            ASSERT_TRUE(exact ? equal : close) << "part " << part << " at" << at << ": " << got[i] << ", not " << want[i];
+        }
+    }
+}
+
+} // namespace
+} // namespace reprise::test
