@@ -42,6 +42,30 @@ struct Problem {
     }
 };
 
+template <class T> std::vector<double> as_doubles(const Tensor& t)
+{
+    const std::vector<T> v = t.to_vector<T>();
+    return {v.begin(), v.end()};
+}
+
+// Read in the tensor's own dtype: its device need not know f64.
+std::vector<double> values_of(const Tensor& t)
+{
+    switch (t.dtype()) {
+    case DType::f64: return t.to_vector<double>();
+    case DType::i64: return as_doubles<std::int64_t>(t);
+    case DType::boolean: return as_doubles<bool>(t);
+    case DType::i32: return as_doubles<std::int32_t>(t);
+    case DType::i16:
+    case DType::i8:
+    case DType::u8: return as_doubles<std::int32_t>(cast(t, i32));
+    case DType::f32:
+    case DType::f16:
+    case DType::bf16: return as_doubles<float>(t);
+    }
+    return {};
+}
+
 } // namespace
 
 GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
@@ -51,7 +75,7 @@ GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
     std::mt19937_64 random(options.seed + 1);
     std::uniform_real_distribution<double> uniform(-1, 1);
     Doubles x;
-    for (const Tensor& t : inputs) x.push_back(cast(t, f64).to_vector<double>());
+    for (const Tensor& t : inputs) x.push_back(values_of(t));
 
     std::vector<Tensor> in = p.tensors(x, true);
     const Tensor y = f(in);

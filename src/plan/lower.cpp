@@ -292,17 +292,18 @@ private:
         launch_for_host(*n.op, n.attributes, in, views_.at(&n));
     }
 
-    // Results that become state.  What an update in place can't serve is copied at the end of the call
-    // (state.cpp decides); sources that are state themselves are first copied aside, so that two cells can be
-    // swapped.
+    // A result that looks at state which this call overwrites is copied aside, be it for the caller or for another
+    // cell: two cells can be swapped.
     void copy_aside_assigned()
     {
-        for (const Request::Assignment& a : request_.assignments) {
-            View& v = out_.results[a.from].view;
-            if (out_.plan.values[v.value].place != Place::external) continue;
-            const View aside = temporary(v.dtype, v.sizes());
-            copy(v, aside);
-            v = aside;
+        std::vector<bool> overwritten(out_.plan.values.size(), false);
+        for (const Request::Assignment& a : request_.assignments) overwritten[out_.external[a.to]] = true;
+        for (Result& r : out_.results) {
+            if (!overwritten[r.view.value]) continue;
+            const View aside = temporary(r.view.dtype, r.view.sizes());
+            copy(r.view, aside);
+            r.view = aside;
+            overwritten.push_back(false);
         }
     }
 

@@ -19,11 +19,9 @@ struct Request {
     };
     std::vector<External> externals;
     std::vector<graph::Value> results; // to keep
-    // State: external slot `to` gets result `from` at the end of the call.  `kept`: the result is given to
-    // the caller too, so it needs memory of its own.
+    // State: external slot `to` gets result `from` at the end of the call.
     struct Assignment {
         std::uint32_t to = 0, from = 0;
-        bool kept = false;
     };
     std::vector<Assignment> assignments;
     const device::Capabilities* capabilities = nullptr;

@@ -32,8 +32,7 @@ bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::si
 {
     const ops::View& from = c.results[a.from].view;
     const std::uint32_t to = c.external[a.to];
-    if (a.kept || c.plan.values[from.value].place == Place::external || results_in(c, from.value) != 1)
-        return false;
+    if (c.plan.values[from.value].place == Place::external || results_in(c, from.value) != 1) return false;
     if (!from.contiguous() || from.layout.offset != Dim(0) ||
         c.plan.values[from.value].elements != c.plan.values[to].elements)
         return false;
@@ -48,6 +47,17 @@ bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::si
     return written;
 }
 
+// What only state is made of lives for the call; what the caller gets as well keeps its own memory.
+void release_sources(Compiled& c, const Request& request)
+{
+    std::vector<bool> source(c.results.size(), false), given(c.plan.values.size(), false);
+    for (const Request::Assignment& a : request.assignments) source[a.from] = true;
+    for (std::size_t i = 0; i < c.results.size(); ++i)
+        if (!source[i]) given[c.results[i].view.value] = true;
+    for (std::size_t v = 0; v < given.size(); ++v)
+        if (!given[v] && c.plan.values[v].place == Place::output) c.plan.values[v].place = Place::temporary;
+}
+
 } // namespace
 
 void assign_state(Compiled& c, const Request& request)
@@ -57,21 +67,17 @@ void assign_state(Compiled& c, const Request& request)
     std::vector<bool> drop(c.plan.launches.size(), false);
     for (std::size_t k = 0; k < request.assignments.size(); ++k) {
         const Request::Assignment& a = request.assignments[k];
-        if (!can_write_in_place(c, a, copies_begin)) {
-            PlanValue& from = c.plan.values[c.results[a.from].view.value];
-            if (!a.kept && from.place == Place::output) from.place = Place::temporary;
-            continue;
-        }
+        if (!can_write_in_place(c, a, copies_begin)) continue;
         const std::uint32_t from = c.results[a.from].view.value, to = c.external[a.to];
         for (PlanLaunch& l : c.plan.launches)
             for (PlanOperand& o : l.operands)
                 if (o.value == from) o.value = to;
-        c.plan.values[from].place = Place::temporary;
         c.results[a.from].view.value = to;
         const std::size_t end =
             k + 1 < c.state_copies.size() ? c.state_copies[k + 1] : c.plan.launches.size();
         for (std::size_t i = c.state_copies[k]; i < end; ++i) drop[i] = true;
     }
+    release_sources(c, request);
     std::vector<PlanLaunch> left;
     std::vector<std::uint32_t> moved(c.plan.launches.size(), no_launch);
     for (std::size_t i = 0; i < c.plan.launches.size(); ++i) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
 #include <reprise/random.hpp>
 
 #include "plan/pipeline.hpp"
@@ -110,6 +110,16 @@ Value Program::Impl::input_value(const Tensor& t, const std::vector<const device
                                                                               : context->copy_of(whole);
 }
 
+// A gradient that the program adds to may have been replaced or cleared since the last call.
+void Program::Impl::find_grads()
+{
+    for (State& s : states) {
+        if (!s.owner) continue;
+        if (!s.owner->grad) s.owner->grad = zeros_like(Tensor(s.owner)).cell();
+        s.cell = s.owner->grad;
+    }
+}
+
 // State is written in place: its memory must be row-major, and its own where it is assigned.
 void Program::Impl::own(const State& s) const
 {
@@ -145,6 +155,7 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs)
     program::Executable::Call c;
     c.symbols = bind(inputs);
     check_guards(c.symbols);
+    find_grads();
     std::vector<const device::Memory*> written;
     for (const State& s : states) {
         own(s);

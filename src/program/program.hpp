@@ -28,6 +28,7 @@ struct Program::Impl {
     struct State {
         std::shared_ptr<graph::Cell> cell;
         bool assigned = false;
+        std::shared_ptr<graph::Cell> owner; // of a gradient: the cell is what its grad() is at each call
     };
     std::vector<State> states;
     std::vector<graph::Value> constants; // by index of a constant binding
@@ -48,6 +49,7 @@ private:
     std::vector<std::int64_t> bind(const std::vector<Tensor>& inputs) const;
     void check_guards(const std::vector<std::int64_t>& symbols) const;
     graph::Value input_value(const Tensor&, const std::vector<const device::Memory*>& written) const;
+    void find_grads();
     void own(const State&) const;
     graph::Value result_value(std::size_t result, const program::Executable::Outcome&,
                               const std::vector<std::shared_ptr<device::Memory>>& external);

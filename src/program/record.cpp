@@ -39,10 +39,10 @@ public:
             bind(placeholders[i], {Program::Impl::Source::input, i});
         for (const Trace::State& s : trace_.states()) {
             bind(s.placeholder, {Program::Impl::Source::state, p_.states.size()});
-            p_.states.push_back({s.cell, s.assigned});
+            p_.states.push_back({s.cell, s.assigned, s.owner});
         }
         for (const Value& v : outputs) p_.outputs.push_back(add_result(v));
-        add_assignments(outputs);
+        add_assignments();
         add_grads();
         collect_nodes();
         return std::move(request_);
@@ -62,13 +62,12 @@ private:
         return request_.results.size() - 1;
     }
 
-    void add_assignments(const std::vector<Value>& outputs)
+    void add_assignments()
     {
         for (const Trace::State& s : trace_.states()) {
             if (!s.assigned) continue;
-            const bool kept = std::find(outputs.begin(), outputs.end(), s.current) != outputs.end();
             request_.assignments.push_back({static_cast<std::uint32_t>(bound_.at(s.placeholder.node.get())),
-                                            static_cast<std::uint32_t>(add_result(s.current)), kept});
+                                            static_cast<std::uint32_t>(add_result(s.current))});
         }
     }
 

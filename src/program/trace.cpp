@@ -35,6 +35,8 @@ Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
     if (leaf) placeholder.node->leaf = cell;
     by_cell_[cell.get()] = states_.size();
     states_.push_back({cell, placeholder, placeholder});
+    if (auto owner = owner_by_grad_.find(cell.get()); owner != owner_by_grad_.end())
+        states_.back().owner = owner->second;
     return states_.back();
 }
 
@@ -56,6 +58,7 @@ std::shared_ptr<Cell> Trace::grad(const std::shared_ptr<Cell>& owner)
         owner->grad = zeros_like(Tensor(owner)).cell();
         given_zero_grads_.push_back(owner);
     }
+    owner_by_grad_[owner->grad.get()] = owner;
     return owner->grad;
 }
 
@@ -67,11 +70,7 @@ void Trace::set_grad(const std::shared_ptr<Cell>& owner, std::shared_ptr<Cell> g
     }
     if (g && owner->grad &&
         by_cell_.count(owner->grad.get())) { // it was read before: added to, so it is state
-        Value v;
-        {
-            v = graph::read(Tensor(g));
-        }
-        assign(owner->grad, std::move(v));
+        assign(owner->grad, graph::read(Tensor(g)));
         return;
     }
     grad_by_owner_[owner.get()] = grads_.size();

@@ -34,6 +34,7 @@ public:
         graph::Value placeholder; // its value at the start of a call
         graph::Value current;     // as the function left it
         bool assigned = false;
+        std::shared_ptr<graph::Cell> owner{}; // of a gradient: the cell is what its grad() is at each call
     };
     const std::vector<State>& states() const { return states_; }
     // Gradients that the function set, by owner; null: it cleared it.
@@ -56,6 +57,7 @@ private:
     std::unordered_map<const graph::Cell*, std::size_t> by_cell_;
     std::vector<Grad> grads_;
     std::unordered_map<const graph::Cell*, std::size_t> grad_by_owner_;
+    std::unordered_map<const graph::Cell*, std::shared_ptr<graph::Cell>> owner_by_grad_;
     std::vector<std::function<void()>> hooks_;
     graph::RandomState random_;
     std::uint64_t random_ops_ = 0;

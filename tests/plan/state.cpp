@@ -15,7 +15,7 @@ struct Update {
     std::uint32_t cell = p.external(), gradient = p.external(), fresh = p.output();
     std::uint32_t update = p.launch({cell, gradient}, {fresh}, true);
     Request request;
-    bool kept = false;
+    bool given = false; // to the caller, too
 
     std::vector<std::string> compiled()
     {
@@ -25,7 +25,8 @@ struct Update {
         };
         c.external = {cell};
         c.results = {{view(fresh)}};
-        request.assignments = {{.to = 0, .from = 0, .kept = kept}};
+        request.assignments = {{.to = 0, .from = 0}};
+        if (given) c.results.push_back({view(fresh)});
         c.state_copies = {p.launch({fresh}, {cell})};
         c.plan = p.plan;
         assign_state(c, request);
@@ -85,7 +86,7 @@ TEST(State, AKernelThatReadsElsewhereNeedsTheCopy)
 TEST(State, AValueThatTheCallerGetsNeedsTheCopy)
 {
     Update u;
-    u.kept = true;
+    u.given = true;
     EXPECT_EQ(u.compiled().size(), 2u);
     EXPECT_EQ(u.p.plan.values[u.fresh].place, Place::output);
 }

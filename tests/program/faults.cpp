@@ -159,7 +159,7 @@ TEST_P(Lost, AtEachCallIsAnErrorAndANewDeviceTrains)
         EXPECT_EQ(train(), undisturbed) << failing;
         if (HasFailure()) break;
     }
-    EXPECT_GT(failing, 2);
+    EXPECT_GT(failing, 1) << "nothing failed";
     EXPECT_LT(failing, enough);
 }
 
