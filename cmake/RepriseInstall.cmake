@@ -4,7 +4,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/reprise)
 
 install(TARGETS reprise EXPORT repriseTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILE_SET tables DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT repriseTargets NAMESPACE reprise:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/repriseConfig.cmake.in
     ${PROJECT_BINARY_DIR}/repriseConfig.cmake INSTALL_DESTINATION ${package_dir})

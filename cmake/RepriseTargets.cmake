@@ -26,7 +26,8 @@ function(reprise_room room)
     string(REPLACE "/" "_" target reprise_${room})
     add_library(${target} OBJECT ${sources})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+        ${PROJECT_BINARY_DIR}/generated)
     target_link_libraries(${target} PRIVATE reprise_compiler Threads::Threads ${arg_LINK})
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS ${target})
 endfunction()
@@ -44,12 +45,15 @@ endfunction()
 function(reprise_library target)
     get_property(rooms GLOBAL PROPERTY REPRISE_ROOMS)
     list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
-    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.hpp
-        ${PROJECT_SOURCE_DIR}/include/reprise/*.def)
+    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.hpp)
+    file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def) # included by headers
     add_library(${target} STATIC ${rooms})
     add_library(${target}::${target} ALIAS ${target})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
-    target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers})
+    target_sources(${target} PUBLIC
+        FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers}
+        FILE_SET tables TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${tables})
+    set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_link_libraries(${target} PRIVATE Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS})
 endfunction()

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Writes tests/follow/pytorch.safetensors: what PyTorch makes of the models of tests/follow, which must follow it.
+"""Writes tests/follow/pytorch.safetensors: what PyTorch makes of the models of tests/follow.
 
-    scripts/make_pytorch_fixture.py [--data DIR] [--out FILE]     (needs torch and numpy; the tests need neither)
+    scripts/make_pytorch_fixture.py [--data DIR] [--out FILE]
 
-Real images (of Fashion-MNIST's training set; Debian: dataset-fashion-mnist), weights by formula. Each model is trained
-twice, in f32 and in f64 from the same f32 weights and pixels. The file holds
+Needs torch and numpy, which the tests do not. Images of Fashion-MNIST's training set (Debian:
+dataset-fashion-mnist), weights by formula. Each model is trained twice, in f32 and in f64 from the same
+f32 weights and pixels. The file holds
 
     images u8 [N, 1, 28, 28], labels i32 [N], batch_sizes i32 [steps]
-    <model>.losses.f32, .f64          [steps], each before its update
-    cnn.gradient.<parameter>.f32, .f64   of step 1: `samples` entries, or all; number k is at k * size / samples
-    cnn.largest.<parameter>.f32, .f64    [1]: the largest absolute entry"""
+    <model>.losses.<f32, f64>                [steps], each before its update
+    <model>.gradient.<parameter>.<f32, f64>  [n], of step 1, at most SAMPLES: number k stands at k * size / n
+    <model>.largest.<parameter>.<f32, f64>   [1]: the largest absolute entry"""
 import argparse
 import gzip
 import json
@@ -25,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEPS = 20
 FIRST = 720 # image; from here on no activation lies so near a kink that rounding decides on which side
 BATCH_SIZES = [(8, 16, 12)[step % 3] for step in range(STEPS)]
-SAMPLES = 2000
+SAMPLES = 1000
 
 
 def read_idx(path):
@@ -42,7 +43,7 @@ def mix(x):
 
 
 def weights(parameter, shape, fan_in):
-    """U(-1, 1) / sqrt(fan_in), PyTorch's default: 24 bits make an exact f32 in [-1, 1), then one product is rounded."""
+    """U(-1, 1) / sqrt(fan_in), PyTorch's default: 24 bits make an exact f32, then one product is rounded."""
     size = int(np.prod(shape))
     bits = mix(np.arange(size, dtype=np.uint32) + np.uint32(parameter << 24)) >> np.uint32(8)
     unit = (bits.astype(np.int32) - (1 << 23)).astype(np.float32) * np.float32(2.0**-23)
@@ -121,7 +122,8 @@ def save(path, tensors, metadata):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "tests/follow/pytorch.safetensors")
     args = parser.parse_args()
@@ -139,7 +141,7 @@ def main():
         results = {"f32": train(name, torch.float32, x, y), "f64": train(name, torch.float64, x, y)}
         for kind, (losses, gradients) in results.items():
             tensors[f"{name}.losses.{kind}"] = losses
-            for parameter, g in gradients.items() if name == "cnn" else ():
+            for parameter, g in gradients.items():
                 n = min(SAMPLES, g.size)
                 tensors[f"{name}.gradient.{parameter}.{kind}"] = g[np.arange(n) * g.size // n]
                 tensors[f"{name}.largest.{parameter}.{kind}"] = np.abs(g).max(keepdims=True)
@@ -149,7 +151,8 @@ def main():
               f"gradients {error:.1e} of the largest entry")
     metadata = {
         "made by": f"scripts/make_pytorch_fixture.py, PyTorch {torch.__version__}",
-        "images": f"{FIRST} to {FIRST + count - 1} of Fashion-MNIST's training set, (c) 2017 Zalando SE, MIT licence",
+        "images": f"{FIRST} to {FIRST + count - 1} of the training set of Fashion-MNIST",
+        "images' licence": "(c) 2017 Zalando SE, MIT",
     }
     save(args.out, tensors, metadata)
     print(f"{args.out}: {args.out.stat().st_size} bytes")

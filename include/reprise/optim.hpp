@@ -1,5 +1,6 @@
 // Optimizers: PyTorch's names, defaults and formulas.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>

@@ -5,6 +5,7 @@
 #include <reprise/program.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace reprise::nn {
 
@@ -81,10 +82,10 @@ void Module::load_state_dict(const StateDict& values, bool strict)
         detail::fail(ErrorKind::state, "load_state_dict",
                      "Values can't be loaded while a program is recorded: load them before.");
     std::vector<std::pair<Variable, const Tensor*>> matched;
-    std::map<std::string, bool> known;
+    std::set<std::string> known;
     Mismatches mismatches;
     for (const auto& [name, own] : state()) {
-        known.emplace(name, true);
+        known.insert(name);
         const auto found = values.find(name);
         if (found == values.end()) {
             if (strict) mismatches.missing(name);

@@ -1,4 +1,5 @@
-// The ops by name: those of ops.def and the rows of elementwise.def.
+// The ops by name: the structured ones, which the build finds in src/ops/*.cpp (cmake/RepriseOps.cmake), and the rows
+// of elementwise.def.
 #pragma once
 #include <string_view>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "follow/follow.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -31,7 +30,8 @@ void set_weights(const nn::Module& net)
         std::vector<float> values(static_cast<std::size_t>(size));
         for (std::size_t i = 0; i < values.size(); ++i) {
             const std::uint32_t bits = mix(static_cast<std::uint32_t>(i) + (number << 24)) >> 8;
-            values[i] = std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits) - (1 << 23)), -23) * bound;
+            values[i] =
+                std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits) - (1 << 23)), -23) * bound;
         }
         p.assign(from_vector(values, p.shape()));
         ++number;
@@ -82,8 +82,7 @@ Tensor Mlp::forward(Tensor x) { return c(relu(b(relu(a(flatten(x, 1)))))); }
 Fixture::Fixture()
     : tensors_(load_safetensors(REPRISE_SOURCE_DIR "/tests/follow/pytorch.safetensors", Device("reference"))),
       batch_sizes_(tensors_.at("batch_sizes").to_vector<std::int32_t>())
-{
-}
+{}
 
 std::vector<double> Fixture::numbers(const std::string& name) const
 {
@@ -95,7 +94,8 @@ std::vector<double> Fixture::numbers(const std::string& name) const
 
 std::pair<Tensor, Tensor> Fixture::batch(std::size_t step) const
 {
-    const std::int64_t first = std::accumulate(batch_sizes_.begin(), batch_sizes_.begin() + static_cast<long>(step), 0);
+    const std::int64_t first =
+        std::accumulate(batch_sizes_.begin(), batch_sizes_.begin() + static_cast<long>(step), 0);
     const std::int64_t size = batch_sizes_.at(step);
     std::vector<float> pixels;
     for (const std::uint8_t p : narrow(tensors_.at("images"), 0, first, size).to_vector<std::uint8_t>())

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@
 #include <reprise/ops.hpp>
 
 namespace reprise::follow {
+
+inline constexpr double gradient_tolerance = 3e-5; // of a parameter's largest entry
 
 struct Cnn : nn::Module { // 421,642 parameters
     nn::Conv2d c1{1, 32, {.kernel_size = 3, .padding = 1}}, c2{32, 64, {.kernel_size = 3, .padding = 1}};
@@ -37,7 +40,8 @@ public:
     Fixture();
 
     std::size_t steps() const { return batch_sizes_.size(); }
-    std::pair<Tensor, Tensor> batch(std::size_t step) const; // pixels / 255 f32 [B, 1, 28, 28], labels i32 [B]
+    std::pair<Tensor, Tensor> batch(
+        std::size_t step) const; // pixels / 255 f32 [B, 1, 28, 28], labels i32 [B]
 
     Difference losses(const std::string& model, const std::vector<float>& found) const;
     // Of step 1, in units of each parameter's largest entry.
