@@ -33,11 +33,14 @@ class Program {
 public:
     Program() = default;
     // Binds the symbols from the inputs' sizes and replays.  Throws Error(shape/dtype/device) where an input
-    // does not fit its spec; the program stays usable.  Results have memory of their own.
+    // does not fit its spec; the program stays usable.  Results have memory of their own.  No gradient flows
+    // through a call: gradients belong into the program.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs) const;
+    // The first result; undefined where there is none.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
-        return call({inputs...}).at(0);
+        const std::vector<Tensor> all = call({inputs...});
+        return all.empty() ? Tensor() : all[0];
     }
     bool defined() const noexcept { return impl_ != nullptr; }
 
@@ -62,6 +65,12 @@ using TracedFunction = std::function<std::vector<Tensor>(const std::vector<Tenso
 Program record_function(const TracedFunction&, const std::vector<Spec>&, const RecordOptions& = {});
 
 namespace detail {
+inline void check_arity(std::size_t takes, std::size_t specs)
+{
+    if (takes != specs)
+        fail(ErrorKind::argument, "record", "The function takes (", takes, ") tensors but there are (", specs,
+             ") specs: give one for each.");
+}
 inline std::vector<Tensor> results(Tensor t) { return {std::move(t)}; }
 inline std::vector<Tensor> results(std::vector<Tensor> t) { return t; }
 template <class... T> std::vector<Tensor> results(std::tuple<T...> t)
@@ -93,6 +102,7 @@ template <class F, std::size_t N = 0> constexpr std::size_t arity()
 // nothing, a Tensor, a vector or a tuple of them.
 template <class F> Program record(F f, const std::vector<Spec>& specs, const RecordOptions& options = {})
 {
+    detail::check_arity(detail::arity<F>(), specs.size());
     return record_function(
         [f = std::move(f)](const std::vector<Tensor>& in) mutable {
             return detail::apply_tensors(f, in, std::make_index_sequence<detail::arity<F>()>{});

@@ -32,7 +32,7 @@ public:
     explicit Tensor(std::shared_ptr<graph::Cell> cell) : cell_(std::move(cell)) {}
 
     bool defined() const noexcept { return cell_ != nullptr; }
-    const Shape& shape() const;
+    Shape shape() const;
     std::int64_t dim() const;         // number of dimensions
     Dim size(std::int64_t dim) const; // negative counts from the end
     Dim numel() const;
@@ -110,7 +110,7 @@ private:
 };
 template <> std::vector<bool> Tensor::to_vector<bool>() const;
 
-// A leaf that requires a gradient and can be assigned: parameters, optimizer moments, running statistics.
+// A leaf that can be assigned: a parameter, or (without a gradient) moments and running statistics.
 class Variable : public Tensor {
 public:
     Variable() = default;

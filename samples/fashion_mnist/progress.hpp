@@ -19,8 +19,8 @@ struct Progress {
 std::string progress_line(const Progress&, std::size_t width);
 std::string duration(double seconds); // "1:02:03", "2:03"
 
-// On a terminal the line is rewritten in place, ten times a second at most; elsewhere (a file, a pipe) a line of
-// its own comes every ten seconds.
+// On a terminal the line is rewritten in place, ten times a second at most; elsewhere (a file, a pipe) a
+// line of its own comes every ten seconds.
 class ProgressBar {
 public:
     ProgressBar(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}

@@ -45,8 +45,11 @@ void Tensor::set_grad(const Tensor& g)
 {
     if (!g.defined()) return zero_grad();
     if (g.shape() != shape() || g.dtype() != dtype())
-        detail::fail(ErrorKind::shape, "set_grad", "The gradient is ", name_of(g.dtype()),
-                     to_string(g.shape()), " but the tensor is ", name_of(dtype()), to_string(shape()), ".");
+        detail::fail(g.dtype() != dtype() ? ErrorKind::dtype : ErrorKind::shape, "set_grad",
+                     "The gradient is ", name_of(g.dtype()), to_string(g.shape()), " but the tensor is ",
+                     name_of(dtype()), to_string(shape()), ".");
+    if (graph::read(g).node->evaluator != graph::read(*this).node->evaluator)
+        detail::fail(ErrorKind::device, "set_grad", "The gradient and the tensor are on different devices.");
     graph::set_grad_of(*this, g.cell());
 }
 
@@ -66,9 +69,9 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
                      "The tensor does not require a gradient: nothing that it was made of does.");
     if (cotangent.defined()) {
         if (cotangent.shape() != output.shape() || cotangent.dtype() != output.dtype())
-            detail::fail(ErrorKind::shape, op, "The given gradient is ", name_of(cotangent.dtype()),
-                         to_string(cotangent.shape()), " but the tensor is ", name_of(output.dtype()),
-                         to_string(output.shape()), ".");
+            detail::fail(cotangent.dtype() != output.dtype() ? ErrorKind::dtype : ErrorKind::shape, op,
+                         "The given gradient is ", name_of(cotangent.dtype()), to_string(cotangent.shape()),
+                         " but the tensor is ", name_of(output.dtype()), to_string(output.shape()), ".");
         return cotangent;
     }
     if (output.numel() != Dim(1))

@@ -105,7 +105,7 @@ GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
             }
             const double want = (p.value(up) - p.value(down)) / (2 * options.step);
             const double error = std::fabs(found - want) / (1 + std::fabs(want));
-            if (!(error <= result.error)) { // a NaN stays
+            if (!std::isnan(result.error) && !(error <= result.error)) { // a NaN stays
                 result.error = error;
                 std::ostringstream text;
                 text << "input " << i << ", direction " << d << ": the gradient gives " << found

@@ -2,6 +2,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "autograd/grad_mode.hpp"
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
 
@@ -19,7 +20,7 @@ struct Probe : graph::Evaluator {
         static const std::string text = "probe";
         return text;
     }
-    void accept(const char*, DType) const override {}
+    void accept(const char*, DType, bool) const override {}
     void evaluate(std::span<const Value>) override {}
     void read(const Value&, std::span<std::byte>) override {}
     std::shared_ptr<graph::Storage> upload(const graph::TensorType&, std::span<const std::byte>) override
@@ -58,8 +59,7 @@ std::unordered_set<const Node*> reached(const std::vector<Tensor>& from)
 Reads probe(const Node& n)
 {
     TracerOff off;
-    const bool mode = graph::grad_mode();
-    graph::grad_mode() = false;
+    GradModeGuard no_tape(false);
     auto evaluator = std::make_shared<Probe>();
     auto placeholder = [&](const graph::TensorType& t) {
         return graph::make_tensor(graph::leaf(t, evaluator, nullptr, false));
@@ -76,7 +76,6 @@ Reads probe(const Node& n)
     }
     Reads r;
     const auto d = node_vjp({n, inputs, outputs, cotangents, {wanted.get(), n.inputs.size()}});
-    graph::grad_mode() = mode;
     const auto seen = reached(d);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (seen.count(graph::read(inputs[i]).node.get())) r.inputs |= 1ull << i;

@@ -7,7 +7,9 @@
 #include <reprise/autograd.hpp>
 #include <reprise/ops.hpp>
 
+#include "autograd/grad_mode.hpp"
 #include "graph/cell.hpp"
+#include "shape/guard.hpp"
 
 namespace reprise::autograd {
 
@@ -15,14 +17,6 @@ using graph::Node;
 using graph::Value;
 
 namespace {
-
-struct GradModeGuard {
-    explicit GradModeGuard(bool on) : before(graph::grad_mode()) { graph::grad_mode() = on; }
-    ~GradModeGuard() { graph::grad_mode() = before; }
-    GradModeGuard(const GradModeGuard&) = delete;
-    GradModeGuard& operator=(const GradModeGuard&) = delete;
-    bool before;
-};
 
 // Of SpoilVjp; written while no walk is under way.
 const graph::Op* spoiled = nullptr;
@@ -122,11 +116,25 @@ private:
     void pass_on(const Node& n, std::size_t i, const Tensor& cotangent)
     {
         const graph::TensorType& type = n.inputs[i].type();
-        if (cotangent.dtype() != type.dtype || cotangent.shape() != type.shape)
+        if (cotangent.dtype() != type.dtype || !shape_fits(n, cotangent, type.shape))
             detail::fail(ErrorKind::internal, n.op->name, "The gradient of input (", i, ") is ",
                          name_of(cotangent.dtype()), to_string(cotangent.shape()), " but the input is ",
                          name_of(type.dtype), to_string(type.shape), ".");
-        add(n.inputs[i], cotangent);
+        add(n.inputs[i], cotangent.shape() == type.shape ? cotangent : reshape(cotangent, type.shape));
+    }
+
+    // Sizes that are equal by a guard of the recording may be written in another way.
+    static bool shape_fits(const Node& n, const Tensor& cotangent, const Shape& shape)
+    {
+        const Shape found = cotangent.shape();
+        if (found.size() != shape.size()) return false;
+        for (std::size_t d = 0; d < shape.size(); ++d) {
+            if (found[d].is_constant() && shape[d].is_constant() && found[d] != shape[d]) return false;
+            shape::require_equal(n.op->name, found[d], shape[d], [] {
+                return std::string("A gradient's shape differs from that of what it belongs to.");
+            });
+        }
+        return true;
     }
 
     void accumulate_into_leaf(const Node& n, const Tensor& cotangent)
@@ -134,8 +142,11 @@ private:
         std::shared_ptr<graph::Cell> owner = n.leaf.lock();
         if (!owner) return;
         const Tensor tensor(owner);
-        std::shared_ptr<graph::Cell> before = graph::grad_of(tensor);
-        const Tensor sum = before ? reprise::add(Tensor(before), cotangent) : cotangent;
+        std::shared_ptr<graph::Cell> before = graph::grad_to_add_to(tensor);
+        // a cell of its own: the cotangent may be the caller's tensor
+        const Tensor sum = before                  ? reprise::add(Tensor(before), cotangent)
+                           : options_.create_graph ? graph::make_tensor(graph::read(cotangent))
+                                                   : cotangent.detach();
         graph::set_grad_of(tensor, sum.cell());
     }
 

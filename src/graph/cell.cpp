@@ -43,34 +43,57 @@ bool& grad_mode()
     return on;
 }
 
-Value read(const Tensor& t)
+namespace {
+
+const std::shared_ptr<Cell>& cell_of(const Tensor& t)
 {
     if (!t.defined())
         detail::fail(ErrorKind::argument, "tensor", "The tensor is undefined: give it a value first.");
+    return t.cell();
+}
+
+// The recording that answers for a cell of the outside; null: the cell itself does.
+Tracer* tracer_of(const Cell& cell)
+{
     Tracer* tracer = current_tracer();
-    if (tracer && t.cell()->trace != tracer->id()) return tracer->read(t.cell());
-    return t.cell()->value;
+    return tracer && cell.trace != tracer->id() ? tracer : nullptr;
+}
+
+} // namespace
+
+Value read(const Tensor& t)
+{
+    const auto& cell = cell_of(t);
+    Tracer* tracer = tracer_of(*cell);
+    return tracer ? tracer->read(cell) : cell->value;
 }
 
 void assign(const Tensor& t, Value v)
 {
-    Tracer* tracer = current_tracer();
-    if (tracer && t.cell()->trace != tracer->id()) tracer->assign(t.cell(), std::move(v));
-    else t.cell()->value = std::move(v);
+    const auto& cell = cell_of(t);
+    if (Tracer* tracer = tracer_of(*cell)) tracer->assign(cell, std::move(v));
+    else cell->value = std::move(v);
 }
 
 std::shared_ptr<Cell> grad_of(const Tensor& t)
 {
-    Tracer* tracer = current_tracer();
-    if (tracer && t.cell()->trace != tracer->id()) return tracer->grad(t.cell());
-    return t.cell()->grad;
+    const auto& cell = cell_of(t);
+    Tracer* tracer = tracer_of(*cell);
+    return tracer ? tracer->grad(cell) : cell->grad;
+}
+
+std::shared_ptr<Cell> grad_to_add_to(const Tensor& t)
+{
+    const auto& cell = cell_of(t);
+    Tracer* tracer = tracer_of(*cell);
+    return tracer ? tracer->grad_to_add_to(cell) : cell->grad;
 }
 
 void set_grad_of(const Tensor& t, std::shared_ptr<Cell> g)
 {
-    Tracer* tracer = current_tracer();
-    if (tracer && t.cell()->trace != tracer->id()) tracer->set_grad(t.cell(), std::move(g));
-    else t.cell()->grad = std::move(g);
+    const auto& cell = cell_of(t);
+    if (Tracer* tracer = tracer_of(*cell)) tracer->set_grad(cell, std::move(g));
+    else cell->grad = std::move(g);
 }
 
 Tensor make_tensor(Value v)
@@ -111,6 +134,17 @@ Value identity(const Value& v)
     return {node, 0};
 }
 
+namespace {
+void check_type(const Op& op, const TensorType& t, const Evaluator& evaluator)
+{
+    evaluator.accept(op.name, t.dtype, op.row || op.view || op.narrow);
+    for (const Dim& d : t.shape)
+        if (d.is_constant() && d.value() < 0)
+            detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(t.shape),
+                         ") has a negative size: sizes start at 0.");
+}
+} // namespace
+
 std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes attributes,
                              std::shared_ptr<Evaluator> evaluator, bool requires_grad)
 {
@@ -118,7 +152,7 @@ std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes
     types.reserve(inputs.size());
     for (const Value& v : inputs) types.push_back(v.type());
     auto node = new_node(op.infer(op, types, attributes), std::move(evaluator));
-    for (const TensorType& t : node->outputs) node->evaluator->accept(op.name, t.dtype);
+    for (const TensorType& t : node->outputs) check_type(op, t, *node->evaluator);
     node->op = &op;
     node->inputs = std::move(inputs);
     node->attributes = std::move(attributes);

@@ -27,7 +27,10 @@ public:
     virtual std::uint32_t id() const = 0;
     virtual Value read(const std::shared_ptr<Cell>&) = 0;
     virtual void assign(const std::shared_ptr<Cell>&, Value) = 0;
+    virtual std::shared_ptr<Evaluator> evaluator() const = 0;
     virtual std::shared_ptr<Cell> grad(const std::shared_ptr<Cell>&) = 0;
+    // The same for a gradient that will be added to: at each call there is one, of zeros where there was none.
+    virtual std::shared_ptr<Cell> grad_to_add_to(const std::shared_ptr<Cell>&) = 0;
     virtual void set_grad(const std::shared_ptr<Cell>&, std::shared_ptr<Cell>) = 0;
     virtual RandomState next_random() = 0;
 };
@@ -36,6 +39,7 @@ Tracer*& current_tracer(); // of this thread; null: eager
 Value read(const Tensor&); // throws Error(argument) for an undefined tensor
 void assign(const Tensor&, Value);
 std::shared_ptr<Cell> grad_of(const Tensor&);
+std::shared_ptr<Cell> grad_to_add_to(const Tensor&);
 void set_grad_of(const Tensor&, std::shared_ptr<Cell>);
 Tensor make_tensor(Value);
 

@@ -62,6 +62,7 @@ struct Op {
     void (*lower)(ops::Lowering&, const Node&) = nullptr;
     // The specification: plain C++ in double.
     void (*reference)(const ops::ReferenceArguments&) = nullptr;
+    bool narrow = false; // its kernels take f16 and bf16, as those of elementwise ops and views do
     Cost cost = Cost::memory;
     const void* row = nullptr; // of the table, for elementwise ops
     int part = 0;              // of the row: 0 the formula, 1 + k its derivative by input k

@@ -7,17 +7,13 @@ namespace reprise {
 
 using graph::Value;
 
-const Shape& Tensor::shape() const
-{
-    const Value v = graph::read(*this);
-    return v.type().shape; // the cell, or the recording that answers for it, keeps the node
-}
+Shape Tensor::shape() const { return graph::read(*this).type().shape; }
 
 std::int64_t Tensor::dim() const { return static_cast<std::int64_t>(shape().size()); }
 
 Dim Tensor::size(std::int64_t d) const
 {
-    const Shape& s = shape();
+    const Shape s = shape();
     const auto rank = static_cast<std::int64_t>(s.size());
     if (d < -rank || d >= rank)
         detail::fail(ErrorKind::argument, "size", "The dimension (", d, ") is not in [", -rank, ", ",
@@ -51,6 +47,12 @@ void Tensor::assign(const Tensor& value)
                      "The value is ", name_of(v.type().dtype), to_string(v.type().shape),
                      " but the tensor is ", name_of(before.type().dtype), to_string(before.type().shape),
                      ".");
+    const graph::Tracer* tracer = graph::current_tracer();
+    if (v.node->trace && (!tracer || v.node->trace != tracer->id()))
+        detail::fail(
+            ErrorKind::state, "assign",
+            "The value belongs to a recording that this tensor is not part of: assign it inside of the "
+            "recorded function.");
     if (v.node->evaluator != before.node->evaluator)
         detail::fail(ErrorKind::device, "assign", "The value is on (", v.node->evaluator->name(),
                      ") but the tensor is on (", before.node->evaluator->name(), ").");

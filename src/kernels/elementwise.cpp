@@ -36,8 +36,7 @@ shape::Strides broadcast_strides(const View& v, const Shape& to)
     shape::Strides out(to.size(), Dim(0));
     const std::size_t missing = to.size() - v.sizes().size();
     for (std::size_t d = 0; d < v.sizes().size(); ++d)
-        if (v.sizes()[d] == to[d + missing] && to[d + missing] != Dim(1))
-            out[d + missing] = v.layout.strides[d];
+        if (v.sizes()[d] != Dim(1)) out[d + missing] = v.layout.strides[d]; // only the constant 1 is repeated
     return out;
 }
 

@@ -45,7 +45,7 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op arange_op{.name = "arange", .infer = infer, .lower = lower, .reference = reference};
+const Op arange_op{.name = "arange", .infer = infer, .lower = lower, .reference = reference, .narrow = true};
 
 } // namespace ops
 

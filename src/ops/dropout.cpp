@@ -46,6 +46,7 @@ void lower(Lowering& l, const Node& n)
                          .floats = {scale_of(n.attributes)},
                          .ints = std::move(ints),
                          .groups = ceil_div(count, 256),
+                         .words = true,
                          .in_place = true};
     if (!l.texels() || to.dtype != f32) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
@@ -69,7 +70,8 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op dropout_op{.name = "dropout", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op dropout_op{
+    .name = "dropout", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .narrow = true};
 
 } // namespace ops
 

@@ -151,13 +151,12 @@ struct Table {
     Table()
     {
         for (const Row& row : reference_rows()) {
-            const Op& f = ops.emplace_back(
-                Op{.name = row.name,
-                   .infer = infer,
-                   .vjp = row.types.back() == 'B' ? nullptr : vjp,
-                   .lower = lower,
-                   .reference = reference,
-                   .row = &row});
+            const Op& f = ops.emplace_back(Op{.name = row.name,
+                                              .infer = infer,
+                                              .vjp = row.types.back() == 'B' ? nullptr : vjp,
+                                              .lower = lower,
+                                              .reference = reference,
+                                              .row = &row});
             auto& list = parts[row.name] = {&f};
             for (int k = 0; k < row.arity(); ++k) {
                 names.push_back(std::string(row.name) + "_d" + std::to_string(k));
@@ -204,19 +203,30 @@ DType promoted(DType a, DType b)
     return rank_of(a) > rank_of(b) ? a : b;
 }
 
+int category_of(DType t) { return is_floating(t) ? 2 : t == boolean ? 0 : 1; }
+
+// A tensor without dimensions counts only where it is of a higher category (bool, integer, floating) than the others.
+DType common_dtype(const Row& row, const std::vector<Tensor>& in)
+{
+    DType with_dims = boolean, without = boolean;
+    bool any = false;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        if (row.types[i] == 'B') continue;
+        DType& common = in[i].dim() > 0 ? with_dims : without;
+        common = promoted(common, in[i].dtype());
+        any |= in[i].dim() > 0;
+    }
+    return any && category_of(without) <= category_of(with_dims) ? with_dims : promoted(with_dims, without);
+}
+
 // Brings the operands that are numbers to one dtype, floating where the row wants that.
 Tensor call(const char* name, std::vector<Tensor> in)
 {
     const Op& op = row_op(name);
     const Row& row = row_of(op);
-    bool floating = false, any = false;
-    DType common = boolean;
-    for (std::size_t i = 0; i < in.size(); ++i) {
-        if (row.types[i] == 'B') continue;
-        any = true;
-        floating |= row.types[i] == 'F';
-        common = promoted(common, in[i].dtype());
-    }
+    const bool any = row.types.substr(0, in.size()).find_first_not_of('B') != row.types.npos;
+    const bool floating = row.types.substr(0, in.size()).find('F') != row.types.npos;
+    DType common = common_dtype(row, in);
     if (floating && !is_floating(common)) common = f32;
     for (std::size_t i = 0; i < in.size(); ++i)
         in[i] = cast(in[i], row.types[i] == 'B' || !any ? boolean : common);

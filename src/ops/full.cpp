@@ -101,13 +101,15 @@ Tensor full_on(const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& 
                          {{"shape", shape}, {"value", value}, {"factor", factor}, {"dtype", dtype}});
 }
 
-const Op full_op{.name = "full", .infer = infer, .number = number, .lower = lower, .reference = reference};
+const Op full_op{
+    .name = "full", .infer = infer, .number = number, .lower = lower, .reference = reference, .narrow = true};
 
 } // namespace ops
 
 Tensor full(const Shape& shape, double value, const TensorOptions& options)
 {
-    Tensor t = ops::full_on(ops::evaluator_for(options), shape, value, options.dtype);
+    Tensor t = ops::full_on(ops::evaluator_for(options), shape, ops::rounded_to(options.dtype, value),
+                            options.dtype);
     if (options.requires_grad) t.requires_grad_();
     return t;
 }
@@ -117,7 +119,7 @@ Tensor ones(const Shape& shape, const TensorOptions& options) { return full(shap
 
 Tensor full_like(const Tensor& t, double value)
 {
-    return ops::full_on(ops::evaluator_of(t), t.shape(), value, t.dtype());
+    return ops::full_on(ops::evaluator_of(t), t.shape(), ops::rounded_to(t.dtype(), value), t.dtype());
 }
 Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
 Tensor ones_like(const Tensor& t) { return full_like(t, 1); }

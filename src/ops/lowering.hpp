@@ -45,7 +45,8 @@ struct LaunchSpec {
     std::vector<LaunchOperand> operands;
     std::vector<Scalar> floats;
     std::vector<Dim> ints;
-    Dim groups; // workgroups, counted flat
+    Dim groups;         // workgroups, counted flat
+    bool words = false; // ints may be unsigned 32-bit words (seeds, counters), not only sizes below 2^31
     bool in_place =
         false;           // an element is read only by the invocation that writes the same index of the output
     bool texels = false; // needs its operands in the slab, 16-byte aligned, none across a window's edge

@@ -43,14 +43,18 @@ View as_batched(Lowering& l, View v)
 {
     const std::size_t rank = v.sizes().size();
     auto& s = v.layout;
-    for (std::size_t i = 0; i + 3 < rank; ++i) // neighbours must be one run
-        if (s.sizes[i] != Dim(1) && s.strides[i] != s.strides[i + 1] * s.sizes[i + 1]) {
-            v = l.contiguous(v);
-            break;
-        }
-    Dim batch = 1, stride = 0;
-    for (std::size_t i = 0; i + 2 < rank; ++i) batch *= s.sizes[i];
-    if (rank > 2) stride = s.strides[rank - 3];
+    const auto batches = [&] {
+        const auto end = static_cast<std::ptrdiff_t>(rank - 2);
+        const std::vector<shape::Strides> strides = {{s.strides.begin(), s.strides.begin() + end}};
+        return shape::collapse({s.sizes.begin(), s.sizes.begin() + end}, strides);
+    };
+    shape::Collapsed c = batches();
+    if (c.sizes.size() > 1) {
+        v = l.contiguous(v);
+        c = batches();
+    }
+    const Dim batch = c.sizes.empty() ? Dim(1) : c.sizes[0],
+              stride = c.sizes.empty() ? Dim(0) : c.strides[0][0];
     s.sizes = {batch, s.sizes[rank - 2], s.sizes[rank - 1]};
     s.strides = {stride, s.strides[rank - 2], s.strides[rank - 1]};
     return v;
@@ -110,7 +114,8 @@ Tensor matmul(const Tensor& a, const Tensor& b)
     const Shape batch(wide.begin(), wide.end() - 2);
     const auto widened = [&](const Tensor& t) {
         Shape s = batch;
-        s.insert(s.end(), t.shape().end() - 2, t.shape().end());
+        const Shape matrix = t.shape();
+        s.insert(s.end(), matrix.end() - 2, matrix.end());
         return expand(t, s);
     };
     return reshape(graph::apply1(ops::matmul_op, {widened(x), widened(y)}), out);

@@ -42,13 +42,18 @@ Tensor Tensor::pow(double exponent) const { return reprise::pow(*this, exponent)
 Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const TensorOptions& options)
 {
     std::size_t want = size_of(options.dtype);
-    for (const Dim& d : shape) want *= static_cast<std::size_t>(d.value());
+    for (const Dim& d : shape) {
+        if (d.value() < 0)
+            detail::fail(ErrorKind::shape, "from_vector", "The shape (", to_string(shape),
+                         ") has a negative size: sizes start at 0.");
+        want *= static_cast<std::size_t>(d.value());
+    }
     if (bytes.size() != want)
         detail::fail(ErrorKind::shape, "from_vector", "There are (", bytes.size() / size_of(options.dtype),
                      ") values for the shape (", to_string(shape), ").");
     const graph::TensorType type{options.dtype, shape};
     const auto evaluator = ops::evaluator_for(options);
-    evaluator->accept("from_vector", options.dtype);
+    evaluator->accept("from_vector", options.dtype, true);
     Tensor t = graph::make_tensor(graph::leaf(type, evaluator, evaluator->upload(type, bytes), false));
     if (options.requires_grad) t.requires_grad_();
     return t;

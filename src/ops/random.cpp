@@ -50,7 +50,8 @@ void lower(Lowering& l, const Node& n)
               .operands = {{to, Use::write}},
               .floats = {},
               .ints = std::move(ints),
-              .groups = ceil_div(count, 256)});
+              .groups = ceil_div(count, 256),
+              .words = true});
 }
 
 // In float, by the text of the kernels: the same bits everywhere.
@@ -106,6 +107,13 @@ GeneratorState take_ordinals(std::uint64_t count)
     return first;
 }
 
+void give_back_ordinals(const GeneratorState& first, std::uint64_t count)
+{
+    std::lock_guard lock(generator().mutex);
+    GeneratorState& now = generator().state;
+    if (now.seed == first.seed && now.ordinal == first.ordinal + count) now = first;
+}
+
 RandomState next_random()
 {
     if (graph::Tracer* tracer = graph::current_tracer()) return tracer->next_random();
@@ -132,9 +140,9 @@ native::rp_words RandomWords::operator()(std::int64_t group) const
 }
 
 const Op random_uniform_op{
-    .name = "random_uniform", .infer = infer, .lower = lower, .reference = reference_uniform};
+    .name = "random_uniform", .infer = infer, .lower = lower, .reference = reference_uniform, .narrow = true};
 const Op random_normal_op{
-    .name = "random_normal", .infer = infer, .lower = lower, .reference = reference_normal};
+    .name = "random_normal", .infer = infer, .lower = lower, .reference = reference_normal, .narrow = true};
 
 } // namespace ops
 

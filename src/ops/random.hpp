@@ -22,6 +22,8 @@ namespace native {
 
 // Takes the next `count` ordinals of the process' generator: the result's ordinal is the first.
 GeneratorState take_ordinals(std::uint64_t count);
+// Undoes it, if nobody has drawn or seeded since.
+void give_back_ordinals(const GeneratorState& first, std::uint64_t count);
 
 // What one random op draws from: of the program that is being recorded, else of the generator.  Goes into the
 // attributes seed_low, seed_high and ordinal, in this order and before any other size.

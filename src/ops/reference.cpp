@@ -34,6 +34,23 @@ float from_f16(std::uint16_t v) { return native::rp_from_f16(v); }
 std::uint16_t to_bf16(float v) { return static_cast<std::uint16_t>(native::rp_to_bf16(v)); }
 float from_bf16(std::uint16_t v) { return native::rp_from_bf16(v); }
 
+double rounded_to(DType dtype, double v)
+{
+    switch (dtype) {
+    case DType::f64: return v;
+    case DType::f32: return static_cast<double>(static_cast<float>(v));
+    case DType::f16: return static_cast<double>(from_f16(to_f16(static_cast<float>(v))));
+    case DType::bf16: return static_cast<double>(from_bf16(to_bf16(static_cast<float>(v))));
+    case DType::boolean: return v != 0 ? 1 : 0;
+    case DType::i64:
+    case DType::i32:
+    case DType::i16:
+    case DType::i8:
+    case DType::u8: return std::trunc(v);
+    }
+    return v;
+}
+
 std::int64_t HostTensor::count() const
 {
     std::int64_t n = 1;

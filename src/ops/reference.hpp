@@ -34,6 +34,9 @@ struct ReferenceArguments {
     const graph::Op* op = nullptr;
 };
 
+// The value that a tensor of this dtype holds when it is given this one; what an integer dtype can't hold stays.
+double rounded_to(DType, double);
+
 // f16 and bf16 by integers, to nearest even, as the kernels do it.
 std::uint16_t to_f16(float);
 float from_f16(std::uint16_t);

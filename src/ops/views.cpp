@@ -57,6 +57,12 @@ bool view_reshape(const Node& n, Strided& s)
                 strides.push_back(s.strides[i]);
             }
         }
+    if (sizes.size() == 1) { // one run: any sizes of as many elements, be they equal by a guard
+        s.strides = shape::contiguous_strides(to);
+        for (Dim& stride : s.strides) stride *= strides[0];
+        s.sizes = to;
+        return true;
+    }
     std::vector<Dim> out(to.size(), Dim(1));
     std::size_t run = sizes.size();
     Dim tiled = 1; // elements of this run that the output has used so far
@@ -124,7 +130,7 @@ bool view_expand(const Node& n, Strided& s)
     const std::size_t added = to.size() - s.sizes.size();
     std::vector<Dim> strides(to.size(), Dim(0));
     for (std::size_t i = 0; i < s.sizes.size(); ++i)
-        if (s.sizes[i] == to[i + added]) strides[i + added] = s.strides[i];
+        if (s.sizes[i] != Dim(1)) strides[i + added] = s.strides[i]; // only the constant 1 is repeated
     s.sizes = to;
     s.strides = std::move(strides);
     return true;
@@ -222,12 +228,14 @@ const Op narrow_vjp_op{.name = "narrow_vjp",
                        .infer = infer_narrow_vjp,
                        .vjp = vjp_narrow_vjp,
                        .lower = lower_narrow_vjp,
-                       .reference = reference_narrow_vjp};
+                       .reference = reference_narrow_vjp,
+                       .narrow = true};
 const Op contiguous_op{.name = "contiguous",
                        .infer = infer_contiguous,
                        .vjp = vjp_contiguous,
                        .lower = lower_contiguous,
-                       .reference = reference_contiguous};
+                       .reference = reference_contiguous,
+                       .narrow = true};
 
 } // namespace ops
 

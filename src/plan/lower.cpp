@@ -241,6 +241,7 @@ private:
         l.ints = std::move(spec.ints);
         l.groups = std::move(spec.groups);
         l.texels = spec.texels;
+        l.words = spec.words;
         l.in_place = spec.in_place;
         l.fallback_of = fallback_of;
         out_.plan.launches.push_back(std::move(l));
@@ -275,6 +276,7 @@ private:
                 l.floats.push_back(scalar);
             }
         }
+        l.words = true;
         l.kernel.name = op.name;
         l.kernel.host = std::make_shared<const device::HostFunction>(
             [&op, attributes, shapes, inputs = in.size()](const device::LaunchArguments& a) {

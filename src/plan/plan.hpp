@@ -46,6 +46,7 @@ struct PlanLaunch {
     std::uint32_t epoch = 0;
     std::uint32_t fallback_of = no_launch; // runs where that one's operands are not in the slab
     bool texels = false;
+    bool words = false;
     bool in_place = false;
     std::string label;
 };

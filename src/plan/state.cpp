@@ -22,6 +22,13 @@ bool writes(const PlanLaunch& l, std::uint32_t value)
     });
 }
 
+bool reads_shifted(const PlanLaunch& l, std::uint32_t value)
+{
+    return std::any_of(l.operands.begin(), l.operands.end(), [&](const PlanOperand& o) {
+        return !o.absent && o.value == value && o.offset != Dim(0);
+    });
+}
+
 std::uint32_t results_in(const Compiled& c, std::uint32_t value)
 {
     return static_cast<std::uint32_t>(std::count_if(c.results.begin(), c.results.end(),
@@ -40,7 +47,8 @@ bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::si
     for (std::size_t i = 0; i < copies_begin; ++i) {
         const PlanLaunch& l = c.plan.launches[i];
         const bool writer = writes(l, from.value);
-        if (writer && !l.in_place) return false;
+        if (writer && (!l.in_place || reads_shifted(l, to))) return false;
+        if (writer && written && l.fallback_of == no_launch && touches(l, to)) return false;
         if (!writer && written && touches(l, to)) return false;
         written |= writer;
     }

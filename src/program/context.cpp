@@ -28,7 +28,7 @@ class Keep {
 public:
     void targets(std::span<const Value> targets)
     {
-        for (const Value& v : targets) add(v.node.get(), v.index);
+        for (const Value& v : targets) add(v.node.get());
     }
 
     void referred_from_outside(const std::vector<const Node*>& nodes)
@@ -37,8 +37,7 @@ public:
         for (const Node* n : nodes)
             for (const Value& v : n->inputs) ++inside[v.node.get()];
         for (const Node* n : nodes)
-            if (n->weak_from_this().use_count() > inside[n])
-                for (std::uint32_t i = 0; i < n->outputs.size(); ++i) add_unless_number(n, i);
+            if (n->weak_from_this().use_count() > inside[n]) add_unless_number(n);
     }
 
     void read_by_the_tape(const std::vector<const Node*>& nodes)
@@ -47,27 +46,26 @@ public:
             if (!n->on_tape() || n->is_leaf) continue;
             const autograd::Reads reads = autograd::vjp_reads(*n);
             for (std::size_t i = 0; i < n->inputs.size(); ++i)
-                if (reads.inputs >> i & 1) add_unless_number(n->inputs[i].node.get(), n->inputs[i].index);
-            for (std::uint32_t i = 0; i < n->outputs.size(); ++i)
-                if (reads.outputs >> i & 1) add_unless_number(n, i);
+                if (reads.inputs >> i & 1) add_unless_number(n->inputs[i].node.get());
+            if (reads.outputs) add_unless_number(n);
         }
     }
 
     std::vector<Value> take() { return std::move(values_); }
 
 private:
-    void add(const Node* n, std::uint32_t index)
+    void add(const Node* n) // all outputs or none: a node is stored or pending
     {
-        if (!n->materialised() && seen_[n].insert(index).second)
-            values_.push_back({n->shared_from_this(), index});
+        if (n->materialised() || !seen_.insert(n).second) return;
+        for (std::uint32_t i = 0; i < n->outputs.size(); ++i) values_.push_back({n->shared_from_this(), i});
     }
-    void add_unless_number(const Node* n, std::uint32_t index) // a number costs nothing to make again
+    void add_unless_number(const Node* n) // a number costs nothing to make again
     {
-        if (!n->op || !n->op->number) add(n, index);
+        if (!n->op || !n->op->number) add(n);
     }
 
     std::vector<Value> values_;
-    std::unordered_map<const Node*, std::unordered_set<std::uint32_t>> seen_;
+    std::unordered_set<const Node*> seen_;
 };
 
 std::vector<Value> values_to_keep(const std::vector<const Node*>& nodes, std::span<const Value> targets)
@@ -83,9 +81,12 @@ std::vector<Value> values_to_keep(const std::vector<const Node*>& nodes, std::sp
 
 Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
 
-void Context::accept(const char* op, DType dtype) const
+void Context::accept(const char* op, DType dtype, bool narrow) const
 {
     if (device_->capabilities().host_kernels || !device_->capabilities().computes) return;
+    if (!narrow && (dtype == f16 || dtype == bf16))
+        detail::fail(ErrorKind::unsupported, op, "The device (", name(), ") has no kernels of this op for (",
+                     name_of(dtype), ") yet: cast to f32, or use the reference device.");
     if (dtype == f64 || dtype == i64 || dtype == i16 || dtype == i8)
         detail::fail(ErrorKind::unsupported, op, "The device (", name(), ") has no kernels for (",
                      name_of(dtype), ") yet: use f32 or i32, or the reference device.");
@@ -126,6 +127,7 @@ void Context::compute(std::span<const Value> targets)
     request.results = values_to_keep(nodes, targets);
     Executable executable(plan::compile(request), device_);
     count_plan(executable.compiled().plan);
+    call.numbers = executable.ask();
     const Executable::Outcome outcome = executable.run_once(call);
     for (std::size_t i = 0; i < request.results.size(); ++i) {
         const ops::View& view = executable.compiled().results[i].view;
@@ -143,9 +145,12 @@ void Context::compute(std::span<const Value> targets)
 
 void Context::read(const Value& v, std::span<std::byte> to)
 {
-    std::lock_guard lock(mutex_);
-    compute({&v, 1});
-    const Value whole = row_major(v);
+    Value whole;
+    {
+        std::lock_guard lock(mutex_);
+        compute({&v, 1});
+        whole = row_major(v);
+    }
     if (to.empty()) return;
     device_->download(Stored::of(whole).memory->address, to);
 }

@@ -131,10 +131,17 @@ void set_default_device(const Device& d)
 void reset_device(const std::string& name)
 {
     Open& o = open_devices();
-    device::reset(name);
+    std::string id = name;
+    if (name == "vulkan") // stands for the first that serves
+        for (const device::Listed& l : device::enumerate())
+            if (l.refused.empty() && l.id.rfind("vulkan:", 0) == 0) {
+                id = l.id;
+                break;
+            }
+    device::reset(id);
     std::lock_guard lock(o.mutex);
-    if (o.standard && o.standard->name() == name) o.standard = nullptr;
-    o.contexts.erase(name);
+    if (o.standard && o.standard->name() == id) o.standard = nullptr;
+    o.contexts.erase(id);
 }
 
 Stats stats()
@@ -156,6 +163,7 @@ Stats stats()
 
 std::shared_ptr<graph::Evaluator> ops::evaluator_for(const TensorOptions& options)
 {
+    if (!options.device && graph::current_tracer()) return graph::current_tracer()->evaluator();
     return (options.device ? *options.device : default_device()).context();
 }
 

@@ -15,10 +15,11 @@ constexpr std::int64_t typical_size = 64; // of a symbol, when the placing order
 constexpr std::size_t most_known_sizes = 4096;
 
 // Kernels' ints have 32 bits; words of 64-bit counters come as unsigned ones.
-std::int32_t as_int(std::int64_t v, const std::string& launch)
+std::int32_t as_int(std::int64_t v, const plan::PlanLaunch& launch)
 {
-    if (v < -(std::int64_t{1} << 31) || v >= std::int64_t{1} << 32)
-        detail::fail(ErrorKind::unsupported, launch.c_str(), "A size or stride (", v,
+    const std::int64_t limit = std::int64_t{1} << 31;
+    if (v < -limit || v >= (launch.words ? 2 * limit : limit))
+        detail::fail(ErrorKind::unsupported, launch.kernel.name.c_str(), "A size or stride (", v,
                      ") does not fit 32 bits: use smaller tensors.");
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(v));
 }
@@ -77,13 +78,23 @@ Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) co
 const Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols)
 {
     last_ = symbols;
-    auto found = known_.find(symbols);
+    std::vector<std::int64_t> sizes = symbols;
+    for (std::size_t i : counters_) sizes[i] = 0;
+    auto found = known_.find(sizes);
     if (found == known_.end()) {
         if (known_.size() >= most_known_sizes) known_.clear();
-        found = known_.emplace(symbols, sized(symbols)).first;
+        found = known_.emplace(std::move(sizes), sized(symbols)).first;
+    } else if (!counters_.empty()) {
+        program_.evaluate(symbols, found->second.values);
     }
     provide_arena(found->second);
     return found->second;
+}
+
+void Executable::set_counters(const std::vector<std::uint32_t>& ids)
+{
+    for (std::size_t i = 0; i < symbols().size(); ++i)
+        if (std::find(ids.begin(), ids.end(), symbols()[i]) != ids.end()) counters_.push_back(i);
 }
 
 // The arena grows to the largest size asked for.  A range of up to a window never crosses a window's edge
@@ -137,19 +148,25 @@ bool Executable::enabled(std::size_t launch, const std::vector<Operand>& values)
     });
 }
 
-double Executable::number(const ops::Scalar& scalar, shape::Slot factor, const Sized& s)
+std::map<const graph::HostScalar*, double> Executable::ask() const
+{
+    std::map<const graph::HostScalar*, double> numbers;
+    for (const plan::PlanLaunch& l : compiled_.plan.launches)
+        for (const ops::Scalar& f : l.floats)
+            if (f.source && !numbers.count(f.source.get())) numbers[f.source.get()] = f.source->value();
+    return numbers;
+}
+
+double Executable::number(const ops::Scalar& scalar, shape::Slot factor, const Sized& s,
+                          const Call& call) const
 {
     double v = scalar.constant;
-    if (scalar.source) {
-        auto [found, fresh] = asked_.try_emplace(scalar.source.get(), 0.0);
-        if (fresh) found->second = scalar.source->value();
-        v *= found->second;
-    }
+    if (scalar.source) v *= call.numbers.at(scalar.source.get());
     return v * static_cast<double>(s.values[factor]);
 }
 
 void Executable::write(device::Recording& recording, std::uint32_t at, std::size_t launch, const Sized& s,
-                       const std::vector<Operand>& values, bool on)
+                       const Call& call, const std::vector<Operand>& values, bool on)
 {
     const plan::PlanLaunch& l = compiled_.plan.launches[launch];
     const LaunchSlots& slots = slots_[launch];
@@ -168,8 +185,8 @@ void Executable::write(device::Recording& recording, std::uint32_t at, std::size
         else operands_.push_back({v.address, 0}); // an empty view, wherever it begins
     }
     for (std::size_t i = 0; i < l.floats.size(); ++i)
-        floats_.push_back(number(l.floats[i], slots.factors[i], s));
-    for (shape::Slot i : slots.ints) ints_.push_back(as_int(s.values[i], l.kernel.name));
+        floats_.push_back(number(l.floats[i], slots.factors[i], s, call));
+    for (shape::Slot i : slots.ints) ints_.push_back(as_int(s.values[i], l));
     const auto groups =
         on ? static_cast<std::uint64_t>(std::max<std::int64_t>(s.values[slots.groups], 0)) : 0;
     recording.set(at, {operands_, floats_, ints_, groups});
@@ -199,11 +216,10 @@ Executable::Outcome Executable::replay(const Call& call)
     const Sized& s = at(call.symbols);
     Outcome outcome;
     const std::vector<Operand> values = addresses(s, call, outcome);
-    asked_.clear();
     if (compiled_.plan.launches.empty()) return outcome;
     recording_->begin();
     for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i)
-        write(*recording_, i, i, s, values, enabled(i, values));
+        write(*recording_, i, i, s, call, values, enabled(i, values));
     outcome.ticket = recording_->submit();
     return outcome;
 }
@@ -213,7 +229,6 @@ Executable::Outcome Executable::run_once(const Call& call)
     const Sized& s = at(call.symbols);
     Outcome outcome;
     const std::vector<Operand> values = addresses(s, call, outcome);
-    asked_.clear();
     std::vector<device::LaunchDeclaration> launches;
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i) {
@@ -224,7 +239,8 @@ Executable::Outcome Executable::run_once(const Call& call)
     if (!launches.empty()) {
         const auto recording = device_->record(launches, {.slots = 1, .warm_up = false, .one_shot = true});
         recording->begin();
-        for (std::uint32_t i = 0; i < which.size(); ++i) write(*recording, i, which[i], s, values, true);
+        for (std::uint32_t i = 0; i < which.size(); ++i)
+            write(*recording, i, which[i], s, call, values, true);
         outcome.ticket = recording->submit();
     }
     arena_.reset(); // work submitted later may reuse it at once

@@ -19,14 +19,17 @@ public:
     Executable(plan::Compiled, std::shared_ptr<device::Device>);
 
     struct Call {
-        std::vector<std::int64_t> symbols;      // values, in the order of symbols()
-        std::vector<device::Operand> externals; // by slot
+        std::vector<std::int64_t> symbols;                    // values, in the order of symbols()
+        std::vector<device::Operand> externals;               // by slot
+        std::map<const graph::HostScalar*, double> numbers{}; // of ask()
     };
     struct Outcome {
         std::vector<std::shared_ptr<device::Memory>> outputs; // by plan value; null where it is no output
         device::Ticket ticket = 0;
     };
 
+    // The host scalars' values for one call, each asked for once.  Runs the user's functions.
+    std::map<const graph::HostScalar*, double> ask() const;
     // Records with all sizes open.
     void record(std::uint32_t slots, bool timestamps);
     std::vector<double> times() const { return recording_ ? recording_->times() : std::vector<double>(); }
@@ -45,6 +48,8 @@ public:
     // Strides and offset of a result at the sizes of the last call.
     std::int64_t evaluated(const Dim&) const;
 
+    // These symbols change with each call and are no sizes (seeds, counters): nothing is cached by them.
+    void set_counters(const std::vector<std::uint32_t>& ids);
     const std::vector<std::uint32_t>& symbols() const { return program_.symbols(); }
     std::uint32_t symbol_slot(std::uint32_t id) { return program_.symbol_slot(id); }
     const plan::Compiled& compiled() const { return compiled_; }
@@ -73,9 +78,9 @@ private:
     std::vector<device::Operand> addresses(const Sized&, const Call&, Outcome&);
     bool in_texel_reach(const device::Operand&) const;
     bool enabled(std::size_t launch, const std::vector<device::Operand>& values) const;
-    void write(device::Recording&, std::uint32_t at, std::size_t launch, const Sized&,
+    void write(device::Recording&, std::uint32_t at, std::size_t launch, const Sized&, const Call&,
                const std::vector<device::Operand>&, bool on);
-    double number(const ops::Scalar&, shape::Slot factor, const Sized&);
+    double number(const ops::Scalar&, shape::Slot factor, const Sized&, const Call&) const;
     device::LaunchDeclaration declaration(const plan::PlanLaunch&) const;
 
     plan::Compiled compiled_;
@@ -85,10 +90,10 @@ private:
     std::vector<shape::Slot> elements_; // by plan value
     std::unique_ptr<plan::Placement> placement_;
     std::map<std::vector<std::int64_t>, Sized> known_; // by symbol values
+    std::vector<std::size_t> counters_;                // positions among the symbols
     std::vector<std::int64_t> last_;
     std::shared_ptr<device::Memory> arena_;
     std::unique_ptr<device::Recording> recording_;
-    std::map<const graph::HostScalar*, double> asked_; // of this call: each host scalar is asked once
     // scratch of write()
     std::vector<device::Operand> operands_;
     std::vector<double> floats_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include <reprise/ops.hpp>
-#include <reprise/random.hpp>
 
+#include "ops/random.hpp"
 #include "plan/pipeline.hpp"
 #include "program/storage.hpp"
 #include "shape/expression.hpp"
@@ -17,15 +17,6 @@ using program::Stored;
 
 namespace {
 
-// The symbol, where the size is nothing but one.
-const shape::Symbol* plain_symbol(const Dim& d)
-{
-    const auto terms = shape::terms_of(d);
-    if (terms.size() != 1 || shape::constant_of(d) != 0 || terms[0].coefficient != 1) return nullptr;
-    const shape::Atom* atom = shape::linear_atom(terms[0]);
-    return atom && atom->kind == shape::AtomKind::symbol ? atom->symbol.get() : nullptr;
-}
-
 device::Operand operand_of(const Value& v)
 {
     const Stored& s = Stored::of(v);
@@ -34,75 +25,84 @@ device::Operand operand_of(const Value& v)
 
 } // namespace
 
-// Symbol values in the executable's order.
-std::vector<std::int64_t> Program::Impl::bind(const std::vector<Tensor>& inputs) const
+// Where a symbol's value stands in a call; null: the program does not ask for it.
+std::int64_t* Program::Impl::place_of(std::uint32_t id, std::vector<std::int64_t>& symbols) const
+{
+    const auto& ids = executable->symbols();
+    const auto found = std::find(ids.begin(), ids.end(), id);
+    return found == ids.end() ? nullptr : &symbols[static_cast<std::size_t>(found - ids.begin())];
+}
+
+void Program::Impl::check_input(std::size_t i, const Tensor& t) const
+{
+    if (t.dtype() != specs[i].dtype)
+        detail::fail(ErrorKind::dtype, "program", "Input (", i, ") is (", name_of(t.dtype()),
+                     ") but was recorded as (", name_of(specs[i].dtype), "): cast it.");
+    if (t.shape().size() != specs[i].shape.size())
+        detail::fail(ErrorKind::shape, "program", "Input (", i, ") has the shape (", to_string(t.shape()),
+                     ") but was recorded as (", to_string(specs[i].shape), ").");
+    if (const auto& device = graph::read(t).node->evaluator; device != context)
+        detail::fail(ErrorKind::device, "program", "Input (", i, ") is on (", device->name(),
+                     ") but the program is for (", context->name(), ").");
+}
+
+// Symbol values from the inputs' sizes, in the executable's order; counters are left open.
+std::vector<std::int64_t> Program::Impl::bind_sizes(const std::vector<Tensor>& inputs) const
 {
     if (inputs.size() != specs.size())
         detail::fail(ErrorKind::argument, "program", "The program takes (", specs.size(), ") inputs, not (",
                      inputs.size(), ").");
-    const auto& ids = executable->symbols();
-    std::vector<std::int64_t> values(ids.size(), -1);
-    const auto value_of = [&](std::uint32_t id) -> std::int64_t& {
-        return values.at(static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin()));
-    };
-    const auto set = [&](const Dim& d, std::int64_t v) { // a symbol that the program may not ask for
-        const std::uint32_t id = plain_symbol(d)->id;
-        if (std::find(ids.begin(), ids.end(), id) != ids.end()) value_of(id) = v;
-    };
-    const GeneratorState g = generator_state();
-    set(random.seed_low, static_cast<std::int64_t>(g.seed & 0xFFFFFFFF));
-    set(random.seed_high, static_cast<std::int64_t>(g.seed >> 32));
-    set(random.ordinal, static_cast<std::int64_t>(g.ordinal));
+    std::vector<std::int64_t> symbols(executable->symbols().size(), -1);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const Shape& want = specs[i].shape;
+        check_input(i, inputs[i]);
         const Shape found = inputs[i].shape();
-        if (inputs[i].dtype() != specs[i].dtype)
-            detail::fail(ErrorKind::dtype, "program", "Input (", i, ") is (", name_of(inputs[i].dtype()),
-                         ") but was recorded as (", name_of(specs[i].dtype), "): cast it.");
-        if (found.size() != want.size())
-            detail::fail(ErrorKind::shape, "program", "Input (", i, ") has the shape (", to_string(found),
-                         ") but was recorded as (", to_string(want), ").");
-        for (std::size_t d = 0; d < want.size(); ++d)
-            if (const shape::Symbol* s = plain_symbol(want[d])) {
-                std::int64_t& v = value_of(s->id);
-                const std::int64_t size = found[d].value();
-                if (v >= 0 && v != size)
-                    detail::fail(ErrorKind::shape, "program", "The size (", s->name, ") is (", v,
-                                 ") by an earlier input but (", size, ") by dimension (", d, ") of input (",
-                                 i, "): give inputs of one size.");
-                v = size;
-            }
+        for (std::size_t d = 0; d < found.size(); ++d) {
+            const shape::Symbol* s = shape::plain_symbol(specs[i].shape[d]);
+            if (!s) continue;
+            std::int64_t& v = *place_of(s->id, symbols);
+            const std::int64_t size = found[d].value();
+            if (v >= 0 && v != size)
+                detail::fail(ErrorKind::shape, "program", "The size (", s->name, ") is (", v,
+                             ") by an earlier input but (", size, ") by dimension (", d, ") of input (", i,
+                             "): give inputs of one size.");
+            v = size;
+        }
     }
+    check_expressions(inputs, symbols);
+    return symbols;
+}
+
+// Sizes of the specs that are numbers or expressions, and what the recording could not decide.
+void Program::Impl::check_expressions(const std::vector<Tensor>& inputs,
+                                      std::vector<std::int64_t>& symbols) const
+{
+    const auto value = [&](std::uint32_t id) { return *place_of(id, symbols); };
     for (std::size_t i = 0; i < inputs.size(); ++i)
         for (std::size_t d = 0; d < specs[i].shape.size(); ++d) {
-            const std::int64_t want =
-                specs[i].shape[d].evaluate([&](std::uint32_t id) { return value_of(id); });
+            const std::int64_t want = specs[i].shape[d].evaluate(value);
             if (const std::int64_t size = inputs[i].shape()[d].value(); size != want)
                 detail::fail(ErrorKind::shape, "program", "Dimension (", d, ") of input (", i, ") is (", size,
                              ") but the program was recorded with (", specs[i].shape[d], ") = (", want, ").");
         }
-    return values;
-}
-
-void Program::Impl::check_guards(const std::vector<std::int64_t>& symbols) const
-{
-    const auto& ids = executable->symbols();
-    const auto value = [&](std::uint32_t id) {
-        return symbols[static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin())];
-    };
     for (const shape::Guard& g : guards)
         if (const auto a = g.a.evaluate(value), b = g.b.evaluate(value); a != b)
             detail::fail(ErrorKind::shape, "program", "(", g.a, ") is (", a, ") but must be (", b, ") = (",
                          g.b, ") at this call. ", g.reason);
 }
 
+// Each hook once a call: where a call failed, the next one is that call again and goes on behind what has run.
+void Program::Impl::run_hooks()
+{
+    while (hooks_run < hooks.size()) {
+        hooks[hooks_run]();
+        ++hooks_run;
+    }
+}
+
 // In row-major memory that no state which this program writes lies in.
 Value Program::Impl::input_value(const Tensor& t, const std::vector<const device::Memory*>& written) const
 {
     const Value v = graph::read(t);
-    if (v.node->evaluator != context)
-        detail::fail(ErrorKind::device, "program", "An input is on (", v.node->evaluator->name(),
-                     ") but the program is for (", context->name(), ").");
     context->evaluate({&v, 1});
     const Value whole = context->row_major(v);
     const device::Memory* memory = Stored::of(whole).memory.get();
@@ -113,25 +113,63 @@ Value Program::Impl::input_value(const Tensor& t, const std::vector<const device
 // A gradient that the program adds to may have been replaced or cleared since the last call.
 void Program::Impl::find_grads()
 {
+    std::vector<const graph::Cell*> seen;
     for (State& s : states) {
         if (!s.owner) continue;
-        if (!s.owner->grad) s.owner->grad = zeros_like(Tensor(s.owner)).cell();
-        s.cell = s.owner->grad;
+        auto& grad = s.owner->grad;
+        if (!grad) grad = zeros_like(Tensor(s.owner)).cell();
+        if (std::find(seen.begin(), seen.end(), grad.get()) != seen.end()) // one tensor is two gradients
+            grad = graph::make_tensor(grad->value).cell();
+        seen.push_back(grad.get());
+        s.cell = grad;
     }
 }
 
-// State is written in place: its memory must be row-major, and its own where it is assigned.
-void Program::Impl::own(const State& s) const
+// State is bound in row-major memory.  What is assigned is written in place, so its memory must be its own: it is copied
+// first where a tensor, a view or a tape shares it.
+Value Program::Impl::state_value(const State& s) const
 {
     Value& v = s.cell->value;
+    if (v.node->evaluator != context)
+        detail::fail(ErrorKind::device, "program", "A tensor that the program uses is now on (",
+                     v.node->evaluator->name(), ") but the program is for (", context->name(), ").");
     context->evaluate({&v, 1});
+    if (!s.assigned) return context->row_major(v);
     if (!program::is_row_major(Stored::of(v), v.type()))
         v = context->replaced(v, context->row_major(v), s.cell);
-    if (!s.assigned) return;
-    const bool shared =
-        v.node.use_count() > 1 || v.node->storage[0].use_count() > 1 || Stored::of(v).memory.use_count() > 1;
+    const bool shared = v.node.use_count() > 1 || v.node->storage[v.index].use_count() > 1 ||
+                        Stored::of(v).memory.use_count() > 1;
     if (shared) v = context->replaced(v, context->copy_of(v), s.cell);
+    return v;
 }
+
+// Seeds and ordinals for one call; given back if it fails and nobody has drawn since.
+class Program::Impl::Draw {
+public:
+    Draw(const Impl& p, std::vector<std::int64_t>& symbols) : count_(p.random_ops)
+    {
+        if (count_) first_ = ops::take_ordinals(count_);
+        const auto set = [&](const Dim& symbol, std::uint64_t v) {
+            if (std::int64_t* at = p.place_of(shape::plain_symbol(symbol)->id, symbols))
+                *at = static_cast<std::int64_t>(v);
+        };
+        set(p.random.seed_low, first_.seed & 0xFFFFFFFF);
+        set(p.random.seed_high, first_.seed >> 32);
+        set(p.random.ordinal, first_.ordinal);
+    }
+    ~Draw()
+    {
+        if (!kept_ && count_) ops::give_back_ordinals(first_, count_);
+    }
+    Draw(const Draw&) = delete;
+    Draw& operator=(const Draw&) = delete;
+    void keep() { kept_ = true; }
+
+private:
+    std::uint64_t count_;
+    GeneratorState first_;
+    bool kept_ = false;
+};
 
 Value Program::Impl::result_value(std::size_t result, const program::Executable::Outcome& outcome,
                                   const std::vector<std::shared_ptr<device::Memory>>& external)
@@ -150,36 +188,35 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
 
 std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs)
 {
-    std::lock_guard lock(context->mutex());
+    std::lock_guard one_call(mutex);
     program::Suspend outside;
     program::Executable::Call c;
-    c.symbols = bind(inputs);
-    check_guards(c.symbols);
+    c.symbols = bind_sizes(inputs);
+    run_hooks(); // user code, as the host scalars are: before anything is bound, and without the device's lock
+    c.numbers = executable->ask();
+
+    std::lock_guard lock(context->mutex());
     find_grads();
+    std::vector<Value> state, input; // held until the call is submitted
     std::vector<const device::Memory*> written;
     for (const State& s : states) {
-        own(s);
-        if (s.assigned) written.push_back(Stored::of(s.cell->value).memory.get());
+        state.push_back(state_value(s));
+        if (s.assigned) written.push_back(Stored::of(state.back()).memory.get());
     }
-    std::vector<Value> held; // alive until the call is submitted
-    for (const Tensor& t : inputs) held.push_back(input_value(t, written));
+    for (const Tensor& t : inputs) input.push_back(input_value(t, written));
     std::vector<std::shared_ptr<device::Memory>> external;
     for (const Binding& b : externals) {
-        const Value& v = b.source == Source::input   ? held[b.index]
-                         : b.source == Source::state ? states[b.index].cell->value
+        const Value& v = b.source == Source::input   ? input[b.index]
+                         : b.source == Source::state ? state[b.index]
                                                      : constants[b.index];
         c.externals.push_back(operand_of(v));
         external.push_back(Stored::of(v).memory);
     }
-    if (!std::exchange(hooks_have_run, true))
-        for (const auto& hook : hooks) hook();
+    Draw draw(*this, c.symbols);
     const program::Executable::Outcome outcome = executable->replay(c);
-    hooks_have_run = false;
-    if (random_ops) {
-        GeneratorState g = generator_state();
-        g.ordinal += random_ops;
-        set_generator_state(g);
-    }
+    draw.keep();
+    hooks_run = 0;
+
     std::vector<Tensor> out;
     for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome, external)));
     for (const KeptGrad& g : kept_grads)

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include <reprise/program.hpp>
@@ -17,7 +18,7 @@ struct Program::Impl {
     std::vector<Spec> specs;
     std::vector<shape::Guard> guards;
     std::vector<std::function<void()>> hooks;
-    bool hooks_have_run = false; // for a call that failed later: the next one is that call again
+    std::size_t hooks_run = 0; // of a call that failed: the next one is that call again and goes on from here
 
     enum class Source : std::uint8_t { input, state, constant };
     struct Binding {
@@ -42,15 +43,20 @@ struct Program::Impl {
     std::vector<std::shared_ptr<graph::Cell>> cleared_grads;
     graph::RandomState random;
     std::uint64_t random_ops = 0;
+    std::mutex mutex; // of calls: one at a time
 
     std::vector<Tensor> call(const std::vector<Tensor>& inputs);
 
 private:
-    std::vector<std::int64_t> bind(const std::vector<Tensor>& inputs) const;
-    void check_guards(const std::vector<std::int64_t>& symbols) const;
+    class Draw;
+    std::int64_t* place_of(std::uint32_t symbol, std::vector<std::int64_t>& symbols) const;
+    void check_input(std::size_t i, const Tensor&) const;
+    std::vector<std::int64_t> bind_sizes(const std::vector<Tensor>& inputs) const;
+    void check_expressions(const std::vector<Tensor>& inputs, std::vector<std::int64_t>& symbols) const;
+    void run_hooks();
     graph::Value input_value(const Tensor&, const std::vector<const device::Memory*>& written) const;
     void find_grads();
-    void own(const State&) const;
+    graph::Value state_value(const State&) const;
     graph::Value result_value(std::size_t result, const program::Executable::Outcome&,
                               const std::vector<std::shared_ptr<device::Memory>>& external);
 };

@@ -89,6 +89,9 @@ private:
                 detail::fail(ErrorKind::state, "record",
                              "A tensor of another recording is used in this one: return it from its "
                              "own function.");
+            if (n->evaluator != p_.context)
+                detail::fail(ErrorKind::device, n->op->name, "A tensor of the function is on (",
+                             n->evaluator->name(), ") but the program is for (", p_.context->name(), ").");
             request_.nodes.push_back(n);
             for (const Value& v : n->inputs)
                 if (v.node->materialised()) add_constant(v);
@@ -114,14 +117,24 @@ private:
     std::unordered_map<const graph::Node*, std::size_t> bound_; // external slot
 };
 
-// Pending values from outside that the trace met without a cell (a tape, for instance).
-void evaluate_outside(const std::vector<Value>& results, std::uint32_t trace)
+// Every size must follow from the inputs.
+void check_symbols(Program::Impl& p)
 {
-    std::vector<Value> outside;
-    for (const graph::Node* n : graph::pending(results))
-        for (const Value& v : n->inputs)
-            if (n->trace == trace && v.node->trace != trace && !v.node->materialised()) outside.push_back(v);
-    if (!outside.empty()) outside.front().node->evaluator->evaluate(outside);
+    std::vector<std::uint32_t> counters, known;
+    for (const Dim* d : {&p.random.seed_low, &p.random.seed_high, &p.random.ordinal})
+        counters.push_back(d->symbols().front());
+    for (const Spec& s : p.specs)
+        for (const Dim& d : s.shape)
+            if (shape::plain_symbol(d)) known.push_back(d.symbols().front());
+    for (std::uint32_t id : p.executable->symbols()) {
+        const auto is = [&](const std::vector<std::uint32_t>& ids) {
+            return std::find(ids.begin(), ids.end(), id) != ids.end();
+        };
+        if (!is(counters) && !is(known))
+            detail::fail(ErrorKind::argument, "record", "A size of the function is a symbol (number ", id,
+                         ") that no input's shape gives: name it alone as a size of a spec.");
+    }
+    p.executable->set_counters(counters);
 }
 
 } // namespace
@@ -143,15 +156,12 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         shape::GuardScope guarding(trace.guards());
         std::vector<Tensor> inputs;
         for (const Spec& s : specs) {
-            p->context->accept("record", s.dtype);
+            p->context->accept("record", s.dtype, true);
             placeholders.push_back(graph::leaf({s.dtype, s.shape}, p->context, nullptr, false));
             inputs.push_back(graph::make_tensor(placeholders.back()));
         }
         for (const Tensor& t : f(inputs)) outputs.push_back(graph::read(t));
         Builder builder(*p, trace, options);
-        std::vector<Value> all = outputs;
-        for (const Trace::State& s : trace.states()) all.push_back(s.current);
-        evaluate_outside(all, trace.id());
         request = builder.build(placeholders, outputs);
     }
     p->guards = trace.guards().guards();
@@ -166,6 +176,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         p->executable->add(g.a);
         p->executable->add(g.b);
     }
+    check_symbols(*p);
     p->executable->record(options.slots, options.timestamps);
     trace.keep();
     return Program(std::move(p));

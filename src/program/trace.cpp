@@ -30,6 +30,11 @@ Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
     if (n.evaluator.get() != context_.get())
         detail::fail(ErrorKind::device, "record", "The function uses a tensor of the device (",
                      n.evaluator->name(), ") but is recorded for (", context_->name(), ").");
+    if (n.requires_grad && !n.is_leaf && graph::grad_mode())
+        detail::fail(
+            ErrorKind::state, "record",
+            "The function uses a tensor that was computed outside and requires a gradient: no gradient can "
+            "leave the program. Compute it inside, or detach() it.");
     const bool leaf = n.requires_grad && n.is_leaf;
     Value placeholder = graph::leaf(cell->value.type(), n.evaluator, nullptr, leaf);
     if (leaf) placeholder.node->leaf = cell;
@@ -53,13 +58,18 @@ std::shared_ptr<Cell> Trace::grad(const std::shared_ptr<Cell>& owner)
 {
     if (auto found = grad_by_owner_.find(owner.get()); found != grad_by_owner_.end())
         return grads_[found->second].value;
-    if (!owner->grad) { // it will be added to at each call: it is state, and starts at zero
+    if (owner->grad) owner_by_grad_[owner->grad.get()] = owner;
+    return owner->grad;
+}
+
+std::shared_ptr<Cell> Trace::grad_to_add_to(const std::shared_ptr<Cell>& owner)
+{
+    if (!owner->grad && !grad_by_owner_.count(owner.get())) { // it is state, and starts at zero
         Suspend outside;
         owner->grad = zeros_like(Tensor(owner)).cell();
         given_zero_grads_.push_back(owner);
     }
-    owner_by_grad_[owner->grad.get()] = owner;
-    return owner->grad;
+    return grad(owner);
 }
 
 void Trace::set_grad(const std::shared_ptr<Cell>& owner, std::shared_ptr<Cell> g)

@@ -24,7 +24,9 @@ public:
     std::uint32_t id() const override { return id_; }
     graph::Value read(const std::shared_ptr<graph::Cell>&) override;
     void assign(const std::shared_ptr<graph::Cell>&, graph::Value) override;
+    std::shared_ptr<graph::Evaluator> evaluator() const override { return context_; }
     std::shared_ptr<graph::Cell> grad(const std::shared_ptr<graph::Cell>&) override;
+    std::shared_ptr<graph::Cell> grad_to_add_to(const std::shared_ptr<graph::Cell>&) override;
     void set_grad(const std::shared_ptr<graph::Cell>&, std::shared_ptr<graph::Cell>) override;
     graph::RandomState next_random() override;
 
@@ -47,6 +49,7 @@ public:
     const graph::RandomState& random_symbols() const { return random_; }
     std::uint64_t random_ops() const { return random_ops_; }
     shape::GuardList& guards() { return guards_; }
+    void keep() { kept_ = true; } // the recording succeeded
 
 private:
     State& state(const std::shared_ptr<graph::Cell>&);
@@ -64,9 +67,6 @@ private:
     shape::GuardList guards_;
     std::vector<std::shared_ptr<graph::Cell>> given_zero_grads_; // taken back if the recording fails
     bool kept_ = false;
-
-public:
-    void keep() { kept_ = true; } // the recording succeeded
 };
 
 } // namespace reprise::program

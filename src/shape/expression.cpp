@@ -245,4 +245,12 @@ std::vector<SymbolPtr> symbols_of(const Dim& dim)
     return found;
 }
 
+const Symbol* plain_symbol(const Dim& d)
+{
+    const auto terms = terms_of(d);
+    if (terms.size() != 1 || constant_of(d) != 0 || terms[0].coefficient != 1) return nullptr;
+    const Atom* atom = linear_atom(terms[0]);
+    return atom && atom->kind == AtomKind::symbol ? atom->symbol.get() : nullptr;
+}
+
 } // namespace reprise::shape

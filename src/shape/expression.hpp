@@ -92,6 +92,8 @@ Division divide(const Dim& numerator, const Dim& divisor);
 // The quotient where the remainder is provably 0, at a divisor of 0 as well.
 std::optional<Dim> divide_exactly(const Dim& numerator, const Dim& divisor);
 
+// The symbol, where the size is nothing but one; else null.
+const Symbol* plain_symbol(const Dim&);
 std::vector<SymbolPtr> symbols_of(const Dim&); // ascending by id, each once
 
 } // namespace reprise::shape

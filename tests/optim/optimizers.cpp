@@ -31,8 +31,8 @@ void expect_near(const Tensor& tensor, const std::vector<double>& expected, cons
         EXPECT_NEAR(values[i], expected[i], 2e-6 * (1 + std::abs(expected[i]))) << what << " " << i;
 }
 
-// Five steps with gradients given, against the formula in double: in eager code, and through a program whose input
-// is the gradient.
+// Five steps with gradients given, against the formula in double: in eager code, and through a program
+// whose input is the gradient.
 template <class Reference, class Make> void follow(Reference eager, const Make& make)
 {
     eager.p = doubles(initial(count));

@@ -1,5 +1,5 @@
-// What a subcommand of `reprise` is.  To add one: a file with a function that adds it, its line here, and its row
-// in main.cpp.
+// What a subcommand of `reprise` is.  To add one: a file with a function that adds it, its line here, and
+// its row in main.cpp.
 #pragma once
 #include <CLI/CLI.hpp>
 
