@@ -50,6 +50,7 @@ public:
     // With RecordOptions::timestamps: each launch of the newest finished call and when it began, in ns from
     // the call's start.  Empty where the device has no timestamps.
     std::vector<std::pair<std::string, double>> times() const;
+    // `symbol_values` in the order in which the specs name the symbols.
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
 

@@ -4,6 +4,8 @@
 
 #include <reprise/error.hpp>
 
+#include "plan/verify.hpp"
+
 namespace reprise::program {
 
 using device::Operand;
@@ -13,6 +15,11 @@ namespace {
 
 constexpr std::int64_t typical_size = 64; // of a symbol, when the placing order is searched
 constexpr std::size_t most_known_sizes = 4096;
+#ifdef NDEBUG
+constexpr bool debug_build = false;
+#else
+constexpr bool debug_build = true;
+#endif
 
 // Kernels' ints have 32 bits; words of 64-bit counters come as unsigned ones.
 std::int32_t as_int(std::int64_t v, const plan::PlanLaunch& launch)
@@ -217,6 +224,7 @@ Executable::Outcome Executable::replay(const Call& call)
     Outcome outcome;
     const std::vector<Operand> values = addresses(s, call, outcome);
     if (compiled_.plan.launches.empty()) return outcome;
+    if constexpr (debug_build) verify(s, values);
     recording_->begin();
     for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i)
         write(*recording_, i, i, s, call, values, enabled(i, values));
@@ -229,6 +237,7 @@ Executable::Outcome Executable::run_once(const Call& call)
     const Sized& s = at(call.symbols);
     Outcome outcome;
     const std::vector<Operand> values = addresses(s, call, outcome);
+    if constexpr (debug_build) verify(s, values);
     std::vector<device::LaunchDeclaration> launches;
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i) {
@@ -245,6 +254,17 @@ Executable::Outcome Executable::run_once(const Call& call)
     }
     arena_.reset(); // work submitted later may reuse it at once
     return outcome;
+}
+
+void Executable::verify(const Sized& s, const std::vector<Operand>& values) const
+{
+    std::vector<plan::Range> ranges;
+    std::vector<bool> runs;
+    for (const Operand& o : values) ranges.push_back({o.address, o.address + o.bytes});
+    for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i)
+        runs.push_back(s.values[slots_[i].groups] > 0 && enabled(i, values));
+    if (const auto faults = plan::find_hazards(compiled_.plan, ranges, runs); !faults.empty())
+        detail::fail(ErrorKind::internal, "plan", "The plan has a hazard: ", faults.front(), ".");
 }
 
 Executable::Layout Executable::layout(const Call& call)

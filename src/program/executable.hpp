@@ -76,6 +76,7 @@ private:
     Sized sized(const std::vector<std::int64_t>& symbols) const;
     void provide_arena(Sized&);
     std::vector<device::Operand> addresses(const Sized&, const Call&, Outcome&);
+    void verify(const Sized&, const std::vector<device::Operand>& values) const; // debug builds: each call
     bool in_texel_reach(const device::Operand&) const;
     bool enabled(std::size_t launch, const std::vector<device::Operand>& values) const;
     void write(device::Recording&, std::uint32_t at, std::size_t launch, const Sized&, const Call&,

@@ -262,7 +262,20 @@ std::vector<std::pair<std::string, double>> Program::times() const
 }
 std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const
 {
-    return required(impl_)->executable->arena_bytes(sizes);
+    const Impl& p = *required(impl_);
+    std::vector<std::int64_t> symbols(p.executable->symbols().size(), 0); // counters are no sizes
+    std::vector<std::uint32_t> seen;
+    for (const Spec& s : p.specs)
+        for (const Dim& d : s.shape) {
+            const shape::Symbol* symbol = shape::plain_symbol(d);
+            if (!symbol || std::find(seen.begin(), seen.end(), symbol->id) != seen.end()) continue;
+            if (seen.size() < sizes.size()) *p.place_of(symbol->id, symbols) = sizes[seen.size()];
+            seen.push_back(symbol->id);
+        }
+    if (seen.size() != sizes.size())
+        detail::fail(ErrorKind::argument, "program", "There are (", seen.size(), ") symbols but (",
+                     sizes.size(), ") sizes: give one for each, in the order in which the specs name them.");
+    return p.executable->arena_bytes(symbols);
 }
 
 } // namespace reprise

@@ -46,10 +46,11 @@ struct Program::Impl {
     std::mutex mutex; // of calls: one at a time
 
     std::vector<Tensor> call(const std::vector<Tensor>& inputs);
+    // Where a symbol's value stands among the executable's; null: it is not asked for.
+    std::int64_t* place_of(std::uint32_t symbol, std::vector<std::int64_t>& symbols) const;
 
 private:
     class Draw;
-    std::int64_t* place_of(std::uint32_t symbol, std::vector<std::int64_t>& symbols) const;
     void check_input(std::size_t i, const Tensor&) const;
     std::vector<std::int64_t> bind_sizes(const std::vector<Tensor>& inputs) const;
     void check_expressions(const std::vector<Tensor>& inputs, std::vector<std::int64_t>& symbols) const;

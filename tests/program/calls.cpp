@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                 const Device other = test::imitation("null");
                 return std::vector<Tensor>{ones({4, 20}, {.device = other}), zeros({4}, {.dtype = i32, .device = other})};
             },
-            ErrorKind::device, "An input is on (null)"}),
+            ErrorKind::device, "Input (0) is on (null)"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(BadInput, IsAnErrorAndChangesNothing)
