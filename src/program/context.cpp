@@ -103,6 +103,9 @@ void Context::compute(std::span<const Value> targets)
     const std::vector<const Node*> nodes = graph::pending(targets);
     if (nodes.empty()) return;
     for (const Node* n : nodes) {
+#ifndef NDEBUG
+        graph::verify(*n);
+#endif
         if (!n->op || n->trace)
             detail::fail(ErrorKind::state, n->op ? n->op->name : "tensor",
                          "A tensor that was made while a program was recorded has no value: return it from "
