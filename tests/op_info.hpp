@@ -20,8 +20,8 @@ const Dim& n();
 struct Argument {
     Shape sizes; // of constants and n()
     DType dtype = f32;
-    double low = -1, high = 1; // drawn from [low, high]; integers from low to high
-    bool number = false;       // one value that the host knows: no memory, given with the launch
+    double low = -1, high = 1;  // drawn from [low, high]; integers from low to high
+    bool number = false;        // one value that the host knows: no memory, given with the launch
     bool differentiable = true; // false: a gradient by it is not asked for, though its dtype is floating
 };
 
@@ -59,7 +59,8 @@ struct OpInfo {
     bool differentiable = true;
     std::vector<Sample> samples;
     std::vector<Mistake> mistakes;
-    double tolerance = 2e-6; // of f32 values, relative to 1 + the largest magnitude; gradients get 4 times as much
+    double tolerance =
+        2e-6; // of f32 values, relative to 1 + the largest magnitude; gradients get 4 times as much
     std::map<Check, std::string> skips; // why a check does not apply
 };
 

@@ -19,7 +19,8 @@ Argument argument(const Row& row, int k, Shape shape)
 std::vector<Argument> arguments(const Row& row, const std::vector<Shape>& shapes)
 {
     std::vector<Argument> out;
-    for (int k = 0; k < row.arity(); ++k) out.push_back(argument(row, k, shapes[static_cast<std::size_t>(k)]));
+    for (int k = 0; k < row.arity(); ++k)
+        out.push_back(argument(row, k, shapes[static_cast<std::size_t>(k)]));
     return out;
 }
 
@@ -53,7 +54,9 @@ void add_cast(OpInfo& info)
                                     .call = [to](const Inputs& in) { return std::vector{cast(in[0], to)}; },
                                     .sizes = {1, 5},
                                     .differentiable = false,
-                                    .tolerance = to == f16 ? 0x1p-10 : to == bf16 ? 0x1p-7 : 0});
+                                    .tolerance = to == f16    ? 0x1p-10
+                                                 : to == bf16 ? 0x1p-7
+                                                              : 0});
         }
 }
 
@@ -63,12 +66,14 @@ std::vector<Mistake> mistakes(const Row& row, const graph::Op& op)
     const auto inputs = [&row](DType dtype) {
         Inputs in;
         for (int k = 0; k < row.arity(); ++k)
-            in.push_back(zeros({3}, {.dtype = row.types[static_cast<std::size_t>(k)] == 'B' ? boolean : dtype}));
+            in.push_back(
+                zeros({3}, {.dtype = row.types[static_cast<std::size_t>(k)] == 'B' ? boolean : dtype}));
         return in;
     };
     const std::size_t last = static_cast<std::size_t>(row.arity()) - 1;
     if (row.types.find('F') != row.types.npos)
-        out.push_back({"integers", [=, &op] { graph::apply(op, inputs(i32)); }, ErrorKind::dtype, "a floating dtype, not (i32)"});
+        out.push_back({"integers", [=, &op] { graph::apply(op, inputs(i32)); }, ErrorKind::dtype,
+                       "a floating dtype, not (i32)"});
     if (row.types[0] == 'B')
         out.push_back({"no bool",
                        [=, &op] {
@@ -116,7 +121,8 @@ OpInfo info_of(const Row& row)
     const graph::Op& op = ops::row_op(row.name);
     OpInfo info{.name = row.name, .differentiable = op.vjp != nullptr};
     const auto add = [&](const char* what, std::vector<Argument> args, std::vector<std::int64_t> sizes) {
-        info.samples.push_back({.what = what, .arguments = std::move(args), .call = apply(op), .sizes = std::move(sizes)});
+        info.samples.push_back(
+            {.what = what, .arguments = std::move(args), .call = apply(op), .sizes = std::move(sizes)});
     };
     const std::vector<Shape> same(3, {n(), 3});
     add("one shape", arguments(row, same), {0, 1, 5, 64, 1027});
@@ -124,7 +130,8 @@ OpInfo info_of(const Row& row)
     if (row.arity() > 1) {
         add("broadcast", arguments(row, {{n(), 1, 4}, {3, 1}, {1}}), {0, 1, 3, 6});
         add("broadcast of the first", arguments(row, {{4}, {n(), 2, 4}, {2, 1}}), {0, 1, 5});
-        add("five dimensions", arguments(row, {{2, 1, n(), 1, 3}, {2, n(), 1, 2, 3}, {n(), 1, 2, 1}}), {1, 3});
+        add("five dimensions", arguments(row, {{2, 1, n(), 1, 3}, {2, n(), 1, 2, 3}, {n(), 1, 2, 1}}),
+            {1, 3});
         for (int k = 0; k < row.arity(); ++k) {
             add("numbers", with_numbers(row, k), {0, 5});
             info.samples.back().differentiable = row.types[static_cast<std::size_t>(k)] != 'B';

@@ -10,7 +10,10 @@ std::vector<Sample> matmul_samples()
 {
     const auto call = [](const Inputs& in) { return std::vector{matmul(in[0], in[1])}; };
     const auto sample = [&](const char* what, Shape a, Shape b, std::vector<std::int64_t> sizes) {
-        return Sample{.what = what, .arguments = {arg(std::move(a)), arg(std::move(b))}, .call = call, .sizes = std::move(sizes)};
+        return Sample{.what = what,
+                      .arguments = {arg(std::move(a)), arg(std::move(b))},
+                      .call = call,
+                      .sizes = std::move(sizes)};
     };
     return {
         sample("rows", {n(), 5}, {5, 7}, {0, 1, 3, 40}),
@@ -24,7 +27,10 @@ std::vector<Sample> matmul_samples()
         sample("a matrix and a vector", {n(), 6}, {6}, {1, 9}),
         {.what = "transposed operands",
          .arguments = {arg({8, n()}), arg({12, 8})},
-         .call = [](const Inputs& in) { return std::vector{matmul(transpose(in[0], 0, 1), transpose(in[1], 0, 1))}; },
+         .call =
+             [](const Inputs& in) {
+                 return std::vector{matmul(transpose(in[0], 0, 1), transpose(in[1], 0, 1))};
+             },
          .sizes = {1, 4, 20}},
     };
 }
@@ -56,11 +62,13 @@ void add_convolution(std::vector<OpInfo>& rows)
     OpInfo weight{.name = "conv2d_weight_vjp", .tolerance = 5e-6};
     const auto sizes = test::sizes({0, 1, 4});
     for (const Convolution& c : convolutions()) {
-        const Conv2dOptions options{.stride = {c.stride[0], c.stride[1]}, .padding = {c.padding[0], c.padding[1]}};
-        forward.samples.push_back({.what = c.what,
-                                   .arguments = {arg(c.x), arg(c.weight)},
-                                   .call = [options](const Inputs& in) { return std::vector{conv2d(in[0], in[1], {}, options)}; },
-                                   .sizes = sizes});
+        const Conv2dOptions options{.stride = {c.stride[0], c.stride[1]},
+                                    .padding = {c.padding[0], c.padding[1]}};
+        forward.samples.push_back(
+            {.what = c.what,
+             .arguments = {arg(c.x), arg(c.weight)},
+             .call = [options](const Inputs& in) { return std::vector{conv2d(in[0], in[1], {}, options)}; },
+             .sizes = sizes});
         input.samples.push_back({.what = c.what,
                                  .arguments = {arg(c.dy), arg(c.weight)},
                                  .call = apply(ops::conv2d_input_vjp_op, c.with("size", c.x)),
@@ -70,17 +78,42 @@ void add_convolution(std::vector<OpInfo>& rows)
                                   .call = apply(ops::conv2d_weight_vjp_op, c.with("kernel", c.weight)),
                                   .sizes = sizes});
     }
-    forward.samples.push_back({.what = "with a bias",
-                               .arguments = {arg({n(), 2, 6, 6}), arg({3, 2, 3, 3}), arg({3})},
-                               .call = [](const Inputs& in) { return std::vector{conv2d(in[0], in[1], in[2])}; },
-                               .sizes = sizes});
+    forward.samples.push_back(
+        {.what = "with a bias",
+         .arguments = {arg({n(), 2, 6, 6}), arg({3, 2, 3, 3}), arg({3})},
+         .call = [](const Inputs& in) { return std::vector{conv2d(in[0], in[1], in[2])}; },
+         .sizes = sizes});
     forward.mistakes = {
-        {"three dimensions", [] { conv2d(ones({2, 8, 8}), ones({3, 2, 3, 3})); }, ErrorKind::shape, "[batch, channels, height, width]"},
-        {"channels", [] { conv2d(ones({1, 4, 8, 8}), ones({3, 2, 3, 3})); }, ErrorKind::shape, "(4) channels but the weight has (2)"},
-        {"a bias of another size", [] { conv2d(ones({1, 2, 8, 8}), ones({3, 2, 3, 3}), ones({2})); }, ErrorKind::shape, "(3) out channels"},
-        {"a kernel larger than the image", [] { conv2d(ones({1, 2, 2, 2}), ones({3, 2, 3, 3})); }, ErrorKind::shape, "3"},
-        {"a stride of 0", [] { conv2d(ones({1, 2, 8, 8}), ones({3, 2, 3, 3}), {}, {.stride = {0, 1}}); }, ErrorKind::argument, "stride"},
-        {"two dtypes", [] { conv2d(ones({1, 2, 8, 8}), ones({3, 2, 3, 3}, {.dtype = f16})); }, ErrorKind::dtype, "(f32 and f16)"},
+        {"three dimensions",
+         [] {
+             conv2d(ones({2, 8, 8}), ones({3, 2, 3, 3}));
+         },
+         ErrorKind::shape, "[batch, channels, height, width]"},
+        {"channels",
+         [] {
+             conv2d(ones({1, 4, 8, 8}), ones({3, 2, 3, 3}));
+         },
+         ErrorKind::shape, "(4) channels but the weight has (2)"},
+        {"a bias of another size",
+         [] {
+             conv2d(ones({1, 2, 8, 8}), ones({3, 2, 3, 3}), ones({2}));
+         },
+         ErrorKind::shape, "(3) out channels"},
+        {"a kernel larger than the image",
+         [] {
+             conv2d(ones({1, 2, 2, 2}), ones({3, 2, 3, 3}));
+         },
+         ErrorKind::shape, "3"},
+        {"a stride of 0",
+         [] {
+             conv2d(ones({1, 2, 8, 8}), ones({3, 2, 3, 3}), {}, {.stride = {0, 1}});
+         },
+         ErrorKind::argument, "stride"},
+        {"two dtypes",
+         [] {
+             conv2d(ones({1, 2, 8, 8}), ones({3, 2, 3, 3}, {.dtype = f16}));
+         },
+         ErrorKind::dtype, "(f32 and f16)"},
     };
     rows.insert(rows.end(), {forward, input, weight});
 }
@@ -101,30 +134,50 @@ void add_pooling(std::vector<OpInfo>& rows)
     const auto sizes = test::sizes({0, 1, 5});
     for (const Pool& p : pools) {
         const graph::Attributes windows{{"kernel", p.kernel}, {"stride", p.stride}, {"padding", p.padding}};
-        const graph::Attributes with_size{
-            {"kernel", p.kernel}, {"stride", p.stride}, {"padding", p.padding}, {"size", Shape{p.x[2], p.x[3]}}};
-        forward.samples.push_back({.what = p.what, .arguments = {arg(p.x)}, .call = apply(ops::max_pool2d_op, windows), .sizes = sizes});
+        const graph::Attributes with_size{{"kernel", p.kernel},
+                                          {"stride", p.stride},
+                                          {"padding", p.padding},
+                                          {"size", Shape{p.x[2], p.x[3]}}};
+        forward.samples.push_back({.what = p.what,
+                                   .arguments = {arg(p.x)},
+                                   .call = apply(ops::max_pool2d_op, windows),
+                                   .sizes = sizes});
         // Places are those of a pooling; they do not move with the gradient's input.
-        vjp.samples.push_back({.what = p.what,
-                               .arguments = {arg(p.y), fixed(arg(p.x))},
-                               .call = [windows, with_size](const Inputs& in) {
-                                   const Tensor places = graph::apply(ops::max_pool2d_op, {in[1]}, windows)[1];
-                                   return graph::apply(ops::max_pool2d_vjp_op, {in[0], places}, with_size);
-                               },
-                               .sizes = sizes});
-        take.samples.push_back({.what = p.what,
-                                .arguments = {arg(p.x), fixed(arg(p.x))},
-                                .call = [windows](const Inputs& in) {
-                                    const Tensor places = graph::apply(ops::max_pool2d_op, {in[1]}, windows)[1];
-                                    return graph::apply(ops::max_pool2d_take_op, {in[0], places}, windows);
-                                },
-                                .sizes = sizes});
+        vjp.samples.push_back(
+            {.what = p.what,
+             .arguments = {arg(p.y), fixed(arg(p.x))},
+             .call =
+                 [windows, with_size](const Inputs& in) {
+                     const Tensor places = graph::apply(ops::max_pool2d_op, {in[1]}, windows)[1];
+                     return graph::apply(ops::max_pool2d_vjp_op, {in[0], places}, with_size);
+                 },
+             .sizes = sizes});
+        take.samples.push_back(
+            {.what = p.what,
+             .arguments = {arg(p.x), fixed(arg(p.x))},
+             .call =
+                 [windows](const Inputs& in) {
+                     const Tensor places = graph::apply(ops::max_pool2d_op, {in[1]}, windows)[1];
+                     return graph::apply(ops::max_pool2d_take_op, {in[0], places}, windows);
+                 },
+             .sizes = sizes});
     }
     forward.mistakes = {
-        {"three dimensions", [] { max_pool2d(ones({2, 8, 8}), 2); }, ErrorKind::shape, "[batch, channels, height, width]"},
-        {"too much padding", [] { max_pool2d(ones({1, 1, 8, 8}), {.kernel_size = {2, 2}, .padding = {2, 2}}); }, ErrorKind::argument,
-         "The padding (2)"},
-        {"a window larger than the image", [] { max_pool2d(ones({1, 1, 2, 2}), 3); }, ErrorKind::shape, "3"},
+        {"three dimensions",
+         [] {
+             max_pool2d(ones({2, 8, 8}), 2);
+         },
+         ErrorKind::shape, "[batch, channels, height, width]"},
+        {"too much padding",
+         [] {
+             max_pool2d(ones({1, 1, 8, 8}), {.kernel_size = {2, 2}, .padding = {2, 2}});
+         },
+         ErrorKind::argument, "The padding (2)"},
+        {"a window larger than the image",
+         [] {
+             max_pool2d(ones({1, 1, 2, 2}), 3);
+         },
+         ErrorKind::shape, "3"},
     };
     rows.insert(rows.end(), {forward, vjp, take});
 }
@@ -135,23 +188,42 @@ void add_products(std::vector<OpInfo>& rows)
 {
     rows.push_back({.name = "matmul",
                     .samples = matmul_samples(),
-                    .mistakes = {{"inner sizes", [] { matmul(ones({2, 3}), ones({4, 5})); }, ErrorKind::shape, "(3 and 4)"},
-                                 {"batches", [] { matmul(ones({2, 2, 3}), ones({4, 3, 5})); }, ErrorKind::shape, "([2] and [4]) do not broadcast"},
+                    .mistakes = {{"inner sizes",
+                                  [] {
+                                      matmul(ones({2, 3}), ones({4, 5}));
+                                  },
+                                  ErrorKind::shape, "(3 and 4)"},
+                                 {"batches",
+                                  [] {
+                                      matmul(ones({2, 2, 3}), ones({4, 3, 5}));
+                                  },
+                                  ErrorKind::shape, "([2] and [4]) do not broadcast"},
                                  {"a scalar", [] { matmul(ones({}), ones({3})); }, ErrorKind::shape, "[]"},
-                                 {"integers", [] { matmul(ones({2, 2}, {.dtype = i32}), ones({2, 2}, {.dtype = i32})); },
+                                 {"integers",
+                                  [] {
+                                      matmul(ones({2, 2}, {.dtype = i32}), ones({2, 2}, {.dtype = i32}));
+                                  },
                                   ErrorKind::dtype, "a floating dtype"},
-                                 {"two dtypes", [] { matmul(ones({2, 2}), ones({2, 2}, {.dtype = f16})); }, ErrorKind::dtype,
-                                  "(f32 and f16)"}},
+                                 {"two dtypes",
+                                  [] {
+                                      matmul(ones({2, 2}), ones({2, 2}, {.dtype = f16}));
+                                  },
+                                  ErrorKind::dtype, "(f32 and f16)"}},
                     .tolerance = 5e-6});
-    rows.push_back({.name = "linear",
-                    .is_op = false,
-                    .samples = {{.what = "with a bias",
-                                 .arguments = {arg({n(), 6}), arg({4, 6}), arg({4})},
-                                 .call = [](const Inputs& in) { return std::vector{linear(in[0], in[1], in[2])}; }},
-                                {.what = "three dimensions",
-                                 .arguments = {arg({2, n(), 6}), arg({4, 6})},
-                                 .call = [](const Inputs& in) { return std::vector{linear(in[0], in[1])}; }}},
-                    .mistakes = {{"a weight of one dimension", [] { linear(ones({2, 3}), ones({3})); }, ErrorKind::shape, "[out, in]"}}});
+    rows.push_back(
+        {.name = "linear",
+         .is_op = false,
+         .samples = {{.what = "with a bias",
+                      .arguments = {arg({n(), 6}), arg({4, 6}), arg({4})},
+                      .call = [](const Inputs& in) { return std::vector{linear(in[0], in[1], in[2])}; }},
+                     {.what = "three dimensions",
+                      .arguments = {arg({2, n(), 6}), arg({4, 6})},
+                      .call = [](const Inputs& in) { return std::vector{linear(in[0], in[1])}; }}},
+         .mistakes = {{"a weight of one dimension",
+                       [] {
+                           linear(ones({2, 3}), ones({3}));
+                       },
+                       ErrorKind::shape, "[out, in]"}}});
     add_convolution(rows);
     add_pooling(rows);
 }

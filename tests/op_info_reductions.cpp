@@ -16,13 +16,34 @@ std::vector<Sample> samples(Reduce f, std::int64_t least, double low = -1)
         return sizes;
     };
     return {
-        {.what = "all", .arguments = {arg({n(), 3}, low)}, .call = call({}, false), .sizes = from({0, 1, 5, 300})},
-        {.what = "all of a vector", .arguments = {arg({n()}, low)}, .call = call({}, false), .sizes = from({1, 256, 257, 3000})},
-        {.what = "the inner dimension", .arguments = {arg({n(), 8}, low)}, .call = call({1}, false), .sizes = {0, 1, 7, 130}},
-        {.what = "a symbolic inner dimension", .arguments = {arg({5, n()}, low)}, .call = call({-1}, true), .sizes = from({0, 1, 7, 600})},
-        {.what = "the outer dimension", .arguments = {arg({n(), 8}, low)}, .call = call({0}, false), .sizes = from({0, 1, 7, 300})},
-        {.what = "inner and outer", .arguments = {arg({n(), 3, 4}, low)}, .call = call({0, 2}, true), .sizes = from({0, 1, 5, 70})},
-        {.what = "every other", .arguments = {arg({2, 3, n(), 5}, low)}, .call = call({1, 3}, false), .sizes = {0, 1, 4}},
+        {.what = "all",
+         .arguments = {arg({n(), 3}, low)},
+         .call = call({}, false),
+         .sizes = from({0, 1, 5, 300})},
+        {.what = "all of a vector",
+         .arguments = {arg({n()}, low)},
+         .call = call({}, false),
+         .sizes = from({1, 256, 257, 3000})},
+        {.what = "the inner dimension",
+         .arguments = {arg({n(), 8}, low)},
+         .call = call({1}, false),
+         .sizes = {0, 1, 7, 130}},
+        {.what = "a symbolic inner dimension",
+         .arguments = {arg({5, n()}, low)},
+         .call = call({-1}, true),
+         .sizes = from({0, 1, 7, 600})},
+        {.what = "the outer dimension",
+         .arguments = {arg({n(), 8}, low)},
+         .call = call({0}, false),
+         .sizes = from({0, 1, 7, 300})},
+        {.what = "inner and outer",
+         .arguments = {arg({n(), 3, 4}, low)},
+         .call = call({0, 2}, true),
+         .sizes = from({0, 1, 5, 70})},
+        {.what = "every other",
+         .arguments = {arg({2, 3, n(), 5}, low)},
+         .call = call({1, 3}, false),
+         .sizes = {0, 1, 4}},
     };
 }
 
@@ -30,7 +51,10 @@ void add_i32(OpInfo& row, Reduce f)
 {
     row.samples.push_back({.what = "i32",
                            .arguments = {whole({n(), 5}, -1000, 1000)},
-                           .call = [f](const Inputs& in) { return std::vector{f(in[0], {0}, false), f(in[0], {1}, false)}; },
+                           .call =
+                               [f](const Inputs& in) {
+                                   return std::vector{f(in[0], {0}, false), f(in[0], {1}, false)};
+                               },
                            .sizes = {1, 6, 300},
                            .differentiable = false});
 }
@@ -48,7 +72,13 @@ void add_reductions(std::vector<OpInfo>& rows)
 {
     OpInfo sum_row{.name = "sum",
                    .samples = samples(sum, 0),
-                   .mistakes = dimension_mistakes([] { sum(ones({2, 3}), {2}); }, [] { sum(ones({2, 3}), {1, -1}); })};
+                   .mistakes = dimension_mistakes(
+                       [] {
+                           sum(ones({2, 3}), {2});
+                       },
+                       [] {
+                           sum(ones({2, 3}), {1, -1});
+                       })};
     add_i32(sum_row, sum);
     sum_row.samples.push_back({.what = "bool counts",
                                .arguments = {truth({n(), 5})},
@@ -58,55 +88,78 @@ void add_reductions(std::vector<OpInfo>& rows)
 
     OpInfo amax_row{.name = "amax",
                     .samples = samples(amax, 1),
-                    .mistakes = dimension_mistakes([] { amax(ones({2, 3}), {2}); }, [] { amax(ones({2, 3}), {1, -1}); })};
+                    .mistakes = dimension_mistakes(
+                        [] {
+                            amax(ones({2, 3}), {2});
+                        },
+                        [] {
+                            amax(ones({2, 3}), {1, -1});
+                        })};
     amax_row.mistakes.push_back({"nothing", [] { amax(ones({2, 0}), {1}); }, ErrorKind::shape, "[2, 0]"});
-    amax_row.mistakes.push_back({"bool", [] { amax(ones({2}, {.dtype = boolean})); }, ErrorKind::dtype, "bool"});
+    amax_row.mistakes.push_back(
+        {"bool", [] { amax(ones({2}, {.dtype = boolean})); }, ErrorKind::dtype, "bool"});
     add_i32(amax_row, amax);
-    amax_row.samples.push_back({.what = "ties share",
-                                .arguments = {arg({n(), 3})},
-                                .call = [](const Inputs& in) {
-                                    return std::vector{amax(cast(in[0] > 0, in[0].dtype()) + in[0] * 0, {1})};
-                                }});
+    amax_row.samples.push_back(
+        {.what = "ties share", .arguments = {arg({n(), 3})}, .call = [](const Inputs& in) {
+             return std::vector{amax(cast(in[0] > 0, in[0].dtype()) + in[0] * 0, {1})};
+         }});
     rows.push_back(amax_row);
 
     OpInfo argmax_row{.name = "argmax",
                       .differentiable = false,
-                      .mistakes = dimension_mistakes([] { argmax(ones({2, 3}), 2); }, nullptr)};
+                      .mistakes = dimension_mistakes(
+                          [] {
+                              argmax(ones({2, 3}), 2);
+                          },
+                          nullptr)};
     argmax_row.mistakes.push_back({"nothing", [] { argmax(ones({2, 0}), 1); }, ErrorKind::shape, "[2, 0]"});
     for (const std::int64_t dim : {0, 1, 2})
-        argmax_row.samples.push_back({.what = "dimension " + std::to_string(dim),
-                                      .arguments = {arg({n(), 4, 6})},
-                                      .call = [dim](const Inputs& in) {
-                                          return std::vector{argmax(in[0], dim), argmax(in[0], dim, true)};
-                                      },
-                                      .sizes = {1, 5, 300}});
-    argmax_row.samples.push_back({.what = "ties: the first",
-                                  .arguments = {whole({n(), 9}, 0, 2)},
-                                  .call = [](const Inputs& in) { return std::vector{argmax(cast(in[0], f32), 1)}; },
-                                  .sizes = {1, 40}});
+        argmax_row.samples.push_back(
+            {.what = "dimension " + std::to_string(dim),
+             .arguments = {arg({n(), 4, 6})},
+             .call =
+                 [dim](const Inputs& in) {
+                     return std::vector{argmax(in[0], dim), argmax(in[0], dim, true)};
+                 },
+             .sizes = {1, 5, 300}});
+    argmax_row.samples.push_back(
+        {.what = "ties: the first",
+         .arguments = {whole({n(), 9}, 0, 2)},
+         .call = [](const Inputs& in) { return std::vector{argmax(cast(in[0], f32), 1)}; },
+         .sizes = {1, 40}});
     rows.push_back(argmax_row);
 
-    rows.push_back({.name = "mean", .is_op = false, .samples = samples(mean, 1),
-                    .mistakes = {{"integers", [] { mean(arange(3)); }, ErrorKind::dtype, "a floating dtype"}}});
+    rows.push_back(
+        {.name = "mean",
+         .is_op = false,
+         .samples = samples(mean, 1),
+         .mistakes = {{"integers", [] { mean(arange(3)); }, ErrorKind::dtype, "a floating dtype"}}});
     rows.push_back({.name = "max",
                     .is_op = false,
                     .samples = {{.what = "over a dimension",
                                  .arguments = {arg({n(), 4, 3})},
-                                 .call = [](const Inputs& in) {
-                                     const auto [values, indices] = max(in[0], 1);
-                                     const auto [kept, kept_indices] = max(in[0], -1, true);
-                                     return std::vector{values, kept, indices, kept_indices, max(in[0])};
-                                 },
+                                 .call =
+                                     [](const Inputs& in) {
+                                         const auto [values, indices] = max(in[0], 1);
+                                         const auto [kept, kept_indices] = max(in[0], -1, true);
+                                         return std::vector{values, kept, indices, kept_indices, max(in[0])};
+                                     },
                                  .sizes = {1, 5, 40}}}});
     rows.push_back({.name = "sum_to",
                     .is_op = false,
                     .samples = {{.what = "what was broadcast",
                                  .arguments = {arg({n(), 3, 4})},
-                                 .call = [](const Inputs& in) {
-                                     return std::vector{sum_to(in[0], {3, 1}), sum_to(in[0], {}), sum_to(in[0], in[0].shape())};
-                                 },
+                                 .call =
+                                     [](const Inputs& in) {
+                                         return std::vector{sum_to(in[0], {3, 1}), sum_to(in[0], {}),
+                                                            sum_to(in[0], in[0].shape())};
+                                     },
                                  .sizes = {1, 5}}},
-                    .mistakes = {{"no such broadcast", [] { sum_to(ones({2, 3}), {2}); }, ErrorKind::shape, "[2, 3]"}}});
+                    .mistakes = {{"no such broadcast",
+                                  [] {
+                                      sum_to(ones({2, 3}), {2});
+                                  },
+                                  ErrorKind::shape, "[2, 3]"}}});
 }
 
 } // namespace reprise::test

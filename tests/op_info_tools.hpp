@@ -27,7 +27,10 @@ inline Argument of(DType dtype, Argument a)
     a.dtype = dtype;
     return a;
 }
-inline Argument whole(Shape sizes, double low, double high) { return of(i32, arg(std::move(sizes), low, high)); }
+inline Argument whole(Shape sizes, double low, double high)
+{
+    return of(i32, arg(std::move(sizes), low, high));
+}
 inline Argument truth(Shape sizes) { return of(boolean, arg(std::move(sizes), 0, 1)); }
 inline Argument number(double low, double high)
 {
@@ -39,7 +42,9 @@ inline Argument number(double low, double high)
 // A call of the op itself, where no public function does just that.
 inline auto apply(const graph::Op& op, graph::Attributes attributes = {})
 {
-    return [&op, attributes = std::move(attributes)](const Inputs& in) { return graph::apply(op, in, attributes); };
+    return [&op, attributes = std::move(attributes)](const Inputs& in) {
+        return graph::apply(op, in, attributes);
+    };
 }
 
 inline std::vector<std::int64_t> sizes(std::initializer_list<std::int64_t> list) { return list; }

@@ -136,6 +136,8 @@ Tensor expand(const Tensor&, const Shape&);
 Tensor squeeze(const Tensor&);
 Tensor squeeze(const Tensor&, std::int64_t dim);
 Tensor unsqueeze(const Tensor&, std::int64_t dim);
+Tensor flip(const Tensor&,
+            const Dims&); // f32 and i32; a copy with the elements in reverse order along the dimensions
 Tensor narrow(const Tensor&, std::int64_t dim, const Dim& start, const Dim& length);
 
 // ---- updates, one launch a parameter; not differentiable, used by optim:: ----

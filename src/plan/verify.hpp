@@ -14,7 +14,7 @@ struct Range {
     std::uint64_t begin = 0, end = 0;
 };
 
-// Walks the plan as a device may run it, twice in succession: launches of one epoch in any order. 
+// Walks the plan as a device may run it, twice in succession: launches of one epoch in any order.
 // `enabled[i]`: launch i runs at this call.  Gives a sentence for each fault: two launches of one epoch that
 // touch the same bytes and one writes them; a launch that writes what it reads and is not made for it; a
 // launch that reads bytes which hold another value, or none.

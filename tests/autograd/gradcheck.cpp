@@ -25,7 +25,8 @@ TEST(GradCheck, FailsWhatIsSpoilt)
 {
     const auto check = [] { return gradcheck([](const Inputs& in) { return exp(in[0]); }, {rand({5})}); };
     {
-        const autograd::SpoilVjp spoil(ops::row_op("exp"), [](std::size_t, const Tensor& g) { return g * 1.001; });
+        const autograd::SpoilVjp spoil(ops::row_op("exp"),
+                                       [](std::size_t, const Tensor& g) { return g * 1.001; });
         const GradCheck r = check();
         EXPECT_FALSE(r.passed);
         EXPECT_THAT(r.message, testing::HasSubstr("input 0"));
@@ -36,7 +37,8 @@ TEST(GradCheck, FailsWhatIsSpoilt)
 TEST(GradCheck, FailsOnNaN)
 {
     EXPECT_FALSE(gradcheck([](const Inputs& in) { return log(in[0]); }, {from_vector({-1, 2})}).passed);
-    const autograd::SpoilVjp spoil(ops::row_op("exp"), [](std::size_t, const Tensor& g) { return g * (zeros_like(g) / 0.0); });
+    const autograd::SpoilVjp spoil(ops::row_op("exp"),
+                                   [](std::size_t, const Tensor& g) { return g * (zeros_like(g) / 0.0); });
     EXPECT_FALSE(gradcheck([](const Inputs& in) { return exp(in[0]); }, {rand({5})}).passed);
 }
 
@@ -51,7 +53,9 @@ TEST(GradCheck, NamesTheInputThatIsWrong)
 
 TEST(GradCheck, PassesOverIntegersAndUnusedInputs)
 {
-    EXPECT_TRUE(gradcheck([](const Inputs& in) { return in[0] * cast(in[1], f64); }, {rand({3}), arange(3), rand({2})}).passed);
+    EXPECT_TRUE(gradcheck([](const Inputs& in) { return in[0] * cast(in[1], f64); },
+                          {rand({3}), arange(3), rand({2})})
+                    .passed);
 }
 
 } // namespace

@@ -114,7 +114,10 @@ TEST(GradFunction, OfSeveralOutputsWithCotangents)
     const Variable a = variable({2, 3});
     const auto g = grad({a * a, exp(a * 0)}, {a}, {.cotangents = {from_vector({1, 10}), ones({2})}});
     EXPECT_THAT(g[0].to_vector<float>(), ElementsAre(4, 60));
-    EXPECT_EQ(error_of([&] { return grad({a * a, a}, {a}, {.cotangents = {ones({2})}}); }).kind, ErrorKind::argument);
+    EXPECT_EQ(error_of([&] {
+                  return grad({a * a, a}, {a}, {.cotangents = {ones({2})}});
+              }).kind,
+              ErrorKind::argument);
     EXPECT_EQ(error_of([&] { return grad(a * a, a); }).kind, ErrorKind::shape);
 }
 
@@ -149,30 +152,38 @@ struct Smooth {
 class HigherOrder : public testing::TestWithParam<Smooth> {};
 INSTANTIATE_TEST_SUITE_P(
     Functions, HigherOrder,
-    testing::Values(
-        Smooth{"cube", [](const Tensor& x) { return x * x * x; },
-               {[](double x) { return 3 * x * x; }, [](double x) { return 6 * x; }, [](double) { return 6.0; }}},
-        Smooth{"sin", [](const Tensor& x) { return sin(x); },
-               {[](double x) { return std::cos(x); }, [](double x) { return -std::sin(x); },
-                [](double x) { return -std::cos(x); }}},
-        Smooth{"exp", [](const Tensor& x) { return exp(x * 2); },
-               {[](double x) { return 2 * std::exp(2 * x); }, [](double x) { return 4 * std::exp(2 * x); },
-                [](double x) { return 8 * std::exp(2 * x); }}},
-        Smooth{"tanh", [](const Tensor& x) { return tanh(x); },
-               {[](double x) { return 1 - std::tanh(x) * std::tanh(x); },
-                [](double x) { return -2 * std::tanh(x) * (1 - std::tanh(x) * std::tanh(x)); },
-                [](double x) {
-                    const double t = std::tanh(x), s = 1 - t * t;
-                    return -2 * s * (s - 2 * t * t);
-                }}},
-        Smooth{"log", [](const Tensor& x) { return log(x); },
-               {[](double x) { return 1 / x; }, [](double x) { return -1 / (x * x); },
-                [](double x) { return 2 / (x * x * x); }}},
-        Smooth{"reciprocal", [](const Tensor& x) { return 1.0 / x; },
-               {[](double x) { return -1 / (x * x); }, [](double x) { return 2 / (x * x * x); },
-                [](double x) { return -6 / (x * x * x * x); }}},
-        Smooth{"square_of_sum", [](const Tensor& x) { return x * sum(x); }, // not elementwise: see the test
-               {nullptr, nullptr, nullptr}}),
+    testing::Values(Smooth{"cube",
+                           [](const Tensor& x) { return x * x * x; },
+                           {[](double x) { return 3 * x * x; }, [](double x) { return 6 * x; },
+                            [](double) { return 6.0; }}},
+                    Smooth{"sin",
+                           [](const Tensor& x) { return sin(x); },
+                           {[](double x) { return std::cos(x); }, [](double x) { return -std::sin(x); },
+                            [](double x) { return -std::cos(x); }}},
+                    Smooth{"exp",
+                           [](const Tensor& x) { return exp(x * 2); },
+                           {[](double x) { return 2 * std::exp(2 * x); },
+                            [](double x) { return 4 * std::exp(2 * x); },
+                            [](double x) { return 8 * std::exp(2 * x); }}},
+                    Smooth{"tanh",
+                           [](const Tensor& x) { return tanh(x); },
+                           {[](double x) { return 1 - std::tanh(x) * std::tanh(x); },
+                            [](double x) { return -2 * std::tanh(x) * (1 - std::tanh(x) * std::tanh(x)); },
+                            [](double x) {
+                                const double t = std::tanh(x), s = 1 - t * t;
+                                return -2 * s * (s - 2 * t * t);
+                            }}},
+                    Smooth{"log",
+                           [](const Tensor& x) { return log(x); },
+                           {[](double x) { return 1 / x; }, [](double x) { return -1 / (x * x); },
+                            [](double x) { return 2 / (x * x * x); }}},
+                    Smooth{"reciprocal",
+                           [](const Tensor& x) { return 1.0 / x; },
+                           {[](double x) { return -1 / (x * x); }, [](double x) { return 2 / (x * x * x); },
+                            [](double x) { return -6 / (x * x * x * x); }}},
+                    Smooth{"square_of_sum",
+                           [](const Tensor& x) { return x * sum(x); }, // not elementwise: see the test
+                           {nullptr, nullptr, nullptr}}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(HigherOrder, FollowsTheClosedForm)
@@ -188,7 +199,8 @@ TEST_P(HigherOrder, FollowsTheClosedForm)
             double want = 0; // of (sum x)^2: 2 sum x, then 2 n, then none
             if (GetParam().d[order]) want = GetParam().d[order](at[i]);
             else want = order == 0 ? 2 * (at[0] + at[1] + at[2]) : order == 1 ? 6 : 0;
-            EXPECT_NEAR(got[i], want, 1e-11 * (1 + std::fabs(want))) << "order " << order + 1 << " at " << at[i];
+            EXPECT_NEAR(got[i], want, 1e-11 * (1 + std::fabs(want)))
+                << "order " << order + 1 << " at " << at[i];
         }
         if (!GetParam().d[order] && order == 1) break; // a constant: there is no third gradient
         y = sum(g);
@@ -236,7 +248,8 @@ TEST(Walk, ThreadsDifferentiateGraphsOfTheirOwn)
     for (int t = 0; t < threads; ++t)
         running.emplace_back([&, t] {
             for (int r = 0; r < rounds; ++r)
-                got[static_cast<std::size_t>(t * rounds + r)] = gradient(0.1f * static_cast<float>(t * rounds + r + 1));
+                got[static_cast<std::size_t>(t * rounds + r)] =
+                    gradient(0.1f * static_cast<float>(t * rounds + r + 1));
         });
     for (std::thread& t : running) t.join();
     EXPECT_EQ(got, want);

@@ -30,7 +30,8 @@ int main()
         std::uint32_t version = 0;
         right = right && vkEnumerateInstanceVersion(&version) == VK_SUCCESS && version >= VK_API_VERSION_1_1;
 #endif
-        std::printf("atan2 on %s: %s\n", rp::default_device().description().c_str(), right ? "right" : "wrong");
+        std::printf("atan2 on %s: %s\n", rp::default_device().description().c_str(),
+                    right ? "right" : "wrong");
         return right ? 0 : 1;
     } catch (const rp::Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

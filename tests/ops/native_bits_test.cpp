@@ -67,13 +67,17 @@ std::vector<std::vector<float>> numbers_for(const NativeRow& row, std::size_t sl
     constexpr std::size_t count = std::size(specials);
     for (std::size_t i = 0; i < count * count * 2; ++i)
         for (std::size_t k = 0; k < slots; ++k)
-            out[k].push_back(k == 0 ? specials[i % count] : k == 1 ? specials[i / count % count] : specials[numbers.word() % count]);
+            out[k].push_back(k == 0   ? specials[i % count]
+                             : k == 1 ? specials[i / count % count]
+                                      : specials[numbers.word() % count]);
     for (int i = 0; i < 1500; ++i)
         for (std::size_t k = 0; k < slots; ++k)
-            out[k].push_back(static_cast<float>(k < arity ? numbers.uniform(row.domain[2 * k], row.domain[2 * k + 1])
-                                                          : numbers.uniform(-2, 2)));
+            out[k].push_back(
+                static_cast<float>(k < arity ? numbers.uniform(row.domain[2 * k], row.domain[2 * k + 1])
+                                             : numbers.uniform(-2, 2)));
     for (int i = 0; i < 1500; ++i)
-        for (std::size_t k = 0; k < slots; ++k) out[k].push_back(std::bit_cast<float>(static_cast<std::uint32_t>(numbers.word())));
+        for (std::size_t k = 0; k < slots; ++k)
+            out[k].push_back(std::bit_cast<float>(static_cast<std::uint32_t>(numbers.word())));
     for (std::size_t k = 0; k < arity; ++k)
         if (row.types[k] == 'B')
             for (float& v : out[k]) v = std::bit_cast<std::uint32_t>(v) % 3 == 0 ? 1.0f : 0.0f;
@@ -87,8 +91,9 @@ std::vector<float> native(const NativeRow& row, int part, const std::vector<std:
     for (std::size_t i = 0; i < in[0].size(); ++i) {
         float v[ops::max_arity + 2] = {};
         for (std::size_t k = 0; k < in.size(); ++k) v[k] = in[k][i];
-        out.push_back(part == 0 ? row.forward(v)
-                                : row.derivative[static_cast<std::size_t>(part - 1)](v, v[arity], v[arity + 1]));
+        out.push_back(part == 0
+                          ? row.forward(v)
+                          : row.derivative[static_cast<std::size_t>(part - 1)](v, v[arity], v[arity + 1]));
     }
     return out;
 }
@@ -111,7 +116,8 @@ std::vector<float> on_device(const NativeRow& row, int part, const std::vector<s
 // The host negates by bits, which flushes nothing.
 bool flushed(float subnormal, float zero)
 {
-    return std::fpclassify(subnormal) == FP_SUBNORMAL && zero == 0 && std::signbit(zero) == std::signbit(subnormal);
+    return std::fpclassify(subnormal) == FP_SUBNORMAL && zero == 0 &&
+           std::signbit(zero) == std::signbit(subnormal);
 }
 
 struct NativeBits : testing::TestWithParam<std::string> {};
@@ -138,15 +144,18 @@ TEST_P(NativeBits, OfEachPart)
         }
         ASSERT_EQ(got.size(), want.size());
         // Elsewhere: only the numbers of the domain, as overflow and subnormals are the device's own.
-        const std::size_t from = exact ? 0 : std::size(specials) * std::size(specials) * 2, to = exact ? got.size() : from + 1500;
+        const std::size_t from = exact ? 0 : std::size(specials) * std::size(specials) * 2,
+                          to = exact ? got.size() : from + 1500;
         for (std::size_t i = from; i < to; ++i) {
             if (std::isnan(want[i]) && std::isnan(got[i])) continue;
-            const bool equal = std::bit_cast<std::uint32_t>(got[i]) == std::bit_cast<std::uint32_t>(want[i]) ||
-                               (caps.flushes_subnormals && flushed(want[i], got[i]));
+            const bool equal =
+                std::bit_cast<std::uint32_t>(got[i]) == std::bit_cast<std::uint32_t>(want[i]) ||
+                (caps.flushes_subnormals && flushed(want[i], got[i]));
             const bool close = std::fabs(got[i] - want[i]) <= 4e-6f * (1 + std::fabs(want[i]));
             std::string at;
             for (const auto& values : in) at += " " + std::to_string(values[i]);
-            ASSERT_TRUE(exact ? equal : close) << "part " << part << " at" << at << ": " << got[i] << ", not " << want[i];
+            ASSERT_TRUE(exact ? equal : close)
+                << "part " << part << " at" << at << ": " << got[i] << ", not " << want[i];
         }
     }
 }

@@ -36,7 +36,8 @@ ops::HostTensor host(std::vector<std::byte>& bytes, DType dtype, const std::vect
     return t;
 }
 
-Tensor tensor(const std::vector<double>& values, const std::vector<std::int64_t>& sizes, DType dtype, const Device& device)
+Tensor tensor(const std::vector<double>& values, const std::vector<std::int64_t>& sizes, DType dtype,
+              const Device& device)
 {
     std::vector<std::byte> bytes(values.size() * size_of(dtype));
     const ops::HostTensor t = host(bytes, dtype, sizes);
@@ -70,12 +71,14 @@ std::vector<double> reversed(const std::vector<double>& values, const std::vecto
     return out;
 }
 
-Tensor laid_out(const std::vector<double>& values, std::vector<std::int64_t> sizes, DType dtype, const Setting& s)
+Tensor laid_out(const std::vector<double>& values, std::vector<std::int64_t> sizes, DType dtype,
+                const Setting& s)
 {
     if (s.layout == Layout::contiguous || sizes.empty()) return tensor(values, sizes, dtype, s.device);
     std::vector<std::int64_t> dims(sizes.size());
     if (s.layout == Layout::transposed) {
-        for (std::size_t d = 0; d < dims.size(); ++d) dims[d] = static_cast<std::int64_t>(dims.size() - 1 - d);
+        for (std::size_t d = 0; d < dims.size(); ++d)
+            dims[d] = static_cast<std::int64_t>(dims.size() - 1 - d);
         const std::vector<double> turned = reversed(values, sizes);
         std::reverse(sizes.begin(), sizes.end());
         return permute(tensor(turned, sizes, dtype, s.device), dims);
@@ -84,8 +87,10 @@ Tensor laid_out(const std::vector<double>& values, std::vector<std::int64_t> siz
         const std::int64_t inner = sizes.back();
         std::vector<double> wide;
         for (std::size_t i = 0; i <= values.size(); ++i) {
-            if (inner > 0 && i > 0 && i % static_cast<std::size_t>(inner) == 0) wide.insert(wide.end(), {7, 7});
-            if (i < values.size() && i % static_cast<std::size_t>(inner) == 0) wide.insert(wide.end(), {9, 9, 9});
+            if (inner > 0 && i > 0 && i % static_cast<std::size_t>(inner) == 0)
+                wide.insert(wide.end(), {7, 7});
+            if (i < values.size() && i % static_cast<std::size_t>(inner) == 0)
+                wide.insert(wide.end(), {9, 9, 9});
             if (i < values.size()) wide.push_back(values[i]);
         }
         sizes.back() += 5;
@@ -119,9 +124,10 @@ Data draw(const OpInfo& row, const Sample& sample, std::int64_t size)
         for (const Dim& d : a.sizes) sizes.push_back(d.evaluate([&](std::uint32_t) { return size; }));
         std::vector<double>& values = data.values.emplace_back(static_cast<std::size_t>(count_of(sizes)));
         for (double& v : values)
-            v = is_floating(a.dtype) ? rounded(numbers.uniform(a.low, a.high), a.dtype)
-                                     : static_cast<double>(numbers.integer(static_cast<std::int64_t>(a.low),
-                                                                           static_cast<std::int64_t>(a.high)));
+            v = is_floating(a.dtype)
+                    ? rounded(numbers.uniform(a.low, a.high), a.dtype)
+                    : static_cast<double>(numbers.integer(static_cast<std::int64_t>(a.low),
+                                                          static_cast<std::int64_t>(a.high)));
     }
     return data;
 }
@@ -163,7 +169,8 @@ std::vector<Tensor> cotangents(const std::vector<Tensor>& outputs, const Setting
     return out;
 }
 
-Outcome evaluate(const Sample& sample, const std::vector<Tensor>& given, const std::vector<Tensor>& cotangents)
+Outcome evaluate(const Sample& sample, const std::vector<Tensor>& given,
+                 const std::vector<Tensor>& cotangents)
 {
     std::vector<Tensor> in = given, by;
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -183,8 +190,11 @@ Outcome evaluate(const Sample& sample, const std::vector<Tensor>& given, const s
             seeds.push_back(cotangents[i]);
         }
     if (!from.empty())
-        out.gradients = grad(from, by, {.create_graph = grad_enabled() && seeds[0].requires_grad(), .retain_graph = true,
-                                        .allow_unused = true, .cotangents = seeds});
+        out.gradients = grad(from, by,
+                             {.create_graph = grad_enabled() && seeds[0].requires_grad(),
+                              .retain_graph = true,
+                              .allow_unused = true,
+                              .cotangents = seeds});
     return out;
 }
 
@@ -215,7 +225,9 @@ std::int64_t checked_size(const Sample& sample)
     std::int64_t size = 1;
     for (const std::int64_t s : sample.sizes)
         if (s <= 10) size = std::max(size, s);
-    return std::find(sample.sizes.begin(), sample.sizes.end(), size) != sample.sizes.end() ? size : sample.sizes.back();
+    return std::find(sample.sizes.begin(), sample.sizes.end(), size) != sample.sizes.end()
+               ? size
+               : sample.sizes.back();
 }
 
 // The arguments that a gradient is asked for, apart from the others.
@@ -224,7 +236,8 @@ struct Problem {
     Setting setting{Device("reference"), true};
     std::vector<Tensor> all, differentiable;
 
-    Problem(const OpInfo& row, const Sample& s) : sample(s), all(inputs(s, draw(row, s, checked_size(s)), setting))
+    Problem(const OpInfo& row, const Sample& s)
+        : sample(s), all(inputs(s, draw(row, s, checked_size(s)), setting))
     {
         for (std::size_t i = 0; i < all.size(); ++i)
             if (asks_gradient(s.arguments[i])) differentiable.push_back(all[i]);
@@ -296,7 +309,8 @@ GradCheck check_second_gradient(const OpInfo& row, const Sample& sample)
 
 std::vector<std::string> rows_for(Check check)
 {
-    const bool needs_gradient = check == Check::gradient || check == Check::gradcheck || check == Check::twice;
+    const bool needs_gradient =
+        check == Check::gradient || check == Check::gradcheck || check == Check::twice;
     std::vector<std::string> names;
     for (const OpInfo& row : op_infos())
         if (!row.skips.contains(check) && (row.differentiable || !needs_gradient)) names.push_back(row.name);

@@ -52,8 +52,9 @@ bool has_gradient(const OpInfo& row, std::size_t input)
     const auto* table = static_cast<const ops::Row*>(op_of(row.name)->row);
     if (table && !table->differentiable(static_cast<int>(input))) return false; // a step function: 0
     for (const Sample& sample : row.samples)
-        if (sample.differentiable && input < sample.arguments.size() && sample.arguments[input].differentiable &&
-            !sample.arguments[input].number && is_floating(sample.arguments[input].dtype))
+        if (sample.differentiable && input < sample.arguments.size() &&
+            sample.arguments[input].differentiable && !sample.arguments[input].number &&
+            is_floating(sample.arguments[input].dtype))
             return true;
     return false;
 }
@@ -75,8 +76,11 @@ TEST_P(Sensitivity, ASpoiltVjpIsNoticed)
     for (std::size_t input = 0; input < differentiable_inputs(row); ++input) {
         if (!has_gradient(row, input)) continue;
         for (const Fault& fault : faults) {
-            const SpoilVjp spoil(*op_of(row.name), [&](std::size_t i, const Tensor& g) { return i == input ? fault.change(g) : g; });
-            EXPECT_TRUE(noticed(row, check_gradient)) << "the gradient of input " << input << " " << fault.name;
+            const SpoilVjp spoil(*op_of(row.name), [&](std::size_t i, const Tensor& g) {
+                return i == input ? fault.change(g) : g;
+            });
+            EXPECT_TRUE(noticed(row, check_gradient))
+                << "the gradient of input " << input << " " << fault.name;
         }
     }
     EXPECT_FALSE(noticed(row, check_gradient)) << "unspoilt";

@@ -25,8 +25,8 @@ public:
     std::uint32_t output() { return value(Place::output); }
     std::uint32_t temporary(const Dim& elements = 64) { return value(Place::temporary, elements); }
 
-    std::uint32_t launch(std::initializer_list<std::uint32_t> reads, std::initializer_list<std::uint32_t> writes,
-                         bool in_place = false)
+    std::uint32_t launch(std::initializer_list<std::uint32_t> reads,
+                         std::initializer_list<std::uint32_t> writes, bool in_place = false)
     {
         PlanLaunch l;
         l.label = "launch " + std::to_string(plan.launches.size());

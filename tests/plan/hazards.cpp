@@ -40,7 +40,8 @@ protected:
     {
         program::Executable::Call call;
         const std::uint32_t batch_id = batch.symbols().at(0);
-        for (const std::uint32_t id : executable().symbols()) call.symbols.push_back(id == batch_id ? size : 7);
+        for (const std::uint32_t id : executable().symbols())
+            call.symbols.push_back(id == batch_id ? size : 7);
         const auto value = [&](std::uint32_t id) { return id == batch_id ? size : std::int64_t{7}; };
         std::vector<std::unique_ptr<device::Memory>> held;
         for (const std::uint32_t v : executable().compiled().external) {
@@ -64,8 +65,9 @@ protected:
     program::Executable& executable() { return *program.impl()->executable; }
     const plan::Plan& plan() { return executable().compiled().plan; }
 
-    Device device = std::string(GetParam().device) == "reference" ? test::open(device::make_reference_device())
-                                                                  : test::imitation(GetParam().device);
+    Device device = std::string(GetParam().device) == "reference"
+                        ? test::open(device::make_reference_device())
+                        : test::imitation(GetParam().device);
     test::UseDevice use{device};
     test::Training training{GetParam().net};
     Dim batch = symbol("batch");
@@ -110,15 +112,19 @@ TEST_P(Step, EachBadPlaceIsNoticed)
         for (std::size_t k = 0; k < i; ++k) {
             const auto [first, last] = life(i, good);
             const auto [other_first, other_last] = life(k, good);
-            if (values[i].place != plan::Place::temporary || values[k].place != plan::Place::temporary) continue;
-            if (first > other_last || other_first > last || first > last || other_first > other_last) continue;
-            if (good.ranges[i].begin == good.ranges[i].end || good.ranges[k].begin == good.ranges[k].end) continue;
+            if (values[i].place != plan::Place::temporary || values[k].place != plan::Place::temporary)
+                continue;
+            if (first > other_last || other_first > last || first > last || other_first > other_last)
+                continue;
+            if (good.ranges[i].begin == good.ranges[i].end || good.ranges[k].begin == good.ranges[k].end)
+                continue;
             std::vector<plan::Range> ranges = good.ranges;
             ranges[i].end = ranges[k].begin + (ranges[i].end - ranges[i].begin);
             ranges[i].begin = ranges[k].begin;
             ++pairs;
             EXPECT_FALSE(plan::find_hazards(plan(), ranges, good.enabled).empty())
-                << "v" << i << " on v" << k << " of\n" << plan::print(plan());
+                << "v" << i << " on v" << k << " of\n"
+                << plan::print(plan());
         }
     EXPECT_GT(pairs, 3);
 }
@@ -129,7 +135,8 @@ TEST_P(Step, TheArenaIsNearlyAsSmallAsItCanBe)
     for (const std::int64_t size : batches) {
         std::vector<std::int64_t> symbols;
         for (const std::uint32_t s : executable().symbols()) symbols.push_back(s == id ? size : 7);
-        const std::uint64_t least = executable().arena_lower_bound(symbols), got = executable().arena_bytes(symbols);
+        const std::uint64_t least = executable().arena_lower_bound(symbols),
+                            got = executable().arena_bytes(symbols);
         EXPECT_GE(got, least) << size;
         EXPECT_LE(static_cast<double>(got), 1.3 * static_cast<double>(least)) << size;
     }

@@ -45,20 +45,23 @@ TEST_P(Lower, OneLaunchForAnElementwiseOp)
 
 TEST_P(Lower, ViewsCostNoLaunch)
 {
-    EXPECT_THAT(kernels([](const auto& in) {
-                    return std::vector<Tensor>{exp(in[0].transpose(0, 1).narrow(0, 1, 2).unsqueeze(0).expand({3, -1, -1}))};
-                },
-                        {spec({n, 4})}),
+    EXPECT_THAT(kernels(
+                    [](const auto& in) {
+                        return std::vector<Tensor>{
+                            exp(in[0].transpose(0, 1).narrow(0, 1, 2).unsqueeze(0).expand({3, -1, -1}))};
+                    },
+                    {spec({n, 4})}),
                 ElementsAre(HasSubstr("elementwise_exp_fwd")));
 }
 
 TEST_P(Lower, WhatStridesCannotSayIsCopiedOnce)
 {
-    EXPECT_THAT(kernels([](const auto& in) {
-                    const Tensor flat = in[0].t().reshape({-1}); // rows of a transposed matrix are no run
-                    return std::vector<Tensor>{exp(flat), tanh(flat)};
-                },
-                        {spec({n, 4})}),
+    EXPECT_THAT(kernels(
+                    [](const auto& in) {
+                        const Tensor flat = in[0].t().reshape({-1}); // rows of a transposed matrix are no run
+                        return std::vector<Tensor>{exp(flat), tanh(flat)};
+                    },
+                    {spec({n, 4})}),
                 ElementsAre(HasSubstr("elementwise_cast_fwd"), HasSubstr("elementwise_exp_fwd"),
                             HasSubstr("elementwise_tanh_fwd")));
 }
@@ -81,7 +84,8 @@ TEST_P(Lower, NumbersAreInTheRecordNotInMemory)
 
 TEST_P(Lower, GridsAreExpressionsOfTheSymbols)
 {
-    const plan::Plan& plan = plan_of([](const auto& in) { return std::vector<Tensor>{exp(in[0])}; }, {spec({n, 3})});
+    const plan::Plan& plan =
+        plan_of([](const auto& in) { return std::vector<Tensor>{exp(in[0])}; }, {spec({n, 3})});
     EXPECT_EQ(plan.launches[0].groups.symbols(), n.symbols());
     EXPECT_EQ(plan.launches[0].groups.evaluate([](std::uint32_t) { return 0; }), 0);
     EXPECT_EQ(plan.values[plan.launches[0].operands.back().value].elements, n * 3);
@@ -89,23 +93,25 @@ TEST_P(Lower, GridsAreExpressionsOfTheSymbols)
 
 TEST_P(Lower, AnUnusedResultIsNotComputed)
 {
-    EXPECT_THAT(kernels([](const auto& in) {
-                    static_cast<void>(exp(in[0]));
-                    return std::vector<Tensor>{tanh(in[0])};
-                },
-                        {spec({n})}),
+    EXPECT_THAT(kernels(
+                    [](const auto& in) {
+                        static_cast<void>(exp(in[0]));
+                        return std::vector<Tensor>{tanh(in[0])};
+                    },
+                    {spec({n})}),
                 ElementsAre(HasSubstr("elementwise_tanh_fwd")));
 }
 
 TEST_P(Lower, StateIsUpdatedInPlace)
 {
     Variable v(zeros({8}));
-    EXPECT_THAT(kernels([&](const auto& in) {
-                    const no_grad guard;
-                    v.assign(v + in[0]);
-                    return std::vector<Tensor>{};
-                },
-                        {spec({8})}),
+    EXPECT_THAT(kernels(
+                    [&](const auto& in) {
+                        const no_grad guard;
+                        v.assign(v + in[0]);
+                        return std::vector<Tensor>{};
+                    },
+                    {spec({8})}),
                 ElementsAre(HasSubstr("elementwise_add_fwd")));
     const plan::Plan& plan = program.impl()->executable->compiled().plan;
     const plan::PlanLaunch& add = plan.launches.front();
@@ -122,16 +128,16 @@ TEST_P(Lower, AMatrixProductIsOneLaunchWhereItsOperandsLieWell)
 
 TEST_P(Lower, TexelLaunchesHaveAFallback)
 {
-    const plan::Plan& plan = plan_of(
-        [](const auto& in) { return std::vector<Tensor>{log_softmax(matmul(in[0], in[1]), 1)}; },
-        {spec({n, 16}), spec({16, 32})});
+    const plan::Plan& plan =
+        plan_of([](const auto& in) { return std::vector<Tensor>{log_softmax(matmul(in[0], in[1]), 1)}; },
+                {spec({n, 16}), spec({16, 32})});
     for (std::size_t i = 0; i < plan.launches.size(); ++i) {
         if (!plan.launches[i].texels) continue;
         ASSERT_LT(i + 1, plan.launches.size());
         EXPECT_EQ(plan.launches[i + 1].fallback_of, i) << plan.launches[i].label;
     }
-    EXPECT_EQ(std::string(GetParam()) == "lavapipe",
-              std::any_of(plan.launches.begin(), plan.launches.end(), [](const auto& l) { return l.texels; }));
+    EXPECT_EQ(std::string(GetParam()) == "lavapipe", std::any_of(plan.launches.begin(), plan.launches.end(),
+                                                                 [](const auto& l) { return l.texels; }));
 }
 
 } // namespace

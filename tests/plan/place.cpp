@@ -27,8 +27,8 @@ Plan random_plan(test::Numbers& numbers)
     for (std::int64_t i = numbers.integer(1, 60); i > 0; --i) {
         PlanValue v;
         v.first = static_cast<std::uint32_t>(numbers.integer(0, plan.epochs - 1));
-        v.last = static_cast<std::uint32_t>(
-            std::min<std::int64_t>(plan.epochs - 1, v.first + numbers.integer(0, numbers.integer(0, 3) ? 3 : 30)));
+        v.last = static_cast<std::uint32_t>(std::min<std::int64_t>(
+            plan.epochs - 1, v.first + numbers.integer(0, numbers.integer(0, 3) ? 3 : 30)));
         if (numbers.integer(0, 9) == 0) v.place = Place::output;
         plan.values.push_back(v);
     }

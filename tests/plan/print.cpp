@@ -39,7 +39,8 @@ epoch 1
 TEST(Print, DotHasANodeForEachValueAndLaunch)
 {
     const std::string dot = print_dot(small().plan);
-    for (const char* part : {"digraph plan {", "v0 [", "v1 [", "v3 [", "l0 [", "l2 [", "v0 -> l0;", "l0 -> v1;", "v1 -> l2;"})
+    for (const char* part :
+         {"digraph plan {", "v0 [", "v1 [", "v3 [", "l0 [", "l2 [", "v0 -> l0;", "l0 -> v1;", "v1 -> l2;"})
         EXPECT_THAT(dot, testing::HasSubstr(part));
     EXPECT_THAT(dot, testing::Not(testing::HasSubstr("v2 ["))); // nobody touches it
 }

@@ -95,13 +95,16 @@ TEST(Schedule, AbsentOperandsConflictWithNothing)
 TEST(Lifetimes, ReachFromTheFirstUseToTheLast)
 {
     HandMade p;
-    const auto x = p.external(), a = p.temporary(), b = p.temporary(), c = p.temporary(), unused = p.temporary();
+    const auto x = p.external(), a = p.temporary(), b = p.temporary(), c = p.temporary(),
+               unused = p.temporary();
     p.launch({x}, {a});
     p.launch({a}, {b});
     p.launch({b, a}, {c});
     p.launch({c}, {p.output()});
     p.epochs();
-    const auto life = [&](std::uint32_t v) { return std::pair(p.plan.values[v].first, p.plan.values[v].last); };
+    const auto life = [&](std::uint32_t v) {
+        return std::pair(p.plan.values[v].first, p.plan.values[v].last);
+    };
     EXPECT_EQ(life(a), std::pair(0u, 2u));
     EXPECT_EQ(life(b), std::pair(1u, 2u));
     EXPECT_EQ(life(c), std::pair(2u, 3u));

@@ -43,7 +43,8 @@ TEST(Verify, TwoLaunchesOfAnEpochMayNotTouchTheSameBytes)
 {
     Chain c;
     c.p.plan.launches[1].epoch = 0;
-    EXPECT_THAT(c.faults(), Contains(HasSubstr("launches 0 (launch 0) and 1 (launch 1) of epoch 0 touch the same bytes")));
+    EXPECT_THAT(c.faults(), Contains(HasSubstr(
+                                "launches 0 (launch 0) and 1 (launch 1) of epoch 0 touch the same bytes")));
 }
 
 TEST(Verify, ReadersOfOneValueMayShareAnEpoch)
@@ -81,7 +82,8 @@ TEST(Verify, AValueMustBeWrittenBeforeItIsRead)
 {
     Chain c;
     c.enabled[0] = false;
-    EXPECT_THAT(c.faults(), Contains(HasSubstr("launch 1 (launch 1) reads v1 where another value lies, or before")));
+    EXPECT_THAT(c.faults(),
+                Contains(HasSubstr("launch 1 (launch 1) reads v1 where another value lies, or before")));
 }
 
 TEST(Verify, WhatAnEarlierCallLeftInTheArenaIsNothing)

@@ -73,7 +73,8 @@ TEST(Call, TakesInputsThatAreNotContiguousOrPending)
     const Tensor base = from_vector(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
     EXPECT_THAT(p(base.t()).to_vector<float>(), ElementsAre(1, 4, 2, 5, 3, 6));
     EXPECT_THAT(p(base.narrow(1, 1, 2)).to_vector<float>(), ElementsAre(2, 3, 5, 6));
-    EXPECT_THAT(p(from_vector(std::vector<float>{9}, {1, 1}).expand({2, 2})).to_vector<float>(), ElementsAre(9, 9, 9, 9));
+    EXPECT_THAT(p(from_vector(std::vector<float>{9}, {1, 1}).expand({2, 2})).to_vector<float>(),
+                ElementsAre(9, 9, 9, 9));
     EXPECT_THAT(p((base + 1).t()).to_vector<float>(), ElementsAre(2, 5, 3, 6, 4, 7));
     EXPECT_THAT(p(ones({1, 2})).to_vector<float>(), ElementsAre(1, 1));
 }
@@ -89,7 +90,8 @@ TEST(Call, OneTensorMayComeTwice)
 TEST(Call, SizesThatFollowFromSymbols)
 {
     const Dim n = symbol("n");
-    const Program p = record([](Tensor a, Tensor b) { return a + b.narrow(0, 0, a.size(0)); }, {spec({n}), spec({n * 2 + 1})});
+    const Program p = record([](Tensor a, Tensor b) { return a + b.narrow(0, 0, a.size(0)); },
+                             {spec({n}), spec({n * 2 + 1})});
     EXPECT_THAT(p(ones({2}), ones({5})).to_vector<float>(), ElementsAre(2, 2));
     const Caught wrong = error_of([&] { return p(ones({2}), ones({6})); });
     EXPECT_EQ(wrong.kind, ErrorKind::shape);
@@ -99,12 +101,14 @@ TEST(Call, SizesThatFollowFromSymbols)
 
 TEST(Call, TwoSymbolsThatMustBeEqualAreChecked)
 {
-    const Program p = record([](Tensor a, Tensor b) { return a + b; }, {spec({symbol("a")}), spec({symbol("b")})});
+    const Program p =
+        record([](Tensor a, Tensor b) { return a + b; }, {spec({symbol("a")}), spec({symbol("b")})});
     EXPECT_THAT(p(ones({3}), ones({3})).to_vector<float>(), ElementsAre(2, 2, 2));
     const Caught wrong = error_of([&] { return p(ones({3}), ones({2})); });
     EXPECT_EQ(wrong.kind, ErrorKind::shape);
     EXPECT_THAT(wrong.text, HasSubstr("[add]"));
-    EXPECT_EQ(error_of([&] { return p(ones({3}), ones({1})); }).kind, ErrorKind::shape); // no symbol broadcasts
+    EXPECT_EQ(error_of([&] { return p(ones({3}), ones({1})); }).kind,
+              ErrorKind::shape); // no symbol broadcasts
     EXPECT_THAT(p(ones({2}), ones({2})).to_vector<float>(), ElementsAre(2, 2));
 }
 
@@ -118,22 +122,45 @@ struct Bad {
 class BadInput : public testing::TestWithParam<Bad> {};
 INSTANTIATE_TEST_SUITE_P(
     Kinds, BadInput,
-    testing::Values(
-        Bad{"none", [] { return std::vector<Tensor>{}; }, ErrorKind::argument, "takes (2) inputs, not (0)"},
-        Bad{"count", [] { return std::vector<Tensor>{ones({4, 20})}; }, ErrorKind::argument, "takes (2) inputs, not (1)"},
-        Bad{"rank", [] { return std::vector<Tensor>{ones({4, 4, 5}), zeros({4}, {.dtype = i32})}; }, ErrorKind::shape, "[4, 4, 5]"},
-        Bad{"fixed_size", [] { return std::vector<Tensor>{ones({4, 21}), zeros({4}, {.dtype = i32})}; }, ErrorKind::shape,
-            "(21)"},
-        Bad{"dtype", [] { return std::vector<Tensor>{ones({4, 20}), zeros({4})}; }, ErrorKind::dtype, "(f32) but was recorded as (i32)"},
-        Bad{"symbol", [] { return std::vector<Tensor>{ones({4, 20}), zeros({5}, {.dtype = i32})}; }, ErrorKind::shape,
-            "The size (batch) is (4) by an earlier input but (5)"},
-        Bad{"undefined", [] { return std::vector<Tensor>{ones({4, 20}), Tensor()}; }, ErrorKind::argument, "undefined"},
-        Bad{"device",
-            [] {
-                const Device other = test::imitation("null");
-                return std::vector<Tensor>{ones({4, 20}, {.device = other}), zeros({4}, {.dtype = i32, .device = other})};
-            },
-            ErrorKind::device, "Input (0) is on (null)"}),
+    testing::Values(Bad{"none", [] { return std::vector<Tensor>{}; }, ErrorKind::argument,
+                        "takes (2) inputs, not (0)"},
+                    Bad{"count",
+                        [] {
+                            return std::vector<Tensor>{ones({4, 20})};
+                        },
+                        ErrorKind::argument, "takes (2) inputs, not (1)"},
+                    Bad{"rank",
+                        [] {
+                            return std::vector<Tensor>{ones({4, 4, 5}), zeros({4}, {.dtype = i32})};
+                        },
+                        ErrorKind::shape, "[4, 4, 5]"},
+                    Bad{"fixed_size",
+                        [] {
+                            return std::vector<Tensor>{ones({4, 21}), zeros({4}, {.dtype = i32})};
+                        },
+                        ErrorKind::shape, "(21)"},
+                    Bad{"dtype",
+                        [] {
+                            return std::vector<Tensor>{ones({4, 20}), zeros({4})};
+                        },
+                        ErrorKind::dtype, "(f32) but was recorded as (i32)"},
+                    Bad{"symbol",
+                        [] {
+                            return std::vector<Tensor>{ones({4, 20}), zeros({5}, {.dtype = i32})};
+                        },
+                        ErrorKind::shape, "The size (batch) is (4) by an earlier input but (5)"},
+                    Bad{"undefined",
+                        [] {
+                            return std::vector<Tensor>{ones({4, 20}), Tensor()};
+                        },
+                        ErrorKind::argument, "undefined"},
+                    Bad{"device",
+                        [] {
+                            const Device other = test::imitation("null");
+                            return std::vector<Tensor>{ones({4, 20}, {.device = other}),
+                                                       zeros({4}, {.dtype = i32, .device = other})};
+                        },
+                        ErrorKind::device, "Input (0) is on (null)"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(BadInput, IsAnErrorAndChangesNothing)

@@ -39,7 +39,8 @@ void fail_each_allocation(Net net, const std::function<std::function<void(int st
         manual_seed(5);
         const auto step = prepare(t);
         bool failed = false;
-        if (failing) device_in_use().fail_next("allocate", static_cast<std::uint32_t>(failing), Fault::out_of_memory);
+        if (failing)
+            device_in_use().fail_next("allocate", static_cast<std::uint32_t>(failing), Fault::out_of_memory);
         for (int i = 0; i < steps; ++i) {
             try {
                 step(i);
@@ -113,7 +114,9 @@ TEST(MemoryLimit, IsAnErrorThatLeavesTheDeviceUsable)
     const reprise::Device d = default_device();
     const std::uint64_t before = device_in_use().counters().memory_limit, live = d.live_bytes();
     d.set_memory_limit(live + (1 << 20));
-    const Caught error = error_of([] { return (ones({1024, 1024}) * rand({1024, 1024})).to_vector<float>(); });
+    const Caught error = error_of([] {
+        return (ones({1024, 1024}) * rand({1024, 1024})).to_vector<float>();
+    });
     EXPECT_EQ(error.kind, ErrorKind::out_of_memory);
     EXPECT_THAT(error.text, testing::HasSubstr("MiB"));
     EXPECT_EQ((ones({16}) * 2).to_vector<float>(), std::vector<float>(16, 2.0f));
@@ -123,7 +126,8 @@ TEST(MemoryLimit, IsAnErrorThatLeavesTheDeviceUsable)
 }
 
 class Lost : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Calls, Lost, testing::Values("submit", "wait"), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Calls, Lost, testing::Values("submit", "wait"),
+                         [](const auto& test) { return test.param; });
 
 TEST_P(Lost, AtEachCallIsAnErrorAndANewDeviceTrains)
 {
@@ -137,7 +141,8 @@ TEST_P(Lost, AtEachCallIsAnErrorAndANewDeviceTrains)
         return t.state();
     };
     const auto undisturbed = train();
-    const auto elsewhere = name == "reference" ? test::open(device::make_reference_device()) : reprise::Device("reference");
+    const auto elsewhere =
+        name == "reference" ? test::open(device::make_reference_device()) : reprise::Device("reference");
     bool failed = true;
     int failing = 1;
     for (; failed && failing < enough; ++failing) {

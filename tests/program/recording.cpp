@@ -48,7 +48,9 @@ TEST(Recording, RunsTheFunctionOnceAndComputesNothing)
 
 TEST(Recording, NothingCanBeRead)
 {
-    const auto reads = [](auto read) { return error_of([&] { return record(read, {spec({symbol("batch")})}); }); };
+    const auto reads = [](auto read) {
+        return error_of([&] { return record(read, {spec({symbol("batch")})}); });
+    };
     const Caught item = reads([](Tensor x) {
         static_cast<void>(sum(x).item<float>());
         return x;
@@ -69,12 +71,14 @@ TEST(Recording, NothingCanBeRead)
 TEST(Recording, DoesNotNest)
 {
     const Caught nested = error_of([] {
-        return record([](Tensor x) { return record([](Tensor y) { return y; }, {spec({1})})(x); }, {spec({1})});
+        return record([](Tensor x) { return record([](Tensor y) { return y; }, {spec({1})})(x); },
+                      {spec({1})});
     });
     EXPECT_EQ(nested.kind, ErrorKind::state);
     EXPECT_THAT(nested.text, HasSubstr("being recorded already"));
     const Program p = record([](Tensor x) { return x * 2; }, {spec({1})});
-    EXPECT_EQ(error_of([&] { return record([&](Tensor x) { return p(x); }, {spec({1})}); }).kind, ErrorKind::unsupported);
+    EXPECT_EQ(error_of([&] { return record([&](Tensor x) { return p(x); }, {spec({1})}); }).kind,
+              ErrorKind::unsupported);
     EXPECT_EQ(p(ones({1})).item<float>(), 2);
 }
 
@@ -93,7 +97,8 @@ TEST(Recording, ATensorThatEscapesIsAnError)
         EXPECT_THAT(read.text, HasSubstr("record"));
     }
     EXPECT_EQ(error_of([&] { return leaked.eval(), 0; }).kind, ErrorKind::state);
-    EXPECT_EQ(error_of([&] { return record([&](Tensor x) { return x + leaked; }, {spec({2})}); }).kind, ErrorKind::state);
+    EXPECT_EQ(error_of([&] { return record([&](Tensor x) { return x + leaked; }, {spec({2})}); }).kind,
+              ErrorKind::state);
     EXPECT_EQ(error_of([&] { return p(leaked); }).kind, ErrorKind::state);
     EXPECT_THAT(p(ones({2})).to_vector<float>(), ElementsAre(3, 3));
 }
@@ -192,15 +197,18 @@ TEST(Recording, DifferentiatesThroughWhatWasMadeBefore)
 TEST(Recording, ATensorOfAnotherDeviceIsAnError)
 {
     Variable elsewhere(zeros({2}, {.device = test::imitation("null")}), false);
-    EXPECT_EQ(error_of([&] { return record([&](Tensor x) { return x + elsewhere; }, {spec({2})}); }).kind, ErrorKind::device);
+    EXPECT_EQ(error_of([&] { return record([&](Tensor x) { return x + elsewhere; }, {spec({2})}); }).kind,
+              ErrorKind::device);
     EXPECT_FALSE(is_recording());
 }
 
 TEST(Recording, OnADeviceThatIsNotTheDefault)
 {
     const Device reference("reference");
-    const Program p = record([](Tensor x) { return x * 2 + ones_like(x); }, {spec({symbol("n")})}, {.device = reference});
-    EXPECT_THAT(p(from_vector(std::vector<float>{1, 2}, {2}, {.device = reference})).to_vector<float>(), ElementsAre(3, 5));
+    const Program p =
+        record([](Tensor x) { return x * 2 + ones_like(x); }, {spec({symbol("n")})}, {.device = reference});
+    EXPECT_THAT(p(from_vector(std::vector<float>{1, 2}, {2}, {.device = reference})).to_vector<float>(),
+                ElementsAre(3, 5));
 }
 
 TEST(Recording, PrintsItself)

@@ -12,9 +12,9 @@ namespace reprise {
 namespace {
 
 using test::Bits;
+using test::bits;
 using test::Net;
 using test::Training;
-using test::bits;
 
 class Replay : public testing::TestWithParam<Net> {
 protected:
@@ -81,7 +81,8 @@ TEST_P(Replay, RecordsNothingAgain)
 TEST_P(Replay, CallsInFlightEqualCallsOneByOne)
 {
     Training waiting(GetParam()), flying(GetParam());
-    const Program one = waiting.recorded(symbol("batch")), three = flying.recorded(symbol("batch"), {.slots = 3});
+    const Program one = waiting.recorded(symbol("batch")),
+                  three = flying.recorded(symbol("batch"), {.slots = 3});
     std::vector<Bits> want, got;
     manual_seed(1);
     for (std::uint64_t i = 0; i < 7; ++i) {

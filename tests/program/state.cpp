@@ -216,7 +216,11 @@ TEST(State, AnUpdateThatReadsOtherElementsIsNotDoneInPlace)
 
 TEST(State, TheGeneratorGoesOnAsInEagerCode)
 {
-    const Program p = record([](Tensor x) { return std::tuple{dropout(x, 0.5), rand({3}), randn({2})}; }, {spec({symbol("n")})});
+    const Program p = record(
+        [](Tensor x) {
+            return std::tuple{dropout(x, 0.5), rand({3}), randn({2})};
+        },
+        {spec({symbol("n")})});
     const Tensor x = ones({64});
     manual_seed(11);
     const auto first = p.call({x}), second = p.call({x});

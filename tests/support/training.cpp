@@ -52,11 +52,13 @@ Training::Training(Net kind, std::uint64_t seed)
     net.state_dict(); // initial values are made here, from this seed
     for (const Variable& p : net.parameters()) p.eval();
     set_generator_state(before);
-    if (kind == Net::cnn) optimizer = std::make_unique<optim::Adam>(net.parameters(), optim::AdamOptions{.lr = 0.01});
+    if (kind == Net::cnn)
+        optimizer = std::make_unique<optim::Adam>(net.parameters(), optim::AdamOptions{.lr = 0.01});
     else
         optimizer = std::make_unique<optim::SGD>(
-            net.parameters(),
-            optim::SGDOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = kind == Net::normalised ? 0.01 : 0});
+            net.parameters(), optim::SGDOptions{.lr = 0.1,
+                                                .momentum = 0.9,
+                                                .weight_decay = kind == Net::normalised ? 0.01 : 0});
 }
 
 Tensor Training::loss(const Tensor& x, const Tensor& target) { return cross_entropy(net(x), target); }

@@ -40,7 +40,8 @@ inline std::vector<float> floats(std::size_t count, std::uint64_t seed, double l
     return v;
 }
 
-inline std::vector<std::int32_t> integers(std::size_t count, std::uint64_t seed, std::int64_t low, std::int64_t high)
+inline std::vector<std::int32_t> integers(std::size_t count, std::uint64_t seed, std::int64_t low,
+                                          std::int64_t high)
 {
     Numbers numbers(seed);
     std::vector<std::int32_t> v(count);

@@ -1,0 +1,52 @@
+// Unit tests of shaders: runs one compute shader alone, on any device.  Not part of reprise.hpp.
+//
+// A shader gets one push constant, the 64-bit device address of its record:
+//
+//   { uvec2 address; uint texel; uint spare; }[]  an operand for each buffer, 16 bytes
+//   float[]                                       the floats
+//   int[]                                         the ints
+//
+// and no descriptors but the slab's views, which it need not know.  shaders/common/abi.glsl of the sources declares
+// all of it in GLSL.  Groups are counted flat and folded into two dimensions: group = y * gl_NumWorkGroups.x + x,
+// and a shader passes over the groups beyond the count that it needs.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <reprise/device.hpp>
+
+namespace reprise::testing {
+
+using Bytes = std::vector<std::byte>;
+
+template <class T> Bytes bytes_of(const std::vector<T>& values)
+{
+    const auto bytes = std::as_bytes(std::span(values));
+    return {bytes.begin(), bytes.end()};
+}
+template <class T> std::vector<T> values_of(const Bytes& bytes)
+{
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    return values;
+}
+
+struct ShaderRun {
+    std::vector<std::uint32_t> spirv;     // for Vulkan 1.2; empty: the library's own kernel of that name
+    std::string name = "shader";          // for errors
+    std::vector<std::uint32_t> constants; // specialization constants 0, 1, 2, ...
+    std::vector<Bytes> buffers;           // what the operands hold at the start; 256-byte aligned
+    std::vector<float> floats;
+    std::vector<std::int32_t> ints;
+    std::uint64_t groups = 1;
+};
+
+// What the buffers hold afterwards.  Throws Error(internal) where the shader has written beside a buffer, and
+// Error(unsupported) on a device that runs no shaders.
+std::vector<Bytes> run_shader(const Device&, const ShaderRun&);
+
+} // namespace reprise::testing

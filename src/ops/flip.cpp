@@ -1,0 +1,71 @@
+// flip: the elements in reverse order along some dimensions.  Its own transpose, so its own gradient.
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+std::vector<TensorType> infer(const Op&, std::span<const TensorType> in, const Attributes&)
+{
+    return {in[0]};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    return {flip(a.cotangents[0], {a.node.attributes.integer("dim")})};
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View x = l.contiguous(l.input(0)), y = l.output();
+    if (size_of(y.dtype) != 4)
+        detail::fail(ErrorKind::unsupported, "flip", "There are no kernels for (", name_of(y.dtype),
+                     ") yet: cast to f32 or i32.");
+    const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
+    Dim outer = 1, inner = 1;
+    for (std::size_t d = 0; d < y.sizes().size(); ++d)
+        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
+    l.launch({.kernel = "flip",
+              .operands = {{x, Use::read}, {y, Use::write}},
+              .ints = {outer, y.sizes()[dim], inner},
+              .groups = ceil_div(outer * y.sizes()[dim] * inner, 64)});
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
+    std::int64_t inner = 1;
+    for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
+    for (std::int64_t i = 0; i < y.count(); ++i) {
+        const std::int64_t at = i / inner % y.sizes[dim];
+        y.put(i, x.at(i + (y.sizes[dim] - 1 - 2 * at) * inner));
+    }
+}
+
+} // namespace
+
+const Op flip_op{.name = "flip", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+Tensor flip(const Tensor& x, const Dims& dims)
+{
+    Tensor y = x;
+    for (std::size_t d : shape::normalize_dims("flip", dims, x.shape().size()))
+        y = graph::apply1(ops::flip_op, {y}, {{"dim", static_cast<std::int64_t>(d)}});
+    return y;
+}
+
+} // namespace reprise

@@ -1,0 +1,89 @@
+#include <reprise/testing.hpp>
+
+#include <algorithm>
+#include <memory>
+
+#include <reprise/error.hpp>
+
+#include "program/context.hpp"
+
+namespace reprise::testing {
+
+namespace {
+
+constexpr std::size_t guard = 256; // bytes before and behind a buffer; keeps its alignment
+constexpr std::byte canary{0xA5};
+
+// The same code has the same name, so that the device keeps its pipelines.
+std::string kernel_name(const ShaderRun& run)
+{
+    std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a
+    for (const std::uint32_t word : run.spirv) hash = (hash ^ word) * 0x100000001B3u;
+    return "testing/" + run.name + "/" + std::to_string(hash);
+}
+
+struct Guarded {
+    std::unique_ptr<device::Memory> memory;
+    std::size_t bytes;
+
+    Guarded(device::Device& d, const Bytes& contents) : bytes(contents.size())
+    {
+        Bytes all(guard, canary);
+        all.insert(all.end(), contents.begin(), contents.end());
+        all.insert(all.end(), padding() + guard, canary);
+        memory = d.allocate(all.size());
+        d.upload(memory->address, all);
+    }
+    std::size_t padding() const
+    {
+        return (16 - bytes % 16) % 16;
+    } // belongs to the buffer: shaders own whole words
+    device::Operand operand() const { return {memory->address + guard, bytes + padding()}; }
+
+    Bytes read(device::Device& d, const std::string& name, std::size_t index) const
+    {
+        Bytes all(bytes + padding() + 2 * guard);
+        d.download(memory->address, all);
+        const auto end = all.end() - static_cast<std::ptrdiff_t>(guard);
+        const auto written = [](std::byte b) { return b != canary; };
+        if (std::any_of(all.begin(), all.begin() + guard, written) || std::any_of(end, all.end(), written))
+            detail::fail(ErrorKind::internal, "run_shader", "The shader (", name,
+                         ") has written beside buffer (", index, ") of (", bytes, ") bytes.");
+        return {all.begin() + guard, all.begin() + static_cast<std::ptrdiff_t>(guard + bytes)};
+    }
+};
+
+} // namespace
+
+std::vector<Bytes> run_shader(const Device& on, const ShaderRun& run)
+{
+    device::Device& d = *on.context()->device();
+    if (d.capabilities().host_kernels || !d.capabilities().computes)
+        detail::fail(ErrorKind::unsupported, "run_shader", "The device (", on.name(),
+                     ") runs no shaders: choose a Vulkan device.");
+    device::LaunchDeclaration launch{.kernel = {.name = run.name, .constants = run.constants},
+                                     .operands = std::vector(run.buffers.size(), device::Access::read_write),
+                                     .floats = static_cast<std::uint32_t>(run.floats.size()),
+                                     .ints = static_cast<std::uint32_t>(run.ints.size()),
+                                     .label = run.name};
+    if (!run.spirv.empty()) {
+        launch.kernel.name = kernel_name(run);
+        d.register_kernel(launch.kernel.name, run.spirv);
+    }
+    std::vector<Guarded> buffers;
+    std::vector<device::Operand> operands;
+    for (const Bytes& contents : run.buffers) {
+        buffers.emplace_back(d, contents);
+        operands.push_back(buffers.back().operand());
+    }
+    const auto recording = d.record({&launch, 1}, {.slots = 1, .warm_up = false, .one_shot = true});
+    const std::vector<double> floats(run.floats.begin(), run.floats.end());
+    recording->begin();
+    recording->set(0, {operands, floats, run.ints, run.groups});
+    d.wait(recording->submit());
+    std::vector<Bytes> out;
+    for (std::size_t i = 0; i < buffers.size(); ++i) out.push_back(buffers[i].read(d, run.name, i));
+    return out;
+}
+
+} // namespace reprise::testing
