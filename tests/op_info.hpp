@@ -62,6 +62,9 @@ struct OpInfo {
     double tolerance =
         2e-6; // of f32 values, relative to 1 + the largest magnitude; gradients get 4 times as much
     std::map<Check, std::string> skips; // why a check does not apply
+    // False: views are tried with one sample and in one layout.  All kernels of the table walk memory by the same
+    // code, so that rows share the work, and a few do all of it.
+    bool thorough = true;
 };
 
 const std::vector<OpInfo>& op_infos();

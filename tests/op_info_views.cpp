@@ -130,7 +130,7 @@ void add_views(std::vector<OpInfo>& rows)
                                   [] {
                                       flip(ones({2, 3}), {0, -2});
                                   },
-                                  ErrorKind::argument, "0"},
+                                  ErrorKind::argument, "(-2) is given twice"},
                                  {"no such dimension",
                                   [] {
                                       flip(ones({2, 3}), {2});

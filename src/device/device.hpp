@@ -151,6 +151,7 @@ public:
                                               const RecordingOptions&) = 0;
 
     // SPIR-V for a kernel name, in place of the embedded code if there is any; older recordings keep theirs.
+    // The same code again changes nothing.
     virtual void register_kernel(const std::string& name, std::vector<std::uint32_t> words) = 0;
 
     virtual bool done(Ticket) = 0;

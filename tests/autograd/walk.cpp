@@ -170,8 +170,8 @@ INSTANTIATE_TEST_SUITE_P(
                            {[](double x) { return 1 - std::tanh(x) * std::tanh(x); },
                             [](double x) { return -2 * std::tanh(x) * (1 - std::tanh(x) * std::tanh(x)); },
                             [](double x) {
-                                const double t = std::tanh(x), s = 1 - t * t;
-                                return -2 * s * (s - 2 * t * t);
+                                const double y = std::tanh(x), s = 1 - y * y;
+                                return -2 * s * (s - 2 * y * y);
                             }}},
                     Smooth{"log",
                            [](const Tensor& x) { return log(x); },

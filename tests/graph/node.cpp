@@ -15,6 +15,24 @@ namespace {
 
 using testing::HasSubstr;
 
+// Computes nothing, ever.
+struct Idle : Evaluator {
+    const std::string& name() const override
+    {
+        static const std::string text = "idle";
+        return text;
+    }
+    void accept(const char*, DType, bool) const override {}
+    void evaluate(std::span<const Value>) override {}
+    void read(const Value&, std::span<std::byte>) override {}
+    std::shared_ptr<Storage> upload(const TensorType&, std::span<const std::byte>) override
+    {
+        return nullptr;
+    }
+    void release(std::span<const Node* const>) override {}
+    void appended(const Node&) override {}
+};
+
 class Nodes : public testing::Test {
 protected:
     test::UseDevice use{test::imitation("null")};
@@ -78,16 +96,16 @@ TEST_F(Nodes, VerifyFindsInputsThatAreNotThere)
 
 TEST_F(Nodes, PendingIsWhatHasNoValueYetInputsFirst)
 {
-    const Tensor a = exp(x), b = tanh(a), c = a + b;
+    const Tensor b = tanh(exp(x)), c = exp(x) + b;
     const std::vector<Value> targets{read(c)};
     const auto names = [&] {
         std::vector<std::string> out;
         for (const Node* n : pending(targets)) out.emplace_back(n->op->name);
         return out;
     };
-    EXPECT_THAT(names(), testing::ElementsAre("exp", "tanh", "add"));
+    EXPECT_THAT(names(), testing::ElementsAre("exp", "tanh", "exp", "add"));
     b.eval();
-    EXPECT_THAT(names(), testing::ElementsAre("exp", "add")); // a was not asked for, and is not on a tape
+    EXPECT_THAT(names(), testing::ElementsAre("exp", "add"));
     c.eval();
     EXPECT_TRUE(names().empty());
 }
@@ -95,7 +113,7 @@ TEST_F(Nodes, PendingIsWhatHasNoValueYetInputsFirst)
 TEST_F(Nodes, LongChainsAreReleasedWithoutRecursion)
 {
     constexpr int length = 300000;
-    const auto evaluator = read(x).node->evaluator;
+    const auto evaluator = std::make_shared<Idle>(); // the null device would compute a queue this long
     Value last = leaf({f32, {3}}, evaluator, nullptr, false);
     for (int i = 0; i < length; ++i)
         last = {append(ops::row_op("add"), {last, last}, {}, evaluator, false), 0};

@@ -141,11 +141,14 @@ INSTANTIATE_TEST_SUITE_P(Ops, Views, testing::ValuesIn(rows_for(Check::views)), 
 
 TEST_P(Views, GiveTheBitsOfContiguousInputs)
 {
+    const std::vector<Layout> all{Layout::transposed, Layout::narrowed, Layout::expanded};
+    const Layout turn = all[std::hash<std::string>()(row.name) % all.size()];
     for (const Sample& sample : row.samples) {
-        if (sample.arguments.empty()) continue;
+        if (sample.arguments.empty() || (!row.thorough && &sample != &row.samples.front())) continue;
         const std::int64_t size = sample.sizes[sample.sizes.size() > 1 ? sample.sizes.size() - 2 : 0];
         const bool gradient = row.differentiable && sample.differentiable;
-        for (const Layout layout : {Layout::transposed, Layout::narrowed, Layout::expanded}) {
+        for (const Layout layout : all) {
+            if (!row.thorough && layout != turn) continue;
             Data data = draw(row, sample, size);
             if (layout == Layout::expanded) repeat_first(data);
             Setting viewed = here;
@@ -161,7 +164,7 @@ TEST_P(Views, GiveTheBitsOfContiguousInputs)
             expect_same_bits(got.outputs, want.outputs, what);
             expect_same_bits(got.gradients, want.gradients, what + ", gradients");
         }
-        if (gradient) { // cotangents that are views
+        if (gradient && row.thorough) { // cotangents that are views
             const Data data = draw(row, sample, size);
             Setting viewed = here;
             viewed.layout = Layout::transposed;

@@ -91,9 +91,14 @@ void PipelineCache::register_kernel(const std::string& name, std::vector<std::ui
                               words.size(), ") words is no SPIR-V module.");
     }
     const std::lock_guard lock(mutex_);
+    const auto old = entries_.find(name);
+    if (old != entries_.end() && old->second.words == words) {
+        return;
+    }
     Entry fresh;
     fresh.module = make_module(name, words);
-    if (const auto old = entries_.find(name); old != entries_.end()) {
+    fresh.words = std::move(words);
+    if (old != entries_.end()) {
         replaced_.push_back(std::move(old->second));
         old->second = std::move(fresh);
     } else {

@@ -29,6 +29,7 @@ private:
     struct Entry {
         VkShaderModule module = VK_NULL_HANDLE;
         std::vector<Variant> variants;
+        std::vector<std::uint32_t> words{}; // of a registered kernel
     };
     VkPipeline get(const Kernel&);
     Entry& entry(const std::string& name);
