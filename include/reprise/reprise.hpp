@@ -13,4 +13,5 @@
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
 #include <reprise/tensor.hpp>
+#include <reprise/train.hpp>
 #include <reprise/vulkan.hpp>

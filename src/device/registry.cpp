@@ -77,11 +77,11 @@ std::shared_ptr<Device> make(Registry& r, const std::string& id, const DeviceOpt
     }
     std::string names;
     for (const Listed& entry : list) {
-        names += "\n  " + entry.id + (entry.capabilities.name.empty() ? "" : ": " + entry.capabilities.name) +
-                 (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
+        names += names.empty() ? " " : ", ";
+        names += entry.id + (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
     }
-    reprise::detail::fail(ErrorKind::device, "open", "There is no device (", id,
-                          ") to be had. There are:", names);
+    reprise::detail::fail(ErrorKind::device, "open", "There is no device (", id, ") to be had: there are",
+                          names, ".");
 }
 
 } // namespace
