@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, Views, testing::ValuesIn(rows_for(Check::views)), 
 TEST_P(Views, GiveTheBitsOfContiguousInputs)
 {
     const std::vector<Layout> all{Layout::transposed, Layout::narrowed, Layout::expanded};
-    const Layout turn = all[std::hash<std::string>()(row.name) % all.size()];
+    const Layout turn = all[(row.name.size() + static_cast<unsigned char>(row.name[0])) % all.size()];
     for (const Sample& sample : row.samples) {
         if (sample.arguments.empty() || (!row.thorough && &sample != &row.samples.front())) continue;
         const std::int64_t size = sample.sizes[sample.sizes.size() > 1 ? sample.sizes.size() - 2 : 0];
