@@ -8,6 +8,8 @@ namespace reprise::plan {
 
 namespace {
 
+constexpr std::uint32_t outside = 0xFFFFFFFF; // the owner of what was there before the call
+
 // Which value each byte holds: disjoint ranges by their begin.
 class Owners {
 public:
@@ -19,14 +21,16 @@ public:
         parts_.erase(parts_.lower_bound(r.begin), parts_.lower_bound(r.end));
         parts_[r.begin] = {r.end, value};
     }
-    bool holds(const Range& r, std::uint32_t value) const
+    // Whether each byte holds one of the two.
+    bool holds(const Range& r, std::uint32_t value, std::uint32_t or_value) const
     {
         std::uint64_t at = r.begin;
         while (at < r.end) {
             auto part = parts_.upper_bound(at);
             if (part == parts_.begin()) return false;
             --part;
-            if (part->second.end <= at || part->second.value != value) return false;
+            if (part->second.end <= at || (part->second.value != value && part->second.value != or_value))
+                return false;
             at = part->second.end;
         }
         return true;
@@ -65,7 +69,7 @@ public:
         for (int call = 0; call < 2 && faults_.empty(); ++call) {
             Owners owners;
             for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
-                if (plan_.values[v].place == Place::external) owners.write(ranges_[v], v);
+                if (plan_.values[v].place == Place::external) owners.write(ranges_[v], outside);
             replay(owners);
         }
         return std::move(faults_);
@@ -116,12 +120,19 @@ private:
             }
     }
 
+    // What a value holds when a call begins.  Externals may share memory: one tensor given twice, views of one.
+    std::uint32_t initial(std::uint32_t value) const
+    {
+        return plan_.values[value].place == Place::external ? outside : value;
+    }
+
     void replay(Owners& owners)
     {
         for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
             if (!enabled_[i]) continue;
             for (const PlanOperand& o : plan_.launches[i].operands)
-                if (!o.absent && o.use != ops::Use::write && !owners.holds(ranges_[o.value], o.value)) {
+                if (!o.absent && o.use != ops::Use::write &&
+                    !owners.holds(ranges_[o.value], o.value, initial(o.value))) {
                     std::ostringstream text;
                     text << "launch " << i << " (" << plan_.launches[i].label << ") reads v" << o.value
                          << " where another value lies, or before it is written";

@@ -172,7 +172,9 @@ TEST(Memory, IsEqualAfterStepHundredAndThousand)
         }
         EXPECT_EQ(device.live_bytes(), live) << "step " << i;
     }
+#ifndef __SANITIZE_ADDRESS__ // it keeps what is freed for a while
     EXPECT_LT(resident_bytes(), resident + (2 << 20));
+#endif
 }
 
 TEST(Memory, IsEqualInEagerCodeToo)
