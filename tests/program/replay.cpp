@@ -160,7 +160,7 @@ TEST(Memory, IsEqualAfterStepHundredAndThousand)
     const Program program = t.recorded(symbol("batch"));
     const Device device = default_device();
     std::uint64_t live = 0;
-    std::size_t resident = 0;
+    [[maybe_unused]] std::size_t resident = 0;
     for (std::uint64_t i = 1; i <= 1000; ++i) {
         const auto [x, target] = t.batch(i % 2 ? 16 : 5, i % 7);
         program(x, target);
