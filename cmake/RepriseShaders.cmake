@@ -148,13 +148,34 @@ function(_reprise_listed_kernels shader)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
+# <out>.cpp: the texts that kernels made at run time include, by the names that they include them by.
+function(_reprise_shader_texts out)
+    file(GLOB common CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/shaders/common/*.glsl")
+    file(GLOB vocabulary CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/src/ops/*.inc")
+    list(FILTER vocabulary EXCLUDE REGEX "/readers.inc$") # C++ only
+    set(lines "")
+    foreach(file IN LISTS common vocabulary)
+        string(REGEX REPLACE "^.*/([^/]+/[^/]+)$" "\\1" name "${file}")
+        list(APPEND lines "${name}=${file}")
+    endforeach()
+    list(JOIN lines "\n" text)
+    file(CONFIGURE OUTPUT "${out}.list" CONTENT "${text}\n" @ONLY)
+    add_custom_command(OUTPUT "${out}.cpp"
+        COMMAND reprise_embed_spirv texts "${out}.list" "${out}.cpp"
+        DEPENDS reprise_embed_spirv "${out}.list" ${common} ${vocabulary}
+        COMMENT "Texts of shaders"
+        VERBATIM)
+endfunction()
+
 function(reprise_add_shaders target)
     if(NOT REPRISE_GLSLC)
         message(FATAL_ERROR "glslc is needed to compile the shaders: install shaderc or the Vulkan SDK")
     endif()
     if(NOT TARGET reprise_embed_spirv)
-        add_executable(reprise_embed_spirv "${REPRISE_SHADER_ROOT}/tools/build/embed_spirv.cpp")
+        add_executable(reprise_embed_spirv "${REPRISE_SHADER_ROOT}/tools/build/embed_spirv.cpp"
+            "${REPRISE_SHADER_ROOT}/src/device/spirv_check.cpp")
         target_compile_features(reprise_embed_spirv PRIVATE cxx_std_20)
+        target_include_directories(reprise_embed_spirv PRIVATE "${REPRISE_SHADER_ROOT}/src")
     endif()
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/shaders")
     file(MAKE_DIRECTORY "${folder}")
@@ -189,7 +210,8 @@ function(reprise_add_shaders target)
         DEPENDS reprise_embed_spirv "${registry}.list"
         COMMENT "Registry of kernels"
         VERBATIM)
-    target_sources(${target} PRIVATE ${sources} "${registry}.cpp")
+    _reprise_shader_texts("${folder}/shader_texts")
+    target_sources(${target} PRIVATE ${sources} "${registry}.cpp" "${folder}/shader_texts.cpp")
     target_include_directories(${target} PRIVATE "${REPRISE_SHADER_ROOT}/src")
     list(LENGTH all count)
     message(STATUS "Reprise: ${count} kernels")

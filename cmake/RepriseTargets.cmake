@@ -56,6 +56,9 @@ function(reprise_library target)
     set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_link_libraries(${target} PRIVATE Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS})
+    if(TARGET Shaderc::shaderc)
+        target_link_libraries(${target} PRIVATE Shaderc::shaderc)
+    endif()
 endfunction()
 
 # reprise_executable(<target> <source or folder> [NAME <file name>]): a program on the public headers only.

@@ -126,32 +126,14 @@ const uint SPLAT = 5; // innermost stride 0
 #define ARGUMENTS(j) v0[j], v1[j], v2[j], v3[j], v4[j]
 #endif
 
+#include "common/elements.glsl"
+
 #ifndef PLAIN
 bool walks(uint mode) { return mode == STRIDED || mode == ROWS || mode == SPLAT; }
 #else
 bool walks(uint mode) { return false; }
 #endif
 
-uvec4 load_group(Operand o, uint dtype, uint group)
-{
-    uvec4 bits;
-    if (PATH == 1 && is_word(dtype)) bits = floatBitsToUint(texelFetch(slab, int(o.texel + group)));
-    else bits = load4_bits(o.address, dtype, group);
-    return bits;
-}
-uint load_element(Operand o, uint dtype, uint e)
-{
-    uint bits;
-    if (PATH == 1 && is_word(dtype)) {
-        e += (o.address.x >> 2) & 3u; // a view may start inside a texel
-        uvec4 texel = floatBitsToUint(texelFetch(slab, int(o.texel + (e >> 2))));
-        uvec2 half_texel = (e & 2u) != 0u ? texel.zw : texel.xy;
-        bits = (e & 1u) != 0u ? half_texel.y : half_texel.x;
-    } else {
-        bits = load_bits(o.address, dtype, e);
-    }
-    return bits;
-}
 // the four elements of a group; `at`: their offsets in a strided operand
 uvec4 load_slot(Operand o, uint dtype, uint mode, uint group, uvec4 at)
 {
@@ -232,11 +214,5 @@ void main()
     y.z = KERNEL(ARGUMENTS(2));
     y.w = KERNEL(ARGUMENTS(3));
 #endif
-    const uvec4 bits = bits_of(y, DTYPE_RESULT);
-    if (PATH == 1 && is_word(DTYPE_RESULT)) {
-        const uint texel = result.texel + group;
-        slab_window[WINDOW_OF(result.texel)].v[IN_WINDOW(texel)] = uintBitsToFloat(bits);
-    } else {
-        store4_bits(result.address, DTYPE_RESULT, group, bits);
-    }
+    store_group(result, DTYPE_RESULT, group, bits_of(y, DTYPE_RESULT));
 }

@@ -1,6 +1,7 @@
 // Programs: a function recorded once with symbolic sizes and replayed at any.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,9 @@ struct RecordOptions {
     bool keep_grads = false; // keep the .grad() that the program zeroes before it writes them
     std::uint32_t slots = 3; // calls in flight
     bool timestamps = false; // of each launch, for times()
+    // Chains of elementwise ops become one kernel, made and compiled now: the same bits in less time.  Nothing
+    // changes where no compiler was built into the library.
+    bool fuse = true;
     std::optional<Device> device = std::nullopt;
 };
 
@@ -61,6 +65,10 @@ public:
 private:
     std::shared_ptr<Impl> impl_;
 };
+
+// Where kernels that record() compiled are kept for later runs; an empty path: nowhere.  The default is REPRISE_CACHE_DIR
+// if that is set, else "reprise" in the user's folder for caches.
+void set_cache_directory(const std::filesystem::path&);
 
 using TracedFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 Program record_function(const TracedFunction&, const std::vector<Spec>&, const RecordOptions& = {});

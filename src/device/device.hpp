@@ -61,6 +61,8 @@ struct Kernel {
     std::string name;                         // shaders/<name>.comp or a listed variant of it
     std::vector<std::uint32_t> constants;     // specialization constants 0, 1, 2, ...
     std::shared_ptr<const HostFunction> host; // for devices whose `host_kernels` is true
+    // SPIR-V of a kernel that was made at run time; its name belongs to this code alone.
+    std::shared_ptr<const std::vector<std::uint32_t>> code;
 };
 
 struct LaunchDeclaration {

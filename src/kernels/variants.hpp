@@ -1,6 +1,5 @@
-// The heavy problems and the table: which kernels serve them on which device.  A list is ordered; the first
-// that can implement the problem is taken, and each refusal has a reason.  All variants of a list are of one
-// numeric class.
+// The heavy problems: which kernels serve them on which device.  A list is ordered; the first that can implement the
+// problem is taken, and each refusal has a reason.  All variants of a list are of one numeric class.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,11 +9,6 @@
 
 namespace reprise::kernels {
 
-// The launches of one row of the table: `inputs` broadcast to the output's shape.
-void elementwise(ops::Lowering&, const device::Capabilities&, const graph::Op&,
-                 const std::vector<ops::View>& inputs, const ops::View& output);
-// Row-major elements of `from`, converted to the dtype of `to`, which is contiguous.
-void copy(ops::Lowering&, const device::Capabilities&, const ops::View& from, const ops::View& to);
 // C[b] = A[b] B[b].  Numeric class: shaders/common/gemm.glsl.
 void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,

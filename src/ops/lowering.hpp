@@ -40,7 +40,8 @@ struct LaunchOperand {
 };
 
 struct LaunchSpec {
-    std::string kernel;                   // name of the embedded code
+    std::string kernel;                   // name of the embedded code, or of `code`
+    std::shared_ptr<const std::vector<std::uint32_t>> code{}; // SPIR-V that was made at run time
     std::vector<std::uint32_t> constants; // specialization constants
     std::vector<LaunchOperand> operands;
     std::vector<Scalar> floats;

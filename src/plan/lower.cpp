@@ -105,12 +105,18 @@ public:
     }
     void elementwise(const graph::Op& op, const std::vector<View>& in, const View& to) override
     {
-        kernels::elementwise(*this, caps_, op, in, to);
+        std::vector<View> operands;
+        kernels::Chain chain = kernels::chain_of(op, in, to, operands);
+        add_chain(std::move(chain), operands);
     }
     void copy(const View& from, const View& to) override
     {
         if (caps_.host_kernels) launch_for_host(ops::row_op("cast"), {}, {from}, {to});
-        else kernels::copy(*this, caps_, from, to);
+        else {
+            std::vector<View> operands;
+            kernels::Chain chain = kernels::chain_of_copy(from, to, operands);
+            add_chain(std::move(chain), operands);
+        }
     }
     void gemm(const ops::GemmProblem& p) override { kernels::gemm(*this, caps_, p); }
     View packed(const View& v, const Dim& rows, const Dim& columns) override
@@ -230,10 +236,9 @@ private:
     void add_launch(ops::LaunchSpec spec, std::uint32_t fallback_of)
     {
         PlanLaunch l;
-        l.label = node_ && node_->op ? std::string(spec.kernel) + " (%" + std::to_string(node_->id) + " " +
-                                           node_->op->name + ")"
-                                     : spec.kernel;
+        l.label = label_of(spec.kernel);
         l.kernel.name = std::move(spec.kernel);
+        l.kernel.code = std::move(spec.code);
         l.kernel.constants = std::move(spec.constants);
         for (ops::LaunchOperand& o : spec.operands)
             l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
@@ -245,6 +250,29 @@ private:
         l.in_place = spec.in_place;
         l.fallback_of = fallback_of;
         out_.plan.launches.push_back(std::move(l));
+    }
+
+    void add_chain(kernels::Chain chain, const std::vector<View>& operands)
+    {
+        PlanLaunch l;
+        l.label = label_of(chain.steps[0].op->name);
+        l.kernel.name = "elementwise " + kernels::label_of(chain);
+        std::vector<DType> dtypes;
+        for (const View& v : operands) {
+            l.operands.push_back({v.value, v.layout.offset, v.dtype, ops::Use::read, false});
+            dtypes.push_back(v.dtype);
+        }
+        l.operands.back().use = ops::Use::write;
+        l.in_place = kernels::in_place(chain, dtypes);
+        l.groups = kernels::groups_of(chain);
+        l.chain = std::make_shared<const kernels::Chain>(std::move(chain));
+        out_.plan.launches.push_back(std::move(l));
+    }
+
+    std::string label_of(const std::string& kernel) const
+    {
+        if (!node_ || !node_->op) return kernel;
+        return kernel + " (%" + std::to_string(node_->id) + " " + node_->op->name + ")";
     }
 
     // One launch a node, by its reference function.  Ints: sizes and strides of each operand, then the Dim

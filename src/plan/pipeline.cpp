@@ -1,5 +1,7 @@
 #include "plan/pipeline.hpp"
 
+#include "kernels/chain.hpp"
+
 namespace reprise::plan {
 
 Compiled compile(const Request& request)
@@ -7,6 +9,8 @@ Compiled compile(const Request& request)
     Compiled c = lower(request);
     assign_state(c, request);
     remove_dead(c.plan);
+    if (request.fuse && kernels::can_fuse()) fuse(c.plan);
+    choose_kernels(c.plan, *request.capabilities);
     schedule(c.plan);
     find_lifetimes(c.plan);
     return c;

@@ -25,6 +25,7 @@ struct Request {
     };
     std::vector<Assignment> assignments;
     const device::Capabilities* capabilities = nullptr;
+    bool fuse = false; // chains become one kernel: worth compiling for what is called again
 };
 
 // Where a result lies: in an output or external value of the plan.
@@ -46,6 +47,8 @@ Compiled lower(const Request&); // lower.cpp: nodes to launches
 void assign_state(Compiled&,
                   const Request&); // state.cpp: updates in place where nothing else reads, else copies
 void remove_dead(Plan&);           // dead.cpp: launches whose results nobody reads
+void fuse(Plan&);                  // fuse.cpp: joins chains of elementwise launches
+void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: elementwise launches get their kernels
 void schedule(Plan&);              // schedule.cpp: epochs
 void find_lifetimes(Plan&);        // schedule.cpp: first and last epoch of each value
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "kernels/chain.hpp"
 #include "ops/lowering.hpp"
 
 namespace reprise::plan {
@@ -39,6 +40,8 @@ constexpr std::uint32_t no_launch = 0xFFFFFFFF;
 
 struct PlanLaunch {
     device::Kernel kernel;
+    // Elementwise work whose kernel is not chosen yet; its operands are the chain's.
+    std::shared_ptr<const kernels::Chain> chain{};
     std::vector<PlanOperand> operands;
     std::vector<ops::Scalar> floats;
     std::vector<Dim> ints;

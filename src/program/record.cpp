@@ -35,6 +35,7 @@ public:
     plan::Request build(const std::vector<Value>& placeholders, const std::vector<Value>& outputs)
     {
         request_.capabilities = &p_.context->device()->capabilities();
+        request_.fuse = options_.fuse;
         for (std::size_t i = 0; i < placeholders.size(); ++i)
             bind(placeholders[i], {Program::Impl::Source::input, i});
         for (const Trace::State& s : trace_.states()) {

@@ -2,117 +2,26 @@
 //
 //   embed_spirv embed LIST OUT.cpp       the kernels that LIST names, one .spv a line, as constant arrays
 //   embed_spirv registry LIST OUT.cpp    reprise::device::embedded_kernels() over them
+//   embed_spirv texts LIST OUT.cpp       reprise::kernels::shader_texts(), one NAME=FILE a line, for kernels that are
+//                                        made at run time
 //
-// The check: what a driver might contract or round in its own way must not be there.  Every float operation
-// carries NoContraction (the shader's text is `precise`); nothing of GLSL.std.450 hides products and sums.
+// What src/device/spirv_check.hpp objects to is not embedded.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <map>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "device/spirv_check.hpp"
 
 namespace {
 
 using Words = std::vector<std::uint32_t>;
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what); }
-
-// Numbers from the SPIR-V specification.
-const std::map<std::uint32_t, const char*> float_operations = {
-    {127, "OpFNegate"},
-    {129, "OpFAdd"},
-    {131, "OpFSub"},
-    {133, "OpFMul"},
-    {136, "OpFDiv"},
-    {140, "OpFRem"},
-    {141, "OpFMod"},
-    {142, "OpVectorTimesScalar"},
-    {143, "OpMatrixTimesScalar"},
-    {144, "OpVectorTimesMatrix"},
-    {145, "OpMatrixTimesVector"},
-    {146, "OpMatrixTimesMatrix"},
-    {147, "OpOuterProduct"},
-    {148, "OpDot"},
-};
-const std::map<std::uint32_t, const char*> contracted_instructions = {
-    {46, "FMix"},  {49, "SmoothStep"}, {50, "Fma"},     {66, "Length"},  {67, "Distance"},
-    {68, "Cross"}, {69, "Normalize"},  {71, "Reflect"}, {72, "Refract"},
-};
-
-enum : std::uint32_t { OpName = 5, OpExtInstImport = 11, OpExtInst = 12, OpFunction = 54, OpDecorate = 71 };
-constexpr std::uint32_t magic = 0x07230203, no_contraction = 42, header_words = 5;
-
-std::string literal(const Words& spirv, std::size_t from, std::size_t end)
-{
-    std::string text;
-    for (std::size_t i = from; i < end; ++i)
-        for (int byte = 0; byte < 4; ++byte) {
-            const char c = static_cast<char>(spirv[i] >> (8 * byte) & 255);
-            if (c == 0) return text;
-            text += c;
-        }
-    return text;
-}
-
-struct Instruction {
-    std::uint32_t opcode;
-    std::size_t at, end; // words of the module
-};
-
-std::vector<Instruction> instructions(const std::string& kernel, const Words& spirv)
-{
-    if (spirv.size() < header_words || spirv[0] != magic) fail(kernel + ": not a SPIR-V module");
-    std::vector<Instruction> list;
-    for (std::size_t i = header_words; i < spirv.size();) {
-        const std::size_t length = spirv[i] >> 16;
-        if (length == 0 || i + length > spirv.size()) fail(kernel + ": a broken SPIR-V module");
-        list.push_back({spirv[i] & 65535u, i, i + length});
-        i += length;
-    }
-    return list;
-}
-
-// Sentences, one for each operation that a driver may change.
-std::vector<std::string> faults(const std::string& kernel, const Words& spirv)
-{
-    const std::vector<Instruction> list = instructions(kernel, spirv);
-    std::set<std::uint32_t> decorated;
-    std::map<std::uint32_t, std::string> names;
-    std::uint32_t glsl = 0, function = 0;
-    std::vector<std::string> found;
-    for (const Instruction& in : list) {
-        const std::uint32_t* w = spirv.data() + in.at;
-        const std::size_t length = in.end - in.at;
-        if (in.opcode == OpDecorate && length >= 3 && w[2] == no_contraction) decorated.insert(w[1]);
-        if (in.opcode == OpName && length >= 3) names[w[1]] = literal(spirv, in.at + 2, in.end);
-        if (in.opcode == OpFunction && length >= 5) function = w[2];
-        if (in.opcode == OpExtInstImport && length >= 3 &&
-            literal(spirv, in.at + 2, in.end) == "GLSL.std.450")
-            glsl = w[1];
-        const auto place = [&] {
-            const auto name = names.find(function);
-            return kernel + ": %" + std::to_string(w[2]) +
-                   (name == names.end() ? "" : " in " + name->second) + " = ";
-        };
-        const auto operation = float_operations.find(in.opcode);
-        if (operation != float_operations.end() && length >= 3 && !decorated.count(w[2]))
-            found.push_back(place() + operation->second +
-                            " lacks NoContraction: make the result or local that it flows into `precise`"
-                            " (and leave [[unroll]] off: spirv-opt's copies lose it)");
-        if (in.opcode == OpExtInst && length >= 5 && w[3] == glsl) {
-            const auto instruction = contracted_instructions.find(w[4]);
-            if (instruction != contracted_instructions.end())
-                found.push_back(place() + instruction->second +
-                                " hides products and sums: write them out, on `precise` locals");
-        }
-    }
-    return found;
-}
 
 Words read_words(const std::filesystem::path& path)
 {
@@ -155,7 +64,7 @@ std::string embedded(const std::vector<std::filesystem::path>& list)
     for (const auto& path : list) {
         const std::string name = kernel_name(path);
         const Words words = read_words(path);
-        for (const std::string& fault : faults(name, words)) found.push_back(fault);
+        for (const std::string& fault : reprise::device::spirv_faults(name, words)) found.push_back(fault);
         out += "\nextern const std::uint32_t " + name + "_words[" + std::to_string(words.size()) + "] = {";
         for (std::size_t i = 0; i < words.size(); ++i)
             out += (i % 16 == 0 ? "\n    " : " ") + std::to_string(words[i]) + "u,";
@@ -193,15 +102,51 @@ std::string registry(const std::vector<std::filesystem::path>& list)
            entries + "    };\n    return all;\n}\n\n}\n";
 }
 
+// A line of GLSL as a C++ literal, without its comment; empty where nothing is left.
+std::string literal_line(std::string line)
+{
+    line = line.substr(0, line.find("//"));
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (line.empty()) return {};
+    std::string out = "\"";
+    for (const char c : line) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out + "\\n\"";
+}
+
+std::string texts(const std::vector<std::filesystem::path>& list)
+{
+    std::string out = "// Generated from shaders/ by embed_spirv.\n#include \"kernels/shader_texts.hpp\"\n\n"
+                      "namespace reprise::kernels {\n\n"
+                      "std::span<const ShaderText> shader_texts() noexcept\n{\n"
+                      "    static const ShaderText all[] = {\n";
+    for (const auto& entry : list) {
+        const std::string text = entry.string();
+        const std::size_t equals = text.find('=');
+        std::ifstream in(text.substr(equals + 1));
+        if (equals == std::string::npos || !in) fail("cannot read " + text);
+        out += "        {\"" + text.substr(0, equals) + "\",\n";
+        for (std::string line; std::getline(in, line);)
+            if (const std::string literal = literal_line(line); !literal.empty()) out += literal + "\n";
+        out += "        },\n";
+    }
+    return out + "    };\n    return all;\n}\n\n}\n";
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
     try {
         const std::string mode = argc == 4 ? argv[1] : "";
-        if (mode != "embed" && mode != "registry") fail("usage: embed_spirv embed|registry LIST OUT.cpp");
+        if (mode != "embed" && mode != "registry" && mode != "texts")
+            fail("usage: embed_spirv embed|registry|texts LIST OUT.cpp");
         const auto list = read_list(argv[2]);
-        const std::string text = mode == "embed" ? embedded(list) : registry(list);
+        const std::string text = mode == "embed"      ? embedded(list)
+                                 : mode == "registry" ? registry(list)
+                                                      : texts(list);
         std::ofstream out(argv[3], std::ios::binary);
         out << text;
         out.close();

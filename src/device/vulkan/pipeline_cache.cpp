@@ -56,7 +56,7 @@ std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> la
 
 VkPipeline PipelineCache::get(const Kernel& kernel)
 {
-    Entry& e = entry(kernel.name);
+    Entry& e = entry(kernel);
     for (const Variant& v : e.variants) {
         if (v.constants == kernel.constants) {
             return v.pipeline;
@@ -68,17 +68,18 @@ VkPipeline PipelineCache::get(const Kernel& kernel)
     return e.variants.back().pipeline;
 }
 
-PipelineCache::Entry& PipelineCache::entry(const std::string& name)
+PipelineCache::Entry& PipelineCache::entry(const Kernel& kernel)
 {
-    const auto found = entries_.find(name);
+    const auto found = entries_.find(kernel.name);
     if (found != entries_.end()) {
         return found->second;
     }
-    Entry& e = entries_[name];
+    Entry& e = entries_[kernel.name];
     try {
-        e.module = make_module(name, embedded_words(name));
+        e.module = make_module(kernel.name, kernel.code ? std::span<const std::uint32_t>(*kernel.code)
+                                                        : embedded_words(kernel.name));
     } catch (...) {
-        entries_.erase(name);
+        entries_.erase(kernel.name);
         throw;
     }
     return e;

@@ -32,7 +32,7 @@ private:
         std::vector<std::uint32_t> words{}; // of a registered kernel
     };
     VkPipeline get(const Kernel&);
-    Entry& entry(const std::string& name);
+    Entry& entry(const Kernel&);
     VkShaderModule make_module(const std::string& name, std::span<const std::uint32_t> words);
     VkPipeline make_pipeline(VkShaderModule, const Kernel&);
 

@@ -1,0 +1,108 @@
+// Also compiled into the build tool (tools/build/embed_spirv.cpp).
+#include "device/spirv_check.hpp"
+
+#include <map>
+#include <set>
+
+namespace reprise::device {
+
+namespace {
+
+using Words = std::span<const std::uint32_t>;
+
+// Numbers from the SPIR-V specification.
+const std::map<std::uint32_t, const char*> float_operations = {
+    {127, "OpFNegate"},
+    {129, "OpFAdd"},
+    {131, "OpFSub"},
+    {133, "OpFMul"},
+    {136, "OpFDiv"},
+    {140, "OpFRem"},
+    {141, "OpFMod"},
+    {142, "OpVectorTimesScalar"},
+    {143, "OpMatrixTimesScalar"},
+    {144, "OpVectorTimesMatrix"},
+    {145, "OpMatrixTimesVector"},
+    {146, "OpMatrixTimesMatrix"},
+    {147, "OpOuterProduct"},
+    {148, "OpDot"},
+};
+const std::map<std::uint32_t, const char*> contracted_instructions = {
+    {46, "FMix"},  {49, "SmoothStep"}, {50, "Fma"},     {66, "Length"},  {67, "Distance"},
+    {68, "Cross"}, {69, "Normalize"},  {71, "Reflect"}, {72, "Refract"},
+};
+
+enum : std::uint32_t { OpName = 5, OpExtInstImport = 11, OpExtInst = 12, OpFunction = 54, OpDecorate = 71 };
+constexpr std::uint32_t magic = 0x07230203, no_contraction = 42, header_words = 5;
+
+std::string literal(Words spirv, std::size_t from, std::size_t end)
+{
+    std::string text;
+    for (std::size_t i = from; i < end; ++i)
+        for (int byte = 0; byte < 4; ++byte) {
+            const char c = static_cast<char>(spirv[i] >> (8 * byte) & 255);
+            if (c == 0) return text;
+            text += c;
+        }
+    return text;
+}
+
+struct Instruction {
+    std::uint32_t opcode;
+    std::size_t at, end; // words of the module
+};
+
+// Empty: broken.
+std::vector<Instruction> instructions(Words spirv)
+{
+    if (spirv.size() < header_words || spirv[0] != magic) return {};
+    std::vector<Instruction> list;
+    for (std::size_t i = header_words; i < spirv.size();) {
+        const std::size_t length = spirv[i] >> 16;
+        if (length == 0 || i + length > spirv.size()) return {};
+        list.push_back({spirv[i] & 65535u, i, i + length});
+        i += length;
+    }
+    return list;
+}
+
+} // namespace
+
+std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const std::uint32_t> spirv)
+{
+    const std::vector<Instruction> list = instructions(spirv);
+    if (list.empty()) return {kernel + ": no whole SPIR-V module"};
+    std::set<std::uint32_t> decorated;
+    std::map<std::uint32_t, std::string> names;
+    std::uint32_t glsl = 0, function = 0;
+    std::vector<std::string> found;
+    for (const Instruction& in : list) {
+        const std::uint32_t* w = spirv.data() + in.at;
+        const std::size_t length = in.end - in.at;
+        if (in.opcode == OpDecorate && length >= 3 && w[2] == no_contraction) decorated.insert(w[1]);
+        if (in.opcode == OpName && length >= 3) names[w[1]] = literal(spirv, in.at + 2, in.end);
+        if (in.opcode == OpFunction && length >= 5) function = w[2];
+        if (in.opcode == OpExtInstImport && length >= 3 &&
+            literal(spirv, in.at + 2, in.end) == "GLSL.std.450")
+            glsl = w[1];
+        const auto place = [&] {
+            const auto name = names.find(function);
+            return kernel + ": %" + std::to_string(w[2]) +
+                   (name == names.end() ? "" : " in " + name->second) + " = ";
+        };
+        const auto operation = float_operations.find(in.opcode);
+        if (operation != float_operations.end() && length >= 3 && !decorated.count(w[2]))
+            found.push_back(place() + operation->second +
+                            " lacks NoContraction: make the result or local that it flows into `precise`"
+                            " (and leave [[unroll]] off: spirv-opt's copies lose it)");
+        if (in.opcode == OpExtInst && length >= 5 && w[3] == glsl) {
+            const auto instruction = contracted_instructions.find(w[4]);
+            if (instruction != contracted_instructions.end())
+                found.push_back(place() + instruction->second +
+                                " hides products and sums: write them out, on `precise` locals");
+        }
+    }
+    return found;
+}
+
+} // namespace reprise::device

@@ -1,0 +1,114 @@
+#include "kernels/chain.hpp"
+
+#include <algorithm>
+
+#include <reprise/error.hpp>
+
+#include "ops/readers.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::kernels {
+
+using ops::View;
+using Source = Chain::Source;
+
+namespace {
+
+const ops::Row& row_of(const graph::Op& op) { return *static_cast<const ops::Row*>(op.row); }
+
+// The input's strides as the output walks it.
+shape::Strides broadcast_strides(const View& v, const Shape& to)
+{
+    shape::Strides out(to.size(), Dim(0));
+    const std::size_t missing = to.size() - v.sizes().size();
+    for (std::size_t d = 0; d < v.sizes().size(); ++d)
+        if (v.sizes()[d] != Dim(1)) out[d + missing] = v.layout.strides[d]; // only the constant 1 is repeated
+    return out;
+}
+
+} // namespace
+
+std::size_t Chain::memory_inputs() const
+{
+    return static_cast<std::size_t>(
+        std::count_if(inputs.begin(), inputs.end(), [](const Input& i) { return !i.number; }));
+}
+
+bool Chain::flat(const Input& i) const
+{
+    return !i.number && i.strides == shape::contiguous_strides(sizes);
+}
+
+Chain chain_of(const graph::Op& op, std::span<const View> inputs, const View& output,
+               std::vector<View>& operands)
+{
+    Chain chain;
+    std::vector<shape::Strides> strides;
+    Chain::Step step{&op, {}, output.dtype};
+    operands.clear();
+    for (const View& v : inputs) {
+        step.sources.push_back({Source::From::input, static_cast<std::uint32_t>(chain.inputs.size())});
+        Chain::Input& in = chain.inputs.emplace_back(Chain::Input{v.dtype, v.number});
+        if (v.number) continue;
+        in.operand = static_cast<std::uint32_t>(operands.size());
+        operands.push_back(v);
+        strides.push_back(broadcast_strides(v, output.sizes()));
+    }
+    shape::Collapsed c = shape::collapse(output.sizes(), strides);
+    if (c.sizes.size() > max_walk_rank)
+        detail::fail(ErrorKind::unsupported, op.name, "The strides of the inputs need (", c.sizes.size(),
+                     ") dimensions after merging, more than the kernels' (", max_walk_rank,
+                     "): make an input contiguous.");
+    chain.sizes = std::move(c.sizes);
+    for (Chain::Input& in : chain.inputs)
+        if (!in.number) in.strides = std::move(c.strides[in.operand]);
+    chain.steps.push_back(std::move(step));
+    chain.results = {0};
+    operands.push_back(output);
+    return chain;
+}
+
+Chain chain_of_copy(const View& from, const View& to, std::vector<View>& operands)
+{
+    const bool to_bool = to.dtype == boolean && from.dtype != boolean;
+    return chain_of(ops::row_op(to_bool ? "to_bool" : "cast"), {&from, 1}, to, operands);
+}
+
+DType dtype_of(const Chain& c, const Source& s)
+{
+    return s.from == Source::From::input ? c.inputs[s.index].dtype : c.steps[s.index].dtype;
+}
+
+bool computes_integers(const Chain& c, const Chain::Step& s)
+{
+    if (s.op->part || !row_of(*s.op).takes_integers()) return false;
+    for (const Source& from : s.sources)
+        if (const DType t = dtype_of(c, from); t != boolean) return !is_floating(t);
+    return !is_floating(s.dtype);
+}
+
+bool in_place(const Chain& c, std::span<const DType> dtypes)
+{
+    const std::size_t inputs = c.memory_inputs();
+    for (const Chain::Input& i : c.inputs)
+        if (!i.number && !c.flat(i)) return false;
+    for (const DType t : dtypes)
+        if (size_of(t) != size_of(dtypes[inputs])) return false;
+    return true;
+}
+
+std::string label_of(const Chain& c)
+{
+    std::string out;
+    for (const Chain::Step& s : c.steps) out += (out.empty() ? "" : "+") + std::string(s.op->name);
+    return out;
+}
+
+Dim groups_of(const Chain& c)
+{
+    constexpr std::int64_t elements_of_a_workgroup = 512;
+    return ceil_div(shape::element_count(c.sizes), elements_of_a_workgroup);
+}
+
+} // namespace reprise::kernels

@@ -1,0 +1,73 @@
+// Elementwise work as data: steps over one iteration space.  An op of the table is a chain of one step;
+// plan/fuse.cpp joins chains, and a chain of several steps becomes one kernel (fused_text.cpp).
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "ops/lowering.hpp"
+
+namespace reprise::kernels {
+
+struct Chain {
+    struct Input {
+        DType dtype = DType::f32;
+        std::optional<ops::Scalar> number{}; // the host knows it: no memory
+        std::uint32_t operand = 0;           // of the launch, where it has memory
+        std::vector<Dim> strides{};          // elements, by dimension of `sizes`; 0 where it is repeated
+    };
+    struct Source {
+        enum class From : std::uint8_t { input, step } from = From::input;
+        std::uint32_t index = 0;
+        friend bool operator==(const Source&, const Source&) = default;
+    };
+    struct Step {
+        const graph::Op* op = nullptr; // a row's formula, or one of its derivatives
+        std::vector<Source> sources;   // what its text reads, in the order x..., y, dy
+        DType dtype = DType::f32;      // its result is rounded to it
+    };
+
+    Shape sizes; // merged as far as is provable; empty: one element
+    std::vector<Input> inputs;
+    std::vector<Step> steps;
+    std::vector<std::uint32_t> results; // steps; their operands follow those of the inputs
+
+    std::size_t memory_inputs() const;
+    // The input is walked as the results are: element i for element i.
+    bool flat(const Input&) const;
+};
+
+constexpr std::size_t max_walk_rank = 6; // of shaders/common/index.glsl
+
+// The launch of one op: `inputs` broadcast to the output's shape.  `operands` gets the views of its operands.
+// Throws Error(unsupported) where the strides need too many dimensions.
+Chain chain_of(const graph::Op&, std::span<const ops::View> inputs, const ops::View& output,
+               std::vector<ops::View>& operands);
+// The same of a copy that converts to the dtype of `to`, which is contiguous.
+Chain chain_of_copy(const ops::View& from, const ops::View& to, std::vector<ops::View>& operands);
+
+// An element of an operand is read only by the invocation that writes the same index of the results.
+bool in_place(const Chain&, std::span<const DType> operand_dtypes);
+// What computes in the type of its inputs and has integers: a kernel of its own.
+bool computes_integers(const Chain&, const Chain::Step&);
+DType dtype_of(const Chain&, const Chain::Source&);
+std::string label_of(const Chain&); // "mul+add+relu"
+Dim groups_of(const Chain&);        // workgroups of its kernels
+
+// The kernels of a chain: one launch, or a preferred one and its fallback.
+std::vector<ops::LaunchSpec> launches_of(const Chain&, std::span<const ops::View> operands,
+                                         const device::Capabilities&);
+
+// -- chains of several steps --
+bool can_fuse() noexcept; // a compiler was built in
+// The whole text of the kernel, as GLSL, and how its record is filled.
+struct FusedKernel {
+    std::string text;
+    std::vector<Dim> ints;
+    std::vector<ops::Scalar> floats;
+};
+FusedKernel fused_kernel(const Chain&, std::span<const ops::View> operands, const device::Capabilities&);
+
+} // namespace reprise::kernels

@@ -1,0 +1,142 @@
+#include "kernels/code_cache.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include <reprise/io.hpp>
+#include <reprise/program.hpp>
+
+#include "kernels/hash.hpp"
+
+namespace reprise {
+
+namespace kernels {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Cache {
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<const SpirV>> by_text;
+    std::optional<fs::path> folder; // set_cache_directory()
+    std::atomic<std::uint64_t> compilations{0};
+};
+
+Cache& cache()
+{
+    static Cache c;
+    return c;
+}
+
+// As each platform keeps caches; empty: nowhere.
+fs::path standard_folder()
+{
+    const auto variable = [](const char* name) -> fs::path {
+        const char* value = std::getenv(name);
+        return value ? value : "";
+    };
+    if (std::getenv("REPRISE_CACHE_DIR")) return variable("REPRISE_CACHE_DIR");
+    if (const fs::path xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "reprise";
+    if (const fs::path local = variable("LOCALAPPDATA"); local.is_absolute()) return local / "reprise" / "cache";
+    if (const fs::path home = variable("HOME"); home.is_absolute()) return home / ".cache" / "reprise";
+    return {};
+}
+
+std::string hexadecimal(std::uint64_t v)
+{
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(v));
+    return text;
+}
+
+// What a file begins with: all that its code follows from, so that nothing rests on a hash.
+std::string head_of(const std::string& text, const device::Capabilities& c)
+{
+    return "reprise kernel 1\n" + c.driver + '\n' + c.name + '\n' + hexadecimal(shader_compiler_hash()) + '\n' +
+           text + '\0';
+}
+
+std::uint64_t checksum(const SpirV& words)
+{
+    Hash h;
+    for (const std::uint32_t w : words) h.add(w);
+    return h.value();
+}
+
+// Null where there is none, or not this one, or it is damaged.
+std::shared_ptr<const SpirV> load(const fs::path& file, const std::string& head)
+{
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    if (!in) return nullptr;
+    const auto size = static_cast<std::size_t>(std::max<std::streamoff>(in.tellg(), 0));
+    const std::size_t fixed = head.size() + sizeof(std::uint64_t);
+    if (size < fixed || (size - fixed) % 4) return nullptr;
+    std::string bytes(size, '\0');
+    in.seekg(0);
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(size)) || bytes.compare(0, head.size(), head) != 0)
+        return nullptr;
+    std::uint64_t sum = 0;
+    std::memcpy(&sum, bytes.data() + head.size(), sizeof sum);
+    auto words = std::make_shared<SpirV>((size - fixed) / 4);
+    std::memcpy(words->data(), bytes.data() + fixed, size - fixed);
+    return checksum(*words) == sum ? words : nullptr;
+}
+
+void save(const fs::path& file, const std::string& head, const SpirV& words)
+{
+    try {
+        fs::create_directories(file.parent_path());
+        WholeFile out(file);
+        const std::uint64_t sum = checksum(words);
+        out.write(head);
+        out.write(std::as_bytes(std::span(&sum, 1)));
+        out.write(std::as_bytes(std::span(words)));
+        out.commit();
+    } catch (const std::exception&) { // compiled again next time
+    }
+}
+
+} // namespace
+
+std::uint64_t shader_compilations() noexcept { return cache().compilations; }
+
+Code code_of(const std::string& text, const device::Capabilities& caps)
+{
+    Hash h;
+    h.add(text);
+    h.add(shader_compiler_hash());
+    const std::string name = "fused_" + hexadecimal(h.value());
+    Cache& c = cache();
+    std::lock_guard lock(c.mutex);
+    auto& words = c.by_text[text];
+    if (words) return {name, words};
+    const fs::path folder = c.folder ? *c.folder : standard_folder();
+    h.add(caps.driver);
+    h.add(caps.name);
+    const fs::path file = folder.empty() ? fs::path() : folder / (hexadecimal(h.value()) + ".spv");
+    const std::string head = head_of(text, caps);
+    if (!file.empty()) words = load(file, head);
+    if (words) return {name, words};
+    words = std::make_shared<const SpirV>(compile_shader(name, text));
+    ++c.compilations;
+    if (!file.empty()) save(file, head, *words);
+    return {name, words};
+}
+
+} // namespace kernels
+
+void set_cache_directory(const std::filesystem::path& folder)
+{
+    std::lock_guard lock(kernels::cache().mutex);
+    kernels::cache().folder = folder;
+}
+
+} // namespace reprise

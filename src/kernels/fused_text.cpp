@@ -1,0 +1,363 @@
+// The fuser: a chain becomes the text of one kernel.  A step calls its row's formula, whose text is the table's; its
+// result is brought to its dtype as a store and a load would, so that the bits are those of separate launches.
+#include <algorithm>
+#include <sstream>
+
+#include "kernels/chain.hpp"
+#include "kernels/walk.hpp"
+#include "ops/readers.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::kernels {
+
+namespace {
+
+using ops::View;
+using Source = Chain::Source;
+
+// What a value is in a register.
+enum class Kind : std::uint8_t { real, integer, truth };
+
+Kind kind_of(DType t) { return t == boolean ? Kind::truth : is_floating(t) ? Kind::real : Kind::integer; }
+
+const char* type_of(Kind k)
+{
+    return k == Kind::real ? "float" : k == Kind::integer ? "int" : "bool";
+}
+const char* vector_of(Kind k)
+{
+    return k == Kind::real ? "vec4" : k == Kind::integer ? "ivec4" : "bvec4";
+}
+const char* loader_of(Kind k)
+{
+    return k == Kind::real ? "floats_of" : k == Kind::integer ? "ints_of" : "bools_of";
+}
+const char* precise_type_of(Kind k) { return k == Kind::real ? "precise float" : type_of(k); }
+
+const char* dtype_name(DType t) // of shaders/common/dtypes.glsl
+{
+    switch (t) {
+    case DType::f32: return "DTYPE_F32";
+    case DType::f16: return "DTYPE_F16";
+    case DType::bf16: return "DTYPE_BF16";
+    case DType::i32: return "DTYPE_I32";
+    case DType::u8: return "DTYPE_U8";
+    case DType::boolean: return "DTYPE_BOOL";
+    default: return "DTYPE_F64";
+    }
+}
+
+const ops::Row& row_of(const Chain::Step& s) { return *static_cast<const ops::Row*>(s.op->row); }
+
+// The slots of x..., y, dy that the part's text reads.
+std::vector<int> slots_of(const Chain::Step& s)
+{
+    const ops::Row& row = row_of(s);
+    const int part = s.op->part, all = row.arity() + (part ? 2 : 0);
+    std::vector<int> slots;
+    for (int i = 0; i < all; ++i)
+        if (!part || (row.reads[static_cast<std::size_t>(part)] >> i & 1)) slots.push_back(i);
+    return slots;
+}
+
+class Writer {
+public:
+    Writer(const Chain& c, std::span<const View> operands, bool texels)
+        : chain_(c), operands_(operands), texels_(texels)
+    {
+        for (const Chain::Input& in : c.inputs) {
+            const Dim offset = in.number ? Dim(0) : operands[in.operand].layout.offset;
+            walks_.push_back(walk_of(c, in, offset));
+            walked_ |= walks(walks_.back());
+        }
+        number_inputs();
+    }
+
+    FusedKernel run()
+    {
+        write_head();
+        write_functions();
+        write_element();
+        write_main();
+        out_.text = text_.str();
+        return std::move(out_);
+    }
+
+private:
+    std::size_t rank() const { return walked_ ? chain_.sizes.size() : 0; }
+    bool is_number(const Source& s) const
+    {
+        return s.from == Source::From::input && chain_.inputs[s.index].number.has_value();
+    }
+
+    // A number is read as a float or, by a step on integers, as an int; some as both.
+    void number_inputs()
+    {
+        as_float_.assign(chain_.inputs.size(), false);
+        as_int_.assign(chain_.inputs.size(), false);
+        for (const Chain::Step& s : chain_.steps)
+            for (const Source& from : s.sources)
+                if (is_number(from)) (computes_integers(chain_, s) ? as_int_ : as_float_)[from.index] = true;
+        out_.ints.push_back(shape::element_count(chain_.sizes));
+        if (walked_) out_.ints.insert(out_.ints.end(), chain_.sizes.begin(), chain_.sizes.end());
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
+            const Chain::Input& in = chain_.inputs[i];
+            if (in.number) {
+                if (as_float_[i]) out_.floats.push_back(*in.number);
+            } else if (walks(walks_[i])) {
+                out_.ints.insert(out_.ints.end(), in.strides.begin(), in.strides.end());
+            }
+        }
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i)
+            if (as_int_[i]) out_.ints.push_back(as_integer(*chain_.inputs[i].number, "fuse"));
+    }
+
+    void write_head()
+    {
+        text_ << "#version 460\n#define OPERANDS " << operands_.size() << "\n#define FLOATS "
+              << out_.floats.size() << '\n';
+        if (texels_) text_ << "#define SLAB\n";
+        for (const char* part : {"abi", "vocabulary", "dtypes", "index"})
+            text_ << "#include \"common/" << part << ".glsl\"\n";
+        text_ << "layout(local_size_x = 128) in;\n"
+              << (texels_ ? "layout(constant_id = 0) const uint PATH = 0;\n" : "")
+              << "#include \"common/elements.glsl\"\n";
+    }
+
+    static std::string function_name(const Chain::Step& s, bool integer)
+    {
+        return std::string(row_of(s).name) +
+               (s.op->part ? "_d" + std::to_string(s.op->part - 1) : std::string("_fwd")) +
+               (integer ? "_i32" : "");
+    }
+
+    // 'F', 'N' or 'B' of a slot, as what the function takes.
+    Kind slot_kind(const Chain::Step& s, int slot, bool integer) const
+    {
+        const ops::Row& row = row_of(s);
+        const char type = slot < row.arity() ? row.types[static_cast<std::size_t>(slot)] : 'F';
+        return type == 'B' ? Kind::truth : type == 'N' && integer ? Kind::integer : Kind::real;
+    }
+    Kind result_kind(const Chain::Step& s, bool integer) const
+    {
+        const char type = s.op->part ? 'F' : row_of(s).types.back();
+        return type == 'B' ? Kind::truth : type == 'N' && integer ? Kind::integer : Kind::real;
+    }
+
+    void write_functions()
+    {
+        std::vector<std::string> written;
+        for (const Chain::Step& s : chain_.steps) {
+            const bool integer = computes_integers(chain_, s);
+            const std::string name = function_name(s, integer);
+            if (std::find(written.begin(), written.end(), name) != written.end()) continue;
+            written.push_back(name);
+            const ops::Row& row = row_of(s);
+            static constexpr const char* names[] = {"a", "b", "c"};
+            text_ << "#undef K\n#define K(c) " << (integer ? "int" : "float") << "(c)\n"
+                  << precise_type_of(result_kind(s, integer)) << ' ' << name << '(';
+            const char* comma = "";
+            for (const int slot : slots_of(s)) {
+                text_ << comma << type_of(slot_kind(s, slot, integer)) << ' '
+                      << (slot == row.arity()       ? "y"
+                          : slot == row.arity() + 1 ? "dy"
+                          : row.arity() == 1        ? "x"
+                                                    : names[slot]);
+                comma = ", ";
+            }
+            text_ << ") { return " << row.text[static_cast<std::size_t>(s.op->part)] << "; }\n";
+        }
+    }
+
+    // The value as a step's function takes it.
+    std::string argument(const Source& from, Kind wanted, bool integer) const
+    {
+        const char* where = from.from == Source::From::step ? "s" : is_number(from) && integer ? "n" : "i";
+        const std::string v = where + std::to_string(from.index);
+        if (is_number(from)) return wanted == Kind::truth ? "rp_is_nonzero(" + v + ")" : v;
+        return converted(v, kind_of(dtype_of(chain_, from)), wanted);
+    }
+    // As loads and stores convert (shaders/common/dtypes.glsl).
+    static std::string converted(const std::string& v, Kind has, Kind wanted)
+    {
+        if (has == wanted) return v;
+        if (wanted == Kind::truth) return "rp_is_nonzero(" + v + ")";
+        if (has == Kind::truth) return wanted == Kind::real ? "(" + v + " ? 1.0 : 0.0)" : "int(" + v + ")";
+        return wanted == Kind::real ? "float(" + v + ")" : "rp_to_i32(" + v + ")";
+    }
+    // What a function gave, as its dtype holds it.
+    static std::string stored(const std::string& v, Kind has, DType t)
+    {
+        if (t == f16 || t == bf16) {
+            const std::string d = dtype_name(t);
+            return "float_of(bits_of(" + v + ", " + d + "), " + d + ")";
+        }
+        const std::string out = converted(v, has, kind_of(t));
+        return t == u8 ? "((" + out + ") & 255)" : out;
+    }
+
+    void write_element()
+    {
+        text_ << "void element(";
+        const char* comma = "";
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
+            if (!chain_.inputs[i].number) {
+                text_ << comma << type_of(kind_of(chain_.inputs[i].dtype)) << " i" << i;
+                comma = ", ";
+                continue;
+            }
+            for (const bool integer : {false, true}) {
+                if (!(integer ? as_int_ : as_float_)[i]) continue;
+                text_ << comma << (integer ? "int n" : "float i") << i;
+                comma = ", ";
+            }
+        }
+        for (std::size_t r = 0; r < chain_.results.size(); ++r) {
+            text_ << comma << "out " << type_of(kind_of(chain_.steps[chain_.results[r]].dtype)) << " r" << r;
+            comma = ", ";
+        }
+        text_ << ")\n{\n";
+        for (std::size_t k = 0; k < chain_.steps.size(); ++k) {
+            const Chain::Step& s = chain_.steps[k];
+            const bool integer = computes_integers(chain_, s);
+            const std::vector<int> slots = slots_of(s);
+            std::string call = function_name(s, integer) + "(";
+            for (std::size_t i = 0; i < slots.size(); ++i)
+                call += (i ? ", " : "") + argument(s.sources[i], slot_kind(s, slots[i], integer), integer);
+            const Kind gives = result_kind(s, integer);
+            text_ << "    " << precise_type_of(gives) << " t" << k << " = " << call << ");\n    "
+                  << precise_type_of(kind_of(s.dtype)) << " s" << k << " = "
+                  << stored("t" + std::to_string(k), gives, s.dtype) << ";\n";
+        }
+        for (std::size_t r = 0; r < chain_.results.size(); ++r)
+            text_ << "    r" << r << " = s" << chain_.results[r] << ";\n";
+        text_ << "}\n";
+    }
+
+    // The record, whole, before any branch: lavapipe reads it again lane by lane inside one.
+    void write_record()
+    {
+        text_ << "void main()\n{\n    const uint count = uint(record.n[0]);\n";
+        for (std::size_t i = 0; i < operands_.size(); ++i)
+            text_ << "    const Operand o" << i << " = record.operand[" << i << "];\n";
+        std::size_t at = 1, next_float = 0;
+        if (walked_) {
+            text_ << "    uint size[MAX_RANK];\n";
+            for (std::size_t d = 0; d < rank(); ++d)
+                text_ << "    size[" << d << "] = uint(record.n[" << at++ << "]);\n";
+        }
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
+            if (chain_.inputs[i].number) {
+                if (as_float_[i])
+                    text_ << "    const float i" << i << " = record.f[" << next_float++ << "];\n";
+            } else if (walks(walks_[i])) {
+                text_ << "    int stride" << i << "[MAX_RANK];\n";
+                for (std::size_t d = 0; d < rank(); ++d)
+                    text_ << "    stride" << i << '[' << d << "] = record.n[" << at++ << "];\n";
+            }
+        }
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i)
+            if (as_int_[i]) text_ << "    const int n" << i << " = record.n[" << at++ << "];\n";
+        text_ << "    const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;\n"
+                 "    const uint first = 4u * group;\n    if (first >= count) return;\n";
+    }
+
+    // The offset of each walked operand's first element; of the strided ones', of all four.
+    void write_offsets()
+    {
+        if (!walked_) return;
+        text_ << "    uint c[MAX_RANK];\n    coordinates(first, " << rank() << "u, size, c);\n";
+        bool strided = false;
+        for (std::size_t i = 0; i < walks_.size(); ++i) {
+            if (!walks(walks_[i])) continue;
+            strided |= walks_[i] == Walk::strided;
+            text_ << "    uvec4 at" << i << ";\n    at" << i << ".x = offset(" << rank() << "u, c, stride" << i
+                  << ");\n";
+        }
+        for (std::size_t j = 1; strided && j < 4; ++j) {
+            text_ << "    advance(first + " << j << "u < count ? 1u : 0u, " << rank() << "u, size, c);\n";
+            for (std::size_t i = 0; i < walks_.size(); ++i)
+                if (walks_[i] == Walk::strided)
+                    text_ << "    at" << i << '.' << "xyzw"[j] << " = offset(" << rank() << "u, c, stride" << i
+                          << ");\n";
+        }
+    }
+
+    std::string bits(std::size_t i) const
+    {
+        const std::string o = "o" + std::to_string(chain_.inputs[i].operand);
+        const std::string t = dtype_name(chain_.inputs[i].dtype), at = "at" + std::to_string(i);
+        const auto element = [&](const std::string& e) { return "load_element(" + o + ", " + t + ", " + e + ")"; };
+        switch (walks_[i]) {
+        case Walk::contiguous: return "load_group(" + o + ", " + t + ", group)";
+        case Walk::rows: return "load_group(" + o + ", " + t + ", " + at + ".x >> 2)";
+        case Walk::splat: return "uvec4(" + element(at + ".x") + ")";
+        case Walk::scalar: return "uvec4(" + element("0u") + ")";
+        default:
+            return "uvec4(" + element(at + ".x") + ", " + element(at + ".y") + ", " + element(at + ".z") +
+                   ", " + element(at + ".w") + ")";
+        }
+    }
+
+    void write_main()
+    {
+        write_record();
+        write_offsets();
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
+            if (chain_.inputs[i].number) continue;
+            const Kind k = kind_of(chain_.inputs[i].dtype);
+            text_ << "    const " << vector_of(k) << " i" << i << " = " << loader_of(k) << '(' << bits(i)
+                  << ", " << dtype_name(chain_.inputs[i].dtype) << ");\n";
+        }
+        for (std::size_t r = 0; r < chain_.results.size(); ++r)
+            text_ << "    " << vector_of(kind_of(chain_.steps[chain_.results[r]].dtype)) << " r" << r << ";\n";
+        for (const char j : {'x', 'y', 'z', 'w'}) write_call(j);
+        for (std::size_t r = 0; r < chain_.results.size(); ++r) {
+            const std::string t = dtype_name(chain_.steps[chain_.results[r]].dtype);
+            text_ << "    store_group(o" << chain_.memory_inputs() + r << ", " << t << ", group, bits_of(r" << r
+                  << ", " << t << "));\n";
+        }
+        text_ << "}\n";
+    }
+
+    void write_call(char j)
+    {
+        text_ << "    element(";
+        const char* comma = "";
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
+            if (!chain_.inputs[i].number) {
+                text_ << comma << 'i' << i << '.' << j;
+                comma = ", ";
+                continue;
+            }
+            for (const bool integer : {false, true}) {
+                if (!(integer ? as_int_ : as_float_)[i]) continue;
+                text_ << comma << (integer ? 'n' : 'i') << i;
+                comma = ", ";
+            }
+        }
+        for (std::size_t r = 0; r < chain_.results.size(); ++r) {
+            text_ << comma << 'r' << r << '.' << j;
+            comma = ", ";
+        }
+        text_ << ");\n";
+    }
+
+    const Chain& chain_;
+    std::span<const View> operands_;
+    bool texels_;
+    std::vector<Walk> walks_; // by input
+    bool walked_ = false;
+    std::vector<bool> as_float_, as_int_; // by input: how steps read a number
+    FusedKernel out_;
+    std::ostringstream text_;
+};
+
+} // namespace
+
+FusedKernel fused_kernel(const Chain& c, std::span<const View> operands, const device::Capabilities& caps)
+{
+    return Writer(c, operands, caps.prefer_texels).run();
+}
+
+} // namespace reprise::kernels

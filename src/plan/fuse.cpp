@@ -1,0 +1,281 @@
+// Joins chains: an elementwise launch goes into one whose results it reads or whose inputs it shares, so that the
+// values between them stay in registers.  One of the two moves to the other's place, which no launch between them may
+// notice.  The bits stay: each step is rounded to its value's dtype (kernels/fused_text.cpp).
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "plan/pipeline.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::plan {
+
+namespace {
+
+using kernels::Chain;
+using From = Chain::Source::From;
+
+// Kernels that are longer gain nothing: their values no longer fit into registers, and drivers compile for long.
+constexpr std::size_t most_steps = 48, most_operands = 16;
+// A launch that only shares inputs moves this far: values must not live much longer for it.
+constexpr std::size_t near = 6;
+
+// The chain over `sizes`, of which its own are products of neighbours; false where they are not.
+bool expand(Chain& c, const Shape& sizes)
+{
+    if (c.sizes == sizes) return true;
+    std::vector<shape::Strides> strides(c.inputs.size(), shape::Strides(sizes.size(), Dim(0)));
+    std::size_t fine = sizes.size();
+    for (std::size_t d = c.sizes.size(); d-- > 0;) {
+        Dim inner = 1; // elements of this dimension that finer ones have covered
+        do {
+            if (fine-- == 0) return false;
+            for (std::size_t i = 0; i < c.inputs.size(); ++i)
+                if (!c.inputs[i].number) strides[i][fine] = c.inputs[i].strides[d] * inner;
+            inner *= sizes[fine];
+        } while (inner != c.sizes[d]);
+    }
+    if (fine != 0) return false;
+    for (std::size_t i = 0; i < c.inputs.size(); ++i)
+        if (!c.inputs[i].number) c.inputs[i].strides = std::move(strides[i]);
+    c.sizes = sizes;
+    return true;
+}
+
+bool same(const std::optional<ops::Scalar>& a, const std::optional<ops::Scalar>& b)
+{
+    return a && b && a->constant == b->constant && a->factor == b->factor && a->source == b->source;
+}
+
+// `first`, then `second`, as one launch.
+class Join {
+public:
+    Join(const PlanLaunch& first, const PlanLaunch& second)
+        : first_(first), second_(second), a_(*first.chain), b_(*second.chain)
+    {}
+
+    std::optional<PlanLaunch> run()
+    {
+        if (!expand(a_, b_.sizes) && !expand(b_, a_.sizes)) return std::nullopt;
+        out_.sizes = a_.sizes;
+        if (!take(first_, a_) || !take(second_, b_)) return std::nullopt;
+        if (out_.steps.size() > most_steps || inputs_.size() + results_.size() > most_operands)
+            return std::nullopt;
+        PlanLaunch l = second_;
+        l.operands = inputs_;
+        std::vector<DType> dtypes;
+        for (const auto& [operand, step] : results_) {
+            l.operands.push_back(operand);
+            out_.results.push_back(step);
+        }
+        for (const PlanOperand& o : l.operands) dtypes.push_back(o.dtype);
+        l.in_place = kernels::in_place(out_, dtypes);
+        if (!l.in_place && writes_what_it_reads()) return std::nullopt;
+        l.label = first_.label + " + " + second_.label;
+        l.kernel.name = "elementwise " + kernels::label_of(out_);
+        l.chain = std::make_shared<const Chain>(std::move(out_));
+        return l;
+    }
+
+private:
+    using Place = std::pair<bool, std::uint32_t>; // whether a step, and which
+
+    bool take(const PlanLaunch& l, const Chain& c)
+    {
+        std::vector<Chain::Source> inputs;
+        for (const Chain::Input& in : c.inputs) {
+            const auto source = in.number ? number(in) : memory(l.operands[in.operand], in, c);
+            if (!source) return false;
+            inputs.push_back(*source);
+        }
+        std::vector<std::uint32_t> steps;
+        for (const Chain::Step& s : c.steps) {
+            Chain::Step step{s.op, {}, s.dtype};
+            for (const Chain::Source& from : s.sources)
+                step.sources.push_back(from.from == From::input
+                                           ? inputs[from.index]
+                                           : Chain::Source{From::step, steps[from.index]});
+            steps.push_back(add(std::move(step)));
+        }
+        const std::size_t memory = c.memory_inputs();
+        for (std::size_t r = 0; r < c.results.size(); ++r) {
+            const PlanOperand& o = l.operands[memory + r];
+            for (const auto& [written, step] : results_)
+                if (written.value == o.value) return false;
+            results_.emplace_back(o, steps[c.results[r]]);
+        }
+        return true;
+    }
+
+    std::uint32_t add(Chain::Step step)
+    {
+        for (std::uint32_t i = 0; i < out_.steps.size(); ++i)
+            if (out_.steps[i].op == step.op && out_.steps[i].dtype == step.dtype &&
+                out_.steps[i].sources == step.sources)
+                return i;
+        out_.steps.push_back(std::move(step));
+        return static_cast<std::uint32_t>(out_.steps.size() - 1);
+    }
+
+    std::optional<Chain::Source> number(const Chain::Input& in)
+    {
+        for (std::uint32_t i = 0; i < out_.inputs.size(); ++i)
+            if (same(out_.inputs[i].number, in.number)) return Chain::Source{From::input, i};
+        return add(in);
+    }
+
+    // A value that an earlier step made is taken from it, if element i of it is asked for at i.
+    std::optional<Chain::Source> memory(const PlanOperand& o, Chain::Input in, const Chain& c)
+    {
+        for (const auto& [written, step] : results_) {
+            if (written.value != o.value) continue;
+            if (!c.flat(in) || o.offset != Dim(0) || written.dtype != o.dtype) return std::nullopt;
+            return Chain::Source{From::step, step};
+        }
+        for (std::uint32_t i = 0; i < out_.inputs.size(); ++i) {
+            if (out_.inputs[i].number || out_.inputs[i].strides != in.strides) continue;
+            const PlanOperand& had = inputs_[out_.inputs[i].operand];
+            if (had.value == o.value && had.offset == o.offset && had.dtype == o.dtype)
+                return Chain::Source{From::input, i};
+        }
+        in.operand = static_cast<std::uint32_t>(inputs_.size());
+        inputs_.push_back(o);
+        return add(std::move(in));
+    }
+
+    std::optional<Chain::Source> add(Chain::Input in)
+    {
+        out_.inputs.push_back(std::move(in));
+        return Chain::Source{From::input, static_cast<std::uint32_t>(out_.inputs.size() - 1)};
+    }
+
+    bool writes_what_it_reads() const
+    {
+        for (const PlanOperand& i : inputs_)
+            for (const auto& [o, step] : results_)
+                if (o.value == i.value) return true;
+        return false;
+    }
+
+    const PlanLaunch &first_, &second_;
+    Chain a_, b_, out_;
+    std::vector<PlanOperand> inputs_;
+    std::vector<std::pair<PlanOperand, std::uint32_t>> results_;
+};
+
+bool reads(const PlanOperand& o) { return !o.absent && o.use != ops::Use::write; }
+bool writes(const PlanOperand& o) { return !o.absent && o.use != ops::Use::read; }
+
+// Whether the order of the two shows.
+bool conflict(const PlanLaunch& a, const PlanLaunch& b)
+{
+    for (const PlanOperand& x : a.operands)
+        for (const PlanOperand& y : b.operands)
+            if (x.value == y.value && ((writes(x) && !y.absent) || (writes(y) && !x.absent))) return true;
+    return false;
+}
+
+class Fuser {
+public:
+    explicit Fuser(Plan& p) : plan_(p), dead_(p.launches.size(), false) {}
+
+    void run()
+    {
+        for (std::size_t j = 0; j < plan_.launches.size(); ++j) {
+            std::size_t at = j;
+            while (plan_.launches[at].chain && join_one(at)) {}
+        }
+        drop_dead();
+        drop_unread();
+    }
+
+private:
+    // Joins the launch with an earlier one, if any fits; `at` is then where both are.
+    bool join_one(std::size_t& at)
+    {
+        for (const bool producers : {true, false})
+            for (std::size_t i = at; i-- > 0 && (producers || at - i <= near);)
+                if (!dead_[i] && plan_.launches[i].chain && related(i, at, producers) && join(i, at)) return true;
+        return false;
+    }
+
+    // Makes what the other reads; or reads what the other reads, element for element.
+    bool related(std::size_t i, std::size_t j, bool producer) const
+    {
+        const PlanLaunch &a = plan_.launches[i], &b = plan_.launches[j];
+        for (const PlanOperand& x : a.operands)
+            for (const Chain::Input& in : b.chain->inputs) {
+                if (in.number || b.operands[in.operand].value != x.value) continue;
+                if (producer ? writes(x) : reads(x) && b.chain->flat(in)) return true;
+            }
+        return false;
+    }
+
+    bool join(std::size_t i, std::size_t& j)
+    {
+        bool down = true, up = true; // i to j's place, j to i's
+        for (std::size_t k = i + 1; k < j && (down || up); ++k) {
+            if (dead_[k]) continue;
+            down &= !conflict(plan_.launches[k], plan_.launches[i]);
+            up &= !conflict(plan_.launches[k], plan_.launches[j]);
+        }
+        if (!down && !up) return false;
+        std::optional<PlanLaunch> joined = Join(plan_.launches[i], plan_.launches[j]).run();
+        if (!joined) return false;
+        plan_.launches[down ? j : i] = std::move(*joined);
+        dead_[down ? i : j] = true;
+        if (!down) j = i;
+        return true;
+    }
+
+    void drop_dead()
+    {
+        std::vector<PlanLaunch> left;
+        std::vector<std::uint32_t> moved(plan_.launches.size(), no_launch);
+        for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+            if (dead_[i]) continue;
+            moved[i] = static_cast<std::uint32_t>(left.size());
+            left.push_back(std::move(plan_.launches[i]));
+            if (left.back().fallback_of != no_launch) left.back().fallback_of = moved[left.back().fallback_of];
+        }
+        plan_.launches = std::move(left);
+    }
+
+    // Results that only steps of their own chain read stay in registers.
+    void drop_unread()
+    {
+        std::vector<bool> read(plan_.values.size(), false);
+        for (std::size_t v = 0; v < read.size(); ++v) read[v] = plan_.values[v].place != Place::temporary;
+        for (const PlanLaunch& l : plan_.launches)
+            for (const PlanOperand& o : l.operands)
+                if (reads(o)) read[o.value] = true;
+        for (PlanLaunch& l : plan_.launches) {
+            if (!l.chain || l.chain->results.size() == 1) continue;
+            Chain c = *l.chain;
+            const std::size_t inputs = c.memory_inputs();
+            std::vector<PlanOperand> operands(l.operands.begin(),
+                                              l.operands.begin() + static_cast<std::ptrdiff_t>(inputs));
+            std::vector<std::uint32_t> results;
+            for (std::size_t r = 0; r < c.results.size(); ++r) {
+                if (!read[l.operands[inputs + r].value]) continue;
+                operands.push_back(l.operands[inputs + r]);
+                results.push_back(c.results[r]);
+            }
+            c.results = std::move(results);
+            l.operands = std::move(operands);
+            std::vector<DType> dtypes;
+            for (const PlanOperand& o : l.operands) dtypes.push_back(o.dtype);
+            l.in_place = kernels::in_place(c, dtypes);
+            l.chain = std::make_shared<const Chain>(std::move(c));
+        }
+    }
+
+    Plan& plan_;
+    std::vector<bool> dead_;
+};
+
+} // namespace
+
+void fuse(Plan& plan) { Fuser(plan).run(); }
+
+} // namespace reprise::plan
