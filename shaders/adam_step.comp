@@ -7,11 +7,12 @@
 //
 //   operands   param, grad, m, v, lr, correction1, correction2, param', m', v'
 //   floats     lr, correction1, correction2, beta1, 1 - beta1, beta2, 1 - beta2, eps, weight_decay
-//   ints       count
+//   ints       first workgroup, count
 // variants: adam_step: ; adam_step_texel: -DTEXELS
 #define OPERANDS 10
 #define FLOATS 9
 #define NUMBERS_AT 4
+#define ADDRESS_OF_RECORD // SwiftShader does not cast a pointer into another
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -20,36 +21,40 @@
 #include "common/vocabulary.glsl"
 #include "common/step.glsl"
 
-layout(constant_id = 1) const uint DECAY = 0;
-layout(constant_id = 2) const uint FROM_GRADIENT = 0;
+layout(constant_id = 2) const uint DECAY = 0;
+layout(constant_id = 3) const uint FROM_GRADIENT = 0;
 
 void main()
 {
-    const float lr = number(0u), correction1 = number(1u), correction2 = number(2u);
-    const float beta1 = record.f[3], share1 = record.f[4], beta2 = record.f[5], share2 = record.f[6];
-    const float eps = record.f[7], weight_decay = record.f[8];
-    const uint count = uint(record.n[0]);
-    const Operand param = record.operand[0], grad = record.operand[1];
-    const Operand first = record.operand[2], second = record.operand[3];
-    const Operand new_param = record.operand[7];
-    const Operand new_first = record.operand[8], new_second = record.operand[9];
-    const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
-    if (4u * group >= count)
-        return;
-    precise vec4 p = load(param, group);
-    precise vec4 g = load(grad, group);
-    const vec4 m_before = load(first, group), v_before = load(second, group);
-    if (DECAY == 1u)
-        g += weight_decay * p;
-    if (DECAY == 2u)
-        p *= 1.0 - lr * weight_decay;
-    precise vec4 m = FROM_GRADIENT != 0u ? g - (g - m_before) * beta1 : m_before + share1 * (g - m_before);
-    precise vec4 v = beta2 * v_before + share2 * g * g;
+    const Part part = find_part();
+    const float lr = number(part, 0u), correction1 = number(part, 1u), correction2 = number(part, 2u);
+    const float beta1 = scalar(part, 3u), share1 = scalar(part, 4u);
+    const float beta2 = scalar(part, 5u), share2 = scalar(part, 6u);
+    const float eps = scalar(part, 7u), weight_decay = scalar(part, 8u);
+    const Operand param = operand(part, 0u), grad = operand(part, 1u);
+    const Operand first = operand(part, 2u), second = operand(part, 3u);
+    const Operand new_param = operand(part, 7u), new_first = operand(part, 8u), new_second = operand(part, 9u);
     precise float size = lr / correction1;
+    precise float kept = 1.0 - lr * weight_decay;
     const float root = rp_sqrt(correction2);
-    const vec4 deviation = vec4(rp_sqrt(v.x), rp_sqrt(v.y), rp_sqrt(v.z), rp_sqrt(v.w));
-    precise vec4 result = p - size * m / (deviation / root + eps);
-    store(new_param, group, result);
-    store(new_first, group, m);
-    store(new_second, group, v);
+    for (uint round = 0u; round < ROUNDS; ++round) {
+        const uint at = part.first + round * gl_WorkGroupSize.x;
+        if (4u * at >= part.count)
+            break;
+        precise vec4 p = load(param, at);
+        precise vec4 g = load(grad, at);
+        const vec4 m_before = load(first, at), v_before = load(second, at);
+        if (DECAY == 1u)
+            g += weight_decay * p;
+        if (DECAY == 2u)
+            p *= kept;
+        precise vec4 m =
+            FROM_GRADIENT != 0u ? g - (g - m_before) * beta1 : m_before + share1 * (g - m_before);
+        precise vec4 v = beta2 * v_before + share2 * g * g;
+        const vec4 deviation = vec4(rp_sqrt(v.x), rp_sqrt(v.y), rp_sqrt(v.z), rp_sqrt(v.w));
+        precise vec4 result = p - size * m / (deviation / root + eps);
+        store(new_param, at, result);
+        store(new_first, at, m);
+        store(new_second, at, v);
+    }
 }

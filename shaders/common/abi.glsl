@@ -27,7 +27,11 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Re
 #endif
     int n[];
 };
+#ifdef ADDRESS_OF_RECORD // as an address, for kernels that lay it out themselves
+layout(push_constant) uniform Push { uvec2 record; };
+#else
 layout(push_constant) uniform Push { Record record; };
+#endif
 
 #ifdef SLAB
 layout(set = 0, binding = 0) uniform samplerBuffer slab;                       // RGBA32F view of the whole slab

@@ -1,25 +1,59 @@
-// What the steps of optimizers share (ops/step.hpp has the record).  The including file defines OPERANDS,
-// FLOATS, NUMBERS_AT (the operand of the first number) and, for loads and stores through the slab's views,
-// TEXELS.  An invocation makes 4 elements; groups = ceil(count / 256).
+// What the steps of optimizers share (ops/step.hpp has the record).  One launch serves MEMBERS parameters: a member has
+// its own operands, floats and two ints (its first workgroup, its count of elements); all members' operands come first,
+// then all floats, then all ints.  The including file defines OPERANDS, FLOATS and NUMBERS_AT (of one member: counts,
+// and the operand of its first number) and, for loads and stores through the slab's views, TEXELS.  A workgroup makes
+// 1024 elements of one member.
 layout(local_size_x = 64) in;
 
-layout(constant_id = 0) const uint IN_MEMORY = 0; // bit k: number k is in memory
+layout(constant_id = 0) const uint MEMBERS = 1;
+layout(constant_id = 1) const uint IN_MEMORY = 0; // bit k: number k is in memory
 
-float number(uint k)
+layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Operands { Operand v[]; };
+
+const uint ROUNDS = 4u; // texels that an invocation makes
+
+uint member_int(uint m, uint k) { return uint(Ints(record).v[(4u * OPERANDS + FLOATS) * MEMBERS + 2u * m + k]); }
+
+// The last member whose first workgroup is not behind this one; empty members have none.
+uint find_member(uint workgroup)
 {
-    float v = record.f[k];
+    uint low = 0u, high = MEMBERS;
+    while (high - low > 1u) {
+        const uint middle = (low + high) >> 1;
+        const bool before = member_int(middle, 0u) <= workgroup;
+        low = before ? middle : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
+
+struct Part {
+    uint member, first, count; // first texel of this invocation; the next ones are gl_WorkGroupSize.x apart
+};
+Part find_part()
+{
+    const uint workgroup = flat_group();
+    Part p;
+    p.member = find_member(workgroup);
+    p.first = (workgroup - member_int(p.member, 0u)) * gl_WorkGroupSize.x * ROUNDS + gl_LocalInvocationID.x;
+    p.count = member_int(p.member, 1u);
+    return p;
+}
+
+Operand operand(Part p, uint k) { return Operands(record).v[p.member * OPERANDS + k]; }
+float scalar(Part p, uint k) { return Floats(record).v[4u * OPERANDS * MEMBERS + p.member * FLOATS + k]; }
+float number(Part p, uint k)
+{
+    float v = scalar(p, k);
     if ((IN_MEMORY >> k & 1u) != 0u)
-        v = Floats(record.operand[NUMBERS_AT + k].address).v[0];
+        v = Floats(operand(p, NUMBERS_AT + k).address).v[0];
     return v;
 }
 
 #ifdef TEXELS
-vec4 load(Operand from, uint group) { return texelFetch(slab, int(from.texel + group)); }
-void store(Operand to, uint group, vec4 v)
-{
-    slab_window[WINDOW_OF(to.texel)].v[IN_WINDOW(to.texel) + group] = v;
-}
+vec4 load(Operand from, uint at) { return texelFetch(slab, int(from.texel + at)); }
+void store(Operand to, uint at, vec4 v) { slab_window[WINDOW_OF(to.texel)].v[IN_WINDOW(to.texel) + at] = v; }
 #else
-vec4 load(Operand from, uint group) { return Vec4s(from.address).v[group]; }
-void store(Operand to, uint group, vec4 v) { Vec4s(to.address).v[group] = v; }
+vec4 load(Operand from, uint at) { return Vec4s(from.address).v[at]; }
+void store(Operand to, uint at, vec4 v) { Vec4s(to.address).v[at] = v; }
 #endif

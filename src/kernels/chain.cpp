@@ -35,10 +35,7 @@ std::size_t Chain::memory_inputs() const
         std::count_if(inputs.begin(), inputs.end(), [](const Input& i) { return !i.number; }));
 }
 
-bool Chain::flat(const Input& i) const
-{
-    return !i.number && i.strides == shape::contiguous_strides(sizes);
-}
+bool Chain::flat(const Input& i) const { return !i.number && i.strides == shape::contiguous_strides(sizes); }
 
 Chain chain_of(const graph::Op& op, std::span<const View> inputs, const View& output,
                std::vector<View>& operands)

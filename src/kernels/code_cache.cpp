@@ -45,7 +45,8 @@ fs::path standard_folder()
     };
     if (std::getenv("REPRISE_CACHE_DIR")) return variable("REPRISE_CACHE_DIR");
     if (const fs::path xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "reprise";
-    if (const fs::path local = variable("LOCALAPPDATA"); local.is_absolute()) return local / "reprise" / "cache";
+    if (const fs::path local = variable("LOCALAPPDATA"); local.is_absolute())
+        return local / "reprise" / "cache";
     if (const fs::path home = variable("HOME"); home.is_absolute()) return home / ".cache" / "reprise";
     return {};
 }
@@ -60,8 +61,8 @@ std::string hexadecimal(std::uint64_t v)
 // What a file begins with: all that its code follows from, so that nothing rests on a hash.
 std::string head_of(const std::string& text, const device::Capabilities& c)
 {
-    return "reprise kernel 1\n" + c.driver + '\n' + c.name + '\n' + hexadecimal(shader_compiler_hash()) + '\n' +
-           text + '\0';
+    return "reprise kernel 1\n" + c.driver + '\n' + c.name + '\n' + hexadecimal(shader_compiler_hash()) +
+           '\n' + text + '\0';
 }
 
 std::uint64_t checksum(const SpirV& words)
@@ -81,7 +82,8 @@ std::shared_ptr<const SpirV> load(const fs::path& file, const std::string& head)
     if (size < fixed || (size - fixed) % 4) return nullptr;
     std::string bytes(size, '\0');
     in.seekg(0);
-    if (!in.read(bytes.data(), static_cast<std::streamsize>(size)) || bytes.compare(0, head.size(), head) != 0)
+    if (!in.read(bytes.data(), static_cast<std::streamsize>(size)) ||
+        bytes.compare(0, head.size(), head) != 0)
         return nullptr;
     std::uint64_t sum = 0;
     std::memcpy(&sum, bytes.data() + head.size(), sizeof sum);
@@ -108,6 +110,12 @@ void save(const fs::path& file, const std::string& head, const SpirV& words)
 
 std::uint64_t shader_compilations() noexcept { return cache().compilations; }
 
+void forget_codes()
+{
+    std::lock_guard lock(cache().mutex);
+    cache().by_text.clear();
+}
+
 Code code_of(const std::string& text, const device::Capabilities& caps)
 {
     Hash h;
@@ -125,7 +133,7 @@ Code code_of(const std::string& text, const device::Capabilities& caps)
     const std::string head = head_of(text, caps);
     if (!file.empty()) words = load(file, head);
     if (words) return {name, words};
-    words = std::make_shared<const SpirV>(compile_shader(name, text));
+    words = std::make_shared<const SpirV>(compile_shader(name, text)); // throws: the entry stays null
     ++c.compilations;
     if (!file.empty()) save(file, head, *words);
     return {name, words};

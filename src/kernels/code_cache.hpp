@@ -17,5 +17,6 @@ struct Code {
 Code code_of(const std::string& text, const device::Capabilities&);
 
 std::uint64_t shader_compilations() noexcept; // by the compiler, since the process started
+void forget_codes();                          // tests: as a new process
 
 } // namespace reprise::kernels

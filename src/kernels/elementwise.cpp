@@ -95,8 +95,8 @@ private:
     std::string kernel() const
     {
         const int part = step_.op->part;
-        std::string name = std::string("elementwise_") + row_.name +
-                           (part ? "_d" + std::to_string(part - 1) : "_fwd");
+        std::string name =
+            std::string("elementwise_") + row_.name + (part ? "_d" + std::to_string(part - 1) : "_fwd");
         if (integer_) name += "_i32";
         return plain() ? name + "_plain" : name;
     }

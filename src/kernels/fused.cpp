@@ -10,7 +10,8 @@ namespace {
 using ops::View;
 
 // The views are a choice inside of one module: a specialization constant.
-ops::LaunchSpec launch_of_many(const Chain& c, std::span<const View> operands, const device::Capabilities& caps)
+ops::LaunchSpec launch_of_many(const Chain& c, std::span<const View> operands,
+                               const device::Capabilities& caps)
 {
     FusedKernel k = fused_kernel(c, operands, caps);
     const Code code = code_of(k.text, caps);

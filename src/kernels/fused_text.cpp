@@ -20,14 +20,8 @@ enum class Kind : std::uint8_t { real, integer, truth };
 
 Kind kind_of(DType t) { return t == boolean ? Kind::truth : is_floating(t) ? Kind::real : Kind::integer; }
 
-const char* type_of(Kind k)
-{
-    return k == Kind::real ? "float" : k == Kind::integer ? "int" : "bool";
-}
-const char* vector_of(Kind k)
-{
-    return k == Kind::real ? "vec4" : k == Kind::integer ? "ivec4" : "bvec4";
-}
+const char* type_of(Kind k) { return k == Kind::real ? "float" : k == Kind::integer ? "int" : "bool"; }
+const char* vector_of(Kind k) { return k == Kind::real ? "vec4" : k == Kind::integer ? "ivec4" : "bvec4"; }
 const char* loader_of(Kind k)
 {
     return k == Kind::real ? "floats_of" : k == Kind::integer ? "ints_of" : "bools_of";
@@ -271,15 +265,15 @@ private:
         for (std::size_t i = 0; i < walks_.size(); ++i) {
             if (!walks(walks_[i])) continue;
             strided |= walks_[i] == Walk::strided;
-            text_ << "    uvec4 at" << i << ";\n    at" << i << ".x = offset(" << rank() << "u, c, stride" << i
-                  << ");\n";
+            text_ << "    uvec4 at" << i << ";\n    at" << i << ".x = offset(" << rank() << "u, c, stride"
+                  << i << ");\n";
         }
         for (std::size_t j = 1; strided && j < 4; ++j) {
             text_ << "    advance(first + " << j << "u < count ? 1u : 0u, " << rank() << "u, size, c);\n";
             for (std::size_t i = 0; i < walks_.size(); ++i)
                 if (walks_[i] == Walk::strided)
-                    text_ << "    at" << i << '.' << "xyzw"[j] << " = offset(" << rank() << "u, c, stride" << i
-                          << ");\n";
+                    text_ << "    at" << i << '.' << "xyzw"[j] << " = offset(" << rank() << "u, c, stride"
+                          << i << ");\n";
         }
     }
 
@@ -287,7 +281,9 @@ private:
     {
         const std::string o = "o" + std::to_string(chain_.inputs[i].operand);
         const std::string t = dtype_name(chain_.inputs[i].dtype), at = "at" + std::to_string(i);
-        const auto element = [&](const std::string& e) { return "load_element(" + o + ", " + t + ", " + e + ")"; };
+        const auto element = [&](const std::string& e) {
+            return "load_element(" + o + ", " + t + ", " + e + ")";
+        };
         switch (walks_[i]) {
         case Walk::contiguous: return "load_group(" + o + ", " + t + ", group)";
         case Walk::rows: return "load_group(" + o + ", " + t + ", " + at + ".x >> 2)";
@@ -310,12 +306,13 @@ private:
                   << ", " << dtype_name(chain_.inputs[i].dtype) << ");\n";
         }
         for (std::size_t r = 0; r < chain_.results.size(); ++r)
-            text_ << "    " << vector_of(kind_of(chain_.steps[chain_.results[r]].dtype)) << " r" << r << ";\n";
+            text_ << "    " << vector_of(kind_of(chain_.steps[chain_.results[r]].dtype)) << " r" << r
+                  << ";\n";
         for (const char j : {'x', 'y', 'z', 'w'}) write_call(j);
         for (std::size_t r = 0; r < chain_.results.size(); ++r) {
             const std::string t = dtype_name(chain_.steps[chain_.results[r]].dtype);
-            text_ << "    store_group(o" << chain_.memory_inputs() + r << ", " << t << ", group, bits_of(r" << r
-                  << ", " << t << "));\n";
+            text_ << "    store_group(o" << chain_.memory_inputs() + r << ", " << t << ", group, bits_of(r"
+                  << r << ", " << t << "));\n";
         }
         text_ << "}\n";
     }

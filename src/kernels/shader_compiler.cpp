@@ -17,7 +17,8 @@ namespace {
 
 class Includer final : public shaderc::CompileOptions::IncluderInterface {
 public:
-    shaderc_include_result* GetInclude(const char* requested, shaderc_include_type, const char*, size_t) override
+    shaderc_include_result* GetInclude(const char* requested, shaderc_include_type, const char*,
+                                       size_t) override
     {
         for (const ShaderText& t : shader_texts())
             if (std::string_view(t.name) == requested) return result(t.name, t.text);
@@ -45,8 +46,8 @@ SpirV compile_shader(const std::string& name, const std::string& text)
     const shaderc::Compiler compiler;
     const auto result = compiler.CompileGlslToSpv(text, shaderc_compute_shader, name.c_str(), options);
     if (result.GetCompilationStatus() != shaderc_compilation_status_success)
-        detail::fail(ErrorKind::internal, "fuse", "The kernel (", name, ") does not compile: ",
-                     result.GetErrorMessage());
+        detail::fail(ErrorKind::internal, "fuse", "The kernel (", name,
+                     ") does not compile: ", result.GetErrorMessage());
     SpirV words(result.cbegin(), result.cend());
     if (const auto faults = device::spirv_faults(name, words); !faults.empty())
         detail::fail(ErrorKind::internal, "fuse", faults.front());

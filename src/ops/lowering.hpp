@@ -40,16 +40,19 @@ struct LaunchOperand {
 };
 
 struct LaunchSpec {
-    std::string kernel;                   // name of the embedded code, or of `code`
+    std::string kernel;                                       // name of the embedded code, or of `code`
     std::shared_ptr<const std::vector<std::uint32_t>> code{}; // SPIR-V that was made at run time
-    std::vector<std::uint32_t> constants; // specialization constants
+    std::vector<std::uint32_t> constants;                     // specialization constants
     std::vector<LaunchOperand> operands;
     std::vector<Scalar> floats;
     std::vector<Dim> ints;
     Dim groups;         // workgroups, counted flat
     bool words = false; // ints may be unsigned 32-bit words (seeds, counters), not only sizes below 2^31
     bool in_place =
-        false;           // an element is read only by the invocation that writes the same index of the output
+        false; // an element is read only by the invocation that writes the same index of the output
+    // The kernel serves several launches at once (shaders/common/step.glsl): constant 0 is their number, which is 1
+    // here, and the first int a launch's first workgroup, here 0.
+    bool batches = false;
     bool texels = false; // needs its operands in the slab, 16-byte aligned, none across a window's edge
 };
 

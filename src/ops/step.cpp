@@ -38,12 +38,13 @@ void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
     const Dim count = shape::element_count(n.outputs[0].shape);
     const LaunchOperand nothing{.view = {}, .use = Use::read, .absent = true};
     LaunchSpec spec{.kernel = n.op->name,
-                    .constants = {0},
+                    .constants = {1, 0},
                     .operands = {},
                     .floats = {},
-                    .ints = {count},
-                    .groups = ceil_div(count, 256),
-                    .in_place = true};
+                    .ints = {0, count},
+                    .groups = ceil_div(count, 1024),
+                    .in_place = true,
+                    .batches = true};
     for (const std::size_t i : step.tensors) {
         if (i == StepLaunch::absent) spec.operands.push_back(nothing);
         else spec.operands.push_back({l.contiguous(l.input(i)), Use::read});
@@ -60,7 +61,7 @@ void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
                 v = cast;
             }
             spec.operands.push_back({v, Use::read});
-            spec.constants[0] |= 1u << k;
+            spec.constants[1] |= 1u << k;
         }
         spec.floats.push_back(number);
     }

@@ -17,9 +17,9 @@ struct StepInputs {
 };
 void check_step(const char* op, std::span<const graph::TensorType>, const StepInputs&);
 
-// One launch.  Record: operands tensors, numbers, outputs; floats numbers, constants; int count.  A kernel's
-// first specialization constant has a bit for each number that is read from memory; `flags` follow.  An index
-// of `absent` is a place that the kernel does not touch.
+// One launch.  Record: operands tensors, numbers, outputs; floats numbers, constants; ints first workgroup, count.
+// Specialization constants: members, a bit for each number that is read from memory, `flags`.  An index of `absent`
+// is a place that the kernel does not touch.
 struct StepLaunch {
     static constexpr std::size_t absent = static_cast<std::size_t>(-1);
     std::vector<std::size_t> tensors, numbers, outputs; // of the node

@@ -9,6 +9,7 @@ PlanLaunch launch_of(const ops::LaunchSpec& spec, const PlanLaunch& from)
 {
     PlanLaunch l;
     l.label = from.label;
+    l.chain = from.chain;
     l.kernel = {.name = spec.kernel, .constants = spec.constants, .code = spec.code};
     for (const ops::LaunchOperand& o : spec.operands)
         l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
@@ -32,7 +33,8 @@ void choose_kernels(Plan& plan, const device::Capabilities& caps)
         moved[i] = first;
         if (!l.chain) {
             chosen.push_back(std::move(l));
-            if (chosen.back().fallback_of != no_launch) chosen.back().fallback_of = moved[chosen.back().fallback_of];
+            if (chosen.back().fallback_of != no_launch)
+                chosen.back().fallback_of = moved[chosen.back().fallback_of];
             continue;
         }
         std::vector<ops::View> operands;

@@ -163,18 +163,6 @@ private:
     std::vector<std::pair<PlanOperand, std::uint32_t>> results_;
 };
 
-bool reads(const PlanOperand& o) { return !o.absent && o.use != ops::Use::write; }
-bool writes(const PlanOperand& o) { return !o.absent && o.use != ops::Use::read; }
-
-// Whether the order of the two shows.
-bool conflict(const PlanLaunch& a, const PlanLaunch& b)
-{
-    for (const PlanOperand& x : a.operands)
-        for (const PlanOperand& y : b.operands)
-            if (x.value == y.value && ((writes(x) && !y.absent) || (writes(y) && !x.absent))) return true;
-    return false;
-}
-
 class Fuser {
 public:
     explicit Fuser(Plan& p) : plan_(p), dead_(p.launches.size(), false) {}
@@ -185,7 +173,7 @@ public:
             std::size_t at = j;
             while (plan_.launches[at].chain && join_one(at)) {}
         }
-        drop_dead();
+        drop(plan_, dead_);
         drop_unread();
     }
 
@@ -195,7 +183,8 @@ private:
     {
         for (const bool producers : {true, false})
             for (std::size_t i = at; i-- > 0 && (producers || at - i <= near);)
-                if (!dead_[i] && plan_.launches[i].chain && related(i, at, producers) && join(i, at)) return true;
+                if (!dead_[i] && plan_.launches[i].chain && related(i, at, producers) && join(i, at))
+                    return true;
         return false;
     }
 
@@ -226,19 +215,6 @@ private:
         dead_[down ? i : j] = true;
         if (!down) j = i;
         return true;
-    }
-
-    void drop_dead()
-    {
-        std::vector<PlanLaunch> left;
-        std::vector<std::uint32_t> moved(plan_.launches.size(), no_launch);
-        for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
-            if (dead_[i]) continue;
-            moved[i] = static_cast<std::uint32_t>(left.size());
-            left.push_back(std::move(plan_.launches[i]));
-            if (left.back().fallback_of != no_launch) left.back().fallback_of = moved[left.back().fallback_of];
-        }
-        plan_.launches = std::move(left);
     }
 
     // Results that only steps of their own chain read stay in registers.

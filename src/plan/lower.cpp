@@ -248,6 +248,7 @@ private:
         l.texels = spec.texels;
         l.words = spec.words;
         l.in_place = spec.in_place;
+        l.batches = spec.batches;
         l.fallback_of = fallback_of;
         out_.plan.launches.push_back(std::move(l));
     }

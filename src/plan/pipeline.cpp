@@ -11,6 +11,7 @@ Compiled compile(const Request& request)
     remove_dead(c.plan);
     if (request.fuse && kernels::can_fuse()) fuse(c.plan);
     choose_kernels(c.plan, *request.capabilities);
+    batch(c.plan);
     schedule(c.plan);
     find_lifetimes(c.plan);
     return c;

@@ -49,7 +49,8 @@ void assign_state(Compiled&,
 void remove_dead(Plan&);           // dead.cpp: launches whose results nobody reads
 void fuse(Plan&);                  // fuse.cpp: joins chains of elementwise launches
 void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: elementwise launches get their kernels
-void schedule(Plan&);              // schedule.cpp: epochs
-void find_lifetimes(Plan&);        // schedule.cpp: first and last epoch of each value
+void batch(Plan&);          // batch.cpp: the updates of all parameters become one launch
+void schedule(Plan&);       // schedule.cpp: epochs
+void find_lifetimes(Plan&); // schedule.cpp: first and last epoch of each value
 
 } // namespace reprise::plan

@@ -40,7 +40,7 @@ constexpr std::uint32_t no_launch = 0xFFFFFFFF;
 
 struct PlanLaunch {
     device::Kernel kernel;
-    // Elementwise work whose kernel is not chosen yet; its operands are the chain's.
+    // What an elementwise launch does; until its kernel is chosen its operands are the chain's.
     std::shared_ptr<const kernels::Chain> chain{};
     std::vector<PlanOperand> operands;
     std::vector<ops::Scalar> floats;
@@ -51,6 +51,7 @@ struct PlanLaunch {
     bool texels = false;
     bool words = false;
     bool in_place = false;
+    bool batches = false;
     std::string label;
 };
 
@@ -59,6 +60,13 @@ struct Plan {
     std::vector<PlanLaunch> launches; // ascending epochs
     std::uint32_t epochs = 0;
 };
+
+inline bool reads(const PlanOperand& o) { return !o.absent && o.use != ops::Use::write; }
+inline bool writes(const PlanOperand& o) { return !o.absent && o.use != ops::Use::read; }
+// Whether the order of the two shows: one writes what the other touches.
+bool conflict(const PlanLaunch&, const PlanLaunch&);
+// Removes launches; those that are left keep their order and their fallbacks.
+void drop(Plan&, const std::vector<bool>& dropped);
 
 std::string print(const Plan&);
 std::string print_dot(const Plan&);

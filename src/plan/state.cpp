@@ -86,15 +86,7 @@ void assign_state(Compiled& c, const Request& request)
         for (std::size_t i = c.state_copies[k]; i < end; ++i) drop[i] = true;
     }
     release_sources(c, request);
-    std::vector<PlanLaunch> left;
-    std::vector<std::uint32_t> moved(c.plan.launches.size(), no_launch);
-    for (std::size_t i = 0; i < c.plan.launches.size(); ++i) {
-        if (drop[i]) continue;
-        moved[i] = static_cast<std::uint32_t>(left.size());
-        left.push_back(std::move(c.plan.launches[i]));
-        if (left.back().fallback_of != no_launch) left.back().fallback_of = moved[left.back().fallback_of];
-    }
-    c.plan.launches = std::move(left);
+    plan::drop(c.plan, drop);
 }
 
 } // namespace reprise::plan

@@ -18,7 +18,7 @@ class Lower : public testing::TestWithParam<const char*> {
 protected:
     const plan::Plan& plan_of(const TracedFunction& f, const std::vector<Spec>& specs)
     {
-        program = record_function(f, specs);
+        program = record_function(f, specs, {.fuse = false});
         return program.impl()->executable->compiled().plan;
     }
     std::vector<std::string> kernels(const TracedFunction& f, const std::vector<Spec>& specs)

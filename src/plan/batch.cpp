@@ -1,0 +1,112 @@
+// Launches of a kernel that serves several at once become one, at the place of the last: the update of all parameters is
+// one launch.  A launch stays where it is if something between would notice.
+#include <algorithm>
+
+#include "plan/pipeline.hpp"
+
+namespace reprise::plan {
+
+namespace {
+
+// A launch, and the fallback that follows it.
+struct Unit {
+    std::size_t first, end;
+};
+
+bool alike(const PlanLaunch& a, const PlanLaunch& b)
+{
+    return a.kernel.name == b.kernel.name && a.kernel.constants == b.kernel.constants;
+}
+
+// `members` in the order of the plan; all are alike.
+PlanLaunch joined(const std::vector<const PlanLaunch*>& members)
+{
+    PlanLaunch l = *members.back();
+    l.kernel.constants[0] = static_cast<std::uint32_t>(members.size());
+    l.label = members.front()->label + " and " + std::to_string(members.size() - 1) + " more";
+    l.operands.clear();
+    l.floats.clear();
+    l.ints.clear();
+    l.groups = 0;
+    for (const PlanLaunch* m : members) {
+        l.operands.insert(l.operands.end(), m->operands.begin(), m->operands.end());
+        l.floats.insert(l.floats.end(), m->floats.begin(), m->floats.end());
+        l.ints.push_back(l.groups);
+        l.ints.insert(l.ints.end(), m->ints.begin() + 1, m->ints.end());
+        l.groups += m->groups;
+    }
+    return l;
+}
+
+class Batcher {
+public:
+    explicit Batcher(Plan& p) : plan_(p), dropped_(p.launches.size(), false)
+    {
+        for (std::size_t i = 0; i < p.launches.size();) {
+            std::size_t end = i + 1;
+            while (end < p.launches.size() && p.launches[end].fallback_of == i) ++end;
+            if (p.launches[i].batches) units_.push_back({i, end});
+            i = end;
+        }
+    }
+
+    void run()
+    {
+        while (!units_.empty()) {
+            const std::vector<Unit> members = take_last();
+            if (members.size() > 1) join(members);
+        }
+        drop(plan_, dropped_);
+    }
+
+private:
+    // The last unit and all before it that may move to its place, in order.
+    std::vector<Unit> take_last()
+    {
+        const Unit last = units_.back();
+        units_.pop_back();
+        std::vector<Unit> members{last}, left;
+        for (std::size_t u = units_.size(); u-- > 0;) {
+            if (alike(plan_.launches[units_[u].first], plan_.launches[last.first]) &&
+                can_move(units_[u], members))
+                members.push_back(units_[u]);
+            else left.push_back(units_[u]);
+        }
+        std::reverse(members.begin(), members.end());
+        std::reverse(left.begin(), left.end());
+        units_ = std::move(left);
+        return members;
+    }
+
+    // Nothing from the unit to the last of `members` depends on the order.
+    bool can_move(const Unit& u, const std::vector<Unit>& members) const
+    {
+        for (std::size_t k = u.end; k < members.front().end; ++k)
+            if (!dropped_[k] && conflict(plan_.launches[k], plan_.launches[u.first])) return false;
+        return true;
+    }
+
+    void join(const std::vector<Unit>& members)
+    {
+        const Unit& last = members.back();
+        for (std::size_t variant = 0; variant < last.end - last.first; ++variant) {
+            std::vector<const PlanLaunch*> launches;
+            for (const Unit& u : members) launches.push_back(&plan_.launches[u.first + variant]);
+            PlanLaunch all = joined(launches);
+            plan_.launches[last.first + variant] = std::move(all);
+        }
+        for (const Unit& u : members)
+            if (u.first != last.first)
+                for (std::size_t i = u.first; i < u.end; ++i) dropped_[i] = true;
+    }
+
+    Plan& plan_;
+    std::vector<Unit> units_; // not looked at yet
+    std::vector<bool> dropped_;
+};
+
+} // namespace
+
+void batch(Plan& plan) { Batcher(plan).run(); }
+
+} // namespace reprise::plan

@@ -1,0 +1,26 @@
+#include "plan/plan.hpp"
+
+namespace reprise::plan {
+
+bool conflict(const PlanLaunch& a, const PlanLaunch& b)
+{
+    for (const PlanOperand& x : a.operands)
+        for (const PlanOperand& y : b.operands)
+            if (x.value == y.value && !x.absent && !y.absent && (writes(x) || writes(y))) return true;
+    return false;
+}
+
+void drop(Plan& plan, const std::vector<bool>& dropped)
+{
+    std::vector<PlanLaunch> left;
+    std::vector<std::uint32_t> moved(plan.launches.size(), no_launch);
+    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+        if (dropped[i]) continue;
+        moved[i] = static_cast<std::uint32_t>(left.size());
+        left.push_back(std::move(plan.launches[i]));
+        if (left.back().fallback_of != no_launch) left.back().fallback_of = moved[left.back().fallback_of];
+    }
+    plan.launches = std::move(left);
+}
+
+} // namespace reprise::plan

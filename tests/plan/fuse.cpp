@@ -1,0 +1,152 @@
+// Which elementwise launches become one, and which must not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <reprise/ops.hpp>
+
+#include "program/program.hpp"
+#include "support/devices.hpp"
+
+namespace reprise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Tensors = std::vector<Tensor>;
+
+class Fuse : public testing::TestWithParam<const char*> {
+protected:
+    const plan::Plan& plan_of(const TracedFunction& f, const std::vector<Spec>& specs)
+    {
+        program = record_function(f, specs);
+        return program.impl()->executable->compiled().plan;
+    }
+    // What each launch does, fallbacks left out: "mul+add", or the kernel's name where it is of no chain.
+    std::vector<std::string> launches(const TracedFunction& f, const std::vector<Spec>& specs)
+    {
+        std::vector<std::string> out;
+        for (const plan::PlanLaunch& l : plan_of(f, specs).launches)
+            if (l.fallback_of == plan::no_launch)
+                out.push_back(l.chain ? kernels::label_of(*l.chain) : l.kernel.name);
+        return out;
+    }
+    Device device = test::imitation(GetParam());
+    test::UseDevice use{device};
+    Dim n = symbol("n");
+    Program program;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Fuse, testing::Values("lavapipe", "swiftshader", "gpu"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(Fuse, AChainIsOneLaunchAndItsValuesHaveNoMemory)
+{
+    EXPECT_THAT(launches([](const auto& in) { return Tensors{relu(in[0] * in[1] + 2)}; },
+                         {spec({n, 4}), spec({n, 4})}),
+                ElementsAre("mul+add+relu"));
+    EXPECT_EQ(program.arena_bytes({100}), 0u);
+}
+
+TEST_P(Fuse, WhatOthersReadIsStoredByTheWay)
+{
+    EXPECT_THAT(launches(
+                    [](const auto& in) {
+                        const Tensor y = tanh(in[0] + in[1]);
+                        return Tensors{matmul(y, in[2]), y * 2};
+                    },
+                    {spec({n, 4}), spec({n, 4}), spec({4, 4})}),
+                ElementsAre("add+tanh+mul", HasSubstr("gemm")));
+}
+
+TEST_P(Fuse, ALaunchBetweenThatNeedsOneAndMakesTheOtherSeparatesThem)
+{
+    EXPECT_THAT(launches(
+                    [](const auto& in) {
+                        const Tensor y = exp(in[0]);
+                        return Tensors{matmul(y, in[1]) + y};
+                    },
+                    {spec({n, 4}), spec({4, 4})}),
+                ElementsAre("exp", HasSubstr("gemm"), "add"));
+}
+
+TEST_P(Fuse, ReshapesAndRepeatedRowsAreNoObstacle)
+{
+    EXPECT_THAT(launches(
+                    [this](const auto& in) {
+                        const Tensor y = (in[0] + in[1]).reshape({n * 3, 4}); // [n, 3, 4] + [4]
+                        return Tensors{relu(y) * in[1]};
+                    },
+                    {spec({n, 3, 4}), spec({4})}),
+                ElementsAre("add+relu+mul"));
+}
+
+TEST_P(Fuse, AnotherElementThanTheOwnIsReadFromMemory)
+{
+    EXPECT_THAT(launches(
+                    [](const auto& in) {
+                        const Tensor y = exp(in[0]);
+                        return Tensors{y + y.t()};
+                    },
+                    {spec({4, 4})}),
+                ElementsAre("exp", "add"));
+    EXPECT_THAT(launches(
+                    [](const auto& in) {
+                        const Tensor y = exp(in[0]);
+                        return Tensors{y * y.narrow(0, 0, 1)};
+                    },
+                    {spec({n, 4})}),
+                ElementsAre("exp", "mul"));
+}
+
+TEST_P(Fuse, ALaunchThatSharesInputsJoinsItsNeighbour)
+{
+    EXPECT_THAT(launches(
+                    [](const auto& in) {
+                        return Tensors{exp(in[0]), in[0] * in[1]};
+                    },
+                    {spec({n}), spec({n})}),
+                ElementsAre("exp+mul"));
+}
+
+TEST_P(Fuse, TheSameStepIsTakenOnce)
+{
+    EXPECT_THAT(launches([](const auto& in) { return Tensors{exp(in[0]) * in[1] + exp(in[0])}; },
+                         {spec({n}), spec({n})}),
+                ElementsAre("exp+mul+add"));
+}
+
+TEST_P(Fuse, StateThatIsReadElsewhereInTheKernelIsNotOverwrittenByIt)
+{
+    Variable v(ones({8, 4}), false);
+    EXPECT_EQ(launches(
+                  [&](const auto& in) {
+                      const Tensor out = in[0] + v.narrow(0, 0, 1);
+                      v.assign(v * 2);
+                      return Tensors{out};
+                  },
+                  {spec({8, 4})})
+                  .size(),
+              2u);
+}
+
+TEST_P(Fuse, LongChainsAreCut)
+{
+    const auto list = launches(
+        [](const auto& in) {
+            Tensor y = in[0];
+            for (int i = 0; i < 100; ++i) y = i % 2 ? tanh(y) : y * in[1];
+            return Tensors{y};
+        },
+        {spec({n}), spec({n})});
+    EXPECT_GT(list.size(), 1u);
+    EXPECT_LT(list.size(), 10u);
+}
+
+TEST_P(Fuse, IsLeftOutWhereItIsNotWanted)
+{
+    program = record_function([](const auto& in) { return Tensors{relu(in[0] * 2)}; }, {spec({n})},
+                              {.fuse = false});
+    EXPECT_THAT(program.text(), testing::Not(HasSubstr(" + relu")));
+}
+
+} // namespace
+} // namespace reprise

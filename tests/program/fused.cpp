@@ -1,0 +1,130 @@
+// A fused program gives the bits of one that is not fused, whatever its ops, dtypes, shapes and sizes.
+#include <gtest/gtest.h>
+
+#include <reprise/program.hpp>
+#include <reprise/random.hpp>
+
+#include "support/training.hpp"
+#include "support/values.hpp"
+
+namespace reprise {
+namespace {
+
+using test::bits;
+using test::Numbers;
+using Tensors = std::vector<Tensor>;
+
+const std::vector<std::int64_t> sizes = {0, 1, 3, 8, 130};
+
+Tensor random_input(const Shape& shape, DType dtype, std::uint64_t seed)
+{
+    return cast(test::random_tensor(shape, seed, -3, 3), dtype);
+}
+
+// Both programs at several sizes; `shapes` of n.
+void compare(const TracedFunction& f, const std::vector<Spec>& specs, std::uint64_t seed)
+{
+    const Program apart = record_function(f, specs, {.fuse = false});
+    const Program fused = record_function(f, specs);
+    EXPECT_LE(fused.launches(), apart.launches());
+    for (const std::int64_t size : sizes) {
+        Tensors in;
+        for (const Spec& s : specs) {
+            Shape shape;
+            for (const Dim& d : s.shape) shape.push_back(d.evaluate([&](std::uint32_t) { return size; }));
+            in.push_back(random_input(shape, s.dtype, seed++));
+        }
+        const Tensors a = apart.call(in), b = fused.call(in);
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t i = 0; i < a.size(); ++i)
+            EXPECT_EQ(bits(a[i]), bits(b[i])) << "result " << i << ", n = " << size << ", seed " << seed;
+    }
+}
+
+// A random expression: `steps` ops over the inputs and over each other, several of them results.
+TracedFunction random_function(std::uint64_t seed, std::size_t steps)
+{
+    return [seed, steps](const Tensors& in) {
+        Numbers numbers(seed);
+        Tensors all = in;
+        const auto any = [&]() -> const Tensor& {
+            return all[static_cast<std::size_t>(
+                numbers.integer(0, static_cast<std::int64_t>(all.size()) - 1))];
+        };
+        using Make = Tensor (*)(const Tensor&, const Tensor&, const Tensor&);
+        static constexpr Make makes[] = {
+            [](const Tensor& a, const Tensor& b, const Tensor&) { return a + b; },
+            [](const Tensor& a, const Tensor& b, const Tensor&) { return a * b; },
+            [](const Tensor& a, const Tensor& b, const Tensor&) { return a - b * 0.25; },
+            [](const Tensor& a, const Tensor& b, const Tensor&) { return maximum(a, b); },
+            [](const Tensor& a, const Tensor& b, const Tensor& c) { return where(a < b, b, c); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return tanh(a); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return gelu(a, GeluApproximation::tanh); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return relu(a); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return cast(cast(a, f16), f32); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return cast(a, i32); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return cast(cast(a, u8), f32); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return cast(a, bf16); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return cast(a, boolean); },
+            [](const Tensor& a, const Tensor& b, const Tensor& c) { return lerp(a, b, c * 0.5); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return softplus(a) / 3; },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return neg(abs(a)); },
+        };
+        for (std::size_t i = 0; i < steps; ++i) {
+            const Tensor a = any(), b = any(), c = any();
+            all.push_back(makes[static_cast<std::size_t>(numbers.integer(0, std::size(makes) - 1))](a, b, c));
+        }
+        Tensors out;
+        for (std::size_t i = in.size(); i < all.size(); i += 3) out.push_back(all[i]);
+        out.push_back(all.back());
+        return out;
+    };
+}
+
+TEST(Fused, RandomChainsOfAllDtypes)
+{
+    const Dim n = symbol("n");
+    for (std::uint64_t seed = 1; seed <= 12; ++seed)
+        compare(random_function(seed, 14), {spec({n, 5}), spec({n, 5}), spec({n, 5}, f16), spec({n, 5}, i32)},
+                seed);
+}
+
+TEST(Fused, RandomChainsThatBroadcast)
+{
+    const Dim n = symbol("n");
+    for (std::uint64_t seed = 20; seed <= 26; ++seed)
+        compare(random_function(seed, 10), {spec({n, 3, 8}), spec({8}), spec({n, 1, 1}), spec({3, 1})}, seed);
+}
+
+TEST(Fused, ViewsOfAllKinds)
+{
+    const Dim n = symbol("n");
+    compare(
+        [](const Tensors& in) {
+            const Tensor x = in[0].transpose(0, 1), y = in[1].narrow(1, 1, 3); // [3, n] and an odd offset
+            const Tensor z = x * y.transpose(0, 1) + 1;
+            return Tensors{relu(z), (z + in[2].unsqueeze(1)).reshape({-1}) * 2, in[0] * z.transpose(0, 1)};
+        },
+        {spec({n, 3}), spec({n, 7}), spec({3})}, 40);
+}
+
+// Forward, backward and update of whole steps: losses and, in the end, all state.
+TEST(Fused, TrainingSteps)
+{
+    const auto train = [](test::Net net, bool fuse) {
+        manual_seed(5);
+        test::Training t{net};
+        const Program program = t.recorded(symbol("batch"), {.fuse = fuse});
+        std::vector<test::Bits> out;
+        for (const std::int64_t size : {3, 8, 1, 5}) {
+            const auto [x, target] = t.batch(size, 7);
+            out.push_back(bits(program(x, target)));
+        }
+        for (test::Bits& b : t.state()) out.push_back(std::move(b));
+        return out;
+    };
+    for (const test::Net net : test::all_nets) EXPECT_EQ(train(net, true), train(net, false)) << name_of(net);
+}
+
+} // namespace
+} // namespace reprise
