@@ -87,6 +87,7 @@ int main(int argc, char** argv)
     app.add_flag("--json", json, "One JSON line for each workload");
     app.add_flag("--exact", exact, "Take --only as whole names");
     app.add_flag("--quick", quick, "Fewer runs");
+    app.add_flag("!--no-fuse", bench::recording.fuse, "Record without the fuser");
     app.add_flag("--list", list, "Print the names");
     CLI11_PARSE(app, argc, argv);
 

@@ -111,7 +111,7 @@ std::function<void()> step(const Options& options, Loss loss, std::vector<Tensor
         t.eval();
         specs.push_back(rp::spec(t.shape(), t.dtype()));
     }
-    const rp::Program p = rp::record_function(body, specs);
+    const rp::Program p = rp::record_function(body, specs, recording);
     return [p, data, net, optimizer] { p.call(data); };
 }
 

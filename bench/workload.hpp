@@ -19,6 +19,8 @@ struct Workload {
 std::vector<Workload> op_workloads();
 std::vector<Workload> training_workloads();
 
+inline reprise::RecordOptions recording; // what all workloads are recorded with
+
 inline reprise::Tensor normal(const reprise::Shape& s) { return reprise::randn(s); }
 
 // The function recorded for the inputs' shapes, called with them again and again.
@@ -29,7 +31,7 @@ template <class F> std::function<void()> replayed(F f, std::vector<reprise::Tens
         t.eval();
         specs.push_back(reprise::spec(t.shape(), t.dtype()));
     }
-    reprise::Program p = reprise::record(std::move(f), specs);
+    reprise::Program p = reprise::record(std::move(f), specs, recording);
     return [p, inputs] { p.call(inputs); };
 }
 

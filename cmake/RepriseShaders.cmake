@@ -148,13 +148,22 @@ function(_reprise_listed_kernels shader)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
-# <out>.cpp: the texts that kernels made at run time include, by the names that they include them by.
+# <out>.cpp: the texts that kernels made at run time include, and the reductions that chains go into, by the last two
+# parts of their paths.
 function(_reprise_shader_texts out)
     file(GLOB common CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/shaders/common/*.glsl")
     file(GLOB vocabulary CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/src/ops/*.inc")
     list(FILTER vocabulary EXCLUDE REGEX "/readers.inc$") # C++ only
+    file(GLOB shaders CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/shaders/*.comp")
+    set(reductions "")
+    foreach(file IN LISTS shaders)
+        file(STRINGS "${file}" found REGEX "include \"common/reduce.glsl\"")
+        if(found)
+            list(APPEND reductions "${file}")
+        endif()
+    endforeach()
     set(lines "")
-    foreach(file IN LISTS common vocabulary)
+    foreach(file IN LISTS common vocabulary reductions)
         string(REGEX REPLACE "^.*/([^/]+/[^/]+)$" "\\1" name "${file}")
         list(APPEND lines "${name}=${file}")
     endforeach()
@@ -162,7 +171,7 @@ function(_reprise_shader_texts out)
     file(CONFIGURE OUTPUT "${out}.list" CONTENT "${text}\n" @ONLY)
     add_custom_command(OUTPUT "${out}.cpp"
         COMMAND reprise_embed_spirv texts "${out}.list" "${out}.cpp"
-        DEPENDS reprise_embed_spirv "${out}.list" ${common} ${vocabulary}
+        DEPENDS reprise_embed_spirv "${out}.list" ${common} ${vocabulary} ${reductions}
         COMMENT "Texts of shaders"
         VERBATIM)
 endfunction()

@@ -3,8 +3,10 @@
 // variants: amax: ; amax_rows: -DROWS ; amax_rows_texel: -DROWS -DTEXELS
 // variants: amax_columns: -DCOLUMNS ; amax_columns_texel: -DCOLUMNS -DTEXELS ; amax_partials: -DPARTIALS
 // variants: amax_i32: -DINTEGER ; amax_i32_partials: -DINTEGER -DPARTIALS
+#ifndef CHAIN
 #define OPERANDS 2
 #define FLOATS 0
+#endif
 #ifdef TEXELS
 #define SLAB
 #endif

@@ -3,8 +3,10 @@
 // variants: sum: ; sum_rows: -DROWS ; sum_rows_texel: -DROWS -DTEXELS
 // variants: sum_columns: -DCOLUMNS ; sum_columns_texel: -DCOLUMNS -DTEXELS ; sum_partials: -DPARTIALS
 // variants: sum_i32: -DINTEGER ; sum_i32_partials: -DINTEGER -DPARTIALS
+#ifndef CHAIN
 #define OPERANDS 2
 #define FLOATS 0
+#endif
 #ifdef TEXELS
 #define SLAB
 #endif

@@ -6,6 +6,8 @@
 //
 // The including file defines OPERANDS, FLOATS (may be 0) and, where it uses the slab's views, SLAB.
 // Read the record into locals at the top of main: a read inside a branch costs a load a lane on lavapipe.
+#ifndef COMMON_ABI
+#define COMMON_ABI
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_control_flow_attributes : require
@@ -42,3 +44,4 @@ layout(set = 0, binding = 1) buffer Window { vec4 v[]; } slab_window[16];      /
 
 // The flat group number; the host folds the count into x and y (65,535 an axis) and kernels guard the surplus.
 uint flat_group() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
+#endif

@@ -4,6 +4,8 @@
 //   i32, u8 -> float     to nearest                float, int -> u8   by i32, the low byte
 //   bool -> number       0 or 1                   number -> bool  not zero; NaN is true
 // Needs abi.glsl and vocabulary.glsl.
+#ifndef COMMON_DTYPES
+#define COMMON_DTYPES
 
 // reprise::DType; f64, i64, i16 and i8 have no kernels yet
 const uint DTYPE_F32 = 0, DTYPE_F16 = 1, DTYPE_BF16 = 2, DTYPE_F64 = 3, DTYPE_I32 = 4, DTYPE_I64 = 5,
@@ -138,3 +140,4 @@ void store4_bits(uvec2 address, uint dtype, uint group, uvec4 bits)
         Words(address).v[group] = bits.x | (bits.y << 8) | (bits.z << 16) | (bits.w << 24);
     }
 }
+#endif

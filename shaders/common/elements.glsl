@@ -1,6 +1,8 @@
 // Elements of an operand as bits: a group is 4 neighbours at a multiple of 4 of a tensor that starts 16-byte aligned.
 // With SLAB the including file defines PATH: 0 loads and stores by address, 1 goes through the slab's views where an
 // element has 4 bytes.  Needs abi.glsl, dtypes.glsl.
+#ifndef COMMON_ELEMENTS
+#define COMMON_ELEMENTS
 #ifdef SLAB
 bool by_views(uint dtype) { return PATH == 1 && is_word(dtype); }
 #endif
@@ -38,3 +40,4 @@ void store_group(Operand o, uint dtype, uint group, uvec4 bits)
 #endif
         store4_bits(o.address, dtype, group, bits);
 }
+#endif

@@ -1,6 +1,8 @@
 // Logical indices of strided tensors.  Sizes and strides stand outermost first; `rank` is a constant (a
 // specialization constant too), so that drivers unroll the loops and keep the arrays in registers.  The loops
 // count upward: lavapipe unrolls no others.
+#ifndef COMMON_INDEX
+#define COMMON_INDEX
 const uint MAX_RANK = 6;
 
 // n / d for n < 2^31, without the integer division that lavapipe does lane by lane (a permuted copy: 1.2 ns
@@ -46,3 +48,4 @@ uint offset(uint rank, uint c[MAX_RANK], int stride[MAX_RANK])
     for (uint d = 0u; d < rank; ++d) sum += int(c[d]) * stride[d];
     return uint(sum);
 }
+#endif

@@ -21,6 +21,7 @@
 //              outermost first.  ROWS, COLUMNS: all strides count texels, and so do the innermost size of the
 //              dimensions that share them, and with COLUMNS `outputs`; n counts elements.
 //   groups     ceil(outputs * C / 64)
+//   CHAIN: the operands of the chain in place of x
 //   PARTIALS:  partials [C][outputs], result; outputs, C; groups ceil(outputs / 64)
 //
 // Repeated code stands in macros, not in loops: the loop unroller of spirv-opt drops NoContraction from its
@@ -92,7 +93,9 @@ void advance(inout Walk w, uint size[MAX_RANK], int stride[MAX_RANK])
     }
 }
 
-#ifdef TEXELS
+#ifdef CHAIN // kernels/fused_text.cpp: elements are computed where they are loaded; chain() walks as x does
+#define LOAD(at) chain(at)
+#elif defined(TEXELS)
 #define LOAD(at) texelFetch(slab, int(x.texel + (at)))
 #elif defined(ROWS) || defined(COLUMNS)
 #define LOAD(at) Vec4s(x.address).v[at]
@@ -103,7 +106,10 @@ void advance(inout Walk w, uint size[MAX_RANK], int stride[MAX_RANK])
 void main()
 {
     const uint n = uint(record.n[0]), outputs = uint(record.n[1]), partials = uint(record.n[2]);
-    const Operand x = record.operand[0], result = record.operand[1];
+    const Operand x = record.operand[0], result = record.operand[OPERANDS - 1];
+#ifdef CHAIN
+    start_chain();
+#endif
     uint kept_size[MAX_RANK], size[MAX_RANK];
     int kept_stride[MAX_RANK], stride[MAX_RANK];
     for (uint d = 0u; d < KEPT; ++d) {
@@ -150,6 +156,15 @@ void main()
     advance(w, size, stride);
 #ifdef ROWS
         VALUE a0 = VALUE(IDENTITY), a1 = a0; // accumulators 0 to 3 and 4 to 7
+#ifdef CHAIN // the same order in less code
+        while (left >= 8u) {
+            LOAD_NEXT(0)
+            LOAD_NEXT(1)
+            a0 = combine(a0, t0);
+            a1 = combine(a1, t1);
+            left -= 8u;
+        }
+#endif
         while (left >= 32u) {
             EACH_8(LOAD_NEXT)
             a0 = combine(a0, t0);

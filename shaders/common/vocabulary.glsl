@@ -1,4 +1,6 @@
 // The GLSL reader's vocabulary: glue around ops/vocabulary.inc.  Gives rp_exp, rp_log, ... to any shader.
+#ifndef COMMON_VOCABULARY
+#define COMMON_VOCABULARY
 #extension GL_GOOGLE_include_directive : require
 #define RPF precise float
 #define RP_FN
@@ -12,3 +14,4 @@ uint rp_umulhi(uint a, uint b)
 }
 RPF rp_sqrt(float x) { return sqrt(x); }
 #include "ops/vocabulary.inc"
+#endif

@@ -60,14 +60,24 @@ Dim groups_of(const Chain&);        // workgroups of its kernels
 std::vector<ops::LaunchSpec> launches_of(const Chain&, std::span<const ops::View> operands,
                                          const device::Capabilities&);
 
-// -- chains of several steps --
+// -- chains as kernels of their own --
 bool can_fuse() noexcept; // a compiler was built in
-// The whole text of the kernel, as GLSL, and how its record is filled.
+// The kernel of a reduction over the chain's elements, in place of `kernel` over a tensor; `operands` are the chain's
+// inputs and what the kernel writes.
+device::Kernel reduction_of(const Chain&, std::span<const ops::View> operands, const device::Kernel&,
+                            std::vector<ops::Scalar>& floats, const device::Capabilities&);
+// Whether the elements of a reduction can be computed from the chain where it loads them: every operand is walked as the
+// result is, or is one element.
+bool fits_reduction(const Chain&, std::span<const ops::View> operands);
+
 struct FusedKernel {
-    std::string text;
+    std::string text; // whole, as GLSL
     std::vector<Dim> ints;
     std::vector<ops::Scalar> floats;
 };
 FusedKernel fused_kernel(const Chain&, std::span<const ops::View> operands, const device::Capabilities&);
+// `kernel` is a variant of a reduction's shader ("sum_rows_texel"); the operands are the chain's inputs and what the
+// kernel writes.  No ints: the kernel's own stay.
+FusedKernel fused_reduction(const Chain&, std::span<const ops::View> operands, const std::string& kernel);
 
 } // namespace reprise::kernels

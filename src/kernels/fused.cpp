@@ -29,6 +29,15 @@ ops::LaunchSpec launch_of_many(const Chain& c, std::span<const View> operands,
 
 } // namespace
 
+device::Kernel reduction_of(const Chain& c, std::span<const View> operands, const device::Kernel& kernel,
+                            std::vector<ops::Scalar>& floats, const device::Capabilities& caps)
+{
+    FusedKernel k = fused_reduction(c, operands, kernel.name);
+    const Code code = code_of(k.text, caps);
+    floats = std::move(k.floats);
+    return {.name = code.name, .constants = kernel.constants, .code = code.words};
+}
+
 bool can_fuse() noexcept { return has_shader_compiler(); }
 
 std::vector<ops::LaunchSpec> launches_of(const Chain& c, std::span<const View> operands,

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "kernels/chain.hpp"
+#include "kernels/shader_texts.hpp"
 #include "kernels/walk.hpp"
 #include "ops/readers.hpp"
 #include "shape/rules.hpp"
@@ -67,12 +68,34 @@ public:
         number_inputs();
     }
 
-    FusedKernel run()
+    FusedKernel kernel()
     {
-        write_head();
+        out_.ints.insert(out_.ints.begin(), shape::element_count(chain_.sizes));
+        text_ << "#version 460\n";
+        write_counts();
+        if (texels_) text_ << "#define SLAB\n";
+        write_parts(texels_ ? "layout(constant_id = 0) const uint PATH = 0;\n" : "");
+        text_ << "layout(local_size_x = 128) in;\n";
         write_functions();
         write_element();
         write_main();
+        out_.text = text_.str();
+        return std::move(out_);
+    }
+
+    // Of the variant of a shader: its text behind start_chain() and chain(at), which gives what LOAD(at) did.
+    FusedKernel reduction(const ReductionVariant& v)
+    {
+        single_ = true;
+        text_ << "#version 460\n#define CHAIN\n";
+        write_counts();
+        for (const std::string& d : v.definitions) text_ << "#define " << d << '\n';
+        if (v.defines("TEXELS")) text_ << "#define SLAB\n";
+        write_parts(v.defines("TEXELS") ? "const uint PATH = 1;\n" : "");
+        write_functions();
+        write_element();
+        write_chain(v.defines("ROWS") || v.defines("COLUMNS"));
+        text_ << v.text;
         out_.text = text_.str();
         return std::move(out_);
     }
@@ -92,7 +115,6 @@ private:
         for (const Chain::Step& s : chain_.steps)
             for (const Source& from : s.sources)
                 if (is_number(from)) (computes_integers(chain_, s) ? as_int_ : as_float_)[from.index] = true;
-        out_.ints.push_back(shape::element_count(chain_.sizes));
         if (walked_) out_.ints.insert(out_.ints.end(), chain_.sizes.begin(), chain_.sizes.end());
         for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
             const Chain::Input& in = chain_.inputs[i];
@@ -106,16 +128,16 @@ private:
             if (as_int_[i]) out_.ints.push_back(as_integer(*chain_.inputs[i].number, "fuse"));
     }
 
-    void write_head()
+    void write_counts()
     {
-        text_ << "#version 460\n#define OPERANDS " << operands_.size() << "\n#define FLOATS "
-              << out_.floats.size() << '\n';
-        if (texels_) text_ << "#define SLAB\n";
+        text_ << "#define OPERANDS " << operands_.size() << "\n#define FLOATS " << out_.floats.size() << '\n';
+    }
+
+    void write_parts(const char* path)
+    {
         for (const char* part : {"abi", "vocabulary", "dtypes", "index"})
             text_ << "#include \"common/" << part << ".glsl\"\n";
-        text_ << "layout(local_size_x = 128) in;\n"
-              << (texels_ ? "layout(constant_id = 0) const uint PATH = 0;\n" : "")
-              << "#include \"common/elements.glsl\"\n";
+        text_ << path << "#include \"common/elements.glsl\"\n";
     }
 
     static std::string function_name(const Chain::Step& s, bool integer)
@@ -308,7 +330,7 @@ private:
         for (std::size_t r = 0; r < chain_.results.size(); ++r)
             text_ << "    " << vector_of(kind_of(chain_.steps[chain_.results[r]].dtype)) << " r" << r
                   << ";\n";
-        for (const char j : {'x', 'y', 'z', 'w'}) write_call(j);
+        for (const char j : {'x', 'y', 'z', 'w'}) write_call(std::string(".") + j);
         for (std::size_t r = 0; r < chain_.results.size(); ++r) {
             const std::string t = dtype_name(chain_.steps[chain_.results[r]].dtype);
             text_ << "    store_group(o" << chain_.memory_inputs() + r << ", " << t << ", group, bits_of(r"
@@ -317,13 +339,57 @@ private:
         text_ << "}\n";
     }
 
-    void write_call(char j)
+    // start_chain() reads the record and single elements, chain(at) gives the results at element, or group, `at`.
+    void write_chain(bool groups)
+    {
+        std::ostringstream start;
+        std::size_t next_float = 0;
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
+            const Chain::Input& in = chain_.inputs[i];
+            const std::string v = "i" + std::to_string(i), o = "o" + std::to_string(in.operand);
+            if (in.number) {
+                text_ << "float " << v << ";\n";
+                start << "    " << v << " = record.f[" << next_float++ << "];\n";
+                continue;
+            }
+            text_ << "Operand " << o << ";\n";
+            start << "    " << o << " = record.operand[" << in.operand << "];\n";
+            if (walks_[i] != Walk::scalar) continue;
+            text_ << type_of(kind_of(in.dtype)) << ' ' << v << ";\n";
+            start << "    " << v << " = " << loader_of(kind_of(in.dtype)) << '(' << bits(i) << ", "
+                  << dtype_name(in.dtype) << ").x;\n";
+        }
+        text_ << "void start_chain()\n{\n" << start.str() << "}\n";
+        text_ << (groups ? "vec4" : "float") << " chain(uint at)\n{\n";
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
+            if (walks_[i] != Walk::contiguous) continue;
+            const Kind k = kind_of(chain_.inputs[i].dtype);
+            const std::string t = dtype_name(chain_.inputs[i].dtype);
+            const std::string o = "(o" + std::to_string(chain_.inputs[i].operand) + ", " + t + ", at)" +
+                                  (groups ? ", " : "), ") + t + ")";
+            if (groups)
+                text_ << "    const " << vector_of(k) << " i" << i << " = " << loader_of(k) << "(load_group"
+                      << o;
+            else
+                text_ << "    const " << type_of(k) << " i" << i << " = " << loader_of(k)
+                      << "(uvec4(load_element" << o;
+            text_ << (groups ? ";\n" : ".x;\n");
+        }
+        text_ << "    " << (groups ? "vec4" : "float") << " r0;\n";
+        if (groups)
+            for (const char j : {'x', 'y', 'z', 'w'}) write_call(std::string(".") + j);
+        else write_call("");
+        text_ << "    return r0;\n}\n";
+    }
+
+    // `at`: ".x", or nothing where single elements are loaded.
+    void write_call(const std::string& at)
     {
         text_ << "    element(";
         const char* comma = "";
         for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
             if (!chain_.inputs[i].number) {
-                text_ << comma << 'i' << i << '.' << j;
+                text_ << comma << 'i' << i << (single_ && walks_[i] == Walk::scalar ? "" : at);
                 comma = ", ";
                 continue;
             }
@@ -334,7 +400,7 @@ private:
             }
         }
         for (std::size_t r = 0; r < chain_.results.size(); ++r) {
-            text_ << comma << 'r' << r << '.' << j;
+            text_ << comma << 'r' << r << at;
             comma = ", ";
         }
         text_ << ");\n";
@@ -345,6 +411,7 @@ private:
     bool texels_;
     std::vector<Walk> walks_; // by input
     bool walked_ = false;
+    bool single_ = false;                 // one-element operands are no vectors
     std::vector<bool> as_float_, as_int_; // by input: how steps read a number
     FusedKernel out_;
     std::ostringstream text_;
@@ -354,7 +421,24 @@ private:
 
 FusedKernel fused_kernel(const Chain& c, std::span<const View> operands, const device::Capabilities& caps)
 {
-    return Writer(c, operands, caps.prefer_texels).run();
+    return Writer(c, operands, caps.prefer_texels).kernel();
+}
+
+bool fits_reduction(const Chain& c, std::span<const View> operands)
+{
+    if (c.results.size() != 1 || c.steps[c.results[0]].dtype != f32) return false;
+    for (const Chain::Step& s : c.steps)
+        if (computes_integers(c, s)) return false;
+    return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {
+        if (in.number) return true;
+        const Walk w = walk_of(c, in, operands[in.operand].layout.offset);
+        return w == Walk::contiguous || w == Walk::scalar;
+    });
+}
+
+FusedKernel fused_reduction(const Chain& c, std::span<const View> operands, const std::string& kernel)
+{
+    return Writer(c, operands, false).reduction(reduction_variant(kernel));
 }
 
 } // namespace reprise::kernels

@@ -53,6 +53,8 @@ struct LaunchSpec {
     // The kernel serves several launches at once (shaders/common/step.glsl): constant 0 is their number, which is 1
     // here, and the first int a launch's first workgroup, here 0.
     bool batches = false;
+    bool reduces =
+        false; // a first level of shaders/common/reduce.glsl: the fuser may compute its elements in it
     bool texels = false; // needs its operands in the slab, 16-byte aligned, none across a window's edge
 };
 

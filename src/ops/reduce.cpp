@@ -81,7 +81,8 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
                     .operands = {{x, Use::read}, {to, Use::write}},
                     .floats = {},
                     .ints = {r.count, r.outputs, partials},
-                    .groups = ceil_div(r.outputs * partials, workgroup)};
+                    .groups = ceil_div(r.outputs * partials, workgroup),
+                    .reduces = x.dtype == f32};
     for (const auto* list : {&r.kept_sizes, &r.kept_strides, &r.sizes, &r.strides})
         spec.ints.insert(spec.ints.end(), list->begin(), list->end());
     if (layout == Layout::any) return l.launch(std::move(spec));

@@ -1,9 +1,18 @@
-// Elementwise launches get their kernels: one launch, or a preferred one and its fallback.
+// Elementwise launches get their kernels: one launch, or a preferred one and its fallback.  Reductions that a chain went
+// into get a kernel of their own.
 #include "plan/pipeline.hpp"
 
 namespace reprise::plan {
 
 namespace {
+
+std::vector<ops::View> operand_views(const PlanLaunch& l)
+{
+    std::vector<ops::View> views;
+    for (const PlanOperand& o : l.operands)
+        views.push_back({.value = o.value, .dtype = o.dtype, .layout = {{}, {}, o.offset}});
+    return views;
+}
 
 PlanLaunch launch_of(const ops::LaunchSpec& spec, const PlanLaunch& from)
 {
@@ -31,19 +40,16 @@ void choose_kernels(Plan& plan, const device::Capabilities& caps)
         PlanLaunch& l = plan.launches[i];
         const auto first = static_cast<std::uint32_t>(chosen.size());
         moved[i] = first;
-        if (!l.chain) {
-            chosen.push_back(std::move(l));
-            if (chosen.back().fallback_of != no_launch)
-                chosen.back().fallback_of = moved[chosen.back().fallback_of];
+        if (l.chain && !l.reduces) {
+            for (const ops::LaunchSpec& spec : kernels::launches_of(*l.chain, operand_views(l), caps)) {
+                chosen.push_back(launch_of(spec, l));
+                if (chosen.size() - 1 > first) chosen.back().fallback_of = first;
+            }
             continue;
         }
-        std::vector<ops::View> operands;
-        for (const PlanOperand& o : l.operands)
-            operands.push_back({.value = o.value, .dtype = o.dtype, .layout = {{}, {}, o.offset}});
-        for (const ops::LaunchSpec& spec : kernels::launches_of(*l.chain, operands, caps)) {
-            chosen.push_back(launch_of(spec, l));
-            if (chosen.size() - 1 > first) chosen.back().fallback_of = first;
-        }
+        if (l.chain) l.kernel = kernels::reduction_of(*l.chain, operand_views(l), l.kernel, l.floats, caps);
+        if (l.fallback_of != no_launch) l.fallback_of = moved[l.fallback_of];
+        chosen.push_back(std::move(l));
     }
     plan.launches = std::move(chosen);
 }

@@ -17,6 +17,8 @@ using From = Chain::Source::From;
 
 // Kernels that are longer gain nothing: their values no longer fit into registers, and drivers compile for long.
 constexpr std::size_t most_steps = 48, most_operands = 16;
+// A reduction holds a chain's steps 16 times.
+constexpr std::size_t most_reduced_steps = 8;
 // A launch that only shares inputs moves this far: values must not live much longer for it.
 constexpr std::size_t near = 6;
 
@@ -173,8 +175,10 @@ public:
             std::size_t at = j;
             while (plan_.launches[at].chain && join_one(at)) {}
         }
-        drop(plan_, dead_);
         drop_unread();
+        for (std::size_t j = 0; j < plan_.launches.size(); ++j)
+            if (plan_.launches[j].reduces && plan_.launches[j].fallback_of == no_launch) join_reduction(j);
+        drop(plan_, dead_);
     }
 
 private:
@@ -217,16 +221,61 @@ private:
         return true;
     }
 
+    // A chain that is made for one reduction goes into it, as what the reduction loads.
+    void join_reduction(std::size_t j)
+    {
+        const PlanOperand x = plan_.launches[j].operands[0];
+        std::size_t i = j;
+        while (i > 0 && (dead_[i - 1] || !makes(plan_.launches[i - 1], x.value))) --i;
+        if (i-- == 0 || !plan_.launches[i].chain || plan_.launches[i].reduces) return;
+        const PlanLaunch made = plan_.launches[i];
+        if (x.offset != Dim(0) || made.chain->steps.size() > most_reduced_steps ||
+            is_read_elsewhere(x.value, j))
+            return;
+        std::vector<ops::View> operands;
+        for (const PlanOperand& o : made.operands)
+            operands.push_back({.value = o.value, .dtype = o.dtype, .layout = {{}, {}, o.offset}});
+        if (!kernels::fits_reduction(*made.chain, operands)) return;
+        for (std::size_t k = i + 1; k < j; ++k)
+            if (!dead_[k] && conflict(plan_.launches[k], made)) return;
+        for (std::size_t k = j; k == j || (k < plan_.launches.size() && plan_.launches[k].fallback_of == j);
+             ++k) {
+            PlanLaunch& l = plan_.launches[k];
+            l.operands.erase(l.operands.begin());
+            l.operands.insert(l.operands.begin(), made.operands.begin(), made.operands.end() - 1);
+            l.chain = made.chain;
+            l.label = made.label + " + " + l.label;
+        }
+        dead_[i] = true;
+    }
+
+    static bool makes(const PlanLaunch& l, std::uint32_t value)
+    {
+        return std::any_of(l.operands.begin(), l.operands.end(),
+                           [&](const PlanOperand& o) { return writes(o) && o.value == value; });
+    }
+    // By a launch that is not the reduction `j` or its fallback, or by the caller.
+    bool is_read_elsewhere(std::uint32_t value, std::size_t j) const
+    {
+        if (plan_.values[value].place != Place::temporary) return true;
+        for (std::size_t k = 0; k < plan_.launches.size(); ++k)
+            if (!dead_[k] && k != j && plan_.launches[k].fallback_of != j)
+                for (const PlanOperand& o : plan_.launches[k].operands)
+                    if (reads(o) && o.value == value) return true;
+        return false;
+    }
+
     // Results that only steps of their own chain read stay in registers.
     void drop_unread()
     {
         std::vector<bool> read(plan_.values.size(), false);
         for (std::size_t v = 0; v < read.size(); ++v) read[v] = plan_.values[v].place != Place::temporary;
-        for (const PlanLaunch& l : plan_.launches)
-            for (const PlanOperand& o : l.operands)
-                if (reads(o)) read[o.value] = true;
-        for (PlanLaunch& l : plan_.launches) {
-            if (!l.chain || l.chain->results.size() == 1) continue;
+        for (std::size_t i = 0; i < plan_.launches.size(); ++i)
+            for (const PlanOperand& o : plan_.launches[i].operands)
+                if (!dead_[i] && reads(o)) read[o.value] = true;
+        for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
+            PlanLaunch& l = plan_.launches[i];
+            if (dead_[i] || !l.chain || l.chain->results.size() == 1) continue;
             Chain c = *l.chain;
             const std::size_t inputs = c.memory_inputs();
             std::vector<PlanOperand> operands(l.operands.begin(),

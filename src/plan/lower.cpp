@@ -249,6 +249,7 @@ private:
         l.words = spec.words;
         l.in_place = spec.in_place;
         l.batches = spec.batches;
+        l.reduces = spec.reduces;
         l.fallback_of = fallback_of;
         out_.plan.launches.push_back(std::move(l));
     }

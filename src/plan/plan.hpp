@@ -52,6 +52,7 @@ struct PlanLaunch {
     bool words = false;
     bool in_place = false;
     bool batches = false;
+    bool reduces = false; // with a chain: over the chain's elements
     std::string label;
 };
 

@@ -128,6 +128,25 @@ TEST_P(Fuse, StateThatIsReadElsewhereInTheKernelIsNotOverwrittenByIt)
               2u);
 }
 
+TEST_P(Fuse, AChainForOneReductionGoesIntoIt)
+{
+    EXPECT_THAT(launches([](const auto& in) { return Tensors{sum(square(in[0] - in[1]), {1})}; },
+                         {spec({n, 8}), spec({n, 8})}),
+                ElementsAre("sub+square"));
+    EXPECT_EQ(program.arena_bytes({100}), 0u);
+}
+
+TEST_P(Fuse, AChainThatOthersReadStaysBeforeItsReduction)
+{
+    EXPECT_THAT(launches(
+                    [](const auto& in) {
+                        const Tensor y = square(in[0] - in[1]);
+                        return Tensors{sum(y, {1}), y};
+                    },
+                    {spec({n, 8}), spec({n, 8})}),
+                ElementsAre("sub+square", HasSubstr("sum")));
+}
+
 TEST_P(Fuse, LongChainsAreCut)
 {
     const auto list = launches(

@@ -22,12 +22,14 @@ Tensor random_input(const Shape& shape, DType dtype, std::uint64_t seed)
 }
 
 // Both programs at several sizes; `shapes` of n.
-void compare(const TracedFunction& f, const std::vector<Spec>& specs, std::uint64_t seed)
+void compare(const TracedFunction& f, const std::vector<Spec>& specs, std::uint64_t seed,
+             std::int64_t least = 0)
 {
     const Program apart = record_function(f, specs, {.fuse = false});
     const Program fused = record_function(f, specs);
     EXPECT_LE(fused.launches(), apart.launches());
     for (const std::int64_t size : sizes) {
+        if (size < least) continue;
         Tensors in;
         for (const Spec& s : specs) {
             Shape shape;
@@ -106,6 +108,22 @@ TEST(Fused, ViewsOfAllKinds)
             return Tensors{relu(z), (z + in[2].unsqueeze(1)).reshape({-1}) * 2, in[0] * z.transpose(0, 1)};
         },
         {spec({n, 3}), spec({n, 7}), spec({3})}, 40);
+}
+
+// Every way in which a reduction loads: rows, columns, single elements; whole or ragged; in one level and in two.
+TEST(Fused, ChainsInReductions)
+{
+    const Dim n = symbol("n");
+    const auto reduced = [](std::vector<std::int64_t> dims) {
+        return [dims](const Tensors& in) {
+            return Tensors{sum(square(in[0] - in[1]), dims), amax(cast(cast(in[0], f16), f32) * in[1], dims)};
+        };
+    };
+    using Dimensions = std::vector<std::int64_t>;
+    const std::vector<std::pair<Shape, Dimensions>> cases = {
+        {{n, 8}, {1}}, {{n, 8}, {0}}, {{5, n}, {-1}}, {{n, 3}, {0}}, {{300, n}, {0, 1}}};
+    std::uint64_t seed = 60;
+    for (const auto& [shape, dims] : cases) compare(reduced(dims), {spec(shape), spec(shape)}, seed += 10, 1);
 }
 
 // Forward, backward and update of whole steps: losses and, in the end, all state.

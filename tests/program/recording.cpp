@@ -214,7 +214,7 @@ TEST(Recording, OnADeviceThatIsNotTheDefault)
 TEST(Recording, PrintsItself)
 {
     const Program p =
-        record([](Tensor x) { return sum(tanh(x), {0}) * sum(x); }, {spec({symbol("rows"), 3})});
+        record([](Tensor x) { return matmul(tanh(x), x.t()) * 2; }, {spec({symbol("rows"), 3})});
     EXPECT_THAT(p.text(), HasSubstr("rows * 3"));
     EXPECT_THAT(p.text(), HasSubstr("epoch 0"));
     EXPECT_THAT(p.dot(), HasSubstr("digraph"));

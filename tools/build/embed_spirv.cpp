@@ -102,10 +102,12 @@ std::string registry(const std::vector<std::filesystem::path>& list)
            entries + "    };\n    return all;\n}\n\n}\n";
 }
 
-// A line of GLSL as a C++ literal, without its comment; empty where nothing is left.
+// A line of GLSL as a C++ literal, without its comment but for a list of variants; empty where nothing is left, and for
+// what the text that includes it says itself.
 std::string literal_line(std::string line)
 {
-    line = line.substr(0, line.find("//"));
+    if (line.rfind("#version", 0) == 0 || line.rfind("#extension GL_GOOGLE_include", 0) == 0) return {};
+    if (line.rfind("// variants:", 0) != 0) line = line.substr(0, line.find("//"));
     line.erase(line.find_last_not_of(" \t\r") + 1);
     if (line.empty()) return {};
     std::string out = "\"";
