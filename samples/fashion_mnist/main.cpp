@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int exit_interrupted = 130; // as shells have it
+constexpr const char* weights_name = "fashion_mnist.safetensors";
+constexpr const char* picture_name = "training.svg";
+constexpr const char* figures_name = "metrics.json";
 
 std::string device_text(const rp::Device& device)
 {
@@ -33,19 +36,20 @@ void make_folder(const fs::path& folder)
         throw rp::Error(rp::ErrorKind::file, "The folder (" + folder.string() +
                                                  ") for the results can't be made: " +
                                                  (error ? error.message() : "a file has its name") + ".");
-    const rp::WholeFile probe(folder / "metrics.json"); // now, not after the training
+    for (const char* name : {weights_name, picture_name, figures_name})
+        const rp::WholeFile probe(folder / name); // now, not after the training
 }
 
 int run(const Options& options)
 {
     if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
-    const fs::path out = options.out, weights = out / "fashion_mnist.safetensors";
+    const fs::path out = options.out, weights = out / weights_name;
     const rp::data::TrainTest data = rp::data::fashion_mnist(options.data);
     make_folder(out);
-    std::cout << "Device: " << device << std::endl;
 
     const rp::train::Interrupt interrupt;
+    std::cout << "Device: " << device << std::endl;
     ProgressBar bar(std::cout, is_terminal_stdout());
     const Reporter reporter{
         .step = [&](const Progress& p) { bar.show(p); },
@@ -61,8 +65,8 @@ int run(const Options& options)
     };
     const History history = train(options, data, weights, reporter);
     bar.clear();
-    if (!history.loss.empty()) rp::train::save_svg(out / "training.svg", picture(history, device));
-    figures(history, options, device).save(out / "metrics.json");
+    if (!history.loss.empty()) rp::train::save_svg(out / picture_name, picture(history, device));
+    figures(history, options, device).save(out / figures_name);
     if (history.interrupted) {
         std::cout << "Interrupted after " << history.loss.size() << " steps; ";
         if (history.test_accuracy.empty())
@@ -75,8 +79,8 @@ int run(const Options& options)
     std::printf("Test accuracy: %.2f %%  (%lld parameters, %.0f images/s, %s of training)\n",
                 100 * history.test_accuracy.back(), static_cast<long long>(history.parameters),
                 history.images_per_second, duration(history.train_seconds).c_str());
-    std::printf("Results: %s with fashion_mnist.safetensors, training.svg and metrics.json\n",
-                out.string().c_str());
+    std::printf("Results: %s with %s, %s and %s\n", out.string().c_str(), weights_name, picture_name,
+                figures_name);
     return 0;
 }
 

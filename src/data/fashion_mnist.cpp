@@ -36,6 +36,8 @@ ImageDataset load(const std::filesystem::path& directory, const std::string& par
     if (wrong != set.labels.end())
         detail::fail(ErrorKind::file, "fashion_mnist", "The file (", labels.string(), ") has the label (",
                      *wrong, "), but the classes are 0 to 9.");
+    if (set.size() == 0)
+        detail::fail(ErrorKind::file, "fashion_mnist", "The file (", images.string(), ") has no images.");
     if (set.height != 28 || set.width != 28)
         detail::fail(ErrorKind::file, "fashion_mnist", "The file (", images.string(), ") has images of ",
                      set.height, " x ", set.width, ", but those of Fashion-MNIST are 28 x 28.");

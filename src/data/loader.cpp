@@ -44,7 +44,9 @@ ImageDataset ImageDataset::first(std::int64_t count) const
     if (count < 0) fail(ErrorKind::argument, "first", "The count (", count, ") must be at least 0.");
     const std::int64_t taken = std::min(count, size());
     ImageDataset out{channels, height, width, {}, {}};
-    out.pixels.assign(pixels.begin(), pixels.begin() + taken * channels * height * width);
+    const std::int64_t values =
+        size() > 0 ? static_cast<std::int64_t>(pixels.size()) / size() : 0; // of an image
+    out.pixels.assign(pixels.begin(), pixels.begin() + taken * values);
     out.labels.assign(labels.begin(), labels.begin() + taken);
     return out;
 }
