@@ -166,6 +166,11 @@ public:
     virtual void fail_next(const std::string& kind, std::uint32_t n, Fault) = 0;
     virtual void clear_faults() = 0;
     virtual bool lost() const = 0;
+
+    // The process ends, and with it what the driver keeps in static storage, but something still holds this device:
+    // waits until it is idle, then leaves its driver objects to the system.  Memory and recordings may go after
+    // that without a call of the driver; all else throws Error(device_lost).
+    virtual void abandon() noexcept {}
 };
 
 } // namespace reprise::device

@@ -18,6 +18,7 @@ struct Open {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<program::Context>> contexts; // by id
     std::shared_ptr<program::Context> standard;
+    std::vector<std::weak_ptr<device::Device>> opened; // reset ones too
 };
 
 Open& open_devices()
@@ -30,9 +31,16 @@ void close_devices()
 {
     Open& o = open_devices();
     std::map<std::string, std::shared_ptr<program::Context>> contexts;
-    std::lock_guard lock(o.mutex);
-    contexts.swap(o.contexts);
-    o.standard = nullptr;
+    std::vector<std::weak_ptr<device::Device>> opened;
+    {
+        std::lock_guard lock(o.mutex);
+        contexts.swap(o.contexts);
+        opened.swap(o.opened);
+        o.standard = nullptr;
+    }
+    contexts.clear();
+    for (const auto& device : opened) // tensors and programs in static storage outlive this
+        if (const auto held = device.lock()) held->abandon();
 }
 
 // Drivers tear themselves down when the process ends, so devices must be closed before.  What is registered after a
@@ -46,6 +54,7 @@ std::shared_ptr<program::Context> context_of(const std::shared_ptr<device::Devic
     auto& context = o.contexts[d->capabilities().id];
     if (!context || context->device() != d) {
         context = std::make_shared<program::Context>(d);
+        o.opened.push_back(d);
         close_before_the_driver_ends();
     }
     return context;

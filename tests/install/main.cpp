@@ -10,6 +10,10 @@
 
 namespace rp = reprise;
 
+// These outlive main(), and what drivers keep in static storage.
+static rp::Tensor kept;
+static rp::Program program;
+
 int main()
 {
     try {
@@ -32,6 +36,9 @@ int main()
 #endif
         std::printf("atan2 on %s: %s\n", rp::default_device().description().c_str(),
                     right ? "right" : "wrong");
+        program = rp::record([](rp::Tensor t) { return t * 2; }, {rp::spec({rp::symbol("n")})});
+        kept = program(b);
+        kept.eval();
         return right ? 0 : 1;
     } catch (const rp::Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -1,4 +1,4 @@
-# Builds and runs the consumer of this folder:
+# Builds the consumer of this folder; a ctest entry of each driver runs it:
 #   cmake -D MODE=package -D BUILD=<build tree of Reprise> -D SCRATCH=<folder> [-D CXX= -D TYPE= -D LAUNCHER=] -P run.cmake
 #   cmake -D MODE=subdirectory -D SCRATCH=<folder> ... -P run.cmake
 function(run)
@@ -18,4 +18,3 @@ endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/consumer -G ${GENERATOR}
     -D CMAKE_BUILD_TYPE=${TYPE} -D CMAKE_CXX_COMPILER=${CXX} ${where})
 run(${CMAKE_COMMAND} --build ${SCRATCH}/consumer --target consumer --parallel)
-run(${SCRATCH}/consumer/consumer)

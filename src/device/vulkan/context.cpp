@@ -39,8 +39,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
       parameters(device, MemoryUse::parameters, 1 * mebi, "reprise parameters"),
       blocks(device, MemoryUse::device, 1 * mebi, "reprise blocks"),
       readback(device, MemoryUse::readback, 1 * mebi, "reprise readback"), arenas(device),
-      pipelines(device, slab.pipeline_layout()),
-      memory(device, slab, default_limit(physical), [this] { drain(); }),
+      pipelines(device, slab.pipeline_layout()), memory(device, slab, default_limit(physical), [this] { drain(); }),
       transfers(device, queue, memory, arenas, staging, readback),
       direct_parameters(host_sees_local_memory(device))
 {}
@@ -61,6 +60,12 @@ Ticket Context::submit(std::span<const VkCommandBuffer> lists, std::size_t per_b
     }
     queue.collect();
     return ticket;
+}
+
+void Context::abandon() noexcept
+{
+    queue.collect_all();
+    device.abandon();
 }
 
 void Context::drain()

@@ -194,6 +194,12 @@ Instance::~Instance()
     }
 }
 
+void Instance::abandon() noexcept
+{
+    owned_ = false;
+    messenger_ = VK_NULL_HANDLE;
+}
+
 std::vector<VkPhysicalDevice> Instance::physical_devices() const
 {
     return all<VkPhysicalDevice>([this](std::uint32_t* n, VkPhysicalDevice* p) {

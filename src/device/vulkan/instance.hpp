@@ -41,6 +41,7 @@ public:
     const InstanceFunctions& functions() const noexcept { return functions_; }
     bool names_objects() const noexcept { return functions_.vkSetDebugUtilsObjectNameEXT != nullptr; }
     std::vector<VkPhysicalDevice> physical_devices() const;
+    void abandon() noexcept; // is not destroyed
     // All functions of a device, called without the loader in between.
     VolkDeviceTable device_functions(VkDevice) const;
 

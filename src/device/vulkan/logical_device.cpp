@@ -50,6 +50,38 @@ LogicalDevice::~LogicalDevice()
     }
 }
 
+namespace {
+template <class... Arguments> VKAPI_ATTR void VKAPI_CALL nothing(Arguments...) {}
+template <class... Arguments> VKAPI_ATTR VkResult VKAPI_CALL succeed(Arguments...) { return VK_SUCCESS; }
+VKAPI_ATTR VkResult VKAPI_CALL all_done(VkDevice, VkSemaphore, std::uint64_t* value)
+{
+    *value = ~std::uint64_t{0};
+    return VK_SUCCESS;
+}
+} // namespace
+
+// What destructors and housekeeping call; all else asks the checker first.
+void LogicalDevice::abandon() noexcept
+{
+    health.set_lost();
+    vk.vkDestroyBuffer = nothing;
+    vk.vkDestroyBufferView = nothing;
+    vk.vkDestroyCommandPool = nothing;
+    vk.vkDestroyDescriptorPool = nothing;
+    vk.vkDestroyDescriptorSetLayout = nothing;
+    vk.vkDestroyDevice = nothing;
+    vk.vkDestroyPipeline = nothing;
+    vk.vkDestroyPipelineLayout = nothing;
+    vk.vkDestroyQueryPool = nothing;
+    vk.vkDestroySemaphore = nothing;
+    vk.vkDestroyShaderModule = nothing;
+    vk.vkFreeMemory = nothing;
+    vk.vkResetCommandPool = succeed;
+    vk.vkWaitSemaphores = succeed;
+    vk.vkGetSemaphoreCounterValue = all_done;
+    instance_->abandon();
+}
+
 std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,
                                          VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted) const
 {

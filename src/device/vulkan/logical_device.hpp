@@ -40,6 +40,9 @@ public:
     // Null without labels.
     const InstanceFunctions* labels() const noexcept { return labels_ ? &instance_->functions() : nullptr; }
 
+    // From here on no function reaches the driver; the device is lost and its objects stay.
+    void abandon() noexcept;
+
     VolkDeviceTable vk{};
     mutable Health health;
     const Checker check{health};
