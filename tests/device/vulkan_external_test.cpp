@@ -100,6 +100,9 @@ TEST_F(Application, MayEnableTheLeast)
     EXPECT_EQ(device->capabilities().window_bytes, 0u) << "nothing may index the windows";
     EXPECT_FALSE(device->capabilities().float64 || device->capabilities().prefer_texels);
     compute(*device);
+    LaunchDeclaration with_windows = affine_launch();
+    with_windows.kernel = {"elementwise_add_fwd_plain", {0}, nullptr};
+    expect_error(ErrorKind::unsupported, [&] { device->record(std::vector{with_windows}, {}); });
 }
 
 TEST_F(Application, IsToldWhatIsMissing)

@@ -182,6 +182,31 @@ TEST_P(VulkanMemory, EmptyBlocksMakeRoomForALargerOne)
     EXPECT_LE(context().memory.usage().reserved, capabilities().memory_bytes);
 }
 
+TEST_P(VulkanMemory, BlocksThatCouldNotGoAreNotFoundAgain)
+{
+    if (capabilities().memory_bytes > 4096 * mebi) {
+        GTEST_SKIP() << "would take more memory than a test should";
+    }
+    options_.slab_bytes = 64 * mebi;
+    device_.reset();
+    reopen();
+    {
+        const auto a = device_->allocate(640 * mebi), b = device_->allocate(704 * mebi);
+        upload(*device_, b->address, std::vector<int>{1});
+    }
+    device_->fail_next("submit", 1, Device::Fault::out_of_memory); // of the upload that waits
+    if (context().device.imitates_discrete()) {
+        expect_error(ErrorKind::out_of_memory, [&] { device_->allocate(1000 * mebi); });
+    }
+    device_->clear_faults();
+    const auto c = device_->allocate(1000 * mebi), d = device_->allocate(300 * mebi);
+    for (const auto* memory : {&c, &d}) {
+        upload(*device_, (*memory)->address + 200 * mebi, std::vector<int>{5});
+        EXPECT_EQ(download<int>(*device_, (*memory)->address + 200 * mebi, 1), std::vector<int>{5});
+    }
+    context().memory.verify();
+}
+
 TEST_P(VulkanMemory, ReadableMemoryNeedsNoDownload)
 {
     const auto out = device_->allocate_readable(1024);

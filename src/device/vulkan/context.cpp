@@ -39,7 +39,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
       parameters(device, MemoryUse::parameters, 1 * mebi, "reprise parameters"),
       blocks(device, MemoryUse::device, 1 * mebi, "reprise blocks"),
       readback(device, MemoryUse::readback, 1 * mebi, "reprise readback"), arenas(device),
-      pipelines(device, slab.pipeline_layout()), memory(device, slab, default_limit(physical), [this] { drain(); }),
+      pipelines(device, slab), memory(device, slab, default_limit(physical), [this] { drain(); }),
       transfers(device, queue, memory, arenas, staging, readback),
       direct_parameters(host_sees_local_memory(device))
 {}

@@ -97,12 +97,15 @@ void DeviceMemory::trim()
     if (empty.empty()) {
         return;
     }
-    drain_(); // work in flight may still use what the host has freed
-    const std::unique_lock lock(mutex_);
-    for (const std::uint32_t block : empty) {
-        places_.erase(further_[block]->address());
-        further_[block].reset();
+    {
+        const std::unique_lock lock(mutex_);
+        for (const std::uint32_t block : empty) {
+            places_.erase(further_[block]->address());
+            removed_.push_back(std::move(further_[block]));
+        }
     }
+    drain_(); // work in flight may still use what the host has freed; where this throws, they wait
+    removed_.clear();
 }
 
 void DeviceMemory::add_place(Address address, const Place& place)

@@ -46,6 +46,7 @@ private:
     mutable std::shared_mutex mutex_;
     std::map<Address, Place> places_;              // blocks and added ranges
     std::vector<std::unique_ptr<Buffer>> further_; // by number of block; 0, the slab, is null
+    std::vector<std::unique_ptr<Buffer>> removed_; // under growth_: the device may still use them
 };
 
 } // namespace reprise::device::vulkan

@@ -25,6 +25,23 @@ std::span<const std::uint32_t> embedded_words(const std::string& name)
     return found->second;
 }
 
+// Whether the module has a variable with the binding of the slab's windows.
+bool sees_windows(std::span<const std::uint32_t> words)
+{
+    constexpr std::uint32_t header = 5, decorate = 71, binding = 33, windows = 1;
+    for (std::size_t at = header; at < words.size();) {
+        const std::uint32_t opcode = words[at] & 0xFFFF, length = words[at] >> 16;
+        if (length == 0 || length > words.size() - at) {
+            return false; // the driver says what is wrong with it
+        }
+        if (opcode == decorate && length == 4 && words[at + 2] == binding && words[at + 3] == windows) {
+            return true;
+        }
+        at += length;
+    }
+    return false;
+}
+
 } // namespace
 
 PipelineCache::~PipelineCache()
@@ -56,7 +73,14 @@ std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> la
 
 VkPipeline PipelineCache::get(const Kernel& kernel)
 {
-    Entry& e = entry(kernel);
+    Entry& e = entry(kernel.name);
+    if (e.windows && !slab_.has_windows()) {
+        reprise::detail::fail(
+            ErrorKind::unsupported, "record", "The kernel (", kernel.name, ") needs (", window_count,
+            ") storage buffers at once and shaderStorageBufferArrayDynamicIndexing, which ",
+            device_.physical().properties.deviceName,
+            " lacks or the application has not enabled: enable all that RequiredFeatures has.");
+    }
     for (const Variant& v : e.variants) {
         if (v.constants == kernel.constants) {
             return v.pipeline;
@@ -68,18 +92,19 @@ VkPipeline PipelineCache::get(const Kernel& kernel)
     return e.variants.back().pipeline;
 }
 
-PipelineCache::Entry& PipelineCache::entry(const Kernel& kernel)
+PipelineCache::Entry& PipelineCache::entry(const std::string& name)
 {
-    const auto found = entries_.find(kernel.name);
+    const auto found = entries_.find(name);
     if (found != entries_.end()) {
         return found->second;
     }
-    Entry& e = entries_[kernel.name];
+    Entry& e = entries_[name];
     try {
-        e.module = make_module(kernel.name, kernel.code ? std::span<const std::uint32_t>(*kernel.code)
-                                                        : embedded_words(kernel.name));
+        const std::span<const std::uint32_t> words = embedded_words(name);
+        e.module = make_module(name, words);
+        e.windows = sees_windows(words);
     } catch (...) {
-        entries_.erase(kernel.name);
+        entries_.erase(name);
         throw;
     }
     return e;
@@ -98,6 +123,7 @@ void PipelineCache::register_kernel(const std::string& name, std::vector<std::ui
     }
     Entry fresh;
     fresh.module = make_module(name, words);
+    fresh.windows = sees_windows(words);
     fresh.words = std::move(words);
     if (old != entries_.end()) {
         replaced_.push_back(std::move(old->second));
@@ -139,7 +165,7 @@ VkPipeline PipelineCache::make_pipeline(VkShaderModule module, const Kernel& ker
     info.stage.module = module;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = map.empty() ? nullptr : &specialization;
-    info.layout = layout_;
+    info.layout = slab_.pipeline_layout();
     VkPipeline pipeline = VK_NULL_HANDLE;
     device_.check("record", "vkCreateComputePipelines", [&] {
         return device_.vk.vkCreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1, &info, nullptr,

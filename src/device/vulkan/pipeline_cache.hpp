@@ -1,6 +1,6 @@
 // Pipelines by kernel name and specialization constants, made when first asked for.  Thread-safe.
 #pragma once
-#include "device/vulkan/logical_device.hpp"
+#include "device/vulkan/slab.hpp"
 #include <mutex>
 #include <span>
 #include <unordered_map>
@@ -9,7 +9,7 @@ namespace reprise::device::vulkan {
 
 class PipelineCache {
 public:
-    PipelineCache(const LogicalDevice& device, VkPipelineLayout layout) : device_(device), layout_(layout) {}
+    PipelineCache(const LogicalDevice& device, const Slab& slab) : device_(device), slab_(slab) {}
     ~PipelineCache();
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
@@ -30,14 +30,15 @@ private:
         VkShaderModule module = VK_NULL_HANDLE;
         std::vector<Variant> variants;
         std::vector<std::uint32_t> words{}; // of a registered kernel
+        bool windows = false;               // it sees the slab's
     };
     VkPipeline get(const Kernel&);
-    Entry& entry(const Kernel&);
+    Entry& entry(const std::string& name);
     VkShaderModule make_module(const std::string& name, std::span<const std::uint32_t> words);
     VkPipeline make_pipeline(VkShaderModule, const Kernel&);
 
     const LogicalDevice& device_;
-    VkPipelineLayout layout_;
+    const Slab& slab_;
     mutable std::mutex mutex_;
     std::unordered_map<std::string, Entry> entries_;
     std::vector<Entry> replaced_; // by register_kernel(); recordings may use them
