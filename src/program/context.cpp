@@ -235,6 +235,7 @@ void Context::flush()
     for (const auto& n : alive)
         if (n.use_count() > inside[n.get()] + 1)
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
+    alive.clear(); // what only these nodes refer to must not seem to be referred to
     compute(targets);
 }
 

@@ -1,6 +1,7 @@
 // A device as the graph sees it: it computes pending nodes by planning and running them, and holds what they
 // gave.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -47,7 +48,7 @@ private:
     std::recursive_mutex mutex_; // of evaluation; user code never runs under it
     std::mutex queue_mutex_;
     std::vector<std::weak_ptr<const graph::Node>> queue_; // appended since the last flush
-    std::uint64_t plans_ = 0, launches_ = 0;
+    std::atomic<std::uint64_t> plans_ = 0, launches_ = 0;
 };
 
 } // namespace reprise::program

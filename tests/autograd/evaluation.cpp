@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <reprise/autograd.hpp>
 #include <reprise/ops.hpp>
 
@@ -140,6 +142,16 @@ TEST_F(Memory, OfForwardWithoutATapeIsNotKept)
     const Tensor loss = sum(tanh(matmul(w, w)));
     loss.eval();
     EXPECT_LE(live(), before + 1024);
+}
+
+TEST_F(Memory, OfALongQueueIsThatOfItsResults)
+{
+    Tensor x = test::random_tensor({4096}, 1);
+    x.eval();
+    const std::uint64_t before = live(), peak = default_device().peak_bytes();
+    for (int i = 0; i < 5000; ++i) x = x * 0.5; // 16 KiB each
+    x.eval();
+    EXPECT_LE(default_device().peak_bytes(), std::max(peak, before + 64 * 16 * 1024));
 }
 
 TEST(Evaluation, ALongQueueIsWorkedOff)
