@@ -50,7 +50,8 @@ std::vector<DeviceDescription> devices();
 // REPRISE_DEVICE if set, else the best device: discrete, integrated, virtual, software.  Opened at first use.
 Device default_device();
 void set_default_device(const Device&);
-// After Error(device_lost): forgets the lost device, so that Device(name) opens it anew.
+// After Error(device_lost): forgets the lost device, so that Device(name) opens it anew.  Throws Error(device) for a
+// name that does not exist.
 void reset_device(const std::string& name);
 
 // Counted since the process started, over all devices.

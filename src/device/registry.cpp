@@ -61,6 +61,17 @@ std::string resolve(Registry& r, const std::string& id)
     return id;
 }
 
+[[noreturn]] void fail_unknown(Registry& r, const char* op, const std::string& id)
+{
+    std::string names;
+    for (const Listed& entry : listed(r)) {
+        names += names.empty() ? " " : ", ";
+        names += entry.id + (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
+    }
+    reprise::detail::fail(ErrorKind::device, op, "There is no device (", id, ") to be had: there are", names,
+                          ".");
+}
+
 std::shared_ptr<Device> make(Registry& r, const std::string& id, const DeviceOptions& options)
 {
     if (id == "reference") {
@@ -75,13 +86,7 @@ std::shared_ptr<Device> make(Registry& r, const std::string& id, const DeviceOpt
             return vulkan::open_device(i, options); // Vulkan's come first
         }
     }
-    std::string names;
-    for (const Listed& entry : list) {
-        names += names.empty() ? " " : ", ";
-        names += entry.id + (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
-    }
-    reprise::detail::fail(ErrorKind::device, "open", "There is no device (", id, ") to be had: there are",
-                          names, ".");
+    fail_unknown(r, "open", id);
 }
 
 } // namespace
@@ -123,7 +128,11 @@ void reset(const std::string& id)
 {
     Registry& r = registry();
     const std::lock_guard lock(r.mutex);
-    r.open.erase(resolve(r, id));
+    const std::string name = resolve(r, id);
+    const auto is_named = [&](const Listed& entry) { return entry.id == name; };
+    if (r.open.erase(name) == 0 && std::none_of(listed(r).begin(), listed(r).end(), is_named)) {
+        fail_unknown(r, "reset", id);
+    }
     r.list.clear();
 }
 

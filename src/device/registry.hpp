@@ -23,7 +23,8 @@ std::string default_id();
 // Throws Error(device) with all the names there are for one that is not among them.
 std::shared_ptr<Device> open(const std::string& id, const DeviceOptions& = {});
 
-// The next open() makes a new device: after a device was lost.  Who holds the old one keeps it.
+// The next open() makes a new device: after a device was lost.  Who holds the old one keeps it.  Throws
+// Error(device) for a name that is not among them.
 void reset(const std::string& id);
 
 } // namespace reprise::device

@@ -36,12 +36,15 @@ TEST(Registry, OneObjectForOneName)
 TEST(Registry, UnknownNamesGetTheList)
 {
     for (const char* name : {"vulkan:99", "cuda:7", "", "vulcan"}) {
-        try {
-            open(name);
-            FAIL() << name;
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), ErrorKind::device);
-            EXPECT_NE(std::string(error.what()).find("reference"), std::string::npos) << error.what();
+        for (const std::function<void()>& call :
+             {std::function<void()>([=] { open(name); }), std::function<void()>([=] { reset(name); })}) {
+            try {
+                call();
+                ADD_FAILURE() << name;
+            } catch (const Error& error) {
+                EXPECT_EQ(error.kind(), ErrorKind::device);
+                EXPECT_NE(std::string(error.what()).find("reference"), std::string::npos) << error.what();
+            }
         }
     }
 }
