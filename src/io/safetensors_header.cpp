@@ -36,11 +36,14 @@ template <class... Parts> [[noreturn]] void malformed(const std::string& file, c
                  ") is no valid safetensors file: ", parts..., ".");
 }
 
-// JSON keeps the last of equal keys; here they are an error, so that no tensor is lost unseen.
+// JSON keeps the last of equal keys; here they are an error, so that no tensor is lost unseen.  So is nesting that
+// the format has no use for: what quotes a value walks it by recursion.
 Json parse_json(std::string_view text, const std::string& file)
 {
     std::vector<std::set<std::string>> keys; // of the objects that are open
-    const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+    constexpr int deepest = 3;               // {name: {key: [number]}}
+    const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
+        if (depth > deepest) malformed(file, "its header is nested deeper than ", deepest, " levels");
         if (event == Json::parse_event_t::object_start) keys.emplace_back();
         if (event == Json::parse_event_t::object_end) keys.pop_back();
         if (event == Json::parse_event_t::key) {

@@ -1,7 +1,8 @@
 // The header of a safetensors file: JSON text, knows nothing of tensors or devices.
 //   file    = u64 little-endian length of the header, header, data
-// header  = {"__metadata__": {text: text}, name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin,
-// end]}} Offsets count from the start of the data, which the tensors fill without holes.
+//   header  = {"__metadata__": {text: text}, name: entry, ...}
+//   entry   = {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}
+// Offsets count from the start of the data, which the tensors fill without holes.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -84,6 +84,7 @@ TEST_F(WholeFileTest, TellsWhereItCannotBe)
     std::filesystem::create_directory(scratch / "d");
     EXPECT_EQ(error_of([&] { return WholeFile(scratch / "d"), 0; }).kind, ErrorKind::file);
     EXPECT_EQ(error_of([&] { return WholeFile(""), 0; }).kind, ErrorKind::file);
+    EXPECT_EQ(error_of([&] { return WholeFile(scratch / std::string(5000, 'x')), 0; }).kind, ErrorKind::file);
     EXPECT_EQ(scratch.files(), 1u); // the folder d
 }
 
