@@ -39,6 +39,17 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 void reference(const ReferenceArguments& a)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    if (is_integer(x.dtype)) {
+        std::vector<std::int64_t> largest(static_cast<std::size_t>(y.count()),
+                                          std::numeric_limits<std::int64_t>::min());
+        for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
+            std::int64_t& best = largest[static_cast<std::size_t>(o)];
+            best = std::max(best, x.get_whole(at));
+        });
+        for (std::size_t o = 0; o < largest.size(); ++o)
+            y.set_whole(y.offset(static_cast<std::int64_t>(o)), largest[o]);
+        return;
+    }
     std::vector<double> largest(static_cast<std::size_t>(y.count()),
                                 -std::numeric_limits<double>::infinity());
     for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {

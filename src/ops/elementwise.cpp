@@ -1,4 +1,5 @@
 // The elementwise ops: one Op for each row of the table and one for each of its derivatives.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
@@ -118,6 +119,15 @@ void lower(Lowering& l, const Node& n)
     l.elementwise(*n.op, in, l.output());
 }
 
+// The formula of the row in integers, where all of its inputs and its result are.
+IntegerFormula integer_formula(const ReferenceArguments& a)
+{
+    const auto is_whole = [](const HostTensor& t) { return !is_floating(t.dtype); };
+    const bool whole =
+        a.op->part == 0 && is_whole(a.outputs[0]) && std::all_of(a.inputs.begin(), a.inputs.end(), is_whole);
+    return whole ? find_integer_formula(a.op->name) : nullptr;
+}
+
 void reference(const ReferenceArguments& a)
 {
     const Op& op = *a.op;
@@ -132,6 +142,14 @@ void reference(const ReferenceArguments& a)
         for (std::size_t d = 0; d < t.sizes.size(); ++d)
             if (t.sizes[d] != out.sizes[d]) t.strides[d] = 0;
         t.sizes = out.sizes;
+    }
+    if (const IntegerFormula formula = integer_formula(a)) {
+        std::array<std::int64_t, max_arity> whole{};
+        for (std::int64_t i = 0, count = out.count(); i < count; ++i) {
+            for (std::size_t k = 0; k < in.size(); ++k) whole[k] = in[k].get_whole(in[k].offset(i));
+            out.set_whole(out.offset(i), formula(whole.data()));
+        }
+        return;
     }
     std::array<double, max_arity + 2> v{};
     const auto arity = static_cast<std::size_t>(row.arity());

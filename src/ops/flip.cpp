@@ -50,7 +50,7 @@ void reference(const ReferenceArguments& a)
     for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
     for (std::int64_t i = 0; i < y.count(); ++i) {
         const std::int64_t at = i / inner % y.sizes[dim];
-        y.put(i, x.at(i + (y.sizes[dim] - 1 - 2 * at) * inner));
+        y.copy(y.offset(i), x, x.offset(i + (y.sizes[dim] - 1 - 2 * at) * inner));
     }
 }
 

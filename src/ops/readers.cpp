@@ -86,6 +86,56 @@ using namespace native;
 #include "ops/readers.inc"
 } // namespace on_native
 
+namespace on_integers {
+struct Whole { // wraps
+    std::int64_t value;
+    Whole(std::int64_t v) : value(v) {}
+    explicit operator bool() const { return value != 0; }
+    std::uint64_t bits() const { return static_cast<std::uint64_t>(value); }
+    static Whole of(std::uint64_t bits) { return static_cast<std::int64_t>(bits); }
+    friend Whole operator+(Whole a, Whole b) { return of(a.bits() + b.bits()); }
+    friend Whole operator-(Whole a, Whole b) { return of(a.bits() - b.bits()); }
+    friend Whole operator*(Whole a, Whole b) { return of(a.bits() * b.bits()); }
+    Whole operator-() const { return of(0 - bits()); }
+    friend auto operator<=>(Whole, Whole) = default;
+};
+using real = Whole;
+bool rp_is_nonzero(Whole x) { return x.value != 0; }
+Whole rp_select(bool c, Whole a, Whole b) { return c ? a : b; }
+Whole rp_abs(Whole x) { return x.value < 0 ? -x : x; }
+Whole rp_sign(Whole x) { return std::int64_t{x.value > 0} - std::int64_t{x.value < 0}; }
+Whole rp_max(Whole a, Whole b) { return a > b ? a : b; }
+Whole rp_min(Whole a, Whole b) { return a < b ? a : b; }
+
+// The last input tells whether a row takes integers.
+#define FORMULA_F(name, formula, ...)
+#define FORMULA_B(name, formula, ...)
+#define FORMULA_N(name, formula, ...)                                                                        \
+    std::int64_t name(const std::int64_t* v) { __VA_ARGS__ return Whole(formula).value; }
+#define INPUT(k, type, name) const TYPE_##type name(static_cast<TYPE_##type>(v[k]));
+#define TYPE_F Whole
+#define TYPE_N Whole
+#define TYPE_B bool
+#define UNARY(name, out, tx, f, ...) FORMULA_##tx(name, f, INPUT(0, tx, x))
+#define BINARY(name, out, ta, tb, f, ...) FORMULA_##tb(name, f, INPUT(0, ta, a) INPUT(1, tb, b))
+#define TERNARY(name, out, ta, tb, tc, f, ...)                                                               \
+    FORMULA_##tc(name, f, INPUT(0, ta, a) INPUT(1, tb, b) INPUT(2, tc, c))
+#include <reprise/elementwise.def>
+#undef FORMULA_N
+
+const std::unordered_map<std::string_view, IntegerFormula>& formulas()
+{
+#define FORMULA_N(name, ...) {#name, name},
+#define UNARY(name, out, tx, ...) FORMULA_##tx(name, )
+#define BINARY(name, out, ta, tb, ...) FORMULA_##tb(name, )
+#define TERNARY(name, out, ta, tb, tc, ...) FORMULA_##tc(name, )
+    static const std::unordered_map<std::string_view, IntegerFormula> all = {
+#include <reprise/elementwise.def>
+    };
+    return all;
+}
+} // namespace on_integers
+
 template <class Real> using Names = std::unordered_map<std::string_view, const BasicRow<Real>*>;
 
 template <class Real> const BasicRow<Real>* find(const Names<Real>& names, std::string_view name)
@@ -114,6 +164,11 @@ const NativeRow* find_native_row(std::string_view name) noexcept
 {
     static const Names<float> names = names_of(on_native::rows());
     return find(names, name);
+}
+IntegerFormula find_integer_formula(std::string_view name) noexcept
+{
+    const auto found = on_integers::formulas().find(name);
+    return found == on_integers::formulas().end() ? nullptr : found->second;
 }
 
 } // namespace reprise::ops

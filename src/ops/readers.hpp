@@ -1,6 +1,6 @@
-// The table of elementwise ops as C++ functions of values, read twice: in double by the C library (the
-// reference, the oracle of every gradient check) and in float by the devices' own text (native: its bits are
-// the devices' bits).
+// The table of elementwise ops as C++ functions of values, read three times: in double by the C library (the
+// reference, the oracle of every gradient check), in float by the devices' own text (native: its bits are the
+// devices' bits), and the formulas that take integers in 64 bits that wrap (their low bits are the devices').
 #pragma once
 #include <array>
 #include <cstdint>
@@ -35,8 +35,11 @@ using NativeRow = BasicRow<float>;
 std::span<const Row> reference_rows() noexcept;
 std::span<const NativeRow> native_rows() noexcept;
 
+using IntegerFormula = std::int64_t (*)(const std::int64_t* inputs);
+
 // Null where the table has no such row.
 const Row* find_row(std::string_view name) noexcept;
 const NativeRow* find_native_row(std::string_view name) noexcept;
+IntegerFormula find_integer_formula(std::string_view name) noexcept; // nor one that takes integers
 
 } // namespace reprise::ops

@@ -103,4 +103,33 @@ void HostTensor::set(std::int64_t at, double v) const
     }
 }
 
+std::int64_t HostTensor::get_whole(std::int64_t at) const
+{
+    return dtype == DType::i64 ? load<std::int64_t>(data + at * 8) : static_cast<std::int64_t>(get(at));
+}
+
+void HostTensor::set_whole(std::int64_t at, std::int64_t v) const
+{
+    std::byte* p = data + at * static_cast<std::int64_t>(size_of(dtype));
+    switch (dtype) {
+    case DType::i64: return store(p, v);
+    case DType::i32: return store(p, static_cast<std::int32_t>(v));
+    case DType::i16: return store(p, static_cast<std::int16_t>(v));
+    case DType::i8: return store(p, static_cast<std::int8_t>(v));
+    case DType::u8: return store(p, static_cast<std::uint8_t>(v));
+    case DType::boolean: return store(p, static_cast<std::uint8_t>(v != 0));
+    case DType::f64:
+    case DType::f32:
+    case DType::f16:
+    case DType::bf16: return set(at, static_cast<double>(v));
+    }
+}
+
+void HostTensor::copy(std::int64_t at, const HostTensor& from, std::int64_t from_at) const
+{
+    const std::size_t bytes = size_of(dtype);
+    const auto size = static_cast<std::int64_t>(bytes);
+    std::memcpy(data + at * size, from.data + from_at * size, bytes);
+}
+
 } // namespace reprise::ops

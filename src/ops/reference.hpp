@@ -18,12 +18,17 @@ struct HostTensor {
     std::vector<std::int64_t> sizes, strides; // elements
 
     std::int64_t count() const;
-    double get(std::int64_t offset) const;       // by element offset; integers and bool as double
-    void set(std::int64_t offset, double) const; // rounds to the dtype
+    double get(std::int64_t offset) const;             // by element offset; integers and bool as double
+    void set(std::int64_t offset, double) const;       // rounds to the dtype
+    std::int64_t get_whole(std::int64_t offset) const; // of an integer dtype or bool
+    void set_whole(std::int64_t offset,
+                   std::int64_t) const; // keeps the low bits; of bool whether it is not 0
     // The offset of the element with this row-major index.
     std::int64_t offset(std::int64_t index) const;
     double at(std::int64_t index) const { return get(offset(index)); }
     void put(std::int64_t index, double v) const { set(offset(index), v); }
+    // The element as it stands, of a tensor of the same dtype.
+    void copy(std::int64_t offset, const HostTensor& from, std::int64_t from_offset) const;
 };
 
 struct ReferenceArguments {

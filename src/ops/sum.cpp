@@ -36,13 +36,10 @@ void reference(const ReferenceArguments& a)
     if (is_integer(x.dtype)) { // wraps
         std::vector<std::uint64_t> sums(outputs);
         for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-            sums[static_cast<std::size_t>(o)] +=
-                static_cast<std::uint64_t>(static_cast<std::int64_t>(x.get(at)));
+            sums[static_cast<std::size_t>(o)] += static_cast<std::uint64_t>(x.get_whole(at));
         });
         for (std::size_t o = 0; o < outputs; ++o)
-            y.put(static_cast<std::int64_t>(o),
-                  x.dtype == i32 ? static_cast<double>(static_cast<std::int32_t>(sums[o]))
-                                 : static_cast<double>(static_cast<std::int64_t>(sums[o])));
+            y.set_whole(y.offset(static_cast<std::int64_t>(o)), static_cast<std::int64_t>(sums[o]));
         return;
     }
     std::vector<double> sums(outputs);

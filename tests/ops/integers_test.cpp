@@ -1,0 +1,83 @@
+// Integers are exact and wrap, on every device and in every reader.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include <reprise/ops.hpp>
+
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+using testing::ElementsAre;
+
+using Ints = std::vector<std::int32_t>;
+using Longs = std::vector<std::int64_t>;
+
+constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max(),
+                       least = std::numeric_limits<std::int32_t>::min();
+
+Tensor ints(const Ints& v) { return from_vector(v, {static_cast<long long>(v.size())}); }
+
+TEST(Integers, Wrap)
+{
+    const Tensor x = ints({most, least, 100003, -7}), y = ints({1, -1, 100003, 7});
+    EXPECT_THAT((x + y).to_vector<std::int32_t>(), ElementsAre(least, most, 200006, 0));
+    EXPECT_THAT((x - y).to_vector<std::int32_t>(), ElementsAre(most - 1, least + 1, 0, -14));
+    EXPECT_THAT((x * y).to_vector<std::int32_t>(), ElementsAre(most, least, 1410665417, -49));
+    EXPECT_THAT((-x).to_vector<std::int32_t>(), ElementsAre(-most, least, -100003, 7));
+    EXPECT_THAT(abs(x).to_vector<std::int32_t>(), ElementsAre(most, least, 100003, 7));
+    EXPECT_THAT(square(x).to_vector<std::int32_t>(), ElementsAre(1, 0, 1410665417, 49));
+    EXPECT_EQ(sum(ints({most, 1, 1})).item<std::int32_t>(), least + 1);
+}
+
+TEST(Integers, CompareAndChoose)
+{
+    const Tensor x = ints({most, least, 16777217, 3}), y = ints({most - 1, least + 1, 16777216, 3});
+    EXPECT_THAT((x > y).to_vector<bool>(), ElementsAre(true, false, true, false));
+    EXPECT_THAT((x == y).to_vector<bool>(), ElementsAre(false, false, false, true));
+    EXPECT_THAT(maximum(x, y).to_vector<std::int32_t>(), ElementsAre(most, least + 1, 16777217, 3));
+    EXPECT_THAT(where(x > y, x, y).to_vector<std::int32_t>(), ElementsAre(most, least + 1, 16777217, 3));
+    EXPECT_THAT(sign(x).to_vector<std::int32_t>(), ElementsAre(1, -1, 1, 1));
+    EXPECT_EQ(amax(x - y).item<std::int32_t>(), 1);
+}
+
+// Beyond 2^53 a double holds every other integer only.
+struct Integers64 : testing::Test {
+    const Device reference{"reference"};
+    const std::int64_t big = (std::int64_t{1} << 53) + 1;
+    Tensor longs(const Longs& v, const Shape& shape) { return from_vector(v, shape, {.device = reference}); }
+};
+
+TEST_F(Integers64, AreCopiedWhole)
+{
+    const Tensor x = longs({big, -big, big + 1, 5, 6, 7}, {2, 3});
+    EXPECT_EQ(x.t().to_vector<std::int64_t>(), (Longs{big, 5, -big, 6, big + 1, 7}));
+    EXPECT_EQ(x.narrow(1, 1, 1).contiguous().to_vector<std::int64_t>(), (Longs{-big, 6}));
+    EXPECT_EQ(flip(x, {1}).to_vector<std::int64_t>(), (Longs{big + 1, -big, big, 7, 6, 5}));
+}
+
+TEST_F(Integers64, AreComputedWhole)
+{
+    const Tensor x = longs({big, -big, 3}, {3});
+    EXPECT_EQ((x + 2).to_vector<std::int64_t>(), (Longs{big + 2, -big + 2, 5}));
+    EXPECT_EQ((x * x).to_vector<std::int64_t>()[0], (std::int64_t{1} << 54) + 1); // 2^106 wraps
+    EXPECT_EQ((x == x - 1).to_vector<bool>(), std::vector<bool>(3, false));
+    EXPECT_EQ(sum(x).item<std::int64_t>(), 3);
+    EXPECT_EQ(amax(x).item<std::int64_t>(), big);
+    EXPECT_EQ(cast(x, i32).to_vector<std::int32_t>(), (Ints{1, -1, 3}));
+    EXPECT_EQ(cast(x, f64).to_vector<double>()[2], 3.0);
+}
+
+TEST(Integers, SizesDoNotOverflow)
+{
+    const std::int64_t huge = std::int64_t{1}
+                              << 62; // 2^64 bytes of f32, and of (2^62, 4) values 0 in 64 bits
+    EXPECT_EQ(error_of([&] { return from_vector(std::vector<float>{}, {huge}); }).kind, ErrorKind::shape);
+    EXPECT_EQ(error_of([&] { return from_vector(std::vector<float>{}, {huge, 4}); }).kind, ErrorKind::shape);
+    EXPECT_NE(error_of([&] { return zeros({huge}).to_vector<float>(); }).text, Caught{}.text);
+}
+
+} // namespace
