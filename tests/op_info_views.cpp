@@ -91,6 +91,10 @@ void add_views(std::vector<OpInfo>& rows)
                      {.what = "all but the first",
                       .arguments = {arg({n() + 1, 3})},
                       .call = one([](const Tensor& x) { return narrow(x, 0, 1, x.size(0) - 1) * 2; })},
+                     {.what = "from the end", .arguments = {arg({n(), 3})}, .call = one([](const Tensor& x) {
+                                                                                return narrow(x, 1, -2, 2) *
+                                                                                       narrow(x, 1, 1, 2);
+                                                                            })},
                      {.what = "nothing", .arguments = {arg({n(), 3})}, .call = one([](const Tensor& x) {
                                                                            return narrow(x, 1, 3, 0);
                                                                        })}},

@@ -63,7 +63,7 @@ public:
     }
     template <class T> std::vector<T> to_vector() const // row-major
     {
-        std::vector<T> out(static_cast<std::size_t>(numel().value()));
+        std::vector<T> out(elements_to_read());
         read_all(out.data(), out.size() * sizeof(T), DTypeOf<T>::value);
         return out;
     }
@@ -77,12 +77,13 @@ public:
     Tensor view(const Shape& s) const { return reshape(s); }
     Tensor flatten(std::int64_t from = 0, std::int64_t to = -1) const;
     Tensor transpose(std::int64_t a, std::int64_t b) const;
-    Tensor t() const; // of a matrix
+    Tensor t() const; // of a matrix; with fewer dimensions the tensor itself
     Tensor permute(const std::vector<std::int64_t>&) const;
     Tensor expand(const Shape&) const; // -1 keeps a size
     Tensor squeeze() const;
     Tensor squeeze(std::int64_t dim) const;
     Tensor unsqueeze(std::int64_t dim) const;
+    // A negative start counts from the end.
     Tensor narrow(std::int64_t dim, const Dim& start, const Dim& length) const;
     Tensor contiguous() const;
     Tensor to(DType) const;
@@ -104,6 +105,7 @@ public:
     const std::shared_ptr<graph::Cell>& cell() const { return cell_; }
 
 private:
+    std::size_t elements_to_read() const; // evaluates: what the device can't hold fails there
     void read_one(void* to, DType) const;
     void read_all(void* to, std::size_t bytes, DType) const;
     std::shared_ptr<graph::Cell> cell_;

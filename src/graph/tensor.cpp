@@ -30,6 +30,25 @@ Dim Tensor::numel() const
 
 DType Tensor::dtype() const { return graph::read(*this).type().dtype; }
 
+namespace {
+Value value_to_read(const Tensor& t)
+{
+    const Value v = graph::read(t);
+    if (v.node->trace)
+        detail::fail(ErrorKind::state, "read",
+                     "A tensor of a program that is being recorded has no value yet: return it "
+                     "from the function and read what the program gives.");
+    return v;
+}
+} // namespace
+
+std::size_t Tensor::elements_to_read() const
+{
+    const Value v = value_to_read(*this);
+    v.node->evaluator->evaluate({&v, 1});
+    return static_cast<std::size_t>(numel().value());
+}
+
 void Tensor::eval() const
 {
     const Value v = graph::read(*this);
@@ -70,11 +89,7 @@ void Tensor::read_one(void* to, DType dtype) const
 
 void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const
 {
-    const Value v = graph::read(*this);
-    if (v.node->trace)
-        detail::fail(ErrorKind::state, "read",
-                     "A tensor of a program that is being recorded has no value yet: return it "
-                     "from the function and read what the program gives.");
+    const Value v = value_to_read(*this);
     const DType held = v.type().dtype;
     if (held != dtype) {
         if (dtype == f32 && (held == f16 || held == bf16)) return cast(*this, f32).read_all(to, bytes, dtype);
@@ -86,7 +101,7 @@ void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const
 
 template <> std::vector<bool> Tensor::to_vector<bool>() const
 {
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(numel().value()));
+    std::vector<std::uint8_t> bytes(elements_to_read());
     read_all(bytes.data(), bytes.size(), DType::boolean);
     return {bytes.begin(), bytes.end()};
 }

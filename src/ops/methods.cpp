@@ -2,6 +2,7 @@
 #include <reprise/ops.hpp>
 
 #include "ops/registry.hpp"
+#include "shape/rules.hpp"
 
 namespace reprise {
 
@@ -10,10 +11,10 @@ Tensor Tensor::flatten(std::int64_t from, std::int64_t to) const { return repris
 Tensor Tensor::transpose(std::int64_t a, std::int64_t b) const { return reprise::transpose(*this, a, b); }
 Tensor Tensor::t() const
 {
-    if (dim() != 2)
+    if (dim() > 2)
         detail::fail(ErrorKind::shape, "t", "The shape (", to_string(shape()),
                      ") is not a matrix's: use transpose(a, b).");
-    return reprise::transpose(*this, 0, 1);
+    return dim() < 2 ? *this : reprise::transpose(*this, 0, 1);
 }
 Tensor Tensor::permute(const std::vector<std::int64_t>& dims) const { return reprise::permute(*this, dims); }
 Tensor Tensor::expand(const Shape& s) const { return reprise::expand(*this, s); }
@@ -41,16 +42,15 @@ Tensor Tensor::pow(double exponent) const { return reprise::pow(*this, exponent)
 
 Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const TensorOptions& options)
 {
-    std::size_t want = size_of(options.dtype);
-    for (const Dim& d : shape) {
+    for (const Dim& d : shape)
         if (d.value() < 0)
             detail::fail(ErrorKind::shape, "from_vector", "The shape (", to_string(shape),
                          ") has a negative size: sizes start at 0.");
-        want *= static_cast<std::size_t>(d.value());
-    }
-    if (bytes.size() != want)
-        detail::fail(ErrorKind::shape, "from_vector", "There are (", bytes.size() / size_of(options.dtype),
-                     ") values for the shape (", to_string(shape), ").");
+    const std::size_t values = bytes.size() / size_of(options.dtype);
+    if (bytes.size() % size_of(options.dtype) != 0 ||
+        shape::element_count(shape) != Dim(static_cast<std::int64_t>(values)))
+        detail::fail(ErrorKind::shape, "from_vector", "There are (", values, ") values for the shape (",
+                     to_string(shape), ").");
     const graph::TensorType type{options.dtype, shape};
     const auto evaluator = ops::evaluator_for(options);
     evaluator->accept("from_vector", options.dtype, true);

@@ -205,7 +205,7 @@ void reference_narrow_vjp(const ReferenceArguments& a)
             offset += (rest % from.sizes[k] + (k == d ? start : 0)) * to.strides[k];
             rest /= from.sizes[k];
         }
-        to.set(offset, from.at(i));
+        to.copy(offset, from, from.offset(i));
     }
 }
 
@@ -215,7 +215,8 @@ std::vector<Tensor> vjp_contiguous(const VjpArguments& a) { return {a.cotangents
 void lower_contiguous(Lowering& l, const Node&) { l.copy(l.input(0), l.output()); }
 void reference_contiguous(const ReferenceArguments& a)
 {
-    for (std::int64_t i = 0; i < a.outputs[0].count(); ++i) a.outputs[0].put(i, a.inputs[0].at(i));
+    const HostTensor &from = a.inputs[0], &to = a.outputs[0];
+    for (std::int64_t i = 0; i < to.count(); ++i) to.copy(to.offset(i), from, from.offset(i));
 }
 
 } // namespace
@@ -304,11 +305,12 @@ Tensor narrow(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& le
              << ") of the shape (" << to_string(x.shape()) << ").";
         return text.str();
     };
-    shape::require_at_least("narrow", start, 0, sentence);
+    const Dim from = start.is_constant() && start.value() < 0 ? size + start : start;
+    shape::require_at_least("narrow", from, 0, sentence);
     shape::require_at_least("narrow", length, 0, sentence);
-    shape::require_at_least("narrow", size, start + length, sentence);
+    shape::require_at_least("narrow", size, from + length, sentence);
     return graph::apply1(ops::narrow_op, {x},
-                         {{"dim", static_cast<std::int64_t>(d)}, {"start", start}, {"length", length}});
+                         {{"dim", static_cast<std::int64_t>(d)}, {"start", from}, {"length", length}});
 }
 
 } // namespace reprise
