@@ -28,7 +28,8 @@ struct Handles {
     void* device = nullptr;
     void* queue = nullptr; // with compute and transfer
     std::uint32_t queue_family = 0;
-    // What the VkDevice was made with; null: the required features and nothing else.
+    // What the VkDevice was made with; null: the required features and nothing else, with which most of the
+    // library's kernels are refused: they see the device's memory through an array of 16 storage buffers.
     const RequiredFeatures* enabled = nullptr;
     // Where the application submits to the queue as well: called around each of our submissions.
     std::function<void()> lock_queue, unlock_queue;
