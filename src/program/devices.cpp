@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include <reprise/device.hpp>
 #include <reprise/ops.hpp>
@@ -47,8 +48,39 @@ void close_devices()
 // driver was loaded runs before the driver's own end.
 void close_before_the_driver_ends() { std::atexit(close_devices); }
 
+// The library's static objects are made on the main thread.
+const std::thread::id main_thread = std::this_thread::get_id();
+
+// What is in flight may be compiled just now, with objects that a driver made static at its first compilation: they go
+// before what atexit() was told when the device was opened, but after the main thread's own objects.
+struct WaitAtTheEnd {
+    WaitAtTheEnd() = default;
+    ~WaitAtTheEnd()
+    {
+        std::vector<std::weak_ptr<device::Device>> opened;
+        {
+            std::lock_guard lock(open_devices().mutex);
+            opened = open_devices().opened;
+        }
+        for (const auto& device : opened) {
+            try {
+                if (const auto held = device.lock()) held->wait_idle();
+            } catch (...) { // a lost device has nothing in flight
+            }
+        }
+    }
+    WaitAtTheEnd(const WaitAtTheEnd&) = delete;
+    WaitAtTheEnd& operator=(const WaitAtTheEnd&) = delete;
+};
+
+void wait_before_the_process_ends()
+{
+    if (std::this_thread::get_id() == main_thread) thread_local const WaitAtTheEnd at_the_end;
+}
+
 std::shared_ptr<program::Context> context_of(const std::shared_ptr<device::Device>& d)
 {
+    wait_before_the_process_ends();
     Open& o = open_devices();
     std::lock_guard lock(o.mutex);
     auto& context = o.contexts[d->capabilities().id];
@@ -118,6 +150,7 @@ std::vector<DeviceDescription> devices()
 
 Device default_device()
 {
+    wait_before_the_process_ends();
     Open& o = open_devices();
     {
         std::lock_guard lock(o.mutex);
