@@ -213,7 +213,10 @@ void Context::appended(const Node& n)
         queue_.push_back(n.weak_from_this());
         if (queue_.size() < long_queue) return;
     }
-    flush();
+    try {
+        flush();
+    } catch (const Error&) { // the op that was appended has not failed: what did is told to who asks for it
+    }
 }
 
 // Computes what is pending and still referred to.
