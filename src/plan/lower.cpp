@@ -25,6 +25,11 @@ Dim count_of(const Shape& sizes)
     return n;
 }
 
+std::string name_of_value(const Node& n)
+{
+    return n.op ? "%" + std::to_string(n.id) + " " + n.op->name : "%" + std::to_string(n.id);
+}
+
 struct HostOperand {
     std::size_t rank;
     DType dtype;
@@ -84,7 +89,8 @@ public:
     }
     View temporary(DType dtype, const Shape& sizes) override
     {
-        return {.value = add_value(dtype, count_of(sizes), "temporary"),
+        const std::string name = node_ ? name_of_value(*node_) + " work" : "work";
+        return {.value = add_value(dtype, count_of(sizes), name),
                 .dtype = dtype,
                 .layout = {sizes, shape::contiguous_strides(sizes), 0}};
     }
@@ -179,12 +185,10 @@ private:
     void make_outputs(const Node& n)
     {
         auto& list = views_[&n];
-        for (const graph::TensorType& t : n.outputs) {
-            const std::string name = "%" + std::to_string(n.id) + " " + n.op->name;
-            list.push_back({.value = add_value(t.dtype, count_of(t.shape), name),
+        for (const graph::TensorType& t : n.outputs)
+            list.push_back({.value = add_value(t.dtype, count_of(t.shape), name_of_value(n)),
                             .dtype = t.dtype,
                             .layout = {t.shape, shape::contiguous_strides(t.shape), 0}});
-        }
     }
 
     void lower_node(const Node& n)

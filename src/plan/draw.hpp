@@ -1,0 +1,19 @@
+// The arena of a plan at given sizes as a picture: each temporary a rectangle, epochs to the right, addresses
+// upward.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "plan/plan.hpp"
+
+namespace reprise::plan {
+
+struct ArenaPicture {
+    std::span<const std::uint64_t> bytes, offsets; // by plan value
+    std::uint64_t arena = 0, lower_bound = 0;      // bytes
+    std::string title;
+};
+std::string draw_svg(const Plan&, const ArenaPicture&);
+
+} // namespace reprise::plan
