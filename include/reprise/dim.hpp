@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -56,6 +57,7 @@ public:
 
     bool divisible_by(std::int64_t n) const;    // provably, for all values of the symbols
     bool at_least(std::int64_t n) const;        // provably
+    bool at_most(std::int64_t n) const;         // provably
     std::vector<std::uint32_t> symbols() const; // ids, ascending, each once
     std::string text() const;                   // "batch * 196", "floor(seq + 7, 8)"
     std::size_t hash() const;
@@ -139,8 +141,16 @@ Dim round_up(const Dim& a, std::int64_t n); // to a multiple of n
 Dim mod(const Dim& a, const Dim& b);        // a - b * floor_div(a, b)
 std::ostream& operator<<(std::ostream&, const Dim&);
 
-// A new symbol, a size known at each call only; at least 0.  Two symbols of one name are different.
-Dim symbol(const std::string& name);
+// What is known of a symbol before any call: shape rules and the choice of kernels build on it, and each call
+// is checked against it.
+struct SymbolOptions {
+    std::int64_t min = 0;
+    std::int64_t max = std::numeric_limits<std::int64_t>::max();
+    std::int64_t multiple_of = 1;
+};
+// A new symbol, a size known at each call only.  Two symbols of one name are different.  Throws
+// Error(argument) for bounds that no size is within.
+Dim symbol(const std::string& name, const SymbolOptions& = {});
 
 // The sizes of a tensor, outermost first.
 using Shape = std::vector<Dim>;

@@ -11,15 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/structure.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise {
-
-struct Spec {
-    Shape shape;
-    DType dtype = f32;
-};
-inline Spec spec(Shape shape, DType dtype = f32) { return {std::move(shape), dtype}; }
 
 struct RecordOptions {
     bool keep_grads = false; // keep the .grad() that the program zeroes before it writes them
@@ -36,25 +31,35 @@ struct RecordOptions {
 class Program {
 public:
     Program() = default;
-    // Binds the symbols from the inputs' sizes and replays.  Throws Error(shape/dtype/device) where an input
-    // does not fit its spec; the program stays usable.  Results have memory of their own.  No gradient flows
-    // through a call: gradients belong into the program.
-    std::vector<Tensor> call(const std::vector<Tensor>& inputs) const;
-    // The first result; undefined where there is none.
+    // Binds the symbols from the inputs' sizes, and from `sizes` those that the function takes as numbers, and
+    // replays.  Throws Error(shape/dtype/device) where an input does not fit its spec, or where sizes break
+    // what the recording could not decide; then nothing has happened and the program stays usable.  Results
+    // have memory of their own.  No gradient flows through a call: gradients belong into the program.
+    //
+    // While another program is recorded, what this one does becomes a part of that: with its state, random
+    // numbers and conditions, and again without gradients through it.
+    std::vector<Tensor> call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes = {}) const;
+    // The first result; undefined where there is none.  Tensors, sizes and structures of them.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
-        const std::vector<Tensor> all = call({inputs...});
+        detail::Leaves in;
+        (take_apart(inputs, in), ...);
+        const std::vector<Tensor> all = call(in.tensors, in.sizes);
         return all.empty() ? Tensor() : all[0];
     }
     bool defined() const noexcept { return impl_ != nullptr; }
 
-    std::string text() const; // symbols, values with lifetimes, launches with grids as expressions
-    std::string dot() const;
+    // Inputs, symbols, conditions of a call, state and results; values with lifetimes, launches with grids as
+    // expressions.
+    std::string text() const;
+    std::string dot() const; // the plan as a graph
+    // The arena for these sizes (as for arena_bytes): each temporary a rectangle, epochs by addresses.
+    std::string svg(const std::vector<std::int64_t>& symbol_values) const;
     std::size_t launches() const;
     // With RecordOptions::timestamps: each launch of the newest finished call and when it began, in ns from
     // the call's start.  Empty where the device has no timestamps.
     std::vector<std::pair<std::string, double>> times() const;
-    // `symbol_values` in the order in which the specs name the symbols.
+    // `symbol_values` in the order of text(): sizes that the function takes, then as the specs name the symbols.
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
 
@@ -63,6 +68,13 @@ public:
     const std::shared_ptr<Impl>& impl() const { return impl_; }
 
 private:
+    template <class T> static void take_apart(const T& input, detail::Leaves& out)
+    {
+        if constexpr (std::is_convertible_v<const T&, Tensor>) out.tensors.push_back(input);
+        else if constexpr (std::is_convertible_v<const T&, Dim>) out.sizes.push_back(input);
+        else detail::Structure<T>::take_apart(input, out);
+    }
+
     std::shared_ptr<Impl> impl_;
 };
 
@@ -71,52 +83,138 @@ private:
 void set_cache_directory(const std::filesystem::path&);
 
 using TracedFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
-Program record_function(const TracedFunction&, const std::vector<Spec>&, const RecordOptions& = {});
+// `sizes`: symbols whose values are given with each call.
+Program record_function(const TracedFunction&, const std::vector<Spec>&, const RecordOptions& = {},
+                        const std::vector<Dim>& sizes = {});
 
 namespace detail {
-inline void check_arity(std::size_t takes, std::size_t specs)
-{
-    if (takes != specs)
-        fail(ErrorKind::argument, "record", "The function takes (", takes, ") tensors but there are (", specs,
-             ") specs: give one for each.");
-}
-inline std::vector<Tensor> results(Tensor t) { return {std::move(t)}; }
-inline std::vector<Tensor> results(std::vector<Tensor> t) { return t; }
-template <class... T> std::vector<Tensor> results(std::tuple<T...> t)
-{
-    return std::apply([](auto&&... part) { return std::vector<Tensor>{part...}; }, std::move(t));
-}
-template <class F, std::size_t... I>
-std::vector<Tensor> apply_tensors(F& f, const std::vector<Tensor>& in, std::index_sequence<I...>)
-{
-    if constexpr (std::is_void_v<decltype(f(in[I]...))>) {
-        f(in[I]...);
-        return {};
-    } else {
-        return results(f(in[I]...));
+
+// The signature of a function or of an object with one call operator: R(std::decay_t<A>...).
+template <class F> struct SignatureOf : SignatureOf<decltype(&F::operator())> {};
+template <class T> using Plain =
+    std::conditional_t<std::is_base_of_v<Tensor, std::decay_t<T>>, Tensor, std::decay_t<T>>;
+template <class R, class... A> struct SignatureOf<R(A...)> {
+    using type = Plain<R>(Plain<A>...);
+};
+template <class R, class... A> struct SignatureOf<R (*)(A...)> : SignatureOf<R(A...)> {};
+template <class R, class C, class... A> struct SignatureOf<R (C::*)(A...)> : SignatureOf<R(A...)> {};
+template <class R, class C, class... A> struct SignatureOf<R (C::*)(A...) const> : SignatureOf<R(A...)> {};
+template <class R, class... A> struct SignatureOf<R (*)(A...) noexcept> : SignatureOf<R(A...)> {};
+template <class R, class C, class... A> struct SignatureOf<R (C::*)(A...) noexcept> : SignatureOf<R(A...)> {};
+template <class R, class C, class... A> struct SignatureOf<R (C::*)(A...) const noexcept>
+    : SignatureOf<R(A...)> {};
+
+// Of a generic one: as many tensors as it takes.
+template <class T, std::size_t> using Repeat = T;
+template <class F, std::size_t N = 0> struct GenericSignature {
+    static_assert(N <= 12,
+                  "record() takes functions with a known signature, or generic ones of up to 12 tensors");
+    template <std::size_t... I> static auto of(std::index_sequence<I...>)
+    {
+        if constexpr (std::is_invocable_v<F&, Repeat<Tensor, I>&...>)
+            return std::type_identity<Plain<std::invoke_result_t<F&, Repeat<Tensor, I>&...>>(
+                Repeat<Tensor, I>...)>{};
+        else return std::type_identity<typename GenericSignature<F, N + 1>::type>{};
     }
-}
-template <class F, std::size_t N = 0> constexpr std::size_t arity()
-{
-    static_assert(N <= 12, "record() takes functions of up to 12 tensors");
-    if constexpr ([]<std::size_t... I>(std::index_sequence<I...>) {
-                      return std::is_invocable_v<F&, decltype((void)I, std::declval<const Tensor&>())...>;
-                  }(std::make_index_sequence<N>{}))
-        return N;
-    else return arity<F, N + 1>();
-}
+    using type = typename decltype(of(std::make_index_sequence<N>{}))::type;
+};
+template <class F> struct CallSignature : GenericSignature<F> {};
+template <class F>
+requires(std::is_pointer_v<F> || requires { &F::operator(); }) struct CallSignature<F> : SignatureOf<F> {};
+
+// Throw Error(argument) unless the specs are those of the arguments, the inputs those of the specs.
+void check_count(std::size_t takes, std::size_t specs);
+void check_argument(std::size_t index, bool fits, const Layout& spec);
+void check_inputs(const Layout& recorded, const Layout& given);
+void check_result(const Leaves&); // no sizes
+
 } // namespace detail
 
-// Runs `f` once on placeholders of the given shapes and records what it did.  f takes Tensors and gives
-// nothing, a Tensor, a vector or a tuple of them.
-template <class F> Program record(F f, const std::vector<Spec>& specs, const RecordOptions& options = {})
+// A Program that is called as the function that it was made of: it takes and gives the same types.  Vectors and
+// dictionaries have the lengths and keys that they had while recording.
+template <class Function> class Recorded;
+template <class R, class... Args> class Recorded<R(Args...)> : public Program {
+public:
+    Recorded() = default;
+    Recorded(Program p, detail::Layout arguments, std::shared_ptr<const detail::Layout> result)
+        : Program(std::move(p)), arguments_(std::move(arguments)), result_(std::move(result))
+    {}
+    R operator()(const Args&... args) const
+    {
+        if (defined())
+            detail::check_inputs(arguments_,
+                                 {detail::Layout::Kind::list, {detail::Structure<Args>::layout(args)...}});
+        detail::Leaves in;
+        (detail::Structure<Args>::take_apart(args, in), ...);
+        const detail::Leaves out{call(in.tensors, in.sizes), {}};
+        if constexpr (!std::is_void_v<R>) {
+            detail::LeafReader reader{out};
+            return detail::Structure<R>::put_together(*result_, reader);
+        }
+    }
+
+private:
+    detail::Layout arguments_;
+    std::shared_ptr<const detail::Layout> result_; // null: nothing
+};
+
+namespace detail {
+
+template <class Function> struct Recorder;
+template <class R, class... Args> struct Recorder<R(Args...)> {
+    template <class F>
+    static Recorded<R(Args...)> record(F f, const ArgumentSpecs& specs, const RecordOptions& options)
+    {
+        std::vector<ArgumentSpec> list = specs.list();
+        if constexpr (sizeof...(Args) == 1) // of a function of one vector the specs may be given as they are
+            if (!(Structure<Args>::fits(list.empty() ? Layout() : list[0].layout()) && ...)) list = {list};
+        check_count(sizeof...(Args), list.size());
+        std::vector<Spec> tensors;
+        Leaves placeholders;
+        Layout arguments{Layout::Kind::list};
+        for (const ArgumentSpec& a : list) {
+            arguments.items.push_back(a.layout());
+            tensors.insert(tensors.end(), a.tensors().begin(), a.tensors().end());
+            placeholders.sizes.insert(placeholders.sizes.end(), a.sizes().begin(), a.sizes().end());
+        }
+        [&]<std::size_t... I>(std::index_sequence<I...>)
+        {
+            (check_argument(I, Structure<Args>::fits(arguments.items[I]), arguments.items[I]), ...);
+        }
+        (std::index_sequence_for<Args...>{});
+        auto result = std::make_shared<Layout>();
+        const std::vector<Dim> sizes = placeholders.sizes;
+        const auto run = [&](const std::vector<Tensor>& in) {
+            placeholders.tensors = in;
+            LeafReader reader{placeholders};
+            auto args = Structure<std::tuple<Args...>>::put_together(arguments, reader);
+            Leaves out;
+            if constexpr (std::is_void_v<R>) {
+                std::apply(f, args);
+            } else {
+                const R value = std::apply(f, args);
+                *result = Structure<R>::layout(value);
+                Structure<R>::take_apart(value, out);
+            }
+            check_result(out);
+            return out.tensors;
+        };
+        Program p = record_function(run, tensors, options, sizes);
+        return {std::move(p), std::move(arguments), std::move(result)};
+    }
+};
+
+} // namespace detail
+
+// Runs `f` once on placeholders of the given types and records what it did.  f takes Tensors, sizes (Dim) and
+// structures of them (structure.hpp) and gives nothing, a Tensor or a structure of them.
+//
+//     Dim n = symbol("n"), length = symbol("length", {.min = 1});
+//     auto f = record([](Tensor x, Dim length) { return narrow(x, 0, 0, length); }, {spec({n, 4}), length});
+//     Tensor y = f(x, 3);
+template <class F> auto record(F f, const ArgumentSpecs& specs, const RecordOptions& options = {})
 {
-    detail::check_arity(detail::arity<F>(), specs.size());
-    return record_function(
-        [f = std::move(f)](const std::vector<Tensor>& in) mutable {
-            return detail::apply_tensors(f, in, std::make_index_sequence<detail::arity<F>()>{});
-        },
-        specs, options);
+    return detail::Recorder<typename detail::CallSignature<F>::type>::record(std::move(f), specs, options);
 }
 
 bool is_recording();

@@ -4,6 +4,7 @@
 
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
+#include "shape/guard.hpp"
 
 namespace reprise {
 
@@ -44,13 +45,15 @@ Tensor Tensor::grad() const
 void Tensor::set_grad(const Tensor& g)
 {
     if (!g.defined()) return zero_grad();
-    if (g.shape() != shape() || g.dtype() != dtype())
-        detail::fail(g.dtype() != dtype() ? ErrorKind::dtype : ErrorKind::shape, "set_grad",
-                     "The gradient is ", name_of(g.dtype()), to_string(g.shape()), " but the tensor is ",
-                     name_of(dtype()), to_string(shape()), ".");
+    const auto sentence = [&] {
+        return std::string("The gradient is ") + name_of(g.dtype()) + to_string(g.shape()) +
+               " but the tensor is " + name_of(dtype()) + to_string(shape()) + ".";
+    };
+    if (g.dtype() != dtype()) detail::fail(ErrorKind::dtype, "set_grad", sentence());
+    shape::require_same("set_grad", g.shape(), shape(), sentence);
     if (graph::read(g).node->evaluator != graph::read(*this).node->evaluator)
         detail::fail(ErrorKind::device, "set_grad", "The gradient and the tensor are on different devices.");
-    graph::set_grad_of(*this, g.cell());
+    graph::set_grad_of(*this, g.shape() == shape() ? g.cell() : reprise::reshape(g, shape()).cell());
 }
 
 void Tensor::zero_grad() { graph::set_grad_of(*this, nullptr); }
@@ -68,11 +71,14 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
         detail::fail(ErrorKind::state, op,
                      "The tensor does not require a gradient: nothing that it was made of does.");
     if (cotangent.defined()) {
-        if (cotangent.shape() != output.shape() || cotangent.dtype() != output.dtype())
-            detail::fail(cotangent.dtype() != output.dtype() ? ErrorKind::dtype : ErrorKind::shape, op,
-                         "The given gradient is ", name_of(cotangent.dtype()), to_string(cotangent.shape()),
-                         " but the tensor is ", name_of(output.dtype()), to_string(output.shape()), ".");
-        return cotangent;
+        const auto sentence = [&] {
+            return std::string("The given gradient is ") + name_of(cotangent.dtype()) +
+                   to_string(cotangent.shape()) + " but the tensor is " + name_of(output.dtype()) +
+                   to_string(output.shape()) + ".";
+        };
+        if (cotangent.dtype() != output.dtype()) detail::fail(ErrorKind::dtype, op, sentence());
+        shape::require_same(op, cotangent.shape(), output.shape(), sentence);
+        return cotangent.shape() == output.shape() ? cotangent : reshape(cotangent, output.shape());
     }
     if (output.numel() != Dim(1))
         detail::fail(ErrorKind::shape, op, "The tensor has the shape (", to_string(output.shape()),

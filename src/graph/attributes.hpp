@@ -35,6 +35,10 @@ public:
         return get<std::vector<std::int64_t>>(name);
     }
     const std::vector<std::pair<const char*, Attribute>>& all() const { return list_; }
+    template <class F> void transform(const F& f) // of each attribute, in place
+    {
+        for (auto& [name, attribute] : list_) f(attribute);
+    }
     std::string text() const; // "dim=1 keepdim=0"; empty without attributes
 
 private:

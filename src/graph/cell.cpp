@@ -2,6 +2,8 @@
 
 #include <reprise/error.hpp>
 
+#include "shape/guard.hpp"
+
 namespace reprise::graph {
 
 namespace {
@@ -139,9 +141,9 @@ void check_type(const Op& op, const TensorType& t, const Evaluator& evaluator)
 {
     evaluator.accept(op.name, t.dtype, op.row || op.view || op.narrow);
     for (const Dim& d : t.shape)
-        if (d.is_constant() && d.value() < 0)
-            detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(t.shape),
-                         ") has a negative size: sizes start at 0.");
+        shape::require_at_least(op.name, d, 0, [&] {
+            return "The shape (" + to_string(t.shape) + ") has a negative size: sizes start at 0.";
+        });
 }
 } // namespace
 

@@ -2,6 +2,7 @@
 #include <reprise/ops.hpp>
 
 #include "graph/cell.hpp"
+#include "shape/guard.hpp"
 
 namespace reprise {
 
@@ -60,21 +61,25 @@ void Tensor::eval() const
 
 void Tensor::assign(const Tensor& value)
 {
-    const Value before = graph::read(*this), v = graph::read(value);
-    if (v.type() != before.type())
-        detail::fail(v.type().dtype != before.type().dtype ? ErrorKind::dtype : ErrorKind::shape, "assign",
-                     "The value is ", name_of(v.type().dtype), to_string(v.type().shape),
-                     " but the tensor is ", name_of(before.type().dtype), to_string(before.type().shape),
-                     ".");
+    const Value before = graph::read(*this), given = graph::read(value);
+    const auto sentence = [&] {
+        return std::string("The value is ") + name_of(given.type().dtype) + to_string(given.type().shape) +
+               " but the tensor is " + name_of(before.type().dtype) + to_string(before.type().shape) + ".";
+    };
+    if (given.type().dtype != before.type().dtype) detail::fail(ErrorKind::dtype, "assign", sentence());
+    shape::require_same("assign", given.type().shape, before.type().shape, sentence);
     const graph::Tracer* tracer = graph::current_tracer();
-    if (v.node->trace && (!tracer || v.node->trace != tracer->id()))
+    if (given.node->trace && (!tracer || given.node->trace != tracer->id()))
         detail::fail(
             ErrorKind::state, "assign",
             "The value belongs to a recording that this tensor is not part of: assign it inside of the "
             "recorded function.");
-    if (v.node->evaluator != before.node->evaluator)
-        detail::fail(ErrorKind::device, "assign", "The value is on (", v.node->evaluator->name(),
+    if (given.node->evaluator != before.node->evaluator)
+        detail::fail(ErrorKind::device, "assign", "The value is on (", given.node->evaluator->name(),
                      ") but the tensor is on (", before.node->evaluator->name(), ").");
+    // a cell keeps its shape, though the value's may be written in another way
+    const Value v =
+        given.type() == before.type() ? given : graph::read(reprise::reshape(value, before.type().shape));
     const bool leaf = before.node->is_leaf && before.node->requires_grad;
     graph::assign(*this, graph::leaf_alias(v, leaf, leaf ? cell_ : nullptr));
 }

@@ -155,7 +155,7 @@ bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
 {
     const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2], &k = p.a.sizes()[2];
     if (p.c.sizes()[0] != Dim(1) || !m.is_constant() || !n.is_constant()) return false;
-    if (k.is_constant() && k.value() < 8 * chunk) return false;
+    if (k.at_most(8 * chunk - 1)) return false;
     const bool cpu = caps.kind == device::Kind::cpu;
     const std::int64_t tiles = (ceil_div(m, cpu ? 16 : 64) * ceil_div(n, cpu ? 32 : 64)).value();
     return tiles < (cpu ? 4 : 128);

@@ -6,6 +6,7 @@
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
+#include "shape/guard.hpp"
 
 namespace reprise {
 namespace ops {
@@ -20,9 +21,10 @@ using graph::VjpArguments;
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     if (in[0].dtype == boolean) wrong_dtype(op.name, in[0].dtype, "a dtype of numbers");
-    if (reduced_count(in[0].shape, a.integers("dims")) == 0)
-        detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(in[0].shape),
-                     ") has no element to be the largest: reduce over sizes of at least 1.");
+    shape::require_at_least(op.name, reduced_count(in[0].shape, a.integers("dims")), 1, [&] {
+        return "The shape (" + to_string(in[0].shape) +
+               ") has no element to be the largest: reduce over sizes of at least 1.";
+    });
     return {{in[0].dtype, reduced_shape(op, in[0], a)}};
 }
 

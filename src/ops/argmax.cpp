@@ -6,6 +6,7 @@
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
+#include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise {
@@ -20,9 +21,10 @@ using graph::TensorType;
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     if (in[0].dtype == boolean) wrong_dtype(op.name, in[0].dtype, "a dtype of numbers");
-    if (reduced_count(in[0].shape, a.integers("dims")) == 0)
-        detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(in[0].shape),
-                     ") has no element to be the largest: reduce over a size of at least 1.");
+    shape::require_at_least(op.name, reduced_count(in[0].shape, a.integers("dims")), 1, [&] {
+        return "The shape (" + to_string(in[0].shape) +
+               ") has no element to be the largest: reduce over a size of at least 1.";
+    });
     return {{i32, reduced_shape(op, in[0], a)}};
 }
 
@@ -48,7 +50,7 @@ void lower(Lowering& l, const Node& n)
                   .ints = std::move(ints),
                   .groups = ceil_div(r.outputs * runs, 64)});
     };
-    if ((Dim(256) - r.count).at_least(0))
+    if (r.count.at_most(256))
         return launch("argmax", {{x, Use::read}, {to, Use::write}}, {r.outputs, r.count, stride}, 1);
     const Dim runs = min(ceil_div(r.count, 256), 1024);
     const View values = l.temporary(f32, {runs, r.outputs}), indices = l.temporary(i32, {runs, r.outputs});

@@ -21,8 +21,6 @@ bool contains(const Integers& dims, std::size_t d)
     return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end();
 }
 
-bool at_most(const Dim& d, std::int64_t n) { return (Dim(n) - d).at_least(0); }
-
 // The first `count` are whole texels.
 bool aligned(const std::vector<Dim>& strides, std::size_t count)
 {
@@ -168,7 +166,7 @@ void lower_reduction(Lowering& l, const graph::Node& n)
     if (x.dtype == i32) name += "_i32";
     else require_f32_kernel(n.op->name, x.dtype);
     const Reduction r = split(l, n.op->name, x, n.attributes.integers("dims"));
-    if (at_most(r.count, block)) return launch_partials(l, name, x, r, to, 1);
+    if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), most_partials);
     const View between = l.temporary(x.dtype, {partials, r.outputs});
     launch_partials(l, name, x, r, between, partials);

@@ -61,7 +61,7 @@ void Executable::find_placement()
     std::vector<std::uint64_t> bytes(compiled_.plan.values.size(), 0);
     std::vector<std::int64_t> values;
     try {
-        program_.evaluate(std::vector<std::int64_t>(program_.symbols().size(), typical_size), values);
+        program_.evaluate(program_.legal_values(typical_size), values);
         for (std::size_t i = 0; i < bytes.size(); ++i)
             bytes[i] = static_cast<std::uint64_t>(std::max<std::int64_t>(values[elements_[i]], 0)) *
                        size_of(compiled_.plan.values[i].dtype);
@@ -79,6 +79,8 @@ Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) co
         s.bytes[i] =
             static_cast<std::uint64_t>(s.values[elements_[i]]) * size_of(compiled_.plan.values[i].dtype);
     s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
+    // Values without elements have an address too: a driver may load from it ahead of the loop that does not run.
+    if (s.arena == 0 && !placement_->order().empty()) s.arena = plan::arena_alignment;
     return s;
 }
 
@@ -298,6 +300,13 @@ std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols)
 std::uint64_t Executable::arena_lower_bound(const std::vector<std::int64_t>& symbols)
 {
     return placement_->lower_bound(sized(symbols).bytes);
+}
+
+Executable::Placed Executable::placed(const std::vector<std::int64_t>& symbols) const
+{
+    Sized s = sized(symbols);
+    const std::uint64_t least = placement_->lower_bound(s.bytes);
+    return {std::move(s.bytes), std::move(s.offsets), s.arena, least};
 }
 
 } // namespace reprise::program

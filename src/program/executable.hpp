@@ -51,11 +51,15 @@ public:
     // These symbols change with each call and are no sizes (seeds, counters): nothing is cached by them.
     void set_counters(const std::vector<std::uint32_t>& ids);
     const std::vector<std::uint32_t>& symbols() const { return program_.symbols(); }
-    std::uint32_t symbol_slot(std::uint32_t id) { return program_.symbol_slot(id); }
+    std::string symbol_name(std::size_t position) const { return program_.symbol_name(position); }
     const plan::Compiled& compiled() const { return compiled_; }
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols);
     std::uint64_t arena_lower_bound(const std::vector<std::int64_t>& symbols);
-    shape::Slot add(const Dim& d) { return program_.add(d); } // before the first call
+    struct Placed {
+        std::vector<std::uint64_t> bytes, offsets; // by plan value
+        std::uint64_t arena = 0, lower_bound = 0;
+    };
+    Placed placed(const std::vector<std::int64_t>& symbols) const;
 
 private:
     // Everything that follows from the sizes.

@@ -25,69 +25,54 @@ device::Operand operand_of(const Value& v)
 
 } // namespace
 
-// Where a symbol's value stands in a call; null: the program does not ask for it.
-std::int64_t* Program::Impl::place_of(std::uint32_t id, std::vector<std::int64_t>& symbols) const
+void Program::Impl::check_count(std::size_t inputs, std::size_t sizes) const
 {
-    const auto& ids = executable->symbols();
-    const auto found = std::find(ids.begin(), ids.end(), id);
-    return found == ids.end() ? nullptr : &symbols[static_cast<std::size_t>(found - ids.begin())];
+    if (inputs != signature.inputs().size())
+        detail::fail(ErrorKind::argument, "program", "The program takes (", signature.inputs().size(),
+                     ") inputs, not (", inputs, ").");
+    if (sizes != signature.sizes().size())
+        detail::fail(ErrorKind::argument, "program", "The program takes (", signature.sizes().size(),
+                     ") sizes as numbers, not (", sizes, ").");
 }
 
-void Program::Impl::check_input(std::size_t i, const Tensor& t) const
+void Program::Impl::check_input(std::size_t i, const Value& v) const
 {
-    if (t.dtype() != specs[i].dtype)
-        detail::fail(ErrorKind::dtype, "program", "Input (", i, ") is (", name_of(t.dtype()),
-                     ") but was recorded as (", name_of(specs[i].dtype), "): cast it.");
-    if (t.shape().size() != specs[i].shape.size())
-        detail::fail(ErrorKind::shape, "program", "Input (", i, ") has the shape (", to_string(t.shape()),
-                     ") but was recorded as (", to_string(specs[i].shape), ").");
-    if (const auto& device = graph::read(t).node->evaluator; device != context)
-        detail::fail(ErrorKind::device, "program", "Input (", i, ") is on (", device->name(),
+    const Spec& spec = signature.inputs()[i];
+    const graph::TensorType& type = v.type();
+    if (type.dtype != spec.dtype)
+        detail::fail(ErrorKind::dtype, "program", "Input (", i, ") is (", name_of(type.dtype),
+                     ") but was recorded as (", name_of(spec.dtype), "): cast it.");
+    if (type.shape.size() != spec.shape.size())
+        detail::fail(ErrorKind::shape, "program", "Input (", i, ") has the shape (", to_string(type.shape),
+                     ") but was recorded as (", to_string(spec.shape), ").");
+    if (v.node->evaluator != context)
+        detail::fail(ErrorKind::device, "program", "Input (", i, ") is on (", v.node->evaluator->name(),
                      ") but the program is for (", context->name(), ").");
 }
 
-// Symbol values from the inputs' sizes, in the executable's order; counters are left open.
-std::vector<std::int64_t> Program::Impl::bind_sizes(const std::vector<Tensor>& inputs) const
+std::vector<std::int64_t> Program::Impl::executable_symbols(const std::vector<std::int64_t>& values) const
 {
-    if (inputs.size() != specs.size())
-        detail::fail(ErrorKind::argument, "program", "The program takes (", specs.size(), ") inputs, not (",
-                     inputs.size(), ").");
     std::vector<std::int64_t> symbols(executable->symbols().size(), -1);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        check_input(i, inputs[i]);
-        const Shape found = inputs[i].shape();
-        for (std::size_t d = 0; d < found.size(); ++d) {
-            const shape::Symbol* s = shape::plain_symbol(specs[i].shape[d]);
-            if (!s) continue;
-            std::int64_t& v = *place_of(s->id, symbols);
-            const std::int64_t size = found[d].value();
-            if (v >= 0 && v != size)
-                detail::fail(ErrorKind::shape, "program", "The size (", s->name, ") is (", v,
-                             ") by an earlier input but (", size, ") by dimension (", d, ") of input (", i,
-                             "): give inputs of one size.");
-            v = size;
-        }
-    }
-    check_expressions(inputs, symbols);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (symbol_places[i] != not_asked) symbols[symbol_places[i]] = values[i];
     return symbols;
 }
 
-// Sizes of the specs that are numbers or expressions, and what the recording could not decide.
-void Program::Impl::check_expressions(const std::vector<Tensor>& inputs,
-                                      std::vector<std::int64_t>& symbols) const
+// Symbol values in the executable's order; counters are left open.
+std::vector<std::int64_t> Program::Impl::bind_sizes(const std::vector<Tensor>& inputs,
+                                                    const std::vector<Dim>& sizes)
 {
-    const auto value = [&](std::uint32_t id) { return *place_of(id, symbols); };
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        for (std::size_t d = 0; d < specs[i].shape.size(); ++d) {
-            const std::int64_t want = specs[i].shape[d].evaluate(value);
-            if (const std::int64_t size = inputs[i].shape()[d].value(); size != want)
-                detail::fail(ErrorKind::shape, "program", "Dimension (", d, ") of input (", i, ") is (", size,
-                             ") but the program was recorded with (", specs[i].shape[d], ") = (", want, ").");
-        }
-    for (const shape::Guard& g : guards)
-        if (const auto a = g.a.evaluate(value), b = g.b.evaluate(value); a != b)
-            detail::fail(ErrorKind::shape, "program", "(", g.a, ") is (", a, ") but must be (", b, ") = (",
-                         g.b, ") at this call. ", g.reason);
+    check_count(inputs.size(), sizes.size());
+    std::vector<Value> values;
+    std::vector<const Shape*> shapes;
+    std::vector<std::int64_t> numbers;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        values.push_back(graph::read(inputs[i]));
+        check_input(i, values.back());
+        shapes.push_back(&values.back().type().shape);
+    }
+    for (const Dim& d : sizes) numbers.push_back(d.value());
+    return executable_symbols(signature.bind(shapes, numbers));
 }
 
 // Each hook once a call: where a call failed, the next one is that call again and goes on behind what has run.
@@ -150,8 +135,10 @@ public:
     {
         if (count_) first_ = ops::take_ordinals(count_);
         const auto set = [&](const Dim& symbol, std::uint64_t v) {
-            if (std::int64_t* at = p.place_of(shape::plain_symbol(symbol)->id, symbols))
-                *at = static_cast<std::int64_t>(v);
+            const auto& ids = p.executable->symbols();
+            const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
+            if (found != ids.end())
+                symbols[static_cast<std::size_t>(found - ids.begin())] = static_cast<std::int64_t>(v);
         };
         set(p.random.seed_low, first_.seed & 0xFFFFFFFF);
         set(p.random.seed_high, first_.seed >> 32);
@@ -186,12 +173,12 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
     return graph::leaf({view.dtype, sizes}, context, stored, false);
 }
 
-std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs)
+std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes)
 {
     std::lock_guard one_call(mutex);
     program::Suspend outside;
     program::Executable::Call c;
-    c.symbols = bind_sizes(inputs);
+    c.symbols = bind_sizes(inputs, sizes);
     run_hooks(); // user code, as the host scalars are: before anything is bound, and without the device's lock
     c.numbers = executable->ask();
 
@@ -225,57 +212,12 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs)
     return out;
 }
 
-namespace {
-
-const std::shared_ptr<Program::Impl>& required(const std::shared_ptr<Program::Impl>& impl)
+std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes) const
 {
-    if (!impl) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
-    return impl;
-}
-
-const plan::Plan& plan_of(const std::shared_ptr<Program::Impl>& impl)
-{
-    return required(impl)->executable->compiled().plan;
-}
-
-} // namespace
-
-std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs) const
-{
-    required(impl_);
-    if (is_recording())
-        detail::fail(ErrorKind::unsupported, "program",
-                     "A program can't be called while another is recorded: call its function.");
-    return impl_->call(inputs);
-}
-
-std::string Program::text() const { return plan::print(plan_of(impl_)); }
-std::string Program::dot() const { return plan::print_dot(plan_of(impl_)); }
-std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
-std::vector<std::pair<std::string, double>> Program::times() const
-{
-    std::vector<std::pair<std::string, double>> out;
-    const plan::Plan& plan = plan_of(impl_);
-    const std::vector<double> begun = impl_->executable->times();
-    for (std::size_t i = 0; i < begun.size(); ++i) out.emplace_back(plan.launches[i].label, begun[i]);
-    return out;
-}
-std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const
-{
-    const Impl& p = *required(impl_);
-    std::vector<std::int64_t> symbols(p.executable->symbols().size(), 0); // counters are no sizes
-    std::vector<std::uint32_t> seen;
-    for (const Spec& s : p.specs)
-        for (const Dim& d : s.shape) {
-            const shape::Symbol* symbol = shape::plain_symbol(d);
-            if (!symbol || std::find(seen.begin(), seen.end(), symbol->id) != seen.end()) continue;
-            if (seen.size() < sizes.size()) *p.place_of(symbol->id, symbols) = sizes[seen.size()];
-            seen.push_back(symbol->id);
-        }
-    if (seen.size() != sizes.size())
-        detail::fail(ErrorKind::argument, "program", "There are (", seen.size(), ") symbols but (",
-                     sizes.size(), ") sizes: give one for each, in the order in which the specs name them.");
-    return p.executable->arena_bytes(symbols);
+    if (!impl_) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
+    if (auto* trace = dynamic_cast<program::Trace*>(graph::current_tracer()))
+        return impl_->append_to(*trace, inputs, sizes);
+    return impl_->call(inputs, sizes);
 }
 
 } // namespace reprise

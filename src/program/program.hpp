@@ -8,6 +8,7 @@
 #include <reprise/program.hpp>
 
 #include "program/executable.hpp"
+#include "program/signature.hpp"
 #include "program/trace.hpp"
 
 namespace reprise {
@@ -15,8 +16,10 @@ namespace reprise {
 struct Program::Impl {
     std::shared_ptr<program::Context> context;
     std::unique_ptr<program::Executable> executable;
-    std::vector<Spec> specs;
-    std::vector<shape::Guard> guards;
+    program::Signature signature;
+    std::vector<std::size_t>
+        symbol_places; // of the signature's symbols among the executable's, or `not_asked`
+    static constexpr std::size_t not_asked = static_cast<std::size_t>(-1);
     std::vector<std::function<void()>> hooks;
     std::size_t hooks_run = 0; // of a call that failed: the next one is that call again and goes on from here
 
@@ -43,17 +46,26 @@ struct Program::Impl {
     std::vector<std::shared_ptr<graph::Cell>> cleared_grads;
     graph::RandomState random;
     std::uint64_t random_ops = 0;
+    // What was recorded, for programs that are recorded around this one: values by external slot, results with
+    // all that they are made of, and which result goes into which external.
+    struct Graph {
+        std::vector<graph::Value> externals, results;
+        std::vector<plan::Request::Assignment> assignments;
+    } recorded;
     std::mutex mutex; // of calls: one at a time
 
-    std::vector<Tensor> call(const std::vector<Tensor>& inputs);
-    // Where a symbol's value stands among the executable's; null: it is not asked for.
-    std::int64_t* place_of(std::uint32_t symbol, std::vector<std::int64_t>& symbols) const;
+    std::vector<Tensor> call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
+    // The same as a part of the recording that is under way (inline.cpp).
+    std::vector<Tensor> append_to(program::Trace&, const std::vector<Tensor>& inputs,
+                                  const std::vector<Dim>& sizes) const;
+    // Symbol values in the executable's order; -1 for those that are no sizes.
+    std::vector<std::int64_t> executable_symbols(const std::vector<std::int64_t>& signature_values) const;
 
 private:
     class Draw;
-    void check_input(std::size_t i, const Tensor&) const;
-    std::vector<std::int64_t> bind_sizes(const std::vector<Tensor>& inputs) const;
-    void check_expressions(const std::vector<Tensor>& inputs, std::vector<std::int64_t>& symbols) const;
+    void check_count(std::size_t inputs, std::size_t sizes) const;
+    void check_input(std::size_t i, const graph::Value&) const;
+    std::vector<std::int64_t> bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
     void run_hooks();
     graph::Value input_value(const Tensor&, const std::vector<const device::Memory*>& written) const;
     void find_grads();

@@ -1,4 +1,5 @@
 // record(): runs a function once on placeholders and makes a Program of what it did.
+#include <algorithm>
 #include <atomic>
 #include <unordered_map>
 
@@ -118,29 +119,35 @@ private:
     std::unordered_map<const graph::Node*, std::size_t> bound_; // external slot
 };
 
-// Every size must follow from the inputs.
-void check_symbols(Program::Impl& p)
+// Where the executable wants the symbols that a call gives.  Every other symbol of it must be a counter.
+void place_symbols(Program::Impl& p)
 {
-    std::vector<std::uint32_t> counters, known;
+    std::vector<std::uint32_t> counters;
     for (const Dim* d : {&p.random.seed_low, &p.random.seed_high, &p.random.ordinal})
         counters.push_back(d->symbols().front());
-    for (const Spec& s : p.specs)
-        for (const Dim& d : s.shape)
-            if (shape::plain_symbol(d)) known.push_back(d.symbols().front());
-    for (std::uint32_t id : p.executable->symbols()) {
-        const auto is = [&](const std::vector<std::uint32_t>& ids) {
-            return std::find(ids.begin(), ids.end(), id) != ids.end();
-        };
-        if (!is(counters) && !is(known))
-            detail::fail(ErrorKind::argument, "record", "A size of the function is a symbol (number ", id,
-                         ") that no input's shape gives: name it alone as a size of a spec.");
-    }
+    const auto& asked = p.executable->symbols();
+    std::vector<bool> known(asked.size(), false);
+    const auto find = [&](std::uint32_t id) {
+        const auto at = static_cast<std::size_t>(std::find(asked.begin(), asked.end(), id) - asked.begin());
+        if (at == asked.size()) return Program::Impl::not_asked;
+        known[at] = true;
+        return at;
+    };
+    for (const std::uint32_t id : counters) find(id);
+    for (const shape::SymbolPtr& s : p.signature.symbols()) p.symbol_places.push_back(find(s->id));
+    for (std::size_t i = 0; i < asked.size(); ++i)
+        if (!known[i])
+            detail::fail(ErrorKind::argument, "record", "A size of the function is the symbol (",
+                         p.executable->symbol_name(i),
+                         ") that no call would give: let a size of a spec be it alone, or take it as an "
+                         "argument of the function.");
     p.executable->set_counters(counters);
 }
 
 } // namespace
 
-Program record_function(const TracedFunction& f, const std::vector<Spec>& specs, const RecordOptions& options)
+Program record_function(const TracedFunction& f, const std::vector<Spec>& specs, const RecordOptions& options,
+                        const std::vector<Dim>& sizes)
 {
     static std::atomic<std::uint32_t> next{1};
     if (graph::current_tracer())
@@ -148,7 +155,6 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
                      "A function is being recorded already on this thread: finish it first.");
     auto p = std::make_shared<Program::Impl>();
     p->context = options.device.value_or(default_device()).context();
-    p->specs = specs;
     Trace trace(p->context, next++);
     std::vector<Value> placeholders, outputs;
     plan::Request request;
@@ -165,19 +171,16 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         Builder builder(*p, trace, options);
         request = builder.build(placeholders, outputs);
     }
-    p->guards = trace.guards().guards();
+    p->signature = program::Signature(specs, sizes, trace.guards().guards());
     p->hooks = trace.hooks();
     p->random = trace.random_symbols();
     p->random_ops = trace.random_ops();
+    for (const plan::Request::External& e : request.externals) p->recorded.externals.push_back(e.value);
+    p->recorded.results = request.results;
+    p->recorded.assignments = request.assignments;
     p->executable = std::make_unique<program::Executable>(plan::compile(request), p->context->device());
     p->context->count_plan(p->executable->compiled().plan);
-    for (const Spec& s : specs)
-        for (const Dim& d : s.shape) p->executable->add(d);
-    for (const shape::Guard& g : p->guards) {
-        p->executable->add(g.a);
-        p->executable->add(g.b);
-    }
-    check_symbols(*p);
+    place_symbols(*p);
     p->executable->record(options.slots, options.timestamps);
     trace.keep();
     return Program(std::move(p));

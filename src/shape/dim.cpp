@@ -1,5 +1,7 @@
 #include <reprise/dim.hpp>
 
+#include <sstream>
+
 #include <reprise/error.hpp>
 
 #include "shape/expression.hpp"
@@ -40,19 +42,19 @@ bool Dim::divisible_by(std::int64_t n) const
         detail::fail(ErrorKind::argument, "divisible_by", "Nothing is divisible by (0): use another number.");
     }
     if (shape::constant_of(*this) % (n == -1 ? 1 : n) != 0) return false;
-    for (const auto& term : shape::terms_of(*this)) {
-        std::int64_t left = n / shape::common_divisor(n, term.coefficient);
-        for (const auto& atom : term.monomial->atoms) {
-            if (atom->symbol) left /= shape::common_divisor(left, atom->symbol->divisor);
-        }
-        if (left != 1 && left != -1) return false;
-    }
+    for (const auto& term : shape::terms_of(*this))
+        if (term.coefficient % (n == -1 ? 1 : n) != 0) return false;
     return true;
 }
 
 bool Dim::at_least(std::int64_t n) const
 {
     return is_constant() ? constant_ >= n : shape::range_of(*this).low >= n;
+}
+
+bool Dim::at_most(std::int64_t n) const
+{
+    return is_constant() ? constant_ <= n : shape::range_of(*this).high <= n;
 }
 
 std::vector<std::uint32_t> Dim::symbols() const
@@ -78,6 +80,21 @@ Dim mod(const Dim& a, const Dim& b)
     return a - b * floor_div(a, b);
 }
 
-Dim symbol(const std::string& name) { return shape::make_symbol(name, {0, shape::Range::unbounded_high}, 1); }
+Dim symbol(const std::string& name, const SymbolOptions& options)
+{
+    const auto& [min, max, multiple_of] = options;
+    const auto describe = [&] {
+        std::ostringstream text;
+        text << "The symbol (" << name << ") is to be at least (" << min << "), at most (" << max
+             << ") and a multiple of (" << multiple_of << "): ";
+        return text.str();
+    };
+    if (min < 0 || multiple_of < 1)
+        detail::fail(ErrorKind::argument, "symbol", describe(),
+                     "give bounds from 0 and multiples of 1 or more.");
+    if (max / multiple_of < min / multiple_of + (min % multiple_of != 0))
+        detail::fail(ErrorKind::argument, "symbol", describe(), "no size is all of it.");
+    return shape::make_symbol(name, {min, max}, multiple_of);
+}
 
 } // namespace reprise

@@ -200,9 +200,29 @@ Dim make_symbol(std::string name, const Range& range, std::int64_t divisor)
     if (name.empty()) name = "s" + std::to_string(id);
     Atom atom;
     atom.symbol = std::make_shared<const Symbol>(Symbol{id, std::move(name), range, divisor});
-    atom.range = range + Range::of(0); // rounded
+    const bool bounded = range.high != Range::unbounded_high;
+    const std::int64_t low = range.low / divisor + (range.low % divisor != 0);
+    atom.range = Range{low, bounded ? range.high / divisor : range.high} + Range::of(0); // rounded
     atom.hash = mix(hash_of(static_cast<std::int64_t>(AtomKind::symbol)), hash_of(id));
-    return make_term(1, {std::make_shared<const Atom>(std::move(atom))});
+    return make_term(divisor, {std::make_shared<const Atom>(std::move(atom))});
+}
+
+std::string Symbol::fault(std::int64_t value) const
+{
+    std::vector<std::string> wanted;
+    if (value < range.low) wanted.push_back("at least (" + std::to_string(range.low) + ")");
+    if (value > range.high) wanted.push_back("at most (" + std::to_string(range.high) + ")");
+    if (value % divisor != 0) wanted.push_back("a multiple of (" + std::to_string(divisor) + ")");
+    if (wanted.empty()) return {};
+    std::string text = "(" + name + ") is (" + std::to_string(value) + "): it must be ";
+    for (std::size_t i = 0; i < wanted.size(); ++i) text += (i ? " and " : "") + wanted[i];
+    return text + ".";
+}
+
+std::int64_t Symbol::nearest(std::int64_t value) const
+{
+    const std::int64_t least = range.low / divisor + (range.low % divisor != 0);
+    return std::clamp(value / divisor, least, range.high / divisor) * divisor;
 }
 
 const Atom* linear_atom(const Term& term)
@@ -247,10 +267,50 @@ std::vector<SymbolPtr> symbols_of(const Dim& dim)
 
 const Symbol* plain_symbol(const Dim& d)
 {
+    const auto affine = affine_in_one_symbol(d);
+    return affine && affine->offset == 0 && affine->scale == affine->symbol->divisor ? affine->symbol.get()
+                                                                                     : nullptr;
+}
+
+std::optional<Affine> affine_in_one_symbol(const Dim& d)
+{
     const auto terms = terms_of(d);
-    if (terms.size() != 1 || constant_of(d) != 0 || terms[0].coefficient != 1) return nullptr;
+    if (terms.size() != 1) return std::nullopt;
     const Atom* atom = linear_atom(terms[0]);
-    return atom && atom->kind == AtomKind::symbol ? atom->symbol.get() : nullptr;
+    if (!atom || atom->kind != AtomKind::symbol) return std::nullopt;
+    return Affine{atom->symbol, terms[0].coefficient, constant_of(d)};
+}
+
+namespace {
+
+Dim substitute(const Atom& atom, const Values& values)
+{
+    if (atom.kind == AtomKind::symbol) {
+        const auto found = values.find(atom.symbol->id);
+        return found == values.end() ? make_term(1, {std::make_shared<const Atom>(atom)})
+                                     : floor_div(found->second, atom.symbol->divisor);
+    }
+    Dim result = shape::substitute(atom.operands[0], values);
+    for (std::size_t i = 1; i < atom.operands.size(); ++i) {
+        const Dim operand = shape::substitute(atom.operands[i], values);
+        result = atom.kind == AtomKind::floor_div ? floor_div(result, operand)
+                 : atom.kind == AtomKind::min     ? min(result, operand)
+                                                  : max(result, operand);
+    }
+    return result;
+}
+
+} // namespace
+
+Dim substitute(const Dim& dim, const Values& values)
+{
+    Dim sum = constant_of(dim);
+    for (const Term& term : terms_of(dim)) {
+        Dim product = term.coefficient;
+        for (const AtomPtr& atom : term.monomial->atoms) product *= substitute(*atom, values);
+        sum += product;
+    }
+    return sum;
 }
 
 } // namespace reprise::shape

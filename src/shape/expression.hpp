@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <reprise/dim.hpp>
@@ -28,6 +29,10 @@ struct Symbol {
     std::string name;
     Range range{0, Range::unbounded_high}; // values outside are refused at evaluation
     std::int64_t divisor = 1;              // of every value
+
+    // What is wrong with a value: "(seq) is (5000): it must be at most (4096)."; empty for a legal one.
+    std::string fault(std::int64_t value) const;
+    std::int64_t nearest(std::int64_t value) const; // that is legal
 };
 using SymbolPtr = std::shared_ptr<const Symbol>;
 
@@ -35,7 +40,7 @@ enum class AtomKind : std::uint8_t { symbol, floor_div, min, max };
 
 struct Atom {
     AtomKind kind = AtomKind::symbol;
-    SymbolPtr symbol;          // of a symbol
+    SymbolPtr symbol;          // the atom is the symbol's value over its divisor: what is known of it divides
     std::vector<Dim> operands; // floor_div: numerator and divisor; min, max: two or more, in order
     Range range;
     std::size_t hash = 0;
@@ -95,5 +100,16 @@ std::optional<Dim> divide_exactly(const Dim& numerator, const Dim& divisor);
 // The symbol, where the size is nothing but one; else null.
 const Symbol* plain_symbol(const Dim&);
 std::vector<SymbolPtr> symbols_of(const Dim&); // ascending by id, each once
+
+// scale * symbol / its divisor + offset: a size that a symbol can be solved for.
+struct Affine {
+    SymbolPtr symbol;
+    std::int64_t scale = 0, offset = 0;
+};
+std::optional<Affine> affine_in_one_symbol(const Dim&);
+
+// With these values in place of symbols; a value is taken to be a multiple of its symbol's divisor.
+using Values = std::unordered_map<std::uint32_t, Dim>;
+Dim substitute(const Dim&, const Values&);
 
 } // namespace reprise::shape

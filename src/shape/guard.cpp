@@ -1,11 +1,11 @@
 #include "shape/guard.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <unordered_map>
 
 #include <reprise/error.hpp>
 
-#include "shape/range.hpp"
+#include "shape/expression.hpp"
 
 namespace reprise::shape {
 
@@ -13,35 +13,120 @@ namespace {
 
 thread_local GuardSink* current_sink = nullptr;
 
-// What the ranges say of a == b, if they decide it.
-std::optional<bool> decide(const Dim& a, const Dim& b)
+Verdict verdict(bool holds) { return holds ? Verdict::holds : Verdict::fails; }
+
+Verdict decide_multiple(const Dim& a, const Dim& b)
 {
-    if (a.is_constant() && b.is_constant()) return a == b;
-    const Range difference = range_of(a - b);
-    if (difference.low > 0 || difference.high < 0) return false;
-    if (difference.low == 0 && difference.high == 0) return true;
-    return std::nullopt;
+    const Range divisor = range_of(b);
+    if (divisor.low == 0 && divisor.high == 0) return Verdict::fails;
+    if ((divisor.low > 0 || divisor.high < 0) && divide_exactly(a, b)) return Verdict::holds;
+    if (!b.is_constant()) return Verdict::open;
+    // a + k is a multiple of b for no a that is one.
+    const Dim rest = a - constant_of(a);
+    return rest.divisible_by(b.value()) ? Verdict::fails : Verdict::open;
 }
+
+bool symmetric(Relation r) { return r == Relation::equal || r == Relation::different; }
 
 } // namespace
 
-void GuardList::require_equal(const Guard& guard)
+bool holds(Relation relation, std::int64_t a, std::int64_t b)
+{
+    switch (relation) {
+    case Relation::equal: return a == b;
+    case Relation::different: return a != b;
+    case Relation::at_least: return a >= b;
+    case Relation::multiple: return b != 0 && a % b == 0;
+    }
+    return false;
+}
+
+std::string Guard::condition() const
+{
+    switch (relation) {
+    case Relation::equal: return a.text() + " == " + b.text();
+    case Relation::different: return a.text() + " != " + b.text();
+    case Relation::at_least: return a.text() + " >= " + b.text();
+    case Relation::multiple: return b.text() + " divides " + a.text();
+    }
+    return {};
+}
+
+std::string Guard::fault(std::int64_t a_is, std::int64_t b_is) const
+{
+    const auto valued = [](const Dim& d, std::int64_t value) {
+        const std::string number = "(" + std::to_string(value) + ")";
+        return d.is_constant() ? number : "(" + d.text() + ") = " + number;
+    };
+    const char* missed = relation == Relation::equal       ? ", not "
+                         : relation == Relation::different ? ", which is "
+                         : relation == Relation::at_least  ? ", not at least "
+                                                           : ", no multiple of ";
+    return "(" + a.text() + ") is (" + std::to_string(a_is) + ")" + missed + valued(b, b_is);
+}
+
+bool GuardList::implied(const Guard& guard) const
+{
+    if (guard.relation != Relation::at_least) return false;
+    std::unordered_map<std::uint32_t, std::pair<SymbolPtr, std::int64_t>> least;
+    for (const Guard& g : guards_) {
+        if (g.relation != Relation::at_least) continue;
+        const auto affine = affine_in_one_symbol(g.a - g.b); // scale * s / divisor + offset >= 0
+        if (!affine || affine->scale < 0) continue;
+        const Dim bound = ceil_div(-affine->offset, affine->scale) * affine->symbol->divisor;
+        auto& known = least[affine->symbol->id];
+        known = {affine->symbol, std::max(known.second, bound.value())};
+    }
+    Values values;
+    for (const auto& [id, known] : least) {
+        const Range& range = known.first->range;
+        const std::int64_t low = std::clamp(known.second, range.low, range.high);
+        const bool bounded = range.high != Range::unbounded_high;
+        const Dim above = make_symbol(known.first->name, {0, bounded ? range.high - low : range.high},
+                                      known.first->divisor);
+        values.emplace(id, low + above); // so that products with it are proved too
+    }
+    return !values.empty() && substitute(guard.a - guard.b, values).at_least(0);
+}
+
+void GuardList::require(const Guard& guard)
 {
     const bool known = std::any_of(guards_.begin(), guards_.end(), [&](const Guard& g) {
-        return (g.a == guard.a && g.b == guard.b) || (g.a == guard.b && g.b == guard.a);
+        return g.relation == guard.relation && ((g.a == guard.a && g.b == guard.b) ||
+                                                (symmetric(g.relation) && g.a == guard.b && g.b == guard.a));
     });
-    if (!known) guards_.push_back(guard);
+    if (!known && !implied(guard)) guards_.push_back(guard);
 }
 
 GuardScope::GuardScope(GuardSink& sink) : outer_(current_sink) { current_sink = &sink; }
 GuardScope::~GuardScope() { current_sink = outer_; }
 
-void settle(const char* op, const Dim& a, const Dim& b, const std::string& sentence)
+Verdict decide(Relation relation, const Dim& a, const Dim& b)
 {
-    const std::optional<bool> decided = decide(a, b);
-    if (decided == true) return;
-    if (decided == false || !current_sink) detail::fail(ErrorKind::shape, op, sentence);
-    current_sink->require_equal({a, b, std::string("[") + op + "] " + sentence});
+    if (a.is_constant() && b.is_constant()) return verdict(holds(relation, a.value(), b.value()));
+    if (relation == Relation::multiple) return decide_multiple(a, b);
+    const Range difference = range_of(a - b);
+    if (relation == Relation::at_least)
+        return difference.low >= 0 ? Verdict::holds : difference.high < 0 ? Verdict::fails : Verdict::open;
+    const bool apart = difference.low > 0 || difference.high < 0;
+    if (apart) return verdict(relation == Relation::different);
+    if (difference.low == 0 && difference.high == 0) return verdict(relation == Relation::equal);
+    return Verdict::open;
+}
+
+void settle(const char* op, Verdict verdict, Relation relation, const Dim& a, const Dim& b,
+            const std::string& sentence)
+{
+    if (verdict == Verdict::fails || !current_sink) detail::fail(ErrorKind::shape, op, sentence);
+    current_sink->require({relation, a, b, std::string("[") + op + "] " + sentence});
+}
+
+void require(const Guard& guard)
+{
+    const Verdict verdict = decide(guard.relation, guard.a, guard.b);
+    if (verdict == Verdict::holds) return;
+    if (verdict == Verdict::fails || !current_sink) throw Error(ErrorKind::shape, guard.reason);
+    current_sink->require(guard);
 }
 
 } // namespace reprise::shape

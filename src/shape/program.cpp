@@ -76,20 +76,39 @@ Slot DimProgram::add_atom(const Atom& atom)
     if (atom.kind == AtomKind::symbol) {
         const std::uint32_t position = symbol_slot(atom.symbol->id);
         described_[position] = atom.symbol;
-        return emit(Op::symbol, position, 0, 0);
+        return add_quotient(emit(Op::symbol, position, 0, 0), atom.symbol->divisor);
     }
     Slot result = add(atom.operands[0]);
     if (atom.kind == AtomKind::floor_div) {
         const Dim& divisor = atom.operands[1];
         if (!divisor.is_constant()) return emit(Op::divide_by, result, add(divisor), 0);
-        const auto d = static_cast<std::uint64_t>(divisor.value());
-        if (std::has_single_bit(d)) return emit(Op::shift, result, 0, std::countr_zero(d));
-        return emit(Op::divide, result, 0, divisor.value());
+        return add_quotient(result, divisor.value());
     }
     for (std::size_t i = 1; i < atom.operands.size(); ++i) {
         result = emit(atom.kind == AtomKind::min ? Op::min : Op::max, result, add(atom.operands[i]), 0);
     }
     return result;
+}
+
+Slot DimProgram::add_quotient(Slot numerator, std::int64_t divisor)
+{
+    const auto d = static_cast<std::uint64_t>(divisor);
+    if (d == 1) return numerator;
+    if (std::has_single_bit(d)) return emit(Op::shift, numerator, 0, std::countr_zero(d));
+    return emit(Op::divide, numerator, 0, divisor);
+}
+
+std::string DimProgram::symbol_name(std::size_t position) const
+{
+    const SymbolPtr& symbol = described_[position];
+    return symbol ? symbol->name : "symbol " + std::to_string(symbols_[position]);
+}
+
+std::vector<std::int64_t> DimProgram::legal_values(std::int64_t wanted) const
+{
+    std::vector<std::int64_t> values;
+    for (const SymbolPtr& symbol : described_) values.push_back(symbol ? symbol->nearest(wanted) : wanted);
+    return values;
 }
 
 void DimProgram::check_symbols(std::span<const std::int64_t> symbol_values) const
@@ -100,17 +119,14 @@ void DimProgram::check_symbols(std::span<const std::int64_t> symbol_values) cons
     }
     for (std::size_t i = 0; i < symbols_.size(); ++i) {
         const Symbol* symbol = described_[i].get();
-        const Range range = symbol ? symbol->range : Range{0, Range::unbounded_high};
-        const std::int64_t divisor = symbol ? symbol->divisor : 1;
         const std::int64_t value = symbol_values[i];
-        if (value >= range.low && value <= range.high && (divisor == 1 || value % divisor == 0)) continue;
-        const std::string name = symbol ? symbol->name : "symbol " + std::to_string(symbols_[i]);
-        if (value < 0) {
-            detail::fail(ErrorKind::argument, "size", "(", name, ") has no value or one below 0 (", value,
-                         "): give it a size.");
-        }
-        detail::fail(ErrorKind::argument, "size", "(", name, ") is (", value, "): it must be at least (",
-                     range.low, "), at most (", range.high, ") and a multiple of (", divisor, ").");
+        if (value < 0)
+            detail::fail(ErrorKind::argument, "size", "(", symbol_name(i), ") has no value or one below 0 (",
+                         value, "): give it a size.");
+        if (!symbol || (value >= symbol->range.low && value <= symbol->range.high &&
+                        (symbol->divisor == 1 || value % symbol->divisor == 0)))
+            continue;
+        detail::fail(ErrorKind::argument, "size", symbol->fault(value));
     }
 }
 
@@ -154,9 +170,7 @@ void DimProgram::fail_at(const Instruction& i, std::span<const std::int64_t> sym
 {
     std::string where;
     for (std::size_t s = 0; s < symbols_.size(); ++s) {
-        where +=
-            (s ? ", " : "") + (described_[s] ? described_[s]->name : "symbol " + std::to_string(symbols_[s]));
-        where += " = " + std::to_string(symbol_values[s]);
+        where += (s ? ", " : "") + symbol_name(s) + " = " + std::to_string(symbol_values[s]);
     }
     if (i.op == Op::divide_by && values[i.b] == 0) {
         detail::fail(ErrorKind::argument, "size", "(", values[i.a], ") is divided by (0) at (", where,

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -19,7 +20,10 @@ public:
     // The position of a symbol in `symbol_values`, given to it when first asked for or met.
     std::uint32_t symbol_slot(std::uint32_t id);
     const std::vector<std::uint32_t>& symbols() const noexcept { return symbols_; } // ids by position
-    std::size_t size() const noexcept { return code_.size(); }                      // instructions
+    std::string symbol_name(std::size_t position) const;
+    // By position: for each symbol the value nearest to the wanted one that its bounds allow.
+    std::vector<std::int64_t> legal_values(std::int64_t wanted) const;
+    std::size_t size() const noexcept { return code_.size(); } // instructions
 
     // Writes the value of each slot; keeps the storage of `values` from call to call.  Throws Error(argument)
     // where a symbol's value is missing, below 0 or out of its range, where a divisor is 0 and where a value
@@ -55,6 +59,7 @@ private:
     Slot add_expression(const Expression&);
     Slot add_monomial(const Monomial&);
     Slot add_atom(const Atom&);
+    Slot add_quotient(Slot numerator, std::int64_t divisor); // by a constant above 0
     void check_symbols(std::span<const std::int64_t> symbol_values) const;
     [[noreturn]] void fail_at(const Instruction&, std::span<const std::int64_t> symbol_values,
                               const std::vector<std::int64_t>& values) const;

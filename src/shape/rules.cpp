@@ -246,8 +246,8 @@ Shape reshape(const char* op, const Shape& from, const Shape& to)
     if (const auto quotient = divide_exactly(total, others)) {
         result[*inferred] = *quotient;
     } else {
+        require_multiple(op, total, others, describe);
         result[*inferred] = floor_div(total, others);
-        require_equal(op, result[*inferred] * others, total, describe);
     }
     return result;
 }

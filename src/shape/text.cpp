@@ -19,13 +19,20 @@ std::string text_of(const Atom& atom)
     return text + ")";
 }
 
-// Without the sign.
+// Without the sign.  Of a symbol that is a multiple of 8 the atom is an eighth: 16 of it are the symbol twice.
 std::string text_of(const Term& term)
 {
     std::string text;
-    for (const AtomPtr& atom : term.monomial->atoms) text += (text.empty() ? "" : " * ") + text_of(*atom);
-    if (term.coefficient == 1 || term.coefficient == -1) return text;
-    std::string number = std::to_string(term.coefficient);
+    std::int64_t coefficient = term.coefficient;
+    for (const AtomPtr& atom : term.monomial->atoms) {
+        text += (text.empty() ? "" : " * ") + text_of(*atom);
+        if (!atom->symbol) continue;
+        const std::int64_t shared = common_divisor(coefficient, atom->symbol->divisor);
+        coefficient /= shared;
+        if (atom->symbol->divisor != shared) text += " / " + std::to_string(atom->symbol->divisor / shared);
+    }
+    if (coefficient == 1 || coefficient == -1) return text;
+    std::string number = std::to_string(coefficient);
     return text + " * " + (number[0] == '-' ? number.substr(1) : number);
 }
 

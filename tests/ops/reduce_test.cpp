@@ -317,7 +317,13 @@ TEST(Reduce, RecordedEqualsEager)
         for (std::size_t i = 0; i < want.size(); ++i)
             EXPECT_EQ(found[i].to_vector<float>(), want[i].to_vector<float>()) << size << ", result " << i;
     }
-    const std::vector<Tensor> nothing = program.call({zeros({0, 8})});
+    EXPECT_EQ(error_of([&] { return program.call({zeros({0, 8})}); }).kind, ErrorKind::shape); // of amax
+    const Program sums = record(
+        [](Tensor x) {
+            return std::vector<Tensor>{sum(x), sum(x, {0}), sum(x, {1})};
+        },
+        {spec({n, 8})});
+    const std::vector<Tensor> nothing = sums.call({zeros({0, 8})});
     EXPECT_EQ(nothing[0].item<float>(), 0);
     EXPECT_THAT(nothing[1].to_vector<float>(), Each(0));
     EXPECT_THAT(nothing[2].to_vector<float>(), IsEmpty());

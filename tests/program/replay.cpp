@@ -78,6 +78,41 @@ TEST_P(Replay, RecordsNothingAgain)
     EXPECT_EQ(after.replays - before.replays, std::size(sizes));
 }
 
+// Twenty sizes, in an order that jumps, several times over.
+TEST_P(Replay, ServesAnySizeInAnyOrder)
+{
+    Training eager(GetParam()), t(GetParam());
+    const Program program = t.recorded(symbol("batch"));
+    std::vector<std::int64_t> order;
+    for (std::int64_t size = 2; size < 22; ++size) order.push_back(size); // one alone has no statistics
+    test::Numbers numbers(7);
+    std::vector<std::pair<Tensor, Tensor>> batches;
+    for (int round = 0; round < 2; ++round)
+        for (std::size_t left = order.size(); left > 0; --left) {
+            std::swap(
+                order[left - 1],
+                order[static_cast<std::size_t>(numbers.integer(0, static_cast<std::int64_t>(left) - 1))]);
+            batches.push_back(t.batch(order[left - 1], left));
+            batches.back().first.eval();
+            batches.back().second.eval();
+        }
+    manual_seed(3);
+    const Stats before = stats();
+    std::vector<Tensor> losses;
+    for (const auto& [x, target] : batches) losses.push_back(program(x, target));
+    default_device().synchronize();
+    const Stats after = stats();
+    EXPECT_EQ(after.recordings, before.recordings);
+    EXPECT_EQ(after.pipelines, before.pipelines);
+    EXPECT_EQ(after.shader_modules, before.shader_modules);
+    EXPECT_EQ(after.plans, before.plans);
+    EXPECT_EQ(after.replays - before.replays, batches.size());
+    manual_seed(3);
+    for (std::size_t i = 0; i < batches.size(); ++i)
+        EXPECT_EQ(bits(losses[i]), bits(eager.step(batches[i].first, batches[i].second))) << "step " << i;
+    EXPECT_EQ(t.state(), eager.state());
+}
+
 TEST_P(Replay, CallsInFlightEqualCallsOneByOne)
 {
     Training waiting(GetParam()), flying(GetParam());

@@ -204,11 +204,69 @@ TEST_F(DimTest, RangesAndDivisorsOfSymbols)
     EXPECT_EQ(at(min(three, 3), {{id(three), 3}}), 3) << "each operand makes the other superfluous";
 
     for (const std::int64_t value : {0, 24, 1040}) {
-        const auto error = error_of([&] { return at(t, {{id(t), value}}); });
+        const auto error = error_of([&] { return at(t, {{id(t), value}}); }); // below, no multiple, above
         EXPECT_EQ(error.kind, ErrorKind::argument);
         EXPECT_NE(error.text.find("(tokens) is (" + std::to_string(value) + ")"), std::string::npos)
             << error.text;
     }
+}
+
+TEST_F(DimTest, SymbolsOfAMultipleDivide)
+{
+    const Dim seq = symbol("seq", {.min = 1, .max = 4096, .multiple_of = 8});
+    EXPECT_TRUE(seq.at_least(8)) << "the least multiple";
+    EXPECT_TRUE(seq.at_most(4096));
+    EXPECT_FALSE(seq.at_most(4088));
+    EXPECT_TRUE((seq * 3).at_most(3 * 4096));
+    EXPECT_FALSE(b.at_most(1L << 40));
+    EXPECT_TRUE(Dim(7).at_most(7));
+    EXPECT_TRUE(seq.divisible_by(8));
+    EXPECT_FALSE(seq.divisible_by(16));
+    EXPECT_EQ(floor_div(seq, 8) * 8, seq);
+    EXPECT_EQ(floor_div(seq, 16), floor_div(floor_div(seq, 8), 2));
+    EXPECT_EQ(floor_div(seq + 7, 8), floor_div(seq, 8));
+    EXPECT_EQ(ceil_div(seq, 4) * 4, seq);
+    EXPECT_EQ(mod(seq + 3, 4), 3);
+    EXPECT_EQ(floor_div(b * seq, seq), b);
+    EXPECT_EQ(min(seq, 8), 8);
+    EXPECT_EQ(max(seq, 5000), 5000);
+    EXPECT_EQ(at(floor_div(seq, 8) + seq, {{id(seq), 24}}), 27);
+
+    EXPECT_EQ(seq.text(), "seq");
+    EXPECT_EQ((seq * 3 - 1).text(), "seq * 3 - 1");
+    EXPECT_EQ(floor_div(seq, 8).text(), "seq / 8");
+    EXPECT_EQ(floor_div(seq * 3, 2).text(), "seq / 2 * 3");
+    EXPECT_EQ((floor_div(seq, 4) * b).text(), "batch * seq / 4");
+    EXPECT_EQ(floor_div(seq, 16).text(), "floor(seq / 8, 2)");
+}
+
+TEST_F(DimTest, SymbolsOfNoSizeAreErrors)
+{
+    for (const SymbolOptions& options :
+         {SymbolOptions{.min = -1}, SymbolOptions{.min = 3, .max = 2}, SymbolOptions{.multiple_of = 0},
+          SymbolOptions{.min = 9, .max = 15, .multiple_of = 8}}) {
+        const auto error = error_of([&] { return symbol("seq", options); });
+        EXPECT_EQ(error.kind, ErrorKind::argument);
+        EXPECT_NE(error.text.find("[symbol] The symbol (seq)"), std::string::npos) << error.text;
+    }
+    EXPECT_EQ(symbol("one", {.min = 8, .max = 8, .multiple_of = 8}).text(), "one");
+}
+
+TEST_F(DimTest, Substitution)
+{
+    const Dim even = symbol("even", {.multiple_of = 2});
+    const Dim e = b * s + floor_div(even, 4) - min(b, even) + 3;
+    const shape::Values values{{id(b), x + 1}, {id(even), 2 * y}};
+    EXPECT_EQ(shape::substitute(e, values), (x + 1) * s + floor_div(y, 2) - min(x + 1, 2 * y) + 3);
+    EXPECT_EQ(shape::substitute(e, {{id(b), 2}, {id(s), 5}, {id(even), 8}}), 13);
+    EXPECT_EQ(shape::substitute(7, values), 7);
+    const auto affine = shape::affine_in_one_symbol(floor_div(even, 2) * 3 + 5);
+    ASSERT_TRUE(affine);
+    EXPECT_EQ(affine->scale, 3);
+    EXPECT_EQ(affine->offset, 5);
+    EXPECT_FALSE(shape::affine_in_one_symbol(b * b));
+    EXPECT_FALSE(shape::affine_in_one_symbol(b + s));
+    EXPECT_FALSE(shape::affine_in_one_symbol(4));
 }
 
 TEST_F(DimTest, Text)

@@ -1,0 +1,205 @@
+// What recorded functions take and give: tensors, sizes that the host knows (Dim), and pairs, tuples, arrays,
+// vectors and dictionaries of them, nested as you like.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <reprise/tensor.hpp>
+
+namespace reprise {
+
+// The type of a tensor that a recorded function takes.
+struct Spec {
+    Shape shape;
+    DType dtype = f32;
+};
+inline Spec spec(Shape shape, DType dtype = f32) { return {std::move(shape), dtype}; }
+
+namespace detail {
+
+// A structure without its leaves.
+struct Layout {
+    enum class Kind { tensor, size, list, dictionary } kind = Kind::tensor;
+    std::vector<Layout> items{};
+    std::vector<std::string> keys{}; // of a dictionary, ascending
+    friend bool operator==(const Layout&, const Layout&) = default;
+};
+std::string describe(const Layout&); // "(tensor, size, {x: tensor})"
+
+// The leaves, in order.
+struct Leaves {
+    std::vector<Tensor> tensors;
+    std::vector<Dim> sizes;
+};
+struct LeafReader {
+    const Leaves& from;
+    std::size_t tensor = 0, size = 0;
+};
+
+// For each type: `layout` and `take_apart` of a value, `fits` for a layout that a value could have, and
+// `put_together`, which takes the leaves in the order in which they were taken apart.
+template <class T> struct Structure;
+
+template <> struct Structure<Tensor> {
+    static Layout layout(const Tensor&) { return {Layout::Kind::tensor}; }
+    static bool fits(const Layout& l) { return l.kind == Layout::Kind::tensor; }
+    static void take_apart(const Tensor& t, Leaves& out) { out.tensors.push_back(t); }
+    static Tensor put_together(const Layout&, LeafReader& in) { return in.from.tensors.at(in.tensor++); }
+};
+template <> struct Structure<Variable> : Structure<Tensor> {};
+
+template <> struct Structure<Dim> {
+    static Layout layout(const Dim&) { return {Layout::Kind::size}; }
+    static bool fits(const Layout& l) { return l.kind == Layout::Kind::size; }
+    static void take_apart(const Dim& d, Leaves& out) { out.sizes.push_back(d); }
+    static Dim put_together(const Layout&, LeafReader& in) { return in.from.sizes.at(in.size++); }
+};
+
+// Of any number of one type.
+template <class T> struct Structure<std::vector<T>> {
+    static Layout layout(const std::vector<T>& list)
+    {
+        Layout l{Layout::Kind::list};
+        for (const T& item : list) l.items.push_back(Structure<T>::layout(item));
+        return l;
+    }
+    static bool fits(const Layout& l)
+    {
+        if (l.kind != Layout::Kind::list) return false;
+        for (const Layout& item : l.items)
+            if (!Structure<T>::fits(item)) return false;
+        return true;
+    }
+    static void take_apart(const std::vector<T>& list, Leaves& out)
+    {
+        for (const T& item : list) Structure<T>::take_apart(item, out);
+    }
+    static std::vector<T> put_together(const Layout& l, LeafReader& in)
+    {
+        std::vector<T> list;
+        for (const Layout& item : l.items) list.push_back(Structure<T>::put_together(item, in));
+        return list;
+    }
+};
+
+template <class T> struct Structure<std::map<std::string, T>> {
+    using Map = std::map<std::string, T>;
+    static Layout layout(const Map& map)
+    {
+        Layout l{Layout::Kind::dictionary};
+        for (const auto& [key, item] : map) {
+            l.keys.push_back(key);
+            l.items.push_back(Structure<T>::layout(item));
+        }
+        return l;
+    }
+    static bool fits(const Layout& l)
+    {
+        if (l.kind != Layout::Kind::dictionary) return false;
+        for (const Layout& item : l.items)
+            if (!Structure<T>::fits(item)) return false;
+        return true;
+    }
+    static void take_apart(const Map& map, Leaves& out)
+    {
+        for (const auto& [key, item] : map) Structure<T>::take_apart(item, out);
+    }
+    static Map put_together(const Layout& l, LeafReader& in)
+    {
+        Map map;
+        for (std::size_t i = 0; i < l.keys.size(); ++i)
+            map.emplace(l.keys[i], Structure<T>::put_together(l.items[i], in));
+        return map;
+    }
+};
+
+// Of a fixed number.
+template <class Tuple, class Indices = std::make_index_sequence<std::tuple_size_v<Tuple>>>
+struct FixedStructure;
+template <class Tuple, std::size_t... I> struct FixedStructure<Tuple, std::index_sequence<I...>> {
+    template <std::size_t K> using Item = Structure<std::tuple_element_t<K, Tuple>>;
+    static Layout layout(const Tuple& t)
+    {
+        return {Layout::Kind::list, {Item<I>::layout(std::get<I>(t))...}};
+    }
+    static bool fits(const Layout& l)
+    {
+        return l.kind == Layout::Kind::list && l.items.size() == sizeof...(I) &&
+               (Item<I>::fits(l.items[I]) && ...);
+    }
+    static void take_apart(const Tuple& t, Leaves& out) { (Item<I>::take_apart(std::get<I>(t), out), ...); }
+    static Tuple put_together([[maybe_unused]] const Layout& l, [[maybe_unused]] LeafReader& in)
+    {
+        return Tuple{Item<I>::put_together(l.items[I], in)...}; // braces: in order
+    }
+};
+template <class... T> struct Structure<std::tuple<T...>> : FixedStructure<std::tuple<T...>> {};
+template <class A, class B> struct Structure<std::pair<A, B>> : FixedStructure<std::pair<A, B>> {};
+template <class T, std::size_t N> struct Structure<std::array<T, N>> : FixedStructure<std::array<T, N>> {};
+
+} // namespace detail
+
+// What a recorded function takes in one place: a tensor's spec; a symbol for a size that the host gives with
+// each call (the function takes a Dim); a list or dictionary of these.
+class ArgumentSpec {
+public:
+    ArgumentSpec(Spec s) : tensors_{std::move(s)} {}
+    ArgumentSpec(Dim symbol) : layout_{detail::Layout::Kind::size}, sizes_{std::move(symbol)} {}
+    ArgumentSpec(const std::vector<ArgumentSpec>& list) : layout_{detail::Layout::Kind::list} { add(list); }
+    ArgumentSpec(const std::vector<Spec>& list) : layout_{detail::Layout::Kind::list} { add(list); }
+    ArgumentSpec(const std::map<std::string, ArgumentSpec>& m) : layout_{detail::Layout::Kind::dictionary}
+    {
+        add_keyed(m);
+    }
+    ArgumentSpec(const std::map<std::string, Spec>& m) : layout_{detail::Layout::Kind::dictionary}
+    {
+        add_keyed(m);
+    }
+
+    const detail::Layout& layout() const { return layout_; }
+    const std::vector<Spec>& tensors() const { return tensors_; }
+    const std::vector<Dim>& sizes() const { return sizes_; }
+
+private:
+    void add(const ArgumentSpec& a)
+    {
+        layout_.items.push_back(a.layout_);
+        tensors_.insert(tensors_.end(), a.tensors_.begin(), a.tensors_.end());
+        sizes_.insert(sizes_.end(), a.sizes_.begin(), a.sizes_.end());
+    }
+    template <class List> void add(const std::vector<List>& list)
+    {
+        for (const auto& item : list) add(ArgumentSpec(item));
+    }
+    template <class Map> void add_keyed(const Map& map)
+    {
+        for (const auto& [key, item] : map) {
+            layout_.keys.push_back(key);
+            add(ArgumentSpec(item));
+        }
+    }
+
+    detail::Layout layout_;
+    std::vector<Spec> tensors_;
+    std::vector<Dim> sizes_;
+};
+
+// Of all arguments, in order: {spec({n, 3}), symbol("length")}.
+class ArgumentSpecs {
+public:
+    ArgumentSpecs() = default;
+    ArgumentSpecs(std::initializer_list<ArgumentSpec> list) : list_(list) {}
+    ArgumentSpecs(std::vector<ArgumentSpec> list) : list_(std::move(list)) {}
+    ArgumentSpecs(const std::vector<Spec>& list) : list_(list.begin(), list.end()) {}
+    const std::vector<ArgumentSpec>& list() const { return list_; }
+
+private:
+    std::vector<ArgumentSpec> list_;
+};
+
+} // namespace reprise

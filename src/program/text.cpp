@@ -1,0 +1,98 @@
+// What a program says and draws of itself.
+#include <algorithm>
+#include <sstream>
+
+#include "plan/draw.hpp"
+#include "program/program.hpp"
+
+namespace reprise {
+
+namespace {
+
+const std::shared_ptr<Program::Impl>& required(const std::shared_ptr<Program::Impl>& impl)
+{
+    if (!impl) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
+    return impl;
+}
+
+const plan::Plan& plan_of(const std::shared_ptr<Program::Impl>& impl)
+{
+    return required(impl)->executable->compiled().plan;
+}
+
+// Symbol values of the executable; counters are no sizes.
+std::vector<std::int64_t> symbols_at(const Program::Impl& p, const std::vector<std::int64_t>& sizes)
+{
+    const auto& symbols = p.signature.symbols();
+    if (symbols.size() != sizes.size())
+        detail::fail(ErrorKind::argument, "program", "There are (", symbols.size(), ") symbols but (",
+                     sizes.size(), ") sizes: give one for each, in the order in which text() lists them.");
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (const std::string fault = symbols[i]->fault(sizes[i]); !fault.empty())
+            detail::fail(ErrorKind::argument, "program", fault);
+    std::vector<std::int64_t> values = p.executable_symbols(sizes);
+    std::replace(values.begin(), values.end(), std::int64_t{-1}, std::int64_t{0});
+    return values;
+}
+
+void print_state(std::ostream& out, const Program::Impl& p)
+{
+    for (std::size_t slot = 0; slot < p.externals.size(); ++slot) {
+        if (p.externals[slot].source != Program::Impl::Source::state) continue;
+        const Program::Impl::State& s = p.states[p.externals[slot].index];
+        const graph::TensorType& type = p.recorded.externals[slot].type();
+        out << "state v" << p.executable->compiled().external[slot] << "  " << name_of(type.dtype)
+            << to_string(type.shape) << (s.assigned ? "  assigned" : "  read")
+            << (s.owner ? ", a gradient" : "") << '\n';
+    }
+    if (p.random_ops) out << "random ops " << p.random_ops << " a call\n";
+    if (!p.hooks.empty()) out << "hooks " << p.hooks.size() << " a call\n";
+    for (std::size_t i = 0; i < p.outputs.size(); ++i) {
+        const graph::TensorType& type = p.recorded.results[p.outputs[i]].type();
+        out << "result " << i << "  " << name_of(type.dtype) << to_string(type.shape) << '\n';
+    }
+}
+
+} // namespace
+
+std::string Program::text() const
+{
+    const Impl& p = *required(impl_);
+    std::ostringstream out;
+    out << p.signature.text();
+    print_state(out, p);
+    out << plan::print(plan_of(impl_));
+    return out.str();
+}
+
+std::string Program::dot() const { return plan::print_dot(plan_of(impl_)); }
+
+std::string Program::svg(const std::vector<std::int64_t>& sizes) const
+{
+    const Impl& p = *required(impl_);
+    const program::Executable::Placed placed = p.executable->placed(symbols_at(p, sizes));
+    std::string title = "temporaries";
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        title += (i ? ", " : " at ") + p.signature.symbols()[i]->name + " = " + std::to_string(sizes[i]);
+    return plan::draw_svg(plan_of(impl_),
+                          {placed.bytes, placed.offsets, placed.arena, placed.lower_bound, title});
+}
+
+std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
+
+std::vector<std::pair<std::string, double>> Program::times() const
+{
+    std::vector<std::pair<std::string, double>> out;
+    const plan::Plan& plan = plan_of(impl_);
+    const std::vector<double> begun = impl_->executable->times();
+    for (std::size_t i = 0; i < begun.size(); ++i) out.emplace_back(plan.launches[i].label, begun[i]);
+    return out;
+}
+
+std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const
+{
+    const Impl& p = *required(impl_);
+    return p.executable->arena_bytes(symbols_at(p, sizes));
+}
+
+} // namespace reprise
