@@ -74,6 +74,7 @@ const OpInfo& op_info(std::string_view name);
 void add_elementwise(std::vector<OpInfo>&);
 void add_creation(std::vector<OpInfo>&);
 void add_views(std::vector<OpInfo>&);
+void add_dynamic(std::vector<OpInfo>&); // sizes and indices on the device
 void add_reductions(std::vector<OpInfo>&);
 void add_products(std::vector<OpInfo>&); // matmul, convolution, pooling
 void add_losses(std::vector<OpInfo>&);   // softmax, losses, normalisation, dropout

@@ -1,0 +1,62 @@
+#version 460
+// y[o][i][k] = x[o][i + s][k] where that is inside of x, else a value; s = sign * start[o].
+//
+//   operands   x [outer, size, inner], start [outer] (i32), y [outer, length, inner]; all contiguous
+//   ints       outer, size, length, inner, sign (1 or -1), the value's bits
+//   groups     ceil(outer * length * inner / 256): an invocation writes 4 elements, which are whole words
+//   constants  bytes of an element (1, 2 or 4); whether its 4 elements lie side by side in x (inner is a
+//              multiple of 4, elements have 4 bytes)
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 3
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/index.glsl"
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint BYTES = 4;
+layout(constant_id = 1) const uint QUADS = 0;
+
+void main()
+{
+    const uint outer = uint(record.n[0]), size = uint(record.n[1]), length = uint(record.n[2]);
+    const uint inner = uint(record.n[3]), value = uint(record.n[5]);
+    const bool back = record.n[4] < 0;
+    const Operand x = record.operand[0], start = record.operand[1], y = record.operand[2];
+    Words from = Words(x.address), to = Words(y.address);
+    const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u, count = outer * length * inner;
+    if (first >= count)
+        return;
+    uint word = 0u;
+    for (uint e = 0u; e < 4u; ++e) {
+        const uint element = min(first + e, count - 1u), row = quotient(element, inner), o = quotient(row, length);
+        const uint i = row - o * length, k = element - row * inner;
+        // in two halves, so that nothing overflows: forward by `ahead`, back by `behind`
+        const int given = max(Ints(start.address).v[o], -0x7FFFFFFF);
+        const int s = back ? -given : given;
+        const uint ahead = uint(clamp(s, 0, int(size))), behind = uint(clamp(-s, 0, int(length)));
+        const uint at = i + ahead - behind;
+        const bool inside = i >= behind && at < size;
+        const uint place = inside ? (o * size + at) * inner + k : 0u;
+        if (QUADS != 0u) {
+            const uvec4 fill = uvec4(value);
+            if (inside)
+                Vec4s(y.address).v[first >> 2] = Vec4s(x.address).v[place >> 2];
+            else
+                Vec4s(y.address).v[first >> 2] = uintBitsToFloat(fill);
+            return;
+        }
+        uint bits = value;
+        if (inside)
+            bits = from.v[place * BYTES >> 2] >> ((place * BYTES & 3u) * 8u);
+        if (BYTES == 4u) {
+            if (first + e < count)
+                to.v[first + e] = bits;
+            continue;
+        }
+        const uint mask = BYTES == 2u ? 0xFFFFu : 0xFFu, slot = e * BYTES & 3u;
+        word |= (bits & mask) << (slot * 8u);
+        if (slot + BYTES == 4u) {
+            to.v[(first + e) * BYTES >> 2] = word;
+            word = 0u;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// Ops whose sizes and indices are known only at the call, as tensors on the device: masks, windows, padding and
+// gathering by rows.  A window and its padding are one op, each other's gradient: what lies outside is a value.
+#include <bit>
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+// -- dynamic_shift: x [rows..., T, ...], start [rows...] -> [rows..., length, ...]; y[r, i] = x[r, i + sign * start[r]] --
+
+// The leading dimensions of x are those of `rows`, and one more follows.
+void check_rows(const char* op, const char* what, const TensorType& x, const TensorType& rows)
+{
+    if (rows.dtype != i32)
+        detail::fail(ErrorKind::dtype, op, "The ", what, " are (", name_of(rows.dtype),
+                     "): cast them to i32.");
+    const auto sentence = [&] {
+        return std::string("The ") + what + " of the shape (" + to_string(rows.shape) +
+               ") are not one for each row of (" + to_string(x.shape) +
+               "): their sizes must be its first ones, and a dimension must follow.";
+    };
+    if (rows.shape.size() >= x.shape.size()) detail::fail(ErrorKind::shape, op, sentence());
+    for (std::size_t d = 0; d < rows.shape.size(); ++d)
+        shape::require_equal(op, rows.shape[d], x.shape[d], sentence);
+}
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    check_rows(op.name, "starts", in[0], in[1]);
+    TensorType t = in[0];
+    t.shape[in[1].shape.size()] = a.get<Dim>("length");
+    return {t};
+}
+
+Tensor shift(const Tensor& x, const Tensor& start, const Dim& length, std::int64_t sign, double value)
+{
+    return graph::apply1(dynamic_shift_op, {x, start},
+                         {{"length", length}, {"sign", sign}, {"value", value}});
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    const auto along = static_cast<std::size_t>(a.inputs[1].dim());
+    return {shift(a.cotangents[0], a.inputs[1], a.inputs[0].shape()[along],
+                  -a.node.attributes.integer("sign"), 0),
+            {}};
+}
+
+std::uint32_t bits_of(DType dtype, double value)
+{
+    std::uint64_t bits = 0;
+    const HostTensor one{
+        .dtype = dtype, .data = reinterpret_cast<std::byte*>(&bits), .sizes = {}, .strides = {}};
+    one.set(0, value);
+    return static_cast<std::uint32_t>(bits);
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View x = l.contiguous(l.input(0)), start = l.contiguous(l.input(1)), y = l.output();
+    const std::size_t along = start.sizes().size();
+    Dim outer = 1, inner = 1;
+    for (std::size_t d = 0; d < x.sizes().size(); ++d)
+        if (d != along) (d < along ? outer : inner) *= x.sizes()[d];
+    const Dim &size = x.sizes()[along], &length = y.sizes()[along];
+    const auto bytes = static_cast<std::uint32_t>(size_of(y.dtype));
+    l.launch({.kernel = "dynamic_shift",
+              .constants = {bytes, bytes == 4 && inner.divisible_by(4) ? 1u : 0u},
+              .operands = {{x, Use::read}, {start, Use::read}, {y, Use::write}},
+              .ints = {outer, size, length, inner, n.attributes.integer("sign"),
+                       static_cast<std::int64_t>(bits_of(y.dtype, n.attributes.number("value")))},
+              .groups = ceil_div(outer * length * inner, 256),
+              .words = true});
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &start = a.inputs[1], &y = a.outputs[0];
+    const std::size_t along = start.sizes.size();
+    const std::int64_t sign = a.attributes.integer("sign"), size = x.sizes[along], length = y.sizes[along];
+    std::int64_t inner = 1;
+    for (std::size_t d = along + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
+    for (std::int64_t e = 0, count = y.count(); e < count; ++e) {
+        const std::int64_t row = e / inner, outer = row / length;
+        const std::int64_t at = row % length + sign * static_cast<std::int64_t>(start.at(outer));
+        const bool inside = at >= 0 && at < size;
+        y.put(e, inside ? x.at((outer * size + at) * inner + e % inner) : a.attributes.number("value"));
+    }
+}
+
+// 0, 1, ... as a tensor that broadcasts along dimension `dim` of one with `rank`.
+Tensor positions(const Tensor& like, const Dim& count, std::size_t dim, std::size_t rank)
+{
+    const Tensor numbers =
+        graph::create(arange_op, evaluator_of(like), {{"end", count}, {"dtype", DType::i32}});
+    Shape wide(rank - dim, Dim(1));
+    wide[0] = count;
+    return reshape(numbers, wide);
+}
+
+// With dimensions of 1 behind, up to `rank`.
+Tensor widened(const Tensor& t, std::size_t rank)
+{
+    Shape wide = t.shape();
+    wide.resize(rank, Dim(1));
+    return reshape(t, wide);
+}
+
+Tensor value_like(const Tensor& x, double value) { return full_on(evaluator_of(x), {}, value, x.dtype()); }
+
+} // namespace
+
+const Op dynamic_shift_op{.name = "dynamic_shift",
+                          .infer = infer,
+                          .vjp = vjp,
+                          .lower = lower,
+                          .reference = reference,
+                          .narrow = true};
+
+} // namespace ops
+
+Tensor dynamic_mask(const Tensor& x, const Tensor& mask_or_lengths, double value)
+{
+    constexpr const char* op = "dynamic_mask";
+    const Shape sizes = x.shape();
+    if (mask_or_lengths.dtype() == boolean) {
+        shape::require_broadcastable(op, mask_or_lengths.shape(), sizes);
+        return where(mask_or_lengths, x, ops::value_like(x, value));
+    }
+    const std::size_t along = mask_or_lengths.shape().size();
+    ops::check_rows(op, "lengths", ops::type_of(x), ops::type_of(mask_or_lengths));
+    const Tensor at = ops::positions(x, sizes[along], along, sizes.size());
+    return where(less(at, ops::widened(mask_or_lengths, sizes.size())), x, ops::value_like(x, value));
+}
+
+Tensor dynamic_mask(const Tensor& x, std::int64_t dim, const Dim& length, double value)
+{
+    const std::size_t along = shape::normalize_dim("dynamic_mask", dim, x.shape().size());
+    const Tensor at = ops::positions(x, x.shape()[along], along, x.shape().size());
+    return where(less(at, ops::size_like(at, length)), x, ops::value_like(x, value));
+}
+
+Tensor dynamic_slice(const Tensor& x, const Tensor& start, const Dim& length)
+{
+    return ops::shift(x, start, length, 1, 0);
+}
+
+Tensor dynamic_pad(const Tensor& x, const Tensor& before, const Dim& size, double value)
+{
+    return ops::shift(x, before, size, -1, ops::rounded_to(x.dtype(), value));
+}
+
+} // namespace reprise
