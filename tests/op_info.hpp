@@ -75,6 +75,7 @@ void add_elementwise(std::vector<OpInfo>&);
 void add_creation(std::vector<OpInfo>&);
 void add_views(std::vector<OpInfo>&);
 void add_dynamic(std::vector<OpInfo>&); // sizes and indices on the device
+void add_symbols(std::vector<OpInfo>&); // shapes that mix symbols
 void add_reductions(std::vector<OpInfo>&);
 void add_products(std::vector<OpInfo>&); // matmul, convolution, pooling
 void add_losses(std::vector<OpInfo>&);   // softmax, losses, normalisation, dropout
