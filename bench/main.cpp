@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "profile.hpp"
 #include "workload.hpp"
 
 namespace {
@@ -26,7 +27,7 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
     const std::size_t least = quick ? 5 : 9, most = 400;
     Timing t;
     Clock::time_point start = Clock::now();
-    const std::function<void()> run = w.make();
+    const bench::Run run = w.make();
     run();
     device.synchronize();
     t.first = seconds(start);
@@ -80,10 +81,11 @@ int main(int argc, char** argv)
     CLI::App app{
         "Times Reprise's ops and training steps.  bench/torch_bench.py times the same names in PyTorch."};
     std::vector<std::string> only;
-    std::string device_name;
+    std::string device_name, profile;
     bool json = false, exact = false, quick = false, list = false;
     app.add_option("--only", only, "Names, or parts of names")->delimiter(',');
     app.add_option("--device", device_name, "A name that `reprise devices` lists");
+    app.add_option("--profile", profile, "Print what each launch of this workload takes");
     app.add_flag("--json", json, "One JSON line for each workload");
     app.add_flag("--exact", exact, "Take --only as whole names");
     app.add_flag("--quick", quick, "Fewer runs");
@@ -101,6 +103,7 @@ int main(int argc, char** argv)
         const reprise::Device device =
             device_name.empty() ? reprise::default_device() : reprise::Device(device_name);
         reprise::set_default_device(device);
+        if (!profile.empty()) return bench::print_profile(all, profile, device);
         for (const bench::Workload& w : all)
             if (chosen(w.name, only, exact)) print(w, measure(w, device, quick), device.description(), json);
     } catch (const std::exception& e) {

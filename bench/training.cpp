@@ -95,24 +95,19 @@ struct Denoise : nn::Module {
 
 // A whole step (forward, backward, update), recorded once.
 template <class Net, class Optimizer, class Options, class Loss>
-std::function<void()> step(const Options& options, Loss loss, std::vector<Tensor> data)
+Run step(const Options& options, Loss loss, std::vector<Tensor> data)
 {
     auto net = std::make_shared<Net>();
     auto optimizer = std::make_shared<Optimizer>(net->parameters(), options);
-    const auto body = [net, optimizer, loss](const std::vector<Tensor>& in) {
+    auto body = [net, optimizer, loss](const std::vector<Tensor>& in) {
         const Tensor l = loss(*net, in);
         optimizer->zero_grad();
         l.backward();
         optimizer->step();
         return std::vector<Tensor>{l};
     };
-    std::vector<rp::Spec> specs;
-    for (const Tensor& t : data) {
-        t.eval();
-        specs.push_back(rp::spec(t.shape(), t.dtype()));
-    }
-    const rp::Program p = rp::record_function(body, specs, recording);
-    return [p, data, net, optimizer] { p.call(data); };
+    const rp::Program p = rp::record_function(body, specs_of(data), recording);
+    return {p, data, std::make_shared<decltype(body)>(body)};
 }
 
 Tensor labels(long long n)

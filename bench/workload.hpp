@@ -1,6 +1,7 @@
 // A workload: what torch_bench.py measures under the same name.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,12 +9,19 @@
 
 namespace bench {
 
+// What is timed: a program and its inputs.  A call may return before the device is done.
+struct Run {
+    reprise::Program program;
+    std::vector<reprise::Tensor> inputs;
+    std::shared_ptr<void> kept{}; // what the program's state belongs to
+    void operator()() const { program.call(inputs); }
+};
+
 struct Workload {
     std::string name;
     double flops = 0; // of one run
     double bytes = 0; // each operand read once and each result written once
-    // Prepares and gives what is timed: one call, which may return before the device is done.
-    std::function<std::function<void()>()> make;
+    std::function<Run()> make;
 };
 
 std::vector<Workload> op_workloads();
@@ -23,16 +31,20 @@ inline reprise::RecordOptions recording; // what all workloads are recorded with
 
 inline reprise::Tensor normal(const reprise::Shape& s) { return reprise::randn(s); }
 
-// The function recorded for the inputs' shapes, called with them again and again.
-template <class F> std::function<void()> replayed(F f, std::vector<reprise::Tensor> inputs)
+inline std::vector<reprise::Spec> specs_of(const std::vector<reprise::Tensor>& inputs)
 {
     std::vector<reprise::Spec> specs;
     for (const reprise::Tensor& t : inputs) {
         t.eval();
         specs.push_back(reprise::spec(t.shape(), t.dtype()));
     }
-    reprise::Program p = reprise::record(std::move(f), specs, recording);
-    return [p, inputs] { p.call(inputs); };
+    return specs;
+}
+
+// The function recorded for the inputs' shapes, called with them again and again.
+template <class F> Run replayed(F f, std::vector<reprise::Tensor> inputs)
+{
+    return {reprise::record(std::move(f), specs_of(inputs), recording), inputs};
 }
 
 } // namespace bench

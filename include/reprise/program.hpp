@@ -26,6 +26,14 @@ struct RecordOptions {
     std::optional<Device> device = std::nullopt;
 };
 
+// One launch of a call.
+struct LaunchTime {
+    std::string label;
+    double begin = 0, end = 0; // ns from the call's start
+    double flops = 0;          // multiplications and additions; 0: not counted
+    double bytes = 0;          // of the values that its operands lie in
+};
+
 // A recorded function.  Copies share it.  Parameters, optimizer moments and running statistics that the
 // function read or assigned are its state: found while recording and updated in place at each call.
 class Program {
@@ -56,10 +64,10 @@ public:
     // The arena for these sizes (as for arena_bytes): each temporary a rectangle, epochs by addresses.
     std::string svg(const std::vector<std::int64_t>& symbol_values) const;
     std::size_t launches() const;
-    // With RecordOptions::timestamps: each launch of the newest finished call and when it began, in ns from
-    // the call's start.  Empty where the device has no timestamps.
-    std::vector<std::pair<std::string, double>> times() const;
-    // `symbol_values` in the order of text(): sizes that the function takes, then as the specs name the symbols.
+    // With RecordOptions::timestamps: the launches of the newest finished call in the order in which they ran;
+    // those that its sizes switch off take next to no time.  Empty where the device has no timestamps.
+    std::vector<LaunchTime> times() const;
+    // `symbol_values` in the order in which the specs name the symbols.
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
 

@@ -87,8 +87,8 @@ public:
     virtual void begin() = 0; // waits until a slot is free
     virtual void set(std::uint32_t launch, const LaunchArguments&) = 0;
     virtual Ticket submit() = 0;
-    // Nanoseconds from the call's start at which each launch began, of the newest finished call; empty where
-    // there is none and without timestamps.
+    // Nanoseconds from the call's start at which each launch began, and last when the call ended, of the newest
+    // finished call; empty where there is none and without timestamps.
     virtual std::vector<double> times() = 0;
 };
 

@@ -59,6 +59,7 @@ ops::LaunchSpec spec(const char* kernel, const GemmProblem& p, const Matrix& a, 
             .ints = {m, n, p.a.sizes()[2], row_a, row_b, p.c.layout.strides[1], batch, a.batch, b.batch,
                      p.c.layout.strides[0], a.column, b.column},
             .groups = batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns),
+            .flops = 2 * batch * m * n * p.a.sizes()[2],
             .texels = texels};
 }
 

@@ -55,6 +55,7 @@ struct LaunchSpec {
     bool batches = false;
     bool reduces =
         false; // a first level of shaders/common/reduce.glsl: the fuser may compute its elements in it
+    Dim flops = 0;       // multiplications and additions, where they are what takes the time
     bool texels = false; // needs its operands in the slab, 16-byte aligned, none across a window's edge
 };
 

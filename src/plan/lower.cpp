@@ -249,6 +249,7 @@ private:
         l.floats = std::move(spec.floats);
         l.ints = std::move(spec.ints);
         l.groups = std::move(spec.groups);
+        l.flops = std::move(spec.flops);
         l.texels = spec.texels;
         l.words = spec.words;
         l.in_place = spec.in_place;

@@ -230,5 +230,27 @@ TEST(Call, ThreadsReplayProgramsOfTheirOwn)
     EXPECT_EQ(got, want);
 }
 
+TEST(Call, SaysWhatEachLaunchTook)
+{
+    const Dim n = symbol("n");
+    const Program p = record([](Tensor a, Tensor b) { return matmul(exp(a), b); },
+                             {spec({n, 16}), spec({16, 4})}, {.timestamps = true});
+    EXPECT_THAT(p.times(), IsEmpty()) << "there was no call";
+    p(ones({8, 16}), ones({16, 4})).eval();
+    default_device().synchronize();
+    const std::vector<LaunchTime> times = p.times();
+    double end = 0, flops = 0;
+    for (const LaunchTime& t : times) {
+        EXPECT_FALSE(t.label.empty());
+        EXPECT_GE(t.begin, end);
+        EXPECT_GE(t.end, t.begin);
+        EXPECT_GT(t.bytes, 0);
+        end = t.end;
+        flops += t.flops;
+    }
+    const bool counted = default_device().name() != "reference" && !times.empty();
+    EXPECT_EQ(flops >= 2 * 8 * 16 * 4, counted);
+}
+
 } // namespace
 } // namespace reprise

@@ -167,7 +167,12 @@ Ticket ReferenceRecording::submit()
     const std::lock_guard lock(device_->run_);
     device_->arena_.check();
     const auto start = std::chrono::steady_clock::now();
-    times_.assign(timed_ ? launches_.size() : 0, 0.0);
+    const auto stamp = [&](std::size_t i) {
+        if (timed_)
+            times_[i] =
+                std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    };
+    times_.assign(timed_ ? launches_.size() + 1 : 0, 0.0);
     std::vector<std::size_t> order(launches_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (std::size_t first = 0; first < order.size();) {
@@ -180,15 +185,12 @@ Ticket ReferenceRecording::submit()
             std::shuffle(epoch.begin(), epoch.end(), device_->generator_);
         }
         for (const std::size_t launch : epoch) {
-            if (timed_) {
-                times_[launch] =
-                    std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
-                        .count();
-            }
+            stamp(launch);
             run(launch);
         }
         first = last;
     }
+    stamp(launches_.size());
     return ++device_->submits_;
 }
 

@@ -66,10 +66,11 @@ double Timestamps::duration(std::uint32_t slot) const { return between(values(sl
 std::vector<double> Timestamps::launches(std::uint32_t slot) const
 {
     std::vector<double> list;
-    list.reserve(launches_);
+    list.reserve(launches_ + 1);
     for (std::uint32_t i = 0; i < launches_; ++i) {
         list.push_back(between(values(slot)[0], values(slot)[2 + i]));
     }
+    list.push_back(duration(slot));
     return list;
 }
 

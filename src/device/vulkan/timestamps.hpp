@@ -19,7 +19,7 @@ public:
 
     // Nanoseconds; of the slot's last call, once its ticket is done.
     double duration(std::uint32_t slot) const;
-    std::vector<double> launches(std::uint32_t slot) const; // from the call's start
+    std::vector<double> launches(std::uint32_t slot) const; // from the call's start; the last one: its end
 
 private:
     void write(VkCommandBuffer, std::uint32_t query) const;
