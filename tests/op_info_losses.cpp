@@ -113,34 +113,48 @@ void add_nll(std::vector<OpInfo>& rows)
                                   ErrorKind::shape, "[3, 1]"}}});
 }
 
-Sample batch_norm_sample(const char* what, bool training, bool affine)
+// Inputs: x, weight, bias, running mean, running variance.
+Sample batch_norm_sample(const char* what, const Shape& x, bool training, bool affine,
+                         std::vector<std::int64_t> sizes)
 {
     return {.what = what,
-            .arguments = {arg({n(), 3, 4, 5}, -2, 2), fixed(arg({3})), fixed(arg({3}, 0.5, 2)),
-                          arg({3}, 0.5, 2), arg({3})},
+            .arguments = {arg(x, -2, 2), arg({x[1]}, 0.5, 2), arg({x[1]}), fixed(arg({x[1]})),
+                          fixed(arg({x[1]}, 0.5, 2))},
             .call =
                 [=](const Inputs& in) {
                     // Assigned in training: not the inputs themselves.
-                    const Tensor mean = in[1].detach(), variance = in[2].detach();
+                    const Tensor mean = in[3].detach(), variance = in[4].detach();
                     const Tensor y =
-                        batch_norm(in[0], mean, variance, affine ? in[3] : Tensor(),
-                                   affine ? in[4] : Tensor(), {.training = training, .momentum = 0.2});
+                        batch_norm(in[0], mean, variance, affine ? in[1] : Tensor(),
+                                   affine ? in[2] : Tensor(), {.training = training, .momentum = 0.2});
                     return std::vector{y, mean * 1, variance * 1};
                 },
-            .sizes = {1, 4, 9}};
+            .sizes = std::move(sizes)};
 }
 
-} // namespace
-
-void add_losses(std::vector<OpInfo>& rows)
+// Channels by the symbolic size.
+Sample update_sample(const char* what, Dim (*count)(const Dim& channels), std::vector<std::int64_t> sizes)
 {
-    add_softmax(rows);
-    add_nll(rows);
+    return {.what = what,
+            .arguments = {arg({n()}), arg({n()}, 0.5, 2), arg({n()}), arg({n()}, 0.5, 2)},
+            .call =
+                [count](const Inputs& in) {
+                    return graph::apply(ops::batch_norm_update_op, in,
+                                        {{"momentum", 0.2}, {"count", count(in[0].size(0))}});
+                },
+            .sizes = std::move(sizes)};
+}
+
+void add_batch_norm(std::vector<OpInfo>& rows)
+{
     rows.push_back(
         {.name = "batch_norm",
-         .is_op = false,
-         .samples = {batch_norm_sample("training", true, true), batch_norm_sample("evaluation", false, true),
-                     batch_norm_sample("without weights", true, false)},
+         .samples = {batch_norm_sample("training", {n(), 3, 4, 5}, true, true, {0, 1, 4, 9}),
+                     batch_norm_sample("without weights", {n(), 3, 4, 5}, true, false, {1, 4}),
+                     batch_norm_sample("no image", {n(), 5}, true, true, {0, 2, 5, 300}),
+                     batch_norm_sample("one dimension", {3, 4, n()}, true, true, {0, 1, 7, 8, 130}),
+                     batch_norm_sample("three dimensions", {2, 2, 3, n(), 4}, true, true, {0, 1, 3}),
+                     batch_norm_sample("no channels", {n(), 0, 2}, true, true, {2})},
          .mistakes = {{"one value",
                        [] {
                            batch_norm(ones({1, 3, 1, 1}), {}, {}, {}, {});
@@ -151,9 +165,59 @@ void add_losses(std::vector<OpInfo>& rows)
                            batch_norm(ones({2, 3, 2, 2}), zeros({4}), ones({3}), {}, {});
                        },
                        ErrorKind::shape, "(3) channels"},
+                      {"weights",
+                       [] {
+                           batch_norm(ones({2, 3, 2, 2}), {}, {}, ones({3, 1}), {});
+                       },
+                       ErrorKind::shape, "weight has the shape ([3, 1])"},
+                      {"dtypes",
+                       [] {
+                           batch_norm(ones({2, 3}), {}, {}, ones({3}, {.dtype = f16}), {});
+                       },
+                       ErrorKind::dtype, "(f16)"},
                       {"no channels", [] { batch_norm(ones({3}), {}, {}, {}, {}); }, ErrorKind::shape,
-                       "no channels"}},
+                       "no channels"},
+                      {"no statistics",
+                       [] {
+                           batch_norm(ones({2, 3}), {}, {}, {}, {}, {.training = false});
+                       },
+                       ErrorKind::argument, "no running statistics"},
+                      {"integers",
+                       [] {
+                           batch_norm(ones({2, 3}, {.dtype = i32}), {}, {}, {}, {});
+                       },
+                       ErrorKind::dtype, "a floating dtype"}},
          .tolerance = 1e-5});
+    rows.push_back({.name = "batch_norm_evaluation",
+                    .is_op = false,
+                    .samples = {batch_norm_sample("images", {n(), 3, 4, 5}, false, true, {0, 1, 4}),
+                                batch_norm_sample("rows", {n(), 3}, false, false, {0, 1, 4})},
+                    .tolerance = 1e-5});
+    const auto vjp = [](const char* what, const Shape& x, std::vector<std::int64_t> sizes) {
+        return Sample{
+            .what = what,
+            .arguments = {arg(x), arg(x, -2, 2), arg({x[1]}), arg({x[1]}, 0.5, 2), arg({x[1]}, 0.5, 2)},
+            .call = apply(ops::batch_norm_vjp_op, {{"eps", 1e-5}}),
+            .sizes = std::move(sizes)};
+    };
+    rows.push_back(
+        {.name = "batch_norm_vjp",
+         .samples = {vjp("images", {n(), 3, 4, 5}, {0, 1, 4, 9}), vjp("rows", {n(), 5}, {0, 1, 300}),
+                     vjp("one dimension", {3, 2, n()}, {0, 1, 7, 8, 130})},
+         .tolerance = 1e-5});
+    rows.push_back({.name = "batch_norm_update",
+                    .differentiable = false,
+                    .samples = {update_sample("channels", [](const Dim& n) { return n * 2; }, {0, 1, 5, 100}),
+                                update_sample("an empty batch", [](const Dim&) { return Dim(0); }, {1, 3})}});
+}
+
+} // namespace
+
+void add_losses(std::vector<OpInfo>& rows)
+{
+    add_softmax(rows);
+    add_nll(rows);
+    add_batch_norm(rows);
 }
 
 } // namespace reprise::test

@@ -123,7 +123,8 @@ struct BatchNormOptions {
     double momentum = 0.1;
     double eps = 1e-5;
 };
-// x [N, C, H, W]; in training running_mean and running_var are assigned in place (the variance unbiased).
+// x [N, C, ...].  In training by the statistics of the batch, and running_mean and running_var, where given, are
+// assigned in place (the variance unbiased; those of an empty batch change nothing); else by the running ones.
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, const BatchNormOptions& = {});
 

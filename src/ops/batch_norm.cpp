@@ -1,32 +1,374 @@
-// batch_norm, made of other ops.  The running statistics are assigned apart from what is differentiated, so
-// that nothing writes state when a part of the backward is replayed.
+// batch_norm by the batch's statistics, which are outputs of the op, and by given ones, which is made of other ops.
+// The running statistics have an op of their own, so that nothing writes state when a part of the backward is
+// replayed.
+#include <cmath>
+
 #include <reprise/autograd.hpp>
 #include <reprise/ops.hpp>
 
+#include "ops/launch_where.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
+#include "shape/rules.hpp"
 
 namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+using Types = std::span<const TensorType>;
+
+// -- shapes --
+
+void check_channels(const char* op, const char* name, const Shape& shape, const Dim& channels)
+{
+    const auto sentence = [&] {
+        return std::string("The ") + name + " has the shape (" + to_string(shape) + ") for (" +
+               channels.text() + ") channels: give one number for each.";
+    };
+    if (shape.size() != 1) detail::fail(ErrorKind::shape, op, sentence());
+    shape::require_equal(op, shape[0], channels, sentence);
+}
+
+const Dim& channels_of(const char* op, const TensorType& x)
+{
+    require_floating(op, x.dtype);
+    if (x.shape.size() < 2)
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(x.shape),
+                     ") has no channels: give [N, C, ...].");
+    return x.shape[1];
+}
+
+void check_dtype(const char* op, const char* name, DType dtype, DType of_input)
+{
+    if (dtype != of_input)
+        detail::fail(ErrorKind::dtype, op, "The ", name, "'s dtype (", name_of(dtype),
+                     ") is not the input's (", name_of(of_input), "): cast one of them.");
+}
+
+// x, weight, bias -> y, mean, variance
+std::vector<TensorType> infer(const Op& op, Types in, const Attributes&)
+{
+    const Dim& channels = channels_of(op.name, in[0]);
+    const char* const names[] = {"weight", "bias"};
+    for (std::size_t i = 0; i < 2; ++i) {
+        check_channels(op.name, names[i], in[1 + i].shape, channels);
+        check_dtype(op.name, names[i], in[1 + i].dtype, in[0].dtype);
+    }
+    const TensorType statistic{in[0].dtype, {channels}};
+    return {in[0], statistic, statistic};
+}
+
+// dy, x, mean, variance, weight -> dx, dweight, dbias
+std::vector<TensorType> infer_vjp(const Op& op, Types in, const Attributes&)
+{
+    if (in[0] != in[1])
+        detail::fail(ErrorKind::internal, op.name, "The output's gradient ", to_string(in[0].shape),
+                     " is not like the input ", to_string(in[1].shape), ".");
+    const TensorType channel{in[1].dtype, {channels_of(op.name, in[1])}};
+    return {in[1], channel, channel};
+}
+
+// running mean, running variance, found mean, found variance -> running mean, running variance
+std::vector<TensorType> infer_update(const Op& op, Types in, const Attributes&)
+{
+    const char* const names[] = {"running mean", "running variance"};
+    for (std::size_t i = 0; i < 2; ++i) {
+        check_channels(op.name, names[i], in[i].shape, in[2].shape[0]);
+        check_dtype(op.name, names[i], in[i].dtype, in[2].dtype);
+    }
+    return {in[0], in[1]};
+}
+
+Dims other_dims(const Shape& x) // all but the channels
+{
+    Dims dims{0};
+    for (std::size_t d = 2; d < x.size(); ++d) dims.push_back(static_cast<std::int64_t>(d));
+    return dims;
+}
+
+Dim count_of(const Shape& x) { return reduced_count(x, other_dims(x)); } // elements of a channel
+
+// One number a channel, as it broadcasts against x.
+Tensor by_channel(const Tensor& t, const Shape& x)
+{
+    Shape shape(x.size(), Dim(1));
+    shape[1] = x[1];
+    return reshape(t, shape);
+}
+
+// -- derivatives --
+
+std::vector<Tensor> vjp(const VjpArguments& v)
+{
+    const Tensor &x = v.inputs[0], &mean = v.outputs[1], &dy = v.cotangents[0], &dmean = v.cotangents[1],
+                 &dvariance = v.cotangents[2];
+    std::vector<Tensor> d(3);
+    if (dy.defined())
+        d = graph::apply(batch_norm_vjp_op, {dy, x, mean, v.outputs[2], v.inputs[1]},
+                         {{"eps", v.node.attributes.number("eps")}});
+    if (!v.wanted[0]) return d;
+    const auto add = [&](const Tensor& more) { d[0] = d[0].defined() ? d[0] + more : more; };
+    const Tensor count = size_like(x, count_of(x.shape()));
+    if (dmean.defined()) add(expand(by_channel(dmean / count, x.shape()), x.shape()));
+    if (dvariance.defined())
+        add((x - by_channel(mean, x.shape())) * by_channel(dvariance * 2 / count, x.shape()));
+    return d;
+}
+
+std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
+{
+    const Tensor &dy = in[0], &x = in[1], &weight = in[4];
+    const Shape& shape = x.shape();
+    const Dims dims = other_dims(shape);
+    const Tensor count = size_like(x, count_of(shape)), centered = x - by_channel(in[2], shape);
+    const Tensor inverse = rsqrt(in[3] + n.attributes.number("eps"));
+    const Tensor total = sum(dy, dims), product = sum(dy * centered, dims);
+    const Tensor slope = by_channel(square(inverse) * (product / count), shape);
+    const Tensor dx =
+        (dy - by_channel(total / count, shape) - centered * slope) * by_channel(weight * inverse, shape);
+    return {dx, product * inverse, total};
+}
+
+// -- launches --
+
+constexpr std::int64_t block = 256, most_partials = 1024; // of shaders/common/batch_norm.glsl
+
+struct Problem {
+    Dim images, channels, image; // of an image: elements
+    explicit Problem(const Shape& x) : images(x[0]), channels(x[1]), image(1)
+    {
+        for (std::size_t d = 2; d < x.size(); ++d) image *= x[d];
+    }
+    Dim count() const { return images * image; } // of a channel
+    Dim partials() const { return min(ceil_div(count(), block), most_partials); }
+    Dim in_texels() const { return is_multiple(image, 4); }
+};
+
+// The first level: partials [P][C] of vec4.
+View launch_sums(Lowering& l, const std::string& kernel, const Problem& p,
+                 std::vector<LaunchOperand> operands)
+{
+    const View partials = l.temporary(f32, {p.partials(), p.channels, 4});
+    operands.push_back({partials, Use::write});
+    const LaunchSpec spec{.kernel = kernel,
+                          .operands = std::move(operands),
+                          .ints = {p.images, p.channels, p.image, p.partials()},
+                          .groups = ceil_div(p.channels * p.partials(), 64)};
+    LaunchSpec texel = spec;
+    texel.kernel += "_texel";
+    launch_where(l, p.in_texels(), std::move(texel), spec);
+    return partials;
+}
+
+// The second level: an invocation a channel.
+void launch_finish(Lowering& l, LaunchSpec spec, const Problem& p)
+{
+    spec.groups = ceil_div(p.channels, 64);
+    LaunchSpec texel = spec;
+    texel.kernel += "_texel";
+    launch_where(l, 1, std::move(texel), std::move(spec));
+}
+
+// Every element, by what its channel has.
+void launch_elements(Lowering& l, const std::string& kernel, const Problem& p,
+                     std::vector<LaunchOperand> operands)
+{
+    const Dim planes = p.images * p.channels;
+    const LaunchSpec spec{.kernel = kernel,
+                          .operands = std::move(operands),
+                          .ints = {planes, p.channels, p.image},
+                          .groups = ceil_div(planes * p.image, 64)};
+    LaunchSpec texel = spec;
+    texel.kernel += "_texel";
+    texel.groups = ceil_div(planes * ceil_div(p.image, 32), 64);
+    launch_where(l, p.in_texels(), std::move(texel), spec);
+}
+
+// An input of one number a channel: memory (true), or a number that the host knows.
+bool channel_operand(Lowering& l, std::size_t input, LaunchSpec& spec)
+{
+    Scalar number;
+    const bool known = l.scalar(input, number);
+    if (known) spec.operands.push_back({.view = {}, .use = Use::read, .absent = true});
+    else spec.operands.push_back({l.contiguous(l.input(input)), Use::read});
+    spec.floats.push_back(number);
+    return !known;
+}
+
+void lower(Lowering& l, const Node& node)
+{
+    require_f32_kernel(node.op->name, node.outputs[0].dtype);
+    const View x = l.contiguous(l.input(0)), y = l.output(0);
+    const Problem p(x.sizes());
+    const View partials = launch_sums(l, "batch_norm_sums", p, {{x, Use::read}});
+    const View affine = l.temporary(f32, {p.channels, 4});
+
+    LaunchSpec finish{.kernel = "batch_norm_finish",
+                      .operands = {{partials, Use::read}},
+                      .ints = {p.channels, p.partials()}};
+    std::uint32_t in_memory = 0;
+    for (const std::size_t input : {1, 2})
+        if (channel_operand(l, input, finish)) in_memory |= 1u << (input - 1);
+    finish.constants = {in_memory};
+    finish.floats.push_back(node.attributes.number("eps"));
+    finish.operands.insert(finish.operands.end(),
+                           {{l.output(1), Use::write}, {l.output(2), Use::write}, {affine, Use::write}});
+    launch_finish(l, std::move(finish), p);
+    launch_elements(l, "batch_norm", p, {{x, Use::read}, {affine, Use::read}, {y, Use::write}});
+}
+
+void lower_vjp(Lowering& l, const Node& node)
+{
+    require_f32_kernel(node.op->name, node.outputs[0].dtype);
+    const View dy = l.contiguous(l.input(0)), x = l.contiguous(l.input(1)), mean = l.contiguous(l.input(2)),
+               variance = l.contiguous(l.input(3));
+    const Problem p(x.sizes());
+    const View partials =
+        launch_sums(l, "batch_norm_vjp_sums", p, {{dy, Use::read}, {x, Use::read}, {mean, Use::read}});
+    const View coefficients = l.temporary(f32, {p.channels, 4});
+
+    LaunchSpec finish{.kernel = "batch_norm_vjp_finish",
+                      .operands = {{partials, Use::read}, {mean, Use::read}, {variance, Use::read}},
+                      .ints = {p.channels, p.partials(), p.count()}};
+    finish.constants = {channel_operand(l, 4, finish) ? 1u : 0u};
+    finish.floats.push_back(node.attributes.number("eps"));
+    finish.operands.insert(
+        finish.operands.end(),
+        {{coefficients, Use::write}, {l.output(1), Use::write}, {l.output(2), Use::write}});
+    launch_finish(l, std::move(finish), p);
+    launch_elements(l, "batch_norm_vjp", p,
+                    {{dy, Use::read}, {x, Use::read}, {coefficients, Use::read}, {l.output(0), Use::write}});
+}
+
+void lower_update(Lowering& l, const Node& node)
+{
+    require_f32_kernel(node.op->name, node.outputs[0].dtype);
+    const Dim& channels = node.outputs[0].shape[0];
+    const double momentum = node.attributes.number("momentum");
+    LaunchSpec spec{.kernel = "batch_norm_update",
+                    .operands = {},
+                    .floats = {1 - momentum, momentum},
+                    .ints = {channels, node.attributes.get<Dim>("count")},
+                    .groups = ceil_div(channels, 64),
+                    .in_place = true};
+    for (std::size_t i = 0; i < 4; ++i) spec.operands.push_back({l.contiguous(l.input(i)), Use::read});
+    for (std::size_t i = 0; i < 2; ++i) spec.operands.push_back({l.output(i), Use::write});
+    l.launch(std::move(spec));
+}
+
+// -- the specification --
+
+// visit(channel, row-major index)
+template <class Visit> void each_element(const HostTensor& x, const Visit& visit)
+{
+    std::int64_t image = 1;
+    for (std::size_t d = 2; d < x.sizes.size(); ++d) image *= x.sizes[d];
+    for (std::int64_t i = 0, count = x.count(); i < count; ++i) visit(i / image % x.sizes[1], i);
+}
+
+double per_channel(const HostTensor& x)
+{
+    return x.sizes[1] == 0 ? 0 : static_cast<double>(x.count()) / static_cast<double>(x.sizes[1]);
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0], &mean = a.outputs[1], &variance = a.outputs[2];
+    const auto channels = static_cast<std::size_t>(x.sizes[1]);
+    const double n = std::max(per_channel(x), 1.0), eps = a.attributes.number("eps");
+    std::vector<double> sums(channels), squares(channels);
+    each_element(x, [&](std::int64_t c, std::int64_t i) { sums[static_cast<std::size_t>(c)] += x.at(i); });
+    each_element(x, [&](std::int64_t c, std::int64_t i) {
+        const double d = x.at(i) - sums[static_cast<std::size_t>(c)] / n;
+        squares[static_cast<std::size_t>(c)] += d * d;
+    });
+    for (std::size_t c = 0; c < channels; ++c) {
+        mean.put(static_cast<std::int64_t>(c), sums[c] / n);
+        variance.put(static_cast<std::int64_t>(c), squares[c] / n);
+    }
+    each_element(x, [&](std::int64_t c, std::int64_t i) {
+        const auto k = static_cast<std::size_t>(c);
+        y.put(i, (x.at(i) - sums[k] / n) / std::sqrt(squares[k] / n + eps) * a.inputs[1].at(c) +
+                     a.inputs[2].at(c));
+    });
+}
+
+void reference_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &x = a.inputs[1], &mean = a.inputs[2], &variance = a.inputs[3];
+    const auto channels = static_cast<std::size_t>(x.sizes[1]);
+    const double n = per_channel(x), eps = a.attributes.number("eps");
+    std::vector<double> total(channels), product(channels);
+    each_element(x, [&](std::int64_t c, std::int64_t i) {
+        total[static_cast<std::size_t>(c)] += dy.at(i);
+        product[static_cast<std::size_t>(c)] += dy.at(i) * (x.at(i) - mean.at(c));
+    });
+    const auto inverse = [&](std::int64_t c) { return 1 / std::sqrt(variance.at(c) + eps); };
+    each_element(x, [&](std::int64_t c, std::int64_t i) {
+        const auto k = static_cast<std::size_t>(c);
+        const double r = inverse(c), slope = r * r * product[k] / n;
+        a.outputs[0].put(i,
+                         (dy.at(i) - total[k] / n - (x.at(i) - mean.at(c)) * slope) * r * a.inputs[4].at(c));
+    });
+    for (std::size_t k = 0; k < channels; ++k) {
+        const auto c = static_cast<std::int64_t>(k);
+        a.outputs[1].put(c, product[k] * inverse(c));
+        a.outputs[2].put(c, total[k]);
+    }
+}
+
+void reference_update(const ReferenceArguments& a)
+{
+    const double momentum = a.attributes.number("momentum"), n = static_cast<double>(a.dims[0]);
+    for (std::int64_t c = 0, channels = a.outputs[0].count(); c < channels; ++c) {
+        const double mean = a.inputs[0].at(c), var = a.inputs[1].at(c);
+        const double unbiased = a.inputs[3].at(c) * (n / (n - 1));
+        a.outputs[0].put(c, n == 0 ? mean : mean * (1 - momentum) + a.inputs[2].at(c) * momentum);
+        a.outputs[1].put(c, n == 0 ? var : var * (1 - momentum) + unbiased * momentum);
+    }
+}
+
+} // namespace
+
+const Op batch_norm_op{
+    .name = "batch_norm", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op batch_norm_vjp_op{.name = "batch_norm_vjp",
+                           .infer = infer_vjp,
+                           .decompose = decompose_vjp,
+                           .lower = lower_vjp,
+                           .reference = reference_vjp};
+const Op batch_norm_update_op{
+    .name = "batch_norm_update", .infer = infer_update, .lower = lower_update, .reference = reference_update};
+
+} // namespace ops
 
 namespace {
 
 constexpr const char* op = "batch_norm";
 
-void check_channels(const char* name, const Tensor& t, const Dim& channels)
+// By statistics that are given.
+Tensor evaluated(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
+                 const Tensor& bias, double eps)
 {
-    if (!t.defined()) return;
-    const auto sentence = [&] {
-        return std::string("The ") + name + " has the shape (" + to_string(t.shape()) + ") for (" +
-               channels.text() + ") channels: give one number for each.";
-    };
-    if (t.shape().size() != 1) detail::fail(ErrorKind::shape, op, sentence());
-    shape::require_equal(op, t.shape()[0], channels, sentence);
+    const auto shaped = [&](const Tensor& t) { return ops::by_channel(t, x.shape()); };
+    Tensor scale = rsqrt(variance + eps);
+    if (weight.defined()) scale = scale * weight;
+    const Tensor y = (x - shaped(mean)) * shaped(scale);
+    return bias.defined() ? y + shaped(bias) : y;
 }
 
-void blend(Tensor running, const Tensor& found, double momentum)
+void require_several(const Dim& count, const Shape& x)
 {
-    running.assign(running * (1 - momentum) + reshape(found, running.shape()) * momentum);
+    shape::require_at_least(op, max(count - 1, 1 - count), 1, [&] {
+        return "There is one value for each channel in the shape (" + to_string(x) +
+               "): training needs more.";
+    });
 }
 
 } // namespace
@@ -35,46 +377,38 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
                   const Tensor& bias, const BatchNormOptions& options)
 {
     const Shape& sizes = x.shape();
-    ops::require_floating(op, x.dtype());
-    if (sizes.size() < 2)
-        detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
-                     ") has no channels: give [N, C, ...].");
-    const Dim& channels = sizes[1];
-    check_channels("running mean", running_mean, channels);
-    check_channels("running variance", running_var, channels);
-    check_channels("weight", weight, channels);
-    check_channels("bias", bias, channels);
-
-    Dims dims{0};
-    for (std::size_t d = 2; d < sizes.size(); ++d) dims.push_back(static_cast<std::int64_t>(d));
-    Shape per_channel(sizes.size(), Dim(1));
-    per_channel[1] = channels;
-    const auto shaped = [&](const Tensor& t) { return reshape(t, per_channel); };
-
+    const Dim& channels = ops::channels_of(op, ops::type_of(x));
+    const auto check = [&](const char* name, const Tensor& t) {
+        if (t.defined()) ops::check_channels(op, name, t.shape(), channels);
+    };
+    check("running mean", running_mean);
+    check("running variance", running_var);
+    check("weight", weight);
+    check("bias", bias);
     const bool running = running_mean.defined() && running_var.defined();
-    Tensor centered, variance;
-    if (options.training || !running) {
-        const Dim count = ops::reduced_count(sizes, dims);
-        if (options.training && count == 1)
-            detail::fail(ErrorKind::shape, op, "There is one value for each channel in the shape (",
-                         to_string(sizes), "): training needs more.");
-        const Tensor average = mean(x, dims, true);
-        centered = x - average;
-        const Tensor squares = sum(square(centered), dims, true);
-        variance = squares / ops::size_like(x, count);
-        if (options.training && running) {
-            const no_grad guard;
-            blend(running_mean, average, options.momentum);
-            blend(running_var, squares / ops::size_like(x, count - 1), options.momentum);
-        }
-    } else {
-        centered = x - shaped(running_mean);
-        variance = shaped(running_var);
+    if (!options.training) {
+        if (!running)
+            detail::fail(
+                ErrorKind::argument, op,
+                "There are no running statistics: give a running mean and variance, or set training.");
+        return evaluated(x, running_mean, running_var, weight, bias, options.eps);
     }
-    Tensor scale = rsqrt(variance + options.eps);
-    if (weight.defined()) scale = scale * shaped(weight);
-    const Tensor y = centered * scale;
-    return bias.defined() ? y + shaped(bias) : y;
+    const Dim count = ops::count_of(sizes);
+    require_several(count, sizes);
+    const auto all = [&](const Tensor& t, double value) {
+        return t.defined() ? t : ops::full_on(ops::evaluator_of(x), {channels}, value, x.dtype());
+    };
+    const std::vector<Tensor> out =
+        graph::apply(ops::batch_norm_op, {x, all(weight, 1), all(bias, 0)}, {{"eps", options.eps}});
+    if (running) {
+        const no_grad guard;
+        const std::vector<Tensor> kept =
+            graph::apply(ops::batch_norm_update_op, {running_mean, running_var, out[1], out[2]},
+                         {{"momentum", options.momentum}, {"count", count}});
+        running_mean.assign(kept[0]);
+        running_var.assign(kept[1]);
+    }
+    return out[0];
 }
 
 } // namespace reprise

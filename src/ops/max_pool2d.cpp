@@ -7,7 +7,7 @@
 
 #include <reprise/ops.hpp>
 
-#include "ops/conv2d_launch.hpp"
+#include "ops/launch_where.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"

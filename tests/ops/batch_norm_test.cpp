@@ -114,6 +114,43 @@ TEST(BatchNormOp, UpdatesStatisticsOfAProgram)
     }
 }
 
+// A mean far from 0 does not cost the variance its digits.
+TEST(BatchNormOp, VarianceSurvivesALargeMean)
+{
+    for (const Sizes& sizes : {Sizes{4, 2, 8, 8}, Sizes{4, 2, 7, 5}, Sizes{9000, 2}, Sizes{2, 2, 300, 64}}) {
+        const Tensor x = tensor(sizes) + 4096.0;
+        Variable mean(zeros({2}), false), var(zeros({2}), false);
+        batch_norm(x, mean, var, {}, {}, {.momentum = 1}).eval();
+        const Statistics s = statistics_of(x);
+        for (std::size_t c = 0; c < 2; ++c) {
+            EXPECT_NEAR(mean.to_vector<float>()[c], s.mean[c], 1e-3);
+            EXPECT_NEAR(var.to_vector<float>()[c] / (s.variance[c] * s.count / (s.count - 1)), 1, 1e-4);
+        }
+    }
+}
+
+TEST(BatchNormOp, AnEmptyBatchChangesNoStatistics)
+{
+    const Variable mean(full({3}, 0.5), false), var(full({3}, 2), false);
+    const Tensor y = batch_norm(zeros({0, 3, 4}), mean, var, {}, {});
+    EXPECT_EQ(y.to_vector<float>(), Floats());
+    EXPECT_EQ(mean.to_vector<float>(), Floats(3, 0.5f));
+    EXPECT_EQ(var.to_vector<float>(), Floats(3, 2.0f));
+}
+
+TEST(BatchNormOp, AProgramRefusesOneValueForEachChannel)
+{
+    const Dim batch = symbol("batch");
+    const Program program =
+        record([](Tensor x) { return batch_norm(x, {}, {}, {}, {}); }, {spec({batch, 3})});
+    const Caught one = error_of([&] { return program(zeros({1, 3})); });
+    EXPECT_EQ(one.kind, ErrorKind::shape);
+    EXPECT_THAT(one.text, HasSubstr("one value for each channel"));
+    for (const std::int64_t n : {2, 0, 5})
+        EXPECT_EQ(program(tensor({n, 3})).to_vector<float>(),
+                  batch_norm(tensor({n, 3}), {}, {}, {}, {}).to_vector<float>());
+}
+
 TEST(BatchNormOp, RefusesWrongInputs)
 {
     const Tensor x = zeros({4, 3, 2, 2});

@@ -1,0 +1,53 @@
+// variants: batch_norm_vjp: ; batch_norm_vjp_texel: -DTEXELS
+// dx = dy * a + (x - mean) * b + c, by channel.
+//
+//   operands  dy [N, C, image], x, coefficients [C] of vec4 (mean, a, b, c), dx
+//   ints      N * C, C, image
+//   groups    ceil(N * C * image / 64); batch_norm_vjp_texel: ceil(N * C * ceil(image / 32) / 64)
+//   texel     all in the slab, dx in one window; image a multiple of 4
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 4
+#define FLOATS 0
+#ifdef TEXELS
+#define SLAB
+#endif
+#include "common/abi.glsl"
+#include "common/index.glsl"
+layout(local_size_x = 64) in;
+
+void main()
+{
+    const uint planes = record.n[0], channels = record.n[1], image = record.n[2];
+    const Operand dy = record.operand[0], x = record.operand[1], by = record.operand[2],
+                  dx = record.operand[3];
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+#ifdef TEXELS
+    const uint image4 = image / 4u, blocks = (image4 + 7u) / 8u; // of 8 texels
+    if (invocation >= planes * blocks)
+        return;
+    const uint plane = quotient(invocation, blocks), first = (invocation - plane * blocks) * 8u;
+    const uint at = plane * image4 + first, left = image4 - first;
+    const vec4 k = texelFetch(slab, int(by.texel + plane - quotient(plane, channels) * channels));
+    const uint to = IN_WINDOW(dx.texel) + at;
+#define EACH_8(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#define LOAD(i)                                                        \
+    const vec4 g##i = texelFetch(slab, int(dy.texel + at + i));        \
+    const vec4 x##i = texelFetch(slab, int(x.texel + at + i));
+#define STORE(i)                                                       \
+    if (i < left) {                                                    \
+        precise vec4 d##i = (g##i * k.y + (x##i - k.x) * k.z) + k.w;   \
+        slab_window[WINDOW_OF(dx.texel)].v[to + i] = d##i;             \
+    }
+    EACH_8(LOAD)
+    EACH_8(STORE)
+#else
+    if (invocation >= planes * image)
+        return;
+    const uint plane = quotient(invocation, image);
+    const vec4 k = Vec4s(by.address).v[plane - quotient(plane, channels) * channels];
+    const float g = Floats(dy.address).v[invocation], v = Floats(x.address).v[invocation];
+    precise float d = (g * k.y + (v - k.x) * k.z) + k.w;
+    Floats(dx.address).v[invocation] = d;
+#endif
+}

@@ -1,0 +1,51 @@
+// variants: batch_norm_vjp_sums: ; batch_norm_vjp_sums_texel: -DTEXELS
+// Partial sums of each channel: dy, dy * (x - mean).
+//
+//   operands  dy [N, C, image], x, mean [C], partials [P][C] of vec4
+//   ints      N, C, image, P
+//   groups    ceil(C * P / 64)
+//   texel     dy and x in the slab; image a multiple of 4
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 4
+#define FLOATS 0
+#ifdef TEXELS
+#define SLAB
+#endif
+#include "common/abi.glsl"
+#include "common/batch_norm.glsl"
+
+void main()
+{
+    const uint images = record.n[0], channels = record.n[1], image = record.n[2], partials = record.n[3];
+    const Operand dy = record.operand[0], x = record.operand[1];
+    Floats means = Floats(record.operand[2].address);
+    Vec4s to = Vec4s(record.operand[3].address);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (invocation >= channels * partials)
+        return;
+    const Share share = share_of(invocation, channels, partials, image);
+    const uint n = images * image;
+    const float mean = means.v[share.channel];
+
+    precise float sum = 0.0, product_sum = 0.0;
+    for (uint block = share.partial * BLOCK; block < n; block += partials * BLOCK) {
+        Walk w = walk_from(block, share.channel, channels, image);
+        const uint end = min(block + BLOCK, n);
+        precise vec4 sums = vec4(0.0), product_sums = vec4(0.0);
+        for (uint first = block; first < end; first += CHUNK) {
+            const int left = int(min(end - first, CHUNK));
+#define LOAD(i)                                        \
+    precise vec4 g##i = four(dy, w, left - 4 * i);     \
+    precise vec4 x##i = four(x, w, left - 4 * i);      \
+    precise vec4 p##i = g##i * (x##i - mean);          \
+    next_four(w);
+            EACH_8(LOAD)
+            sums += TREE(g);
+            product_sums += TREE(p);
+        }
+        sum += LANES(sums);
+        product_sum += LANES(product_sums);
+    }
+    to.v[share.partial * channels + share.channel] = vec4(sum, product_sum, 0.0, 0.0);
+}
