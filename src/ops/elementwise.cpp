@@ -89,8 +89,10 @@ std::vector<Tensor> vjp(const VjpArguments& a)
         for (int slot : slots_of(derivative))
             in.push_back(slot < row.arity() ? a.inputs[static_cast<std::size_t>(slot)]
                                             : (slot == row.arity() ? a.outputs[0] : a.cotangents[0]));
+        const bool passes = std::string_view(row.text[1 + i]) == "dy"; // as it is
+        const Tensor whole = passes ? a.cotangents[0] : graph::apply1(derivative, in);
         // A cast's cotangent goes back to the input's dtype; elsewhere both are the same.
-        out[i] = cast(sum_to(graph::apply1(derivative, in), a.inputs[i].shape()), a.inputs[i].dtype());
+        out[i] = cast(sum_to(whole, a.inputs[i].shape()), a.inputs[i].dtype());
     }
     return out;
 }

@@ -86,6 +86,12 @@ TEST_P(Sensitivity, ASpoiltVjpIsNoticed)
     EXPECT_FALSE(noticed(row, check_gradient)) << "unspoilt";
 }
 
+// The cotangent itself is the derivative: no op comes of it.
+bool passes_on(const OpInfo& row, std::size_t input)
+{
+    return std::string_view(static_cast<const ops::Row*>(op_of(row.name)->row)->text[1 + input]) == "dy";
+}
+
 // A row's derivatives are ops with VJPs of their own.
 struct SecondSensitivity : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Ops, SecondSensitivity, testing::ValuesIn([] {
@@ -101,6 +107,7 @@ TEST_P(SecondSensitivity, ASpoiltVjpOfADerivativeIsNoticed)
     const OpInfo& row = op_info(GetParam());
     for (std::size_t input = 0; input < differentiable_inputs(row); ++input) {
         if (!has_gradient(row, input)) continue;
+        if (passes_on(row, input)) continue;
         const graph::Op& derivative = ops::row_op(row.name, 1 + static_cast<int>(input));
         for (const Fault& fault : faults) {
             const SpoilVjp spoil(derivative, [&](std::size_t, const Tensor& g) { return fault.change(g); });
