@@ -7,7 +7,7 @@
 //
 //   operands   A, B, C
 //   ints       M, N, K, lda, ldb, ldc, batch, strideA, strideB, strideC     (elements)
-//   constants  0: EVEN, promises that K % 8, N % 4, ldc % 4, strideC % 4 are 0, C starts on 16 bytes
+//   constants  0: EVEN, promises that K % 16, N % 4, ldc % 4, strideC % 4 are 0, C starts on 16 bytes
 //   groups     batch * ceil(M / 16) * ceil(N / 32)
 //   A          [M][K] in rows of lda;  with A_TRANSPOSED [K][M] in rows of lda
 //   B          [K][N] in rows of ldb
@@ -30,7 +30,7 @@ layout(local_size_x = 8) in;
 layout(constant_id = 0) const bool EVEN = false;
 
 const uint ROWS = 16u, COLUMNS = 32u; // of a tile
-const uint STEPS = 8u;                // of k, loaded at once: a fetch is a call, which spills what is live
+const uint STEPS = 16u;               // of k, loaded at once: a fetch is a call, which spills what is live
 
 #ifdef A_TRANSPOSED
 // Lanes 0 to 3 load the rows of one k, lanes 4 to 7 those of the next.
@@ -41,8 +41,8 @@ const uint STEPS = 8u;                // of k, loaded at once: a fetch is a call
 #define LAST_A_OF(row) subgroupShuffle(a[(row) % 4], (row) / 4)
 #else
 // Lane i loads rows i and 8 + i, four k at a time.
-#define A_OF(row, step) subgroupShuffle(a[(row) / 8 * 2 + (step) / 4][(step) % 4], (row) % 8)
-#define LOAD_A(i) a[i] = texelFetch(slab, int(a_at[i / 2] + i % 2));
+#define A_OF(row, step) subgroupShuffle(a[(row) / 8 * 4 + (step) / 4][(step) % 4], (row) % 8)
+#define LOAD_A(i) a[i] = texelFetch(slab, int(a_at[i / 4] + i % 4));
 #define NEXT_A a_at += STEPS / 4u;
 #define LOAD_LAST_A                                                                                \
     const uvec2 a_last = a_at + (k - whole) / 4u;                                                  \
@@ -53,11 +53,12 @@ const uint STEPS = 8u;                // of k, loaded at once: a fetch is a call
 
 #define CLEAR(row) sum[row] = total[row] = vec4(0.0);
 #define MULTIPLY(row, step) sum[row] += A_OF(row, step) * b[step];
-#define MULTIPLY_2(row, step) MULTIPLY(row, step) MULTIPLY(row + 1, step)
-// Two rows at a time: their sums stay in registers.
-#define TWO_ROWS(row)                                                                              \
-    MULTIPLY_2(row, 0) MULTIPLY_2(row, 1) MULTIPLY_2(row, 2) MULTIPLY_2(row, 3)                    \
-    MULTIPLY_2(row, 4) MULTIPLY_2(row, 5) MULTIPLY_2(row, 6) MULTIPLY_2(row, 7)
+// Four rows at a time: their sums stay in registers.
+#define MULTIPLY_4(row, step)                                                                      \
+    MULTIPLY(row, step) MULTIPLY(row + 1, step) MULTIPLY(row + 2, step) MULTIPLY(row + 3, step)
+#define FOUR_STEPS(row, step)                                                                      \
+    MULTIPLY_4(row, step) MULTIPLY_4(row, step + 1) MULTIPLY_4(row, step + 2) MULTIPLY_4(row, step + 3)
+#define FOUR_ROWS(row) FOUR_STEPS(row, 0) FOUR_STEPS(row, 4) FOUR_STEPS(row, 8) FOUR_STEPS(row, 12)
 #define END_CHUNK(row)                                                                             \
     if (full) {                                                                                    \
         total[row] += sum[row];                                                                    \
@@ -109,13 +110,12 @@ void main()
         do {
             const uint end = min(k + CHUNK, whole);
             do {
-                vec4 a[4], b[STEPS];
-                EACH_4(LOAD_A)
-                EACH_8(LOAD_B)
+                vec4 a[8], b[STEPS];
+                EACH_8(LOAD_A)
+                EACH_16(LOAD_B)
                 NEXT_A
                 b_at += STEPS * ldb4;
-                TWO_ROWS(0) TWO_ROWS(2) TWO_ROWS(4) TWO_ROWS(6)
-                TWO_ROWS(8) TWO_ROWS(10) TWO_ROWS(12) TWO_ROWS(14)
+                FOUR_ROWS(0) FOUR_ROWS(4) FOUR_ROWS(8) FOUR_ROWS(12)
                 k += STEPS;
             } while (k < end);
             const bool full = k % CHUNK == 0u;
@@ -123,7 +123,7 @@ void main()
         } while (k < whole);
     }
     if (!EVEN) {
-        for (; k < K; ++k) { // at most 7, all in one chunk, as CHUNK % STEPS is 0
+        for (; k < K; ++k) { // at most 15, all in one chunk, as CHUNK % STEPS is 0
             LOAD_LAST_A
             const vec4 b = texelFetch(slab, int(b_at));
             b_at += ldb4;

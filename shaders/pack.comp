@@ -111,5 +111,5 @@ void main()
         }
         column += 8u;
         ++turn;
-    } while (turn < 8u);
+    } while (turn < 8u && tile.column + turn * 8u < ldP);
 }
