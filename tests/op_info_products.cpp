@@ -39,6 +39,7 @@ struct Convolution {
     const char* what;
     Shape x, weight, dy;
     Integers stride, padding;
+    std::vector<std::int64_t> sizes = {0, 1, 4};
     graph::Attributes attributes() const { return {{"stride", stride}, {"padding", padding}}; }
     graph::Attributes with(const char* name, const Shape& of) const
     {
@@ -52,6 +53,11 @@ std::vector<Convolution> convolutions()
         {"3x3 padded", {n(), 2, 8, 8}, {3, 2, 3, 3}, {n(), 3, 8, 8}, {1, 1}, {1, 1}},
         {"odd sizes", {n(), 3, 5, 7}, {2, 3, 2, 3}, {n(), 2, 3, 3}, {2, 2}, {1, 0}},
         {"1x1", {n(), 4, 3, 3}, {5, 4, 1, 1}, {n(), 5, 3, 3}, {1, 1}, {0, 0}},
+        {"3x3 with a stride", {n(), 3, 5, 16}, {5, 3, 3, 3}, {n(), 5, 3, 8}, {2, 2}, {1, 1}},
+        {"3x3 of odd rows", {n(), 2, 4, 7}, {3, 2, 3, 3}, {n(), 3, 4, 7}, {1, 1}, {1, 1}},
+        {"1x1 with a stride", {n(), 3, 3, 8}, {2, 3, 1, 1}, {n(), 2, 2, 4}, {2, 2}, {0, 0}},
+        {"a symbolic width", {2, 3, 6, n()}, {2, 3, 3, 3}, {2, 2, 6, n()}, {1, 1}, {1, 1}, {1, 4, 5, 6, 36}},
+        {"symbolic channels", {2, n(), 3, 4}, {3, n(), 3, 3}, {2, 3, 3, 4}, {1, 1}, {1, 1}, {0, 1, 4, 9}},
     };
 }
 
@@ -68,15 +74,16 @@ void add_convolution(std::vector<OpInfo>& rows)
             {.what = c.what,
              .arguments = {arg(c.x), arg(c.weight)},
              .call = [options](const Inputs& in) { return std::vector{conv2d(in[0], in[1], {}, options)}; },
-             .sizes = sizes});
-        input.samples.push_back({.what = c.what,
-                                 .arguments = {arg(c.dy), arg(c.weight)},
-                                 .call = apply(ops::conv2d_input_vjp_op, c.with("size", c.x)),
-                                 .sizes = sizes});
+             .sizes = c.sizes});
+        if (c.x[3].is_constant()) // "size" is an attribute, which is no symbol in eager code
+            input.samples.push_back({.what = c.what,
+                                     .arguments = {arg(c.dy), arg(c.weight)},
+                                     .call = apply(ops::conv2d_input_vjp_op, c.with("size", c.x)),
+                                     .sizes = c.sizes});
         weight.samples.push_back({.what = c.what,
                                   .arguments = {arg(c.dy), arg(c.x)},
                                   .call = apply(ops::conv2d_weight_vjp_op, c.with("kernel", c.weight)),
-                                  .sizes = sizes});
+                                  .sizes = c.sizes});
     }
     forward.samples.push_back(
         {.what = "with a bias",

@@ -1,5 +1,7 @@
-// The heavy problems: which kernels serve them on which device.  A list is ordered; the first that can implement the
-// problem is taken, and each refusal has a reason.  All variants of a list are of one numeric class.
+// The heavy problems: which kernels serve them on which device.  A list is ordered; the first that can
+// implement the problem is taken, and each refusal has a reason.  Which one it is follows from the
+// problem's sizes and the device; where sizes are unknown all that may serve are recorded, each for the calls
+// that it serves.  So the bits at a size are always the same.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,11 +16,20 @@ void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
                  const Dim& columns);
 
+// conv2d and its two gradients.
+void conv(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
+// Its variants: windows read where they lie, and windows as the columns of a matrix.
+std::string refuse_direct(const device::Capabilities&, const ops::ConvProblem&);
+Dim direct_serves(const ops::ConvProblem&); // 1 at the sizes that it serves
+void conv_direct(ops::Lowering&, const ops::ConvProblem&);
+void conv_patches(ops::Lowering&, const ops::ConvProblem&);
+
 // Why each variant was taken or not, for this problem on this device: printed by `reprise` and asked by
 // tests.
 struct Refusal {
     std::string variant, reason; // an empty reason: taken
 };
 std::vector<Refusal> explain_gemm(const device::Capabilities&, const ops::GemmProblem&);
+std::vector<Refusal> explain_conv(const device::Capabilities&, const ops::ConvProblem&);
 
 } // namespace reprise::kernels

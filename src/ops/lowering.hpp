@@ -1,7 +1,9 @@
 // How ops become launches.  An op names kernels, sizes and operands here; it sees no device.  Sizes are Dims,
 // so one lowering serves every call of a recorded program.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,8 +56,8 @@ struct LaunchSpec {
     // here, and the first int a launch's first workgroup, here 0.
     bool batches = false;
     bool reduces =
-        false; // a first level of shaders/common/reduce.glsl: the fuser may compute its elements in it
-    Dim flops = 0;       // multiplications and additions, where they are what takes the time
+        false;     // a first level of shaders/common/reduce.glsl: the fuser may compute its elements in it
+    Dim flops = 0; // multiplications and additions, where they are what takes the time
     bool texels = false; // needs its operands in the slab, 16-byte aligned, none across a window's edge
 };
 
@@ -63,6 +65,14 @@ struct LaunchSpec {
 // the matrix.
 struct GemmProblem {
     View a, b, c; // c is contiguous in its columns; all of rank 3: [batch, rows, columns]
+};
+
+// A convolution, of which one of the three tensors is made of the others; all are contiguous.
+struct ConvProblem {
+    enum class Wanted : std::uint8_t { y, x, weight } wanted; // x and weight: the gradient
+    View x, weight, y;          // [N, Ci, H, W], [Co, Ci, kh, kw], [N, Co, OH, OW]
+    std::optional<View> bias{}; // [Co], of y
+    std::array<std::int64_t, 2> stride, padding;
 };
 
 // What an op's `lower` builds its launches with.
@@ -79,10 +89,13 @@ public:
     virtual void launch(LaunchSpec) = 0;
     // `fallback` runs instead at calls where `preferred` (with texels) can't: same numeric class.
     virtual void launch(LaunchSpec preferred, LaunchSpec fallback) = 0;
+    // What `emit` launches runs only at calls where the condition, a Dim, is 1; elsewhere it is 0.  Conditions nest.
+    virtual void when(const Dim& condition, const std::function<void()>& emit) = 0;
     // Problems that have lists of variants (src/kernels/).
     virtual void elementwise(const graph::Op&, const std::vector<View>& inputs, const View& output) = 0;
     virtual void copy(const View& from, const View& to) = 0; // converts the dtype; `to` is contiguous
     virtual void gemm(const GemmProblem&) = 0;
+    virtual void conv(const ConvProblem&) = 0;
     // A copy of a [batch, rows, columns] view with any strides, zero beyond them: [batch, rows_padded,
     // columns_padded].
     virtual View packed(const View&, const Dim& rows_padded, const Dim& columns_padded) = 0;

@@ -24,7 +24,8 @@ PlanLaunch launch_of(const ops::LaunchSpec& spec, const PlanLaunch& from)
         l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
     l.floats = spec.floats;
     l.ints = spec.ints;
-    l.groups = spec.groups;
+    l.condition = from.condition;
+    l.groups = spec.groups * from.condition;
     l.texels = spec.texels;
     l.in_place = from.in_place;
     return l;

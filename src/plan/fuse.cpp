@@ -58,6 +58,7 @@ public:
 
     std::optional<PlanLaunch> run()
     {
+        if (first_.condition != second_.condition) return std::nullopt;
         if (!expand(a_, b_.sizes) && !expand(b_, a_.sizes)) return std::nullopt;
         out_.sizes = a_.sizes;
         if (!take(first_, a_) || !take(second_, b_)) return std::nullopt;
@@ -230,7 +231,7 @@ private:
         if (i-- == 0 || !plan_.launches[i].chain || plan_.launches[i].reduces) return;
         const PlanLaunch made = plan_.launches[i];
         if (x.offset != Dim(0) || made.chain->steps.size() > most_reduced_steps ||
-            is_read_elsewhere(x.value, j))
+            made.condition != plan_.launches[j].condition || is_read_elsewhere(x.value, j))
             return;
         std::vector<ops::View> operands;
         for (const PlanOperand& o : made.operands)

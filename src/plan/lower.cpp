@@ -89,8 +89,7 @@ public:
     }
     View temporary(DType dtype, const Shape& sizes) override
     {
-        const std::string name = node_ ? name_of_value(*node_) + " work" : "work";
-        return {.value = add_value(dtype, count_of(sizes), name),
+        return {.value = add_value(dtype, count_of(sizes) * condition_, "temporary"),
                 .dtype = dtype,
                 .layout = {sizes, shape::contiguous_strides(sizes), 0}};
     }
@@ -125,6 +124,14 @@ public:
         }
     }
     void gemm(const ops::GemmProblem& p) override { kernels::gemm(*this, caps_, p); }
+    void conv(const ops::ConvProblem& p) override { kernels::conv(*this, caps_, p); }
+    void when(const Dim& condition, const std::function<void()>& emit) override
+    {
+        const Dim outer = condition_;
+        condition_ *= condition;
+        emit();
+        condition_ = outer;
+    }
     View packed(const View& v, const Dim& rows, const Dim& columns) override
     {
         return kernels::packed(*this, caps_, v, rows, columns);
@@ -248,8 +255,9 @@ private:
             l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
         l.floats = std::move(spec.floats);
         l.ints = std::move(spec.ints);
-        l.groups = std::move(spec.groups);
-        l.flops = std::move(spec.flops);
+        l.condition = condition_;
+        l.groups = spec.groups * condition_;
+        l.flops = spec.flops * condition_;
         l.texels = spec.texels;
         l.words = spec.words;
         l.in_place = spec.in_place;
@@ -271,7 +279,8 @@ private:
         }
         l.operands.back().use = ops::Use::write;
         l.in_place = kernels::in_place(chain, dtypes);
-        l.groups = kernels::groups_of(chain);
+        l.condition = condition_;
+        l.groups = kernels::groups_of(chain) * condition_;
         l.chain = std::make_shared<const kernels::Chain>(std::move(chain));
         out_.plan.launches.push_back(std::move(l));
     }
@@ -367,6 +376,7 @@ private:
     Compiled out_;
     std::unordered_map<const Node*, std::vector<View>> views_;
     const Node* node_ = nullptr;
+    Dim condition_ = 1; // of when()
 };
 
 } // namespace

@@ -46,7 +46,8 @@ struct PlanLaunch {
     std::vector<ops::Scalar> floats;
     std::vector<Dim> ints;
     Dim groups;
-    Dim flops; // for profiles; 0: not counted
+    Dim condition = 1; // 1 or 0: whether it runs; a factor of the groups
+    Dim flops;         // for profiles; 0: not counted
     std::uint32_t epoch = 0;
     std::uint32_t fallback_of = no_launch; // runs where that one's operands are not in the slab
     bool texels = false;

@@ -91,6 +91,30 @@ TEST_P(Lower, GridsAreExpressionsOfTheSymbols)
     EXPECT_EQ(plan.values[plan.launches[0].operands.back().value].elements, n * 3);
 }
 
+TEST_P(Lower, VariantsThatServeSomeSizesAreRecordedSideBySide)
+{
+    const auto convolve = [](const auto& in) {
+        return std::vector<Tensor>{conv2d(in[0], in[1], {}, {.padding = {1, 1}})};
+    };
+    const bool cpu = std::string(GetParam()) == "lavapipe";
+    const std::vector<std::string> whole = kernels(convolve, {spec({n, 4, 8, 8}), spec({8, 4, 3, 3})});
+    EXPECT_EQ(std::count(whole.begin(), whole.end(), "conv2d_direct_texel"), cpu ? 1 : 0);
+    EXPECT_EQ(whole.size() == 1, cpu) << "a width that is known needs no other variant";
+
+    constexpr std::int64_t height = 6;
+    const plan::Plan& plan = plan_of(convolve, {spec({2, 4, height, n}), spec({8, 4, 3, 3})});
+    for (const std::int64_t width : {4, 5, 8, 36}) {
+        std::int64_t direct = 0, patches = 0;
+        for (const plan::PlanLaunch& l : plan.launches) {
+            const bool runs = l.groups.evaluate([&](std::uint32_t) { return width; }) > 0;
+            if (l.kernel.name.starts_with("conv2d_direct")) direct += runs;
+            if (l.kernel.name.starts_with("im2col")) patches += runs;
+        }
+        EXPECT_EQ(direct > 0, cpu && height * width % 4 == 0) << width;
+        EXPECT_EQ(patches > 0, !cpu || height * width % 4 != 0) << width;
+    }
+}
+
 TEST_P(Lower, AnUnusedResultIsNotComputed)
 {
     EXPECT_THAT(kernels(

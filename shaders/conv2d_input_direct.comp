@@ -1,0 +1,123 @@
+// variants: conv2d_input_direct: ; conv2d_input_direct_texel: -DTEXELS
+// variants: conv2d_input_direct_point: -DPOINT ; conv2d_input_direct_point_texel: -DPOINT -DTEXELS
+// dx = the gradient by the input, for windows with a stride of 2 (common/conv_direct.glsl).  A group is one
+// subgroup: 8 input channels of 32 pixels of dy.  Pixel (a, b) of dy and its right and lower neighbours make
+// the pixels (2a, 2b) to (2a + 1, 2b + 1) of dx.
+//
+// Numeric class: for each pixel a sum over (output channel, ky, kx) ascending of the windows that hold it, in
+// chunks of 64 channels as in conv2d_direct.
+//
+//   operands   dy [N, Co, OH, OW], w [Ci] rows of `pitch` elements: [ceil(Co / 4) * 4][taps], turned around
+//              (conv2d_flip), dx [N, Ci, H, W]
+//   ints       N, Co, OH, OW, Ci, H, W, pitch
+//   constants  0: EDGES, 1: 1, 2: 0 (of common/conv_direct.glsl, which walks dy); 3: EVEN, promises that
+//              Co % 4 is 0
+//   groups     N * ceil(OH * OW / 32) * ceil(Ci / 8)
+//   requires   16-byte aligned operands, OW a multiple of 4, W = 2 OW
+//   texel      dy and w in the slab, dx in one window
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 3
+#define FLOATS 0
+#ifdef TEXELS
+#define SLAB
+#endif
+#include "common/abi.glsl"
+#include "common/conv_direct.glsl"
+layout(constant_id = 3) const bool EVEN = false;
+
+const uint ROWS = 8u;   // input channels of a group
+const uint STEP = 4u;   // output channels that are loaded at once: a texel of weights for each tap
+const uint CHUNK = 64u; // output channels
+
+#define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+#ifdef POINT
+#define CHANNEL(row, c) sum[row * 4] += subgroupShuffle(weight[0][c], row) * here##c.at[0];
+#else
+// The weights are turned around: what multiplies the window's element (ky, kx) stands at 8 - 3 ky - kx.
+#define WEIGHT(row, c, ky, kx) \
+    subgroupShuffle(weight[(c * 9 + 8 - ky * 3 - kx) / 4][(c * 9 + 8 - ky * 3 - kx) % 4], row)
+#define MULTIPLY(row, quarter, c, ky, kx, from) sum[row * 4 + quarter] += WEIGHT(row, c, ky, kx) * from;
+#define CHANNEL(row, c)                                \
+    MULTIPLY(row, 0, c, 1, 1, here##c.at[1])           \
+    MULTIPLY(row, 1, c, 1, 0, here##c.at[2])           \
+    MULTIPLY(row, 1, c, 1, 2, here##c.at[1])           \
+    MULTIPLY(row, 2, c, 0, 1, below##c.at[1])          \
+    MULTIPLY(row, 2, c, 2, 1, here##c.at[1])           \
+    MULTIPLY(row, 3, c, 0, 0, below##c.at[2])          \
+    MULTIPLY(row, 3, c, 0, 2, below##c.at[1])          \
+    MULTIPLY(row, 3, c, 2, 0, here##c.at[2])           \
+    MULTIPLY(row, 3, c, 2, 2, here##c.at[1])
+#endif
+#define ONE_ROW(row) EACH_4(CHANNEL, row)
+#define LOAD_ROW(name, ky, c) \
+    const Taps name##c = taps_of(dy, dy_at + min(c, left) * image4, p, ky, c <= left);
+#ifdef POINT
+#define LOAD(unused, c) LOAD_ROW(here, 0, c)
+#else
+#define LOAD(unused, c) LOAD_ROW(here, 1, c) LOAD_ROW(below, 2, c)
+#endif
+#define LOAD_WEIGHT(unused, i) weight[i] = FETCH(w, w_at + i);
+#define CLEAR_QUARTER(row, q) sum[row * 4 + q] = total[row * 4 + q] = vec4(0.0);
+#define CLEAR(row) EACH_4(CLEAR_QUARTER, row)
+#define END_QUARTER(row, q)                    \
+    total[row * 4 + q] += sum[row * 4 + q];    \
+    sum[row * 4 + q] = vec4(0.0);
+#define END_CHUNK(row) EACH_4(END_QUARTER, row)
+#ifdef TEXELS
+#define PUT(at, value) slab_window[WINDOW_OF(dx.texel)].v[IN_WINDOW(dx.texel) + at] = value;
+#else
+#define PUT(at, value) Vec4s(dx.address).v[at] = value;
+#endif
+#define PUT_PAIR(at, even, odd)                                            \
+    PUT(at, vec4(even.x, odd.x, even.y, odd.y))                            \
+    PUT(at + 1u, vec4(even.z, odd.z, even.w, odd.w))
+#define STORE(row)                                                                       \
+    if (p.exists && row < rows) {                                                        \
+        const uint at = dx_at + row * (H * W / 4u);                                      \
+        PUT_PAIR(at, total[row * 4], total[row * 4 + 1])                                 \
+        if (lower) {                                                                     \
+            PUT_PAIR(at + W / 4u, total[row * 4 + 2], total[row * 4 + 3])                \
+        }                                                                                \
+    }
+
+void main()
+{
+    const uint N = record.n[0], Co = record.n[1], OH = record.n[2], OW = record.n[3], Ci = record.n[4],
+               H = record.n[5], W = record.n[6], pitch4 = uint(record.n[7]) / 4u;
+    const Operand dy = record.operand[0], w = record.operand[1], dx = record.operand[2];
+    const uint strips = (Ci + ROWS - 1u) / ROWS, image = OH * OW / 4u, tiles = (image + 7u) / 8u;
+    const uint place = quotient(flat_group(), strips), n = quotient(place, tiles);
+    if (n >= N)
+        return;
+    const uint channel = (flat_group() - place * strips) * ROWS, rows = Ci - channel;
+    const int image4 = int(image);
+    Pixels p = pixels_of(place - n * tiles, OH, OW, OH, OW);
+    p.end = int(N * Co) * image4;
+
+    precise vec4 sum[ROWS * 4], total[ROWS * 4];
+    EACH_ROW(CLEAR)
+    int dy_at = int(n * Co) * image4;
+    uint w_at = min(channel + gl_SubgroupInvocationID, Ci - 1u) * pitch4;
+    uint first = 0u;
+    if (Co > 0u) {
+        do { // tests at its end: lavapipe runs the round that finds a loop ended
+            const uint end = min(first + CHUNK, Co);
+            do {
+                const int left = EVEN ? 3 : int(min(Co - first, STEP)) - 1; // the last channel of the step
+                vec4 weight[TAPS];
+                EACH_TAP(LOAD_WEIGHT, _)
+                EACH_4(LOAD, _)
+                EACH_ROW(ONE_ROW)
+                dy_at += int(STEP) * image4;
+                w_at += uint(TAPS);
+                first += STEP;
+            } while (first < end);
+            EACH_ROW(END_CHUNK)
+        } while (first < Co);
+    }
+    const uint a = quotient(p.out_at, OW / 4u), b = p.out_at - a * (OW / 4u);
+    const bool lower = 2u * a + 1u < H;
+    const uint dx_at = ((n * Ci + channel) * H + 2u * a) * (W / 4u) + 2u * b;
+    EACH_ROW(STORE)
+}

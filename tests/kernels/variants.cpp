@@ -1,0 +1,61 @@
+// Which variant serves a problem, and why the others do not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/variants.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace {
+
+using kernels::Refusal;
+using testing::HasSubstr;
+
+ops::View view(Shape sizes)
+{
+    return {.value = 0, .dtype = f32, .layout = {sizes, shape::contiguous_strides(sizes), 0}};
+}
+
+ops::ConvProblem problem(const Shape& x, const Shape& weight, std::int64_t stride, std::int64_t padding)
+{
+    const auto size = [&](std::size_t d) { return floor_div(x[d] + 2 * padding - weight[d], stride) + 1; };
+    return {.wanted = ops::ConvProblem::Wanted::y,
+            .x = view(x),
+            .weight = view(weight),
+            .y = view({x[0], weight[0], size(2), size(3)}),
+            .stride = {stride, stride},
+            .padding = {padding, padding}};
+}
+
+const device::Capabilities lavapipe{
+    .subgroup_size = 8, .subgroup_shuffle = true, .texel_view = true, .prefer_texels = true};
+
+std::string refusal(const ops::ConvProblem& p, const device::Capabilities& caps = lavapipe)
+{
+    const std::vector<Refusal> all = kernels::explain_conv(caps, p);
+    EXPECT_EQ(all.at(0).variant, "direct");
+    EXPECT_EQ(all.at(1).reason, "") << "patches serve everything";
+    return all[0].reason;
+}
+
+TEST(Variants, OfAConvolutionSayWhyTheyAreNotTaken)
+{
+    const Dim n = symbol("n");
+    EXPECT_EQ(refusal(problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1)), "");
+    EXPECT_EQ(refusal(problem({n, 4, 14, 14}, {8, 4, 3, 3}, 1, 1)), "");
+    EXPECT_EQ(refusal(problem({n, 4, 8, n}, {8, 4, 3, 3}, 1, 1)), "");
+    EXPECT_EQ(refusal(problem({n, 4, 6, 6}, {8, 4, 1, 1}, 1, 0)), "");
+    EXPECT_EQ(refusal(problem({n, 4, 7, 16}, {8, 4, 3, 3}, 2, 1)), "");
+    EXPECT_THAT(refusal(problem({n, 4, 7, 7}, {8, 4, 3, 3}, 1, 1)), HasSubstr("sizes"));
+    EXPECT_THAT(refusal(problem({n, 4, 8, 12}, {8, 4, 3, 3}, 2, 1)), HasSubstr("sizes"));
+    EXPECT_THAT(refusal(problem({n, 4, 8, 8}, {8, 4, 5, 5}, 1, 2)), HasSubstr("3 x 3"));
+    EXPECT_THAT(refusal(problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 0)), HasSubstr("padding"));
+    EXPECT_THAT(refusal(problem({n, 4, 8, 8}, {8, 4, 3, 3}, 3, 1)), HasSubstr("stride"));
+    EXPECT_THAT(refusal(problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1), {.subgroup_size = 8}), HasSubstr("texel"));
+    EXPECT_THAT(refusal(problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1),
+                        {.subgroup_size = 4, .subgroup_shuffle = true, .prefer_texels = true}),
+                HasSubstr("8 lanes"));
+}
+
+} // namespace
+} // namespace reprise
