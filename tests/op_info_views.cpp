@@ -102,25 +102,6 @@ void add_views(std::vector<OpInfo>& rows)
                        "from (3) of length (3)"},
                       {"before the start", [] { narrow(ones({5}), 0, -1, 3); }, ErrorKind::shape, "(-1)"},
                       {"no such dimension", [] { narrow(ones({5}), 1, 0, 1); }, ErrorKind::argument, "1"}}});
-    rows.push_back(
-        {.name = "narrow_vjp",
-         .samples = {{.what = "inner",
-                      .arguments = {arg({n(), 3})},
-                      .call = apply(ops::narrow_vjp_op,
-                                    {{"dim", std::int64_t{1}}, {"start", Dim(2)}, {"size", Dim(7)}})},
-                     {.what = "outer",
-                      .arguments = {arg({n(), 3, 2})},
-                      .call =
-                          [](const Inputs& in) {
-                              return graph::apply(
-                                  ops::narrow_vjp_op, in,
-                                  {{"dim", std::int64_t{0}}, {"start", Dim(1)}, {"size", in[0].size(0) + 3}});
-                          }},
-                     {.what = "i32",
-                      .arguments = {whole({2, n(), 3}, -9, 9)},
-                      .call = apply(ops::narrow_vjp_op,
-                                    {{"dim", std::int64_t{2}}, {"start", Dim(0)}, {"size", Dim(4)}}),
-                      .differentiable = false}}});
     rows.push_back({.name = "flip",
                     .samples = {{.what = "two dimensions",
                                  .arguments = {arg({n(), 3, 2})},

@@ -177,3 +177,25 @@ std::array<Tensor, 3> adam_step(const Tensor& param, const Tensor& grad, const T
                                 const AdamStep&);
 
 } // namespace reprise
+// Parts along one dimension, as views: of the given sizes, which add up; of one size, but for a smaller last one;
+// so many of equal size, but for a smaller last one (and fewer where the size is small); of size 1, without the
+// dimension.  The size of the dimension may be a symbol where the sizes are given, and for chunk(), where it must
+// be a multiple of the number of chunks then.
+std::vector<Tensor> split(const Tensor&, const Shape& sizes, std::int64_t dim = 0);
+std::vector<Tensor> split(const Tensor&, std::int64_t size, std::int64_t dim = 0);
+std::vector<Tensor> chunk(const Tensor&, std::int64_t chunks, std::int64_t dim = 0);
+std::vector<Tensor> unbind(const Tensor&, std::int64_t dim = 0);
+// One behind the other along a dimension that there is, or along a new one; of one dtype, and of one shape but for
+// the size of that dimension.
+Tensor cat(const std::vector<Tensor>&, std::int64_t dim = 0);
+Tensor stack(const std::vector<Tensor>&, std::int64_t dim = 0);
+// {before and behind the last dimension, before and behind the last but one, ...}: so many elements more, of this
+// value.  A negative amount cuts off; one that is a symbol must be at least 0.
+Tensor pad(const Tensor&, const std::vector<Dim>& amounts, double value = 0);
+
+// ---- masks ----
+Tensor masked_fill(const Tensor&, const Tensor& mask,
+                   double value); // the value where the mask (bool) is true
+// 0 above the diagonal, and below it; of the last two dimensions.  A positive diagonal lies above the main one.
+Tensor tril(const Tensor&, std::int64_t diagonal = 0);
+Tensor triu(const Tensor&, std::int64_t diagonal = 0);

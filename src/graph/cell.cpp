@@ -27,7 +27,7 @@ std::vector<TensorType> infer_same(const Op&, std::span<const TensorType> in, co
 {
     return {in[0]};
 }
-bool view_same(const Node&, Strided&) { return true; }
+bool view_same(const Node&, std::size_t, Strided&) { return true; }
 std::vector<Tensor> vjp_same(const VjpArguments& a) { return {a.cotangents[0]}; }
 const Op alias_op{.name = "alias", .infer = infer_same, .vjp = vjp_same, .view = view_same};
 

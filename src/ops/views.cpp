@@ -37,7 +37,7 @@ std::vector<Tensor> vjp_reshape(const VjpArguments& a)
 
 // Follows the sizes from the inside out: each group of output sizes must tile one run of input dimensions
 // that lies without gaps.
-bool view_reshape(const Node& n, Strided& s)
+bool view_reshape(const Node& n, std::size_t, Strided& s)
 {
     const Shape& to = n.outputs[0].shape;
     if (std::find(to.begin(), to.end(), Dim(0)) != to.end()) { // no element, so any strides
@@ -102,7 +102,7 @@ std::vector<Tensor> vjp_permute(const VjpArguments& a)
     return {permute(a.cotangents[0], back)};
 }
 
-bool view_permute(const Node& n, Strided& s)
+bool view_permute(const Node& n, std::size_t, Strided& s)
 {
     const Strided before = s;
     const Integers& dims = n.attributes.integers("dims");
@@ -124,7 +124,7 @@ std::vector<Tensor> vjp_expand(const VjpArguments& a)
     return {sum_to(a.cotangents[0], a.inputs[0].shape())};
 }
 
-bool view_expand(const Node& n, Strided& s)
+bool view_expand(const Node& n, std::size_t, Strided& s)
 {
     const Shape& to = n.outputs[0].shape;
     const std::size_t added = to.size() - s.sizes.size();
@@ -147,66 +147,20 @@ std::vector<TensorType> infer_narrow(const Op&, Types in, const Attributes& a)
 std::vector<Tensor> vjp_narrow(const VjpArguments& a)
 {
     const Attributes& at = a.node.attributes;
-    return {graph::apply1(narrow_vjp_op, {a.cotangents[0]},
-                          {{"dim", at.integer("dim")},
+    const std::int64_t d = at.integer("dim");
+    return {graph::apply1(pad_op, {a.cotangents[0]},
+                          {{"dim", d},
                            {"start", at.get<Dim>("start")},
-                           {"size", a.inputs[0].shape()[static_cast<std::size_t>(at.integer("dim"))]}})};
+                           {"size", a.inputs[0].shape()[static_cast<std::size_t>(d)]},
+                           {"value", 0.0}})};
 }
 
-bool view_narrow(const Node& n, Strided& s)
+bool view_narrow(const Node& n, std::size_t, Strided& s)
 {
     const auto d = static_cast<std::size_t>(n.attributes.integer("dim"));
     s.offset += n.attributes.get<Dim>("start") * s.strides[d];
     s.sizes[d] = n.attributes.get<Dim>("length");
     return true;
-}
-
-// -- narrow_vjp: zeros with the cotangent in its place --
-std::vector<TensorType> infer_narrow_vjp(const Op&, Types in, const Attributes& a)
-{
-    TensorType t = in[0];
-    t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("size");
-    return {t};
-}
-
-std::vector<Tensor> vjp_narrow_vjp(const VjpArguments& a)
-{
-    const Attributes& at = a.node.attributes;
-    const auto d = at.integer("dim");
-    return {
-        narrow(a.cotangents[0], d, at.get<Dim>("start"), a.inputs[0].shape()[static_cast<std::size_t>(d)])};
-}
-
-// Sizes as [outer, along, inner]; operands: dy (contiguous), dx.  Ints: outer, length, size, start, inner.
-void lower_narrow_vjp(Lowering& l, const Node& n)
-{
-    const View from = l.contiguous(l.input(0)), to = l.output();
-    const auto d = static_cast<std::size_t>(n.attributes.integer("dim"));
-    Dim outer = 1, inner = 1;
-    for (std::size_t i = 0; i < to.sizes().size(); ++i)
-        (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
-    const Dim count = outer * to.sizes()[d] * inner;
-    l.launch({.kernel = "narrow_vjp",
-              .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
-              .operands = {{from, Use::read}, {to, Use::write}},
-              .ints = {outer, from.sizes()[d], to.sizes()[d], n.attributes.get<Dim>("start"), inner},
-              .groups = ceil_div(count, 256)});
-}
-
-void reference_narrow_vjp(const ReferenceArguments& a)
-{
-    const HostTensor &from = a.inputs[0], &to = a.outputs[0];
-    const auto d = static_cast<std::size_t>(a.attributes.integer("dim"));
-    const std::int64_t start = a.dims[0];
-    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, 0);
-    for (std::int64_t i = 0; i < from.count(); ++i) {
-        std::int64_t rest = i, offset = 0;
-        for (std::size_t k = from.sizes.size(); k-- > 0;) {
-            offset += (rest % from.sizes[k] + (k == d ? start : 0)) * to.strides[k];
-            rest /= from.sizes[k];
-        }
-        to.copy(offset, from, from.offset(i));
-    }
 }
 
 // -- contiguous: a copy where the input is not --
@@ -225,12 +179,6 @@ const Op reshape_op{.name = "reshape", .infer = infer_reshape, .vjp = vjp_reshap
 const Op permute_op{.name = "permute", .infer = infer_permute, .vjp = vjp_permute, .view = view_permute};
 const Op expand_op{.name = "expand", .infer = infer_expand, .vjp = vjp_expand, .view = view_expand};
 const Op narrow_op{.name = "narrow", .infer = infer_narrow, .vjp = vjp_narrow, .view = view_narrow};
-const Op narrow_vjp_op{.name = "narrow_vjp",
-                       .infer = infer_narrow_vjp,
-                       .vjp = vjp_narrow_vjp,
-                       .lower = lower_narrow_vjp,
-                       .reference = reference_narrow_vjp,
-                       .narrow = true};
 const Op contiguous_op{.name = "contiguous",
                        .infer = infer_contiguous,
                        .vjp = vjp_contiguous,

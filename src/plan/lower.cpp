@@ -212,14 +212,19 @@ private:
         // A view of a number is a number.
         ops::Scalar number;
         if (!caps_.host_kernels && number_of(n.inputs[0], number)) return;
-        View v = materialised(n.inputs[0]);
-        if (!n.op->view(n, v.layout)) {
-            v = contiguous(v);
-            if (!n.op->view(n, v.layout))
-                detail::fail(ErrorKind::internal, n.op->name,
-                             "A contiguous input can't be viewed as the output.");
+        View from = materialised(n.inputs[0]);
+        std::vector<View> outputs;
+        for (std::size_t i = 0; i < n.outputs.size(); ++i) {
+            View v = from;
+            if (!n.op->view(n, i, v.layout)) {
+                v = from = contiguous(from);
+                if (!n.op->view(n, i, v.layout))
+                    detail::fail(ErrorKind::internal, n.op->name,
+                                 "A contiguous input can't be viewed as the output.");
+            }
+            outputs.push_back(std::move(v));
         }
-        views_[&n] = {v};
+        views_[&n] = std::move(outputs);
     }
 
     View materialised(const Value& v)

@@ -21,39 +21,38 @@ Bytes unwritten(std::size_t count) { return bytes_of(Floats(count, nan)); }
 
 bool has_texels() { return test::inner(default_device()).capabilities().texel_view; }
 
-struct NarrowVjp {
+struct Pad {
     std::int32_t outer, length, size, start, inner;
 };
 
-class NarrowVjpKernel : public ::testing::TestWithParam<NarrowVjp> {};
-INSTANTIATE_TEST_SUITE_P(Shapes, NarrowVjpKernel,
-                         ::testing::Values(NarrowVjp{1, 3, 5, 1, 1}, NarrowVjp{4, 2, 7, 5, 3},
-                                           NarrowVjp{3, 0, 4, 2, 5}, NarrowVjp{1, 1, 1, 0, 1},
-                                           NarrowVjp{2, 300, 310, 10, 1}));
+class PadKernel : public ::testing::TestWithParam<Pad> {};
+INSTANTIATE_TEST_SUITE_P(Shapes, PadKernel,
+                         ::testing::Values(Pad{1, 3, 5, 1, 1}, Pad{4, 2, 7, 5, 3}, Pad{3, 0, 4, 2, 5},
+                                           Pad{1, 1, 1, 0, 1}, Pad{2, 300, 310, 10, 1}));
 
-template <class T> void check_narrow_vjp(const NarrowVjp& p)
+template <class T> void check_pad(const Pad& p)
 {
     const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
-    std::vector<T> dy(at(p.outer * p.length * p.inner)), want(at(p.outer * p.size * p.inner), T{0});
-    for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<T>(i + 1);
+    std::vector<T> x(at(p.outer * p.length * p.inner)), want(at(p.outer * p.size * p.inner), T{5});
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i + 1);
     for (std::int32_t o = 0; o < p.outer; ++o)
         for (std::int32_t r = 0; r < p.length; ++r)
             for (std::int32_t k = 0; k < p.inner; ++k)
-                want[at((o * p.size + p.start + r) * p.inner + k)] = dy[at((o * p.length + r) * p.inner + k)];
+                want[at((o * p.size + p.start + r) * p.inner + k)] = x[at((o * p.length + r) * p.inner + k)];
     const auto out =
-        run_shader(default_device(), {.name = "narrow_vjp",
+        run_shader(default_device(), {.name = "pad",
                                       .constants = {sizeof(T)},
-                                      .buffers = {bytes_of(dy), bytes_of(std::vector<T>(want.size(), T{9}))},
-                                      .ints = {p.outer, p.length, p.size, p.start, p.inner},
+                                      .buffers = {bytes_of(x), bytes_of(std::vector<T>(want.size(), T{9}))},
+                                      .ints = {p.outer, p.length, p.size, p.start, p.inner, 5},
                                       .groups = (want.size() + 255) / 256});
     EXPECT_EQ(values_of<T>(out[1]), want);
 }
 
-TEST_P(NarrowVjpKernel, PutsTheCotangentInItsPlace)
+TEST_P(PadKernel, PutsTheInputInItsPlace)
 {
-    check_narrow_vjp<std::uint32_t>(GetParam());
-    check_narrow_vjp<std::uint16_t>(GetParam());
-    check_narrow_vjp<std::uint8_t>(GetParam());
+    check_pad<std::uint32_t>(GetParam());
+    check_pad<std::uint16_t>(GetParam());
+    check_pad<std::uint8_t>(GetParam());
 }
 
 struct Pack {

@@ -1,6 +1,6 @@
-// narrow_vjp: zeros with dy in its place along one dimension.
-//   operands  dy [outer, length, inner], dx [outer, size, inner]; both contiguous
-//   ints      outer, length, size, start, inner
+// pad: x with a value before and behind it along one dimension.
+//   operands  x [outer, length, inner], y [outer, size, inner]; both contiguous
+//   ints      outer, length, size, start, inner, the value's bits
 //   groups    ceil(outer * size * inner / 256); an invocation writes 4 elements = whole words
 //   constant  0: bytes of an element (1, 2 or 4)
 #version 460
@@ -8,6 +8,7 @@
 #define OPERANDS 2
 #define FLOATS 0
 #include "common/abi.glsl"
+#include "common/index.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BYTES = 4;
 
@@ -15,13 +16,14 @@ void main()
 {
     Words from = Words(record.operand[0].address), to = Words(record.operand[1].address);
     const uint outer = uint(record.n[0]), length = uint(record.n[1]), size = uint(record.n[2]),
-               start = uint(record.n[3]), inner = uint(record.n[4]);
+               start = uint(record.n[3]), inner = uint(record.n[4]), filling = uint(record.n[5]);
     const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u, count = outer * size * inner;
     if (first >= count) return;
     uint word = 0u;
     for (uint e = 0u; e < 4u; ++e) {
-        const uint i = min(first + e, count - 1u), k = i % inner, row = i / inner, at = row % size, o = row / size;
-        uint value = 0u;
+        const uint i = min(first + e, count - 1u), row = quotient(i, inner), k = i - row * inner;
+        const uint o = quotient(row, size), at = row - o * size;
+        uint value = filling;
         if (at >= start && at < start + length) {
             const uint byte = ((o * length + at - start) * inner + k) * BYTES;
             value = from.v[byte >> 2] >> ((byte & 3u) * 8u);

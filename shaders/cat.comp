@@ -1,0 +1,55 @@
+#version 460
+// Copies words from any strides to any strides: a part of a joined tensor to its place.
+//
+//   operands   x, y
+//   ints       count, sizes, strides of x, strides of y; outermost first
+//   constants  0: dimensions
+//   groups     ceil(count / 256): an invocation copies 4 elements
+//   TEXELS     the innermost size is a multiple of 4, its strides are 1, and the other strides multiples of 4
+// variants: cat: ; cat_texel: -DTEXELS
+#define OPERANDS 2
+#define FLOATS 0
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/index.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(constant_id = 0) const uint RANK = 0;
+
+void main()
+{
+    const uint count = uint(record.n[0]);
+    const Operand x = record.operand[0], y = record.operand[1];
+    uint size[MAX_RANK], c[MAX_RANK];
+    int from_stride[MAX_RANK], to_stride[MAX_RANK];
+    for (uint d = 0u; d < RANK; ++d) {
+        size[d] = uint(record.n[1u + d]);
+        from_stride[d] = record.n[1u + RANK + d];
+        to_stride[d] = record.n[1u + 2u * RANK + d];
+    }
+    const uint first = (flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x) * 4u;
+    if (first >= count)
+        return;
+    uint from = 0u, to = 0u;
+    if (RANK > 0u)
+        coordinates(first, RANK, size, c);
+#ifdef TEXELS
+    from = offset(RANK, c, from_stride);
+    to = offset(RANK, c, to_stride);
+    slab_window[WINDOW_OF(y.texel)].v[IN_WINDOW(y.texel) + to / 4u] = texelFetch(slab, int(x.texel + from / 4u));
+#else
+    Words source = Words(x.address), target = Words(y.address);
+    for (uint i = first; i < min(first + 4u, count); ++i) {
+        if (RANK > 0u) {
+            from = offset(RANK, c, from_stride);
+            to = offset(RANK, c, to_stride);
+            advance(1u, RANK, size, c);
+        }
+        target.v[to] = source.v[from];
+    }
+#endif
+}

@@ -1,0 +1,165 @@
+// cat: tensors one behind the other along one dimension; stack: along a new one.
+#include <array>
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+std::size_t dim_of(const Attributes& a) { return static_cast<std::size_t>(a.integer("dim")); }
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    TensorType out = in[0];
+    Dim& along = out.shape[dim_of(a)];
+    along = 0;
+    for (const TensorType& t : in) {
+        if (t.dtype != out.dtype)
+            detail::fail(ErrorKind::internal, op.name, "The inputs' dtypes (", name_of(out.dtype), " and ",
+                         name_of(t.dtype), ") differ.");
+        along += t.shape[dim_of(a)];
+    }
+    return {out};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    Shape sizes;
+    for (const Tensor& t : a.inputs) sizes.push_back(t.shape()[dim_of(a.node.attributes)]);
+    return split(a.cotangents[0], sizes, a.node.attributes.integer("dim"));
+}
+
+// A copy of any strides into any strides.
+void lower_part(Lowering& l, View from, const View& to)
+{
+    constexpr std::size_t max_rank = 6; // of kernels
+    const auto collapsed = [&] {
+        return shape::collapse(to.sizes(), {{from.layout.strides, to.layout.strides}});
+    };
+    shape::Collapsed c = collapsed();
+    if (c.sizes.size() > max_rank) {
+        from = l.contiguous(from);
+        c = collapsed();
+    }
+    const Dim count = shape::element_count(to.sizes());
+    bool texels = l.texels() && !c.sizes.empty() && c.sizes.back().divisible_by(4);
+    const std::array<const View*, 2> views = {&from, &to};
+    for (std::size_t i = 0; i < 2 && texels; ++i) {
+        texels = views[i]->layout.offset.divisible_by(4) && c.strides[i].back() == Dim(1);
+        for (std::size_t d = 0; d + 1 < c.sizes.size(); ++d)
+            texels = texels && c.strides[i][d].divisible_by(4);
+    }
+    LaunchSpec spec{.kernel = "cat",
+                    .constants = {static_cast<std::uint32_t>(c.sizes.size())},
+                    .operands = {{from, Use::read}, {to, Use::write}},
+                    .ints = {count},
+                    .groups = ceil_div(count, 256)};
+    spec.ints.insert(spec.ints.end(), c.sizes.begin(), c.sizes.end());
+    for (const shape::Strides& strides : c.strides)
+        spec.ints.insert(spec.ints.end(), strides.begin(), strides.end());
+    if (!texels) return l.launch(std::move(spec));
+    LaunchSpec preferred = spec;
+    preferred.kernel = "cat_texel";
+    preferred.texels = true;
+    l.launch(std::move(preferred), std::move(spec));
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const std::size_t d = dim_of(n.attributes);
+    View place = l.output();
+    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+        const View from = l.input(i);
+        place.layout.sizes = from.sizes();
+        lower_part(l, from, place);
+        place.layout.offset += from.sizes()[d] * place.layout.strides[d];
+    }
+}
+
+void reference(const ReferenceArguments& a)
+{
+    HostTensor place = a.outputs[0];
+    const std::size_t d = dim_of(a.attributes);
+    for (const HostTensor& from : a.inputs) {
+        place.sizes = from.sizes;
+        for (std::int64_t i = 0, count = from.count(); i < count; ++i) place.put(i, from.at(i));
+        place.data += from.sizes[d] * place.strides[d] * static_cast<std::int64_t>(size_of(place.dtype));
+    }
+}
+
+// PyTorch's exception: an empty vector joins tensors of any shape.
+bool is_nothing(const Tensor& t)
+{
+    const Shape sizes = t.shape();
+    return sizes.size() == 1 && sizes[0] == Dim(0);
+}
+
+} // namespace
+
+const Op cat_op{.name = "cat", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim)
+{
+    if (tensors.empty()) detail::fail(ErrorKind::argument, "cat", "There are no tensors to join.");
+    std::vector<Tensor> parts;
+    for (const Tensor& t : tensors)
+        if (!ops::is_nothing(t)) parts.push_back(t);
+    if (parts.empty()) return tensors[0];
+    const Shape first = parts[0].shape();
+    const DType dtype = parts[0].dtype();
+    const std::size_t d = shape::normalize_dim("cat", dim, first.size());
+    for (Tensor& part : parts) {
+        const Shape sizes = part.shape();
+        const auto sentence = [&] {
+            return "The shapes (" + to_string(first) + " and " + to_string(sizes) +
+                   ") differ beside dimension (" + std::to_string(d) + "), along which they are joined.";
+        };
+        if (sizes.size() != first.size()) detail::fail(ErrorKind::shape, "cat", sentence());
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            if (i != d) shape::require_equal("cat", first[i], sizes[i], sentence);
+        if (part.dtype() != dtype)
+            detail::fail(ErrorKind::dtype, "cat", "The dtypes (", name_of(dtype), " and ",
+                         name_of(part.dtype()), ") differ: cast one of the tensors.");
+        // The kernel moves whole words.
+        if (size_of(dtype) < 4) part = cast(part, is_floating(dtype) ? f32 : i32);
+    }
+    if (parts.size() == 1) return cast(parts[0], dtype);
+    return cast(graph::apply1(ops::cat_op, parts, {{"dim", static_cast<std::int64_t>(d)}}), dtype);
+}
+
+Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim)
+{
+    if (tensors.empty()) detail::fail(ErrorKind::argument, "stack", "There are no tensors to join.");
+    const Shape first = tensors[0].shape();
+    const std::size_t d = shape::normalize_dim("stack", dim, first.size() + 1);
+    std::vector<Tensor> parts;
+    for (const Tensor& t : tensors) {
+        const Shape sizes = t.shape();
+        const auto sentence = [&] {
+            return "The shapes (" + to_string(first) + " and " + to_string(sizes) + ") differ.";
+        };
+        if (sizes.size() != first.size()) detail::fail(ErrorKind::shape, "stack", sentence());
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            shape::require_equal("stack", first[i], sizes[i], sentence);
+        parts.push_back(unsqueeze(t, static_cast<std::int64_t>(d)));
+    }
+    return cat(parts, static_cast<std::int64_t>(d));
+}
+
+} // namespace reprise

@@ -1,0 +1,41 @@
+// Parts of a tensor by masks, made of other ops.
+#include <reprise/ops.hpp>
+
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+
+namespace reprise {
+
+namespace {
+
+// Whether column - row is at most the diagonal, for the last two dimensions.
+Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
+{
+    if (x.dim() < 2)
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(x.shape()),
+                     ") is not of matrices: give at least two dimensions.");
+    const auto count = [&](const Dim& end) {
+        return graph::create(ops::arange_op, ops::evaluator_of(x), {{"end", end}, {"dtype", i32}});
+    };
+    return count(x.size(-1)) <= unsqueeze(count(x.size(-2)) + static_cast<double>(diagonal), 1);
+}
+
+} // namespace
+
+Tensor masked_fill(const Tensor& x, const Tensor& mask, double value)
+{
+    if (mask.dtype() != boolean) ops::wrong_dtype("masked_fill", mask.dtype(), "a mask of dtype bool");
+    return where(mask, ops::number_like(x, ops::rounded_to(x.dtype(), value)), x);
+}
+
+Tensor tril(const Tensor& x, std::int64_t diagonal)
+{
+    return where(is_below("tril", x, diagonal), x, ops::number_like(x, 0));
+}
+
+Tensor triu(const Tensor& x, std::int64_t diagonal)
+{
+    return where(is_below("triu", x, diagonal - 1), ops::number_like(x, 0), x);
+}
+
+} // namespace reprise

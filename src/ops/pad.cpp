@@ -1,0 +1,129 @@
+// pad: a value before and behind a tensor.  The op does one dimension; narrow is its gradient, and it is narrow's.
+#include <bit>
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+std::vector<TensorType> infer(const Op&, std::span<const TensorType> in, const Attributes& a)
+{
+    TensorType t = in[0];
+    t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("size");
+    return {t};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    const Attributes& at = a.node.attributes;
+    const auto d = at.integer("dim");
+    return {
+        narrow(a.cotangents[0], d, at.get<Dim>("start"), a.inputs[0].shape()[static_cast<std::size_t>(d)])};
+}
+
+// As memory holds it.
+std::uint32_t bits_of(DType dtype, double value)
+{
+    switch (dtype) {
+    case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::f16: return to_f16(static_cast<float>(value));
+    case DType::bf16: return to_bf16(static_cast<float>(value));
+    case DType::boolean: return value != 0 ? 1 : 0;
+    default: return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
+    }
+}
+
+// Sizes as [outer, along, inner].
+void lower(Lowering& l, const Node& n)
+{
+    const View from = l.contiguous(l.input(0)), to = l.output();
+    const auto d = static_cast<std::size_t>(n.attributes.integer("dim"));
+    Dim outer = 1, inner = 1;
+    for (std::size_t i = 0; i < to.sizes().size(); ++i)
+        (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
+    const Dim count = outer * to.sizes()[d] * inner;
+    l.launch({.kernel = "pad",
+              .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
+              .operands = {{from, Use::read}, {to, Use::write}},
+              .ints = {outer, from.sizes()[d], to.sizes()[d], n.attributes.get<Dim>("start"), inner,
+                       bits_of(to.dtype, n.attributes.number("value"))},
+              .groups = ceil_div(count, 256),
+              .words = true});
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &from = a.inputs[0], &to = a.outputs[0];
+    const auto d = static_cast<std::size_t>(a.attributes.integer("dim"));
+    const std::int64_t start = a.dims[0];
+    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, a.attributes.number("value"));
+    for (std::int64_t i = 0; i < from.count(); ++i) {
+        std::int64_t rest = i, offset = 0;
+        for (std::size_t k = from.sizes.size(); k-- > 0;) {
+            offset += (rest % from.sizes[k] + (k == d ? start : 0)) * to.strides[k];
+            rest /= from.sizes[k];
+        }
+        to.set(offset, from.at(i));
+    }
+}
+
+// Below 0 for sure: so much is cut off.
+bool crops(const Dim& amount) { return amount.is_constant() && amount.value() < 0; }
+
+} // namespace
+
+const Op pad_op{
+    .name = "pad", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .narrow = true};
+
+} // namespace ops
+
+Tensor pad(const Tensor& x, const std::vector<Dim>& amounts, double value)
+{
+    const std::size_t rank = x.shape().size();
+    if (amounts.size() % 2 != 0 || amounts.size() > 2 * rank)
+        detail::fail(ErrorKind::argument, "pad", "There are (", amounts.size(), ") amounts for (", rank,
+                     ") dimensions: give two for each padded dimension, beginning with the last.");
+    Tensor y = x;
+    for (std::size_t i = 0; i < amounts.size(); i += 2) {
+        const std::size_t d = rank - 1 - i / 2;
+        const auto dim = static_cast<std::int64_t>(d);
+        const Dim before = ops::crops(amounts[i]) ? Dim(0) : amounts[i],
+                  behind = ops::crops(amounts[i + 1]) ? Dim(0) : amounts[i + 1];
+        const auto sentence = [&] {
+            return "The amounts (" + amounts[i].text() + " and " + amounts[i + 1].text() +
+                   ") leave less than nothing of dimension (" + std::to_string(d) + ") of the shape (" +
+                   to_string(x.shape()) + ").";
+        };
+        const Dim cut_before = before - amounts[i], cut = cut_before + (behind - amounts[i + 1]),
+                  left = y.shape()[d] - cut;
+        if (cut != Dim(0)) {
+            shape::require_at_least("pad", left, 0, sentence);
+            y = narrow(y, dim, cut_before, left);
+        }
+        shape::require_at_least("pad", before, 0, sentence);
+        shape::require_at_least("pad", behind, 0, sentence);
+        if (before == Dim(0) && behind == Dim(0)) continue;
+        y = graph::apply1(ops::pad_op, {y},
+                          {{"dim", dim},
+                           {"start", before},
+                           {"size", before + left + behind},
+                           {"value", ops::rounded_to(x.dtype(), value)}});
+    }
+    return y;
+}
+
+} // namespace reprise
