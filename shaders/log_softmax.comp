@@ -1,7 +1,7 @@
 #version 460
 // y = (x - max) - log(sum of exp(x - max)) along a row, or y = exp(x - max) / sum.
 //
-//   operands   x, y; the rest: common/softmax.glsl
+//   operands   x, y; the rest: common/rows.glsl
 // variants: log_softmax: ; log_softmax_texel: -DTEXELS
 // variants: softmax: -DSOFTMAX ; softmax_texel: -DSOFTMAX -DTEXELS
 #define OPERANDS 2
@@ -12,7 +12,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
-#include "common/softmax.glsl"
+#include "common/rows.glsl"
 
 void main()
 {

@@ -1,7 +1,7 @@
 #version 460
 // dx = dy - exp(y) * sum(dy) along a row; of softmax: dx = (dy - sum(dy * y)) * y.
 //
-//   operands   dy, y, dx; the rest: common/softmax.glsl
+//   operands   dy, y, dx; the rest: common/rows.glsl
 // variants: log_softmax_vjp: ; log_softmax_vjp_texel: -DTEXELS
 // variants: softmax_vjp: -DSOFTMAX ; softmax_vjp_texel: -DSOFTMAX -DTEXELS
 #define OPERANDS 3
@@ -12,7 +12,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
-#include "common/softmax.glsl"
+#include "common/rows.glsl"
 
 void main()
 {

@@ -138,6 +138,15 @@ Tensor squeeze(const Tensor&);
 Tensor squeeze(const Tensor&, std::int64_t dim);
 Tensor unsqueeze(const Tensor&, std::int64_t dim);
 Tensor flip(const Tensor&,
+// (x - mean) / sqrt(variance + eps) * weight + bias, mean and variance (biased) over the last dimensions, which
+// normalized_shape repeats; weight and bias of that shape, or undefined.
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
+// The rows of weight [V, D] that the indices (i32) name: [...] -> [..., D].  An index outside [0, V) gives NaN
+// and no gradient.  The row padding_idx (a negative one counts from the end) gets a gradient of 0.  Equal
+// indices add up in the order of their positions.
+Tensor embedding(const Tensor& indices, const Tensor& weight,
+                 std::optional<std::int64_t> padding_idx = std::nullopt);
             const Dims&); // f32 and i32; a copy with the elements in reverse order along the dimensions
 Tensor narrow(const Tensor&, std::int64_t dim, const Dim& start, const Dim& length);
 

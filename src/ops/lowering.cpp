@@ -12,4 +12,10 @@ bool View::contiguous() const
     return true;
 }
 
+bool has_texel_rows(const View& v)
+{
+    return v.sizes()[1].divisible_by(4) && v.layout.strides[1] == Dim(1) &&
+           v.layout.strides[0].divisible_by(4) && v.layout.offset.divisible_by(4);
+}
+
 } // namespace reprise::ops

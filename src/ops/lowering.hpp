@@ -33,6 +33,9 @@ struct View {
     bool contiguous() const; // provably row-major without gaps; the offset may be anything
 };
 
+// Whole texels along the rows of a matrix [rows, columns].
+bool has_texel_rows(const View&);
+
 enum class Use : std::uint8_t { read, write, update }; // update: reads and writes the same elements
 
 struct LaunchOperand {

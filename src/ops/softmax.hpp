@@ -12,7 +12,7 @@ Tensor apply_along(const graph::Op&, const std::vector<Tensor>& inputs, std::int
 std::vector<graph::TensorType> infer_rows(const graph::Op&, std::span<const graph::TensorType>,
                                           const graph::Attributes&);
 
-// The launch of the op's kernel (shaders/common/softmax.glsl); inputs and output have one shape.
+// The launch of the op's kernel (shaders/common/rows.glsl); inputs and output have one shape.
 void lower_rows(Lowering&, const graph::Node&);
 
 // Rows of host tensors of one shape along `dim`, for reference functions.

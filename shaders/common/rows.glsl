@@ -67,6 +67,11 @@ vec4 inside(vec4 v, uint e, uint n)
     return vec4(v.x, e + 1u < n ? v.y : 0.0, e + 2u < n ? v.z : 0.0, e + 3u < n ? v.w : 0.0);
 #endif
 }
+// `other` for elements from `count` on
+vec4 first(vec4 v, uint e, uint count, float other)
+{
+    return mix(vec4(other), v, lessThan(e + uvec4(0u, 1u, 2u, 3u), uvec4(count)));
+}
 void store4(Row row, uint e, uint n, vec4 v)
 {
 #ifdef TEXELS

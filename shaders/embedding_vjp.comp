@@ -1,0 +1,116 @@
+#version 460
+// dw[r] = the sum of dy[i] over all i with indices[i] = r, in ascending order of i, whatever the launches'
+// shapes.  An index outside of the rows, and the padding's, counts nothing.
+//
+// The positions of one row form a ring, next[i], that is held by its last member: next of that is the first.
+//   LINK   an invocation walks a block of positions and makes its rings: tails[block][row], -1: none.
+//          operands: indices (i32), tails (-1 everywhere), next; ints: N, rows, blocks, positions of a block,
+//          stride of indices, padding (-1: none); groups: ceil(blocks / 8)
+//   JOIN   an invocation joins a row's rings in the order of the blocks; the result is that of block 0.
+//          operands: tails, next; ints: rows, blocks; groups: ceil(rows / 64)
+//   else   an invocation adds 4 columns of a row.  operands: dy, tails, next, dw (contiguous); ints: rows, D,
+//          strides of dy (row, column); groups: ceil(rows * ceil(D / 4) / 64)
+//   TEXELS D and the row stride are multiples of 4, the column stride is 1
+// variants: embedding_vjp: ; embedding_vjp_texel: -DTEXELS ; embedding_vjp_link: -DLINK
+// variants: embedding_vjp_join: -DJOIN
+#if defined(LINK)
+#define OPERANDS 3
+#elif defined(JOIN)
+#define OPERANDS 2
+#else
+#define OPERANDS 4
+#endif
+#define FLOATS 0
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/index.glsl"
+
+#if defined(LINK)
+layout(local_size_x = 8) in; // few work long: spread over the device
+
+void main()
+{
+    const uint count = uint(record.n[0]), rows = uint(record.n[1]), blocks = uint(record.n[2]);
+    const uint length = uint(record.n[3]);
+    const int stride = record.n[4];
+    const uint padding = uint(record.n[5]);
+    Ints indices = Ints(record.operand[0].address), tails = Ints(record.operand[1].address);
+    Ints next = Ints(record.operand[2].address);
+    const uint block = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (block >= blocks)
+        return;
+    const uint end = min((block + 1u) * length, count);
+    for (uint i = block * length; i < end; ++i) {
+        const uint row = uint(indices.v[int(i) * stride]);
+        if (row < rows && row != padding) {
+            const uint place = block * rows + row;
+            const int tail = tails.v[place];
+            tails.v[place] = int(i);
+            next.v[i] = tail < 0 ? int(i) : next.v[max(tail, 0)];
+            if (tail >= 0)
+                next.v[tail] = int(i);
+        }
+    }
+}
+#elif defined(JOIN)
+layout(local_size_x = 64) in;
+
+void main()
+{
+    const uint rows = uint(record.n[0]), blocks = uint(record.n[1]);
+    Ints tails = Ints(record.operand[0].address), next = Ints(record.operand[1].address);
+    const uint row = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (row >= rows)
+        return;
+    int last = tails.v[row];
+    for (uint block = 1u; block < blocks; ++block) {
+        const int tail = tails.v[block * rows + row];
+        if (tail >= 0 && last >= 0) {
+            const int first = next.v[last];
+            next.v[last] = next.v[tail];
+            next.v[tail] = first;
+        }
+        last = tail >= 0 ? tail : last;
+    }
+    tails.v[row] = last;
+}
+#else
+layout(local_size_x = 64) in;
+
+void main()
+{
+    const uint rows = uint(record.n[0]), length = uint(record.n[1]);
+    const int row_stride = record.n[2], column_stride = record.n[3];
+    const Operand dy = record.operand[0], dw = record.operand[3];
+    Ints tails = Ints(record.operand[1].address), next = Ints(record.operand[2].address);
+    const uint quads = (length + 3u) / 4u;
+    const uint quad = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (quad >= rows * quads)
+        return;
+    const uint row = quotient(quad, quads), column = (quad - row * quads) * 4u;
+    precise vec4 sum = vec4(0.0);
+    const int last = tails.v[row];
+    int i = last;
+    if (last >= 0) {
+        do {
+            i = next.v[i];
+#ifdef TEXELS
+            sum += texelFetch(slab, int(dy.texel + uint(i) * uint(row_stride / 4) + column / 4u));
+#else
+            Floats from = Floats(dy.address);
+            const ivec4 at = i * row_stride + ivec4(min(uvec4(0u, 1u, 2u, 3u) + column, length - 1u)) * column_stride;
+            sum += vec4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]);
+#endif
+        } while (i != last);
+    }
+#ifdef TEXELS
+    slab_window[WINDOW_OF(dw.texel)].v[IN_WINDOW(dw.texel) + quad] = sum;
+#else
+    Floats to = Floats(dw.address);
+    for (uint c = column; c < min(column + 4u, length); ++c) to.v[row * length + c] = sum[c - column];
+#endif
+}
+#endif

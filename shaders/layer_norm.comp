@@ -1,0 +1,66 @@
+#version 460
+// y = (x - mean) * rstd * weight + bias along a row, rstd = 1 / sqrt(variance + eps); the variance is the mean
+// of (x - mean)^2, so that nothing cancels.
+//
+//   operands   x, weight, bias (one row each, repeated), y, mean, rstd (one element a row); the rest:
+//              common/rows.glsl with KEPT = 1
+//   floats     eps
+//   constants  1, 2: whether there are a weight and a bias
+// variants: layer_norm: ; layer_norm_texel: -DTEXELS
+#define OPERANDS 6
+#define FLOATS 1
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/rows.glsl"
+
+layout(constant_id = 1) const uint WEIGHT = 0;
+layout(constant_id = 2) const uint BIAS = 0;
+
+void main()
+{
+    const float eps = record.f[0];
+    uint n;
+    uint c[MAX_RANK];
+    const bool exists = place(n, c);
+    const Row x = row_of(0u, c), weight = row_of(1u, c), bias = row_of(2u, c), y = row_of(3u, c);
+    Floats means = Floats(record.operand[4].address), rstds = Floats(record.operand[5].address);
+    if (!exists)
+        return;
+
+    precise float total = 0.0;
+    for (uint block = 0u; block < n; block += BLOCK) {
+        precise vec4 sum = vec4(0.0);
+        const uint end = min(block + BLOCK, n);
+        for (uint e = block; e < end; e += 4u) sum += inside(load4(x, e, n), e, n);
+        total += (sum.x + sum.y) + (sum.z + sum.w);
+    }
+    precise float mean = total / float(n);
+
+    total = 0.0;
+    for (uint block = 0u; block < n; block += BLOCK) {
+        precise vec4 sum = vec4(0.0);
+        const uint end = min(block + BLOCK, n);
+        for (uint e = block; e < end; e += 4u) {
+            precise vec4 shifted = load4(x, e, n) - mean;
+            sum += inside(shifted * shifted, e, n);
+        }
+        total += (sum.x + sum.y) + (sum.z + sum.w);
+    }
+    precise float variance = total / float(n) + eps;
+    const float rstd = rp_rsqrt(variance);
+
+    for (uint e = 0u; e < n; e += 4u) {
+        precise vec4 result = (load4(x, e, n) - mean) * rstd;
+        if (WEIGHT != 0u)
+            result *= load4(weight, e, n);
+        if (BIAS != 0u)
+            result += load4(bias, e, n);
+        store4(y, e, n, result);
+    }
+    means.v[c[0]] = mean;
+    rstds.v[c[0]] = rstd;
+}

@@ -1,0 +1,59 @@
+#version 460
+// dx = rstd * (g - mean(g) - z * mean(g * z)) along a row, with g = dy * weight and z = (x - mean) * rstd.
+//
+//   operands   dy, x, weight (one row, repeated), dx, mean, rstd (one element a row); the rest:
+//              common/rows.glsl with KEPT = 1
+//   constants  1: whether there is a weight
+// variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS
+#define OPERANDS 6
+#define FLOATS 0
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/rows.glsl"
+
+layout(constant_id = 1) const uint WEIGHT = 0;
+
+precise vec4 weighted(Row dy, Row weight, uint e, uint n)
+{
+    precise vec4 g = load4(dy, e, n);
+    if (WEIGHT != 0u)
+        g *= load4(weight, e, n);
+    return g;
+}
+
+void main()
+{
+    uint n;
+    uint c[MAX_RANK];
+    const bool exists = place(n, c);
+    const Row dy = row_of(0u, c), x = row_of(1u, c), weight = row_of(2u, c), dx = row_of(3u, c);
+    Floats means = Floats(record.operand[4].address), rstds = Floats(record.operand[5].address);
+    if (!exists)
+        return;
+    const float mean = means.v[c[0]], rstd = rstds.v[c[0]];
+
+    precise float total_g = 0.0, total_gz = 0.0;
+    for (uint block = 0u; block < n; block += BLOCK) {
+        precise vec4 sum_g = vec4(0.0), sum_gz = vec4(0.0);
+        const uint end = min(block + BLOCK, n);
+        for (uint e = block; e < end; e += 4u) {
+            precise vec4 g = inside(weighted(dy, weight, e, n), e, n);
+            precise vec4 z = (load4(x, e, n) - mean) * rstd;
+            sum_g += g;
+            sum_gz += g * z;
+        }
+        total_g += (sum_g.x + sum_g.y) + (sum_g.z + sum_g.w);
+        total_gz += (sum_gz.x + sum_gz.y) + (sum_gz.z + sum_gz.w);
+    }
+    precise float mean_g = total_g / float(n), mean_gz = total_gz / float(n);
+
+    for (uint e = 0u; e < n; e += 4u) {
+        precise vec4 z = (load4(x, e, n) - mean) * rstd;
+        precise vec4 result = ((weighted(dy, weight, e, n) - mean_g) - z * mean_gz) * rstd;
+        store4(dx, e, n, result);
+    }
+}

@@ -1,0 +1,173 @@
+// embedding: rows of a matrix by their numbers; its gradient adds rows to where they came from.
+#include <limits>
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/full.hpp"
+#include "ops/lowering.hpp"
+#include "ops/reduce.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+constexpr std::int64_t no_padding = -1;
+
+void check_indices(const char* op, DType dtype)
+{
+    if (dtype != i32)
+        detail::fail(ErrorKind::dtype, op, "The indices' dtype is (", name_of(dtype),
+                     "), row numbers are (i32): cast them with to(i32).");
+}
+
+// -- embedding: indices [N], weight [V, D] -> [N, D] --
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    check_indices(op.name, in[0].dtype);
+    require_floating(op.name, in[1].dtype);
+    return {{in[1].dtype, {in[0].shape[0], in[1].shape[1]}}};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    return {
+        {},
+        graph::apply1(embedding_vjp_op, {a.cotangents[0], a.inputs[0]},
+                      {{"rows", a.inputs[1].shape()[0]}, {"padding", a.node.attributes.integer("padding")}})};
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View indices = l.input(0), weight = l.input(1), to = l.output();
+    require_f32_kernel(n.op->name, weight.dtype);
+    const Dim &count = to.sizes()[0], &length = to.sizes()[1];
+    LaunchSpec addresses{.kernel = "embedding",
+                         .operands = {{indices, Use::read}, {weight, Use::read}, {to, Use::write}},
+                         .ints = {count, length, weight.sizes()[0], indices.layout.strides[0],
+                                  weight.layout.strides[0], weight.layout.strides[1]},
+                         .groups = ceil_div(count * ceil_div(length, 4), 64)};
+    if (!l.texels() || !has_texel_rows(weight)) return l.launch(std::move(addresses));
+    LaunchSpec texels = addresses;
+    texels.kernel = "embedding_texel";
+    texels.texels = true;
+    l.launch(std::move(texels), std::move(addresses));
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &indices = a.inputs[0], &weight = a.inputs[1], &to = a.outputs[0];
+    for (std::int64_t i = 0, length = to.sizes[1]; i < to.count(); ++i) {
+        const auto row = static_cast<std::int64_t>(indices.at(i / length));
+        const bool known = row >= 0 && row < weight.sizes[0];
+        to.put(i, known ? weight.at(row * length + i % length) : std::numeric_limits<double>::quiet_NaN());
+    }
+}
+
+// -- embedding_vjp: dy [N, D], indices [N] -> [V, D]; linear in dy --
+std::vector<TensorType> infer_vjp(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    check_indices(op.name, in[1].dtype);
+    return {{in[0].dtype, {a.get<Dim>("rows"), in[0].shape[1]}}};
+}
+
+std::vector<Tensor> vjp_vjp(const VjpArguments& a)
+{
+    const std::int64_t padding = a.node.attributes.integer("padding");
+    Tensor rows = a.cotangents[0]; // [V, D]; the padding's counts nothing
+    if (padding != no_padding) {
+        const Tensor numbers =
+            graph::create(arange_op, evaluator_of(rows), {{"end", rows.size(0)}, {"dtype", i32}});
+        rows = where(unsqueeze(numbers, 1) == static_cast<double>(padding), number_like(rows, 0), rows);
+    }
+    return {graph::apply1(embedding_op, {a.inputs[1], rows}, {{"padding", padding}}), {}};
+}
+
+// Three launches link the positions of each row number in ascending order, a fourth adds along the links
+// (shaders/embedding_vjp.comp): no atomics, and the order of the sums is fixed.
+void lower_vjp(Lowering& l, const Node& n)
+{
+    const View dy = l.input(0), indices = l.input(1), to = l.output();
+    require_f32_kernel(n.op->name, dy.dtype);
+    const Dim &count = dy.sizes()[0], &length = to.sizes()[1], &rows = to.sizes()[0];
+    const Dim blocks = max(min(ceil_div(count, 256), 64), 1);
+    const View tails = l.temporary(i32, {blocks, rows}), next = l.temporary(i32, {count});
+    launch_full(l, tails, Scalar(-1));
+    l.launch({.kernel = "embedding_vjp_link",
+              .operands = {{indices, Use::read}, {tails, Use::update}, {next, Use::write}},
+              .ints = {count, rows, blocks, ceil_div(count, blocks), indices.layout.strides[0],
+                       n.attributes.integer("padding")},
+              .groups = ceil_div(blocks, 8)});
+    l.launch({.kernel = "embedding_vjp_join",
+              .operands = {{tails, Use::update}, {next, Use::update}},
+              .ints = {rows, blocks},
+              .groups = ceil_div(rows, 64)});
+    LaunchSpec addresses{
+        .kernel = "embedding_vjp",
+        .operands = {{dy, Use::read}, {tails, Use::read}, {next, Use::read}, {to, Use::write}},
+        .ints = {rows, length, dy.layout.strides[0], dy.layout.strides[1]},
+        .groups = ceil_div(rows * ceil_div(length, 4), 64)};
+    if (!l.texels() || !has_texel_rows(dy)) return l.launch(std::move(addresses));
+    LaunchSpec texels = addresses;
+    texels.kernel = "embedding_vjp_texel";
+    texels.texels = true;
+    l.launch(std::move(texels), std::move(addresses));
+}
+
+void reference_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
+    const std::int64_t length = to.sizes[1], padding = a.attributes.integer("padding");
+    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, 0);
+    std::vector<double> sums(static_cast<std::size_t>(to.count()));
+    for (std::int64_t i = 0; i < dy.count(); ++i) {
+        const auto row = static_cast<std::int64_t>(indices.at(i / length));
+        if (row < 0 || row >= to.sizes[0] || row == padding) continue;
+        sums[static_cast<std::size_t>(row * length + i % length)] += dy.at(i);
+    }
+    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, sums[static_cast<std::size_t>(i)]);
+}
+
+} // namespace
+
+const Op embedding_op{
+    .name = "embedding", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op embedding_vjp_op{.name = "embedding_vjp",
+                          .infer = infer_vjp,
+                          .vjp = vjp_vjp,
+                          .lower = lower_vjp,
+                          .reference = reference_vjp};
+
+} // namespace ops
+
+Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<std::int64_t> padding_idx)
+{
+    const Shape rows = weight.shape();
+    if (rows.size() != 2)
+        detail::fail(ErrorKind::shape, "embedding", "The weight's shape (", to_string(rows),
+                     ") must be [rows, length].");
+    std::int64_t padding = padding_idx.value_or(ops::no_padding);
+    if (padding_idx) {
+        const bool known = rows[0].is_constant();
+        if (padding < 0 && known) padding += rows[0].value();
+        if (padding < 0 || (known && padding >= rows[0].value()))
+            detail::fail(ErrorKind::argument, "embedding", "The padding_idx (", *padding_idx,
+                         ") is none of the weight's (", rows[0], ") rows.");
+    }
+    Shape shape = indices.shape();
+    shape.push_back(rows[1]);
+    const Tensor taken = graph::apply1(ops::embedding_op, {reshape(indices, {indices.numel()}), weight},
+                                       {{"padding", padding}});
+    return reshape(taken, shape);
+}
+
+} // namespace reprise

@@ -1,0 +1,314 @@
+// layer_norm: each row normalised by its own mean and variance, and the gradients.  The function makes a matrix
+// of rows; the ops know only that.
+#include <array>
+#include <cmath>
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reduce.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+// A one everywhere that the host knows is no weight, a zero no bias.
+bool is_number(Lowering& l, std::size_t input, double value)
+{
+    Scalar s;
+    return l.scalar(input, s) && !s.source && s.factor == Dim(1) && s.constant == value;
+}
+
+// One invocation a row (shaders/common/rows.glsl).  Operands are [rows, D], [D] repeated for each row, or
+// [rows] with one element each.
+struct RowsLaunch {
+    Lowering& l;
+    LaunchSpec spec;
+    std::vector<Dim> along, down; // strides of each operand
+    bool texels;
+
+    RowsLaunch(Lowering& lowering, const char* kernel, const View& matrix)
+        : l(lowering), texels(l.texels() && matrix.sizes()[1].divisible_by(4))
+    {
+        const Dim &rows = matrix.sizes()[0], &length = matrix.sizes()[1];
+        spec = {.kernel = kernel, .constants = {1}, .ints = {length, rows}, .groups = ceil_div(rows, 64)};
+    }
+    void matrix(const View& v, Use use)
+    {
+        texels = texels && has_texel_rows(v);
+        add(v, use, v.layout.strides[1], v.layout.strides[0]);
+    }
+    void row(const View& v, bool absent)
+    {
+        texels = texels && (absent || (v.layout.strides[0] == Dim(1) && v.layout.offset.divisible_by(4)));
+        add(v, Use::read, absent ? Dim(1) : v.layout.strides[0], 0);
+        spec.operands.back().absent = absent;
+        spec.constants.push_back(absent ? 0 : 1);
+    }
+    void column(const View& v, Use use) { add(v, use, 0, 1); }
+    void launch()
+    {
+        spec.ints.insert(spec.ints.end(), along.begin(), along.end());
+        spec.ints.push_back(spec.ints[1]);
+        LaunchSpec preferred = spec;
+        for (const Dim& stride : down) {
+            spec.ints.push_back(stride);
+            preferred.ints.push_back(floor_div(stride, 4));
+        }
+        if (!texels) return l.launch(std::move(spec));
+        preferred.kernel += "_texel";
+        preferred.texels = true;
+        l.launch(std::move(preferred), std::move(spec));
+    }
+
+private:
+    void add(const View& v, Use use, const Dim& along_row, const Dim& down_rows)
+    {
+        spec.operands.push_back({v, use});
+        along.push_back(along_row);
+        down.push_back(down_rows);
+    }
+};
+
+// -- layer_norm: x [R, D], weight [D], bias [D] -> y [R, D], mean [R], 1 / sqrt(variance + eps) [R] --
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    require_floating(op.name, in[0].dtype);
+    const Shape rows = {in[0].shape[0]};
+    return {in[0], {in[0].dtype, rows}, {in[0].dtype, rows}};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    const Tensor &x = a.inputs[0], &mean = a.outputs[1], &rstd = a.outputs[2];
+    const Tensor dy = a.cotangents[0];
+    std::vector<Tensor> d(3);
+    const Attributes& eps = a.node.attributes;
+    if (a.wanted[0]) d[0] = graph::apply1(layer_norm_vjp_op, {dy, x, a.inputs[1], mean, rstd}, eps);
+    if (!a.wanted[1] && !a.wanted[2]) return d;
+    const std::vector<Tensor> both = graph::apply(layer_norm_weight_vjp_op, {dy, x, mean, rstd}, eps);
+    d[1] = both[0];
+    d[2] = both[1];
+    return d;
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View x = l.input(0), y = l.output(0);
+    require_f32_kernel(n.op->name, x.dtype);
+    const bool weightless = is_number(l, 1, 1), biasless = is_number(l, 2, 0);
+    RowsLaunch rows(l, n.op->name, x);
+    rows.matrix(x, Use::read);
+    rows.row(weightless ? x : l.input(1), weightless);
+    rows.row(biasless ? x : l.input(2), biasless);
+    rows.matrix(y, Use::write);
+    rows.column(l.output(1), Use::write);
+    rows.column(l.output(2), Use::write);
+    rows.spec.floats = {n.attributes.number("eps")};
+    rows.launch();
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &weight = a.inputs[1], &bias = a.inputs[2];
+    const double eps = a.attributes.number("eps");
+    const std::int64_t length = x.sizes[1];
+    for (std::int64_t row = 0; row < x.sizes[0]; ++row) {
+        double mean = 0, variance = 0;
+        for (std::int64_t e = 0; e < length; ++e) mean += x.at(row * length + e);
+        mean /= static_cast<double>(length);
+        for (std::int64_t e = 0; e < length; ++e)
+            variance += (x.at(row * length + e) - mean) * (x.at(row * length + e) - mean);
+        const double rstd = 1 / std::sqrt(variance / static_cast<double>(length) + eps);
+        for (std::int64_t e = 0; e < length; ++e)
+            a.outputs[0].put(row * length + e,
+                             (x.at(row * length + e) - mean) * rstd * weight.at(e) + bias.at(e));
+        a.outputs[1].put(row, mean);
+        a.outputs[2].put(row, rstd);
+    }
+}
+
+// mean and rstd are functions of x, which is what is differentiated.
+struct Normalised {
+    Tensor z, rstd;
+};
+Normalised normalised(const Node& n, const Tensor& x)
+{
+    const Tensor shifted = x - mean(x, {1}, true);
+    const Tensor rstd = rsqrt(mean(square(shifted), {1}, true) + n.attributes.number("eps"));
+    return {shifted * rstd, rstd};
+}
+
+// -- layer_norm_vjp: dy [R, D], x [R, D], weight [D], mean [R], rstd [R] -> dx [R, D] --
+std::vector<TensorType> infer_vjp(const Op&, std::span<const TensorType> in, const Attributes&)
+{
+    return {in[1]};
+}
+
+std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
+{
+    const auto [z, rstd] = normalised(n, in[1]);
+    const Tensor g = in[0] * in[2];
+    return {(g - mean(g, {1}, true) - z * mean(g * z, {1}, true)) * rstd};
+}
+
+void lower_vjp(Lowering& l, const Node& n)
+{
+    const View dy = l.input(0), x = l.input(1);
+    require_f32_kernel(n.op->name, x.dtype);
+    const bool weightless = is_number(l, 2, 1);
+    RowsLaunch rows(l, n.op->name, x);
+    rows.matrix(dy, Use::read);
+    rows.matrix(x, Use::read);
+    rows.row(weightless ? x : l.input(2), weightless);
+    rows.matrix(l.output(), Use::write);
+    rows.column(l.input(3), Use::read);
+    rows.column(l.input(4), Use::read);
+    rows.launch();
+}
+
+void reference_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &x = a.inputs[1], &weight = a.inputs[2];
+    const std::int64_t length = x.sizes[1];
+    const auto size = static_cast<double>(length);
+    for (std::int64_t row = 0; row < x.sizes[0]; ++row) {
+        const double mean = a.inputs[3].at(row), rstd = a.inputs[4].at(row);
+        const auto g = [&](std::int64_t e) { return dy.at(row * length + e) * weight.at(e); };
+        const auto z = [&](std::int64_t e) { return (x.at(row * length + e) - mean) * rstd; };
+        double sum = 0, product = 0;
+        for (std::int64_t e = 0; e < length; ++e) {
+            sum += g(e);
+            product += g(e) * z(e);
+        }
+        for (std::int64_t e = 0; e < length; ++e)
+            a.outputs[0].put(row * length + e, (g(e) - sum / size - z(e) * (product / size)) * rstd);
+    }
+}
+
+// -- layer_norm_weight_vjp: dy [R, D], x [R, D], mean [R], rstd [R] -> gradients of weight and bias, [D] --
+std::vector<TensorType> infer_weight_vjp(const Op&, std::span<const TensorType> in, const Attributes&)
+{
+    const TensorType row = {in[1].dtype, {in[1].shape[1]}};
+    return {row, row};
+}
+
+std::vector<Tensor> decompose_weight_vjp(const Node& n, std::span<const Tensor> in)
+{
+    return {sum(in[0] * normalised(n, in[1]).z, {0}), sum(in[0], {0})};
+}
+
+void lower_weight_vjp(Lowering& l, const Node& n)
+{
+    const View dy = l.input(0), x = l.input(1);
+    require_f32_kernel(n.op->name, x.dtype);
+    const Dim &count = x.sizes()[0], &length = x.sizes()[1];
+    constexpr std::int64_t block = 64, most_partials = 128; // rows; of shaders/layer_norm_weight_vjp.comp
+    const Dim partials = max(min(ceil_div(count, block), most_partials), 1);
+    const std::array<View, 2> between = {l.temporary(f32, {partials, length}),
+                                         l.temporary(f32, {partials, length})};
+    const auto &a = dy.layout.strides, &b = x.layout.strides;
+    LaunchSpec addresses{.kernel = n.op->name,
+                         .operands = {{dy, Use::read},
+                                      {x, Use::read},
+                                      {l.input(2), Use::read},
+                                      {l.input(3), Use::read},
+                                      {between[0], Use::write},
+                                      {between[1], Use::write}},
+                         .ints = {count, length, partials, a[0], a[1], b[0], b[1]},
+                         .groups = ceil_div(partials * ceil_div(length, 4), 64)};
+    if (l.texels() && has_texel_rows(dy) && has_texel_rows(x)) {
+        LaunchSpec texels = addresses;
+        texels.kernel += "_texel";
+        texels.texels = true;
+        l.launch(std::move(texels), std::move(addresses));
+    } else l.launch(std::move(addresses));
+    for (std::size_t i = 0; i < 2; ++i)
+        l.launch({.kernel = "sum_partials",
+                  .operands = {{between[i], Use::read}, {l.output(i), Use::write}},
+                  .ints = {length, partials},
+                  .groups = ceil_div(length, 64)});
+}
+
+void reference_weight_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &x = a.inputs[1];
+    for (std::int64_t e = 0, length = x.sizes[1]; e < length; ++e) {
+        double weight = 0, bias = 0;
+        for (std::int64_t row = 0; row < x.sizes[0]; ++row) {
+            const double g = dy.at(row * length + e);
+            weight += g * (x.at(row * length + e) - a.inputs[2].at(row)) * a.inputs[3].at(row);
+            bias += g;
+        }
+        a.outputs[0].put(e, weight);
+        a.outputs[1].put(e, bias);
+    }
+}
+
+} // namespace
+
+const Op layer_norm_op{
+    .name = "layer_norm", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op layer_norm_vjp_op{.name = "layer_norm_vjp",
+                           .infer = infer_vjp,
+                           .decompose = decompose_vjp,
+                           .lower = lower_vjp,
+                           .reference = reference_vjp};
+const Op layer_norm_weight_vjp_op{.name = "layer_norm_weight_vjp",
+                                  .infer = infer_weight_vjp,
+                                  .decompose = decompose_weight_vjp,
+                                  .lower = lower_weight_vjp,
+                                  .reference = reference_weight_vjp};
+
+} // namespace ops
+
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double eps)
+{
+    const Shape sizes = x.shape();
+    const std::size_t count = normalized_shape.size();
+    const auto sentence = [&] {
+        return "The normalized_shape (" + to_string(normalized_shape) + ") is not the end of the shape (" +
+               to_string(sizes) + ").";
+    };
+    if (count == 0 || count > sizes.size()) detail::fail(ErrorKind::shape, "layer_norm", sentence());
+    for (std::size_t i = 0; i < count; ++i)
+        shape::require_equal("layer_norm", normalized_shape[i], sizes[sizes.size() - count + i], sentence);
+    const Dim length = shape::element_count(normalized_shape);
+    const auto parameter = [&](const char* what, const Tensor& t, double number) {
+        if (!t.defined()) return ops::full_on(ops::evaluator_of(x), {length}, number, x.dtype());
+        const Shape given = t.shape();
+        const auto differs = [&] {
+            return std::string("The ") + what + "'s shape (" + to_string(given) +
+                   ") is not the normalized_shape (" + to_string(normalized_shape) + ").";
+        };
+        if (given.size() != count) detail::fail(ErrorKind::shape, "layer_norm", differs());
+        for (std::size_t i = 0; i < count; ++i)
+            shape::require_equal("layer_norm", given[i], normalized_shape[i], differs);
+        if (t.dtype() != x.dtype())
+            detail::fail(ErrorKind::dtype, "layer_norm", "The ", what, "'s dtype (", name_of(t.dtype()),
+                         ") is not the input's (", name_of(x.dtype()), "): cast one of them.");
+        return reshape(t, {length});
+    };
+    ops::require_floating("layer_norm", x.dtype());
+    if (!(eps >= 0)) detail::fail(ErrorKind::argument, "layer_norm", "eps (", eps, ") must be at least 0.");
+    const Shape outer(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(count));
+    const Tensor rows = reshape(x, {shape::element_count(outer), length});
+    const std::vector<Tensor> out =
+        graph::apply(ops::layer_norm_op, {rows, parameter("weight", weight, 1), parameter("bias", bias, 0)},
+                     {{"eps", eps}});
+    return reshape(out[0], sizes);
+}
+
+} // namespace reprise
