@@ -10,8 +10,10 @@
 //               fit for lavapipe where an operand is not in the slab or not worth packing
 //
 //   operands   A, B, C
-//   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB     (elements)
-//              rs and cs are the strides from row to row and from column to column
+//   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB, inners, innerA, innerB,
+//              innerC     (elements)
+//              rs and cs are the strides from row to row and from column to column; a batch is of
+//              batch / inners batches of `inners` matrices: stride and inner lead from one to the next
 //   groups     batch * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batch * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
@@ -78,18 +80,21 @@ void main()
     Floats C = Floats(r.operand[2].address);
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS * LANES);
-    const int batch = int(tile.batch);
-    if (batch >= batches)
+    if (int(tile.batch) >= batches)
         return;
+    const Batch batch = batch_of(tile.batch, r.n[12]);
+    const int outer = int(batch.outer), inner = int(batch.inner);
+    const int first_a = outer * strideA + inner * r.n[13], first_b = outer * strideB + inner * r.n[14];
+    const int first_c = outer * strideC + inner * r.n[15];
     const uint lane = gl_LocalInvocationID.x;
     const uint column = tile.column + lane;
 
     // Rows and columns beyond the edge read the last one instead, and are not stored.
     int a_at[A_LOADS], b_at[COLUMNS];
     [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
-        a_at[i] = batch * strideA + int(min(tile.row + A_ROW(i), M - 1u)) * rsA;
+        a_at[i] = first_a + int(min(tile.row + A_ROW(i), M - 1u)) * rsA;
     [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
-        b_at[i] = batch * strideB + int(min(column + i * LANES, N - 1u)) * csB;
+        b_at[i] = first_b + int(min(column + i * LANES, N - 1u)) * csB;
 
     precise vec4 sum[ROWS][COLUMNS / 4u], total[ROWS][COLUMNS / 4u];
     EACH_ROW(CLEAR)
@@ -131,7 +136,7 @@ void main()
     EACH_ROW(END)
 
     // Not unrolled, to stay small: row 0 is stored and the others move up.
-    int c_at = batch * strideC + int(tile.row) * ldc + int(column);
+    int c_at = first_c + int(tile.row) * ldc + int(column);
     for (uint row = 0u; row < min(M - tile.row, ROWS); ++row) {
         EACH_COLUMN(STORE)
         c_at += ldc;

@@ -6,13 +6,17 @@
 // loaded by one lane and handed to all by a shuffle from a constant lane (a subgroupBroadcast is a loop).
 //
 //   operands   A, B, C
-//   ints       M, N, K, lda, ldb, ldc, batch, strideA, strideB, strideC     (elements)
-//   constants  0: EVEN, promises that K % 16, N % 4, ldc % 4, strideC % 4 are 0, C starts on 16 bytes
+//   ints       M, N, K, lda, ldb, ldc, batch, strideA, strideB, strideC, (unused), (unused), inners, innerA,
+//              innerB, innerC     (elements)
+//              a batch is of batch / inners batches of `inners` matrices: stride and inner lead from one to
+//              the next
+//   constants  0: EVEN, promises that K % 8, N % 4, ldc % 4, strideC % 4, innerC % 4 are 0, C starts on
+//              16 bytes
 //   groups     batch * ceil(M / 16) * ceil(N / 32)
 //   A          [M][K] in rows of lda;  with A_TRANSPOSED [K][M] in rows of lda
 //   B          [K][N] in rows of ldb
-//   requires   A and B in the slab, 16-byte aligned;  lda, ldb, strideA, strideB multiples of 4, and rows
-//              readable up to the next multiple of 4 (what stands there is ignored);  C in the slab and in
+//   requires   A and B in the slab, 16-byte aligned;  lda, ldb, strideA, strideB, innerA, innerB multiples
+//              of 4, and rows readable up to the next multiple of 4 (what stands there is ignored);  C in the slab and in
 //              one window, unless N, ldc, strideC or its start is no multiple of 4 floats: then C anywhere
 //
 // lavapipe never jumps over code: an untaken branch, and the round that finds a loop ended, run with all
@@ -80,8 +84,9 @@ void main()
     Record r = record;
     const uint M = r.n[0], N = r.n[1], K = r.n[2];
     const uint lda4 = uint(r.n[3]) / 4u, ldb4 = uint(r.n[4]) / 4u, ldc = r.n[5];
-    const uint batches = r.n[6], strideC = r.n[9];
+    const uint batches = r.n[6], strideC = r.n[9], inners = r.n[12], innerC = r.n[15];
     const uint strideA4 = uint(r.n[7]) / 4u, strideB4 = uint(r.n[8]) / 4u;
+    const uint innerA4 = uint(r.n[13]) / 4u, innerB4 = uint(r.n[14]) / 4u;
     const uint A = r.operand[0].texel, B = r.operand[1].texel, C = r.operand[2].texel;
     const bool c_aligned = r.operand[2].address.x % 16u == 0u;
     Floats c_floats = Floats(r.operand[2].address);
@@ -89,18 +94,19 @@ void main()
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS);
     if (tile.batch >= batches)
         return;
+    const Batch batch = batch_of(tile.batch, inners);
     const uint lane = gl_SubgroupInvocationID;
     const uint column = tile.column + lane * 4u;
 
     // Rows and columns beyond the edge read the last one instead, and are not stored.
 #ifdef A_TRANSPOSED
-    const uint a_column = A + tile.batch * strideA4 + min(tile.row / 4u + lane % 4u, (M - 1u) / 4u);
+    const uint a_column = A + batch.outer * strideA4 + batch.inner * innerA4 + min(tile.row / 4u + lane % 4u, (M - 1u) / 4u);
     uint a_at = a_column + lane / 4u * lda4;
 #else
     const uvec2 a_row = min(tile.row + lane + uvec2(0u, 8u), uvec2(M - 1u));
-    uvec2 a_at = A + tile.batch * strideA4 + a_row * lda4;
+    uvec2 a_at = A + batch.outer * strideA4 + batch.inner * innerA4 + a_row * lda4;
 #endif
-    uint b_at = B + tile.batch * strideB4 + min(column / 4u, (N - 1u) / 4u);
+    uint b_at = B + batch.outer * strideB4 + batch.inner * innerB4 + min(column / 4u, (N - 1u) / 4u);
 
     precise vec4 sum[ROWS], total[ROWS];
     EACH_16(CLEAR)
@@ -133,8 +139,8 @@ void main()
     EACH_16(END)
 
     const uint rows = M - tile.row;
-    uint c_at = tile.batch * strideC + tile.row * ldc + column;
-    if (EVEN || (c_aligned && N % 4u == 0u && ldc % 4u == 0u && strideC % 4u == 0u)) {
+    uint c_at = batch.outer * strideC + batch.inner * innerC + tile.row * ldc + column;
+    if (EVEN || (c_aligned && (N | ldc | strideC | innerC) % 4u == 0u)) {
         const uint c_texel = C + c_at / 4u;
         EACH_16(STORE)
     } else {

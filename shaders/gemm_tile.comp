@@ -5,8 +5,10 @@
 // A group of 256 lanes makes 64 rows x 64 columns, each lane 4 x 4, from blocks of 16 steps of k.
 //
 //   operands   A, B, C
-//   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB     (elements)
-//              rs and cs are the strides from row to row and from column to column
+//   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB, inners, innerA, innerB,
+//              innerC     (elements)
+//              rs and cs are the strides from row to row and from column to column; a batch is of
+//              batch / inners batches of `inners` matrices: stride and inner lead from one to the next
 //   groups     batch * ceil(M / 64) * ceil(N / 64)
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
@@ -44,9 +46,12 @@ void main()
     Floats C = Floats(r.operand[2].address);
 
     const Tile tile = tile_of(flat_group(), M, N, SIDE, SIDE);
-    const int batch = int(tile.batch);
-    if (batch >= batches)
+    if (int(tile.batch) >= batches)
         return;
+    const Batch batch = batch_of(tile.batch, r.n[12]);
+    const int outer = int(batch.outer), inner = int(batch.inner);
+    const int first_a = outer * strideA + inner * r.n[13], first_b = outer * strideB + inner * r.n[14];
+    const int first_c = outer * strideC + inner * r.n[15];
     const uint lane_row = gl_LocalInvocationIndex / 16u; // rows and columns of a lane: counted in fours
     const uint lane_column = gl_LocalInvocationIndex % 16u;
 
@@ -58,7 +63,7 @@ void main()
             const uint row = tile.row + e.x, k = block + e.y;
             float x = 0.0; // beyond the edge
             if (row < M && k < K)
-                x = A.v[batch * strideA + int(row) * rsA + int(k) * csA];
+                x = A.v[first_a + int(row) * rsA + int(k) * csA];
             a_tile[e.y][e.x / 4u][e.x % 4u] = x;
         }
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {
@@ -66,7 +71,7 @@ void main()
             const uint column = tile.column + e.x, k = block + e.y;
             float x = 0.0;
             if (column < N && k < K)
-                x = B.v[batch * strideB + int(k) * rsB + int(column) * csB];
+                x = B.v[first_b + int(k) * rsB + int(column) * csB];
             b_tile[e.y][e.x / 4u][e.x % 4u] = x;
         }
         barrier();
@@ -87,7 +92,7 @@ void main()
         [[unroll]] for (uint j = 0u; j < 4u; ++j) {
             const uint row = first_row + i, column = first_column + j;
             if (row < M && column < N)
-                C.v[batch * strideC + int(row) * ldc + int(column)] = total[i][j];
+                C.v[first_c + int(row) * ldc + int(column)] = total[i][j];
         }
     }
 }

@@ -7,9 +7,11 @@
 //   TEXEL, ROWS_CONTIGUOUS  texel loads (lavapipe): rsS is 1, as in a transposed view
 //
 //   operands   source, packed
-//   ints       rows, columns, rsS, csS, strideS, packed rows, ldP, strideP, batch     (elements)
-//   constants  0: ALIGNED (TEXEL only), promises that source is 16-byte aligned, and that strideS and the
-//              one of rsS and csS that is not required to be 1 are multiples of 4
+//   ints       rows, columns, rsS, csS, strideS, packed rows, ldP, strideP, batch, inners, innerS     (elements)
+//              the source is of batch / inners batches of `inners` matrices: strideS and innerS lead from one to
+//              the next
+//   constants  0: ALIGNED (TEXEL only), promises that source is 16-byte aligned, and that strideS, innerS and
+//              the one of rsS and csS that is not required to be 1 are multiples of 4
 //   groups     batch * ceil(packed rows / 16) * ceil(ldP / 64)
 //   requires   packed 16-byte aligned, ldP and strideP multiples of 4, packed rows >= rows, ldP >= columns;
 //              TEXEL: rows and columns above 0, strides not negative, source in the slab, packed in one
@@ -61,14 +63,16 @@ void main()
     const Tile tile = tile_of(flat_group(), packed_rows, ldP, ROWS, COLUMNS);
     if (tile.batch >= batches)
         return;
+    const Batch batch = batch_of(tile.batch, r.n[9]);
+    const int matrix = int(batch.outer) * strideS + int(batch.inner) * r.n[10];
     const uint lane = gl_LocalInvocationID.x;
     const uint row = tile.row + lane % 4u * 4u;
     uint column = tile.column + lane / 4u * 4u;
 #ifdef TEXEL
-    const uint first = source + tile.batch * uint(strideS);
+    const uint first = source + uint(matrix);
     const uint last = (first + (rows - 1u) * uint(rsS) + (columns - 1u) * uint(csS)) / 4u;
 #else
-    const int first = int(tile.batch) * strideS;
+    const int first = matrix;
 #endif
     const uvec4 next = uvec4(0u, 1u, 2u, 3u);
 

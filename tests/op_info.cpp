@@ -20,6 +20,7 @@ const std::vector<OpInfo>& op_infos()
         add_parts(rows);
         add_reductions(rows);
         add_products(rows);
+        add_attention(rows);
         add_losses(rows);
         add_updates(rows);
         return rows;

@@ -77,7 +77,8 @@ void add_views(std::vector<OpInfo>&);
 void add_parts(std::vector<OpInfo>&);
 void add_reductions(std::vector<OpInfo>&);
 void add_products(std::vector<OpInfo>&); // matmul, convolution, pooling
-void add_losses(std::vector<OpInfo>&);   // softmax, losses, normalisation, dropout
+void add_attention(std::vector<OpInfo>&);
+void add_losses(std::vector<OpInfo>&); // softmax, losses, normalisation, dropout
 void add_updates(std::vector<OpInfo>&);
 
 } // namespace reprise::test

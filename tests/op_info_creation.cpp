@@ -1,18 +1,6 @@
-#include <reprise/program.hpp>
-#include <reprise/random.hpp>
-
 #include "op_info_tools.hpp"
 
 namespace reprise::test {
-namespace {
-
-// The same numbers at each evaluation; a program takes its place in the sequence from the generator.
-void reseed()
-{
-    if (!is_recording()) manual_seed(3);
-}
-
-} // namespace
 
 void add_creation(std::vector<OpInfo>& rows)
 {

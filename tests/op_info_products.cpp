@@ -23,8 +23,17 @@ std::vector<Sample> matmul_samples()
         sample("a batch and one matrix", {2, n(), 4}, {4, 6}, {0, 1, 5}),
         sample("two batches", {n(), 3, 4}, {n(), 4, 5}, {0, 1, 3}),
         sample("batches that broadcast", {2, 1, n(), 4}, {3, 4, 5}, {1, 4}),
+        sample("an unknown batch that broadcasts", {n(), 1, 3, 4}, {2, 4, 5}, {0, 1, 4}),
         sample("vectors", {n()}, {n()}, {0, 1, 50}),
         sample("a matrix and a vector", {n(), 6}, {6}, {1, 9}),
+        {.what = "heads inside of rows",
+         .arguments = {arg({2, n(), 3, 8}), arg({2, n(), 3, 8})},
+         .call =
+             [](const Inputs& in) {
+                 const Tensor a = transpose(in[0], 1, 2), b = transpose(in[1], 1, 2);
+                 return std::vector{matmul(a, transpose(b, -1, -2)), matmul(transpose(a, -1, -2), b)};
+             },
+         .sizes = {0, 1, 5, 16}},
         {.what = "transposed operands",
          .arguments = {arg({8, n()}), arg({12, 8})},
          .call =

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include <reprise/ops.hpp>
+#include <reprise/program.hpp>
+#include <reprise/random.hpp>
 
 #include "graph/cell.hpp"
 #include "op_info.hpp"
@@ -45,6 +47,12 @@ inline auto apply(const graph::Op& op, graph::Attributes attributes = {})
     return [&op, attributes = std::move(attributes)](const Inputs& in) {
         return graph::apply(op, in, attributes);
     };
+}
+
+// The same random numbers at each evaluation; a program takes its place in the sequence from the generator.
+inline void reseed()
+{
+    if (!is_recording()) manual_seed(3);
 }
 
 inline std::vector<std::int64_t> sizes(std::initializer_list<std::int64_t> list) { return list; }

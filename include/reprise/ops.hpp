@@ -116,6 +116,17 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Reduction = Reduction::mean);
 // (input - target)^2, of one shape.
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean);
+struct AttentionOptions {
+    Tensor attn_mask = {};  // broadcasts to [..., T, S]: bool, true takes part; or numbers to be added
+    double dropout_p = 0;   // of the weights
+    bool is_causal = false; // query t sees keys 0 to t; not beside attn_mask
+    std::optional<double> scale = std::nullopt; // 1 / sqrt(features)
+};
+// softmax(scale * query key^T + mask) value: [..., T, E], [..., S, E], [..., S, F] -> [..., T, F]; leading
+// dimensions broadcast.  A query that no key is left for gives zeros.  In memory the last leading dimension (the
+// heads) lies inside of T, so that transposing and flattening them copies nothing.
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionOptions& = {});
 // Drops with probability p and scales the rest by 1 / (1 - p); the mask is a function of a counter, not kept.
 Tensor dropout(const Tensor&, double p = 0.5, bool training = true);
 struct BatchNormOptions {
@@ -127,6 +138,15 @@ struct BatchNormOptions {
 // assigned in place (the variance unbiased; those of an empty batch change nothing); else by the running ones.
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, const BatchNormOptions& = {});
+// (x - mean) / sqrt(variance + eps) * weight + bias, mean and variance (biased) over the last dimensions, which
+// normalized_shape repeats; weight and bias of that shape, or undefined.
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
+// The rows of weight [V, D] that the indices (i32) name: [...] -> [..., D].  An index outside [0, V) gives NaN
+// and no gradient.  The row padding_idx (a negative one counts from the end) gets a gradient of 0.  Equal
+// indices add up in the order of their positions.
+Tensor embedding(const Tensor& indices, const Tensor& weight,
+                 std::optional<std::int64_t> padding_idx = std::nullopt);
 
 // ---- shapes ----
 Tensor reshape(const Tensor&, const Shape&);
@@ -138,54 +158,8 @@ Tensor squeeze(const Tensor&);
 Tensor squeeze(const Tensor&, std::int64_t dim);
 Tensor unsqueeze(const Tensor&, std::int64_t dim);
 Tensor flip(const Tensor&,
-// (x - mean) / sqrt(variance + eps) * weight + bias, mean and variance (biased) over the last dimensions, which
-// normalized_shape repeats; weight and bias of that shape, or undefined.
-Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
-                  const Tensor& bias = {}, double eps = 1e-5);
-// The rows of weight [V, D] that the indices (i32) name: [...] -> [..., D].  An index outside [0, V) gives NaN
-// and no gradient.  The row padding_idx (a negative one counts from the end) gets a gradient of 0.  Equal
-// indices add up in the order of their positions.
-Tensor embedding(const Tensor& indices, const Tensor& weight,
-                 std::optional<std::int64_t> padding_idx = std::nullopt);
             const Dims&); // f32 and i32; a copy with the elements in reverse order along the dimensions
 Tensor narrow(const Tensor&, std::int64_t dim, const Dim& start, const Dim& length);
-
-// ---- sizes and indices that only the device knows, by rows ----
-// A tensor of lengths, starts or indices (i32) has one for each row of x: its sizes are the first ones of x, and
-// the op works along the dimension that follows; without dimensions it is one for all of x.  Nothing outside of
-// x is ever read.  x of any dtype; gradients go to x.
-//
-// The elements at positions 0, 1, ..., length - 1 of each row, the others replaced by `value`: a length below 0
-// counts as 0, one beyond the end as all.  x [B, T, C] and lengths [B] mask T; or a mask (bool) that broadcasts
-// to x: true keeps.
-Tensor dynamic_mask(const Tensor& x, const Tensor& mask_or_lengths, double value = 0);
-// The same with one length that the host knows, such as a size that is given with each call of a program.
-Tensor dynamic_mask(const Tensor& x, std::int64_t dim, const Dim& length, double value = 0);
-// `length` elements of each row from its start on: x [B, T, C], start [B] -> [B, length, C].  What would lie
-// outside of the row is 0.  For starts that the host knows: narrow().
-Tensor dynamic_slice(const Tensor& x, const Tensor& start, const Dim& length);
-// Rows of `size` elements in which each row of x begins at before[row], `value` around: x [B, T, C],
-// before [B] -> [B, size, C].  What would lie outside of the new row is dropped.
-Tensor dynamic_pad(const Tensor& x, const Tensor& before, const Dim& size, double value = 0);
-
-// ---- updates, one launch a parameter; not differentiable, used by optim:: ----
-// param, grad and the moments have one shape; the results are the new values.
-struct SgdStep {
-    Tensor lr; // one element, f32
-    double momentum = 0, dampening = 0, weight_decay = 0;
-    bool nesterov = false;
-};
-std::pair<Tensor, Tensor> sgd_step(const Tensor& param, const Tensor& grad, const Tensor& velocity,
-                                   const SgdStep&);
-struct AdamStep {
-    Tensor lr, correction1, correction2; // one element each; corrections: 1 - beta^t
-    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
-    bool decoupled = false; // AdamW
-};
-std::array<Tensor, 3> adam_step(const Tensor& param, const Tensor& grad, const Tensor& m, const Tensor& v,
-                                const AdamStep&);
-
-} // namespace reprise
 // Parts along one dimension, as views: of the given sizes, which add up; of one size, but for a smaller last one;
 // so many of equal size, but for a smaller last one (and fewer where the size is small); of size 1, without the
 // dimension.  The size of the dimension may be a symbol where the sizes are given, and for chunk(), where it must
@@ -208,3 +182,22 @@ Tensor masked_fill(const Tensor&, const Tensor& mask,
 // 0 above the diagonal, and below it; of the last two dimensions.  A positive diagonal lies above the main one.
 Tensor tril(const Tensor&, std::int64_t diagonal = 0);
 Tensor triu(const Tensor&, std::int64_t diagonal = 0);
+
+// ---- updates, one launch a parameter; not differentiable, used by optim:: ----
+// param, grad and the moments have one shape; the results are the new values.
+struct SgdStep {
+    Tensor lr; // one element, f32
+    double momentum = 0, dampening = 0, weight_decay = 0;
+    bool nesterov = false;
+};
+std::pair<Tensor, Tensor> sgd_step(const Tensor& param, const Tensor& grad, const Tensor& velocity,
+                                   const SgdStep&);
+struct AdamStep {
+    Tensor lr, correction1, correction2; // one element each; corrections: 1 - beta^t
+    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+    bool decoupled = false; // AdamW
+};
+std::array<Tensor, 3> adam_step(const Tensor& param, const Tensor& grad, const Tensor& m, const Tensor& v,
+                                const AdamStep&);
+
+} // namespace reprise

@@ -17,6 +17,16 @@ const uint CHUNK = 512u;
 #define EACH_8(F) EACH_4(F) F(4) F(5) F(6) F(7)
 #define EACH_16(F) EACH_8(F) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
 
+// A matrix of a batch of batches.
+struct Batch {
+    uint outer, inner;
+};
+Batch batch_of(uint batch, uint inners)
+{
+    const uint outer = quotient(batch, inners);
+    return Batch(outer, batch - outer * inners);
+}
+
 // The part of a batch of matrices that a workgroup makes.
 struct Tile {
     uint batch, row, column; // of the tile's first element

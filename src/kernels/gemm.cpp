@@ -19,32 +19,43 @@ using ops::View;
 
 // A matrix operand with the strides that do not matter made harmless.
 struct Matrix {
-    View view;
-    Dim batch, row, column; // strides, elements
+    View view;                     // [outer, inner, rows, columns]
+    Dim outer, inner, row, column; // strides, elements
 
     explicit Matrix(const View& v)
-        : view(v), batch(v.layout.strides[0]), row(v.layout.strides[1]), column(v.layout.strides[2])
+        : view(v), outer(v.layout.strides[0]), inner(v.layout.strides[1]), row(v.layout.strides[2]),
+          column(v.layout.strides[3])
     {
-        if (v.sizes()[0] == Dim(1)) batch = 0;
+        if (v.sizes()[0] == Dim(1)) outer = 0;
+        if (v.sizes()[1] == Dim(1)) inner = 0;
         if (rows() == Dim(1)) row = round_up(columns(), 4);
         if (columns() == Dim(1)) column = 1;
     }
-    const Dim& rows() const { return view.sizes()[1]; }
-    const Dim& columns() const { return view.sizes()[2]; }
+    const Dim& rows() const { return view.sizes()[2]; }
+    const Dim& columns() const { return view.sizes()[3]; }
 
     // Rows that texels can be loaded from: contiguous, 16-byte aligned, with a pitch that is never 0.
     bool texel_rows() const { return column == Dim(1) && aligned(row); }
     bool texel_columns() const { return row_is_unit() && aligned(column_pitch()); }
-    Dim column_pitch() const { return columns() == Dim(1) ? round_up(rows(), 4) : view.layout.strides[2]; }
+    Dim column_pitch() const { return columns() == Dim(1) ? round_up(rows(), 4) : view.layout.strides[3]; }
 
 private:
-    bool row_is_unit() const { return rows() == Dim(1) || view.layout.strides[1] == Dim(1); }
+    bool row_is_unit() const { return rows() == Dim(1) || view.layout.strides[2] == Dim(1); }
     bool aligned(const Dim& pitch) const
     {
-        return pitch != Dim(0) && pitch.divisible_by(4) && batch.divisible_by(4) &&
+        return pitch != Dim(0) && pitch.divisible_by(4) && outer.divisible_by(4) && inner.divisible_by(4) &&
                view.layout.offset.divisible_by(4);
     }
 };
+
+// [batch, rows, columns] as [batch, 1, rows, columns]
+View two_batches(View v)
+{
+    if (v.sizes().size() == 4) return v;
+    v.layout.sizes.insert(v.layout.sizes.begin() + 1, Dim(1));
+    v.layout.strides.insert(v.layout.strides.begin() + 1, Dim(0));
+    return v;
+}
 
 struct Tile {
     std::int64_t rows, columns;
@@ -53,11 +64,13 @@ struct Tile {
 ops::LaunchSpec spec(const char* kernel, const GemmProblem& p, const Matrix& a, const Matrix& b,
                      const Dim& row_a, const Dim& row_b, Tile tile, bool texels)
 {
-    const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2], &batch = p.c.sizes()[0];
+    const Matrix c(p.c);
+    const Dim &m = c.rows(), &n = c.columns(), &inners = p.c.sizes()[1];
+    const Dim batch = p.c.sizes()[0] * inners;
     return {.kernel = kernel,
             .operands = {{a.view, Use::read}, {b.view, Use::read}, {p.c, Use::write}},
-            .ints = {m, n, p.a.sizes()[2], row_a, row_b, p.c.layout.strides[1], batch, a.batch, b.batch,
-                     p.c.layout.strides[0], a.column, b.column},
+            .ints = {m, n, p.a.sizes()[3], row_a, row_b, p.c.layout.strides[2], batch, a.outer, b.outer,
+                     c.outer, a.column, b.column, inners, a.inner, b.inner, c.inner},
             .groups = batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns),
             .flops = 2 * batch * m * n * p.a.sizes()[2],
             .texels = texels};
@@ -69,17 +82,27 @@ ops::LaunchSpec by_address(const char* kernel, const GemmProblem& p, Tile tile)
     return spec(kernel, p, a, b, a.row, b.row, tile, false);
 }
 
+// The kernel may leave out what serves odd sizes.
+bool is_even(const GemmProblem& p)
+{
+    const Matrix c(p.c);
+    for (const Dim& d : {c.columns(), c.row, c.outer, c.inner, p.c.layout.offset})
+        if (!d.divisible_by(4)) return false;
+    return p.a.sizes()[3].divisible_by(8);
+}
+
 // Texels where all operands can be reached so; operands that lie otherwise are packed first.
 void emit_texel(Lowering& l, const GemmProblem& p)
 {
     Matrix a(p.a), b(p.b);
     const bool transposed = !a.texel_rows() && a.texel_columns();
-    if (!a.texel_rows() && !transposed)
-        a = Matrix(l.packed(p.a, p.a.sizes()[1], round_up(p.a.sizes()[2], 4)));
-    if (!b.texel_rows()) b = Matrix(l.packed(p.b, p.b.sizes()[1], round_up(p.b.sizes()[2], 4)));
+    if (!a.texel_rows() && !transposed) a = Matrix(l.packed(p.a, a.rows(), round_up(a.columns(), 4)));
+    if (!b.texel_rows()) b = Matrix(l.packed(p.b, b.rows(), round_up(b.columns(), 4)));
     const Dim pitch = transposed ? a.column_pitch() : a.row;
-    l.launch(spec(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, a, b, pitch, b.row, {16, 32}, true),
-             by_address("gemm_address_shuffle", p, {16, 32}));
+    ops::LaunchSpec preferred =
+        spec(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, a, b, pitch, b.row, {16, 32}, true);
+    preferred.constants = {is_even(p) ? 1u : 0u};
+    l.launch(std::move(preferred), by_address("gemm_address_shuffle", p, {16, 32}));
 }
 void emit_shuffle(Lowering& l, const GemmProblem& p)
 {
@@ -132,11 +155,12 @@ void check(const GemmProblem& p)
 
 ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to, bool texels, bool aligned)
 {
-    const Dim &rows = to.sizes()[1], &pitch = to.sizes()[2], &batch = to.sizes()[0];
+    const Dim &rows = to.sizes()[2], &pitch = to.sizes()[3], &inners = to.sizes()[1];
+    const Dim batch = to.sizes()[0] * inners;
     ops::LaunchSpec s{.kernel = kernel,
                       .operands = {{from.view, Use::read}, {to, Use::write}},
-                      .ints = {from.rows(), from.columns(), from.row, from.column, from.batch, rows, pitch,
-                               rows * pitch, batch},
+                      .ints = {from.rows(), from.columns(), from.row, from.column, from.outer, rows, pitch,
+                               rows * pitch, batch, inners, from.inner},
                       .groups = batch * ceil_div(rows, 16) * ceil_div(pitch, 64),
                       .texels = texels};
     if (texels) s.constants = {aligned ? 1u : 0u};
@@ -154,9 +178,10 @@ constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
 // A small product over a long K (weight gradients) has too few tiles for the device: its chunks are shared out.
 bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
 {
-    const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2], &k = p.a.sizes()[2];
-    if (p.c.sizes()[0] != Dim(1) || !m.is_constant() || !n.is_constant()) return false;
-    if (k.at_most(8 * chunk - 1)) return false;
+    const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
+    if (p.c.sizes()[0] != Dim(1) || p.c.sizes()[1] != Dim(1) || !m.is_constant() || !n.is_constant())
+        return false;
+    if (k.is_constant() && k.value() < 8 * chunk) return false;
     const bool cpu = caps.kind == device::Kind::cpu;
     const std::int64_t tiles = (ceil_div(m, cpu ? 16 : 64) * ceil_div(n, cpu ? 32 : 64)).value();
     return tiles < (cpu ? 4 : 128);
@@ -168,29 +193,29 @@ GemmProblem part(const GemmProblem& p, const View& sums, const Dim& first, const
 {
     GemmProblem q = p;
     const Dim between = length == Dim(chunk) ? length : Dim(0);
-    const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2];
-    q.a.layout.offset += first * p.a.layout.strides[2];
-    q.a.layout.sizes = {count, m, length};
-    q.a.layout.strides[0] = between * p.a.layout.strides[2];
-    q.b.layout.offset += first * p.b.layout.strides[1];
-    q.b.layout.sizes = {count, length, n};
-    q.b.layout.strides[0] = between * p.b.layout.strides[1];
+    const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3];
+    q.a.layout.offset += first * p.a.layout.strides[3];
+    q.a.layout.sizes = {count, 1, m, length};
+    q.a.layout.strides[0] = between * p.a.layout.strides[3];
+    q.b.layout.offset += first * p.b.layout.strides[2];
+    q.b.layout.sizes = {count, 1, length, n};
+    q.b.layout.strides[0] = between * p.b.layout.strides[2];
     q.c = sums;
-    q.c.layout = {{count, m, n}, {m * n, n, 1}, floor_div(first, chunk) * m * n};
+    q.c.layout = {{count, 1, m, n}, {m * n, 0, n, 1}, floor_div(first, chunk) * m * n};
     return q;
 }
 
 // Whole chunks as a batch, what is left as one more, then their sums in order.
 void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
-    const Dim &m = p.c.sizes()[1], &n = p.c.sizes()[2], &k = p.a.sizes()[2];
+    const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     const Dim whole = floor_div(k, chunk), rest = k - whole * chunk, chunks = ceil_div(k, chunk);
     const View sums = l.temporary(p.c.dtype, {chunks, m, n});
     emit_whole(l, caps, part(p, sums, 0, whole, chunk));
     emit_whole(l, caps, part(p, sums, whole * chunk, min(rest, 1), rest));
     l.launch({.kernel = "gemm_sum",
               .operands = {{sums, Use::read}, {p.c, Use::write}},
-              .ints = {m, n, chunks, p.c.layout.strides[1]},
+              .ints = {m, n, chunks, p.c.layout.strides[2]},
               .groups = ceil_div(m * n, 64)});
 }
 
@@ -198,25 +223,29 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 
 View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& rows, const Dim& columns)
 {
-    const View to = l.temporary(v.dtype, {v.sizes()[0], rows, columns});
-    const Matrix from(v);
+    Shape sizes = v.sizes();
+    sizes[sizes.size() - 2] = rows;
+    sizes[sizes.size() - 1] = columns;
+    const View to = l.temporary(v.dtype, sizes), all = two_batches(to);
+    const Matrix from(two_batches(v));
     const bool across = from.column == Dim(1), down = !across && from.row == Dim(1);
-    const ops::LaunchSpec plain = pack_spec("pack", from, to, false, false);
+    const ops::LaunchSpec plain = pack_spec("pack", from, all, false, false);
     if (!caps.prefer_texels || !(across || down)) {
         l.launch(plain);
         return to;
     }
     const Dim& pitch = across ? from.row : from.column;
-    const bool aligned =
-        pitch.divisible_by(4) && from.batch.divisible_by(4) && v.layout.offset.divisible_by(4);
-    l.launch(pack_spec(across ? "pack_texel" : "pack_texel_transposed", from, to, true, aligned), plain);
+    const bool aligned = pitch.divisible_by(4) && from.outer.divisible_by(4) && from.inner.divisible_by(4) &&
+                         v.layout.offset.divisible_by(4);
+    l.launch(pack_spec(across ? "pack_texel" : "pack_texel_transposed", from, all, true, aligned), plain);
     return to;
 }
 
 void gemm(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
     check(p);
-    (worth_splitting(caps, p) ? emit_split : emit_whole)(l, caps, p);
+    const GemmProblem q{two_batches(p.a), two_batches(p.b), two_batches(p.c)};
+    (worth_splitting(caps, q) ? emit_split : emit_whole)(l, caps, q);
 }
 
 std::vector<Refusal> explain_gemm(const Capabilities& caps, const GemmProblem& p)

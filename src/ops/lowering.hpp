@@ -67,7 +67,7 @@ struct LaunchSpec {
 // A product of matrices, batched: C[b] = A[b] B[b].  Strides in elements; the innermost two dimensions are
 // the matrix.
 struct GemmProblem {
-    View a, b, c; // c is contiguous in its columns; all of rank 3: [batch, rows, columns]
+    View a, b, c; // c is contiguous in its columns; all of rank 3 or 4: [batch, (batch,) rows, columns]
 };
 
 // A convolution, of which one of the three tensors is made of the others; all are contiguous.
@@ -98,9 +98,8 @@ public:
     virtual void elementwise(const graph::Op&, const std::vector<View>& inputs, const View& output) = 0;
     virtual void copy(const View& from, const View& to) = 0; // converts the dtype; `to` is contiguous
     virtual void gemm(const GemmProblem&) = 0;
-    virtual void conv(const ConvProblem&) = 0;
-    // A copy of a [batch, rows, columns] view with any strides, zero beyond them: [batch, rows_padded,
-    // columns_padded].
+    // A copy of a [batch, (batch,) rows, columns] view with any strides, zero beyond them: [batch, (batch,)
+    // rows_padded, columns_padded].
     virtual View packed(const View&, const Dim& rows_padded, const Dim& columns_padded) = 0;
     virtual bool texels() const = 0; // whether texel variants are worth recording
 };

@@ -1,10 +1,9 @@
 // matmul: products of matrices, batch dimensions broadcast; linear on top of it.
-#include <numeric>
+#include <utility>
 
 #include <reprise/ops.hpp>
 
-#include "ops/lowering.hpp"
-#include "ops/reference.hpp"
+#include "ops/matmul.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
 
@@ -30,63 +29,71 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
 
 Tensor matrix_transposed(const Tensor& t) { return transpose(t, -1, -2); }
 
+bool is_transposed(const graph::Value& v)
+{
+    if (v.node->op != &permute_op) return false;
+    const auto& dims = v.node->attributes.integers("dims");
+    const auto last = static_cast<std::int64_t>(dims.size()) - 1;
+    return last > 0 && dims.back() == last - 1 && dims[dims.size() - 2] == last;
+}
+
+// x y; where the operand that it is the gradient of is a transposed matrix, in the memory order of the matrix.
+Tensor product_for(const graph::Value& operand, const Tensor& x, const Tensor& y)
+{
+    if (!is_transposed(operand)) return graph::apply1(matmul_op, {x, y});
+    return matrix_transposed(graph::apply1(matmul_op, {matrix_transposed(y), matrix_transposed(x)}));
+}
+
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
+    const auto& operands = a.node.inputs;
+    const Tensor& dy = a.cotangents[0];
     std::vector<Tensor> d(2);
-    if (a.wanted[0]) d[0] = graph::apply1(matmul_op, {a.cotangents[0], matrix_transposed(a.inputs[1])});
-    if (a.wanted[1]) d[1] = graph::apply1(matmul_op, {matrix_transposed(a.inputs[0]), a.cotangents[0]});
+    if (a.wanted[0]) d[0] = product_for(operands[0], dy, matrix_transposed(a.inputs[1]));
+    if (a.wanted[1]) d[1] = product_for(operands[1], matrix_transposed(a.inputs[0]), dy);
     return d;
 }
 
-// All batch dimensions as one: [batch, rows, columns]; a copy where strides can't say it.
-View as_batched(Lowering& l, View v)
+void lower(Lowering& l, const Node&) { lower_product(l, l.input(0), l.input(1), l.output()); }
+void reference(const ReferenceArguments& a) { multiply(a.inputs[0], a.inputs[1], a.outputs[0]); }
+
+// -- matmul_heads: [..., h, m, k] x [..., h, k, n] -> [..., m, h, n]: what attention's heads give, side by side --
+template <class Layout> void swap_outer(Layout& l) // of rows: [..., m, h, n] as [..., h, m, n]
 {
-    const std::size_t rank = v.sizes().size();
-    auto& s = v.layout;
-    const auto batches = [&] {
-        const auto end = static_cast<std::ptrdiff_t>(rank - 2);
-        const std::vector<shape::Strides> strides = {{s.strides.begin(), s.strides.begin() + end}};
-        return shape::collapse({s.sizes.begin(), s.sizes.begin() + end}, strides);
-    };
-    shape::Collapsed c = batches();
-    if (c.sizes.size() > 1) {
-        v = l.contiguous(v);
-        c = batches();
-    }
-    const Dim batch = c.sizes.empty() ? Dim(1) : c.sizes[0],
-              stride = c.sizes.empty() ? Dim(0) : c.strides[0][0];
-    s.sizes = {batch, s.sizes[rank - 2], s.sizes[rank - 1]};
-    s.strides = {stride, s.strides[rank - 2], s.strides[rank - 1]};
-    return v;
+    const std::size_t rank = l.sizes.size();
+    std::swap(l.sizes[rank - 3], l.sizes[rank - 2]);
+    std::swap(l.strides[rank - 3], l.strides[rank - 2]);
 }
 
-void lower(Lowering& l, const Node&)
+std::vector<TensorType> infer_heads(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
-    l.gemm({as_batched(l, l.input(0)), as_batched(l, l.input(1)), as_batched(l, l.output())});
+    std::vector<TensorType> out = infer(op, in, a);
+    const std::size_t rank = out[0].shape.size();
+    std::swap(out[0].shape[rank - 3], out[0].shape[rank - 2]);
+    return out;
 }
 
-void reference(const ReferenceArguments& a)
+std::vector<Tensor> vjp_heads(const VjpArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.inputs[1], &out = a.outputs[0];
-    const std::size_t rank = out.sizes.size();
-    const std::int64_t k_count = x.sizes[rank - 1], rows = out.sizes[rank - 2], columns = out.sizes[rank - 1];
-    const std::int64_t matrices = out.count() == 0 ? 0 : out.count() / (rows * columns);
-    for (std::int64_t b = 0; b < matrices; ++b) {
-        std::int64_t rest = b, ax = 0, ay = 0;
-        for (std::size_t d = rank - 2; d-- > 0;) {
-            ax += rest % out.sizes[d] * x.strides[d];
-            ay += rest % out.sizes[d] * y.strides[d];
-            rest /= out.sizes[d];
-        }
-        for (std::int64_t i = 0; i < rows; ++i)
-            for (std::int64_t j = 0; j < columns; ++j) {
-                double sum = 0;
-                for (std::int64_t k = 0; k < k_count; ++k)
-                    sum += x.get(ax + i * x.strides[rank - 2] + k * x.strides[rank - 1]) *
-                           y.get(ay + k * y.strides[rank - 2] + j * y.strides[rank - 1]);
-                out.put((b * rows + i) * columns + j, sum);
-            }
-    }
+    const Tensor dy = transpose(a.cotangents[0], -3, -2);
+    std::vector<Tensor> d(2);
+    if (a.wanted[0]) d[0] = matmul_rows_outside(dy, matrix_transposed(a.inputs[1]));
+    if (a.wanted[1]) d[1] = matmul_rows_outside(matrix_transposed(a.inputs[0]), dy);
+    return d;
+}
+
+void lower_heads(Lowering& l, const Node&)
+{
+    View to = l.output();
+    swap_outer(to.layout);
+    lower_product(l, l.input(0), l.input(1), to);
+}
+
+void reference_heads(const ReferenceArguments& a)
+{
+    HostTensor to = a.outputs[0];
+    swap_outer(to);
+    multiply(a.inputs[0], a.inputs[1], to);
 }
 
 } // namespace
@@ -97,6 +104,72 @@ const Op matmul_op{.name = "matmul",
                    .lower = lower,
                    .reference = reference,
                    .cost = graph::Cost::compute};
+
+const Op matmul_heads_op{.name = "matmul_heads",
+                         .infer = infer_heads,
+                         .vjp = vjp_heads,
+                         .lower = lower_heads,
+                         .reference = reference_heads,
+                         .cost = graph::Cost::compute};
+
+Tensor matmul_rows_outside(const Tensor& a, const Tensor& b)
+{
+    return transpose(graph::apply1(matmul_heads_op, {a, b}), -3, -2);
+}
+
+// The batch as two dimensions, which heads inside of rows need; copies where strides can't say even that.
+void lower_product(Lowering& l, View a, View b, const View& c)
+{
+    const std::size_t leading = c.sizes().size() - 2;
+    const auto batches = [&] {
+        std::vector<shape::Strides> strides;
+        for (const View* v : {&std::as_const(a), &std::as_const(b), &c})
+            strides.emplace_back(v->layout.strides.begin(), v->layout.strides.end() - 2);
+        return shape::collapse({c.sizes().begin(), c.sizes().end() - 2}, strides);
+    };
+    shape::Collapsed batch = batches();
+    for (View* v : {&a, &b}) {
+        if (batch.sizes.size() <= 2) break;
+        *v = l.contiguous(*v);
+        batch = batches();
+    }
+    batch.sizes.resize(2, Dim(1));
+    const auto matrices = [&](View v, std::size_t k) {
+        batch.strides[k].resize(2, Dim(0));
+        const auto at = static_cast<std::ptrdiff_t>(leading);
+        Shape sizes(v.sizes().begin() + at, v.sizes().end());
+        shape::Strides strides(v.layout.strides.begin() + at, v.layout.strides.end());
+        sizes.insert(sizes.begin(), batch.sizes.begin(), batch.sizes.end());
+        strides.insert(strides.begin(), batch.strides[k].begin(), batch.strides[k].end());
+        v.layout.sizes = std::move(sizes);
+        v.layout.strides = std::move(strides);
+        return v;
+    };
+    l.gemm({matrices(a, 0), matrices(b, 1), matrices(c, 2)});
+}
+
+void multiply(const HostTensor& a, const HostTensor& b, const HostTensor& c)
+{
+    const std::size_t rank = c.sizes.size();
+    const std::int64_t k_count = b.sizes[rank - 2], rows = c.sizes[rank - 2], columns = c.sizes[rank - 1];
+    const std::int64_t matrices = c.count() == 0 ? 0 : c.count() / (rows * columns);
+    for (std::int64_t batch = 0; batch < matrices; ++batch) {
+        std::int64_t rest = batch, at_a = 0, at_b = 0;
+        for (std::size_t d = rank - 2; d-- > 0;) {
+            at_a += rest % c.sizes[d] * a.strides[d];
+            at_b += rest % c.sizes[d] * b.strides[d];
+            rest /= c.sizes[d];
+        }
+        for (std::int64_t i = 0; i < rows; ++i)
+            for (std::int64_t j = 0; j < columns; ++j) {
+                double sum = 0;
+                for (std::int64_t k = 0; k < k_count; ++k)
+                    sum += a.get(at_a + i * a.strides[rank - 2] + k * a.strides[rank - 1]) *
+                           b.get(at_b + k * b.strides[rank - 2] + j * b.strides[rank - 1]);
+                c.put((batch * rows + i) * columns + j, sum);
+            }
+    }
+}
 
 } // namespace ops
 

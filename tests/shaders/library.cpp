@@ -57,16 +57,18 @@ TEST_P(PadKernel, PutsTheInputInItsPlace)
 
 struct Pack {
     const char* name;
-    std::int32_t rows, columns, row_stride, column_stride, packed_rows, pitch, batch;
+    std::int32_t rows, columns, row_stride, column_stride, packed_rows, pitch, batch, inners = 1;
 };
 
 class PackKernel : public ::testing::TestWithParam<Pack> {};
 INSTANTIATE_TEST_SUITE_P(
     Shapes, PackKernel,
     ::testing::Values(Pack{"pack", 5, 7, 7, 1, 5, 8, 1}, Pack{"pack", 7, 5, 1, 7, 8, 8, 3},
-                      Pack{"pack", 40, 130, 131, 1, 40, 132, 2}, Pack{"pack", 3, 4, 8, 2, 3, 4, 2},
+                      Pack{"pack", 40, 130, 131, 1, 40, 132, 2, 2}, Pack{"pack", 3, 4, 8, 2, 3, 4, 2},
                       Pack{"pack_texel", 5, 7, 7, 1, 5, 8, 2}, Pack{"pack_texel", 33, 70, 71, 1, 33, 72, 1},
-                      Pack{"pack_texel_transposed", 7, 5, 1, 7, 7, 8, 2}),
+                      Pack{"pack_texel_transposed", 7, 5, 1, 7, 7, 8, 2},
+                      Pack{"pack_texel", 5, 7, 7, 1, 5, 8, 6, 3},
+                      Pack{"pack_texel_transposed", 7, 5, 1, 7, 7, 8, 6, 2}),
     [](const auto& test) { return std::string(test.param.name) + "_" + std::to_string(test.index); });
 
 TEST_P(PackKernel, CopiesAndFillsWithZeros)
@@ -77,12 +79,13 @@ TEST_P(PackKernel, CopiesAndFillsWithZeros)
     const std::int32_t apart = p.rows * p.row_stride + p.columns * p.column_stride; // of two matrices
     const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
     const Floats source = test::floats(at(p.batch * apart), 1);
+    const std::int32_t outers = p.batch / p.inners; // matrices of one outer batch lie `outers` apart
     Floats want(at(p.batch * p.packed_rows * p.pitch), 0);
     for (std::int32_t b = 0; b < p.batch; ++b)
         for (std::int32_t r = 0; r < p.rows; ++r)
             for (std::int32_t c = 0; c < p.columns; ++c)
-                want[at((b * p.packed_rows + r) * p.pitch + c)] =
-                    source[at(b * apart + r * p.row_stride + c * p.column_stride)];
+                want[at((b * p.packed_rows + r) * p.pitch + c)] = source[at(
+                    (b / p.inners + b % p.inners * outers) * apart + r * p.row_stride + c * p.column_stride)];
     const auto tiles = [&](std::int32_t n, std::int32_t size) {
         return static_cast<std::uint64_t>((n + size - 1) / size);
     };
@@ -93,7 +96,7 @@ TEST_P(PackKernel, CopiesAndFillsWithZeros)
              std::string(p.name) == "pack" ? std::vector<std::uint32_t>{} : std::vector<std::uint32_t>{0},
          .buffers = {bytes_of(source), unwritten(want.size())},
          .ints = {p.rows, p.columns, p.row_stride, p.column_stride, apart, p.packed_rows, p.pitch,
-                  p.packed_rows * p.pitch, p.batch},
+                  p.packed_rows * p.pitch, p.batch, p.inners, outers * apart},
          .groups = static_cast<std::uint64_t>(p.batch) * tiles(p.packed_rows, 16) * tiles(p.pitch, 64)});
     EXPECT_EQ(values_of<float>(out[1]), want);
 }

@@ -1,0 +1,62 @@
+#version 460
+// y = exp(scale x - max) / sum along a row, over the elements that count: the first `length`, and where CAUSAL
+// those up to the diagonal of the row's matrix.  Zeros elsewhere.
+//
+//   operands   x, y; the rest: common/rows.glsl with KEPT = 1
+//   floats     scale
+//   ints       behind those of rows.glsl: rows of a matrix, length
+//   constants  1: CAUSAL
+// variants: attention_softmax: ; attention_softmax_texel: -DTEXELS
+#define OPERANDS 2
+#define FLOATS 1
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/rows.glsl"
+
+layout(constant_id = 1) const uint CAUSAL = 0;
+
+void main()
+{
+    const float scale = record.f[0];
+    const uint queries = uint(record.n[7]), length = uint(record.n[8]);
+    uint n;
+    uint c[MAX_RANK];
+    const bool exists = place(n, c);
+    const Row x = row_of(0u, c), y = row_of(1u, c);
+    if (!exists)
+        return;
+    const uint diagonal = c[0] - quotient(c[0], queries) * queries;
+    const uint count = CAUSAL != 0u ? min(length, diagonal + 1u) : length;
+
+    vec4 m = vec4(-rp_inf());
+    for (uint e = 0u; e < count; e += 4u) {
+        precise vec4 t = load4(x, e, n) * scale;
+        t = first(t, e, count, -rp_inf());
+        m = vec4(rp_max(m.x, t.x), rp_max(m.y, t.y), rp_max(m.z, t.z), rp_max(m.w, t.w));
+    }
+    float largest = rp_max(rp_max(m.x, m.y), rp_max(m.z, m.w));
+    largest = rp_is_zero(largest) ? 0.0 : largest; // which zero won depends on the order
+
+    precise float total = 0.0;
+    for (uint block = 0u; block < count; block += BLOCK) {
+        precise vec4 sum = vec4(0.0);
+        const uint end = min(block + BLOCK, count);
+        for (uint e = block; e < end; e += 4u) {
+            precise vec4 shifted = load4(x, e, n) * scale - largest;
+            sum += first(exponential(shifted), e, count, 0.0);
+        }
+        total += (sum.x + sum.y) + (sum.z + sum.w);
+    }
+
+    uint e = 0u;
+    for (; e < count; e += 4u) {
+        precise vec4 shifted = load4(x, e, n) * scale - largest;
+        precise vec4 result = exponential(shifted) / total;
+        store4(y, e, n, first(result, e, count, 0.0));
+    }
+    for (; e < n; e += 4u) store4(y, e, n, vec4(0.0));
+}

@@ -1,0 +1,52 @@
+#version 460
+// dx = scale * (dy - sum(dy * y)) * y along a row, over the elements that count (attention_softmax.comp); zeros
+// elsewhere.
+//
+//   operands   dy, y, dx; the rest: common/rows.glsl with KEPT = 1
+//   floats     scale
+//   ints       behind those of rows.glsl: rows of a matrix, length
+//   constants  1: CAUSAL
+// variants: attention_softmax_vjp: ; attention_softmax_vjp_texel: -DTEXELS
+#define OPERANDS 3
+#define FLOATS 1
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/rows.glsl"
+
+layout(constant_id = 1) const uint CAUSAL = 0;
+
+void main()
+{
+    const float scale = record.f[0];
+    const uint queries = uint(record.n[9]), length = uint(record.n[10]);
+    uint n;
+    uint c[MAX_RANK];
+    const bool exists = place(n, c);
+    const Row dy = row_of(0u, c), y = row_of(1u, c), dx = row_of(2u, c);
+    if (!exists)
+        return;
+    const uint diagonal = c[0] - quotient(c[0], queries) * queries;
+    const uint count = CAUSAL != 0u ? min(length, diagonal + 1u) : length;
+
+    precise float total = 0.0;
+    for (uint block = 0u; block < count; block += BLOCK) {
+        precise vec4 sum = vec4(0.0);
+        const uint end = min(block + BLOCK, count);
+        for (uint e = block; e < end; e += 4u) {
+            precise vec4 term = load4(dy, e, n) * load4(y, e, n);
+            sum += first(term, e, count, 0.0);
+        }
+        total += (sum.x + sum.y) + (sum.z + sum.w);
+    }
+
+    uint e = 0u;
+    for (; e < count; e += 4u) {
+        precise vec4 result = (load4(dy, e, n) - total) * load4(y, e, n) * scale;
+        store4(dx, e, n, first(result, e, count, 0.0));
+    }
+    for (; e < n; e += 4u) store4(dx, e, n, vec4(0.0));
+}
