@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <reprise/tensor.hpp>
+#include <reprise/ops.hpp>
 
 namespace reprise::nn {
 
@@ -121,6 +122,40 @@ private:
     double eps_, momentum_;
 };
 
+struct LayerNormOptions {
+    double eps = 1e-5;
+    bool elementwise_affine = true; // a weight (ones) and a bias (zeros) to train
+    bool bias = true;               // beside the weight
+};
+// Normalises over the last dimensions, whose sizes are normalized_shape.
+class LayerNorm : public Module {
+public:
+    explicit LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormOptions& = {});
+    explicit LayerNorm(std::int64_t size, const LayerNormOptions& options = {})
+        : LayerNorm(std::vector<std::int64_t>{size}, options)
+    {}
+    Tensor forward(Tensor x) override;
+    Variable weight, bias; // undefined without them
+
+private:
+    Shape normalized_shape_;
+    double eps_;
+};
+
+struct EmbeddingOptions {
+    std::optional<std::int64_t> padding_idx = std::nullopt; // of a row of zeros that is not trained
+};
+// indices (i32) [...] -> [..., embedding_dim].  Weight [num_embeddings, embedding_dim] from N(0, 1).
+class Embedding : public Module {
+public:
+    Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingOptions& = {});
+    Tensor forward(Tensor indices) override;
+    Variable weight;
+
+private:
+    std::optional<std::int64_t> padding_idx_;
+};
+
 struct MaxPool2dOptions {
     Size2d stride = 0; // 0: the kernel's size
     Size2d padding = 0;
@@ -137,6 +172,15 @@ private:
 class ReLU : public Module {
 public:
     Tensor forward(Tensor x) override;
+};
+
+class GELU : public Module {
+public:
+    explicit GELU(GeluApproximation approximate = GeluApproximation::none) : approximate_(approximate) {}
+    Tensor forward(Tensor x) override;
+
+private:
+    GeluApproximation approximate_;
 };
 
 // In training, drops elements with probability p and scales the rest by 1 / (1 - p); else passes x on.

@@ -102,9 +102,25 @@ class Adam : public Optimizer {
 public:
     explicit Adam(std::vector<Variable> parameters, const AdamOptions& = {});
 
+protected:
+    Adam(const char* name, std::vector<Variable> parameters, const AdamOptions&, bool decoupled);
+
 private:
     std::vector<Tensor> updated(const Update&) const override;
     AdamOptions options_;
+    bool decoupled_; // the weight decay
+};
+
+struct AdamWOptions {
+    double lr = 1e-3;
+    std::pair<double, double> betas = {0.9, 0.999};
+    double eps = 1e-8;
+    double weight_decay = 1e-2; // p -= lr weight_decay p, before the update
+};
+// Adam with a weight decay that is no part of the gradient.
+class AdamW : public Adam {
+public:
+    explicit AdamW(std::vector<Variable> parameters, const AdamWOptions& = {});
 };
 
 } // namespace reprise::optim

@@ -75,6 +75,38 @@ Tensor BatchNorm2d::forward(Tensor x)
                       {.training = is_training(), .momentum = momentum_, .eps = eps_});
 }
 
+LayerNorm::LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormOptions& options)
+    : normalized_shape_(normalized_shape.begin(), normalized_shape.end()), eps_(options.eps)
+{
+    if (normalized_shape.empty())
+        detail::fail(ErrorKind::argument, "LayerNorm", "The normalized_shape names no dimension.");
+    for (const std::int64_t size : normalized_shape) check_at_least("LayerNorm", "size", size, 1);
+    if (!(eps_ >= 0)) detail::fail(ErrorKind::argument, "LayerNorm", "eps (", eps_, ") must be at least 0.");
+    if (!options.elementwise_affine) return;
+    weight = register_parameter("weight", Variable(ones(normalized_shape_)));
+    if (options.bias) bias = register_parameter("bias", Variable(zeros(normalized_shape_)));
+}
+
+Tensor LayerNorm::forward(Tensor x) { return layer_norm(x, normalized_shape_, weight, bias, eps_); }
+
+Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingOptions& options)
+    : padding_idx_(options.padding_idx)
+{
+    check_at_least("Embedding", "number of embeddings", num_embeddings, 1);
+    check_at_least("Embedding", "embedding_dim", embedding_dim, 1);
+    Tensor rows = randn({num_embeddings, embedding_dim});
+    if (padding_idx_) {
+        if (*padding_idx_ < -num_embeddings || *padding_idx_ >= num_embeddings)
+            detail::fail(ErrorKind::argument, "Embedding", "The padding_idx (", *padding_idx_,
+                         ") is none of the (", num_embeddings, ") rows.");
+        const std::int64_t row = *padding_idx_ < 0 ? *padding_idx_ + num_embeddings : *padding_idx_;
+        rows = masked_fill(rows, unsqueeze(arange(num_embeddings), 1) == static_cast<double>(row), 0);
+    }
+    weight = register_parameter("weight", Variable(rows));
+}
+
+Tensor Embedding::forward(Tensor indices) { return embedding(indices, weight, padding_idx_); }
+
 MaxPool2d::MaxPool2d(Size2d kernel_size, const MaxPool2dOptions& options)
     : kernel_size_(kernel_size), stride_(options.stride), padding_(options.padding)
 {
@@ -90,6 +122,8 @@ Tensor MaxPool2d::forward(Tensor x)
 }
 
 Tensor ReLU::forward(Tensor x) { return relu(x); }
+
+Tensor GELU::forward(Tensor x) { return gelu(x, approximate_); }
 
 Dropout::Dropout(double p) : p_(p)
 {

@@ -94,6 +94,61 @@ TEST(Conv2d, TakesSizesAsNumbersOrPairs)
     EXPECT_THAT(conv(ones({1, 1, 3, 3})).to_vector<float>(), ElementsAre(6, 9, 6, 6, 9, 6));
 }
 
+TEST(LayerNorm, NormalisesTheLastDimensions)
+{
+    nn::LayerNorm norm({2, 2});
+    EXPECT_EQ(norm.weight.shape(), (Shape{2, 2}));
+    EXPECT_THAT(norm.weight.to_vector<float>(), Each(1));
+    EXPECT_THAT(norm.bias.to_vector<float>(), Each(0));
+    norm.bias.assign(full({2, 2}, 10));
+    const auto values = norm(from_vector<float>({1, 2, 3, 6}, {1, 2, 2})).to_vector<float>(); // variance 3.5
+    EXPECT_NEAR(values[0], 10 - 2 / std::sqrt(3.5 + 1e-5), 1e-5);
+    EXPECT_NEAR(values[3], 10 + 3 / std::sqrt(3.5 + 1e-5), 1e-5);
+}
+
+TEST(LayerNorm, MayHaveNoBiasOrNothingToTrain)
+{
+    nn::LayerNorm weight_only(3, {.bias = false}), plain(3, {.elementwise_affine = false});
+    EXPECT_EQ(weight_only.parameters().size(), 1u);
+    EXPECT_EQ(plain.parameters().size(), 0u);
+    EXPECT_EQ(plain(ones({2, 3})).to_vector<float>(), std::vector<float>(6, 0));
+    EXPECT_THAT(error_of([] { nn::LayerNorm(std::vector<std::int64_t>{}); }).text, HasSubstr("no dimension"));
+    EXPECT_THAT(error_of([] { nn::LayerNorm(0); }).text, HasSubstr("(0)"));
+    EXPECT_THAT(error_of([] { nn::LayerNorm(2, {.eps = -1}); }).text, HasSubstr("eps (-1)"));
+}
+
+TEST(Embedding, StartsAsPyTorchDoes)
+{
+    manual_seed(3);
+    nn::Embedding tokens(200, 50, {.padding_idx = -2});
+    EXPECT_EQ(tokens.weight.shape(), (Shape{200, 50}));
+    const auto values = tokens.weight.to_vector<float>();
+    double squares = 0;
+    for (const float v : values) squares += double{v} * v;
+    EXPECT_NEAR(squares / 9950, 1, 0.1);
+    for (std::size_t i = 198 * 50; i < 199 * 50; ++i) EXPECT_EQ(values[i], 0) << i;
+    EXPECT_NE(values[199 * 50], 0);
+}
+
+TEST(Embedding, TakesRows)
+{
+    nn::Embedding tokens(3, 2);
+    tokens.weight.assign(from_vector<float>({1, 2, 3, 4, 5, 6}, {3, 2}));
+    const Tensor y = tokens(from_vector(std::vector<std::int32_t>{2, 0}, {1, 2}));
+    EXPECT_EQ(y.shape(), (Shape{1, 2, 2}));
+    EXPECT_THAT(y.to_vector<float>(), ElementsAre(5, 6, 1, 2));
+    EXPECT_THAT(error_of([] { nn::Embedding(3, 2, {.padding_idx = 3}); }).text, HasSubstr("(3) is none"));
+    EXPECT_THAT(error_of([] { nn::Embedding(0, 2); }).text, HasSubstr("(0)"));
+}
+
+TEST(Gelu, HasBothForms)
+{
+    nn::GELU exact, approximate(GeluApproximation::tanh);
+    const Tensor x = from_vector<float>({1}, {1});
+    EXPECT_NEAR(exact(x).item<float>(), 0.8413447, 1e-6);
+    EXPECT_NEAR(approximate(x).item<float>(), 0.8411920, 1e-6);
+}
+
 TEST(BatchNorm2d, NormalisesByTheBatchAndKeepsStatistics)
 {
     nn::BatchNorm2d norm(1, {.momentum = 0.5});

@@ -98,6 +98,36 @@ INSTANTIATE_TEST_SUITE_P(Options, AdamFormula,
                                          optim::AdamOptions{.lr = 0.1, .weight_decay = 0.1},
                                          optim::AdamOptions{.lr = 0}));
 
+struct AdamWFormula : testing::TestWithParam<optim::AdamWOptions> {};
+
+TEST_P(AdamWFormula, FiveSteps)
+{
+    const optim::AdamWOptions o = GetParam();
+    const optim::AdamOptions as_adam{
+        .lr = o.lr, .betas = o.betas, .eps = o.eps, .weight_decay = o.weight_decay};
+    follow(AdamReference{.o = as_adam, .p = {}, .m = {}, .v = {}, .decoupled = true},
+           [&](Variable p) { return std::make_unique<optim::AdamW>(std::vector{p}, o); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, AdamWFormula,
+                         testing::Values(optim::AdamWOptions{}, optim::AdamWOptions{.lr = 0.1},
+                                         optim::AdamWOptions{.lr = 0.1, .weight_decay = 0.5},
+                                         optim::AdamWOptions{
+                                             .lr = 0.1, .betas = {0.5, 0.8}, .weight_decay = 0}));
+
+TEST(AdamW, NamesItsStateAsPyTorchAndItselfInErrors)
+{
+    Variable p = parameter();
+    optim::AdamW optimizer({p});
+    p.set_grad(from_vector(gradient(count, 0)));
+    optimizer.step();
+    const optim::StateDict state = optimizer.state_dict();
+    for (const char* name : {"lr", "0.step", "0.exp_avg", "0.exp_avg_sq"})
+        EXPECT_TRUE(state.contains(name)) << name;
+    EXPECT_THAT(error_of([&] { optim::AdamW({p}, {.weight_decay = -1}); }).text,
+                HasSubstr("[AdamW] The weight_decay (-1)"));
+}
+
 // The same in each kind.
 struct AnyOptimizer : testing::TestWithParam<bool> {
     std::unique_ptr<optim::Optimizer> make(std::vector<Variable> parameters, double lr = 0.1) const

@@ -29,6 +29,7 @@ struct AdamReference {
     reprise::optim::AdamOptions o;
     std::vector<double> p, m, v;
     int t = 0;
+    bool decoupled = false;
     void step(const std::vector<float>& grad)
     {
         ++t;
@@ -36,7 +37,8 @@ struct AdamReference {
         v.resize(p.size());
         const auto [b1, b2] = o.betas;
         for (std::size_t i = 0; i < p.size(); ++i) {
-            const double g = grad[i] + o.weight_decay * p[i];
+            if (decoupled) p[i] -= o.lr * o.weight_decay * p[i];
+            const double g = grad[i] + (decoupled ? 0 : o.weight_decay * p[i]);
             m[i] = b1 * m[i] + (1 - b1) * g;
             v[i] = b2 * v[i] + (1 - b2) * g * g;
             p[i] -= o.lr * (m[i] / (1 - std::pow(b1, t))) / (std::sqrt(v[i] / (1 - std::pow(b2, t))) + o.eps);
