@@ -84,10 +84,46 @@ class MLP(nn.Module): # that of train_mlp_b128_sgd
         return self.c(F.relu(self.b(F.relu(self.a(x.flatten(1))))))
 
 
+class Block(nn.Module): # that of train_gptmini_b16_adamw in small
+    def __init__(self):
+        super().__init__()
+        self.ln1 = nn.LayerNorm(32)
+        self.qkv = nn.Linear(32, 96)
+        self.proj = nn.Linear(32, 32)
+        self.ln2 = nn.LayerNorm(32)
+        self.up = nn.Linear(32, 128)
+        self.down = nn.Linear(128, 32)
+
+    def forward(self, x):
+        b, t, d = x.shape
+        q, k, v = self.qkv(self.ln1(x)).view(b, t, 3, 2, d // 2).permute(2, 0, 3, 1, 4)
+        a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.proj(a.transpose(1, 2).reshape(b, t, d))
+        return x + self.down(F.gelu(self.up(self.ln2(x)), approximate="tanh"))
+
+
+class GPT(nn.Module): # two rows of the image as 54 tokens: an odd number of texels
+    def __init__(self):
+        super().__init__()
+        self.tok = nn.Embedding(16, 32)
+        self.pos = nn.Embedding(60, 32)
+        self.blocks = nn.ModuleList([Block(), Block()])
+        self.lnf = nn.LayerNorm(32)
+        self.head = nn.Linear(32, 10, bias=False)
+
+    def forward(self, x):
+        i = (x[:, :, 13:15] * 15).round().to(torch.int32).flatten(1)[:, :54]
+        x = self.tok(i) + self.pos.weight[:54]
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.lnf(x)).mean(1)
+
+
 MODELS = {
     "cnn": (CNN, lambda p: torch.optim.SGD(p, lr=0.07, momentum=0.9)),
     "mlp_sgd": (MLP, lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9)),
     "mlp_adam": (MLP, lambda p: torch.optim.Adam(p, lr=1e-3)),
+    "gpt_adamw": (GPT, lambda p: torch.optim.AdamW(p, lr=1e-3)),
 }
 
 

@@ -44,6 +44,28 @@ void take(double& worst, double found, double want, double unit)
     worst = std::max(worst, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
 }
 
+struct Block : nn::Module {
+    nn::LayerNorm ln1{32}, ln2{32};
+    nn::Linear qkv{32, 96}, proj{32, 32}, up{32, 128}, down{128, 32};
+    Block()
+    {
+        register_module("ln1", ln1);
+        register_module("qkv", qkv);
+        register_module("proj", proj);
+        register_module("ln2", ln2);
+        register_module("up", up);
+        register_module("down", down);
+    }
+    Tensor forward(Tensor x) override
+    {
+        const Dim b = x.size(0), t = x.size(1);
+        const auto in = unbind(qkv(ln1(x)).view({b, t, 3, 2, 16}).permute({2, 0, 3, 1, 4}));
+        const Tensor a = scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
+        x = x + proj(a.transpose(1, 2).reshape({b, t, 32}));
+        return x + down(gelu(up(ln2(x)), GeluApproximation::tanh));
+    }
+};
+
 float largest(const std::vector<float>& v)
 {
     float most = 0;
@@ -78,6 +100,24 @@ Mlp::Mlp()
 }
 
 Tensor Mlp::forward(Tensor x) { return c(relu(b(relu(a(flatten(x, 1)))))); }
+
+Gpt::Gpt()
+{
+    blocks.push_back(nn::make<Block>());
+    blocks.push_back(nn::make<Block>());
+    register_module("tok", tok);
+    register_module("pos", pos);
+    register_module("blocks", blocks);
+    register_module("lnf", lnf);
+    register_module("head", head);
+    set_weights(*this);
+}
+
+Tensor Gpt::forward(Tensor x)
+{
+    const Tensor tokens = cast(round(narrow(x, 2, 13, 2) * 15), i32).flatten(1).narrow(1, 0, 54);
+    return mean(head(lnf(blocks(tok(tokens) + pos.weight.narrow(0, 0, 54)))), {1});
+}
 
 Fixture::Fixture()
     : tensors_(load_safetensors(REPRISE_SOURCE_DIR "/tests/follow/pytorch.safetensors", Device("reference"))),

@@ -29,6 +29,15 @@ struct Mlp : nn::Module {
     Tensor forward(Tensor x) override;
 };
 
+struct Gpt : nn::Module { // of two rows of an image
+    nn::Embedding tok{16, 32}, pos{60, 32};
+    nn::Sequential blocks;
+    nn::LayerNorm lnf{32};
+    nn::Linear head{32, 10, {.bias = false}};
+    Gpt();
+    Tensor forward(Tensor x) override;
+};
+
 // The largest differences from PyTorch's figures in f32 and in f64; infinite where there is a NaN.
 struct Difference {
     double from_f32 = 0, from_f64 = 0;

@@ -108,5 +108,10 @@ TEST(FollowsPyTorch, MlpWithAdam)
     expect_to_follow<Mlp, optim::Adam>("mlp_adam", optim::AdamOptions{}, 2e-3);
 }
 
+TEST(FollowsPyTorch, GptWithAdamW)
+{
+    expect_to_follow<Gpt, optim::AdamW>("gpt_adamw", optim::AdamWOptions{}, 2e-3);
+}
+
 } // namespace
 } // namespace reprise::follow
