@@ -49,6 +49,60 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
     return t;
 }
 
+// The first cycle step by step, the second as a whole, and the mean step of each further one.
+struct CycleTiming {
+    double record = 0, second = 0;
+    std::vector<std::int64_t> lengths;
+    std::vector<double> first, steps;
+};
+
+CycleTiming measure_cycle(const bench::Workload& w, const reprise::Device& device, bool quick)
+{
+    const bench::Cycle cycle = w.cycle();
+    CycleTiming t{.record = cycle.record_seconds, .lengths = cycle.lengths};
+    device.synchronize();
+    for (const auto& step : cycle.steps) {
+        const Clock::time_point start = Clock::now();
+        step();
+        device.synchronize();
+        t.first.push_back(seconds(start));
+    }
+    const auto whole = [&] {
+        const Clock::time_point start = Clock::now();
+        for (const auto& step : cycle.steps) step();
+        device.synchronize();
+        return seconds(start);
+    };
+    t.second = whole();
+    for (int i = 0; i < (quick ? 5 : 9); ++i)
+        t.steps.push_back(whole() / static_cast<double>(cycle.steps.size()));
+    std::sort(t.steps.begin(), t.steps.end());
+    return t;
+}
+
+void print_cycle(const bench::Workload& w, const CycleTiming& t, const std::string& device, bool json)
+{
+    double total = 0;
+    for (const double s : t.first) total += s;
+    const double median = t.steps[t.steps.size() / 2];
+    if (!json) {
+        std::printf("%-32s %10.3f ms  recorded in %.3f s, first cycle %.3f s, second %.3f s\n",
+                    w.name.c_str(), median * 1e3, t.record, total, t.second);
+    } else {
+        std::ostringstream first, lengths;
+        for (std::size_t i = 0; i < t.first.size(); ++i) {
+            first << (i ? ", " : "") << t.first[i];
+            lengths << (i ? ", " : "") << t.lengths[i];
+        }
+        std::printf("{\"name\": \"%s\", \"mode\": \"replay\", \"ms\": %.4g, \"min_ms\": %.4g, "
+                    "\"record_s\": %.4g, \"first_cycle_s\": [%s], \"first_cycle_total_s\": %.4g, "
+                    "\"second_cycle_s\": %.4g, \"lens\": [%s], \"device\": \"%s\"}\n",
+                    w.name.c_str(), median * 1e3, t.steps.front() * 1e3, t.record, first.str().c_str(), total,
+                    t.second, lengths.str().c_str(), device.c_str());
+    }
+    std::fflush(stdout);
+}
+
 void print(const bench::Workload& w, const Timing& t, const std::string& device, bool json)
 {
     if (!json) {
@@ -95,6 +149,7 @@ int main(int argc, char** argv)
 
     std::vector<bench::Workload> all = bench::op_workloads();
     for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
+    for (bench::Workload& w : bench::gpt_workloads()) all.push_back(std::move(w));
     try {
         if (list) {
             for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());
@@ -103,9 +158,11 @@ int main(int argc, char** argv)
         const reprise::Device device =
             device_name.empty() ? reprise::default_device() : reprise::Device(device_name);
         reprise::set_default_device(device);
-        if (!profile.empty()) return bench::print_profile(all, profile, device);
-        for (const bench::Workload& w : all)
-            if (chosen(w.name, only, exact)) print(w, measure(w, device, quick), device.description(), json);
+        for (const bench::Workload& w : all) {
+            if (!chosen(w.name, only, exact)) continue;
+            if (w.cycle) print_cycle(w, measure_cycle(w, device, quick), device.description(), json);
+            else print(w, measure(w, device, quick), device.description(), json);
+        }
     } catch (const std::exception& e) {
         std::fprintf(stderr, "reprise_bench: %s\n", e.what());
         return 1;

@@ -105,6 +105,25 @@ void add_reductions(std::vector<Workload>& list)
     list.push_back({"softmax_f_4096x1024", 0, 2 * 4 * rows, [] {
                         return replayed([](Tensor x) { return rp::softmax(x, -1); }, {normal({4096, 1024})});
                     }});
+    list.push_back({"layer_norm_f_4096x1024", 0, 2 * 4 * rows, [] {
+                        return replayed(
+                            [](Tensor x, Tensor w, Tensor b) { return rp::layer_norm(x, {1024}, w, b); },
+                            {normal({4096, 1024}), normal({1024}), normal({1024})});
+                    }});
+    list.push_back(
+        forward_backward("layer_norm_fb_4096x1024", 5 * 4 * rows, {{4096, 1024}, {1024}, {1024}},
+                         [](const auto& in) { return rp::layer_norm(in[0], {1024}, in[1], in[2]); }));
+    list.push_back({"embedding_fb_v10000_d256_n8192", 0, 4.0 * (256.0 * 8192 * 4 + 10000.0 * 256), [] {
+                        auto weight = std::make_shared<rp::Variable>(normal({10000, 256}));
+                        std::vector<std::int32_t> indices(64 * 128);
+                        for (std::size_t i = 0; i < indices.size(); ++i)
+                            indices[i] = static_cast<std::int32_t>(i * 2654435761u % 10007 % 10000);
+                        return replayed(
+                            [weight](Tensor i, Tensor g) {
+                                return rp::grad({rp::embedding(i, *weight)}, {*weight}, {.cotangents = {g}});
+                            },
+                            {rp::from_vector(indices, {64, 128}), normal({64, 128, 256})});
+                    }});
     list.push_back(forward_backward("softmax_fb_4096x1024", 5 * 4 * rows, {{4096, 1024}},
                                     [](const auto& in) { return rp::softmax(in[0], -1); }));
     const double image = 32.0 * 64 * 32 * 32;

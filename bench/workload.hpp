@@ -1,5 +1,6 @@
 // A workload: what torch_bench.py measures under the same name.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,23 +10,25 @@
 
 namespace bench {
 
-// What is timed: a program and its inputs.  A call may return before the device is done.
-struct Run {
-    reprise::Program program;
-    std::vector<reprise::Tensor> inputs;
-    std::shared_ptr<void> kept{}; // what the program's state belongs to
-    void operator()() const { program.call(inputs); }
+// Steps at sizes in turn.
+struct Cycle {
+    double record_seconds = 0;
+    std::vector<std::int64_t> lengths;
+    std::vector<std::function<void()>> steps; // one a length
 };
 
 struct Workload {
     std::string name;
     double flops = 0; // of one run
     double bytes = 0; // each operand read once and each result written once
-    std::function<Run()> make;
+    // Prepares and gives what is timed: one call, which may return before the device is done.
+    std::function<std::function<void()>()> make = nullptr;
+    std::function<Cycle()> cycle = nullptr; // instead
 };
 
 std::vector<Workload> op_workloads();
 std::vector<Workload> training_workloads();
+std::vector<Workload> gpt_workloads();
 
 inline reprise::RecordOptions recording; // what all workloads are recorded with
 
