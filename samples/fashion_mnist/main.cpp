@@ -6,8 +6,8 @@
 #include <reprise/reprise.hpp>
 #include <reprise/train.hpp>
 
+#include "../common/run.hpp"
 #include "options.hpp"
-#include "progress.hpp"
 #include "report.hpp"
 #include "training.hpp"
 
@@ -16,37 +16,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int exit_interrupted = 130; // as shells have it
-constexpr const char* weights_name = "fashion_mnist.safetensors";
-constexpr const char* picture_name = "training.svg";
-constexpr const char* figures_name = "metrics.json";
-
-std::string device_text(const rp::Device& device)
-{
-    for (const rp::DeviceDescription& d : rp::devices())
-        if (d.name == device.name()) return d.name + ", " + d.description + " (" + d.kind + ")";
-    return device.name() + ", " + device.description();
-}
-
-void make_folder(const fs::path& folder)
-{
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error || !fs::is_directory(folder))
-        throw rp::Error(rp::ErrorKind::file, "The folder (" + folder.string() +
-                                                 ") for the results can't be made: " +
-                                                 (error ? error.message() : "a file has its name") + ".");
-    for (const char* name : {weights_name, picture_name, figures_name})
-        const rp::WholeFile probe(folder / name); // now, not after the training
-}
-
 int run(const Options& options)
 {
     if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
     const fs::path out = options.out, weights = out / weights_name;
     const rp::data::TrainTest data = rp::data::fashion_mnist(options.data);
-    make_folder(out);
+    make_folder(out, "metrics.json");
+    std::cout << "Device: " << device << std::endl;
 
     const rp::train::Interrupt interrupt;
     std::cout << "Device: " << device << std::endl;

@@ -1,32 +1,6 @@
 #include "options.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <limits>
-
-#include <CLI/CLI.hpp>
-
-namespace {
-
-constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
-
-// CLI11's own message for a wrong number names no whole numbers.
-CLI::Validator whole_number(std::uint64_t least, std::uint64_t most)
-{
-    return CLI::Validator(
-        [=](const std::string& text) -> std::string {
-            std::uint64_t value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
-                return "";
-            return "the value (" + text + ") must be a whole number " +
-                   (most < unlimited ? "from " + std::to_string(least) + " to " + std::to_string(most)
-                                     : "of at least " + std::to_string(least));
-        },
-        "");
-}
-
-} // namespace
+#include "../common/command_line.hpp"
 
 CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::ostream& err)
 {
@@ -59,11 +33,6 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     app.add_option("--train-limit", options.train_limit, "Only the first N training images")
         ->check(whole_number(1, unlimited))
         ->type_name("N");
-    try {
-        std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
-        app.parse(std::move(arguments));
-    } catch (const CLI::ParseError& error) {
-        result.exit_code = app.exit(error, out, err) == 0 ? 0 : exit_usage;
-    }
+    result.exit_code = parse_arguments(app, std::move(arguments), out, err);
     return result;
 }

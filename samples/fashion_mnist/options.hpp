@@ -16,8 +16,6 @@ struct Options {
     std::int64_t train_limit = 0; // 0: all images
 };
 
-inline constexpr int exit_usage = 2;
-
 struct CommandLine {
     Options options;
     std::optional<int> exit_code; // set: end now with it; what is to be said is said

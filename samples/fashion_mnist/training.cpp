@@ -164,8 +164,9 @@ private:
                         .step = done - epoch_ * train_.size(),
                         .steps = train_.size(),
                         .loss = loss / static_cast<double>(window),
-                        .accuracy = hits_ / static_cast<double>(seen_),
-                        .images_per_second = history_.images_per_second,
+                        .more = "accuracy " + percent(hits_ / static_cast<double>(seen_)),
+                        .rate = history_.images_per_second,
+                        .unit = "images",
                         .seconds_left = step_seconds * steps_left + test_seconds() * tests_left});
     }
 

@@ -7,8 +7,8 @@
 
 #include <reprise/data.hpp>
 
+#include "../common/progress.hpp"
 #include "options.hpp"
-#include "progress.hpp"
 
 struct History {
     std::int64_t parameters = 0;

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "../../samples/common/command_line.hpp"
 #include "../../samples/fashion_mnist/options.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// The demo's progress line.
+// The samples' progress line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "../../samples/fashion_mnist/progress.hpp"
+#include "../../samples/common/progress.hpp"
 
 namespace {
 
@@ -20,8 +20,9 @@ Progress half()
             .step = 235,
             .steps = 469,
             .loss = 0.41234,
-            .accuracy = 0.8512,
-            .images_per_second = 1234.4,
+            .more = "accuracy " + percent(0.8512),
+            .rate = 1234.4,
+            .unit = "images",
             .seconds_left = 83};
 }
 

@@ -31,14 +31,16 @@ std::string duration(double seconds)
     return format("%ld:%02ld", whole / 60, whole % 60);
 }
 
+std::string percent(double share) { return format("%.1f %%", 100 * share); }
+
 std::string progress_line(const Progress& p, std::size_t width)
 {
     const std::string head =
         format("epoch %lld/%lld ", static_cast<long long>(p.epoch), static_cast<long long>(p.epochs));
-    std::string tail = format(" %lld/%lld  loss %.3f  accuracy %.1f %%", static_cast<long long>(p.step),
-                              static_cast<long long>(p.steps), p.loss, 100 * p.accuracy);
-    if (p.images_per_second > 0)
-        tail += format("  %.0f images/s  ", p.images_per_second) + duration(p.seconds_left) + " left";
+    std::string tail = format(" %lld/%lld  loss %.3f", static_cast<long long>(p.step),
+                              static_cast<long long>(p.steps), p.loss);
+    if (!p.more.empty()) tail += "  " + p.more;
+    if (p.rate > 0) tail += format("  %.0f ", p.rate) + p.unit + "/s  " + duration(p.seconds_left) + " left";
     constexpr std::size_t least_bar = 7, most_bar = 40;
     std::string bar;
     if (head.size() + tail.size() + least_bar <= width) {

@@ -10,14 +10,16 @@ struct Progress {
     std::int64_t epoch = 1, epochs = 1; // counted from 1
     std::int64_t step = 0, steps = 0;   // of this epoch
     double loss = 0;                    // smoothed
-    double accuracy = 0;                // of the training batches of this epoch, 0 to 1
-    double images_per_second = 0;       // 0: not known yet
+    std::string more;                   // figures beside it, such as "accuracy 85.1 %"
+    double rate = 0;                    // units in a second; 0: not known yet
+    std::string unit;                   // "images"
     double seconds_left = 0;
 };
 
 // At most `width` characters; the bar takes what the figures leave.
 std::string progress_line(const Progress&, std::size_t width);
 std::string duration(double seconds); // "1:02:03", "2:03"
+std::string percent(double share);    // of 1: "85.1 %"
 
 // On a terminal the line is rewritten in place, ten times a second at most; elsewhere (a file, a pipe) a
 // line of its own comes every ten seconds.

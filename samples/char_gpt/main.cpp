@@ -1,0 +1,75 @@
+// Trains a character-level GPT on lines of any length, on any device, by one recorded program.
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include <reprise/reprise.hpp>
+#include <reprise/train.hpp>
+
+#include "../common/run.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "training.hpp"
+
+namespace {
+
+namespace rp = reprise;
+namespace fs = std::filesystem;
+
+int run(const char_gpt::Options& options)
+{
+    if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
+    const std::string device = device_text(rp::default_device());
+    const fs::path out = options.out, weights = out / "char_gpt.safetensors";
+    const char_gpt::Text text = char_gpt::Text::read(
+        options.text.empty() ? fs::path(REPRISE_SAMPLE_DATA) / "proverbs.txt" : fs::path(options.text));
+    make_folder(out, "metrics.json");
+    std::cout << "Device: " << device << std::endl;
+
+    const rp::train::Interrupt interrupt;
+    ProgressBar bar(std::cout, is_terminal_stdout());
+    const char_gpt::Reporter reporter{
+        .step = [&](const Progress& p) { bar.show(p); },
+        .epoch =
+            [&](const char_gpt::History& h) {
+                bar.clear();
+                std::printf("epoch %zu: loss %.4f; weights in %s\n", h.epoch_loss.size(), h.epoch_loss.back(),
+                            weights.string().c_str());
+                std::fflush(stdout);
+            },
+        .stop = [&] { return interrupt.requested(); },
+    };
+    const char_gpt::History history = char_gpt::train(options, text, weights, reporter);
+    bar.clear();
+    if (!history.loss.empty()) rp::train::save_svg(out / "training.svg", char_gpt::picture(history, device));
+    char_gpt::figures(history, options, device).save(out / "metrics.json");
+    if (history.interrupted) {
+        std::cout << "Interrupted after " << history.loss.size() << " steps; the weights are in "
+                  << weights.string() << "." << std::endl;
+        return exit_interrupted;
+    }
+    for (const std::string& line : history.written) std::cout << "> " << line << std::endl;
+    std::printf(
+        "Loss: %.4f nats a character  (%lld parameters, %.0f characters/s, %s of training; %llu sizes "
+        "of batches, %llu recordings made for them)\n",
+        history.epoch_loss.back(), static_cast<long long>(history.parameters), history.characters_per_second,
+        duration(history.train_seconds).c_str(), static_cast<unsigned long long>(history.sizes),
+        static_cast<unsigned long long>(history.recordings));
+    std::printf("Results: %s with char_gpt.safetensors, training.svg and metrics.json\n",
+                out.string().c_str());
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const char_gpt::CommandLine line = char_gpt::parse({argv + 1, argv + argc}, std::cout, std::cerr);
+    if (line.exit_code) return *line.exit_code;
+    try {
+        return run(line.options);
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << std::endl;
+        return 1;
+    }
+}

@@ -1,0 +1,15 @@
+// The picture and the figures that a training leaves.
+#pragma once
+#include <string>
+
+#include <reprise/train.hpp>
+
+#include "options.hpp"
+#include "training.hpp"
+
+namespace char_gpt {
+
+reprise::train::Figure picture(const History&, const std::string& device);
+reprise::train::Metrics figures(const History&, const Options&, const std::string& device);
+
+} // namespace char_gpt

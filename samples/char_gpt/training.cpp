@@ -1,0 +1,193 @@
+#include "training.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <numbers>
+#include <random>
+#include <set>
+
+#include "net.hpp"
+
+namespace char_gpt {
+
+namespace {
+
+constexpr double highest_rate = 2e-3;
+constexpr std::int64_t warmup = 50;        // steps
+constexpr std::size_t calls_in_flight = 2; // read later, so that host and device work at once
+
+using Clock = std::chrono::steady_clock;
+
+class Training {
+public:
+    Training(const Options& options, const Text& text, const Reporter& reporter)
+        : options_(options), text_(text), reporter_(reporter),
+          net_({.characters = text.characters(),
+                .longest = std::max(text.longest(), options.longest),
+                .features = options.features,
+                .layers = options.layers})
+    {
+        const rp::Dim batch = rp::symbol("batch"), seq = rp::symbol("seq");
+        step_ = rp::record(
+            [&](rp::Tensor x, rp::Tensor y, rp::Tensor counts) {
+                const rp::Tensor logits = net_(x).reshape({-1, text_.characters()});
+                const rp::Tensor each = rp::cross_entropy(logits, y.reshape({-1}), rp::Reduction::none);
+                const rp::Tensor loss = rp::sum(each * counts.reshape({-1})) / rp::sum(counts);
+                optimizer_.zero_grad();
+                loss.backward();
+                optimizer_.step();
+                return loss.detach();
+            },
+            {rp::spec({batch, seq}, rp::i32), rp::spec({batch, seq}, rp::i32), rp::spec({batch, seq})});
+        for (const rp::Variable& p : net_.parameters()) history_.parameters += p.numel().value();
+        const auto lines = static_cast<std::int64_t>(text.lines().size());
+        history_.steps_per_epoch = (lines + options.batch - 1) / options.batch;
+        steps_ = options.epochs * history_.steps_per_epoch;
+        if (options.steps > 0) steps_ = std::min(steps_, options.steps);
+    }
+
+    History run(const std::filesystem::path& weights)
+    {
+        for (epoch_ = 0; started_ < steps_ && !history_.interrupted; ++epoch_) {
+            run_epoch();
+            rp::save_safetensors(weights, net_.state_dict());
+            if (!history_.interrupted) reporter_.epoch(history_);
+        }
+        if (!history_.interrupted) write();
+        return history_;
+    }
+
+private:
+    struct Call {
+        rp::Tensor loss;
+        std::int64_t characters;
+    };
+
+    void run_epoch()
+    {
+        const Clock::time_point start = Clock::now();
+        const double before = history_.train_seconds;
+        const auto seconds = [&] {
+            return before + std::chrono::duration<double>(Clock::now() - start).count();
+        };
+        std::deque<Call> calls;
+        const auto finish = [&] {
+            history_.loss.push_back(calls.front().loss.item<float>());
+            characters_ += calls.front().characters;
+            calls.pop_front();
+            history_.train_seconds = seconds();
+            history_.characters_per_second = static_cast<double>(characters_) / history_.train_seconds;
+            check_loss();
+            report();
+        };
+        const std::size_t first = history_.loss.size();
+        for (const auto& lines : batches_of(text_, options_.batch, options_.seed + epoch_)) {
+            if (started_ == steps_) break;
+            if (reporter_.stop()) {
+                history_.interrupted = true;
+                break;
+            }
+            const Batch b = make_batch(text_, lines);
+            optimizer_.set_learning_rate(scheduled_rate());
+            calls.push_back({step_(b.input, b.target, b.counts), b.characters});
+            sizes_.insert({b.input.size(0).value(), b.input.size(1).value()});
+            if (++started_ == 1) recordings_ = rp::stats().recordings;
+            if (calls.size() > calls_in_flight) finish();
+        }
+        while (!calls.empty()) finish();
+        history_.sizes = sizes_.size();
+        history_.recordings = started_ == 0 ? 0 : rp::stats().recordings - recordings_;
+        double total = 0;
+        for (std::size_t i = first; i < history_.loss.size(); ++i) total += history_.loss[i];
+        if (!history_.interrupted)
+            history_.epoch_loss.push_back(total / static_cast<double>(history_.loss.size() - first));
+    }
+
+    // Up from 0, then down along half a cosine.
+    double scheduled_rate() const
+    {
+        if (started_ < warmup) return highest_rate * static_cast<double>(started_ + 1) / warmup;
+        const double share = static_cast<double>(started_ - warmup) /
+                             static_cast<double>(std::max(steps_ - warmup, std::int64_t{1}));
+        return highest_rate * (0.05 + 0.95 * 0.5 * (1 + std::cos(std::numbers::pi * share)));
+    }
+
+    void check_loss() const
+    {
+        if (std::isfinite(history_.loss.back())) return;
+        throw rp::Error(rp::ErrorKind::state, "The loss is not finite any more at step " +
+                                                  std::to_string(history_.loss.size()) +
+                                                  ": the training diverged; try another --seed or --batch.");
+    }
+
+    void report()
+    {
+        const auto done = static_cast<std::int64_t>(history_.loss.size());
+        const std::size_t window = std::min<std::size_t>(history_.loss.size(), 20);
+        double loss = 0;
+        for (std::size_t i = history_.loss.size() - window; i < history_.loss.size(); ++i)
+            loss += history_.loss[i];
+        const std::int64_t per_epoch = history_.steps_per_epoch;
+        reporter_.step({.epoch = static_cast<std::int64_t>(epoch_) + 1,
+                        .epochs = (steps_ + per_epoch - 1) / per_epoch,
+                        .step = done - static_cast<std::int64_t>(epoch_) * per_epoch,
+                        .steps = std::min(per_epoch, steps_ - static_cast<std::int64_t>(epoch_) * per_epoch),
+                        .loss = loss / static_cast<double>(window),
+                        .more = {},
+                        .rate = history_.characters_per_second,
+                        .unit = "characters",
+                        .seconds_left = history_.train_seconds / static_cast<double>(done) *
+                                        static_cast<double>(steps_ - done)});
+    }
+
+    // One more character at each call: the same program at every length.
+    void write()
+    {
+        net_.eval();
+        const rp::Dim seq = rp::symbol("seq");
+        const rp::Program next = rp::record(
+            [&](rp::Tensor x) {
+                const rp::no_grad guard;
+                return rp::softmax(net_(x).narrow(1, x.size(1) - 1, 1).reshape({text_.characters()}) /
+                                       options_.temperature,
+                                   0);
+            },
+            {rp::spec({1, seq}, rp::i32)});
+        std::mt19937_64 random(options_.seed);
+        for (std::int64_t i = 0; i < options_.sentences && !reporter_.stop(); ++i) {
+            std::vector<std::int32_t> line = {0};
+            while (static_cast<std::int64_t>(line.size()) < options_.longest) {
+                const auto shares = next(rp::from_vector(line, {1, line.size()})).to_vector<float>();
+                std::discrete_distribution<std::int32_t> likely(shares.begin(), shares.end());
+                line.push_back(likely(random));
+                if (line.back() == 0) break;
+            }
+            std::erase(line, 0);
+            history_.written.push_back(text_.text(line));
+        }
+    }
+
+    const Options& options_;
+    const Text& text_;
+    const Reporter& reporter_;
+    Gpt net_;
+    rp::optim::AdamW optimizer_{net_.parameters(), {.lr = highest_rate}};
+    rp::Program step_;
+    History history_;
+    std::set<std::pair<std::int64_t, std::int64_t>> sizes_;
+    std::uint64_t epoch_ = 0, recordings_ = 0;
+    std::int64_t steps_ = 0, started_ = 0, characters_ = 0;
+};
+
+} // namespace
+
+History train(const Options& options, const Text& text, const std::filesystem::path& weights,
+              const Reporter& reporter)
+{
+    rp::manual_seed(options.seed);
+    return Training(options, text, reporter).run(weights);
+}
+
+} // namespace char_gpt

@@ -1,0 +1,31 @@
+#include "command_line.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most)
+{
+    return CLI::Validator(
+        [=](const std::string& text) -> std::string {
+            std::uint64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+                return "";
+            return "the value (" + text + ") must be a whole number " +
+                   (most < unlimited ? "from " + std::to_string(least) + " to " + std::to_string(most)
+                                     : "of at least " + std::to_string(least));
+        },
+        "");
+}
+
+std::optional<int> parse_arguments(CLI::App& app, std::vector<std::string> arguments, std::ostream& out,
+                                   std::ostream& err)
+{
+    try {
+        std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
+        app.parse(std::move(arguments));
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error, out, err) == 0 ? 0 : exit_usage;
+    }
+    return std::nullopt;
+}

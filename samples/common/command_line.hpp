@@ -1,0 +1,20 @@
+// What the samples' command lines share.
+#pragma once
+#include <cstdint>
+#include <iosfwd>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+inline constexpr int exit_usage = 2;
+inline constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+// CLI11's own message for a wrong number names no whole numbers.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+
+// Arguments without the program's name.  A value: end now with it; what is to be said is said.
+std::optional<int> parse_arguments(CLI::App&, std::vector<std::string> arguments, std::ostream& out,
+                                   std::ostream& err);
