@@ -75,13 +75,13 @@ struct Training {
     rp::Program step;
     explicit Training(const rp::Shape& sizes)
     {
-        step = rp::record(
-            [this](Tensor x, Tensor y) {
-                const Tensor loss = rp::cross_entropy(net(x).reshape({-1, classes}), y.reshape({-1}));
+        step = rp::record_function(
+            [this](const std::vector<Tensor>& in) {
+                const Tensor loss = rp::cross_entropy(net(in[0]).reshape({-1, classes}), in[1].reshape({-1}));
                 optimizer.zero_grad();
                 loss.backward();
                 optimizer.step();
-                return loss;
+                return std::vector<Tensor>{loss};
             },
             {rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)}, recording);
     }
@@ -111,9 +111,7 @@ std::vector<Workload> gpt_workloads()
              .make =
                  [] {
                      auto training = std::make_shared<Training>(rp::Shape{batch, longest});
-                     return std::function<void()>([training, x = tokens(longest, 0), y = tokens(longest, 1)] {
-                         training->step.call({x, y});
-                     });
+                     return Run{training->step, {tokens(longest, 0), tokens(longest, 1)}, training};
                  }},
             {.name = "varshape_gptmini", .cycle = lengths_in_turn}};
 }

@@ -158,6 +158,7 @@ int main(int argc, char** argv)
         const reprise::Device device =
             device_name.empty() ? reprise::default_device() : reprise::Device(device_name);
         reprise::set_default_device(device);
+        if (!profile.empty()) return bench::print_profile(all, profile, device);
         for (const bench::Workload& w : all) {
             if (!chosen(w.name, only, exact)) continue;
             if (w.cycle) print_cycle(w, measure_cycle(w, device, quick), device.description(), json);

@@ -10,6 +10,14 @@
 
 namespace bench {
 
+// What is timed: a program and its inputs.  A call may return before the device is done.
+struct Run {
+    reprise::Program program;
+    std::vector<reprise::Tensor> inputs;
+    std::shared_ptr<void> kept{}; // what the program's state belongs to
+    void operator()() const { program.call(inputs); }
+};
+
 // Steps at sizes in turn.
 struct Cycle {
     double record_seconds = 0;
@@ -21,8 +29,7 @@ struct Workload {
     std::string name;
     double flops = 0; // of one run
     double bytes = 0; // each operand read once and each result written once
-    // Prepares and gives what is timed: one call, which may return before the device is done.
-    std::function<std::function<void()>()> make = nullptr;
+    std::function<Run()> make = nullptr;
     std::function<Cycle()> cycle = nullptr; // instead
 };
 

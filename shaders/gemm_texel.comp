@@ -10,7 +10,7 @@
 //              innerB, innerC     (elements)
 //              a batch is of batch / inners batches of `inners` matrices: stride and inner lead from one to
 //              the next
-//   constants  0: EVEN, promises that K % 8, N % 4, ldc % 4, strideC % 4, innerC % 4 are 0, C starts on
+//   constants  0: EVEN, promises that K % 16, N % 4, ldc % 4, strideC % 4, innerC % 4 are 0, C starts on
 //              16 bytes
 //   groups     batch * ceil(M / 16) * ceil(N / 32)
 //   A          [M][K] in rows of lda;  with A_TRANSPOSED [K][M] in rows of lda

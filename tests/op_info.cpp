@@ -17,6 +17,8 @@ const std::vector<OpInfo>& op_infos()
         add_elementwise(rows);
         add_creation(rows);
         add_views(rows);
+        add_dynamic(rows);
+        add_symbols(rows);
         add_parts(rows);
         add_reductions(rows);
         add_products(rows);

@@ -74,7 +74,9 @@ const OpInfo& op_info(std::string_view name);
 void add_elementwise(std::vector<OpInfo>&);
 void add_creation(std::vector<OpInfo>&);
 void add_views(std::vector<OpInfo>&);
-void add_parts(std::vector<OpInfo>&);
+void add_dynamic(std::vector<OpInfo>&); // sizes and indices on the device
+void add_symbols(std::vector<OpInfo>&); // shapes that mix symbols
+void add_parts(std::vector<OpInfo>&);   // cat, split, pad and their kind
 void add_reductions(std::vector<OpInfo>&);
 void add_products(std::vector<OpInfo>&); // matmul, convolution, pooling
 void add_attention(std::vector<OpInfo>&);

@@ -132,6 +132,19 @@ Sample batch_norm_sample(const char* what, const Shape& x, bool training, bool a
             .sizes = std::move(sizes)};
 }
 
+// Channels by the symbolic size.
+Sample update_sample(const char* what, Dim (*count)(const Dim& channels), std::vector<std::int64_t> sizes)
+{
+    return {.what = what,
+            .arguments = {arg({n()}), arg({n()}, 0.5, 2), arg({n()}), arg({n()}, 0.5, 2)},
+            .call =
+                [count](const Inputs& in) {
+                    return graph::apply(ops::batch_norm_update_op, in,
+                                        {{"momentum", 0.2}, {"count", count(in[0].size(0))}});
+                },
+            .sizes = std::move(sizes)};
+}
+
 Sample layer_norm_sample(const char* what, Shape x, std::size_t dims, bool weight, bool bias,
                          std::vector<std::int64_t> sizes)
 {
@@ -233,15 +246,14 @@ void add_embedding(std::vector<OpInfo>& rows)
                       .arguments = {whole({n(), 3}, 0, 2), arg({3, 4})},
                       .call = call(-2),
                       .sizes = {1, 9},
-                      .differentiable =
-                          false}, // its gradient leaves a row out, on purpose: embedding_test.cpp
+                      .differentiable = false}, // its gradient leaves a row out: embedding_test.cpp
                      {.what = "any number of rows",
                       .arguments = {whole({20}, 0, 1), arg({n(), 4})},
                       .call = call({}),
                       .sizes = {2, 300}}},
-         .mistakes = {{"floating indices",
+         .mistakes = {{"no row numbers",
                        [] {
-                           embedding(ones({2}), ones({3, 4}));
+                           embedding(zeros({2}), ones({3, 4}));
                        },
                        ErrorKind::dtype, "(f32), row numbers are (i32)"},
                       {"a vector of weights", [] { embedding(zeros({2}, {.dtype = i32}), ones({3})); },
@@ -268,14 +280,8 @@ void add_embedding(std::vector<OpInfo>& rows)
               .call = apply(ops::embedding_vjp_op, {{"rows", Dim(6)}, {"padding", std::int64_t{2}}})}}});
 }
 
-} // namespace
-
-void add_losses(std::vector<OpInfo>& rows)
+void add_batch_norm(std::vector<OpInfo>& rows)
 {
-    add_softmax(rows);
-    add_nll(rows);
-    add_layer_norm(rows);
-    add_embedding(rows);
     rows.push_back(
         {.name = "batch_norm",
          .samples = {batch_norm_sample("training", {n(), 3, 4, 5}, true, true, {0, 1, 4, 9}),
@@ -346,6 +352,8 @@ void add_losses(std::vector<OpInfo>& rows)
 {
     add_softmax(rows);
     add_nll(rows);
+    add_layer_norm(rows);
+    add_embedding(rows);
     add_batch_norm(rows);
 }
 

@@ -67,7 +67,7 @@ public:
     // With RecordOptions::timestamps: the launches of the newest finished call in the order in which they ran;
     // those that its sizes switch off take next to no time.  Empty where the device has no timestamps.
     std::vector<LaunchTime> times() const;
-    // `symbol_values` in the order in which the specs name the symbols.
+    // `symbol_values` in the order of text(): sizes that the function takes, then as the specs name the symbols.
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
 

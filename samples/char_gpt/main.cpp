@@ -23,7 +23,7 @@ int run(const char_gpt::Options& options)
     const fs::path out = options.out, weights = out / "char_gpt.safetensors";
     const char_gpt::Text text = char_gpt::Text::read(
         options.text.empty() ? fs::path(REPRISE_SAMPLE_DATA) / "proverbs.txt" : fs::path(options.text));
-    make_folder(out, "metrics.json");
+    make_folder(out, {"metrics.json"});
     std::cout << "Device: " << device << std::endl;
 
     const rp::train::Interrupt interrupt;

@@ -12,7 +12,7 @@ std::string device_text(const rp::Device& device)
     return device.name() + ", " + device.description();
 }
 
-void make_folder(const fs::path& folder, const std::string& file)
+void make_folder(const fs::path& folder, std::initializer_list<const char*> files)
 {
     std::error_code error;
     fs::create_directories(folder, error);
@@ -20,5 +20,5 @@ void make_folder(const fs::path& folder, const std::string& file)
         throw rp::Error(rp::ErrorKind::file, "The folder (" + folder.string() +
                                                  ") for the results can't be made: " +
                                                  (error ? error.message() : "a file has its name") + ".");
-    const rp::WholeFile probe(folder / file);
+    for (const char* file : files) const rp::WholeFile probe(folder / file);
 }

@@ -16,14 +16,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* weights_name = "fashion_mnist.safetensors";
+constexpr const char* picture_name = "training.svg";
+constexpr const char* figures_name = "metrics.json";
+
 int run(const Options& options)
 {
     if (!options.device.empty()) rp::set_default_device(rp::Device(options.device));
     const std::string device = device_text(rp::default_device());
     const fs::path out = options.out, weights = out / weights_name;
     const rp::data::TrainTest data = rp::data::fashion_mnist(options.data);
-    make_folder(out, "metrics.json");
-    std::cout << "Device: " << device << std::endl;
+    make_folder(out, {weights_name, picture_name, figures_name});
 
     const rp::train::Interrupt interrupt;
     std::cout << "Device: " << device << std::endl;

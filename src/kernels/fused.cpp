@@ -43,7 +43,7 @@ bool can_fuse() noexcept { return has_shader_compiler(); }
 std::vector<ops::LaunchSpec> launches_of(const Chain& c, std::span<const View> operands,
                                          const device::Capabilities& caps)
 {
-    if (c.steps.size() == 1 && c.results.size() == 1) { // one step may have two places to go
+    if (c.steps.size() == 1 && c.results.size() == 1) {
         if (!caps.prefer_texels) return {launch_of_one(c, operands, false)};
         return {launch_of_one(c, operands, true), launch_of_one(c, operands, false)};
     }

@@ -72,7 +72,7 @@ ops::LaunchSpec spec(const char* kernel, const GemmProblem& p, const Matrix& a, 
             .ints = {m, n, p.a.sizes()[3], row_a, row_b, p.c.layout.strides[2], batch, a.outer, b.outer,
                      c.outer, a.column, b.column, inners, a.inner, b.inner, c.inner},
             .groups = batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns),
-            .flops = 2 * batch * m * n * p.a.sizes()[2],
+            .flops = 2 * batch * m * n * p.a.sizes()[3],
             .texels = texels};
 }
 
@@ -88,7 +88,7 @@ bool is_even(const GemmProblem& p)
     const Matrix c(p.c);
     for (const Dim& d : {c.columns(), c.row, c.outer, c.inner, p.c.layout.offset})
         if (!d.divisible_by(4)) return false;
-    return p.a.sizes()[3].divisible_by(8);
+    return p.a.sizes()[3].divisible_by(16);
 }
 
 // Texels where all operands can be reached so; operands that lie otherwise are packed first.
@@ -181,7 +181,7 @@ bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     if (p.c.sizes()[0] != Dim(1) || p.c.sizes()[1] != Dim(1) || !m.is_constant() || !n.is_constant())
         return false;
-    if (k.is_constant() && k.value() < 8 * chunk) return false;
+    if (k.at_most(8 * chunk - 1)) return false;
     const bool cpu = caps.kind == device::Kind::cpu;
     const std::int64_t tiles = (ceil_div(m, cpu ? 16 : 64) * ceil_div(n, cpu ? 32 : 64)).value();
     return tiles < (cpu ? 4 : 128);

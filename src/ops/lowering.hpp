@@ -98,6 +98,7 @@ public:
     virtual void elementwise(const graph::Op&, const std::vector<View>& inputs, const View& output) = 0;
     virtual void copy(const View& from, const View& to) = 0; // converts the dtype; `to` is contiguous
     virtual void gemm(const GemmProblem&) = 0;
+    virtual void conv(const ConvProblem&) = 0;
     // A copy of a [batch, (batch,) rows, columns] view with any strides, zero beyond them: [batch, (batch,)
     // rows_padded, columns_padded].
     virtual View packed(const View&, const Dim& rows_padded, const Dim& columns_padded) = 0;

@@ -107,7 +107,8 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim
     const std::size_t d = shape::normalize_dim("chunk", dim, x.shape().size());
     if (chunks < 1) ops::fail_size("chunk", "number of chunks", chunks);
     const Dim whole = x.shape()[d];
-    if (whole.is_constant() && whole.value() > 0) return split(x, (whole.value() + chunks - 1) / chunks, dim);
+    if (whole.is_constant() && whole != Dim(0)) // nothing is as many empty parts
+        return split(x, std::max<std::int64_t>((whole.value() + chunks - 1) / chunks, 1), dim);
     const Dim size = floor_div(whole, chunks);
     shape::require_equal("chunk", size * chunks, whole, [&] {
         return "The size (" + whole.text() + ") is no multiple of the number of chunks (" +

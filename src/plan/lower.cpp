@@ -89,7 +89,8 @@ public:
     }
     View temporary(DType dtype, const Shape& sizes) override
     {
-        return {.value = add_value(dtype, count_of(sizes) * condition_, "temporary"),
+        const std::string name = node_ ? name_of_value(*node_) + " work" : "work";
+        return {.value = add_value(dtype, count_of(sizes) * condition_, name),
                 .dtype = dtype,
                 .layout = {sizes, shape::contiguous_strides(sizes), 0}};
     }

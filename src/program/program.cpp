@@ -214,67 +214,10 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
 
 std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes) const
 {
-    if (!impl) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
-    return impl;
-}
-
-const plan::Plan& plan_of(const std::shared_ptr<Program::Impl>& impl)
-{
-    return required(impl)->executable->compiled().plan;
-}
-
-} // namespace
-
-std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs) const
-{
-    required(impl_);
-    if (is_recording())
-        detail::fail(ErrorKind::unsupported, "program",
-                     "A program can't be called while another is recorded: call its function.");
-    return impl_->call(inputs);
-}
-
-std::string Program::text() const { return plan::print(plan_of(impl_)); }
-std::string Program::dot() const { return plan::print_dot(plan_of(impl_)); }
-std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
-std::vector<LaunchTime> Program::times() const
-{
-    const plan::Plan& plan = plan_of(impl_);
-    const program::Executable& executable = *impl_->executable;
-    const std::vector<double> begun = executable.times();
-    if (begun.empty()) return {};
-    std::vector<LaunchTime> out;
-    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-        const plan::PlanLaunch& l = plan.launches[i];
-        LaunchTime& t = out.emplace_back(LaunchTime{.label = l.label, .begin = begun[i]});
-        t.flops = static_cast<double>(executable.evaluated(l.flops));
-        for (const plan::PlanOperand& o : l.operands)
-            if (!o.absent)
-                t.bytes += static_cast<double>(executable.evaluated(plan.values[o.value].elements)) *
-                           static_cast<double>(size_of(plan.values[o.value].dtype));
-    }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const LaunchTime& a, const LaunchTime& b) { return a.begin < b.begin; });
-    for (std::size_t i = 0; i < out.size(); ++i)
-        out[i].end = i + 1 < out.size() ? out[i + 1].begin : begun.back();
-    return out;
-}
-std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const
-{
-    const Impl& p = *required(impl_);
-    std::vector<std::int64_t> symbols(p.executable->symbols().size(), 0); // counters are no sizes
-    std::vector<std::uint32_t> seen;
-    for (const Spec& s : p.specs)
-        for (const Dim& d : s.shape) {
-            const shape::Symbol* symbol = shape::plain_symbol(d);
-            if (!symbol || std::find(seen.begin(), seen.end(), symbol->id) != seen.end()) continue;
-            if (seen.size() < sizes.size()) *p.place_of(symbol->id, symbols) = sizes[seen.size()];
-            seen.push_back(symbol->id);
-        }
-    if (seen.size() != sizes.size())
-        detail::fail(ErrorKind::argument, "program", "There are (", seen.size(), ") symbols but (",
-                     sizes.size(), ") sizes: give one for each, in the order in which the specs name them.");
-    return p.executable->arena_bytes(symbols);
+    if (!impl_) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
+    if (auto* trace = dynamic_cast<program::Trace*>(graph::current_tracer()))
+        return impl_->append_to(*trace, inputs, sizes);
+    return impl_->call(inputs, sizes);
 }
 
 } // namespace reprise

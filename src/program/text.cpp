@@ -80,12 +80,26 @@ std::string Program::svg(const std::vector<std::int64_t>& sizes) const
 
 std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
 
-std::vector<std::pair<std::string, double>> Program::times() const
+std::vector<LaunchTime> Program::times() const
 {
-    std::vector<std::pair<std::string, double>> out;
     const plan::Plan& plan = plan_of(impl_);
-    const std::vector<double> begun = impl_->executable->times();
-    for (std::size_t i = 0; i < begun.size(); ++i) out.emplace_back(plan.launches[i].label, begun[i]);
+    const program::Executable& executable = *impl_->executable;
+    const std::vector<double> begun = executable.times();
+    if (begun.empty()) return {};
+    std::vector<LaunchTime> out;
+    for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+        const plan::PlanLaunch& l = plan.launches[i];
+        LaunchTime& t = out.emplace_back(LaunchTime{.label = l.label, .begin = begun[i]});
+        t.flops = static_cast<double>(executable.evaluated(l.flops));
+        for (const plan::PlanOperand& o : l.operands)
+            if (!o.absent)
+                t.bytes += static_cast<double>(executable.evaluated(plan.values[o.value].elements)) *
+                           static_cast<double>(size_of(plan.values[o.value].dtype));
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const LaunchTime& a, const LaunchTime& b) { return a.begin < b.begin; });
+    for (std::size_t i = 0; i < out.size(); ++i)
+        out[i].end = i + 1 < out.size() ? out[i + 1].begin : begun.back();
     return out;
 }
 

@@ -114,6 +114,19 @@ TEST_P(Fuse, TheSameStepIsTakenOnce)
                 ElementsAre("exp+mul+add"));
 }
 
+TEST_P(Fuse, OneStepMayHaveSeveralResults)
+{
+    EXPECT_THAT(launches(
+                    [](const auto& in) {
+                        const Tensor a = exp(in[0]), b = exp(in[0]);
+                        return Tensors{matmul(a, in[1]), matmul(b, in[1])};
+                    },
+                    {spec({n, 4}), spec({4, 4})}),
+                ElementsAre("exp", HasSubstr("gemm"), HasSubstr("gemm")));
+    const plan::PlanLaunch& l = program.impl()->executable->compiled().plan.launches[0];
+    EXPECT_EQ(std::count_if(l.operands.begin(), l.operands.end(), plan::writes), 2);
+}
+
 TEST_P(Fuse, StateThatIsReadElsewhereInTheKernelIsNotOverwrittenByIt)
 {
     Variable v(ones({8, 4}), false);

@@ -73,7 +73,7 @@ std::vector<VkPipeline> PipelineCache::get(std::span<const LaunchDeclaration> la
 
 VkPipeline PipelineCache::get(const Kernel& kernel)
 {
-    Entry& e = entry(kernel.name);
+    Entry& e = entry(kernel);
     if (e.windows && !slab_.has_windows()) {
         reprise::detail::fail(
             ErrorKind::unsupported, "record", "The kernel (", kernel.name, ") needs (", window_count,
@@ -92,15 +92,16 @@ VkPipeline PipelineCache::get(const Kernel& kernel)
     return e.variants.back().pipeline;
 }
 
-PipelineCache::Entry& PipelineCache::entry(const std::string& name)
+PipelineCache::Entry& PipelineCache::entry(const Kernel& kernel)
 {
+    const std::string& name = kernel.name;
     const auto found = entries_.find(name);
     if (found != entries_.end()) {
         return found->second;
     }
     Entry& e = entries_[name];
     try {
-        const std::span<const std::uint32_t> words = embedded_words(name);
+        const std::span<const std::uint32_t> words = kernel.code ? *kernel.code : embedded_words(name);
         e.module = make_module(name, words);
         e.windows = sees_windows(words);
     } catch (...) {

@@ -33,7 +33,7 @@ private:
         bool windows = false;               // it sees the slab's
     };
     VkPipeline get(const Kernel&);
-    Entry& entry(const std::string& name);
+    Entry& entry(const Kernel&);
     VkShaderModule make_module(const std::string& name, std::span<const std::uint32_t> words);
     VkPipeline make_pipeline(VkShaderModule, const Kernel&);
 
