@@ -40,7 +40,7 @@ Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclarati
     record_segments(launches, pipelines);
     lists_.reserve(segments_.size() + 2);
     if (options.warm_up) {
-        submit(slots_[0]);
+        warmed_up_ = submit(slots_[0]);
     }
 }
 
@@ -177,7 +177,7 @@ std::vector<double> Replay::times()
     context_->device.health.require_alive("times");
     const Slot* newest = nullptr;
     for (const Slot& slot : slots_) {
-        const bool better = slot.ticket > 0 && (!newest || slot.ticket > newest->ticket);
+        const bool better = slot.ticket > warmed_up_ && (!newest || slot.ticket > newest->ticket);
         if (better && context_->queue.done(slot.ticket)) {
             newest = &slot;
         }

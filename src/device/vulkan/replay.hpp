@@ -52,6 +52,7 @@ private:
     std::uint32_t current_ = 0, set_ = 0; // launches set in this replay
     bool open_ = false;
     std::size_t per_batch_ = ~std::size_t{0};
+    Ticket warmed_up_ = 0; // of the warm-up, which is no call
 };
 
 } // namespace reprise::device::vulkan
