@@ -72,20 +72,31 @@ Tensor tokens(std::int64_t length, std::int64_t seed)
 struct Training {
     Gpt net;
     rp::optim::AdamW optimizer{net.parameters(), {.lr = 3e-4}};
-    rp::Program step;
-    explicit Training(const rp::Shape& sizes)
+    rp::Program step{};
+    Tensor run(const std::vector<Tensor>& in)
     {
-        step = rp::record_function(
-            [this](const std::vector<Tensor>& in) {
-                const Tensor loss = rp::cross_entropy(net(in[0]).reshape({-1, classes}), in[1].reshape({-1}));
-                optimizer.zero_grad();
-                loss.backward();
-                optimizer.step();
-                return std::vector<Tensor>{loss};
-            },
-            {rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)}, recording);
+        const Tensor loss = rp::cross_entropy(net(in[0]).reshape({-1, classes}), in[1].reshape({-1}));
+        optimizer.zero_grad();
+        loss.backward();
+        optimizer.step();
+        return loss;
     }
 };
+
+std::vector<rp::Spec> specs(const Dim& length)
+{
+    const rp::Shape sizes{batch, length};
+    return {rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)};
+}
+
+std::shared_ptr<Training> recorded(const Dim& length)
+{
+    auto training = std::make_shared<Training>();
+    training->step = rp::record_function(
+        [&t = *training](const std::vector<Tensor>& in) { return std::vector<Tensor>{t.run(in)}; },
+        specs(length), recording);
+    return training;
+}
 
 Cycle lengths_in_turn()
 {
@@ -93,7 +104,7 @@ Cycle lengths_in_turn()
     Cycle cycle;
     for (int i = 0; i < 8; ++i) cycle.lengths.push_back(std::lround(96 + i * 32 / 7.0));
     const Clock::time_point start = Clock::now();
-    auto training = std::make_shared<Training>(rp::Shape{batch, rp::symbol("seq")});
+    auto training = recorded(rp::symbol("seq"));
     cycle.record_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     for (const std::int64_t length : cycle.lengths)
         cycle.steps.push_back([training, x = tokens(length, 0), y = tokens(length, 1)] {
@@ -110,10 +121,22 @@ std::vector<Workload> gpt_workloads()
              .flops = 11.4e9,
              .make =
                  [] {
-                     auto training = std::make_shared<Training>(rp::Shape{batch, longest});
+                     auto training = recorded(longest);
                      return Run{training->step, {tokens(longest, 0), tokens(longest, 1)}, training};
                  }},
             {.name = "varshape_gptmini", .cycle = lengths_in_turn}};
+}
+
+OpenStep open_gpt_step()
+{
+    return {"gptmini",
+            [] {
+                auto training = std::make_shared<Training>();
+                return [training](const std::vector<Tensor>& in) {
+                    return std::vector<Tensor>{training->run(in)};
+                };
+            },
+            specs, longest - 20, longest};
 }
 
 } // namespace bench

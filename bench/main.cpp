@@ -121,6 +121,16 @@ void print(const bench::Workload& w, const Timing& t, const std::string& device,
     std::fflush(stdout);
 }
 
+void print(const std::string& name, const bench::Figures& figures, const std::string& device, bool json)
+{
+    std::printf(json ? "{\"name\": \"%s\"" : "%s", name.c_str());
+    for (const auto& [figure, value] : figures)
+        std::printf(json ? ", \"%s\": %.4g" : "\n    %-28s %10.4g", figure.c_str(), value);
+    if (json) std::printf(", \"device\": \"%s\"}", device.c_str());
+    std::printf("\n");
+    std::fflush(stdout);
+}
+
 bool chosen(const std::string& name, const std::vector<std::string>& only, bool exact)
 {
     return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& o) {
@@ -150,9 +160,11 @@ int main(int argc, char** argv)
     std::vector<bench::Workload> all = bench::op_workloads();
     for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
     for (bench::Workload& w : bench::gpt_workloads()) all.push_back(std::move(w));
+    const std::vector<bench::Report> reports = bench::call_reports();
     try {
         if (list) {
             for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());
+            for (const bench::Report& r : reports) std::printf("%s\n", r.name.c_str());
             return 0;
         }
         const reprise::Device device =
@@ -164,6 +176,9 @@ int main(int argc, char** argv)
             if (w.cycle) print_cycle(w, measure_cycle(w, device, quick), device.description(), json);
             else print(w, measure(w, device, quick), device.description(), json);
         }
+        for (const bench::Report& r : reports)
+            if (chosen(r.name, only, exact))
+                print(r.name, r.measure(device, quick), device.description(), json);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "reprise_bench: %s\n", e.what());
         return 1;

@@ -93,21 +93,28 @@ struct Denoise : nn::Module {
     Tensor forward(Tensor x) override { return d(rp::relu(c(rp::relu(b(rp::relu(a(x))))))); }
 };
 
-// A whole step (forward, backward, update), recorded once.
+// A whole step (forward, backward, update) of a new network.
 template <class Net, class Optimizer, class Options, class Loss>
-Run step(const Options& options, Loss loss, std::vector<Tensor> data)
+rp::TracedFunction function(const Options& options, Loss loss)
 {
     auto net = std::make_shared<Net>();
     auto optimizer = std::make_shared<Optimizer>(net->parameters(), options);
-    auto body = [net, optimizer, loss](const std::vector<Tensor>& in) {
+    return [net, optimizer, loss](const std::vector<Tensor>& in) {
         const Tensor l = loss(*net, in);
         optimizer->zero_grad();
         l.backward();
         optimizer->step();
         return std::vector<Tensor>{l};
     };
+}
+
+// The same, recorded once.
+template <class Net, class Optimizer, class Options, class Loss>
+Run step(const Options& options, Loss loss, std::vector<Tensor> data)
+{
+    const auto body = function<Net, Optimizer>(options, loss);
     const rp::Program p = rp::record_function(body, specs_of(data), recording);
-    return {p, data, std::make_shared<decltype(body)>(body)};
+    return {p, data, std::make_shared<rp::TracedFunction>(body)};
 }
 
 Tensor labels(long long n)
@@ -156,6 +163,27 @@ std::vector<Workload> training_workloads()
                  {normal({4, 4, 32, 32}), normal({4, 4, 32, 32}), rp::rand({4, 1, 1, 1})});
          }},
     };
+}
+
+std::vector<OpenStep> open_training_steps()
+{
+    const auto images = [](const rp::Shape& example) {
+        return [example](const rp::Dim& n) {
+            rp::Shape shape{n};
+            shape.insert(shape.end(), example.begin(), example.end());
+            return std::vector<rp::Spec>{rp::spec(shape), rp::spec({n}, rp::i32)};
+        };
+    };
+    return {{"mlp", [] { return function<Mlp, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1}, classes); },
+             images({784}), 1, 21},
+            {"cnn", [] { return function<Cnn, rp::optim::Adam>(rp::optim::AdamOptions{}, classes); },
+             images({1, 28, 28}), 1, 21},
+            {"resnet8",
+             [] {
+                 return function<ResNet8, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1, .momentum = 0.9},
+                                                          classes);
+             },
+             images({3, 32, 32}), 1, 21}};
 }
 
 } // namespace bench

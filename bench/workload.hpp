@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <reprise/reprise.hpp>
@@ -33,9 +34,27 @@ struct Workload {
     std::function<Cycle()> cycle = nullptr; // instead
 };
 
+// A training step to be recorded with a size left open.
+struct OpenStep {
+    std::string name;
+    std::function<reprise::TracedFunction()> make; // of a new network
+    std::function<std::vector<reprise::Spec>(const reprise::Dim&)> specs;
+    std::int64_t least, most; // sizes to call it with
+};
+
+// A workload that measures itself.
+using Figures = std::vector<std::pair<std::string, double>>;
+struct Report {
+    std::string name;
+    std::function<Figures(const reprise::Device&, bool quick)> measure;
+};
+
 std::vector<Workload> op_workloads();
 std::vector<Workload> training_workloads();
+std::vector<OpenStep> open_training_steps();
 std::vector<Workload> gpt_workloads();
+OpenStep open_gpt_step();
+std::vector<Report> call_reports();
 
 inline reprise::RecordOptions recording; // what all workloads are recorded with
 
