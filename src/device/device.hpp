@@ -44,6 +44,7 @@ enum class Access : std::uint8_t { read, write, read_write };
 struct Operand {
     Address address = 0; // bytes; 0: an operand that this variant does not touch
     std::uint64_t bytes = 0;
+    friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 // What one launch gets for one call.  Floats are double: host devices take them whole, others round to f32.
@@ -76,7 +77,7 @@ struct LaunchDeclaration {
 
 struct RecordingOptions {
     std::uint32_t slots = 3; // replays in flight
-    bool warm_up = true;     // end with one submit of all groups zero, so that drivers compile now
+    bool warm_up = true;     // end with a run of all groups zero, so that drivers compile now
     bool timestamps = false; // one a launch, read with Recording::times()
     bool one_shot = false;   // submitted once: cheapest to make; slots and warm_up mean nothing
 };
@@ -131,9 +132,11 @@ struct Capabilities {
 
 // Counted since the device was made.
 struct Counters {
-    std::uint64_t recordings = 0, pipelines = 0, shader_modules = 0, submits = 0, replays = 0;
+    std::uint64_t recordings = 0, transfers = 0; // command buffers begun, of launches and of copies
+    std::uint64_t pipelines = 0, shader_modules = 0, submits = 0, replays = 0;
     std::uint64_t live_bytes = 0, peak_bytes = 0, allocations = 0; // allocations: calls, freed ones included
     std::uint64_t memory_limit = 0;                                // in force now
+    std::uint64_t objects = 0; // the driver's buffers, command buffers and query pools that live now
 };
 
 class Device {

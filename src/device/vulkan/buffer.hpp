@@ -29,6 +29,7 @@ private:
     void destroy() noexcept;
 
     const LogicalDevice& device_;
+    CountedObject counted_{device_};
     std::uint64_t bytes_;
     VkBuffer handle_ = VK_NULL_HANDLE;
     VkDeviceMemory memory_ = VK_NULL_HANDLE;

@@ -7,7 +7,7 @@ constexpr std::size_t spare_arenas = 64; // the rest, and the large ones, go bac
 constexpr std::size_t largest_spare = 8; // command buffers
 } // namespace
 
-CommandArena::CommandArena(const LogicalDevice& device) : device_(device)
+CommandArena::CommandArena(const LogicalDevice& device, Begun& begun) : device_(device), begun_(begun)
 {
     VkCommandPoolCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
@@ -18,7 +18,7 @@ CommandArena::CommandArena(const LogicalDevice& device) : device_(device)
 
 CommandArena::~CommandArena() { device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr); }
 
-VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags)
+VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags, Holds holds)
 {
     if (used_ == lists_.size()) {
         lists_.reserve(used_ + 1);
@@ -31,6 +31,7 @@ VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags)
         device_.check("record", "vkAllocateCommandBuffers",
                       [&] { return device_.vk.vkAllocateCommandBuffers(device_.handle(), &info, &list); });
         lists_.push_back(list);
+        counted_lists_.emplace_back(device_);
     }
     const VkCommandBuffer list = lists_[used_++];
     VkCommandBufferBeginInfo info{};
@@ -38,6 +39,7 @@ VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags)
     info.flags = flags;
     device_.check("record", "vkBeginCommandBuffer",
                   [&] { return device_.vk.vkBeginCommandBuffer(list, &info); });
+    (holds == Holds::launches ? begun_.launches : begun_.copies).fetch_add(1, std::memory_order_relaxed);
     return list;
 }
 
@@ -62,7 +64,7 @@ CommandArenas::Lease CommandArenas::take()
             return {arena, {this}};
         }
     }
-    return {new CommandArena(device_), {this}};
+    return {new CommandArena(device_, begun_), {this}};
 }
 
 void CommandArenas::GiveBack::operator()(CommandArena* raw) const noexcept

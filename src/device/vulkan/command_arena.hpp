@@ -1,27 +1,38 @@
 // Command buffers that live and end together, and a store of such arenas for reuse.
 #pragma once
 #include "device/vulkan/logical_device.hpp"
+#include <atomic>
+#include <deque>
 #include <mutex>
 
 namespace reprise::device::vulkan {
 
+// Command buffers begun, by what they hold.
+struct Begun {
+    std::atomic<std::uint64_t> launches = 0, copies = 0;
+};
+
 // A VkCommandPool; used by one thread at a time.
 class CommandArena {
 public:
-    explicit CommandArena(const LogicalDevice&);
+    CommandArena(const LogicalDevice&, Begun&);
     ~CommandArena();
     CommandArena(const CommandArena&) = delete;
     CommandArena& operator=(const CommandArena&) = delete;
 
-    VkCommandBuffer begin(VkCommandBufferUsageFlags); // the next one, opened
+    enum class Holds : std::uint8_t { launches, copies };
+    VkCommandBuffer begin(VkCommandBufferUsageFlags, Holds); // the next one, opened
     void end(VkCommandBuffer);
     bool reset() noexcept; // false: it is of no more use
     std::size_t size() const noexcept { return lists_.size(); }
 
 private:
     const LogicalDevice& device_;
+    Begun& begun_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
+    CountedObject counted_{device_};
     std::vector<VkCommandBuffer> lists_;
+    std::deque<CountedObject> counted_lists_;
     std::size_t used_ = 0;
 };
 
@@ -36,9 +47,11 @@ public:
     using Lease = std::unique_ptr<CommandArena, GiveBack>; // given back when the device has done with it
 
     Lease take();
+    const Begun& begun() const noexcept { return begun_; }
 
 private:
     const LogicalDevice& device_;
+    Begun begun_;
     std::mutex mutex_;
     std::vector<std::unique_ptr<CommandArena>> spare_;
 };

@@ -26,7 +26,7 @@ struct Context {
     Transfers transfers;
     // Kernels may read the host's records where they are; without this they are copied into a block first.
     bool direct_parameters;
-    std::atomic<std::uint64_t> recordings = 0, replays = 0;
+    std::atomic<std::uint64_t> replays = 0;
 
 private:
     std::vector<VkCommandBuffer> lists_; // scratch of submit(), under the queue's lock

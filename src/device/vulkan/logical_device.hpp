@@ -3,6 +3,7 @@
 #include "device/vulkan/error.hpp"
 #include "device/vulkan/external.hpp"
 #include "device/vulkan/physical_device.hpp"
+#include <atomic>
 
 namespace reprise::device::vulkan {
 
@@ -44,6 +45,7 @@ public:
     void abandon() noexcept;
 
     VolkDeviceTable vk{};
+    mutable std::atomic<std::int64_t> objects = 0; // see CountedObject
     mutable Health health;
     const Checker check{health};
 
@@ -58,6 +60,18 @@ private:
     VkQueue queue_ = VK_NULL_HANDLE;
     std::uint32_t queue_family_;
     bool owned_, imitate_discrete_, labels_;
+};
+
+// A member of what holds an object of the driver: counted while it lives.
+class CountedObject {
+public:
+    explicit CountedObject(const LogicalDevice& device) : device_(device) { ++device_.objects; }
+    ~CountedObject() { --device_.objects; }
+    CountedObject(const CountedObject&) = delete;
+    CountedObject& operator=(const CountedObject&) = delete;
+
+private:
+    const LogicalDevice& device_;
 };
 
 } // namespace reprise::device::vulkan

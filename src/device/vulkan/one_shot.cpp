@@ -84,8 +84,8 @@ void OneShot::record()
     std::size_t first = 0;
     do {
         const std::size_t last = std::min<std::size_t>(first + segment_launches, launches_.size());
-        const VkCommandBuffer list = resources_->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-        context_->recordings.fetch_add(1, std::memory_order_relaxed);
+        const VkCommandBuffer list = resources_->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                                                              CommandArena::Holds::launches);
         full_barrier(device, list);
         if (first == 0 && resources_->timestamps) {
             resources_->timestamps->write_begin(list, 0);

@@ -40,7 +40,19 @@ Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclarati
     record_segments(launches, pipelines);
     lists_.reserve(segments_.size() + 2);
     if (options.warm_up) {
-        warmed_up_ = submit(slots_[0]);
+        warm_up();
+    }
+}
+
+// Drivers compile at the first dispatch, one of no groups too; the time of that is record()'s.
+void Replay::warm_up()
+{
+    warmed_up_ = submit(slots_[0]);
+    try {
+        context_->queue.wait(warmed_up_);
+    } catch (...) {
+        context_->queue.retire(warmed_up_, std::move(resources_));
+        throw;
     }
 }
 
@@ -55,8 +67,7 @@ Replay::~Replay()
 
 VkCommandBuffer Replay::open(VkCommandBufferUsageFlags flags)
 {
-    context_->recordings.fetch_add(1, std::memory_order_relaxed);
-    return resources_->arena->begin(flags);
+    return resources_->arena->begin(flags, CommandArena::Holds::launches);
 }
 
 void Replay::record_slot(std::uint32_t i)

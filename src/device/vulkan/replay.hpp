@@ -38,6 +38,7 @@ private:
     void record_segments(std::span<const LaunchDeclaration>, const std::vector<VkPipeline>&);
     VkCommandBuffer open(VkCommandBufferUsageFlags);
     Ticket submit(Slot&);
+    void warm_up();
     void adapt_batches(std::uint32_t slot);
 
     std::shared_ptr<Context> context_;

@@ -29,6 +29,7 @@ private:
 
     const LogicalDevice& device_;
     std::uint32_t slots_, launches_;
+    CountedObject counted_{device_};
     VkQueryPool pool_ = VK_NULL_HANDLE;
     Slice values_;
 };

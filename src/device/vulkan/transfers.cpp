@@ -49,7 +49,8 @@ void Transfers::stage(const Target& target, const std::byte* from)
     if (!open_) {
         auto batch = std::make_unique<Batch>();
         batch->arena = arenas_.take();
-        batch->list = batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        batch->list =
+            batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, CommandArena::Holds::copies);
         full_barrier(device_, batch->list);
         targets_.clear();
         open_ = std::move(batch);
@@ -159,7 +160,8 @@ void Transfers::download_staged(const DeviceMemory::Place& place, std::span<std:
         batch->staging.push_back(readback_.allocate(bytes));
         const Slice& slice = batch->staging.front();
         batch->arena = arenas_.take();
-        batch->list = batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        batch->list =
+            batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, CommandArena::Holds::copies);
         full_barrier(device_, batch->list);
         const VkBufferCopy copy{place.offset + at, slice.offset(), bytes};
         device_.vk.vkCmdCopyBuffer(batch->list, place.buffer, slice.buffer(), 1, &copy);

@@ -78,7 +78,8 @@ Counters VulkanDevice::counters() const
 {
     const SubAllocator::Usage usage = context_.memory.usage();
     Counters c;
-    c.recordings = context_.recordings.load(std::memory_order_relaxed);
+    c.recordings = context_.arenas.begun().launches.load(std::memory_order_relaxed);
+    c.transfers = context_.arenas.begun().copies.load(std::memory_order_relaxed);
     c.pipelines = context_.pipelines.pipelines();
     c.shader_modules = context_.pipelines.shader_modules();
     c.submits = context_.queue.submits();
@@ -87,6 +88,7 @@ Counters VulkanDevice::counters() const
     c.peak_bytes = usage.peak;
     c.allocations = usage.allocations;
     c.memory_limit = usage.limit;
+    c.objects = static_cast<std::uint64_t>(context_.device.objects.load(std::memory_order_relaxed));
     return c;
 }
 
