@@ -12,8 +12,9 @@ namespace reprise::plan {
 
 class Placement {
 public:
-    // `bytes[i]`: of value i at typical sizes, for the search.
-    Placement(const Plan&, std::span<const std::uint64_t> bytes);
+    // `bytes[i]`: of value i at typical sizes, for the search.  `tries`: of orders beyond a few that are good
+    // as a rule; what is placed once is not worth them.
+    Placement(const Plan&, std::span<const std::uint64_t> bytes, int tries);
 
     // Offsets from the arena's start by value (0 for what is not in the arena) and the arena's size.  `base`
     // is the arena's distance from the slab's start: no value of up to `window` bytes crosses a multiple of
@@ -30,10 +31,13 @@ private:
         std::uint32_t first, last;
     };
     void find_overlaps();
+    std::vector<std::uint64_t> search(std::span<const std::uint64_t> bytes, int tries);
+    void keep_earlier(const std::vector<std::uint64_t>& offsets);
+
     std::vector<Live> live_;           // by value
     std::vector<std::uint32_t> order_; // temporaries
     std::vector<std::vector<std::uint32_t>>
-        overlaps_; // by position in the order: earlier ones alive at the same time
+        overlaps_; // by value: those placed earlier that live at the same time
     std::uint32_t epochs_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "program/context.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -118,29 +119,33 @@ void Context::compute(std::span<const Value> targets)
     plan::Request request{.nodes = nodes, .capabilities = &device_->capabilities()};
     Executable::Call call;
     std::unordered_map<const Node*, std::unordered_set<std::uint32_t>> bound;
-    std::vector<std::shared_ptr<device::Memory>> held; // results may share the memory of an external
+    std::vector<const Stored*> external; // results may share the memory of one
     for (const Node* n : nodes)
         for (const Value& v : n->inputs) {
             if (!v.node->materialised() || !bound[v.node.get()].insert(v.index).second) continue;
             const Stored& s = Stored::of(v);
             request.externals.push_back({v, {s.strides.begin(), s.strides.end()}, s.offset});
             call.externals.push_back({s.memory->address, s.memory->bytes});
-            held.push_back(s.memory);
+            external.push_back(&s);
         }
     request.results = values_to_keep(nodes, targets);
-    Executable executable(plan::compile(request), device_);
+    Executable executable(plan::compile(request), device_, Executable::Calls::one);
     count_plan(executable.compiled().plan);
     call.numbers = executable.ask();
     const Executable::Outcome outcome = executable.run_once(call);
+    count_placed(executable.bytes_placed());
     for (std::size_t i = 0; i < request.results.size(); ++i) {
         const ops::View& view = executable.compiled().results[i].view;
         const plan::PlanValue& value = executable.compiled().plan.values[view.value];
-        auto stored = std::make_shared<Stored>();
-        stored->memory =
-            value.place == plan::Place::external ? held[value.slot] : outcome.outputs[view.value];
-        for (const Dim& d : view.layout.strides) stored->strides.push_back(d.value());
-        stored->offset = view.layout.offset.value();
-        request.results[i].node->storage[request.results[i].index] = std::move(stored);
+        std::vector<std::int64_t> strides;
+        for (const Dim& d : view.layout.strides) strides.push_back(d.value());
+        const Stored* of = value.place == plan::Place::external ? external[value.slot] : nullptr;
+        const Value& v = request.results[i];
+        auto stored =
+            std::make_shared<Stored>(v.type(), of ? of->memory : executable.output(outcome, view.value),
+                                     std::move(strides), view.layout.offset.value());
+        if (of) stored->written = of->written;
+        v.node->storage[v.index] = std::move(stored);
     }
     for (const Value& v : request.results)
         if (v.node->is_leaf || !v.node->on_tape()) v.node->inputs.clear();
@@ -155,21 +160,19 @@ void Context::read(const Value& v, std::span<std::byte> to)
         whole = row_major(v);
     }
     if (to.empty()) return;
-    device_->download(Stored::of(whole).memory->address, to);
+    const Stored& s = Stored::of(whole);
+    if (s.written) { // later work need not be waited for
+        device_->wait(s.written);
+        std::memcpy(to.data(), s.memory->host, to.size());
+    } else device_->download(s.memory->address, to);
 }
 
 std::shared_ptr<graph::Storage> Context::upload(const graph::TensorType& type,
                                                 std::span<const std::byte> from)
 {
     std::lock_guard lock(mutex_);
-    auto stored = std::make_shared<Stored>();
-    stored->memory = device_->allocate(std::max<std::uint64_t>(bytes_of(type), 16));
-    std::int64_t stride = 1;
-    stored->strides.resize(type.shape.size());
-    for (std::size_t d = type.shape.size(); d-- > 0;) {
-        stored->strides[d] = stride;
-        stride *= type.shape[d].value();
-    }
+    auto stored = std::make_shared<Stored>(
+        type, device_->allocate(std::max<std::uint64_t>(bytes_of(type), 16)), row_major_strides(type), 0);
     if (!from.empty()) device_->upload(stored->memory->address, from);
     return stored;
 }
@@ -177,7 +180,7 @@ std::shared_ptr<graph::Storage> Context::upload(const graph::TensorType& type,
 Value Context::row_major(const Value& v)
 {
     std::lock_guard lock(mutex_);
-    return is_row_major(Stored::of(v), v.type()) ? v : copy_of(v);
+    return Stored::of(v).row_major ? v : copy_of(v);
 }
 
 Value Context::copy_of(const Value& v)

@@ -35,10 +35,12 @@ public:
     // `copy` as the value of the cell, a leaf as `v` was.
     graph::Value replaced(const graph::Value& v, const graph::Value& copy,
                           const std::shared_ptr<graph::Cell>&);
-    // Counts a plan and its launches for stats().
+    // Counts for stats(): a plan and its launches, an arena that was laid out.
     void count_plan(const plan::Plan&);
+    void count_placed(std::uint64_t bytes) { bytes_placed_ += bytes; }
     std::uint64_t plans() const { return plans_; }
     std::uint64_t launches() const { return launches_; }
+    std::uint64_t bytes_placed() const { return bytes_placed_; }
 
 private:
     void compute(std::span<const graph::Value> targets);
@@ -48,7 +50,7 @@ private:
     std::recursive_mutex mutex_; // of evaluation; user code never runs under it
     std::mutex queue_mutex_;
     std::vector<std::weak_ptr<const graph::Node>> queue_; // appended since the last flush
-    std::atomic<std::uint64_t> plans_ = 0, launches_ = 0;
+    std::atomic<std::uint64_t> plans_ = 0, launches_ = 0, bytes_placed_ = 0;
 };
 
 } // namespace reprise::program

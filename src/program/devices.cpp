@@ -8,6 +8,7 @@
 #include <reprise/ops.hpp>
 
 #include "device/registry.hpp"
+#include "kernels/code_cache.hpp"
 #include "ops/registry.hpp"
 #include "program/context.hpp"
 
@@ -191,11 +192,14 @@ Stats stats()
     Open& o = open_devices();
     std::lock_guard lock(o.mutex);
     Stats s;
+    s.shader_compilations = kernels::shader_compilations();
     for (const auto& [name, c] : o.contexts) {
         const device::Counters d = c->device()->counters();
         s.plans += c->plans();
         s.launches += c->launches();
+        s.bytes_placed += c->bytes_placed();
         s.recordings += d.recordings;
+        s.transfers += d.transfers;
         s.replays += d.replays;
         s.pipelines += d.pipelines;
         s.shader_modules += d.shader_modules;

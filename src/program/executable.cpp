@@ -13,50 +13,46 @@ using plan::Place;
 
 namespace {
 
-constexpr std::int64_t typical_size = 64; // of a symbol, when the placing order is searched
-constexpr std::size_t most_known_sizes = 4096;
+constexpr std::int64_t typical_size = 64;          // of a symbol, when the placing order is searched
+constexpr int many_tries = 16;                     // of the search for the placing order
+constexpr std::uint64_t small_output = 4096;       // bytes
+constexpr std::size_t most_known_bytes = 32 << 20; // of what sizes gave
 #ifdef NDEBUG
 constexpr bool debug_build = false;
 #else
 constexpr bool debug_build = true;
 #endif
 
-// Kernels' ints have 32 bits; words of 64-bit counters come as unsigned ones.
-std::int32_t as_int(std::int64_t v, const plan::PlanLaunch& launch)
-{
-    const std::int64_t limit = std::int64_t{1} << 31;
-    if (v < -limit || v >= (launch.words ? 2 * limit : limit))
-        detail::fail(ErrorKind::unsupported, launch.kernel.name.c_str(), "A size or stride (", v,
-                     ") does not fit 32 bits: use smaller tensors.");
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(v));
-}
-
 } // namespace
 
-Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> device)
-    : compiled_(std::move(compiled)), device_(std::move(device))
+Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> device, Calls calls)
+    : compiled_(std::move(compiled)), device_(std::move(device)),
+      writer_(compiled_.plan, device_->capabilities(), program_), known_(most_known_bytes)
 {
     compile_expressions();
-    find_placement();
+    find_placement(calls);
 }
 
 void Executable::compile_expressions()
 {
-    for (const plan::PlanValue& v : compiled_.plan.values) elements_.push_back(program_.add(v.elements));
-    for (const plan::PlanLaunch& l : compiled_.plan.launches) {
-        LaunchSlots& s = slots_.emplace_back();
-        for (const Dim& d : l.ints) s.ints.push_back(program_.add(d));
-        for (const ops::Scalar& f : l.floats) s.factors.push_back(program_.add(f.factor));
-        for (const plan::PlanOperand& o : l.operands) s.offsets.push_back(program_.add(o.offset));
-        s.groups = program_.add(l.groups);
+    const auto slots = [this](const std::vector<Dim>& dims) {
+        std::vector<shape::Slot> out;
+        for (const Dim& d : dims) out.push_back(program_.add(d));
+        return out;
+    };
+    for (std::uint32_t i = 0; i < compiled_.plan.values.size(); ++i) {
+        const plan::PlanValue& v = compiled_.plan.values[i];
+        elements_.push_back(program_.add(v.elements));
+        if (v.place == Place::output) outputs_.push_back({i});
+        if (v.place == Place::temporary) temporaries_.push_back(i);
     }
     for (const plan::Result& r : compiled_.results) {
-        for (const Dim& d : r.view.layout.strides) program_.add(d);
-        program_.add(r.view.layout.offset);
+        const graph::Strided& l = r.view.layout;
+        results_.push_back({slots(l.sizes), slots(l.strides), program_.add(l.offset)});
     }
 }
 
-void Executable::find_placement()
+void Executable::find_placement(Calls calls)
 {
     std::vector<std::uint64_t> bytes(compiled_.plan.values.size(), 0);
     std::vector<std::int64_t> values;
@@ -67,7 +63,8 @@ void Executable::find_placement()
                        size_of(compiled_.plan.values[i].dtype);
     } catch (const Error&) { // the typical size is not legal here: the order is then by lifetimes
     }
-    placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes);
+    placement_ =
+        std::make_unique<plan::Placement>(compiled_.plan, bytes, calls == Calls::many ? many_tries : 0);
 }
 
 Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) const
@@ -81,35 +78,43 @@ Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) co
     s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
     // Values without elements have an address too: a driver may load from it ahead of the loop that does not run.
     if (s.arena == 0 && !placement_->order().empty()) s.arena = plan::arena_alignment;
+    s.block = writer_.fill(s.values);
     return s;
 }
 
-const Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols)
+Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols)
 {
     last_ = symbols;
-    std::vector<std::int64_t> sizes = symbols;
-    for (std::size_t i : counters_) sizes[i] = 0;
-    auto found = known_.find(sizes);
-    if (found == known_.end()) {
-        if (known_.size() >= most_known_sizes) known_.clear();
-        found = known_.emplace(std::move(sizes), sized(symbols)).first;
+    key_ = symbols;
+    for (std::size_t i : counters_) key_[i] = 0;
+    Sized* s = known_.find(key_);
+    if (!s) {
+        Sized fresh = sized(symbols);
+        bytes_placed_ += fresh.arena;
+        const std::size_t bytes = fresh.block.bytes() + 8 * (fresh.values.size() + 2 * fresh.bytes.size());
+        s = &known_.add(key_, std::move(fresh), bytes);
     } else if (!counters_.empty()) {
-        program_.evaluate(symbols, found->second.values);
+        program_.evaluate(counted_, symbols, s->values);
+        writer_.write_counters(s->block, s->values);
     }
-    provide_arena(found->second);
-    return found->second;
+    last_sized_ = s;
+    provide_arena(*s);
+    return *s;
 }
 
 void Executable::set_counters(const std::vector<std::uint32_t>& ids)
 {
     for (std::size_t i = 0; i < symbols().size(); ++i)
         if (std::find(ids.begin(), ids.end(), symbols()[i]) != ids.end()) counters_.push_back(i);
+    counted_ = program_.depending_on(counters_);
+    writer_.set_counters(counted_);
 }
 
 // The arena grows to the largest size asked for.  A range of up to a window never crosses a window's edge
 // (device.hpp); a larger arena is placed around the edges once its address is known.
 void Executable::provide_arena(Sized& s)
 {
+    if (arena_ && arena_->address == s.base && arena_->bytes >= s.arena) return;
     const std::uint64_t window = device_->capabilities().window_bytes;
     for (std::uint64_t need = s.arena; need > 0;) {
         if (!arena_ || arena_->bytes < need) {
@@ -123,82 +128,43 @@ void Executable::provide_arena(Sized& s)
     }
 }
 
-std::vector<Operand> Executable::addresses(const Sized& s, const Call& call, Outcome& outcome)
+// New outputs, and everything that is not where the last call at these sizes had it.
+Executable::Outcome Executable::place(Sized& s, const Call& call)
 {
-    const auto& values = compiled_.plan.values;
-    std::vector<Operand> out(values.size());
-    outcome.outputs.resize(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i].place == Place::external) out[i] = call.externals[values[i].slot];
-        else if (values[i].place == Place::output) {
-            outcome.outputs[i] = device_->allocate(std::max<std::uint64_t>(s.bytes[i], 16));
-            out[i] = {outcome.outputs[i]->address, s.bytes[i]};
-        } else if (arena_) out[i] = {arena_->address + s.offsets[i], s.bytes[i]};
+    Outcome outcome;
+    outcome.outputs.reserve(outputs_.size());
+    for (const Output& o : outputs_) {
+        const std::uint64_t bytes = s.bytes[o.value], some = std::max<std::uint64_t>(bytes, 16);
+        outcome.outputs.push_back(o.readable && bytes <= small_output ? device_->allocate_readable(some)
+                                                                      : device_->allocate(some));
+        writer_.place(s.block, s.values, o.value, {outcome.outputs.back()->address, bytes});
     }
-    return out;
-}
-
-bool Executable::in_texel_reach(const Operand& o) const
-{
-    const device::Capabilities& c = device_->capabilities();
-    if (o.bytes == 0) return true;
-    if (o.address < c.slab_address || o.address + o.bytes > c.slab_address + c.slab_bytes) return false;
-    const std::uint64_t first = o.address - c.slab_address;
-    return first / c.window_bytes == (first + o.bytes - 1) / c.window_bytes;
-}
-
-bool Executable::enabled(std::size_t launch, const std::vector<Operand>& values) const
-{
-    const plan::PlanLaunch& l = compiled_.plan.launches[launch];
-    if (l.fallback_of != plan::no_launch) return !enabled(l.fallback_of, values);
-    if (!l.texels) return true;
-    return std::all_of(l.operands.begin(), l.operands.end(), [&](const plan::PlanOperand& o) {
-        return o.absent || in_texel_reach(values[o.value]);
-    });
-}
-
-std::map<const graph::HostScalar*, double> Executable::ask() const
-{
-    std::map<const graph::HostScalar*, double> numbers;
-    for (const plan::PlanLaunch& l : compiled_.plan.launches)
-        for (const ops::Scalar& f : l.floats)
-            if (f.source && !numbers.count(f.source.get())) numbers[f.source.get()] = f.source->value();
-    return numbers;
-}
-
-double Executable::number(const ops::Scalar& scalar, shape::Slot factor, const Sized& s,
-                          const Call& call) const
-{
-    double v = scalar.constant;
-    if (scalar.source) v *= call.numbers.at(scalar.source.get());
-    return v * static_cast<double>(s.values[factor]);
-}
-
-void Executable::write(device::Recording& recording, std::uint32_t at, std::size_t launch, const Sized& s,
-                       const Call& call, const std::vector<Operand>& values, bool on)
-{
-    const plan::PlanLaunch& l = compiled_.plan.launches[launch];
-    const LaunchSlots& slots = slots_[launch];
-    operands_.clear();
-    floats_.clear();
-    ints_.clear();
-    for (std::size_t i = 0; i < l.operands.size(); ++i) {
-        const plan::PlanOperand& o = l.operands[i];
-        if (o.absent) {
-            operands_.push_back({});
-            continue;
-        }
-        Operand v = values[o.value];
-        const auto skipped = static_cast<std::uint64_t>(s.values[slots.offsets[i]]) * size_of(o.dtype);
-        if (v.bytes > skipped) operands_.push_back({v.address + skipped, v.bytes - skipped});
-        else operands_.push_back({v.address, 0}); // an empty view, wherever it begins
+    for (std::size_t slot = 0; slot < compiled_.external.size(); ++slot)
+        writer_.place(s.block, s.values, compiled_.external[slot], call.externals[slot]);
+    if (arena_ && s.base != arena_->address) {
+        s.base = arena_->address;
+        for (const std::uint32_t v : temporaries_)
+            writer_.place(s.block, s.values, v, {s.base + s.offsets[v], s.bytes[v]});
     }
-    for (std::size_t i = 0; i < l.floats.size(); ++i)
-        floats_.push_back(number(l.floats[i], slots.factors[i], s, call));
-    for (shape::Slot i : slots.ints) ints_.push_back(as_int(s.values[i], l));
-    const auto groups =
-        on ? static_cast<std::uint64_t>(std::max<std::int64_t>(s.values[slots.groups], 0)) : 0;
-    recording.set(at, {operands_, floats_, ints_, groups});
+    return outcome;
+}
+
+std::size_t Executable::output_at(std::uint32_t value) const
+{
+    const auto at =
+        std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.value == value; });
+    return static_cast<std::size_t>(at - outputs_.begin());
+}
+
+const std::shared_ptr<device::Memory>& Executable::output(const Outcome& outcome, std::uint32_t value) const
+{
+    return outcome.outputs[output_at(value)];
+}
+
+void Executable::make_readable(std::size_t result)
+{
+    const std::uint32_t value = compiled_.results[result].view.value;
+    if (compiled_.plan.values[value].place == Place::output) outputs_[output_at(value)].readable = true;
 }
 
 device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) const
@@ -222,63 +188,74 @@ void Executable::record(std::uint32_t slots, bool timestamps)
 
 Executable::Outcome Executable::replay(const Call& call)
 {
-    const Sized& s = at(call.symbols);
-    Outcome outcome;
-    const std::vector<Operand> values = addresses(s, call, outcome);
+    Sized& s = at(call.symbols);
+    Outcome outcome = place(s, call);
+    writer_.write_numbers(s.block, s.values, call.numbers);
     if (compiled_.plan.launches.empty()) return outcome;
-    if constexpr (debug_build) verify(s, values);
+    if constexpr (debug_build) verify(s);
     recording_->begin();
     for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i)
-        write(*recording_, i, i, s, call, values, enabled(i, values));
+        recording_->set(i, writer_.arguments(s.block, i));
     outcome.ticket = recording_->submit();
     return outcome;
 }
 
 Executable::Outcome Executable::run_once(const Call& call)
 {
-    const Sized& s = at(call.symbols);
-    Outcome outcome;
-    const std::vector<Operand> values = addresses(s, call, outcome);
-    if constexpr (debug_build) verify(s, values);
+    Sized& s = at(call.symbols);
+    Outcome outcome = place(s, call);
+    writer_.write_numbers(s.block, s.values, call.numbers);
+    if constexpr (debug_build) verify(s);
     std::vector<device::LaunchDeclaration> launches;
-    std::vector<std::size_t> which;
+    std::vector<device::LaunchArguments> arguments;
     for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i) {
-        if (s.values[slots_[i].groups] <= 0 || !enabled(i, values)) continue;
+        const device::LaunchArguments a = writer_.arguments(s.block, i);
+        if (a.groups == 0) continue;
         launches.push_back(declaration(compiled_.plan.launches[i]));
-        which.push_back(i);
+        arguments.push_back(a);
     }
     if (!launches.empty()) {
         const auto recording = device_->record(launches, {.slots = 1, .warm_up = false, .one_shot = true});
         recording->begin();
-        for (std::uint32_t i = 0; i < which.size(); ++i)
-            write(*recording, i, which[i], s, call, values, true);
+        for (std::uint32_t i = 0; i < arguments.size(); ++i) recording->set(i, arguments[i]);
         outcome.ticket = recording->submit();
     }
     arena_.reset(); // work submitted later may reuse it at once
     return outcome;
 }
 
-void Executable::verify(const Sized& s, const std::vector<Operand>& values) const
+Executable::Places Executable::places(const Sized& s) const
 {
-    std::vector<plan::Range> ranges;
-    std::vector<bool> runs;
-    for (const Operand& o : values) ranges.push_back({o.address, o.address + o.bytes});
+    Places out;
+    for (const Operand& o : s.block.places) out.ranges.push_back({o.address, o.address + o.bytes});
     for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i)
-        runs.push_back(s.values[slots_[i].groups] > 0 && enabled(i, values));
-    if (const auto faults = plan::find_hazards(compiled_.plan, ranges, runs); !faults.empty())
+        out.enabled.push_back(writer_.arguments(s.block, i).groups > 0);
+    return out;
+}
+
+Executable::Places Executable::places(const Call& call)
+{
+    Sized& s = at(call.symbols);
+    place(s, call);
+    return places(s);
+}
+
+void Executable::verify(const Sized& s) const
+{
+    const Places p = places(s);
+    if (const auto faults = plan::find_hazards(compiled_.plan, p.ranges, p.enabled); !faults.empty())
         detail::fail(ErrorKind::internal, "plan", "The plan has a hazard: ", faults.front(), ".");
 }
 
-Executable::Layout Executable::layout(const Call& call)
+Executable::Layout Executable::result_layout(std::size_t result) const
 {
-    const Sized& s = at(call.symbols);
-    Outcome outcome;
-    const std::vector<Operand> values = addresses(s, call, outcome);
-    Layout out;
-    for (const Operand& o : values) out.ranges.push_back({o.address, o.address + o.bytes});
-    for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i)
-        out.enabled.push_back(s.values[slots_[i].groups] > 0 && enabled(i, values));
-    return out;
+    const auto values = [this](const std::vector<shape::Slot>& slots) {
+        std::vector<std::int64_t> out;
+        for (const shape::Slot s : slots) out.push_back(last_sized_->values[s]);
+        return out;
+    };
+    const ResultSlots& r = results_[result];
+    return {values(r.sizes), values(r.strides), last_sized_->values[r.offset]};
 }
 
 std::int64_t Executable::evaluated(const Dim& d) const

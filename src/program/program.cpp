@@ -20,7 +20,7 @@ namespace {
 device::Operand operand_of(const Value& v)
 {
     const Stored& s = Stored::of(v);
-    return {s.memory->address, program::bytes_of(v.type())};
+    return {s.memory->address, s.bytes};
 }
 
 } // namespace
@@ -118,10 +118,9 @@ Value Program::Impl::state_value(const State& s) const
     if (v.node->evaluator != context)
         detail::fail(ErrorKind::device, "program", "A tensor that the program uses is now on (",
                      v.node->evaluator->name(), ") but the program is for (", context->name(), ").");
-    context->evaluate({&v, 1});
+    if (!v.node->materialised()) context->evaluate({&v, 1});
     if (!s.assigned) return context->row_major(v);
-    if (!program::is_row_major(Stored::of(v), v.type()))
-        v = context->replaced(v, context->row_major(v), s.cell);
+    if (!Stored::of(v).row_major) v = context->replaced(v, context->row_major(v), s.cell);
     const bool shared = v.node.use_count() > 1 || v.node->storage[v.index].use_count() > 1 ||
                         Stored::of(v).memory.use_count() > 1;
     if (shared) v = context->replaced(v, context->copy_of(v), s.cell);
@@ -163,14 +162,13 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
 {
     const ops::View& view = executable->compiled().results[result].view;
     const plan::PlanValue& value = executable->compiled().plan.values[view.value];
-    auto stored = std::make_shared<Stored>();
-    stored->memory =
-        value.place == plan::Place::external ? external[value.slot] : outcome.outputs[view.value];
-    Shape sizes;
-    for (const Dim& d : view.layout.sizes) sizes.push_back(executable->evaluated(d));
-    for (const Dim& d : view.layout.strides) stored->strides.push_back(executable->evaluated(d));
-    stored->offset = executable->evaluated(view.layout.offset);
-    return graph::leaf({view.dtype, sizes}, context, stored, false);
+    const program::Executable::Layout layout = executable->result_layout(result);
+    const auto& memory =
+        value.place == plan::Place::external ? external[value.slot] : executable->output(outcome, view.value);
+    const graph::TensorType type{view.dtype, Shape(layout.sizes.begin(), layout.sizes.end())};
+    const auto stored = std::make_shared<Stored>(type, memory, layout.strides, layout.offset);
+    if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
+    return graph::leaf(type, context, stored, false);
 }
 
 std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes)
@@ -189,6 +187,7 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
     for (const State& s : states) {
         state.push_back(state_value(s));
         if (s.assigned) written.push_back(Stored::of(state.back()).memory.get());
+        if (s.assigned) Stored::of(state.back()).written = 0;
     }
     for (const Tensor& t : inputs) input.push_back(input_value(t, written));
     std::vector<std::shared_ptr<device::Memory>> external;
@@ -200,7 +199,9 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
         external.push_back(Stored::of(v).memory);
     }
     Draw draw(*this, c.symbols);
+    const std::uint64_t placed = executable->bytes_placed();
     const program::Executable::Outcome outcome = executable->replay(c);
+    context->count_placed(executable->bytes_placed() - placed);
     draw.keep();
     hooks_run = 0;
 

@@ -178,9 +178,11 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     for (const plan::Request::External& e : request.externals) p->recorded.externals.push_back(e.value);
     p->recorded.results = request.results;
     p->recorded.assignments = request.assignments;
-    p->executable = std::make_unique<program::Executable>(plan::compile(request), p->context->device());
+    p->executable = std::make_unique<program::Executable>(plan::compile(request), p->context->device(),
+                                                           program::Executable::Calls::many);
     p->context->count_plan(p->executable->compiled().plan);
     place_symbols(*p);
+    for (const std::size_t i : p->outputs) p->executable->make_readable(i);
     p->executable->record(options.slots, options.timestamps);
     trace.keep();
     return Program(std::move(p));

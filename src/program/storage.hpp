@@ -9,9 +9,16 @@
 namespace reprise::program {
 
 struct Stored : graph::Storage {
-    std::shared_ptr<device::Memory> memory;
-    std::vector<std::int64_t> strides; // elements
-    std::int64_t offset = 0;           // elements
+    Stored(const graph::TensorType&, std::shared_ptr<device::Memory>, std::vector<std::int64_t> strides,
+           std::int64_t offset);
+
+    const std::shared_ptr<device::Memory> memory;
+    const std::vector<std::int64_t> strides; // elements
+    const std::int64_t offset;               // elements
+    const std::uint64_t bytes;               // of the elements, without gaps
+    const bool row_major;                    // without gaps, from the memory's start
+    // Of memory that the host sees: the ticket behind which the value stands there; 0: not known.
+    mutable device::Ticket written = 0;
 
     static const Stored& of(const graph::Value& v)
     {
@@ -19,10 +26,8 @@ struct Stored : graph::Storage {
     }
 };
 
-// Sizes of a value without symbols.
-std::vector<std::int64_t> sizes_of(const graph::TensorType&);
-std::int64_t count_of(const graph::TensorType&);
+// Of a value without symbols.
 std::uint64_t bytes_of(const graph::TensorType&);
-bool is_row_major(const Stored&, const graph::TensorType&); // without gaps, from the memory's start
+std::vector<std::int64_t> row_major_strides(const graph::TensorType&);
 
 } // namespace reprise::program

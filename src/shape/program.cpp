@@ -130,39 +130,69 @@ void DimProgram::check_symbols(std::span<const std::int64_t> symbol_values) cons
     }
 }
 
+inline bool DimProgram::run(const Instruction& i, const std::int64_t* symbol_values,
+                            const std::int64_t* value, std::int64_t& result)
+{
+    switch (i.op) {
+    case Op::constant: result = i.immediate; return true;
+    case Op::symbol: result = symbol_values[i.a]; return true;
+    case Op::scale: return !multiply_overflows(value[i.a], i.immediate, result);
+    case Op::offset: return !add_overflows(value[i.a], i.immediate, result);
+    case Op::add: return !add_overflows(value[i.a], value[i.b], result);
+    case Op::add_scaled:
+        return !multiply_overflows(value[i.b], i.immediate, result) &&
+               !add_overflows(value[i.a], result, result);
+    case Op::multiply: return !multiply_overflows(value[i.a], value[i.b], result);
+    case Op::shift: result = value[i.a] >> i.immediate; return true;
+    case Op::divide: floor_div_overflows(value[i.a], i.immediate, result); return true;
+    case Op::divide_by: return value[i.b] != 0 && !floor_div_overflows(value[i.a], value[i.b], result);
+    case Op::min: result = std::min(value[i.a], value[i.b]); return true;
+    case Op::max: result = std::max(value[i.a], value[i.b]); return true;
+    }
+    return false;
+}
+
 void DimProgram::evaluate(std::span<const std::int64_t> symbol_values,
                           std::vector<std::int64_t>& values) const
 {
     check_symbols(symbol_values);
     values.resize(code_.size());
-    std::int64_t* const value = values.data();
-    std::int64_t* next = value;
+    std::int64_t* next = values.data();
     for (const Instruction& i : code_) {
-        std::int64_t result = 0;
-        bool failed = false;
-        switch (i.op) {
-        case Op::constant: result = i.immediate; break;
-        case Op::symbol: result = symbol_values[i.a]; break;
-        case Op::scale: failed = multiply_overflows(value[i.a], i.immediate, result); break;
-        case Op::offset: failed = add_overflows(value[i.a], i.immediate, result); break;
-        case Op::add: failed = add_overflows(value[i.a], value[i.b], result); break;
-        case Op::add_scaled:
-            failed = multiply_overflows(value[i.b], i.immediate, result) ||
-                     add_overflows(value[i.a], result, result);
-            break;
-        case Op::multiply: failed = multiply_overflows(value[i.a], value[i.b], result); break;
-        case Op::shift: result = value[i.a] >> i.immediate; break;
-        case Op::divide: floor_div_overflows(value[i.a], i.immediate, result); break;
-        case Op::divide_by:
-            failed = value[i.b] == 0 || floor_div_overflows(value[i.a], value[i.b], result);
-            break;
-        case Op::min: result = std::min(value[i.a], value[i.b]); break;
-        case Op::max: result = std::max(value[i.a], value[i.b]); break;
-        }
-        if (failed) [[unlikely]]
+        if (!run(i, symbol_values.data(), values.data(), *next)) [[unlikely]]
             fail_at(i, symbol_values, values);
-        *next++ = result;
+        ++next;
     }
+}
+
+std::vector<Slot> DimProgram::depending_on(std::span<const std::size_t> positions) const
+{
+    std::vector<bool> depends(code_.size());
+    std::vector<Slot> slots;
+    for (Slot s = 0; s < code_.size(); ++s) {
+        const Instruction& i = code_[s];
+        switch (i.op) {
+        case Op::constant: break;
+        case Op::symbol:
+            depends[s] = std::find(positions.begin(), positions.end(), i.a) != positions.end();
+            break;
+        case Op::scale:
+        case Op::offset:
+        case Op::shift:
+        case Op::divide: depends[s] = depends[i.a]; break;
+        default: depends[s] = depends[i.a] || depends[i.b];
+        }
+        if (depends[s]) slots.push_back(s);
+    }
+    return slots;
+}
+
+void DimProgram::evaluate(std::span<const Slot> slots, std::span<const std::int64_t> symbol_values,
+                          std::vector<std::int64_t>& values) const
+{
+    for (const Slot s : slots)
+        if (!run(code_[s], symbol_values.data(), values.data(), values[s])) [[unlikely]]
+            fail_at(code_[s], symbol_values, values);
 }
 
 void DimProgram::fail_at(const Instruction& i, std::span<const std::int64_t> symbol_values,

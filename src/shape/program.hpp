@@ -29,6 +29,11 @@ public:
     // where a symbol's value is missing, below 0 or out of its range, where a divisor is 0 and where a value
     // exceeds 64 bits.
     void evaluate(std::span<const std::int64_t> symbol_values, std::vector<std::int64_t>& values) const;
+    // The slots that depend on a symbol at one of these positions, ...
+    std::vector<Slot> depending_on(std::span<const std::size_t> positions) const;
+    // ... and the values of those alone, where `values` holds all others.
+    void evaluate(std::span<const Slot>, std::span<const std::int64_t> symbol_values,
+                  std::vector<std::int64_t>& values) const;
 
 private:
     enum class Op : std::uint8_t {
@@ -61,6 +66,9 @@ private:
     Slot add_atom(const Atom&);
     Slot add_quotient(Slot numerator, std::int64_t divisor); // by a constant above 0
     void check_symbols(std::span<const std::int64_t> symbol_values) const;
+    // False where it has no value.
+    static bool run(const Instruction&, const std::int64_t* symbol_values, const std::int64_t* value,
+                    std::int64_t& result);
     [[noreturn]] void fail_at(const Instruction&, std::span<const std::int64_t> symbol_values,
                               const std::vector<std::int64_t>& values) const;
 
