@@ -33,10 +33,10 @@ std::vector<Case> cases()
 
 class Step : public testing::TestWithParam<Case> {
 protected:
-    using Layout = program::Executable::Layout;
+    using Places = program::Executable::Places;
 
     // Inputs and state lie in memory of their own, as they do in a call.
-    Layout at(std::int64_t size)
+    Places at(std::int64_t size)
     {
         program::Executable::Call call;
         const std::uint32_t batch_id = batch.symbols().at(0);
@@ -50,10 +50,10 @@ protected:
             held.push_back(test::inner(device).allocate(std::max<std::uint64_t>(bytes, 16)));
             call.externals.push_back({held.back()->address, bytes});
         }
-        return executable().layout(call);
+        return executable().places(call);
     }
     // First and last epoch of a value among the launches that run at these sizes.
-    std::pair<std::uint32_t, std::uint32_t> life(std::size_t value, const Layout& layout)
+    std::pair<std::uint32_t, std::uint32_t> life(std::size_t value, const Places& layout)
     {
         std::pair<std::uint32_t, std::uint32_t> out{plan().epochs, 0};
         for (std::size_t i = 0; i < plan().launches.size(); ++i)
@@ -81,21 +81,21 @@ INSTANTIATE_TEST_SUITE_P(Plans, Step, testing::ValuesIn(cases()), [](const auto&
 TEST_P(Step, HasNoHazardAtAnySize)
 {
     for (const std::int64_t size : batches) {
-        const Layout l = at(size);
+        const Places l = at(size);
         EXPECT_THAT(plan::find_hazards(plan(), l.ranges, l.enabled), IsEmpty()) << "batch " << size;
     }
 }
 
 TEST_P(Step, EachDeletedBarrierIsNoticed)
 {
-    std::vector<Layout> layouts;
+    std::vector<Places> layouts;
     for (const std::int64_t size : batches) layouts.push_back(at(size));
     ASSERT_GT(plan().epochs, 5u);
     for (std::uint32_t barrier = 1; barrier < plan().epochs; ++barrier) {
         plan::Plan without = plan();
         for (plan::PlanLaunch& l : without.launches)
             if (l.epoch >= barrier) --l.epoch;
-        const bool noticed = std::any_of(layouts.begin(), layouts.end(), [&](const Layout& l) {
+        const bool noticed = std::any_of(layouts.begin(), layouts.end(), [&](const Places& l) {
             return !plan::find_hazards(without, l.ranges, l.enabled).empty();
         });
         EXPECT_TRUE(noticed) << "the barrier before epoch " << barrier << " of\n" << plan::print(plan());
@@ -105,7 +105,7 @@ TEST_P(Step, EachDeletedBarrierIsNoticed)
 // Moves one temporary onto another that lives at the same time.
 TEST_P(Step, EachBadPlaceIsNoticed)
 {
-    const Layout good = at(16);
+    const Places good = at(16);
     int pairs = 0;
     const auto& values = plan().values;
     for (std::size_t i = 0; i < values.size(); ++i)

@@ -6,6 +6,7 @@
 
 #include <reprise/autograd.hpp>
 
+#include "device/registry.hpp"
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
 #include "support/training.hpp"
@@ -77,6 +78,76 @@ TEST(Call, TakesInputsThatAreNotContiguousOrPending)
                 ElementsAre(9, 9, 9, 9));
     EXPECT_THAT(p((base + 1).t()).to_vector<float>(), ElementsAre(2, 5, 3, 6, 4, 7));
     EXPECT_THAT(p(ones({1, 2})).to_vector<float>(), ElementsAre(1, 1));
+}
+
+void expect_results_read_while_later_calls_fly()
+{
+    const Variable total(zeros({1}), false);
+    const Program add = record(
+        [&](Tensor x) {
+            Variable t = total;
+            t.assign(t + x);
+            return t * 2;
+        },
+        {spec({1})}, {.slots = 3});
+    std::vector<Tensor> results;
+    for (int i = 0; i < 7; ++i) results.push_back(add(full({1}, i)));
+    for (int i = 0; i < 7; ++i)
+        EXPECT_EQ(results[static_cast<std::size_t>(i)].item<float>(), i * (i + 1)) << i;
+    EXPECT_EQ((results[2] + results[3]).item<float>(), 18); // the device reads them, too
+    EXPECT_EQ(add(results[1]).item<float>(), 46);
+    EXPECT_EQ(results[1].reshape({1, 1}).item<float>(), 2);
+}
+
+TEST(Call, SmallResultsAreReadWhileLaterCallsFly) { expect_results_read_while_later_calls_fly(); }
+
+TEST(Call, SmallResultsOfADeviceWithMemoryOfItsOwnToo)
+{
+    const std::string id = default_device().name();
+    device::reset(id);
+    {
+        const test::UseDevice use(test::open(device::open(id, {.imitate_discrete = true})));
+        device::reset(id);
+        expect_results_read_while_later_calls_fly();
+        const Program p = record([](Tensor x) { return x * 2; }, {spec({1})});
+        const Tensor x = ones({1});
+        x.eval();
+        const auto transfers = [] { return test::inner(default_device()).counters().transfers; };
+        const std::uint64_t before = transfers();
+        EXPECT_EQ(p(x).item<float>(), 2);
+        EXPECT_EQ(transfers(), before) << "it was copied to be read";
+    }
+}
+
+TEST(Call, AResultThatBecameStateIsReadAsItIsNow)
+{
+    Variable v(zeros({2}), false);
+    const Program one = record([](Tensor x) { return x + 1; }, {spec({2})});
+    const Program twice = record(
+        [&] {
+            Variable state = v;
+            state.assign(state * 2);
+        },
+        {});
+    v.assign(one(from_vector({0, 1})));
+    EXPECT_THAT(v.to_vector<float>(), ElementsAre(1, 2));
+    for (int i = 0; i < 5; ++i) twice.call({});
+    EXPECT_THAT(v.to_vector<float>(), ElementsAre(32, 64));
+}
+
+TEST(Call, BindsRowMajorInputsWhereTheyLie)
+{
+    const Program p = record([](Tensor x) { return x * 2; }, {spec({symbol("n"), 2})});
+    const Tensor whole = rand({64, 2}), computed = whole + 1, turned = rand({2, 64}).t();
+    for (const Tensor& t : {whole, computed, turned}) t.eval();
+    const auto replays = [&](const Tensor& x) {
+        const std::uint64_t before = stats().replays;
+        p(x);
+        return stats().replays - before;
+    };
+    EXPECT_EQ(replays(whole), 1u);
+    EXPECT_EQ(replays(computed), 1u);
+    EXPECT_EQ(replays(turned), 2u) << "a copy and the call";
 }
 
 TEST(Call, OneTensorMayComeTwice)

@@ -7,12 +7,43 @@ namespace reprise::test {
 
 using nn::make;
 
+namespace {
+
+std::shared_ptr<nn::Conv2d> convolution(std::int64_t in, std::int64_t out, std::int64_t kernel,
+                                        std::int64_t stride)
+{
+    return make<nn::Conv2d>(
+        in, out,
+        nn::Conv2dOptions{.kernel_size = kernel, .stride = stride, .padding = kernel / 2, .bias = false});
+}
+
+class Residual : public nn::Module {
+public:
+    Residual(std::int64_t in, std::int64_t out, std::int64_t stride)
+        : path_(convolution(in, out, 3, stride), make<nn::BatchNorm2d>(out), make<nn::ReLU>(),
+                convolution(out, out, 3, 1), make<nn::BatchNorm2d>(out))
+    {
+        register_module("path", path_);
+        if (in == out && stride == 1) return;
+        shortcut_.push_back(convolution(in, out, 1, stride));
+        shortcut_.push_back(make<nn::BatchNorm2d>(out));
+        register_module("shortcut", shortcut_);
+    }
+    Tensor forward(Tensor x) override { return relu(path_(x) + shortcut_(x)); }
+
+private:
+    nn::Sequential path_, shortcut_;
+};
+
+} // namespace
+
 const char* name_of(Net n)
 {
     switch (n) {
     case Net::mlp: return "mlp";
     case Net::cnn: return "cnn";
     case Net::normalised: return "normalised";
+    case Net::residual: return "residual";
     }
     return "?";
 }
@@ -47,6 +78,17 @@ Training::Training(Net kind, std::uint64_t seed)
         net.push_back(make<nn::Dropout>(0.25));
         net.push_back(make<nn::Flatten>());
         net.push_back(make<nn::Linear>(36, classes));
+        break;
+    case Net::residual:
+        example_ = {3, 8, 8};
+        net.push_back(convolution(3, 4, 3, 1));
+        net.push_back(make<nn::BatchNorm2d>(4));
+        net.push_back(make<nn::ReLU>());
+        net.push_back(make<Residual>(4, 4, 1));
+        net.push_back(make<Residual>(4, 6, 2));
+        net.push_back(make<Residual>(6, 8, 2));
+        net.push_back(make<nn::Flatten>());
+        net.push_back(make<nn::Linear>(32, classes));
         break;
     }
     net.state_dict(); // initial values are made here, from this seed

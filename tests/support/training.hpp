@@ -17,8 +17,10 @@ enum class Net {
     mlp,        // linear, relu, linear; SGD with momentum
     cnn,        // twice convolution, relu, pooling; linear; Adam
     normalised, // convolution, batch norm, relu, dropout, linear; SGD with momentum and weight decay
+    residual,   // ResNet-8 of few channels; SGD with momentum
 };
 inline const std::vector<Net> all_nets = {Net::mlp, Net::cnn, Net::normalised};
+inline const std::vector<Net> nets_with_residual = {Net::mlp, Net::cnn, Net::normalised, Net::residual};
 const char* name_of(Net);
 
 class Training {
