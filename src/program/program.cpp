@@ -15,16 +15,6 @@ namespace reprise {
 using graph::Value;
 using program::Stored;
 
-namespace {
-
-device::Operand operand_of(const Value& v)
-{
-    const Stored& s = Stored::of(v);
-    return {s.memory->address, s.bytes};
-}
-
-} // namespace
-
 void Program::Impl::check_count(std::size_t inputs, std::size_t sizes) const
 {
     if (inputs != signature.inputs().size())
@@ -85,14 +75,16 @@ void Program::Impl::run_hooks()
 }
 
 // In row-major memory that no state which this program writes lies in.
-Value Program::Impl::input_value(const Tensor& t, const std::vector<const device::Memory*>& written) const
+const Stored& Program::Impl::bind_input(const Tensor& t, const std::vector<const device::Memory*>& written,
+                                        std::vector<Value>& held) const
 {
-    const Value v = graph::read(t);
-    context->evaluate({&v, 1});
-    const Value whole = context->row_major(v);
-    const device::Memory* memory = Stored::of(whole).memory.get();
-    return std::find(written.begin(), written.end(), memory) == written.end() ? whole
-                                                                              : context->copy_of(whole);
+    held.push_back(graph::read(t));
+    context->evaluate({&held.back(), 1});
+    held.back() = context->row_major(held.back());
+    const device::Memory* memory = Stored::of(held.back()).memory.get();
+    if (std::find(written.begin(), written.end(), memory) != written.end())
+        held.back() = context->copy_of(held.back());
+    return Stored::of(held.back());
 }
 
 // A gradient that the program adds to may have been replaced or cleared since the last call.
@@ -110,21 +102,27 @@ void Program::Impl::find_grads()
     }
 }
 
-// State is bound in row-major memory.  What is assigned is written in place, so its memory must be its own: it is copied
-// first where a tensor, a view or a tape shares it.
-Value Program::Impl::state_value(const State& s) const
+// State is bound in row-major memory.  What is assigned is written in place, so its memory must be its own: it is
+// copied first where a tensor, a view or a tape shares it.  Nothing here counts references up: there is a lot of
+// state, and memory is slow enough without fences.
+const Stored& Program::Impl::bind_state(const State& s, std::vector<Value>& held) const
 {
     Value& v = s.cell->value;
     if (v.node->evaluator != context)
         detail::fail(ErrorKind::device, "program", "A tensor that the program uses is now on (",
                      v.node->evaluator->name(), ") but the program is for (", context->name(), ").");
     if (!v.node->materialised()) context->evaluate({&v, 1});
-    if (!s.assigned) return context->row_major(v);
-    if (!Stored::of(v).row_major) v = context->replaced(v, context->row_major(v), s.cell);
+    if (!Stored::of(v).row_major) {
+        held.push_back(context->row_major(v));
+        if (!s.assigned) return Stored::of(held.back());
+        v = context->replaced(v, held.back(), s.cell);
+        held.pop_back();
+    }
+    if (!s.assigned) return Stored::of(v);
     const bool shared = v.node.use_count() > 1 || v.node->storage[v.index].use_count() > 1 ||
                         Stored::of(v).memory.use_count() > 1;
     if (shared) v = context->replaced(v, context->copy_of(v), s.cell);
-    return v;
+    return Stored::of(v);
 }
 
 // Seeds and ordinals for one call; given back if it fails and nobody has drawn since.
@@ -158,13 +156,13 @@ private:
 };
 
 Value Program::Impl::result_value(std::size_t result, const program::Executable::Outcome& outcome,
-                                  const std::vector<std::shared_ptr<device::Memory>>& external)
+                                  const std::vector<const Stored*>& external)
 {
     const ops::View& view = executable->compiled().results[result].view;
     const plan::PlanValue& value = executable->compiled().plan.values[view.value];
     const program::Executable::Layout layout = executable->result_layout(result);
-    const auto& memory =
-        value.place == plan::Place::external ? external[value.slot] : executable->output(outcome, view.value);
+    const auto& memory = value.place == plan::Place::external ? external[value.slot]->memory
+                                                              : executable->output(outcome, view.value);
     const graph::TensorType type{view.dtype, Shape(layout.sizes.begin(), layout.sizes.end())};
     const auto stored = std::make_shared<Stored>(type, memory, layout.strides, layout.offset);
     if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
@@ -182,21 +180,21 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
 
     std::lock_guard lock(context->mutex());
     find_grads();
-    std::vector<Value> state, input; // held until the call is submitted
+    std::vector<Value> held; // until the call is submitted
+    std::vector<const Stored*> state, input, external;
     std::vector<const device::Memory*> written;
     for (const State& s : states) {
-        state.push_back(state_value(s));
-        if (s.assigned) written.push_back(Stored::of(state.back()).memory.get());
-        if (s.assigned) Stored::of(state.back()).written = 0;
+        state.push_back(&bind_state(s, held));
+        if (!s.assigned) continue;
+        written.push_back(state.back()->memory.get());
+        state.back()->written = 0;
     }
-    for (const Tensor& t : inputs) input.push_back(input_value(t, written));
-    std::vector<std::shared_ptr<device::Memory>> external;
+    for (const Tensor& t : inputs) input.push_back(&bind_input(t, written, held));
     for (const Binding& b : externals) {
-        const Value& v = b.source == Source::input   ? input[b.index]
-                         : b.source == Source::state ? state[b.index]
-                                                     : constants[b.index];
-        c.externals.push_back(operand_of(v));
-        external.push_back(Stored::of(v).memory);
+        external.push_back(b.source == Source::input   ? input[b.index]
+                           : b.source == Source::state ? state[b.index]
+                                                       : &Stored::of(constants[b.index]));
+        c.externals.push_back({external.back()->memory->address, external.back()->bytes});
     }
     Draw draw(*this, c.symbols);
     const std::uint64_t placed = executable->bytes_placed();

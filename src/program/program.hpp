@@ -9,6 +9,7 @@
 
 #include "program/executable.hpp"
 #include "program/signature.hpp"
+#include "program/storage.hpp"
 #include "program/trace.hpp"
 
 namespace reprise {
@@ -67,11 +68,12 @@ private:
     void check_input(std::size_t i, const graph::Value&) const;
     std::vector<std::int64_t> bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
     void run_hooks();
-    graph::Value input_value(const Tensor&, const std::vector<const device::Memory*>& written) const;
+    const program::Stored& bind_input(const Tensor&, const std::vector<const device::Memory*>& written,
+                                      std::vector<graph::Value>& held) const;
     void find_grads();
-    graph::Value state_value(const State&) const;
+    const program::Stored& bind_state(const State&, std::vector<graph::Value>& held) const;
     graph::Value result_value(std::size_t result, const program::Executable::Outcome&,
-                              const std::vector<std::shared_ptr<device::Memory>>& external);
+                              const std::vector<const program::Stored*>& external);
 };
 
 } // namespace reprise

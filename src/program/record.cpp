@@ -179,7 +179,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     p->recorded.results = request.results;
     p->recorded.assignments = request.assignments;
     p->executable = std::make_unique<program::Executable>(plan::compile(request), p->context->device(),
-                                                           program::Executable::Calls::many);
+                                                          program::Executable::Calls::many);
     p->context->count_plan(p->executable->compiled().plan);
     place_symbols(*p);
     for (const std::size_t i : p->outputs) p->executable->make_readable(i);
