@@ -88,9 +88,13 @@ public:
     virtual void begin() = 0; // waits until a slot is free
     virtual void set(std::uint32_t launch, const LaunchArguments&) = 0;
     virtual Ticket submit() = 0;
-    // Nanoseconds from the call's start at which each launch began, and last when the call ended, of the newest
-    // finished call; empty where there is none and without timestamps.
-    virtual std::vector<double> times() = 0;
+    // Of the newest finished call: nanoseconds from its start at which each launch began, and last when it ended;
+    // empty where there is none and without timestamps.
+    struct Times {
+        Ticket call = 0;
+        std::vector<double> begun{};
+    };
+    virtual Times times() = 0;
 };
 
 // An owned range of device memory, given back when destroyed.

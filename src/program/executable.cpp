@@ -84,7 +84,6 @@ Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) co
 
 Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols)
 {
-    last_ = symbols;
     key_ = symbols;
     for (std::size_t i : counters_) key_[i] = 0;
     Sized* s = known_.find(key_);
@@ -184,6 +183,7 @@ void Executable::record(std::uint32_t slots, bool timestamps)
     std::vector<device::LaunchDeclaration> launches;
     for (const plan::PlanLaunch& l : compiled_.plan.launches) launches.push_back(declaration(l));
     recording_ = device_->record(launches, {.slots = slots, .timestamps = timestamps});
+    most_timed_ = timestamps ? std::max<std::size_t>(slots, 1) : 0;
 }
 
 Executable::Outcome Executable::replay(const Call& call)
@@ -197,6 +197,10 @@ Executable::Outcome Executable::replay(const Call& call)
     for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i)
         recording_->set(i, writer_.arguments(s.block, i));
     outcome.ticket = recording_->submit();
+    if (most_timed_) {
+        timed_.push_back({outcome.ticket, call.symbols});
+        if (timed_.size() > most_timed_) timed_.pop_front();
+    }
     return outcome;
 }
 
@@ -258,13 +262,22 @@ Executable::Layout Executable::result_layout(std::size_t result) const
     return {values(r.sizes), values(r.strides), last_sized_->values[r.offset]};
 }
 
-std::int64_t Executable::evaluated(const Dim& d) const
+Executable::Times Executable::times() const
+{
+    if (!recording_) return {};
+    const device::Recording::Times t = recording_->times();
+    for (const Timed& call : timed_)
+        if (call.call == t.call && !t.begun.empty()) return {t.begun, call.symbols};
+    return {};
+}
+
+std::int64_t Executable::evaluated(const Dim& d, const std::vector<std::int64_t>& symbols) const
 {
     if (d.is_constant()) return d.value();
     const auto& ids = program_.symbols();
     return d.evaluate([&](std::uint32_t id) {
         for (std::size_t i = 0; i < ids.size(); ++i)
-            if (ids[i] == id) return last_[i];
+            if (ids[i] == id) return symbols[i];
         return std::int64_t{-1};
     });
 }

@@ -1,6 +1,7 @@
 // A plan made ready to run: its expressions compiled, its arena ordered, and a recording of it.  Eager
 // evaluation makes one for one use; a Program keeps one and calls it at any size.
 #pragma once
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -38,7 +39,12 @@ public:
     void make_readable(std::size_t result);
     // Records with all sizes open.
     void record(std::uint32_t slots, bool timestamps);
-    std::vector<double> times() const { return recording_ ? recording_->times() : std::vector<double>(); }
+    // Of the newest finished call: when each launch began, and last when all ended (device.hpp), and its sizes.
+    struct Times {
+        std::vector<double> begun;
+        std::vector<std::int64_t> symbols;
+    };
+    Times times() const;
     Outcome replay(const Call&);
     // Records what this call needs, submits it and forgets the recording.
     Outcome run_once(const Call&);
@@ -51,7 +57,8 @@ public:
         std::int64_t offset = 0;
     };
     Layout result_layout(std::size_t result) const;
-    std::int64_t evaluated(const Dim&) const;
+
+    std::int64_t evaluated(const Dim&, const std::vector<std::int64_t>& symbols) const;
 
     // Where each value would lie in this call, and which launches would run: what the hazard verifier asks
     // for.
@@ -118,7 +125,12 @@ private:
     std::vector<shape::Slot> counted_;  // what depends on them
     Recent<Sized> known_;               // by symbol values, counters left out
     std::vector<std::int64_t> key_;
-    std::vector<std::int64_t> last_; // symbol values
+    struct Timed {
+        device::Ticket call;
+        std::vector<std::int64_t> symbols;
+    };
+    std::deque<Timed> timed_; // calls whose times may be asked for
+    std::size_t most_timed_ = 0;
     const Sized* last_sized_ = nullptr;
     std::uint64_t bytes_placed_ = 0;
     std::shared_ptr<device::Memory> arena_;

@@ -84,16 +84,16 @@ std::vector<LaunchTime> Program::times() const
 {
     const plan::Plan& plan = plan_of(impl_);
     const program::Executable& executable = *impl_->executable;
-    const std::vector<double> begun = executable.times();
+    const auto [begun, symbols] = executable.times();
     if (begun.empty()) return {};
     std::vector<LaunchTime> out;
     for (std::size_t i = 0; i < plan.launches.size(); ++i) {
         const plan::PlanLaunch& l = plan.launches[i];
         LaunchTime& t = out.emplace_back(LaunchTime{.label = l.label, .begin = begun[i]});
-        t.flops = static_cast<double>(executable.evaluated(l.flops));
+        t.flops = static_cast<double>(executable.evaluated(l.flops, symbols));
         for (const plan::PlanOperand& o : l.operands)
             if (!o.absent)
-                t.bytes += static_cast<double>(executable.evaluated(plan.values[o.value].elements)) *
+                t.bytes += static_cast<double>(executable.evaluated(plan.values[o.value].elements, symbols)) *
                            static_cast<double>(size_of(plan.values[o.value].dtype));
     }
     std::stable_sort(out.begin(), out.end(),

@@ -107,7 +107,6 @@ TEST(Call, SmallResultsOfADeviceWithMemoryOfItsOwnToo)
     device::reset(id);
     {
         const test::UseDevice use(test::open(device::open(id, {.imitate_discrete = true})));
-        device::reset(id);
         expect_results_read_while_later_calls_fly();
         const Program p = record([](Tensor x) { return x * 2; }, {spec({1})});
         const Tensor x = ones({1});
@@ -117,6 +116,7 @@ TEST(Call, SmallResultsOfADeviceWithMemoryOfItsOwnToo)
         EXPECT_EQ(p(x).item<float>(), 2);
         EXPECT_EQ(transfers(), before) << "it was copied to be read";
     }
+    reset_device(id);
 }
 
 TEST(Call, AResultThatBecameStateIsReadAsItIsNow)
@@ -321,6 +321,40 @@ TEST(Call, SaysWhatEachLaunchTook)
     }
     const bool counted = default_device().name() != "reference" && !times.empty();
     EXPECT_EQ(flops >= 2 * 8 * 16 * 4, counted);
+}
+
+TEST(Call, TimesAreOfTheCallThatEndedLastAtItsSizes)
+{
+    const Program p = record([](Tensor x) { return sum(exp(x) * 2); }, {spec({symbol("n")})},
+                             {.slots = 3, .timestamps = true});
+    const auto bytes = [&] {
+        double sum = 0;
+        for (const LaunchTime& t : p.times()) sum += t.bytes;
+        return sum;
+    };
+    const std::vector<std::int64_t> sizes = {100000, 7, 50000, 1, 70000};
+    std::vector<Tensor> inputs;
+    std::vector<double> alone;
+    for (const std::int64_t n : sizes) {
+        inputs.push_back(ones({n}));
+        p(inputs.back()).eval();
+        default_device().synchronize();
+        alone.push_back(bytes());
+    }
+    if (p.times().empty()) return;                               // the device has no timestamps
+    for (std::size_t first = 0; first < sizes.size(); ++first) { // three in flight
+        for (std::size_t i = 0; i < 3; ++i) p(inputs[(first + i) % sizes.size()]);
+        const double in_flight = bytes(); // of one of those that were called
+        EXPECT_TRUE(in_flight == 0 || std::find(alone.begin(), alone.end(), in_flight) != alone.end());
+        default_device().synchronize();
+        EXPECT_EQ(bytes(), alone[(first + 2) % sizes.size()]);
+        double end = 0;
+        for (const LaunchTime& t : p.times()) {
+            EXPECT_GE(t.begin, end);
+            EXPECT_GE(t.end, t.begin);
+            end = t.end;
+        }
+    }
 }
 
 } // namespace

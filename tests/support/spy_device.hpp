@@ -68,7 +68,7 @@ private:
             }
             return to_->submit();
         }
-        std::vector<double> times() override { return to_->times(); }
+        Times times() override { return to_->times(); }
 
     private:
         SpyDevice& spy_;

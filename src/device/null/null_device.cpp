@@ -114,7 +114,7 @@ public:
         }
         return ++device_->submits_;
     }
-    std::vector<double> times() override { return {}; }
+    Times times() override { return {}; }
 
 private:
     std::shared_ptr<NullDevice> device_;

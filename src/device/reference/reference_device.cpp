@@ -120,7 +120,7 @@ public:
     }
     void set(std::uint32_t launch, const LaunchArguments&) override;
     Ticket submit() override;
-    std::vector<double> times() override { return times_; }
+    Times times() override { return {last_, times_}; }
 
 private:
     struct Call {
@@ -136,7 +136,8 @@ private:
     std::shared_ptr<ReferenceDevice> device_;
     std::vector<LaunchDeclaration> launches_;
     std::vector<Call> calls_;
-    std::vector<double> times_;
+    std::vector<double> times_; // of `last_`
+    Ticket last_ = 0;
     std::size_t set_ = 0;
     bool timed_;
 };
@@ -191,7 +192,7 @@ Ticket ReferenceRecording::submit()
         first = last;
     }
     stamp(launches_.size());
-    return ++device_->submits_;
+    return last_ = ++device_->submits_;
 }
 
 void ReferenceRecording::run(std::size_t launch)

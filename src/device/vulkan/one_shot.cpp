@@ -146,12 +146,12 @@ void OneShot::record_launches(VkCommandBuffer list, std::size_t first, std::size
     }
 }
 
-std::vector<double> OneShot::times()
+Recording::Times OneShot::times()
 {
     if (!resources_->timestamps || ticket_ == 0 || !context_->queue.done(ticket_)) {
         return {};
     }
-    return resources_->timestamps->launches(0);
+    return {ticket_, resources_->timestamps->launches(0)};
 }
 
 } // namespace reprise::device::vulkan

@@ -19,7 +19,7 @@ public:
     void begin() override;
     void set(std::uint32_t launch, const LaunchArguments&) override;
     Ticket submit() override; // a second time throws Error(state)
-    std::vector<double> times() override;
+    Times times() override;
 
 private:
     struct Resources : Retired {

@@ -183,7 +183,7 @@ Ticket Replay::submit(Slot& slot)
     return slot.ticket;
 }
 
-std::vector<double> Replay::times()
+Recording::Times Replay::times()
 {
     context_->device.health.require_alive("times");
     const Slot* newest = nullptr;
@@ -196,7 +196,8 @@ std::vector<double> Replay::times()
     if (!newest || launches_timed_ == 0) {
         return {};
     }
-    return resources_->timestamps->launches(static_cast<std::uint32_t>(newest - slots_.data()));
+    return {newest->ticket,
+            resources_->timestamps->launches(static_cast<std::uint32_t>(newest - slots_.data()))};
 }
 
 } // namespace reprise::device::vulkan
