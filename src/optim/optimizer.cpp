@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <unordered_set>
 
 #include <reprise/autograd.hpp>
@@ -25,6 +26,28 @@ Tensor number(std::function<double()> value, const Device& device)
 {
     return is_recording() ? host_scalar(std::move(value)) : full({}, value(), {.device = device});
 }
+
+// Numbers that follow from a count of steps.  Most parameters have made equally many, so the last ones are kept.
+class NumbersOfSteps {
+public:
+    NumbersOfSteps(std::function<double(std::size_t, std::int64_t)> f, std::size_t count)
+        : f_(std::move(f)), last_(count)
+    {}
+    double at(std::size_t n, std::int64_t step)
+    {
+        Last& last = last_[n];
+        if (last.step != step) last = {step, f_(n, step)};
+        return last.value;
+    }
+
+private:
+    struct Last {
+        std::int64_t step = -1;
+        double value = 0;
+    };
+    std::function<double(std::size_t, std::int64_t)> f_;
+    std::vector<Last> last_;
+};
 
 } // namespace
 
@@ -87,17 +110,21 @@ void Optimizer::step()
         std::shared_ptr<std::int64_t> step; // its number, of this call of step() alone
     };
     std::vector<Pending> pending;
+    std::optional<Device> before;
+    Tensor rate;
+    const auto of_steps = std::make_shared<NumbersOfSteps>(rule_.step_number, rule_.step_numbers);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const Tensor gradient = parameters_[i].grad();
         if (!gradient.defined()) continue;
         make_moments(i);
         const Device device = parameters_[i].device();
-        const Tensor rate = number([r = learning_rate_] { return *r; }, device);
+        if (before != device) rate = number([r = learning_rate_] { return *r; }, device);
+        before = device;
         // A program may hold several calls of step(): each has the number that the hook below gives it.
         auto step = std::make_shared<std::int64_t>(*states_[i].step + 1);
         std::vector<Tensor> numbers;
         for (std::size_t n = 0; n < rule_.step_numbers; ++n)
-            numbers.push_back(number([f = rule_.step_number, n, step] { return f(n, *step); }, device));
+            numbers.push_back(number([of_steps, n, step] { return of_steps->at(n, *step); }, device));
         const Update update{parameters_[i], gradient, states_[i].moments, rate, numbers};
         pending.push_back({i, updated(update), std::move(step)});
     }
