@@ -117,6 +117,34 @@ void add_dynamic(std::vector<OpInfo>& rows)
                                       dynamic_pad(ones({2, 3}), i32_of({0}), 4);
                                   },
                                   ErrorKind::shape, "[1]"}}});
+    rows.push_back(
+        {.name = "dynamic_gather",
+         .is_op = false,
+         .samples =
+             {{.what = "of rows, some outside",
+               .arguments = {arg({n(), 4, 3}), whole({n(), 5}, -2, 6)},
+               .call = two([](const Tensor& x, const Tensor& index) { return dynamic_gather(x, index); }),
+               .differentiable = false}, // NaN is no number to differentiate
+              {.what = "of rows",
+               .arguments = {arg({2, n() + 1, 4}), whole({2, 6}, 0, 0)},
+               .call = two([](const Tensor& x, const Tensor& index) { return dynamic_gather(x, index); })},
+              {.what = "equal indices",
+               .arguments = {arg({n(), 3, 2}), whole({n(), 7}, 0, 2)},
+               .call = two([](const Tensor& x, const Tensor& index) { return dynamic_gather(x, index); })},
+              {.what = "numbers of rows of two dimensions",
+               .arguments = {arg({2, n(), 5}), whole({2, n(), 3}, 0, 4)},
+               .call = two([](const Tensor& x, const Tensor& index) { return dynamic_gather(x, index); })},
+              {.what = "without rows",
+               .arguments = {arg({5, 2}), whole({n()}, 0, 4)},
+               .call =
+                   two([](const Tensor& x, const Tensor& index) { return dynamic_gather(x, index) * 2; })}},
+         .mistakes = {{"an index without dimensions",
+                       [] { dynamic_gather(ones({2}), full({}, 1, {.dtype = i32})); }, ErrorKind::shape,
+                       "at least one"},
+                      {"other rows", [] { dynamic_gather(ones({2, 3}), zeros({3, 1}, {.dtype = i32})); },
+                       ErrorKind::shape, "[3]"},
+                      {"indices of another dtype", [] { dynamic_gather(ones({2, 3}), zeros({2, 1})); },
+                       ErrorKind::dtype, "i32"}}});
 }
 
 } // namespace reprise::test

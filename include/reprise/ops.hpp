@@ -200,6 +200,10 @@ Tensor dynamic_slice(const Tensor& x, const Tensor& start, const Dim& length);
 // Rows of `size` elements in which each row of x begins at before[row], `value` around: x [B, T, C],
 // before [B] -> [B, size, C].  What would lie outside of the new row is dropped.
 Tensor dynamic_pad(const Tensor& x, const Tensor& before, const Dim& size, double value = 0);
+// The elements of each row that the indices name: x [B, T, C], index [B, M] -> [B, M, C]; without rows, x [T, C]
+// and index [M] -> [M, C].  x is of a floating dtype.  An index outside of the row gives NaN and no gradient.
+// Equal indices add their gradients up in the order of their positions.
+Tensor dynamic_gather(const Tensor& x, const Tensor& index);
 
 // ---- updates, one launch a parameter; not differentiable, used by optim:: ----
 // param, grad and the moments have one shape; the results are the new values.

@@ -165,4 +165,30 @@ Tensor dynamic_pad(const Tensor& x, const Tensor& before, const Dim& size, doubl
     return ops::shift(x, before, size, -1, ops::rounded_to(x.dtype(), value));
 }
 
+// The rows' elements one below the other: an index is a row of a matrix then, one outside of its row none of it.
+Tensor dynamic_gather(const Tensor& x, const Tensor& index)
+{
+    constexpr const char* op = "dynamic_gather";
+    const Shape sizes = x.shape(), given = index.shape();
+    if (given.empty())
+        detail::fail(ErrorKind::shape, op, "The index has no dimensions: give at least one, [M].");
+    const std::size_t along = given.size() - 1;
+    const Shape rows(given.begin(), given.end() - 1);
+    ops::check_rows(op, "indices", ops::type_of(x), {index.dtype(), rows});
+    const auto begin = sizes.begin() + static_cast<std::ptrdiff_t>(along);
+    const Dim outer = shape::element_count(Shape(sizes.begin(), begin)), size = sizes[along],
+              inner = shape::element_count(Shape(begin + 1, sizes.end()));
+    Tensor at = index;
+    if (along > 0) {
+        const Tensor first = ops::positions(x, outer, 0, 1) * ops::size_like(index, size);
+        Shape column = rows;
+        column.push_back(1);
+        const Tensor inside = logical_and(index >= 0, less(index, ops::size_like(index, size)));
+        at = where(inside, index + reshape(first, column), ops::value_like(index, -1));
+    }
+    Shape out = given;
+    out.insert(out.end(), begin + 1, sizes.end());
+    return reshape(embedding(reshape(at, {index.numel()}), reshape(x, {outer * size, inner})), out);
+}
+
 } // namespace reprise
