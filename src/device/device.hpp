@@ -73,6 +73,7 @@ struct LaunchDeclaration {
     std::uint32_t ints = 0;
     std::uint32_t epoch = 0; // not decreasing from launch to launch
     std::string label;       // for debuggers and timestamps
+    bool seldom = false; // has no groups in almost all calls, which then cost nothing for it; not warmed up
 };
 
 struct RecordingOptions {

@@ -173,6 +173,7 @@ device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) con
         d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
                              : o.use == ops::Use::write ? device::Access::write
                                                         : device::Access::read_write);
+    d.seldom = l.fallback_of != plan::no_launch; // tensors beyond the slab, or larger than a window
     d.floats = static_cast<std::uint32_t>(l.floats.size());
     d.ints = static_cast<std::uint32_t>(l.ints.size());
     return d;

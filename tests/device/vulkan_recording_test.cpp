@@ -100,6 +100,33 @@ TEST_P(VulkanRecording, NoGroupsDoNothing)
     }
 }
 
+TEST_P(VulkanRecording, SeldomLaunchesRunInTheCallsThatGiveThemGroups)
+{
+    std::vector<LaunchDeclaration> list{affine_launch(0), affine_launch(1), affine_launch(2),
+                                        affine_launch(3)};
+    list[1].seldom = list[3].seldom = true;
+    const auto memory = device_->allocate(256);
+    const auto recording = device_->record(list, {.slots = 2, .timestamps = true});
+    const std::vector<std::pair<bool, bool>> calls = {{false, false}, {true, false},  {false, false},
+                                                      {false, true},  {true, true},   {false, false},
+                                                      {false, true},  {false, false}, {true, false}};
+    for (const auto& [first, second] : calls) {
+        upload(*device_, memory->address, std::vector<float>(64, 1.0f));
+        recording->begin();
+        set_affine(*recording, 0, operand(*memory), 1, 1, 64);
+        set_affine(*recording, 1, operand(*memory), 10, 0, first ? 64 : 0);
+        set_affine(*recording, 2, operand(*memory), 1, 1, 64);
+        set_affine(*recording, 3, operand(*memory), 100, 0, second ? 64 : 0);
+        recording->submit();
+        const float want = ((first ? 20.0f : 2.0f) + 1) * (second ? 100.0f : 1.0f);
+        EXPECT_EQ(download<float>(*device_, memory->address, 64), std::vector<float>(64, want))
+            << first << second;
+        if (const auto times = recording->times(); !times.begun.empty()) {
+            EXPECT_EQ(times.begun.size(), list.size() + 1);
+        }
+    }
+}
+
 TEST_P(VulkanRecording, WarmUpHasNoEffect)
 {
     const auto memory = device_->allocate(256);

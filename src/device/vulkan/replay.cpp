@@ -37,7 +37,12 @@ Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclarati
         slots_[i].host = resources_->slots.host() + i * slot_bytes_;
         record_slot(i);
     }
-    record_segments(launches, pipelines);
+    for (const LaunchDeclaration& launch : launches) {
+        seldom_.push_back(launch.seldom);
+    }
+    usual_ = record_segments(launches, pipelines, false);
+    const bool any = std::find(seldom_.begin(), seldom_.end(), true) != seldom_.end();
+    segments_ = any ? record_segments(launches, pipelines, true) : usual_;
     lists_.reserve(segments_.size() + 2);
     if (options.warm_up) {
         warm_up();
@@ -96,9 +101,11 @@ void Replay::record_slot(std::uint32_t i)
     resources_->arena->end(slot.epilogue);
 }
 
-void Replay::record_segments(std::span<const LaunchDeclaration> launches,
-                             const std::vector<VkPipeline>& pipelines)
+std::vector<VkCommandBuffer> Replay::record_segments(std::span<const LaunchDeclaration> launches,
+                                                     const std::vector<VkPipeline>& pipelines,
+                                                     bool with_seldom)
 {
+    std::vector<VkCommandBuffer> lists;
     const LogicalDevice& device = context_->device;
     const VkBuffer block = resources_->block.buffer();
     const std::uint64_t block_offset = resources_->block.offset();
@@ -114,6 +121,9 @@ void Replay::record_segments(std::span<const LaunchDeclaration> launches,
             if (launches_timed_ > 0) {
                 resources_->timestamps->write_launch(list, i);
             }
+            if (launches[i].seldom && !with_seldom) {
+                continue;
+            }
             const Label label(device, list, launches[i].label);
             if (pipelines[i] != bound) {
                 bound = pipelines[i];
@@ -125,8 +135,9 @@ void Replay::record_segments(std::span<const LaunchDeclaration> launches,
             device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.grid_offset(i));
         }
         resources_->arena->end(list);
-        segments_.push_back(list);
+        lists.push_back(list);
     }
+    return lists;
 }
 
 void Replay::begin()
@@ -138,6 +149,7 @@ void Replay::begin()
     }
     current_ = next;
     set_ = 0;
+    runs_seldom_ = false;
     open_ = true;
 }
 
@@ -157,8 +169,16 @@ void Replay::set(std::uint32_t launch, const LaunchArguments& arguments)
     if (!open_) {
         reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
     }
-    parameters_.write(slots_[current_].host, launch, arguments, slab_, slab_bytes_);
     ++set_;
+    if (seldom_[launch]) {
+        bool& written = slots_[current_].holds_seldom;
+        runs_seldom_ = runs_seldom_ || arguments.groups > 0;
+        written = written || runs_seldom_;
+        if (!written) { // its record has no groups
+            return;
+        }
+    }
+    parameters_.write(slots_[current_].host, launch, arguments, slab_, slab_bytes_);
 }
 
 Ticket Replay::submit()
@@ -177,7 +197,8 @@ Ticket Replay::submit(Slot& slot)
 {
     lists_.clear();
     lists_.push_back(slot.prologue);
-    lists_.insert(lists_.end(), segments_.begin(), segments_.end());
+    const std::vector<VkCommandBuffer>& segments = runs_seldom_ ? segments_ : usual_;
+    lists_.insert(lists_.end(), segments.begin(), segments.end());
     lists_.push_back(slot.epilogue);
     slot.ticket = context_->submit(lists_, per_batch_);
     return slot.ticket;

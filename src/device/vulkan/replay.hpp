@@ -32,10 +32,12 @@ private:
         Ticket ticket = 0; // of its last call
         std::byte* host = nullptr;
         VkCommandBuffer prologue = VK_NULL_HANDLE, epilogue = VK_NULL_HANDLE;
+        bool holds_seldom = false; // a call has written records of seldom launches here
     };
 
     void record_slot(std::uint32_t slot);
-    void record_segments(std::span<const LaunchDeclaration>, const std::vector<VkPipeline>&);
+    std::vector<VkCommandBuffer> record_segments(std::span<const LaunchDeclaration>,
+                                                 const std::vector<VkPipeline>&, bool with_seldom);
     VkCommandBuffer open(VkCommandBufferUsageFlags);
     Ticket submit(Slot&);
     void warm_up();
@@ -45,13 +47,15 @@ private:
     Parameters parameters_;
     std::unique_ptr<Resources> resources_; // handed to the queue at the end
     std::vector<Slot> slots_;
-    std::vector<VkCommandBuffer> segments_;
-    std::vector<VkCommandBuffer> lists_; // scratch of submit()
+    std::vector<bool> seldom_;                      // by launch
+    std::vector<VkCommandBuffer> segments_, usual_; // all launches; all but the seldom ones
+    std::vector<VkCommandBuffer> lists_;            // scratch of submit()
     Address slab_ = 0;
     std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;
     std::uint32_t launches_timed_ = 0;
     std::uint32_t current_ = 0, set_ = 0; // launches set in this replay
     bool open_ = false;
+    bool runs_seldom_ = false; // this replay
     std::size_t per_batch_ = ~std::size_t{0};
     Ticket warmed_up_ = 0; // of the warm-up, which is no call
 };
