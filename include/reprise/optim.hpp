@@ -60,15 +60,12 @@ private:
     // The new values of the parameter and of its moments, in this order.
     virtual std::vector<Tensor> updated(const Update&) const = 0;
 
-    struct State { // of one parameter
-        std::shared_ptr<std::int64_t> step = std::make_shared<std::int64_t>(0);
-        std::vector<Variable> moments; // made at the first step
-    };
     void make_moments(std::size_t index);
     void check_entry(const std::string& name, const Tensor&) const;
 
     std::vector<Variable> parameters_;
-    std::vector<State> states_; // one for each parameter
+    std::vector<std::vector<Variable>> moments_;       // by parameter; made at its first step
+    std::shared_ptr<std::vector<std::int64_t>> steps_; // by parameter: made so far
     std::shared_ptr<double> learning_rate_;
     Rule rule_;
 };

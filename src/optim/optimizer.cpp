@@ -27,18 +27,22 @@ Tensor number(std::function<double()> value, const Device& device)
     return is_recording() ? host_scalar(std::move(value)) : full({}, value(), {.device = device});
 }
 
-// Numbers that follow from a count of steps.  Most parameters have made equally many, so the last ones are kept.
+// Of one call of Optimizer::step(), for the n-th parameter that has a gradient: the step's number, and what follows
+// from it.  Most parameters have made equally many steps, so the last numbers are kept.
 class NumbersOfSteps {
 public:
     NumbersOfSteps(std::function<double(std::size_t, std::int64_t)> f, std::size_t count)
         : f_(std::move(f)), last_(count)
     {}
-    double at(std::size_t n, std::int64_t step)
+    double at(std::size_t number, std::size_t parameter)
     {
-        Last& last = last_[n];
-        if (last.step != step) last = {step, f_(n, step)};
+        Last& last = last_[number];
+        const std::int64_t step = steps[parameter];
+        if (last.step != step) last = {step, f_(number, step)};
         return last.value;
     }
+
+    std::vector<std::int64_t> steps;
 
 private:
     struct Last {
@@ -52,7 +56,8 @@ private:
 } // namespace
 
 Optimizer::Optimizer(std::vector<Variable> parameters, double learning_rate, Rule rule)
-    : parameters_(std::move(parameters)), states_(parameters_.size()),
+    : parameters_(std::move(parameters)), moments_(parameters_.size()),
+      steps_(std::make_shared<std::vector<std::int64_t>>(parameters_.size())),
       learning_rate_(std::make_shared<double>(learning_rate)), rule_(std::move(rule))
 {
     if (parameters_.empty())
@@ -92,7 +97,7 @@ void Optimizer::zero_grad()
 
 void Optimizer::make_moments(std::size_t index)
 {
-    std::vector<Variable>& moments = states_[index].moments;
+    std::vector<Variable>& moments = moments_[index];
     if (moments.size() == rule_.moments.size()) return;
     const outside_recording here;
     std::vector<Variable> made;
@@ -107,12 +112,12 @@ void Optimizer::step()
     struct Pending {
         std::size_t index;
         std::vector<Tensor> values;
-        std::shared_ptr<std::int64_t> step; // its number, of this call of step() alone
     };
     std::vector<Pending> pending;
     std::optional<Device> before;
     Tensor rate;
-    const auto of_steps = std::make_shared<NumbersOfSteps>(rule_.step_number, rule_.step_numbers);
+    // A program may hold several calls of step(): each has the numbers that the hook below gives it.
+    const auto now = std::make_shared<NumbersOfSteps>(rule_.step_number, rule_.step_numbers);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const Tensor gradient = parameters_[i].grad();
         if (!gradient.defined()) continue;
@@ -120,19 +125,22 @@ void Optimizer::step()
         const Device device = parameters_[i].device();
         if (before != device) rate = number([r = learning_rate_] { return *r; }, device);
         before = device;
-        // A program may hold several calls of step(): each has the number that the hook below gives it.
-        auto step = std::make_shared<std::int64_t>(*states_[i].step + 1);
+        now->steps.push_back((*steps_)[i] + 1);
         std::vector<Tensor> numbers;
         for (std::size_t n = 0; n < rule_.step_numbers; ++n)
-            numbers.push_back(number([of_steps, n, step] { return of_steps->at(n, *step); }, device));
-        const Update update{parameters_[i], gradient, states_[i].moments, rate, numbers};
-        pending.push_back({i, updated(update), std::move(step)});
+            numbers.push_back(number([now, n, p = pending.size()] { return now->at(n, p); }, device));
+        const Update update{parameters_[i], gradient, moments_[i], rate, numbers};
+        pending.push_back({i, updated(update)});
     }
-    for (Pending& p : pending) {
-        State& state = states_[p.index];
-        on_each_call([count = state.step, step = p.step] { *step = ++*count; });
+    std::vector<std::size_t> indices;
+    for (const Pending& p : pending) indices.push_back(p.index);
+    on_each_call([steps = steps_, indices = std::move(indices), now] {
+        for (std::size_t p = 0; p < indices.size(); ++p) now->steps[p] = ++(*steps)[indices[p]];
+    });
+    for (const Pending& p : pending) {
         parameters_[p.index].assign(p.values[0]);
-        for (std::size_t m = 0; m < state.moments.size(); ++m) state.moments[m].assign(p.values[m + 1]);
+        for (std::size_t m = 0; m < moments_[p.index].size(); ++m)
+            moments_[p.index][m].assign(p.values[m + 1]);
     }
 }
 
@@ -142,14 +150,14 @@ StateDict Optimizer::state_dict() const
 {
     StateDict out;
     out.emplace("lr", from_vector(std::vector<float>{static_cast<float>(learning_rate())}));
-    for (std::size_t i = 0; i < states_.size(); ++i) {
-        const State& state = states_[i];
-        if (*state.step == 0) continue;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const std::int64_t step = (*steps_)[i];
+        if (step == 0) continue;
         const std::string prefix = std::to_string(i) + ".";
         out.emplace(prefix + "step",
-                    from_vector(std::vector<std::int32_t>{static_cast<std::int32_t>(*state.step)}, {1}));
-        for (std::size_t m = 0; m < state.moments.size(); ++m)
-            out.emplace(prefix + rule_.moments[m], state.moments[m].detach());
+                    from_vector(std::vector<std::int32_t>{static_cast<std::int32_t>(step)}, {1}));
+        for (std::size_t m = 0; m < moments_[i].size(); ++m)
+            out.emplace(prefix + rule_.moments[m], moments_[i][m].detach());
     }
     return out;
 }
@@ -239,10 +247,9 @@ void Optimizer::load_state_dict(const StateDict& values)
     }
     *learning_rate_ = values.at("lr").item<float>();
     for (std::size_t i = 0; i < parameters_.size(); ++i) { // programs hold these very cells and counts
-        State& state = states_[i];
         if (ready[i].step > 0) make_moments(i);
-        *state.step = ready[i].step;
-        for (std::size_t m = 0; m < state.moments.size(); ++m) state.moments[m].assign(ready[i].moments[m]);
+        (*steps_)[i] = ready[i].step;
+        for (std::size_t m = 0; m < moments_[i].size(); ++m) moments_[i][m].assign(ready[i].moments[m]);
     }
 }
 

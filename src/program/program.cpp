@@ -5,6 +5,7 @@
 
 #include <reprise/ops.hpp>
 
+#include "base/prefetch.hpp"
 #include "ops/random.hpp"
 #include "plan/pipeline.hpp"
 #include "program/storage.hpp"
@@ -79,8 +80,8 @@ const Stored& Program::Impl::bind_input(const Tensor& t, const std::vector<const
                                         std::vector<Value>& held) const
 {
     held.push_back(graph::read(t));
-    context->evaluate({&held.back(), 1});
-    held.back() = context->row_major(held.back());
+    if (!held.back().node->materialised()) context->evaluate({&held.back(), 1});
+    if (!Stored::of(held.back()).row_major) held.back() = context->row_major(held.back());
     const device::Memory* memory = Stored::of(held.back()).memory.get();
     if (std::find(written.begin(), written.end(), memory) != written.end())
         held.back() = context->copy_of(held.back());
@@ -100,6 +101,27 @@ void Program::Impl::find_grads()
         seen.push_back(grad.get());
         s.cell = grad;
     }
+}
+
+// State lies scattered, and cold where the cores have run a call meanwhile: waiting for one cache line after the other
+// would take most of a call.  What leads to a state's address is asked for level by level, all states side by side.
+void Program::Impl::prefetch_state() const
+{
+    for (const State& s : states) prefetch(&s.cell->value);
+    for (const State& s : states) {
+        const graph::Node* n = s.cell->value.node.get();
+        prefetch(n); // its use count lies before it
+        prefetch(&n->evaluator);
+        prefetch(&n->storage);
+    }
+    for (const State& s : states) prefetch(s.cell->value.node->storage.data() + s.cell->value.index);
+    for (const State& s : states)
+        if (const graph::Value& v = s.cell->value; v.node->materialised()) {
+            prefetch(&Stored::of(v));
+            prefetch(&Stored::of(v).row_major);
+        }
+    for (const State& s : states)
+        if (s.cell->value.node->materialised()) prefetch(Stored::of(s.cell->value).memory.get());
 }
 
 // State is bound in row-major memory.  What is assigned is written in place, so its memory must be its own: it is
@@ -180,6 +202,7 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
 
     std::lock_guard lock(context->mutex());
     find_grads();
+    prefetch_state();
     std::vector<Value> held; // until the call is submitted
     std::vector<const Stored*> state, input, external;
     std::vector<const device::Memory*> written;

@@ -71,6 +71,7 @@ private:
     const program::Stored& bind_input(const Tensor&, const std::vector<const device::Memory*>& written,
                                       std::vector<graph::Value>& held) const;
     void find_grads();
+    void prefetch_state() const;
     const program::Stored& bind_state(const State&, std::vector<graph::Value>& held) const;
     graph::Value result_value(std::size_t result, const program::Executable::Outcome&,
                               const std::vector<const program::Stored*>& external);

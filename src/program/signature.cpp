@@ -118,11 +118,11 @@ std::int64_t Signature::solved(const Size& s, std::int64_t found) const
     return rest / s.scale * divisor;
 }
 
-void Signature::give(std::size_t symbol, std::int64_t value, const std::string& where)
+template <class Where> void Signature::give(std::size_t symbol, std::int64_t value, const Where& where)
 {
     const std::string fault = symbols_[symbol]->fault(value);
     if (!fault.empty())
-        detail::fail(ErrorKind::shape, "program", "The size given by ", where,
+        detail::fail(ErrorKind::shape, "program", "The size given by ", where(),
                      " does not fit its symbol: ", fault);
     values_[symbol] = value;
 }
@@ -135,14 +135,15 @@ void Signature::give(const Size& s, std::int64_t found)
         detail::fail(ErrorKind::shape, "program", "The size (", symbols_[s.symbol]->name, ") is (",
                      values_[s.symbol], ") by an earlier input but (", value, ") by ", place(s),
                      ": give inputs of one size.");
-    give(s.symbol, value, place(s));
+    give(s.symbol, value, [&] { return place(s); });
 }
 
 const std::vector<std::int64_t>& Signature::bind(std::span<const Shape* const> inputs,
                                                  std::span<const std::int64_t> sizes)
 {
     values_.assign(symbols_.size(), unknown);
-    for (std::size_t i = 0; i < sizes.size(); ++i) give(i, sizes[i], "number (" + std::to_string(i) + ")");
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        give(i, sizes[i], [i] { return "number (" + std::to_string(i) + ")"; });
     bool evaluated = false;
     for (const Size& s : checks_) {
         const std::int64_t found = (*inputs[s.input])[s.dim].value();

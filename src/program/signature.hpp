@@ -52,7 +52,8 @@ private:
     std::size_t position(const shape::SymbolPtr&);
     void find_givers();
     void require_given(const Dim&) const;
-    void give(std::size_t symbol, std::int64_t value, const std::string& where);
+    template <class Where> // names what gives it, for errors
+    void give(std::size_t symbol, std::int64_t value, const Where&);
     void give(const Size&, std::int64_t found);
     std::int64_t solved(const Size&, std::int64_t found) const;
     std::string place(const Size&) const;
