@@ -2,6 +2,7 @@
 // values between them stay in registers.  One of the two moves to the other's place, which no launch between them may
 // notice.  The bits stay: each step is rounded to its value's dtype (kernels/fused_text.cpp).
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 
@@ -44,9 +45,13 @@ bool expand(Chain& c, const Shape& sizes)
     return true;
 }
 
-bool same(const std::optional<ops::Scalar>& a, const std::optional<ops::Scalar>& b)
+// Numbers of one dtype and of the same bits: -0 is another number than 0, and a step computes in its sources' dtype.
+bool same(const Chain::Input& a, const Chain::Input& b)
 {
-    return a && b && a->constant == b->constant && a->factor == b->factor && a->source == b->source;
+    return a.number && b.number && a.dtype == b.dtype && a.number->factor == b.number->factor &&
+           a.number->source == b.number->source &&
+           std::bit_cast<std::uint64_t>(a.number->constant) ==
+               std::bit_cast<std::uint64_t>(b.number->constant);
 }
 
 // `first`, then `second`, as one launch.
@@ -123,7 +128,7 @@ private:
     std::optional<Chain::Source> number(const Chain::Input& in)
     {
         for (std::uint32_t i = 0; i < out_.inputs.size(); ++i)
-            if (same(out_.inputs[i].number, in.number)) return Chain::Source{From::input, i};
+            if (same(out_.inputs[i], in)) return Chain::Source{From::input, i};
         return add(in);
     }
 

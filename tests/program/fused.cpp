@@ -91,6 +91,25 @@ TEST(Fused, RandomChainsOfAllDtypes)
                 seed);
 }
 
+// A chain takes equal numbers once: those of one dtype, and of equal bits.
+TEST(Fused, NumbersOfOneValueStayApart)
+{
+    const Dim n = symbol("n");
+    compare(
+        [](const Tensors& in) {
+            const Tensor &x = in[0], &y = in[1], &h = in[2], zero = x - x;
+            return Tensors{2.0 - y,
+                           2.0 - cast(y, f32) * 0.5,
+                           cast(y, f32) * 2.0,
+                           2.0 - h,
+                           1.0 / (zero + 0.0),
+                           1.0 / (zero * -0.0),
+                           1.0 / (-zero + -0.0),
+                           zero + 2.0};
+        },
+        {spec({n}), spec({n}, i32), spec({n}, f16)}, 3);
+}
+
 TEST(Fused, RandomChainsThatBroadcast)
 {
     const Dim n = symbol("n");
