@@ -23,7 +23,8 @@ int combine(int a, int b) { return a + b; }
 #define ELEMENT float
 #define VECTOR4 vec4
 #define Elements Floats
-#define IDENTITY 0.0
+#define IDENTITY (-0.0) // adds to every value without changing its bits
+#define EMPTY 0.0
 precise float combine(float a, float b) { return a + b; }
 precise vec4 combine(vec4 a, vec4 b) { return a + b; }
 #endif

@@ -1,6 +1,6 @@
 // Reductions over any dimensions of a strided tensor.  The including file defines
 //   ELEMENT, VECTOR4      float and vec4, or int and ivec4
-//   IDENTITY              of the operation
+//   IDENTITY              of the operation; EMPTY where nothing is reduced, if that is another
 //   combine(a, b)         on ELEMENT and on VECTOR4
 // and one of these, or none:
 //   ROWS                  4 neighbouring elements of one output lie in a texel (16 bytes)
@@ -14,7 +14,7 @@
 //             ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)).  An accumulator starts as the identity.
 //   partial   c of C = min(ceil(n / 256), 4096) takes blocks c, c + C, c + 2C, ... in order.
 //   output    the partials 16 by 16: sums of 16 in order, of 16 such sums in order, and these in order.
-// No sum is ever -0, as each starts at +0: adding an identity changes no bit, so one partial is its output.
+// An identity changes no bit of what it is combined with, so one partial is its output, and one element its sum.
 //
 //   operands   x, result: [C][outputs], which is the output where C = 1
 //   ints       n, outputs, C, sizes and strides of the kept dimensions, the same of the reduced ones;
@@ -30,6 +30,9 @@
 
 layout(local_size_x = 64) in;
 
+#ifndef EMPTY
+#define EMPTY IDENTITY
+#endif
 #define EACH_8(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 const uint BLOCK = 256u;
 
@@ -50,7 +53,7 @@ void main()
     const uint o = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (o >= outputs)
         return;
-    VALUE total = IDENTITY;
+    VALUE total = count == 0u ? EMPTY : IDENTITY;
     for (uint i = 0u; i < count; i += FAN * FAN) {
         VALUE middle = IDENTITY;
         const uint middle_end = min(i + FAN * FAN, count);
@@ -140,7 +143,7 @@ void main()
 #else
     const uint STEP = 1u;
 #endif
-    VALUE total = VALUE(IDENTITY);
+    VALUE total = VALUE(n == 0u ? EMPTY : IDENTITY);
     for (uint first = first_block * BLOCK; first < n; first += partials * BLOCK) {
         uint left = min(BLOCK, n - first);
         Walk w;

@@ -42,7 +42,7 @@ void reference(const ReferenceArguments& a)
             y.set_whole(y.offset(static_cast<std::int64_t>(o)), static_cast<std::int64_t>(sums[o]));
         return;
     }
-    std::vector<double> sums(outputs);
+    std::vector<double> sums(outputs, x.count() == 0 ? 0.0 : -0.0); // one element's sum has its bits
     for_each_reduced(
         x, dims, [&](std::int64_t o, std::int64_t at) { sums[static_cast<std::size_t>(o)] += x.get(at); });
     for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), sums[o]);

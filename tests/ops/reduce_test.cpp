@@ -148,10 +148,18 @@ TEST(Sum, OfNothingIsZero)
     EXPECT_THAT(mean(zeros({2, 0}), {1}).to_vector<float>(), Each(IsNan()));
 }
 
-TEST(Sum, NeverGivesMinusZero)
+// So that the sum of one element is that element, which eager code does not sum at all.
+TEST(Sum, StartsFromNothingThatChangesABit)
 {
-    EXPECT_FALSE(std::signbit(sum(full({5}, -0.0)).item<float>()));
-    EXPECT_FALSE(std::signbit(sum(full({1000}, -0.0)).item<float>()));
+    for (const std::int64_t n : {1, 5, 8, 32, 300, 1000, 70000}) {
+        EXPECT_TRUE(std::signbit(sum(full({n}, -0.0)).item<float>())) << n;
+        for (const float v : sum(full({n, 8}, -0.0), {0}).to_vector<float>())
+            EXPECT_TRUE(std::signbit(v)) << n;
+        for (const float v : sum(full({3, n}, -0.0), {1}).to_vector<float>())
+            EXPECT_TRUE(std::signbit(v)) << n;
+    }
+    EXPECT_FALSE(std::signbit(sum(zeros({0})).item<float>()));
+    for (const float v : sum(zeros({0, 8}), {0}).to_vector<float>()) EXPECT_FALSE(std::signbit(v));
 }
 
 TEST(Sum, OfIntegersWraps)
