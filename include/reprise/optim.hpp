@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,12 +61,17 @@ private:
     // The new values of the parameter and of its moments, in this order.
     virtual std::vector<Tensor> updated(const Update&) const = 0;
 
+    struct Steps { // programs on several threads may count
+        std::mutex mutex;
+        std::vector<std::int64_t> made; // by parameter
+    };
+    std::int64_t made(std::size_t index) const;
     void make_moments(std::size_t index);
     void check_entry(const std::string& name, const Tensor&) const;
 
     std::vector<Variable> parameters_;
-    std::vector<std::vector<Variable>> moments_;       // by parameter; made at its first step
-    std::shared_ptr<std::vector<std::int64_t>> steps_; // by parameter: made so far
+    std::vector<std::vector<Variable>> moments_; // by parameter; made at its first step
+    std::shared_ptr<Steps> steps_;
     std::shared_ptr<double> learning_rate_;
     Rule rule_;
 };

@@ -230,9 +230,10 @@ bool is_recording();
 // A number that a recorded program asks for anew at each call (a learning rate, a bias correction); in eager
 // code it is asked for now.  A tensor of one element, f32.
 Tensor host_scalar(std::function<double()> value);
-// Runs `f` now in eager code, and at the start of each call of the program that is being recorded.  A call
-// that fails and is tried again runs it once.
-void on_each_call(std::function<void()> f);
+// Runs `f` now in eager code, and at the start of each call of the program that is being recorded.  Where such a
+// call fails, `undo` takes back what `f` did; without it, the next call is taken for the same one tried again and
+// does not run `f` a second time.
+void on_each_call(std::function<void()> f, std::function<void()> undo = nullptr);
 // While it lives, what this thread does is not part of the program being recorded: for making state inside
 // it.
 class outside_recording {

@@ -56,10 +56,10 @@ private:
 } // namespace
 
 Optimizer::Optimizer(std::vector<Variable> parameters, double learning_rate, Rule rule)
-    : parameters_(std::move(parameters)), moments_(parameters_.size()),
-      steps_(std::make_shared<std::vector<std::int64_t>>(parameters_.size())),
+    : parameters_(std::move(parameters)), moments_(parameters_.size()), steps_(std::make_shared<Steps>()),
       learning_rate_(std::make_shared<double>(learning_rate)), rule_(std::move(rule))
 {
+    steps_->made.resize(parameters_.size());
     if (parameters_.empty())
         fail(ErrorKind::argument, rule_.op,
              "There are no parameters: give those of a module, net.parameters().");
@@ -95,6 +95,12 @@ void Optimizer::zero_grad()
     for (Variable& parameter : parameters_) parameter.zero_grad();
 }
 
+std::int64_t Optimizer::made(std::size_t index) const
+{
+    const std::lock_guard lock(steps_->mutex);
+    return steps_->made[index];
+}
+
 void Optimizer::make_moments(std::size_t index)
 {
     std::vector<Variable>& moments = moments_[index];
@@ -125,7 +131,7 @@ void Optimizer::step()
         const Device device = parameters_[i].device();
         if (before != device) rate = number([r = learning_rate_] { return *r; }, device);
         before = device;
-        now->steps.push_back((*steps_)[i] + 1);
+        now->steps.push_back(made(i) + 1);
         std::vector<Tensor> numbers;
         for (std::size_t n = 0; n < rule_.step_numbers; ++n)
             numbers.push_back(number([now, n, p = pending.size()] { return now->at(n, p); }, device));
@@ -134,9 +140,16 @@ void Optimizer::step()
     }
     std::vector<std::size_t> indices;
     for (const Pending& p : pending) indices.push_back(p.index);
-    on_each_call([steps = steps_, indices = std::move(indices), now] {
-        for (std::size_t p = 0; p < indices.size(); ++p) now->steps[p] = ++(*steps)[indices[p]];
-    });
+    const auto shared = std::make_shared<const std::vector<std::size_t>>(std::move(indices));
+    on_each_call(
+        [steps = steps_, shared, now] {
+            const std::lock_guard lock(steps->mutex);
+            for (std::size_t p = 0; p < shared->size(); ++p) now->steps[p] = ++steps->made[(*shared)[p]];
+        },
+        [steps = steps_, shared] {
+            const std::lock_guard lock(steps->mutex);
+            for (const std::size_t i : *shared) --steps->made[i];
+        });
     for (const Pending& p : pending) {
         parameters_[p.index].assign(p.values[0]);
         for (std::size_t m = 0; m < moments_[p.index].size(); ++m)
@@ -151,7 +164,7 @@ StateDict Optimizer::state_dict() const
     StateDict out;
     out.emplace("lr", from_vector(std::vector<float>{static_cast<float>(learning_rate())}));
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        const std::int64_t step = (*steps_)[i];
+        const std::int64_t step = made(i);
         if (step == 0) continue;
         const std::string prefix = std::to_string(i) + ".";
         out.emplace(prefix + "step",
@@ -248,7 +261,10 @@ void Optimizer::load_state_dict(const StateDict& values)
     *learning_rate_ = values.at("lr").item<float>();
     for (std::size_t i = 0; i < parameters_.size(); ++i) { // programs hold these very cells and counts
         if (ready[i].step > 0) make_moments(i);
-        (*steps_)[i] = ready[i].step;
+        {
+            const std::lock_guard lock(steps_->mutex);
+            steps_->made[i] = ready[i].step;
+        }
         for (std::size_t m = 0; m < moments_[i].size(); ++m) moments_[i][m].assign(ready[i].moments[m]);
     }
 }

@@ -69,7 +69,7 @@ private:
         auto& known = scalars_[scalar.get()];
         if (known) return known;
         const auto number = std::make_shared<double>(0);
-        trace_.on_each_call([scalar, number] { *number = scalar->value(); });
+        trace_.on_each_call({[scalar, number] { *number = scalar->value(); }, [] {}});
         return known = std::make_shared<graph::HostScalar>(graph::HostScalar{[number] { return *number; }});
     }
 

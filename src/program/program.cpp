@@ -66,14 +66,58 @@ std::vector<std::int64_t> Program::Impl::bind_sizes(const std::vector<Tensor>& i
     return executable_symbols(signature.bind(shapes, numbers));
 }
 
-// Each hook once a call: where a call failed, the next one is that call again and goes on behind what has run.
-void Program::Impl::run_hooks()
-{
-    while (hooks_run < hooks.size()) {
-        hooks[hooks_run]();
-        ++hooks_run;
+// Each hook once a call.  Where the call fails, what can be is taken back, the newest first; the rest has run for the
+// next call, which is that call again.
+class Program::Impl::Hooks {
+public:
+    explicit Hooks(Impl& p) : p_(p) { p.hooks_run.resize(p.hooks.size()); }
+    ~Hooks()
+    {
+        for (std::size_t i = p_.hooks.size(); i-- > 0;) {
+            if (kept_) p_.hooks_run[i] = false;
+            if (!p_.hooks_run[i] || !p_.hooks[i].undo) continue;
+            p_.hooks[i].undo();
+            p_.hooks_run[i] = false;
+        }
     }
-}
+    Hooks(const Hooks&) = delete;
+    Hooks& operator=(const Hooks&) = delete;
+
+    void run()
+    {
+        for (std::size_t i = 0; i < p_.hooks.size(); ++i) {
+            if (p_.hooks_run[i]) continue;
+            p_.hooks[i].run();
+            p_.hooks_run[i] = true;
+        }
+    }
+    void keep() { kept_ = true; }
+
+private:
+    Impl& p_;
+    bool kept_ = false;
+};
+
+// User code that a call runs must not call the program again: it would wait for itself.
+class Calling {
+public:
+    Calling(std::mutex& mutex, std::atomic<std::thread::id>& caller) : caller_(caller)
+    {
+        if (caller == std::this_thread::get_id())
+            detail::fail(ErrorKind::state, "program",
+                         "A hook or host scalar of the program calls the program "
+                         "itself: call it before or after.");
+        lock_ = std::unique_lock(mutex);
+        caller_ = std::this_thread::get_id();
+    }
+    ~Calling() { caller_ = std::thread::id(); }
+    Calling(const Calling&) = delete;
+    Calling& operator=(const Calling&) = delete;
+
+private:
+    std::atomic<std::thread::id>& caller_;
+    std::unique_lock<std::mutex> lock_;
+};
 
 // In row-major memory that no state which this program writes lies in.
 const Stored& Program::Impl::bind_input(const Tensor& t, const std::vector<const device::Memory*>& written,
@@ -193,11 +237,13 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
 
 std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes)
 {
-    std::lock_guard one_call(mutex);
+    const Calling one_call(mutex, caller);
     program::Suspend outside;
     program::Executable::Call c;
     c.symbols = bind_sizes(inputs, sizes);
-    run_hooks(); // user code, as the host scalars are: before anything is bound, and without the device's lock
+    Hooks of_call(*this);
+    of_call
+        .run(); // user code, as the host scalars are: before anything is bound, and without the device's lock
     c.numbers = executable->ask();
 
     std::lock_guard lock(context->mutex());
@@ -224,7 +270,7 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
     const program::Executable::Outcome outcome = executable->replay(c);
     context->count_placed(executable->bytes_placed() - placed);
     draw.keep();
-    hooks_run = 0;
+    of_call.keep();
 
     std::vector<Tensor> out;
     for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome, external)));

@@ -1,8 +1,10 @@
 // What a Program holds: the executable, how inputs bind to symbols, which cells are its state.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include <reprise/program.hpp>
@@ -21,8 +23,9 @@ struct Program::Impl {
     std::vector<std::size_t>
         symbol_places; // of the signature's symbols among the executable's, or `not_asked`
     static constexpr std::size_t not_asked = static_cast<std::size_t>(-1);
-    std::vector<std::function<void()>> hooks;
-    std::size_t hooks_run = 0; // of a call that failed: the next one is that call again and goes on from here
+    std::vector<program::Trace::Hook> hooks;
+    std::vector<bool>
+        hooks_run; // of a call that failed, those without an undo: the next one is that call again
 
     enum class Source : std::uint8_t { input, state, constant };
     struct Binding {
@@ -53,7 +56,8 @@ struct Program::Impl {
         std::vector<graph::Value> externals, results;
         std::vector<plan::Request::Assignment> assignments;
     } recorded;
-    std::mutex mutex; // of calls: one at a time
+    std::mutex mutex;                    // of calls: one at a time
+    std::atomic<std::thread::id> caller; // whose call runs
 
     std::vector<Tensor> call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
     // The same as a part of the recording that is under way (inline.cpp).
@@ -67,7 +71,7 @@ private:
     void check_count(std::size_t inputs, std::size_t sizes) const;
     void check_input(std::size_t i, const graph::Value&) const;
     std::vector<std::int64_t> bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
-    void run_hooks();
+    class Hooks;
     const program::Stored& bind_input(const Tensor&, const std::vector<const device::Memory*>& written,
                                       std::vector<graph::Value>& held) const;
     void find_grads();

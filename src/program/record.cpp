@@ -164,6 +164,11 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         std::vector<Tensor> inputs;
         for (const Spec& s : specs) {
             p->context->accept("record", s.dtype, true);
+            for (const Dim& d : s.shape)
+                if (d.is_constant() && d.value() < 0)
+                    detail::fail(ErrorKind::argument, "record", "The spec of input (", inputs.size(),
+                                 ") has the size (", d,
+                                 "): a size that each call chooses is a symbol, as in symbol(\"batch\").");
             placeholders.push_back(graph::leaf({s.dtype, s.shape}, p->context, nullptr, false));
             inputs.push_back(graph::make_tensor(placeholders.back()));
         }
@@ -190,9 +195,10 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
 
 bool is_recording() { return graph::current_tracer() != nullptr; }
 
-void on_each_call(std::function<void()> f)
+void on_each_call(std::function<void()> f, std::function<void()> undo)
 {
-    if (auto* trace = dynamic_cast<Trace*>(graph::current_tracer())) trace->on_each_call(std::move(f));
+    if (auto* trace = dynamic_cast<Trace*>(graph::current_tracer()))
+        trace->on_each_call({std::move(f), std::move(undo)});
     else f();
 }
 

@@ -1,6 +1,7 @@
 #include "program/signature.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 #include <reprise/error.hpp>
@@ -14,7 +15,7 @@ using shape::SymbolPtr;
 
 namespace {
 
-constexpr std::int64_t unknown = -1;
+constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();
 
 } // namespace
 

@@ -83,6 +83,7 @@ std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
 std::vector<LaunchTime> Program::times() const
 {
     const plan::Plan& plan = plan_of(impl_);
+    const std::lock_guard lock(impl_->mutex); // calls change what is read here
     const program::Executable& executable = *impl_->executable;
     const auto [begun, symbols] = executable.times();
     if (begun.empty()) return {};

@@ -44,8 +44,11 @@ public:
         std::shared_ptr<graph::Cell> owner, value;
     };
     std::vector<Grad> grads() const;
-    void on_each_call(std::function<void()> f) { hooks_.push_back(std::move(f)); }
-    const std::vector<std::function<void()>>& hooks() const { return hooks_; }
+    struct Hook {
+        std::function<void()> run, undo; // undo: where the call failed; may be empty
+    };
+    void on_each_call(Hook hook) { hooks_.push_back(std::move(hook)); }
+    const std::vector<Hook>& hooks() const { return hooks_; }
     const graph::RandomState& random_symbols() const { return random_; }
     std::uint64_t random_ops() const { return random_ops_; }
     shape::GuardList& guards() { return guards_; }
@@ -61,7 +64,7 @@ private:
     std::vector<Grad> grads_;
     std::unordered_map<const graph::Cell*, std::size_t> grad_by_owner_;
     std::unordered_map<const graph::Cell*, std::shared_ptr<graph::Cell>> owner_by_grad_;
-    std::vector<std::function<void()>> hooks_;
+    std::vector<Hook> hooks_;
     graph::RandomState random_;
     std::uint64_t random_ops_ = 0;
     shape::GuardList guards_;

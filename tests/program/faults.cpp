@@ -109,6 +109,26 @@ TEST_P(OutOfMemory, InAnEagerStep)
     });
 }
 
+// What a call that failed has counted is taken back: a checkpoint that is loaded then, or eager code, goes on from the
+// state that the device has.
+TEST(OutOfMemory, TakesAnOptimizersStepsBack)
+{
+    const Disarm disarm;
+    Training t(Net::cnn); // with Adam
+    const Program p = t.recorded(symbol("batch"));
+    const auto [x, target] = t.batch(4, 1);
+    x.eval(), target.eval();
+    static_cast<void>(p(x, target));
+    const auto saved = t.optimizer->state_dict();
+    device_in_use().fail_next("submit", 1, Fault::out_of_memory);
+    EXPECT_THROW(p(x, target), Error);
+    device_in_use().clear_faults();
+    for (const auto& [name, value] : t.optimizer->state_dict())
+        EXPECT_EQ(test::bits(value), test::bits(saved.at(name))) << name;
+    static_cast<void>(p(x, target));
+    EXPECT_EQ(t.optimizer->state_dict().at("0.step").item<std::int32_t>(), 2);
+}
+
 TEST(MemoryLimit, IsAnErrorThatLeavesTheDeviceUsable)
 {
     const reprise::Device d = default_device();

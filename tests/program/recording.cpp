@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <reprise/autograd.hpp>
 #include <reprise/random.hpp>
 
@@ -263,6 +265,43 @@ TEST(OnEachCall, RunsBeforeTheNumbersAreAsked)
     EXPECT_EQ(count, 100);
     EXPECT_EQ(p(ones({1})).item<float>(), 101);
     EXPECT_EQ(p(ones({1})).item<float>(), 102);
+}
+
+TEST(OnEachCall, MustNotCallItsOwnProgram)
+{
+    Program p;
+    bool again = false;
+    p = record(
+        [&](Tensor x) {
+            on_each_call([&] {
+                if (again) p(ones({1}));
+            });
+            return x * 2;
+        },
+        {spec({1})});
+    again = true;
+    EXPECT_EQ(error_of([&] { return p(ones({1})); }).kind, ErrorKind::state);
+    again = false;
+    EXPECT_EQ(p(ones({1})).item<float>(), 2);
+}
+
+TEST(Record, ANegativeSizeOfASpecIsAnError)
+{
+    EXPECT_THAT(error_of([] {
+                    return record([](Tensor x) { return x; }, {spec({-1, 4})});
+                }).text,
+                testing::HasSubstr("symbol("));
+}
+
+// Eager code does not sum over one element, a program over a size that is 1 at a call does: the bits are its own.
+TEST(Record, TheSumOfOneElementHasItsBits)
+{
+    const Dim n = symbol("n"), m = symbol("m");
+    const Program p = record([](Tensor x) { return sum(x, {1}); }, {spec({n, m})});
+    const Tensor minus = p(from_vector(std::vector<float>{-0.0f, -0.0f}, {2, 1}));
+    for (const float v : minus.to_vector<float>()) EXPECT_TRUE(std::signbit(v));
+    for (const float v : p(zeros({2, 0})).to_vector<float>()) EXPECT_FALSE(std::signbit(v)) << "nothing is 0";
+    for (const float v : p(full({1, 300}, -0.0)).to_vector<float>()) EXPECT_TRUE(std::signbit(v));
 }
 
 TEST(OnEachCall, ABadInputRunsNothing)
