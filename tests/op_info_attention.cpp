@@ -116,8 +116,9 @@ void add_attention(std::vector<OpInfo>& rows)
                      attention("matrices", {arg({n(), 4}), arg({5, 4}), arg({5, 4})}, {}),
                      attention("broadcast", {arg({2, 1, n(), 4}), arg({3, n(), 4}), arg({1, n(), 4})}, {}),
                      attention("dropout", {heads, heads, heads}, {.dropout_p = 0.3, .is_causal = true}),
-                     attention("an added mask", {heads, heads, heads, arg({n(), n()})}, {}),
-                     attention("a mask of truth", {heads, heads, heads, truth({2, 1, n(), n()})}, {})},
+                     attention("an added mask", {heads, heads, heads, arg({n(), n()})}, {}, {0, 1, 3, 8}),
+                     attention("a mask of truth", {heads, heads, heads, truth({2, 1, n(), n()})}, {},
+                               {0, 1, 3, 8})},
          .mistakes =
              {{"features",
                [] {
@@ -131,6 +132,18 @@ void add_attention(std::vector<OpInfo>& rows)
                ErrorKind::shape, "(2) keys but (4) values"},
               {"vectors", [] { scaled_dot_product_attention(ones({3}), ones({3}), ones({3})); },
                ErrorKind::shape, "[3]"},
+              {"a mask of a larger batch",
+               [] {
+                   const Tensor x = ones({1, 2, 3});
+                   scaled_dot_product_attention(x, x, x, {.attn_mask = zeros({4, 2, 2})});
+               },
+               ErrorKind::shape, "does not broadcast"},
+              {"a mask of more queries",
+               [] {
+                   const Tensor x = ones({1, 3});
+                   scaled_dot_product_attention(x, x, x, {.attn_mask = zeros({2, 1})});
+               },
+               ErrorKind::shape, "does not broadcast"},
               {"two masks",
                [] {
                    const Tensor x = ones({3, 3});

@@ -68,6 +68,10 @@ void add_cat(std::vector<OpInfo>& rows)
                       .arguments = {arg({n(), 2, 4}), arg({n(), 3, 4})},
                       .call = call(1),
                       .sizes = {0, 1, 5, 40}},
+                     {.what = "vectors, one empty",
+                      .arguments = {arg({0}), arg({n()})},
+                      .call = call(0),
+                      .sizes = {0, 1, 5}},
                      {.what = "i32",
                       .arguments = {whole({n()}, -9, 9), whole({3}, -9, 9)},
                       .call = call(0),
@@ -176,7 +180,8 @@ void add_masks(std::vector<OpInfo>& rows)
                                  .arguments = {arg({2, n(), 5})},
                                  .call =
                                      [](const Inputs& in) {
-                                         return std::vector{tril(in[0]), tril(in[0], 1), tril(in[0], -2)};
+                                         return std::vector{tril(in[0]), tril(in[0], 1), tril(in[0], -2),
+                                                            tril(in[0], std::int64_t{1} << 40)};
                                      }}},
                     .mistakes = {{"a vector", [] { tril(ones({2})); }, ErrorKind::shape, "[2]"}}});
     rows.push_back({.name = "triu",

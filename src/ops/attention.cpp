@@ -1,5 +1,6 @@
 // Attention in four steps: scores, softmax of scaled and masked scores, dropout, values.  Scores lie in rows of a
 // multiple of 4 elements, zero beyond the keys, so that any number of keys has the kernels of whole texels.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -262,9 +263,10 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOpt
 Tensor masked_weights(const Tensor& q, const Tensor& k, const Tensor& mask, double scale)
 {
     const Tensor all = matmul(q, matrix_transposed(k)) * scale;
+    shape::require_broadcastable("scaled_dot_product_attention", mask.shape(), all.shape());
     constexpr double inf = std::numeric_limits<double>::infinity();
     const Tensor scores = mask.dtype() == boolean ? where(mask, all, number_like(all, -inf)) : all + mask;
-    const Tensor hidden = amax(scores, {-1}, true) == number_like(all, -inf), zero = number_like(all, 0);
+    const Tensor hidden = sum(scores != number_like(all, -inf), {-1}, true) == 0, zero = number_like(all, 0);
     return where(hidden, zero, softmax(where(hidden, zero, scores), -1));
 }
 
@@ -314,7 +316,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     };
     const Tensor q = widened(query), k = widened(key), v = widened(value);
     const double scale =
-        options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(q.size(-1).value()));
+        options.scale ? *options.scale
+                      : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(q.size(-1).value(), 1)));
     Tensor weights;
     if (options.attn_mask.defined()) weights = ops::masked_weights(q, k, options.attn_mask, scale);
     else

@@ -1,4 +1,5 @@
 // cat: tensors one behind the other along one dimension; stack: along a new one.
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -102,10 +103,14 @@ void reference(const ReferenceArguments& a)
 }
 
 // PyTorch's exception: an empty vector joins tensors of any shape.
-bool is_nothing(const Tensor& t)
+std::vector<Tensor> parts_of(const std::vector<Tensor>& tensors)
 {
-    const Shape sizes = t.shape();
-    return sizes.size() == 1 && sizes[0] == Dim(0);
+    const auto is_vector = [](const Tensor& t) { return t.shape().size() == 1; };
+    if (std::all_of(tensors.begin(), tensors.end(), is_vector)) return tensors;
+    std::vector<Tensor> parts;
+    for (const Tensor& t : tensors)
+        if (!is_vector(t) || t.shape()[0] != Dim(0)) parts.push_back(t);
+    return parts;
 }
 
 } // namespace
@@ -117,10 +122,7 @@ const Op cat_op{.name = "cat", .infer = infer, .vjp = vjp, .lower = lower, .refe
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim)
 {
     if (tensors.empty()) detail::fail(ErrorKind::argument, "cat", "There are no tensors to join.");
-    std::vector<Tensor> parts;
-    for (const Tensor& t : tensors)
-        if (!ops::is_nothing(t)) parts.push_back(t);
-    if (parts.empty()) return tensors[0];
+    std::vector<Tensor> parts = ops::parts_of(tensors);
     const Shape first = parts[0].shape();
     const DType dtype = parts[0].dtype();
     const std::size_t d = shape::normalize_dim("cat", dim, first.size());

@@ -39,9 +39,14 @@ void check_rows(const char* op, const char* what, const TensorType& x, const Ten
         shape::require_equal(op, rows.shape[d], x.shape[d], sentence);
 }
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+const char* name_of_shift(const Attributes& a)
 {
-    check_rows(op.name, "starts", in[0], in[1]);
+    return a.integer("sign") > 0 ? "dynamic_slice" : "dynamic_pad";
+}
+
+std::vector<TensorType> infer(const Op&, std::span<const TensorType> in, const Attributes& a)
+{
+    check_rows(name_of_shift(a), "starts", in[0], in[1]);
     TensorType t = in[0];
     t.shape[in[1].shape.size()] = a.get<Dim>("length");
     return {t};
@@ -152,7 +157,8 @@ Tensor dynamic_mask(const Tensor& x, std::int64_t dim, const Dim& length, double
 {
     const std::size_t along = shape::normalize_dim("dynamic_mask", dim, x.shape().size());
     const Tensor at = ops::positions(x, x.shape()[along], along, x.shape().size());
-    return where(less(at, ops::size_like(at, length)), x, ops::value_like(x, value));
+    const Dim kept = max(min(length, x.shape()[along]), 0);
+    return where(less(at, ops::size_like(at, kept)), x, ops::value_like(x, value));
 }
 
 Tensor dynamic_slice(const Tensor& x, const Tensor& start, const Dim& length)

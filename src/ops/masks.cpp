@@ -1,4 +1,6 @@
 // Parts of a tensor by masks, made of other ops.
+#include <algorithm>
+
 #include <reprise/ops.hpp>
 
 #include "ops/reference.hpp"
@@ -7,6 +9,13 @@
 namespace reprise {
 
 namespace {
+
+// Beyond these no matrix has diagonals; sums with a row's number stay in 32 bits.
+std::int64_t clamped(std::int64_t diagonal)
+{
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    return std::clamp(diagonal, -most, most);
+}
 
 // Whether column - row is at most the diagonal, for the last two dimensions.
 Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
@@ -30,12 +39,12 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value)
 
 Tensor tril(const Tensor& x, std::int64_t diagonal)
 {
-    return where(is_below("tril", x, diagonal), x, ops::number_like(x, 0));
+    return where(is_below("tril", x, clamped(diagonal)), x, ops::number_like(x, 0));
 }
 
 Tensor triu(const Tensor& x, std::int64_t diagonal)
 {
-    return where(is_below("triu", x, diagonal - 1), ops::number_like(x, 0), x);
+    return where(is_below("triu", x, clamped(diagonal) - 1), ops::number_like(x, 0), x);
 }
 
 } // namespace reprise

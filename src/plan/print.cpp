@@ -54,6 +54,20 @@ std::string print(const Plan& plan)
     return out.str();
 }
 
+namespace {
+
+std::string escaped(const std::string& text)
+{
+    std::string out;
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+} // namespace
+
 std::string print_dot(const Plan& plan)
 {
     std::ostringstream out;
@@ -61,14 +75,14 @@ std::string print_dot(const Plan& plan)
     for (std::size_t i = 0; i < plan.values.size(); ++i) {
         const PlanValue& v = plan.values[i];
         if (v.first > v.last) continue;
-        out << "  v" << i << " [shape=ellipse, label=\"" << v.name << "\\n"
-            << name_of(v.dtype) << " x " << v.elements << '"'
+        out << "  v" << i << " [shape=ellipse, label=\"" << escaped(v.name) << "\\n"
+            << name_of(v.dtype) << " x " << escaped(v.elements.text()) << '"'
             << (v.place == Place::temporary ? "" : ", style=filled, fillcolor=lightgray") << "];\n";
     }
     for (std::size_t k = 0; k < plan.launches.size(); ++k) {
         const PlanLaunch& l = plan.launches[k];
-        out << "  l" << k << " [shape=box, label=\"" << l.label << "\\nepoch " << l.epoch << ", groups "
-            << l.groups << "\"];\n";
+        out << "  l" << k << " [shape=box, label=\"" << escaped(l.label) << "\\nepoch " << l.epoch
+            << ", groups " << escaped(l.groups.text()) << "\"];\n";
         for (const PlanOperand& o : l.operands) {
             if (o.absent) continue;
             if (o.use != ops::Use::write) out << "  v" << o.value << " -> l" << k << ";\n";

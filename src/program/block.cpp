@@ -33,7 +33,7 @@ BlockWriter::BlockWriter(const plan::Plan& plan, const device::Capabilities& cap
                              .groups = program.add(l.groups),
                              .texels = l.texels,
                              .words = l.words,
-                             .kernel = &l.kernel.name});
+                             .label = &l.label});
         if (l.fallback_of != plan::no_launch) launches_[l.fallback_of].fallback = i;
         add_operands(l, i, program, uses);
         add_floats(l, program);
@@ -92,7 +92,7 @@ std::int32_t BlockWriter::int_at(std::size_t i, Values values) const
     const Launch& launch = launches_[int_launches_[i]];
     const std::int64_t v = values[ints_[i]], limit = std::int64_t{1} << 31;
     if (v < -limit || v >= (launch.words ? 2 * limit : limit))
-        detail::fail(ErrorKind::unsupported, launch.kernel->c_str(), "A size or stride (", v,
+        detail::fail(ErrorKind::unsupported, launch.label->c_str(), "A size or stride (", v,
                      ") does not fit 32 bits: use smaller tensors.");
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(v));
 }

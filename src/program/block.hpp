@@ -50,7 +50,7 @@ private:
         shape::Slot groups = 0;
         std::uint32_t fallback = plan::no_launch; // of this one
         bool texels = false, words = false;
-        const std::string* kernel = nullptr;
+        const std::string* label = nullptr;
     };
     struct Use { // of a plan value
         std::size_t operand;
