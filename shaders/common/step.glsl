@@ -2,7 +2,7 @@
 // its own operands, floats and two ints (its first workgroup, its count of elements); all members' operands come first,
 // then all floats, then all ints.  The including file defines OPERANDS, FLOATS and NUMBERS_AT (of one member: counts,
 // and the operand of its first number) and, for loads and stores through the slab's views, TEXELS.  A workgroup makes
-// 1024 elements of one member.
+// 4096 elements of one member.
 layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint MEMBERS = 1;
@@ -10,7 +10,7 @@ layout(constant_id = 1) const uint IN_MEMORY = 0; // bit k: number k is in memor
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Operands { Operand v[]; };
 
-const uint ROUNDS = 4u; // texels that an invocation makes
+const uint ROUNDS = 16u; // texels that an invocation makes: finding its member costs as much as several
 
 uint member_int(uint m, uint k) { return uint(Ints(record).v[(4u * OPERANDS + FLOATS) * MEMBERS + 2u * m + k]); }
 

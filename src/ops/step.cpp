@@ -42,7 +42,7 @@ void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
                     .operands = {},
                     .floats = {},
                     .ints = {0, count},
-                    .groups = ceil_div(count, 1024),
+                    .groups = ceil_div(count, 4096),
                     .in_place = true,
                     .batches = true};
     for (const std::size_t i : step.tensors) {
