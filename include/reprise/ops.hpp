@@ -112,7 +112,8 @@ enum class Reduction { none, mean, sum };
 // Minus the log-probability of each target, [N, C] or [N, C, ...] with targets [N] or [N, ...]; mean divides
 // by their count.
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction = Reduction::mean);
-// logits [N, C] or [N, C, ...], target i32 [N] or [N, ...].  A target outside [0, C) gives NaN.
+// logits [N, C] or [N, C, ...], target i32 [N] or [N, ...].  A target outside [0, C) gives NaN.  There is
+// no ignore_index yet: give padded rows the target 0, take Reduction::none and weigh them with 0.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Reduction = Reduction::mean);
 // (input - target)^2, of one shape.
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean);
