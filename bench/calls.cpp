@@ -6,6 +6,7 @@
 #include <random>
 #include <tuple>
 
+#include "pairs.hpp"
 #include "workload.hpp"
 
 namespace bench {
@@ -24,13 +25,6 @@ double thread_seconds()
     timespec t{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-double median(std::vector<double> v)
-{
-    if (v.empty()) return 0;
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
 }
 
 Tensor data(const rp::Spec& spec)
@@ -72,9 +66,11 @@ public:
         std::vector<std::size_t> order(inputs_.size() - 1);
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
         std::shuffle(order.begin(), order.end(), std::mt19937(1));
-        for (std::size_t i : order) first(i);
-        for (int round = 0; round < rounds_; ++round)
-            for (std::size_t i : order) later(i);
+        for (std::size_t i :
+             order) { // the later calls at once, so that both see the machine as busy as it is
+            first(i);
+            for (int round = 0; round < rounds_; ++round) later(i);
+        }
 
         std::vector<double> seen, added, ratios;
         for (std::size_t i : order) {
@@ -84,6 +80,7 @@ public:
             ratios.push_back(first_time_[i] / median(time_[i]));
         }
         const auto launches = static_cast<double>(program_.launches());
+        const Pairs steady = against_eager();
         return {{"launches", launches},
                 {"record_s", record_},
                 {"seen_us", median(seen) * 1e6},
@@ -93,8 +90,9 @@ public:
                 {"unseen_adds_most_us", *std::max_element(added.begin(), added.end()) * 1e6},
                 {"first_over_later", median(ratios)},
                 {"first_over_later_most", *std::max_element(ratios.begin(), ratios.end())},
-                {"replay_ms", replayed() * 1e3},
-                {"eager_ms", device_.name() == "null" ? 0 : eager() * 1e3},
+                {"replay_ms", steady.a * 1e3},
+                {"eager_ms", steady.b * 1e3},
+                {"replay_over_eager", steady.ratio},
                 {"in_flight_ms", each(Read::none) * 1e3},
                 {"read_last_ms", each(Read::last) * 1e3},
                 {"read_own_ms", each(Read::own) * 1e3}};
@@ -118,12 +116,6 @@ private:
         cost_[i].push_back(cost);
         time_[i].push_back(time);
     }
-    double replayed()
-    {
-        std::vector<double> times;
-        for (int i = 0; i < rounds_; ++i) times.push_back(call(inputs_.back()).second);
-        return median(times);
-    }
     enum class Read { none, last, own }; // which call's loss, after each call
     double each(Read read)
     {
@@ -139,16 +131,16 @@ private:
         device_.synchronize();
         return wall(start) / calls;
     }
-    double eager()
+    // A call over the same function in eager code, at the largest size.
+    Pairs against_eager()
     {
-        std::vector<double> times;
-        for (int i = 0; i <= rounds_; ++i) {
-            const auto start = Clock::now();
+        const auto replayed = [this] { call(inputs_.back()); };
+        const auto eager = [this] {
             function_(inputs_.back())[0].eval();
             device_.synchronize();
-            if (i) times.push_back(wall(start));
-        }
-        return median(times);
+        };
+        return in_turn(replayed, device_.name() == "null" ? std::function<void()>(replayed) : eager,
+                       rounds_ * 2);
     }
 
     OpenStep step_;

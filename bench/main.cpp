@@ -160,7 +160,8 @@ int main(int argc, char** argv)
     std::vector<bench::Workload> all = bench::op_workloads();
     for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
     for (bench::Workload& w : bench::gpt_workloads()) all.push_back(std::move(w));
-    const std::vector<bench::Report> reports = bench::call_reports();
+    std::vector<bench::Report> reports = bench::call_reports();
+    for (bench::Report& r : bench::fusion_reports()) reports.push_back(std::move(r));
     try {
         if (list) {
             for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());

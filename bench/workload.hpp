@@ -55,6 +55,7 @@ std::vector<OpenStep> open_training_steps();
 std::vector<Workload> gpt_workloads();
 OpenStep open_gpt_step();
 std::vector<Report> call_reports();
+std::vector<Report> fusion_reports();
 
 inline reprise::RecordOptions recording; // what all workloads are recorded with
 

@@ -115,14 +115,18 @@ template <class R, class C, class... A> struct SignatureOf<R (C::*)(A...) const 
 // Of a generic one: as many tensors as it takes.
 template <class T, std::size_t> using Repeat = T;
 template <class F, std::size_t N = 0> struct GenericSignature {
-    static_assert(N <= 12,
-                  "record() takes functions with a known signature, or generic ones of up to 12 tensors");
     template <std::size_t... I> static auto of(std::index_sequence<I...>)
     {
-        if constexpr (std::is_invocable_v<F&, Repeat<Tensor, I>&...>)
+        if constexpr (std::is_invocable_v<F&, Repeat<Tensor, I>&...>) {
             return std::type_identity<Plain<std::invoke_result_t<F&, Repeat<Tensor, I>&...>>(
                 Repeat<Tensor, I>...)>{};
-        else return std::type_identity<typename GenericSignature<F, N + 1>::type>{};
+        } else if constexpr (N < 12) {
+            return std::type_identity<typename GenericSignature<F, N + 1>::type>{};
+        } else {
+            static_assert(std::is_void_v<F>, "record() takes functions with a known signature, "
+                                             "or generic ones of up to 12 tensors");
+            return std::type_identity<void()>{};
+        }
     }
     using type = typename decltype(of(std::make_index_sequence<N>{}))::type;
 };

@@ -11,8 +11,9 @@ std::uint64_t aligned(std::uint64_t bytes)
     return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
 }
 
-struct Range {
-    std::uint64_t from, to;
+struct Placed {
+    std::uint64_t from, to;    // bytes
+    std::uint32_t first, last; // epochs
 };
 
 } // namespace
@@ -24,39 +25,11 @@ Placement::Placement(const Plan& plan, std::span<const std::uint64_t> bytes, int
         live_.push_back({v.first, v.last});
         if (v.place == Place::temporary && v.first <= v.last) order_.push_back(i);
     }
-    find_overlaps();
-    keep_earlier(search(bytes, tries));
-}
-
-void Placement::find_overlaps()
-{
-    overlaps_.resize(live_.size());
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        const Live live = live_[order_[i]];
-        for (std::size_t k = 0; k < i; ++k) {
-            if (live.first > live_[order_[k]].last || live_[order_[k]].first > live.last) continue;
-            overlaps_[order_[i]].push_back(order_[k]);
-            overlaps_[order_[k]].push_back(order_[i]);
-        }
-    }
-}
-
-// Of the overlaps those that are placed earlier, lowest first: at other sizes they lie much the same, and little is
-// left to sort.
-void Placement::keep_earlier(const std::vector<std::uint64_t>& offsets)
-{
-    std::vector<std::size_t> position(live_.size());
-    for (std::size_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
-    for (const std::uint32_t v : order_) {
-        std::erase_if(overlaps_[v], [&](std::uint32_t o) { return position[o] > position[v]; });
-        std::sort(overlaps_[v].begin(), overlaps_[v].end(),
-                  [&](std::uint32_t a, std::uint32_t b) { return offsets[a] < offsets[b]; });
-    }
+    search(bytes, tries);
 }
 
 // The best of a few orders; and where that is above the bound, what lies topmost comes first in the next try.
-// Gives the offsets.
-std::vector<std::uint64_t> Placement::search(std::span<const std::uint64_t> bytes, int tries)
+void Placement::search(std::span<const std::uint64_t> bytes, int tries)
 {
     const std::uint64_t bound = lower_bound(bytes);
     const auto length = [&](std::uint32_t i) { return std::uint64_t{live_[i].last} - live_[i].first + 1; };
@@ -89,42 +62,40 @@ std::vector<std::uint64_t> Placement::search(std::span<const std::uint64_t> byte
         open = attempt();
     }
     order_ = std::move(best_order);
-    return best_offsets;
 }
 
 std::uint64_t Placement::fill(std::span<const std::uint64_t> bytes, std::uint64_t base, std::uint64_t window,
                               std::vector<std::uint64_t>& offsets) const
 {
-    std::vector<Range> placed(live_.size(), {0, 0}); // empty: not yet, or without elements
-    std::vector<Range> taken;                        // by those alive at the same time, lowest first
-    taken.resize(order_.size());
+    offsets.assign(live_.size(), 0);
+    std::vector<Placed> placed; // lowest first
+    placed.reserve(order_.size());
+    // Below the first window's edge nothing is divided: that takes longer than all else here.
+    const std::uint64_t edge = window ? window - base % window : ~std::uint64_t{0};
     std::uint64_t size = 0;
     for (const std::uint32_t v : order_) {
         const std::uint64_t n = aligned(bytes[v]);
         if (n == 0) continue;
-        std::size_t count = 0;
-        for (const std::uint32_t o : overlaps_[v]) {
-            const Range r = placed[o];
-            if (r.to == 0) continue;
-            std::size_t at = count++;
-            for (; at > 0 && taken[at - 1].from > r.from; --at) taken[at] = taken[at - 1];
-            taken[at] = r;
-        }
+        const Live live = live_[v];
         const auto fitted = [&](std::uint64_t at) { // behind a window's edge where it would cross one
-            if (!window || n > window) return at;
+            if (at + n <= edge || n > window) return at;
             const std::uint64_t first = base + at;
             return first / window == (first + n - 1) / window ? at : (first / window + 1) * window - base;
         };
         std::uint64_t at = fitted(0);
-        for (const Range& r : std::span(taken).first(count)) {
-            if (at + n <= r.from) break;
-            if (r.to > at) at = fitted(r.to);
+        for (const Placed& p : placed) {
+            // One branch that is seldom taken: most of what lies here is dead, or lies below.
+            if (!((p.to > at) & (p.first <= live.last) & (p.last >= live.first))) continue;
+            if (at + n <= p.from) break;
+            at = fitted(p.to);
         }
-        placed[v] = {at, at + n};
+        const auto above = std::find_if(placed.rbegin(), placed.rend(), [&](const Placed& p) {
+                               return p.from <= at;
+                           }).base();
+        placed.insert(above, {at, at + n, live.first, live.last});
+        offsets[v] = at;
         size = std::max(size, at + n);
     }
-    offsets.resize(live_.size());
-    for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = placed[i].from;
     return size;
 }
 

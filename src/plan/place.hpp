@@ -30,14 +30,10 @@ private:
     struct Live {
         std::uint32_t first, last;
     };
-    void find_overlaps();
-    std::vector<std::uint64_t> search(std::span<const std::uint64_t> bytes, int tries);
-    void keep_earlier(const std::vector<std::uint64_t>& offsets);
+    void search(std::span<const std::uint64_t> bytes, int tries);
 
     std::vector<Live> live_;           // by value
     std::vector<std::uint32_t> order_; // temporaries
-    std::vector<std::vector<std::uint32_t>>
-        overlaps_; // by value: those placed earlier that live at the same time
     std::uint32_t epochs_ = 0;
 };
 
