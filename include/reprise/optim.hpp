@@ -32,8 +32,9 @@ public:
     void set_learning_rate(double); // recorded programs follow
     const std::vector<Variable>& parameters() const noexcept { return parameters_; }
 
-    // To go on later as if nothing had happened: "lr", and for the parameter with index i "i.step" and its
-    // moments under PyTorch's names ("i.momentum_buffer"; "i.exp_avg", "i.exp_avg_sq").
+    // To go on later as if nothing had happened: "lr" (f32, [3]: the sum is the double, so that not a bit is
+    // lost), and for the parameter with index i "i.step" and its moments under PyTorch's names
+    // ("i.momentum_buffer"; "i.exp_avg", "i.exp_avg_sq").
     StateDict state_dict() const;
     void load_state_dict(const StateDict&); // all or, with an Error, nothing
 

@@ -159,10 +159,33 @@ void Optimizer::step()
 
 // ---- checkpoints ----
 
+namespace {
+
+// Three f32 hold the 53 bits of a double: their sum is v, and a program that goes on computes the same bits.
+std::vector<float> parts_of(double v)
+{
+    std::vector<float> parts;
+    for (int i = 0; i < 3; ++i) {
+        parts.push_back(static_cast<float>(v));
+        v -= parts.back();
+    }
+    return parts;
+}
+
+double sum_of(const Tensor& parts)
+{
+    double v = 0; // exact from the least one on
+    const std::vector<float> p = parts.to_vector<float>();
+    for (auto i = p.rbegin(); i != p.rend(); ++i) v += *i;
+    return v;
+}
+
+} // namespace
+
 StateDict Optimizer::state_dict() const
 {
     StateDict out;
-    out.emplace("lr", from_vector(std::vector<float>{static_cast<float>(learning_rate())}));
+    out.emplace("lr", from_vector(parts_of(learning_rate())));
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const std::int64_t step = made(i);
         if (step == 0) continue;
@@ -197,8 +220,11 @@ void Optimizer::check_entry(const std::string& name, const Tensor& value) const
 {
     constexpr const char* op = "load_state_dict";
     if (name == "lr") {
-        if (!has_one(value, f32) || !(value.item<float>() >= 0))
-            fail(ErrorKind::argument, op, "The entry (lr) must be one number of dtype f32, at least 0.");
+        const bool fits = value.defined() && value.dtype() == f32 && value.dim() == 1 &&
+                          (value.numel().value() == 1 || value.numel().value() == 3);
+        if (!fits || !(sum_of(value) >= 0))
+            fail(ErrorKind::argument, op,
+                 "The entry (lr) must be one number, or three with it as their sum, of dtype f32, at least 0.");
         return;
     }
     std::size_t index = 0;
@@ -258,7 +284,7 @@ void Optimizer::load_state_dict(const StateDict& values)
                                                         {.dtype = found->second.dtype(), .device = device}));
         }
     }
-    *learning_rate_ = values.at("lr").item<float>();
+    *learning_rate_ = sum_of(values.at("lr"));
     for (std::size_t i = 0; i < parameters_.size(); ++i) { // programs hold these very cells and counts
         if (ready[i].step > 0) make_moments(i);
         {
