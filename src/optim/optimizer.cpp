@@ -224,7 +224,8 @@ void Optimizer::check_entry(const std::string& name, const Tensor& value) const
                           (value.numel().value() == 1 || value.numel().value() == 3);
         if (!fits || !(sum_of(value) >= 0))
             fail(ErrorKind::argument, op,
-                 "The entry (lr) must be one number, or three with it as their sum, of dtype f32, at least 0.");
+                 "The entry (lr) must be one number, or three with it as their sum, of dtype f32, at least "
+                 "0.");
         return;
     }
     std::size_t index = 0;
