@@ -7,7 +7,7 @@
 // one five times faster.  The build defines
 //   KERNEL          tanh_d0
 //   OPERANDS        inputs [, y, dy], output
-//   T0 ... T4       types of the operands but the output: F, B or N
+//   T0 ... T4       types of the operands but the output: F, B, N or I (integers: INTEGER only)
 //   RESULT          type of the result
 //   INTEGER         where N is int (elementwise_add_fwd_i32), else it is float
 //   PLAIN           in *_plain
@@ -62,9 +62,13 @@ const uint SPLAT = 5; // innermost stride 0
 
 #ifdef INTEGER
 #define RP_TYPE_N int
+#define RP_TYPE_I int
 #define VECTOR_N ivec4
+#define VECTOR_I ivec4
 #define RESULT_N int
+#define RESULT_I int
 #define DTYPE_OF_N DTYPE_I32
+#define DTYPE_OF_I DTYPE_I32
 #define K(c) int(c)
 #define load_N load_I
 #define IMMEDIATE_TYPE int

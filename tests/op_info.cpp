@@ -15,6 +15,7 @@ const std::vector<OpInfo>& op_infos()
     static const std::vector<OpInfo> all = [] {
         std::vector<OpInfo> rows;
         add_elementwise(rows);
+        add_activations(rows);
         add_creation(rows);
         add_views(rows);
         add_dynamic(rows);

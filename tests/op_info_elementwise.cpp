@@ -1,4 +1,6 @@
 // Rows of elementwise ops: everything follows from the table (types, domains, derivatives).
+#include <algorithm>
+
 #include "op_info_tools.hpp"
 #include "ops/readers.hpp"
 
@@ -12,7 +14,8 @@ Argument argument(const Row& row, int k, Shape shape)
     const auto i = static_cast<std::size_t>(k);
     Argument a = arg(std::move(shape), row.domain[2 * i], row.domain[2 * i + 1]);
     if (row.types[i] == 'B') a.dtype = boolean;
-    a.differentiable = row.types[i] != 'B';
+    if (row.types[i] == 'I') a.dtype = i32;
+    a.differentiable = a.dtype == f32;
     return a;
 }
 
@@ -29,8 +32,8 @@ std::vector<Argument> with_numbers(const Row& row, int tensor)
     std::vector<Argument> out;
     for (int k = 0; k < row.arity(); ++k) {
         Argument a = argument(row, k, k == tensor ? Shape{n(), 4} : Shape{});
-        if (k != tensor && a.dtype != boolean) a.number = true;
-        if (k != tensor && a.dtype == boolean) a.sizes = {1};
+        if (k != tensor && a.dtype == f32) a.number = true;
+        if (k != tensor && a.dtype != f32) a.sizes = {1};
         out.push_back(a);
     }
     return out;
@@ -60,20 +63,29 @@ void add_cast(OpInfo& info)
         }
 }
 
+DType dtype_of(char type, DType number) { return type == 'B' ? boolean : type == 'I' ? i32 : number; }
+
 std::vector<Mistake> mistakes(const Row& row, const graph::Op& op)
 {
     std::vector<Mistake> out;
     const auto inputs = [&row](DType dtype) {
         Inputs in;
         for (int k = 0; k < row.arity(); ++k)
-            in.push_back(
-                zeros({3}, {.dtype = row.types[static_cast<std::size_t>(k)] == 'B' ? boolean : dtype}));
+            in.push_back(zeros({3}, {.dtype = dtype_of(row.types[static_cast<std::size_t>(k)], dtype)}));
         return in;
     };
     const std::size_t last = static_cast<std::size_t>(row.arity()) - 1;
     if (row.types.find('F') != row.types.npos)
         out.push_back({"integers", [=, &op] { graph::apply(op, inputs(i32)); }, ErrorKind::dtype,
                        "a floating dtype, not (i32)"});
+    if (row.types[0] == 'I')
+        out.push_back({"floats",
+                       [=, &op] {
+                           Inputs in = inputs(i32);
+                           in[0] = zeros({3});
+                           graph::apply(op, in);
+                       },
+                       ErrorKind::dtype, "an integer dtype, not (f32)"});
     if (row.types[0] == 'B')
         out.push_back({"no bool",
                        [=, &op] {
@@ -90,7 +102,7 @@ std::vector<Mistake> mistakes(const Row& row, const graph::Op& op)
                            graph::apply(op, in);
                        },
                        ErrorKind::shape, "[2]"});
-        if (row.types[last] != 'B' && row.types[last - 1] != 'B')
+        if (row.types[last] != 'B' && row.types[last - 1] != 'B' && row.takes_floats())
             out.push_back({"two dtypes",
                            [=, &op] {
                                Inputs in = inputs(f32);
@@ -132,7 +144,8 @@ void add_layouts(OpInfo& info, const Row& row, std::size_t turn)
     add("broadcast of the first", arguments(row, {{4}, {n(), 2, 4}, {2, 1}}), {0, 1, 5});
     add("five dimensions", arguments(row, {{2, 1, n(), 1, 3}, {2, n(), 1, 2, 3}, {n(), 1, 2, 1}}), {1, 3});
     for (int k = 0; k < row.arity(); ++k)
-        add("numbers", with_numbers(row, k), {0, 5}, row.types[static_cast<std::size_t>(k)] != 'B');
+        add("numbers", with_numbers(row, k), {0, 5},
+            row.types[static_cast<std::size_t>(k)] != 'B' && row.takes_floats());
     if (info.thorough) info.samples.insert(info.samples.end(), layouts.begin(), layouts.end());
     else info.samples.push_back(layouts[turn % layouts.size()]);
 }
@@ -170,7 +183,8 @@ OpInfo info_of(const Row& row)
             info.samples.back().tolerance = narrow == f16 ? 0x1p-10 : 0x1p-7;
         }
     if (info.name == "cast") add_cast(info);
-    if (info.differentiable && row.arity() == 1 && !row.differentiable(0))
+    const auto& d = row.derivative;
+    if (info.differentiable && std::none_of(d.begin(), d.begin() + row.arity(), [](auto f) { return f; }))
         info.skips[Check::twice] = "the gradient of a step function is a constant, 0";
     info.mistakes = mistakes(row, op);
     if (info.name == "cast") info.mistakes.clear(); // its dtype is an attribute: see the functions

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "op_info_tools.hpp"
 
 namespace reprise::test {
@@ -105,6 +107,58 @@ void add_reductions(std::vector<OpInfo>& rows)
          }});
     rows.push_back(amax_row);
 
+    OpInfo amin_row{.name = "amin", .samples = samples(amin, 1)};
+    amin_row.mistakes.push_back({"nothing",
+                                 [] {
+                                     amin(ones({2, 0}), {1});
+                                 },
+                                 ErrorKind::shape, "to be the least"});
+    add_i32(amin_row, amin);
+    rows.push_back(amin_row);
+
+    OpInfo prod_row{.name = "prod", .samples = samples(prod, 0, 0.8)};
+    for (Sample& s : prod_row.samples)
+        for (Argument& a : s.arguments) a.high = 1.2; // products of many stay near 1
+    prod_row.tolerance = 2e-5;                        // hundreds of factors
+    add_i32(prod_row, prod);
+    prod_row.samples.push_back({.what = "factors of 0",
+                                .arguments = {whole({n(), 6}, 0, 3), arg({n(), 6}, 0.5, 2)},
+                                .call =
+                                    [](const Inputs& in) {
+                                        return std::vector{prod(cast(in[0], in[1].dtype()) * in[1], {1}),
+                                                           prod(where(in[0] == 0, in[1] * 0, in[1]), {0})};
+                                    },
+                                .differentiable = false});
+    rows.push_back(prod_row);
+
+    const auto scan = [&](const char* name, Tensor (*f)(const Tensor&, std::int64_t), double low,
+                          double high) {
+        OpInfo row{.name = name, .tolerance = 5e-6};
+        for (const std::int64_t dim : {0, 1, -1})
+            row.samples.push_back({.what = "along " + std::to_string(dim),
+                                   .arguments = {arg({n(), 3, 5}, low, high)},
+                                   .call = [f, dim](const Inputs& in) { return std::vector{f(in[0], dim)}; },
+                                   .sizes = {0, 1, 4, 70}});
+        row.samples.push_back({.what = "long lines",
+                               .arguments = {arg({2, n()}, low, high)},
+                               .call = [f](const Inputs& in) { return std::vector{f(in[0], 1)}; },
+                               .sizes = {1, 256, 257, 1500}});
+        row.samples.push_back({.what = "integers and truth",
+                               .arguments = {whole({3, n()}, -3, 3), truth({n(), 2})},
+                               .call =
+                                   [f](const Inputs& in) {
+                                       return std::vector{f(in[0], 1), f(in[1], 0)};
+                                   },
+                               .sizes = {0, 1, 300},
+                               .differentiable = false});
+        row.mistakes = {{"no such dimension",
+                         f == cumsum ? [] { cumsum(ones({2}), 1); } : [] { cumprod(ones({2}), 1); },
+                         ErrorKind::argument, "1"}};
+        rows.push_back(row);
+    };
+    scan("cumsum", cumsum, -1, 1);
+    scan("cumprod", cumprod, 0.95, 1.05);
+
     OpInfo argmax_row{.name = "argmax",
                       .differentiable = false,
                       .mistakes = dimension_mistakes(
@@ -143,6 +197,62 @@ void add_reductions(std::vector<OpInfo>& rows)
                                          const auto [values, indices] = max(in[0], 1);
                                          const auto [kept, kept_indices] = max(in[0], -1, true);
                                          return std::vector{values, kept, indices, kept_indices, max(in[0])};
+                                     },
+                                 .sizes = {1, 5, 40}}}});
+    const auto statistic = [&](const char* name, Reduce f, double low, double high) {
+        OpInfo row{.name = name, .is_op = false, .samples = samples(f, 2, low)};
+        for (Sample& s : row.samples)
+            for (Argument& a : s.arguments) a.high = high;
+        rows.push_back(row);
+    };
+    statistic(
+        "var", [](const Tensor& x, const Dims& d, bool k) { return var(x, d, {.keepdim = k}); }, -1, 1);
+    statistic(
+        "std",
+        [](const Tensor& x, const Dims& d, bool k) { return std(x, d, {.correction = 0, .keepdim = k}); }, -1,
+        1);
+    statistic(
+        "norm", [](const Tensor& x, const Dims& d, bool k) { return norm(x, 2, d, k); }, -1, 1);
+    statistic(
+        "norm_of_order_3", [](const Tensor& x, const Dims& d, bool k) { return norm(x, 3, d, k); }, 0.3, 1);
+    statistic("logsumexp", logsumexp, -3, 3);
+    rows.push_back(
+        {.name = "norms",
+         .is_op = false,
+         .samples = {{.what = "of orders 1, infinity, minus infinity and 0.5",
+                      .arguments = {arg({n(), 7}, 0.2, 1)},
+                      .call =
+                          [](const Inputs& in) {
+                              const double inf = std::numeric_limits<double>::infinity();
+                              return std::vector{norm(in[0], 1, {1}), norm(in[0], inf, {1}),
+                                                 norm(in[0], -inf, {1}, true), norm(in[0], 0.5, {1})};
+                          },
+                      .sizes = {0, 1, 6}},
+                     {.what = "of order 0",
+                      .arguments = {whole({n(), 7}, -1, 1)},
+                      .call = [](const Inputs& in) { return std::vector{norm(cast(in[0], f32), 0, {1})}; },
+                      .differentiable = false}},
+         .mistakes = {{"integers", [] { norm(arange(3)); }, ErrorKind::dtype, "a floating dtype"},
+                      {"no number", [] { norm(ones({3}), std::nan("")); }, ErrorKind::argument, "p"}}});
+    rows.push_back({.name = "all_any",
+                    .is_op = false,
+                    .differentiable = false,
+                    .samples = {{.what = "of truth and numbers",
+                                 .arguments = {truth({n(), 3}), whole({n(), 4}, 0, 2), arg({n(), 2})},
+                                 .call = [](const Inputs& in) {
+                                     return std::vector{all(in[0], {1}), any(in[0], {0}),
+                                                        all(in[1]),      any(in[1], {1}, true),
+                                                        all(in[2], {0}), count_nonzero(in[1], {0})};
+                                 }}}});
+    rows.push_back({.name = "min_argmin",
+                    .is_op = false,
+                    .samples = {{.what = "over a dimension and all",
+                                 .arguments = {arg({n(), 4, 3})},
+                                 .call =
+                                     [](const Inputs& in) {
+                                         const auto [values, indices] = min(in[0], 1);
+                                         return std::vector{values,           indices,       min(in[0]),
+                                                            argmin(in[0], 0), argmin(in[0]), argmax(in[0])};
                                      },
                                  .sizes = {1, 5, 40}}}});
     rows.push_back({.name = "sum_to",

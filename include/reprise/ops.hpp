@@ -61,11 +61,32 @@ inline Tensor from_vector(const std::vector<float>& v)
 
 // with numbers in place of tensors
 Tensor pow(const Tensor& a, double exponent);
+Tensor pow(double base, const Tensor& exponent);
+Tensor fmod(const Tensor& a, double b);
+Tensor remainder(const Tensor& a, double b);
+Tensor floor_divide(const Tensor& a, double b);
+Tensor maximum(const Tensor& a, double b);
+Tensor minimum(const Tensor& a, double b);
+Tensor lerp(const Tensor& start, const Tensor& end, double weight);
+Tensor affine(const Tensor& x, double scale, double shift); // x * scale + shift
+enum class Rounding { floor, trunc };
+Tensor div(const Tensor& a, const Tensor& b, Rounding); // floor_divide, trunc_divide
 Tensor leaky_relu(const Tensor&, double negative_slope = 0.01);
 Tensor elu(const Tensor&, double alpha = 1.0);
+Tensor celu(const Tensor&, double alpha = 1.0);
+// a * scale for each channel's slope below 0: weight [C] beside x [N, C, ...], or of one element.
+Tensor prelu(const Tensor& x, const Tensor& weight);
+Tensor hardtanh(const Tensor&, double min = -1, double max = 1);
+Tensor relu6(const Tensor&);                                          // hardtanh from 0 to 6
+Tensor softplus(const Tensor& x, double beta, double threshold = 20); // log(1 + exp(beta x)) / beta
+Tensor swish(const Tensor&);                                          // silu
+Tensor logsigmoid(const Tensor&);                                     // log(sigmoid(x)), without overflow
+Tensor glu(const Tensor&, std::int64_t dim = -1); // the first half times the sigmoid of the second
 enum class GeluApproximation { none, tanh };
 Tensor gelu(const Tensor&, GeluApproximation = GeluApproximation::none);
 Tensor clamp(const Tensor&, double min, double max); // the gradient passes at the bounds
+Tensor clamp_min(const Tensor&, double min);
+Tensor clamp_max(const Tensor&, double max);
 // To nearest even for f16 and bf16; toward zero, saturating, NaN to 0 for i32; not zero for bool.
 Tensor cast(const Tensor&, DType);
 
@@ -79,6 +100,32 @@ Tensor max(const Tensor&);                                          // amax over
 std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim,
                               bool keepdim = false);                  // values, i32 indices; the first wins
 Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false); // i32; the first wins
+Tensor argmax(const Tensor&);                                         // of the flattened tensor
+Tensor amin(const Tensor&, const Dims& = {}, bool keepdim = false);   // ties share the gradient equally
+Tensor min(const Tensor&);
+std::pair<Tensor, Tensor> min(const Tensor&, std::int64_t dim, bool keepdim = false);
+Tensor argmin(const Tensor&, std::int64_t dim, bool keepdim = false);
+Tensor argmin(const Tensor&);
+Tensor prod(const Tensor&, const Dims& = {}, bool keepdim = false); // integers wrap; 1 of nothing
+Tensor all(const Tensor&, const Dims& = {}, bool keepdim = false);  // bool; NaN is true; true of nothing
+Tensor any(const Tensor&, const Dims& = {}, bool keepdim = false);
+Tensor count_nonzero(const Tensor&, const Dims& = {}); // i32
+// The squares of the distances from the mean, added and divided by n - correction (by 0 where that is negative:
+// NaN or infinite, as in PyTorch).  std is its root, with slope 0 where it is 0.
+struct VarOptions {
+    std::int64_t correction = 1;
+    bool keepdim = false;
+};
+Tensor var(const Tensor&, const Dims& = {}, const VarOptions& = {});
+Tensor std(const Tensor&, const Dims& = {}, const VarOptions& = {});
+std::pair<Tensor, Tensor> var_mean(const Tensor&, const Dims& = {}, const VarOptions& = {});
+// (sum of |x|^p)^(1/p); p may be 0 (how many are not 0), infinity (the largest) and -infinity.  Slope 0 at 0.
+Tensor norm(const Tensor&, double p = 2, const Dims& = {}, bool keepdim = false);
+Tensor logsumexp(const Tensor&, const Dims& = {},
+                 bool keepdim = false); // log(sum of exp(x)), without overflow
+// Of all elements up to each one along a dimension.  A sum errs by a few ulp of the largest one, at any length.
+Tensor cumsum(const Tensor&, std::int64_t dim);
+Tensor cumprod(const Tensor&, std::int64_t dim);
 // Sums the dimensions that broadcasting made, so that the result has this shape.
 Tensor sum_to(const Tensor&, const Shape&);
 

@@ -133,6 +133,10 @@ Tensor operator-(double, const Tensor&);
 Tensor operator*(double, const Tensor&);
 Tensor operator/(double, const Tensor&);
 Tensor operator-(const Tensor&);
+Tensor operator&(const Tensor&, const Tensor&); // bitwise of integers, logical of bools
+Tensor operator|(const Tensor&, const Tensor&);
+Tensor operator^(const Tensor&, const Tensor&);
+Tensor operator~(const Tensor&);
 Tensor operator<(const Tensor&, const Tensor&);
 Tensor operator<=(const Tensor&, const Tensor&);
 Tensor operator>(const Tensor&, const Tensor&);

@@ -77,7 +77,7 @@ private:
     // Memory of the type that the kernel computes in.
     bool own_type(DType t, char type) const
     {
-        return t == (type == 'B' ? boolean : type == 'N' && integer_ ? i32 : f32);
+        return t == (type == 'B' ? boolean : type == 'I' || (type == 'N' && integer_) ? i32 : f32);
     }
 
     // Served by the smaller kernel, which knows its operands' types and walks nothing.

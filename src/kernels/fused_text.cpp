@@ -147,17 +147,21 @@ private:
                (integer ? "_i32" : "");
     }
 
-    // 'F', 'N' or 'B' of a slot, as what the function takes.
+    // The type of a slot ('F', 'N', 'I' or 'B') as what the function takes.
     Kind slot_kind(const Chain::Step& s, int slot, bool integer) const
     {
         const ops::Row& row = row_of(s);
         const char type = slot < row.arity() ? row.types[static_cast<std::size_t>(slot)] : 'F';
-        return type == 'B' ? Kind::truth : type == 'N' && integer ? Kind::integer : Kind::real;
+        return kind_of_type(type, integer);
     }
     Kind result_kind(const Chain::Step& s, bool integer) const
     {
         const char type = s.op->part ? 'F' : row_of(s).types.back();
-        return type == 'B' ? Kind::truth : type == 'N' && integer ? Kind::integer : Kind::real;
+        return kind_of_type(type, integer);
+    }
+    static Kind kind_of_type(char type, bool integer)
+    {
+        return type == 'B' ? Kind::truth : type != 'F' && integer ? Kind::integer : Kind::real;
     }
 
     void write_functions()

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <string>
 #include <unordered_map>
 
@@ -60,6 +61,7 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes& attribut
         const DType dtype = in[i].dtype;
         if (type == 'B' && dtype != boolean) wrong_dtype(op.name, dtype, "bool");
         if (type == 'F' && !is_floating(dtype)) wrong_dtype(op.name, dtype, "a floating dtype");
+        if (type == 'I' && !is_integer(dtype)) wrong_dtype(op.name, dtype, "an integer dtype");
         if (type == 'B') continue;
         if (common && *common != dtype)
             detail::fail(ErrorKind::dtype, op.name, "The inputs' dtypes (", name_of(*common), " and ",
@@ -163,6 +165,8 @@ void reference(const ReferenceArguments& a)
     }
 }
 
+bool is_number(char type) { return type == 'F' || type == 'N'; }
+
 struct Table {
     std::deque<std::string> names; // stable addresses
     std::deque<Op> ops;
@@ -173,7 +177,7 @@ struct Table {
         for (const Row& row : reference_rows()) {
             const Op& f = ops.emplace_back(Op{.name = row.name,
                                               .infer = infer,
-                                              .vjp = row.types.back() == 'B' ? nullptr : vjp,
+                                              .vjp = is_number(row.types.back()) ? vjp : nullptr,
                                               .lower = lower,
                                               .reference = reference,
                                               .row = &row});
@@ -247,6 +251,8 @@ Tensor call(const char* name, std::vector<Tensor> in)
     const bool any = row.types.substr(0, in.size()).find_first_not_of('B') != row.types.npos;
     const bool floating = row.types.substr(0, in.size()).find('F') != row.types.npos;
     DType common = common_dtype(row, in);
+    if (common == boolean && !row.takes_floats() && std::string_view(name).substr(0, 8) == "bitwise_")
+        return call(("logical_" + std::string(name).substr(8)).c_str(), std::move(in));
     if (floating && !is_floating(common)) common = f32;
     for (std::size_t i = 0; i < in.size(); ++i)
         in[i] = cast(in[i], row.types[i] == 'B' || !any ? boolean : common);
@@ -281,6 +287,12 @@ std::vector<const Op*> elementwise_ops()
 
 } // namespace ops
 
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+} // namespace
+
 #define UNARY(name, ...)                                                                                     \
     Tensor name(const Tensor& x) { return ops::call(#name, {x}); }
 #define BINARY(name, ...)                                                                                    \
@@ -303,6 +315,33 @@ Tensor clamp(const Tensor& x, double min, double max)
 {
     return ops::call("clamp", {x, ops::number_for(x, min), ops::number_for(x, max)});
 }
+
+Tensor clamp_min(const Tensor& x, double min) { return clamp(x, min, infinity); }
+Tensor clamp_max(const Tensor& x, double max) { return clamp(x, -infinity, max); }
+Tensor hardtanh(const Tensor& x, double min, double max)
+{
+    return ops::call("hardtanh", {x, ops::number_for(x, min), ops::number_for(x, max)});
+}
+Tensor celu(const Tensor& x, double alpha) { return ops::call("celu", {x, ops::number_for(x, alpha)}); }
+Tensor lerp(const Tensor& start, const Tensor& end, double weight)
+{
+    return lerp(start, end, ops::number_for(start, weight));
+}
+Tensor affine(const Tensor& x, double scale, double shift) { return x * scale + shift; }
+Tensor div(const Tensor& a, const Tensor& b, Rounding rounding)
+{
+    return rounding == Rounding::floor ? floor_divide(a, b) : trunc_divide(a, b);
+}
+
+Tensor pow(double base, const Tensor& exponent) { return pow(ops::number_for(exponent, base), exponent); }
+#define REPRISE_WITH_NUMBER(name)                                                                            \
+    Tensor name(const Tensor& a, double b) { return name(a, ops::number_for(a, b)); }
+REPRISE_WITH_NUMBER(fmod)
+REPRISE_WITH_NUMBER(remainder)
+REPRISE_WITH_NUMBER(floor_divide)
+REPRISE_WITH_NUMBER(maximum)
+REPRISE_WITH_NUMBER(minimum)
+#undef REPRISE_WITH_NUMBER
 
 Tensor cast(const Tensor& x, DType dtype)
 {
@@ -330,5 +369,9 @@ Tensor operator-(double a, const Tensor& b) { return sub(ops::number_for(b, a), 
 Tensor operator*(double a, const Tensor& b) { return mul(ops::number_for(b, a), b); }
 Tensor operator/(double a, const Tensor& b) { return div(ops::number_for(b, a), b); }
 Tensor operator-(const Tensor& a) { return neg(a); }
+Tensor operator&(const Tensor& a, const Tensor& b) { return bitwise_and(a, b); }
+Tensor operator|(const Tensor& a, const Tensor& b) { return bitwise_or(a, b); }
+Tensor operator^(const Tensor& a, const Tensor& b) { return bitwise_xor(a, b); }
+Tensor operator~(const Tensor& a) { return bitwise_not(a); }
 
 } // namespace reprise

@@ -77,6 +77,27 @@ double rp_erf(double x) { return std::erf(x); }
 double rp_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double rp_pow(double a, double b) { return std::pow(a, b); }
 double rp_atan2(double a, double b) { return std::atan2(a, b); }
+bool rp_is_nan(double x) { return std::isnan(x); }
+bool rp_is_inf(double x) { return std::isinf(x); }
+double rp_trunc(double x) { return std::trunc(x); }
+double rp_log2(double x) { return std::log2(x); }
+double rp_log10(double x) { return std::log10(x); }
+double rp_tan(double x) { return std::tan(x); }
+double rp_sinh(double x) { return std::sinh(x); }
+double rp_cosh(double x) { return std::cosh(x); }
+double rp_fmod(double a, double b) { return std::fmod(a, b); }
+double rp_remainder(double a, double b)
+{
+    const double r = std::fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+double rp_floor_divide(double a, double b)
+{
+    return b == 0 ? a / b : std::nearbyint((a - rp_remainder(a, b)) / b);
+}
+double rp_trunc_divide(double a, double b) { return std::trunc(a / b); }
+using native::rp_bitwise_and, native::rp_bitwise_or, native::rp_bitwise_xor, native::rp_bitwise_not,
+    native::rp_left_shift, native::rp_right_shift;
 #include "ops/readers.inc"
 } // namespace reference
 
@@ -104,6 +125,29 @@ bool rp_is_nonzero(Whole x) { return x.value != 0; }
 Whole rp_select(bool c, Whole a, Whole b) { return c ? a : b; }
 Whole rp_abs(Whole x) { return x.value < 0 ? -x : x; }
 Whole rp_sign(Whole x) { return std::int64_t{x.value > 0} - std::int64_t{x.value < 0}; }
+// 0 where b is 0; the least number over -1 is itself
+Whole rp_trunc_divide(Whole a, Whole b)
+{
+    return b.value == 0 ? Whole(0) : b.value == -1 ? -a : Whole(a.value / b.value);
+}
+Whole rp_fmod(Whole a, Whole b) { return b.value == 0 ? Whole(0) : a - b * rp_trunc_divide(a, b); }
+bool goes_down(Whole rest, Whole b) { return rest.value != 0 && (rest.value < 0) != (b.value < 0); }
+Whole rp_remainder(Whole a, Whole b)
+{
+    const Whole r = rp_fmod(a, b);
+    return goes_down(r, b) ? r + b : r;
+}
+Whole rp_floor_divide(Whole a, Whole b)
+{
+    return rp_trunc_divide(a, b) - Whole(std::int64_t{goes_down(rp_fmod(a, b), b)});
+}
+Whole rp_bitwise_and(Whole a, Whole b) { return a.value & b.value; }
+Whole rp_bitwise_or(Whole a, Whole b) { return a.value | b.value; }
+Whole rp_bitwise_xor(Whole a, Whole b) { return a.value ^ b.value; }
+Whole rp_bitwise_not(Whole a) { return ~a.value; }
+bool shifts_within(Whole b) { return b.value >= 0 && b.value < 64; }
+Whole rp_left_shift(Whole a, Whole b) { return shifts_within(b) ? Whole::of(a.bits() << b.value) : Whole(0); }
+Whole rp_right_shift(Whole a, Whole b) { return a.value >> (shifts_within(b) ? b.value : 63); }
 Whole rp_max(Whole a, Whole b) { return a > b ? a : b; }
 Whole rp_min(Whole a, Whole b) { return a < b ? a : b; }
 
@@ -112,9 +156,11 @@ Whole rp_min(Whole a, Whole b) { return a < b ? a : b; }
 #define FORMULA_B(name, formula, ...)
 #define FORMULA_N(name, formula, ...)                                                                        \
     std::int64_t name(const std::int64_t* v) { __VA_ARGS__ return Whole(formula).value; }
+#define FORMULA_I FORMULA_N
 #define INPUT(k, type, name) const TYPE_##type name(static_cast<TYPE_##type>(v[k]));
 #define TYPE_F Whole
 #define TYPE_N Whole
+#define TYPE_I Whole
 #define TYPE_B bool
 #define UNARY(name, out, tx, f, ...) FORMULA_##tx(name, f, INPUT(0, tx, x))
 #define BINARY(name, out, ta, tb, f, ...) FORMULA_##tb(name, f, INPUT(0, ta, a) INPUT(1, tb, b))

@@ -26,7 +26,8 @@ template <class Real> struct BasicRow {
     int arity() const noexcept { return static_cast<int>(types.size()) - 1; }
     bool differentiable(int k) const noexcept { return derivative[static_cast<std::size_t>(k)] != nullptr; }
     // computed in the type of the inputs: integers have kernels of their own
-    bool takes_integers() const noexcept { return types.substr(0, types.size() - 1).find('N') != types.npos; }
+    bool takes_integers() const noexcept { return types.find_first_of("NI") < types.size() - 1; }
+    bool takes_floats() const noexcept { return types.find('I') == types.npos; }
 };
 using Row = BasicRow<double>;
 using NativeRow = BasicRow<float>;

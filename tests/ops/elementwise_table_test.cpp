@@ -29,6 +29,7 @@ struct K {
 };
 struct F {};
 using N = F;
+using I = F;
 #define TYPED(result, function)                                                                              \
     [[maybe_unused]] constexpr result function(F, F) { return {}; }                                          \
     [[maybe_unused]] constexpr result function(F, K) { return {}; }                                          \
@@ -47,6 +48,15 @@ TYPED(F, rp_max)
 TYPED(F, rp_min)
 TYPED(F, rp_pow)
 TYPED(F, rp_atan2)
+TYPED(F, rp_fmod)
+TYPED(F, rp_remainder)
+TYPED(F, rp_floor_divide)
+TYPED(F, rp_trunc_divide)
+TYPED(F, rp_bitwise_and)
+TYPED(F, rp_bitwise_or)
+TYPED(F, rp_bitwise_xor)
+TYPED(F, rp_left_shift)
+TYPED(F, rp_right_shift)
 #undef TYPED
 constexpr F operator-(F) { return {}; }
 #define TYPED(name)                                                                                          \
@@ -55,6 +65,13 @@ TYPED(exp)
 TYPED(expm1)
 TYPED(log)
 TYPED(log1p)
+TYPED(log2)
+TYPED(log10)
+TYPED(tan)
+TYPED(sinh)
+TYPED(cosh)
+TYPED(trunc)
+TYPED(bitwise_not)
 TYPED(sqrt)
 TYPED(rsqrt)
 TYPED(sin)
@@ -72,6 +89,8 @@ constexpr B rp_and(B, B) { return {}; }
 constexpr B rp_or(B, B) { return {}; }
 constexpr B rp_not(B) { return {}; }
 constexpr B rp_is_nonzero(F) { return {}; }
+constexpr B rp_is_nan(F) { return {}; }
+constexpr B rp_is_inf(F) { return {}; }
 constexpr F rp_select(B, F, F) { return {}; }
 constexpr F rp_select(B, F, K) { return {}; }
 constexpr F rp_select(B, K, F) { return {}; }
@@ -181,8 +200,8 @@ TEST_P(EachRow, NativeAgreesWithReference)
 TEST_P(EachRow, CallsRowsOnly)
 {
     static const std::set<std::string> other = {"x", "a", "b", "c", "y", "dy", "K", "NONE"};
-    static const std::set<std::string> renamed = {"rp_max", "rp_min", "rp_select",    "rp_and",
-                                                  "rp_or",  "rp_not", "rp_is_nonzero"};
+    static const std::set<std::string> renamed = {"rp_max", "rp_min",        "rp_select", "rp_and",   "rp_or",
+                                                  "rp_not", "rp_is_nonzero", "rp_is_nan", "rp_is_inf"};
     static const std::regex name("[A-Za-z_]\\w*"), constant("K\\([-0-9.]+\\)");
     for (int part = 0; part <= row.arity(); ++part) {
         const std::string text = std::regex_replace(row.text[static_cast<std::size_t>(part)], constant, "K");
@@ -194,7 +213,7 @@ TEST_P(EachRow, CallsRowsOnly)
                 << word << " is no row: " << text;
         }
     }
-    EXPECT_EQ(row.types.find_first_not_of("FBN"), row.types.npos);
+    EXPECT_EQ(row.types.find_first_not_of("FBNI"), row.types.npos);
     EXPECT_FALSE(row.text[0] == std::string("NONE"));
 }
 
@@ -210,7 +229,7 @@ TEST_P(EachRow, HasItsKernels)
         EXPECT_EQ(plain, any) << kernel;
         return any;
     };
-    EXPECT_TRUE(has("_fwd"));
+    EXPECT_EQ(has("_fwd"), row.takes_floats());
     EXPECT_EQ(has("_fwd_i32"), row.takes_integers());
     for (int k = 0; k < row.arity(); ++k) EXPECT_EQ(has("_d" + std::to_string(k)), row.differentiable(k));
 }
@@ -305,6 +324,17 @@ const std::vector<Special> kinks = {
     {"clamp", 1, {nan, 0, 1}, 0},
     {"clamp", 2, {0, 0, 1}, 0}, {"clamp", 2, {-1, 0, 1}, 1}, {"clamp", 2, {-1, 2, 1}, 0},
     {"clamp", 3, {1, 0, 1}, 0}, {"clamp", 3, {2, 0, 1}, 1}, {"clamp", 3, {0, 2, 1}, 1},
+    {"celu", 0, {nan, 2}, nan}, {"celu", 0, {-inf, 2}, -2}, {"celu", 0, {100, 2}, 100},
+    {"celu", 1, {0, 2}, 1}, {"celu", 1, {1000, 2}, 1}, {"celu", 2, {1000, 2}, 0},
+    {"selu", 0, {nan}, nan}, {"selu", 0, {-inf}, -1.7580993408473766}, {"selu", 1, {0}, 1.7580993408473766},
+    {"selu", 1, {1000}, 1.0507009873554805},
+    {"hardtanh", 0, {nan, -1, 1}, nan}, {"hardtanh", 1, {-1, -1, 1}, 0}, {"hardtanh", 1, {1, -1, 1}, 0},
+    {"hardtanh", 1, {0.9, -1, 1}, 1},
+    {"hardsigmoid", 0, {nan}, nan}, {"hardsigmoid", 1, {-3}, 0}, {"hardsigmoid", 1, {3}, 0},
+    {"hardsigmoid", 0, {inf}, 1}, {"hardsigmoid", 0, {-inf}, 0},
+    {"hardswish", 0, {nan}, nan}, {"hardswish", 1, {-3}, 0}, {"hardswish", 1, {3}, 1},
+    {"hardswish", 0, {inf}, inf}, {"hardswish", 0, {-inf}, nan},
+    {"mish", 0, {200}, 200}, {"mish", 0, {-200}, 0}, {"mish", 1, {200}, 1}, {"mish", 1, {-200}, 0},
     {"softplus", 0, {20.5}, 20.5}, {"softplus", 0, {-inf}, 0}, {"softplus", 1, {20.5}, 1},
     {"softplus", 1, {200}, 1}, {"softplus", 1, {-200}, 0}, {"softplus", 1, {nan}, nan},
 };
@@ -318,6 +348,20 @@ const std::vector<Special> powers = {
     {"pow", 2, {1, 5}, 0},
     {"atan2", 1, {0, 0}, 0}, {"atan2", 2, {0, 0}, 0}, {"atan2", 0, {0, -1}, 3.14159265358979},
     {"atan2", 0, {-0.0, 0}, 0},
+    {"fmod", 0, {5.5, 2}, 1.5}, {"fmod", 0, {-5.5, 2}, -1.5}, {"fmod", 0, {5.5, -2}, 1.5},
+    {"fmod", 0, {5, inf}, 5}, {"fmod", 0, {inf, 2}, nan}, {"fmod", 0, {5, 0}, nan}, {"fmod", 2, {-5, 2}, 2},
+    {"remainder", 0, {-5.5, 2}, 0.5}, {"remainder", 0, {5.5, -2}, -0.5}, {"remainder", 0, {-4, 2}, 0},
+    {"remainder", 0, {-1, inf}, inf}, {"remainder", 2, {-5, 2}, 3}, {"remainder", 0, {1, 0}, nan},
+    {"floor_divide", 0, {-5.5, 2}, -3}, {"floor_divide", 0, {1, 0}, inf}, {"floor_divide", 0, {-1, 0}, -inf},
+    {"trunc_divide", 0, {-5.5, 2}, -2}, {"trunc", 0, {-2.7}, -2}, {"trunc", 0, {2.7}, 2}, {"trunc", 0, {-inf}, -inf},
+    {"asin", 0, {1}, 1.5707963267948966}, {"asin", 0, {1.5}, nan}, {"asin", 1, {1}, inf},
+    {"acos", 0, {-1}, 3.141592653589793}, {"acos", 0, {1}, 0}, {"acos", 0, {-2}, nan}, {"acos", 1, {1}, -inf},
+    {"atan", 0, {inf}, 1.5707963267948966}, {"atan", 1, {inf}, 0}, {"atan", 0, {nan}, nan},
+    {"tan", 0, {inf}, nan}, {"sinh", 0, {-inf}, -inf}, {"sinh", 0, {1000}, inf}, {"cosh", 0, {-inf}, inf},
+    {"log2", 0, {8}, 3}, {"log2", 0, {0}, -inf}, {"log2", 0, {-1}, nan}, {"log10", 0, {1000}, 3},
+    {"log10", 0, {0}, -inf}, {"log10", 0, {inf}, inf}, {"log10", 0, {nan}, nan},
+    {"isnan", 0, {nan}, 1}, {"isnan", 0, {inf}, 0}, {"isinf", 0, {-inf}, 1}, {"isinf", 0, {nan}, 0},
+    {"isfinite", 0, {1e30}, 1}, {"isfinite", 0, {nan}, 0}, {"isfinite", 0, {inf}, 0},
     {"sqrt", 1, {0}, inf}, {"sqrt", 0, {-1}, nan},
     {"rsqrt", 0, {0}, inf}, {"rsqrt", 1, {0}, -inf}, {"rsqrt", 1, {inf}, 0},
     {"reciprocal", 0, {0}, inf}, {"reciprocal", 0, {-0.0}, -inf}, {"reciprocal", 1, {0}, -inf},

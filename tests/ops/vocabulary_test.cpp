@@ -80,6 +80,9 @@ INSTANTIATE_TEST_SUITE_P(
     Vocabulary, Sweep,
     testing::Values(Unary{"exp", rp_exp, std::exp, 1}, Unary{"expm1", rp_expm1, std::expm1, 1.5},
                     Unary{"log", rp_log, std::log, 1}, Unary{"log1p", rp_log1p, std::log1p, 1.5},
+                    Unary{"log2", rp_log2, std::log2, 1.5}, Unary{"log10", rp_log10, std::log10, 1.5},
+                    Unary{"tan", rp_tan, std::tan, 7}, Unary{"sinh", rp_sinh, std::sinh, 3.5},
+                    Unary{"cosh", rp_cosh, std::cosh, 3}, Unary{"trunc", rp_trunc, std::trunc, 0},
                     Unary{"sqrt", rp_sqrt, std::sqrt, 0.5}, Unary{"rsqrt", rp_rsqrt, rsqrt, 1.5},
                     Unary{"sin", rp_sin, std::sin, 4}, Unary{"cos", rp_cos, std::cos, 4},
                     Unary{"tanh", rp_tanh, std::tanh, 1.5}, Unary{"erf", rp_erf, std::erf, 1.5},
@@ -103,8 +106,8 @@ TEST(Vocabulary, SigmoidIsWithinThreeUlpWhereExpIsFinite)
 
 TEST(Vocabulary, TheSignOfZeroStays)
 {
-    for (float (*f)(float) :
-         {rp_floor, rp_ceil, rp_round, rp_sin, rp_tanh, rp_erf, rp_expm1, rp_log1p, rp_sqrt})
+    for (float (*f)(float) : {rp_floor, rp_ceil, rp_round, rp_trunc, rp_sin, rp_tan, rp_sinh, rp_tanh, rp_erf,
+                              rp_expm1, rp_log1p, rp_sqrt})
         EXPECT_EQ(rp_bits(f(-0.f)), 0x80000000u);
     EXPECT_EQ(rp_bits(rp_ceil(-0.25f)), 0x80000000u);
     EXPECT_EQ(rp_bits(rp_ceil(-0.75f)), 0x80000000u);
@@ -130,6 +133,43 @@ TEST(Vocabulary, MaxAndMinKeepNaN)
     }
     EXPECT_EQ(rp_max(-inf, 2.f), 2.f);
     EXPECT_EQ(rp_min(inf, 2.f), 2.f);
+}
+
+TEST(Vocabulary, LogarithmsOfPowersAreExact)
+{
+    for (int k = -149; k < 128; ++k) EXPECT_EQ(rp_log2(std::ldexp(1.0f, k)), static_cast<float>(k));
+    for (int k = -10; k <= 10; ++k)
+        EXPECT_EQ(rp_log10(static_cast<float>(std::pow(10.0, k))), static_cast<float>(k));
+}
+
+// Every bit of fmod, and what Python makes of it.
+TEST(Vocabulary, RemaindersAreExact)
+{
+    std::mt19937 random(5);
+    const auto any = [&] { return rp_value(static_cast<uint>(random())); };
+    const auto same = [](float a, float b) {
+        return (std::isnan(a) && std::isnan(b)) || rp_bits(a) == rp_bits(b);
+    };
+    for (int i = 0; i < 300000; ++i) {
+        float a = any(), b = any();
+        if (i % 2)
+            b = std::ldexp(a, static_cast<int>(random() % 40) - 30) * 0.7f; // quotients of ordinary size
+        ASSERT_TRUE(same(rp_fmod(a, b), std::fmod(a, b))) << a << " " << b;
+        const float r = std::fmod(a, b), want = r != 0 && std::signbit(r) != std::signbit(b) ? r + b : r;
+        ASSERT_TRUE(same(rp_remainder(a, b), want)) << a << " " << b;
+    }
+    EXPECT_EQ(rp_floor_divide(1.0f, 0.1f), 9); // as in Python: 0.1f lies above a tenth
+    for (const int a : {7, -7, 0, -2147483647 - 1, 2147483647})
+        for (const int b : {2, -2, 1, -1, 3, 2147483647, -2147483647 - 1}) {
+            const std::int64_t q = std::int64_t{a} / b, r = std::int64_t{a} % b,
+                               down = r != 0 && (r < 0) != (b < 0);
+            EXPECT_EQ(rp_fmod(a, b), r);
+            EXPECT_EQ(rp_remainder(a, b), r + down * b);
+            EXPECT_EQ(rp_trunc_divide(a, b), static_cast<int>(q));
+            EXPECT_EQ(rp_floor_divide(a, b), static_cast<int>(q - down));
+        }
+    EXPECT_EQ(rp_fmod(5, 0), 0);
+    EXPECT_EQ(rp_floor_divide(-5, 0), 0);
 }
 
 TEST(Vocabulary, PowAndAtan2FollowTheCLibrary)

@@ -1,0 +1,51 @@
+#version 460
+// The largest, or with LEAST the least, of f32 or i32; NaN wins.  common/reduce.glsl has all but the operation.
+// variants: amax: ; amax_rows: -DROWS ; amax_rows_texel: -DROWS -DTEXELS
+// variants: amax_columns: -DCOLUMNS ; amax_columns_texel: -DCOLUMNS -DTEXELS ; amax_partials: -DPARTIALS
+// variants: amax_i32: -DINTEGER ; amax_i32_partials: -DINTEGER -DPARTIALS
+// variants: amin: -DLEAST ; amin_rows: -DLEAST -DROWS ; amin_rows_texel: -DLEAST -DROWS -DTEXELS
+// variants: amin_columns: -DLEAST -DCOLUMNS ; amin_columns_texel: -DLEAST -DCOLUMNS -DTEXELS
+// variants: amin_partials: -DLEAST -DPARTIALS
+// variants: amin_i32: -DLEAST -DINTEGER ; amin_i32_partials: -DLEAST -DINTEGER -DPARTIALS
+#ifndef CHAIN
+#define OPERANDS 2
+#define FLOATS 0
+#endif
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+
+#ifdef LEAST
+#define WINNER(a, b) rp_min(a, b)
+#else
+#define WINNER(a, b) rp_max(a, b)
+#endif
+#ifdef INTEGER
+#define ELEMENT int
+#define VECTOR4 ivec4
+#define Elements Ints
+#ifdef LEAST
+#define IDENTITY 2147483647
+#else
+#define IDENTITY (-2147483647 - 1)
+#endif
+int combine(int a, int b) { return WINNER(a, b); }
+#else
+#define ELEMENT float
+#define VECTOR4 vec4
+#define Elements Floats
+#ifdef LEAST
+#define IDENTITY rp_inf()
+#else
+#define IDENTITY (-rp_inf())
+#endif
+precise float combine(float a, float b) { return WINNER(a, b); }
+precise vec4 combine(vec4 a, vec4 b)
+{
+    return vec4(WINNER(a.x, b.x), WINNER(a.y, b.y), WINNER(a.z, b.z), WINNER(a.w, b.w));
+}
+#endif
+#include "common/reduce.glsl"

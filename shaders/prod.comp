@@ -1,0 +1,30 @@
+#version 460
+// Products of f32, or of i32, which wrap.  common/reduce.glsl has all but the operation.
+// variants: prod: ; prod_rows: -DROWS ; prod_rows_texel: -DROWS -DTEXELS
+// variants: prod_columns: -DCOLUMNS ; prod_columns_texel: -DCOLUMNS -DTEXELS ; prod_partials: -DPARTIALS
+// variants: prod_i32: -DINTEGER ; prod_i32_partials: -DINTEGER -DPARTIALS
+#ifndef CHAIN
+#define OPERANDS 2
+#define FLOATS 0
+#endif
+#ifdef TEXELS
+#define SLAB
+#endif
+#extension GL_GOOGLE_include_directive : require
+#include "common/abi.glsl"
+
+#ifdef INTEGER
+#define ELEMENT int
+#define VECTOR4 ivec4
+#define Elements Ints
+#define IDENTITY 1
+int combine(int a, int b) { return a * b; }
+#else
+#define ELEMENT float
+#define VECTOR4 vec4
+#define Elements Floats
+#define IDENTITY 1.0
+precise float combine(float a, float b) { return a * b; }
+precise vec4 combine(vec4 a, vec4 b) { return a * b; }
+#endif
+#include "common/reduce.glsl"

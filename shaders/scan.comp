@@ -1,0 +1,129 @@
+// Sums and products of all elements up to each one, along one dimension whose neighbours are merged:
+// [outer, n, inner].  An invocation goes through a block of 256 elements of one line.  Numeric class: a sum is kept
+// in two floats (its value and what rounding has left out, by Knuth's two-sum), so that it errs by a few ulp at any n;
+// a product in one; integers wrap.
+//
+//   cumsum_totals   what each block alone comes to.
+//                   operands  x, totals [outer][blocks][inner][2]
+//                   ints      outer, n, inner, blocks;  groups ceil(outer * blocks * inner / 64)
+//   cumsum_carry    replaces each total by that of all blocks before it.
+//                   operands  totals;  ints as above;  groups ceil(outer * inner / 64)
+//   cumsum          operands  x, totals (not read where there is one block), y
+//                   ints and groups as for cumsum_totals
+// x and y are contiguous.
+// variants: cumsum: ; cumsum_totals: -DTOTALS ; cumsum_carry: -DCARRY
+// variants: cumsum_i32: -DINTEGER ; cumsum_i32_totals: -DINTEGER -DTOTALS ; cumsum_i32_carry: -DINTEGER -DCARRY
+// variants: cumprod: -DPRODUCT ; cumprod_totals: -DPRODUCT -DTOTALS ; cumprod_carry: -DPRODUCT -DCARRY
+// variants: cumprod_i32: -DPRODUCT -DINTEGER ; cumprod_i32_totals: -DPRODUCT -DINTEGER -DTOTALS
+// variants: cumprod_i32_carry: -DPRODUCT -DINTEGER -DCARRY
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#if defined(CARRY)
+#define OPERANDS 1
+#elif defined(TOTALS)
+#define OPERANDS 2
+#else
+#define OPERANDS 3
+#endif
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/index.glsl"
+layout(local_size_x = 64) in;
+const uint BLOCK = 256u;
+
+#ifdef INTEGER
+#define ELEMENT int
+#define Elements Ints
+#else
+#define ELEMENT float
+#define Elements Floats
+#endif
+#ifdef PRODUCT
+#define IDENTITY 1
+#else
+#define IDENTITY 0
+#endif
+
+ELEMENT value, rest; // of what was combined so far: value + rest, or the product
+
+void combine(ELEMENT v)
+{
+#if defined(PRODUCT)
+#ifdef INTEGER
+    value = value * v;
+#else
+    precise float product = value * v;
+    value = product;
+#endif
+#elif defined(INTEGER)
+    value = value + v;
+#else
+    precise float sum = value + v;
+    precise float added = sum - value;
+    precise float left = (value - (sum - added)) + (v - added);
+    precise float more = rest + left;
+    const bool finite = (floatBitsToUint(sum) & 0x7F800000u) != 0x7F800000u;
+    value = sum;
+    rest = finite ? more : 0.0;
+#endif
+}
+
+ELEMENT result()
+{
+#if defined(PRODUCT) || defined(INTEGER)
+    return value;
+#else
+    precise float sum = value + rest;
+    return sum;
+#endif
+}
+
+void main()
+{
+    const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]),
+               blocks = uint(record.n[3]);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+    value = ELEMENT(IDENTITY);
+    rest = ELEMENT(0);
+#ifdef CARRY
+    Elements totals = Elements(record.operand[0].address);
+    if (invocation >= outer * inner)
+        return;
+    const uint o = quotient(invocation, inner), k = invocation - o * inner;
+    for (uint b = 0u; b < blocks; ++b) {
+        const uint at = ((o * blocks + b) * inner + k) * 2u;
+        const ELEMENT of_block = totals.v[at], rest_of_block = totals.v[at + 1u];
+        totals.v[at] = value;
+        totals.v[at + 1u] = rest;
+        combine(of_block);
+#if !defined(PRODUCT) && !defined(INTEGER)
+        precise float more = rest + rest_of_block;
+        rest = more;
+#endif
+    }
+#else
+    Elements x = Elements(record.operand[0].address), totals = Elements(record.operand[1].address);
+    if (invocation >= outer * blocks * inner)
+        return;
+    const uint row = quotient(invocation, inner), k = invocation - row * inner;
+    const uint o = quotient(row, blocks), b = row - o * blocks;
+    const uint first = b * BLOCK, end = min(first + BLOCK, n);
+#ifdef TOTALS
+    for (uint e = first; e < end; ++e) combine(x.v[(o * n + e) * inner + k]);
+    totals.v[invocation * 2u] = value;
+    totals.v[invocation * 2u + 1u] = rest;
+#else
+    Elements y = Elements(record.operand[2].address);
+    if (blocks > 1u) {
+        value = totals.v[invocation * 2u];
+        rest = totals.v[invocation * 2u + 1u];
+    }
+    for (uint e = first; e < end; ++e) {
+        const uint at = (o * n + e) * inner + k;
+        combine(x.v[at]);
+        y.v[at] = result();
+    }
+#endif
+#endif
+}

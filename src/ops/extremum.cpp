@@ -1,0 +1,89 @@
+// amax and amin: the largest and the least element over some dimensions.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <reprise/ops.hpp>
+
+#include "ops/reduce.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    if (in[0].dtype == boolean) wrong_dtype(op.name, in[0].dtype, "a dtype of numbers");
+    shape::require_at_least(op.name, reduced_count(in[0].shape, a.integers("dims")), 1, [&] {
+        return "The shape (" + to_string(in[0].shape) + ") has no element to be the " +
+               (&op == &amin_op ? "least" : "largest") + ": reduce over sizes of at least 1.";
+    });
+    return {{in[0].dtype, reduced_shape(op, in[0], a)}};
+}
+
+// Equal elements share the gradient.
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    const Tensor& x = a.inputs[0];
+    const Shape kept = kept_shape(x.shape(), a.node.attributes);
+    const Tensor winners = cast(equal(x, reshape(a.outputs[0], kept)), x.dtype());
+    const Tensor count = sum(winners, a.node.attributes.integers("dims"), true);
+    return {winners * (reshape(a.cotangents[0], kept) / count)};
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const auto outputs = static_cast<std::size_t>(y.count());
+    const bool least = a.op == &amin_op;
+    if (is_integer(x.dtype)) {
+        using Limits = std::numeric_limits<std::int64_t>;
+        std::vector<std::int64_t> best(outputs, least ? Limits::max() : Limits::min());
+        for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
+            std::int64_t& b = best[static_cast<std::size_t>(o)];
+            b = least ? std::min(b, x.get_whole(at)) : std::max(b, x.get_whole(at));
+        });
+        for (std::size_t o = 0; o < outputs; ++o)
+            y.set_whole(y.offset(static_cast<std::int64_t>(o)), best[o]);
+        return;
+    }
+    const double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> best(outputs, least ? infinity : -infinity);
+    for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
+        double& b = best[static_cast<std::size_t>(o)];
+        const double v = x.get(at);
+        if ((least ? v < b : v > b) || std::isnan(v)) b = v;
+    });
+    for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), best[o]);
+}
+
+} // namespace
+
+const Op amax_op{
+    .name = "amax", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
+const Op amin_op{
+    .name = "amin", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
+
+} // namespace ops
+
+Tensor amax(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    return graph::apply1(ops::amax_op, {x}, ops::reduction_attributes("amax", x, dims, keepdim));
+}
+Tensor amin(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    return graph::apply1(ops::amin_op, {x}, ops::reduction_attributes("amin", x, dims, keepdim));
+}
+
+Tensor max(const Tensor& x) { return amax(x); }
+Tensor min(const Tensor& x) { return amin(x); }
+
+} // namespace reprise

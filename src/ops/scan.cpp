@@ -1,0 +1,131 @@
+// cumsum and cumprod: the sum and the product of all elements up to each one along a dimension.
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reduce.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+constexpr std::int64_t block = 256; // of shaders/scan.comp
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    if (!is_floating(in[0].dtype) && in[0].dtype != i32 && in[0].dtype != i64)
+        wrong_dtype(op.name, in[0].dtype, "a floating dtype, i32 or i64");
+    return {in[0]};
+}
+
+// The sum from each element to the end.
+Tensor sum_from(const Tensor& x, std::int64_t dim) { return flip(cumsum(flip(x, {dim}), dim), {dim}); }
+
+std::vector<Tensor> vjp_cumsum(const VjpArguments& a)
+{
+    return {sum_from(a.cotangents[0], a.node.attributes.integer("dim"))};
+}
+
+// Element i takes part in the products from i on.  Before the first 0 of a line those are y / x_i; for the 0
+// itself they are the products without it; behind it all are 0.  (The gradient of this is right where no element
+// is 0.)
+std::vector<Tensor> vjp_cumprod(const VjpArguments& a)
+{
+    const Tensor &x = a.inputs[0], &y = a.outputs[0], &dy = a.cotangents[0];
+    const std::int64_t dim = a.node.attributes.integer("dim");
+    const Tensor one = number_like(x, 1), none = number_like(x, 0), is_zero = x == 0.0;
+    const Tensor zeros = cumsum(cast(is_zero, i32), dim);
+    const Tensor first = logical_and(is_zero, zeros == 1.0);
+    const Tensor before = sum_from(dy * y, dim) / where(is_zero, one, x);
+    const Tensor without = cumprod(where(first, one, x), dim);
+    const Tensor at_first = sum_from(where(zeros == 0.0, none, dy * without), dim);
+    return {where(zeros == 0.0, before, where(first, at_first, none))};
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View x = l.contiguous(l.input(0)), y = l.output();
+    std::string name = n.op->name;
+    if (x.dtype == i32) name += "_i32";
+    else require_f32_kernel(n.op->name, x.dtype);
+    const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
+    Dim outer = 1, inner = 1;
+    const Dim length = y.sizes()[dim];
+    for (std::size_t d = 0; d < y.sizes().size(); ++d)
+        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
+    const Dim blocks = max(ceil_div(length, block), 1);
+    const std::vector<Dim> ints = {outer, length, inner, blocks};
+    const bool one = length.at_most(block);
+    const View totals = l.temporary(x.dtype, {one ? Dim(1) : outer * blocks * inner * 2});
+    if (!one)
+        l.when(floor_div(min(blocks, 2), 2), [&] {
+            l.launch({.kernel = name + "_totals",
+                      .operands = {{x, Use::read}, {totals, Use::write}},
+                      .ints = ints,
+                      .groups = ceil_div(outer * blocks * inner, 64)});
+            l.launch({.kernel = name + "_carry",
+                      .operands = {{totals, Use::update}},
+                      .ints = ints,
+                      .groups = ceil_div(outer * inner, 64)});
+        });
+    l.launch({.kernel = name,
+              .operands = {{x, Use::read}, {totals, Use::read}, {y, Use::write}},
+              .ints = ints,
+              .groups = ceil_div(outer * blocks * inner, 64)});
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
+    const bool sums = a.op == &cumsum_op, whole = is_integer(x.dtype);
+    std::int64_t inner = 1;
+    for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
+    const std::int64_t n = y.sizes[dim], count = y.count();
+    for (std::int64_t line = 0; n > 0 && line < count / n; ++line) {
+        double value = sums ? 0 : 1;
+        std::uint64_t bits = sums ? 0 : 1;
+        for (std::int64_t e = 0; e < n; ++e) {
+            const std::int64_t i = (line / inner * n + e) * inner + line % inner;
+            if (whole) {
+                const auto v = static_cast<std::uint64_t>(x.get_whole(x.offset(i)));
+                bits = sums ? bits + v : bits * v;
+                y.set_whole(y.offset(i), static_cast<std::int64_t>(bits));
+            } else {
+                value = sums ? value + x.at(i) : value * x.at(i);
+                y.put(i, value);
+            }
+        }
+    }
+}
+
+Tensor along(const Op& op, const Tensor& x, std::int64_t dim)
+{
+    const std::size_t d = shape::normalize_dim(op.name, dim, x.shape().size());
+    const bool counts = x.dtype() == boolean || (is_integer(x.dtype()) && size_of(x.dtype()) < 4); // in i32
+    return graph::apply1(op, {counts ? cast(x, i32) : x}, {{"dim", static_cast<std::int64_t>(d)}});
+}
+
+} // namespace
+
+const Op cumsum_op{
+    .name = "cumsum", .infer = infer, .vjp = vjp_cumsum, .lower = lower, .reference = reference};
+const Op cumprod_op{
+    .name = "cumprod", .infer = infer, .vjp = vjp_cumprod, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+Tensor cumsum(const Tensor& x, std::int64_t dim) { return ops::along(ops::cumsum_op, x, dim); }
+Tensor cumprod(const Tensor& x, std::int64_t dim) { return ops::along(ops::cumprod_op, x, dim); }
+
+} // namespace reprise
