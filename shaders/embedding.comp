@@ -1,11 +1,11 @@
 #version 460
-// y[i] = weight[indices[i]]; NaN where there is no such row.
+// y[i] = weight[indices[i]]; where there is no such row NaN, of integers 0.
 //
 //   operands   indices (i32), weight, y (contiguous)
 //   ints       N, D, rows of weight, stride of indices, strides of weight (row, column)
 //   groups     ceil(N * ceil(D / 4) / 64): an invocation makes 4 elements
 //   TEXELS     D and the row stride are multiples of 4, the column stride is 1
-// variants: embedding: ; embedding_texel: -DTEXELS
+// variants: embedding: ; embedding_texel: -DTEXELS ; embedding_i32: -DINTEGER
 #define OPERANDS 3
 #define FLOATS 0
 #ifdef TEXELS
@@ -17,6 +17,14 @@
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;
+
+#ifdef INTEGER
+#define Elements Ints
+#define UNKNOWN 0
+#else
+#define Elements Floats
+#define UNKNOWN rp_nan()
+#endif
 
 void main()
 {
@@ -35,8 +43,8 @@ void main()
     const vec4 v = texelFetch(slab, int(weight.texel + from * uint(row_stride / 4) + column / 4u));
     slab_window[WINDOW_OF(y.texel)].v[IN_WINDOW(y.texel) + quad] = known ? v : vec4(rp_nan());
 #else
-    Floats w = Floats(weight.address), to = Floats(y.address);
+    Elements w = Elements(weight.address), to = Elements(y.address);
     for (uint c = column; c < min(column + 4u, length); ++c)
-        to.v[i * length + c] = known ? w.v[int(from) * row_stride + int(c) * column_stride] : rp_nan();
+        to.v[i * length + c] = known ? w.v[int(from) * row_stride + int(c) * column_stride] : UNKNOWN;
 #endif
 }

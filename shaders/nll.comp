@@ -1,8 +1,8 @@
 #version 460
-// y[r] = -x[r][target[r]]; NaN for a target outside.
+// y[r] = -x[r][target[r]]; 0 for the target to be ignored, NaN for one outside.
 //
 //   operands   x, target (i32), y (contiguous)
-//   ints       rows, classes, strides of x (row, class), stride of target
+//   ints       rows, classes, strides of x (row, class), stride of target, the target to be ignored
 //   groups     ceil(rows / 64)
 #define OPERANDS 3
 #define FLOATS 0
@@ -24,8 +24,8 @@ void main()
         return;
     const int t = Ints(target).v[int(row) * target_stride];
     const bool known = t >= 0 && t < classes;
-    precise float v = rp_nan();
-    if (known)
+    precise float v = t == record.n[5] ? 0.0 : rp_nan();
+    if (known && t != record.n[5])
         v = -Floats(x).v[int(row) * row_stride + t * class_stride];
     Floats(y).v[row] = v;
 }

@@ -1,8 +1,9 @@
 #version 460
-// dx[r][c] = c == target[r] ? -dy[r] : 0; NaN in the row of a target outside.
+// dx[r][c] = c == target[r] ? -dy[r] : 0; 0 in the row of the target to be ignored,
+// NaN in that of one outside.
 //
 //   operands   dy, target (i32), dx (contiguous)
-//   ints       elements of dx, classes, stride of dy, stride of target
+//   ints       elements of dx, classes, stride of dy, stride of target, the target to be ignored
 //   groups     ceil(elements / 256)
 // variants: nll_vjp: ; nll_vjp_texel: -DTEXELS
 #define OPERANDS 3
@@ -23,6 +24,7 @@ void main()
 {
     const uint count = uint(record.n[0]), classes = uint(record.n[1]);
     const uint dy_stride = uint(record.n[2]), target_stride = uint(record.n[3]);
+    const uint ignored = uint(record.n[4]);
     const Operand dy = record.operand[0], target = record.operand[1], dx = record.operand[2];
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
@@ -38,7 +40,9 @@ void main()
         t = uint(Ints(target.address).v[row * target_stride]);                       \
         g = -Floats(dy.address).v[row * dy_stride];                                  \
     }                                                                                \
-    result[i] = t >= classes ? rp_nan() : (t == c ? g : 0.0); /* below 0 is above */ \
+    result[i] = t == ignored ? 0.0                                                   \
+                : t >= classes ? rp_nan() /* below 0 is above */                     \
+                               : (t == c ? g : 0.0);                                 \
     ++c;                                                                             \
     fresh = c == classes;                                                            \
     row += fresh ? 1u : 0u;                                                          \

@@ -16,6 +16,8 @@ const std::vector<OpInfo>& op_infos()
         std::vector<OpInfo> rows;
         add_elementwise(rows);
         add_activations(rows);
+        add_indexing(rows);
+        add_more_losses(rows);
         add_creation(rows);
         add_views(rows);
         add_dynamic(rows);

@@ -73,6 +73,8 @@ const OpInfo& op_info(std::string_view name);
 // The groups of rows, each in its file.
 void add_elementwise(std::vector<OpInfo>&);
 void add_activations(std::vector<OpInfo>&);
+void add_indexing(std::vector<OpInfo>&); // and orders of elements, and products by name
+void add_more_losses(std::vector<OpInfo>&);
 void add_creation(std::vector<OpInfo>&);
 void add_views(std::vector<OpInfo>&);
 void add_dynamic(std::vector<OpInfo>&); // sizes and indices on the device

@@ -48,13 +48,14 @@ void add_nll(std::vector<OpInfo>& rows)
     rows.push_back({.name = "nll",
                     .samples = {{.what = "rows",
                                  .arguments = {arg({n(), 6}), whole({n()}, 0, 5)},
-                                 .call = apply(ops::nll_op),
+                                 .call = apply(ops::nll_op, {{"ignore", std::int64_t{4}}}),
                                  .sizes = {0, 1, 5, 200}}}});
-    rows.push_back({.name = "nll_vjp",
-                    .samples = {{.what = "rows",
-                                 .arguments = {arg({n()}), whole({n()}, 0, 5)},
-                                 .call = apply(ops::nll_vjp_op, {{"classes", Dim(6)}}),
-                                 .sizes = {0, 1, 5, 200}}}});
+    rows.push_back(
+        {.name = "nll_vjp",
+         .samples = {{.what = "rows",
+                      .arguments = {arg({n()}), whole({n()}, 0, 5)},
+                      .call = apply(ops::nll_vjp_op, {{"classes", Dim(6)}, {"ignore", std::int64_t{4}}}),
+                      .sizes = {0, 1, 5, 200}}}});
     OpInfo loss{.name = "nll_loss", .is_op = false}, entropy{.name = "cross_entropy", .is_op = false};
     for (const Reduction r : {Reduction::none, Reduction::sum, Reduction::mean}) {
         const auto sizes = r == Reduction::mean ? test::sizes({1, 5, 40}) : test::sizes({0, 1, 5, 40});
@@ -263,9 +264,9 @@ void add_embedding(std::vector<OpInfo>& rows)
                            embedding(zeros({2}, {.dtype = i32}), ones({3, 4}), 3);
                        },
                        ErrorKind::argument, "(3)"},
-                      {"integer weights",
+                      {"weights of truth values",
                        [] {
-                           embedding(zeros({2}, {.dtype = i32}), ones({3, 4}, {.dtype = i32}));
+                           embedding(zeros({2}, {.dtype = i32}), ones({3, 4}, {.dtype = boolean}));
                        },
                        ErrorKind::dtype, "a floating dtype"}}});
     rows.push_back(

@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -134,6 +135,20 @@ Tensor sum_to(const Tensor&, const Shape&);
 // dimensions broadcast.  Products are added in chunks of 512 (shaders/common/gemm.glsl), the same bits for
 // every kernel.
 Tensor matmul(const Tensor&, const Tensor&);
+Tensor mm(const Tensor&, const Tensor&);    // of two matrices
+Tensor mv(const Tensor&, const Tensor&);    // of a matrix and a vector
+Tensor dot(const Tensor&, const Tensor&);   // of two vectors
+Tensor outer(const Tensor&, const Tensor&); // [m], [n] -> [m, n]
+Tensor bmm(const Tensor&, const Tensor&);   // [B, m, k] x [B, k, n], no broadcasting
+Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1,
+             double alpha = 1); // beta input + alpha a b; input broadcasts
+// Letters name dimensions: "bij,bjk->bik".  A letter that the result lacks is summed over, one that an operand has
+// twice takes its diagonal; without "->" the result has the letters that occur once, sorted.  Operands are
+// multiplied from left to right.  No "...".
+Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands);
+// [..., m, n] -> [..., l]: the elements whose column is offset more than their row, in the last dimension.
+Tensor diagonal(const Tensor&, std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1);
+Tensor trace(const Tensor&);                                                   // of a matrix
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}); // x W^T + b; weight [out, in]
 struct Conv2dOptions {
     std::array<std::int64_t, 2> stride = {1, 1};
@@ -155,15 +170,42 @@ Tensor max_pool2d(const Tensor& x, std::int64_t kernel_size);
 // exp(x - max) / sum of it along one dimension; log_softmax is x - max - log(sum of exp(x - max)).
 Tensor softmax(const Tensor&, std::int64_t dim);
 Tensor log_softmax(const Tensor&, std::int64_t dim);
-enum class Reduction { none, mean, sum };
+enum class Reduction { none, mean, sum, batchmean }; // batchmean: kl_div only
+struct ClassLossOptions {
+    Tensor weight = {};               // [C], of each class; the mean divides by the weights of the targets
+    std::int64_t ignore_index = -100; // targets that count nothing
+    Reduction reduction = Reduction::mean;
+    double label_smoothing = 0; // cross_entropy only: so much of each target is spread over all classes
+};
 // Minus the log-probability of each target, [N, C] or [N, C, ...] with targets [N] or [N, ...]; mean divides
-// by their count.
+// by the count of those that are not ignored.  A target outside [0, C) gives NaN.
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction = Reduction::mean);
-// logits [N, C] or [N, C, ...], target i32 [N] or [N, ...].  A target outside [0, C) gives NaN.  There is
-// no ignore_index yet: give padded rows the target 0, take Reduction::none and weigh them with 0.
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const ClassLossOptions&);
+// logits [N, C] or [N, C, ...]; target: class numbers, i32 [N] or [N, ...], as for nll_loss, or probabilities of the
+// logits' shape.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Reduction = Reduction::mean);
-// (input - target)^2, of one shape.
+Tensor cross_entropy(const Tensor& logits, const Tensor& target, const ClassLossOptions&);
+// Of input and target of one shape: (input - target)^2; its absolute value; the square near 0 and the absolute value
+// beyond, 0.5 d^2 / beta and |d| - 0.5 beta, or 0.5 d^2 and delta (|d| - 0.5 delta).
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean);
+Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean);
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean,
+                      double beta = 1);
+Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean, double delta = 1);
+// -(t log(x) + (1 - t) log(1 - x)) for probabilities x, or of the sigmoid of logits; weight and pos_weight (of the
+// targets that are 1) broadcast.
+Tensor bce_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean,
+                const Tensor& weight = {});
+Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Reduction = Reduction::mean,
+                            const Tensor& weight = {}, const Tensor& pos_weight = {});
+// t (log(t) - input) for log-probabilities; log_target: the target is log(t).  batchmean: the sum over N.
+Tensor kl_div(const Tensor& input, const Tensor& target, Reduction = Reduction::mean,
+              bool log_target = false);
+// a b / (|a| |b|) along a dimension, the norms at least eps.
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim = 1, double eps = 1e-8);
+// 1 - cosine for target 1, max(0, cosine - margin) for target -1: a, b [..., D], target [...].
+Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin = 0,
+                             Reduction = Reduction::mean);
 struct AttentionOptions {
     Tensor attn_mask = {};  // broadcasts to [..., T, S]: bool, true takes part; or numbers to be added
     double dropout_p = 0;   // of the weights
@@ -223,6 +265,39 @@ Tensor stack(const std::vector<Tensor>&, std::int64_t dim = 0);
 // {before and behind the last dimension, before and behind the last but one, ...}: so many elements more, of this
 // value.  A negative amount cuts off; one that is a symbol must be at least 0.
 Tensor pad(const Tensor&, const std::vector<Dim>& amounts, double value = 0);
+
+Tensor view(const Tensor&, const Shape&);            // reshape
+Tensor expand_dims(const Tensor&, std::int64_t dim); // unsqueeze
+Tensor swapaxes(const Tensor&, std::int64_t a, std::int64_t b);
+Tensor movedim(const Tensor&, std::int64_t from, std::int64_t to);
+Tensor select(const Tensor&, std::int64_t dim, const Dim& index); // one index, without the dimension
+// From start to end by steps, as in Python: negative numbers count from the end, what lies beyond is cut.
+struct SliceRange {
+    Dim start = 0;
+    std::optional<Dim> end = std::nullopt;
+    std::int64_t step = 1;
+};
+Tensor slice(const Tensor&, std::int64_t dim, const SliceRange&);
+Tensor repeat(const Tensor&, const std::vector<Dim>& times);                   // copies of the whole
+Tensor repeat_interleave(const Tensor&, std::int64_t times, std::int64_t dim); // of each element
+Tensor roll(const Tensor&, std::int64_t shift, std::int64_t dim);              // around the end
+
+// ---- reading and writing by indices (i32); x f32 or i32, as embedding ----
+// An index outside reads NaN (of integers 0) and writes nothing.  Equal indices add up in the order of their
+// positions; of several values for one place the last is kept.
+Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index); // index [M]
+Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,
+                 double alpha = 1);
+// y[i][j][k] = x[index[i][j][k]][j][k] for dim 0; the index is at most as large as x beside dim.
+Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index);
+// y = x, then y[index[i][j][k]][j][k] = source[i][j][k] for dim 0; the source covers the index.
+Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
+Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value);
+Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
+Tensor take(const Tensor& x, const Tensor& index);         // of the flattened tensor
+Tensor one_hot(const Tensor& index, std::int64_t classes); // [...] -> [..., classes], i32
+// The elements whose mask (bool, broadcast) is true, [M]: waits for the mask, so not while recording.
+Tensor masked_select(const Tensor& x, const Tensor& mask);
 
 // ---- masks ----
 Tensor masked_fill(const Tensor&, const Tensor& mask,

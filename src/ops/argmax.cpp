@@ -100,8 +100,8 @@ std::pair<Tensor, Tensor> max(const Tensor& x, std::int64_t dim, bool keepdim)
     const std::size_t along = shape::normalize_dim("max", dim, x.shape().size());
     const Tensor rows = x.unsqueeze(-1).transpose(static_cast<std::int64_t>(along), -1);
     const Dim size = x.shape()[along], count = indices.numel();
-    const Tensor taken =
-        graph::apply1(ops::nll_op, {reshape(rows, {count, size}), reshape(indices, {count})});
+    const Tensor taken = graph::apply1(ops::nll_op, {reshape(rows, {count, size}), reshape(indices, {count})},
+                                       {{"ignore", std::int64_t{-1}}});
     return {reshape(-taken, indices.shape()), indices};
 }
 

@@ -1,4 +1,5 @@
-// embedding: rows of a matrix by their numbers; its gradient adds rows to where they came from.
+// embedding: rows of a matrix by their numbers; its gradient adds rows to where they came from.  last_positions: which
+// of several rows for one place comes last.
 #include <limits>
 #include <string>
 
@@ -34,7 +35,7 @@ void check_indices(const char* op, DType dtype)
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     check_indices(op.name, in[0].dtype);
-    require_floating(op.name, in[1].dtype);
+    if (in[1].dtype != i32) require_floating(op.name, in[1].dtype);
     return {{in[1].dtype, {in[0].shape[0], in[1].shape[1]}}};
 }
 
@@ -49,14 +50,15 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 void lower(Lowering& l, const Node& n)
 {
     const View indices = l.input(0), weight = l.input(1), to = l.output();
-    require_f32_kernel(n.op->name, weight.dtype);
+    const bool whole = weight.dtype == i32;
+    if (!whole) require_f32_kernel(n.op->name, weight.dtype);
     const Dim &count = to.sizes()[0], &length = to.sizes()[1];
-    LaunchSpec addresses{.kernel = "embedding",
+    LaunchSpec addresses{.kernel = whole ? "embedding_i32" : "embedding",
                          .operands = {{indices, Use::read}, {weight, Use::read}, {to, Use::write}},
                          .ints = {count, length, weight.sizes()[0], indices.layout.strides[0],
                                   weight.layout.strides[0], weight.layout.strides[1]},
                          .groups = ceil_div(count * ceil_div(length, 4), 64)};
-    if (!l.texels() || !has_texel_rows(weight)) return l.launch(std::move(addresses));
+    if (whole || !l.texels() || !has_texel_rows(weight)) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "embedding_texel";
     texels.texels = true;
@@ -69,7 +71,9 @@ void reference(const ReferenceArguments& a)
     for (std::int64_t i = 0, length = to.sizes[1]; i < to.count(); ++i) {
         const auto row = static_cast<std::int64_t>(indices.at(i / length));
         const bool known = row >= 0 && row < weight.sizes[0];
-        to.put(i, known ? weight.at(row * length + i % length) : std::numeric_limits<double>::quiet_NaN());
+        const std::int64_t at = row * length + i % length;
+        if (is_integer(to.dtype)) to.set_whole(to.offset(i), known ? weight.get_whole(weight.offset(at)) : 0);
+        else to.put(i, known ? weight.at(at) : std::numeric_limits<double>::quiet_NaN());
     }
 }
 
@@ -92,25 +96,34 @@ std::vector<Tensor> vjp_vjp(const VjpArguments& a)
     return {graph::apply1(embedding_op, {a.inputs[1], rows}, {{"padding", padding}}), {}};
 }
 
-// Three launches link the positions of each row number in ascending order, a fourth adds along the links
-// (shaders/embedding_vjp.comp): no atomics, and the order of the sums is fixed.
+// The positions of each row number as rings in ascending order (shaders/embedding_vjp.comp): no atomics.
+struct Links {
+    View tails; // [blocks, rows]; the first line: each row's last position, -1: none
+    View next;  // [positions]
+};
+Links link(Lowering& l, const View& indices, const Dim& rows, std::int64_t padding)
+{
+    const Dim count = indices.sizes()[0], blocks = max(min(ceil_div(count, 256), 64), 1);
+    const Links links{l.temporary(i32, {blocks, rows}), l.temporary(i32, {count})};
+    launch_full(l, links.tails, Scalar(-1));
+    l.launch({.kernel = "embedding_vjp_link",
+              .operands = {{indices, Use::read}, {links.tails, Use::update}, {links.next, Use::write}},
+              .ints = {count, rows, blocks, ceil_div(count, blocks), indices.layout.strides[0], padding},
+              .groups = ceil_div(blocks, 8)});
+    l.launch({.kernel = "embedding_vjp_join",
+              .operands = {{links.tails, Use::update}, {links.next, Use::update}},
+              .ints = {rows, blocks},
+              .groups = ceil_div(rows, 64)});
+    return links;
+}
+
+// Adds along the rings: the order of the sums is fixed.
 void lower_vjp(Lowering& l, const Node& n)
 {
     const View dy = l.input(0), indices = l.input(1), to = l.output();
     require_f32_kernel(n.op->name, dy.dtype);
-    const Dim &count = dy.sizes()[0], &length = to.sizes()[1], &rows = to.sizes()[0];
-    const Dim blocks = max(min(ceil_div(count, 256), 64), 1);
-    const View tails = l.temporary(i32, {blocks, rows}), next = l.temporary(i32, {count});
-    launch_full(l, tails, Scalar(-1));
-    l.launch({.kernel = "embedding_vjp_link",
-              .operands = {{indices, Use::read}, {tails, Use::update}, {next, Use::write}},
-              .ints = {count, rows, blocks, ceil_div(count, blocks), indices.layout.strides[0],
-                       n.attributes.integer("padding")},
-              .groups = ceil_div(blocks, 8)});
-    l.launch({.kernel = "embedding_vjp_join",
-              .operands = {{tails, Use::update}, {next, Use::update}},
-              .ints = {rows, blocks},
-              .groups = ceil_div(rows, 64)});
+    const Dim &length = to.sizes()[1], &rows = to.sizes()[0];
+    const auto [tails, next] = link(l, indices, rows, n.attributes.integer("padding"));
     LaunchSpec addresses{
         .kernel = "embedding_vjp",
         .operands = {{dy, Use::read}, {tails, Use::read}, {next, Use::read}, {to, Use::write}},
@@ -137,8 +150,36 @@ void reference_vjp(const ReferenceArguments& a)
     for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, sums[static_cast<std::size_t>(i)]);
 }
 
+// -- last_positions: indices [N] -> [rows]: the last position of each row number, -1 where it does not occur --
+std::vector<TensorType> infer_last(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    check_indices(op.name, in[0].dtype);
+    return {{i32, {a.get<Dim>("rows")}}};
+}
+
+void lower_last(Lowering& l, const Node&)
+{
+    const View indices = l.input(0), to = l.output();
+    View first = link(l, indices, to.sizes()[0], no_padding).tails;
+    first.layout.sizes.erase(first.layout.sizes.begin());
+    first.layout.strides.erase(first.layout.strides.begin());
+    l.copy(first, to);
+}
+
+void reference_last(const ReferenceArguments& a)
+{
+    const HostTensor &indices = a.inputs[0], &to = a.outputs[0];
+    for (std::int64_t r = 0; r < to.count(); ++r) to.put(r, -1);
+    for (std::int64_t i = 0; i < indices.count(); ++i) {
+        const auto row = static_cast<std::int64_t>(indices.at(i));
+        if (row >= 0 && row < to.count()) to.put(row, static_cast<double>(i));
+    }
+}
+
 } // namespace
 
+const Op last_positions_op{
+    .name = "last_positions", .infer = infer_last, .lower = lower_last, .reference = reference_last};
 const Op embedding_op{
     .name = "embedding", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
 const Op embedding_vjp_op{.name = "embedding_vjp",

@@ -12,10 +12,29 @@ namespace reprise {
 
 namespace {
 
-Tensor reduced(const Tensor& losses, Reduction reduction)
+Tensor reduced(const char* op, const Tensor& losses, Reduction reduction)
 {
+    if (reduction == Reduction::batchmean)
+        detail::fail(ErrorKind::argument, op,
+                     "Only kl_div takes the mean over the batch: use Reduction::mean.");
     if (reduction == Reduction::mean) return mean(losses);
     return reduction == Reduction::sum ? sum(losses) : losses;
+}
+
+void check_same_shape(const char* op, const Tensor& input, const Tensor& target)
+{
+    const Shape a = input.shape(), b = target.shape();
+    const auto sentence = [&] {
+        return "The shapes (" + to_string(a) + " and " + to_string(b) +
+               ") differ: reshape or expand one, as broadcasting here is nearly always a mistake.";
+    };
+    if (a.size() != b.size()) detail::fail(ErrorKind::shape, op, sentence());
+    for (std::size_t i = 0; i < a.size(); ++i) shape::require_equal(op, a[i], b[i], sentence);
+}
+
+Tensor weighed(const Tensor& losses, const Tensor& weight)
+{
+    return weight.defined() ? losses * weight : losses;
 }
 
 // [N, C, ...] with a target [N, ...].
@@ -48,39 +67,182 @@ Tensor with_classes_last(const Tensor& x)
     return dims.size() == 2 ? x : permute(x, dims);
 }
 
-Tensor nll_of_last(const Tensor& log_probabilities, const Tensor& target, Reduction reduction)
+void check_weight(const char* op, const Tensor& weight, const Dim& classes)
 {
-    const Dim rows = target.numel();
-    const Tensor losses =
-        graph::apply1(ops::nll_op, {reshape(log_probabilities, {rows, log_probabilities.shape().back()}),
-                                    reshape(target, {rows})});
-    return reduced(reduction == Reduction::none ? reshape(losses, target.shape()) : losses, reduction);
+    if (!weight.defined()) return;
+    const auto sentence = [&] {
+        return "The weight's shape (" + to_string(weight.shape()) + ") is not one number for each of the (" +
+               classes.text() + ") classes.";
+    };
+    if (weight.dim() != 1) detail::fail(ErrorKind::shape, op, sentence());
+    shape::require_equal(op, weight.shape()[0], classes, sentence);
+}
+
+// Log-probabilities [..., C] and class numbers [...].  Each row counts with its class's weight, and those to be
+// ignored not at all; the mean divides by the weights that count.
+Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const ClassLossOptions& o)
+{
+    const Shape sizes = x.shape();
+    const Dim rows = target.numel(), classes = sizes.back();
+    check_weight(op, o.weight, classes);
+    const Tensor flat = reshape(x, {rows, classes}), t = reshape(target, {rows});
+    Tensor losses = graph::apply1(ops::nll_op, {flat, t}, {{"ignore", o.ignore_index}});
+    const Tensor counts = t != static_cast<double>(o.ignore_index);
+    Tensor weights;
+    if (o.weight.defined()) {
+        weights = where(counts, take(o.weight.detach(), t), ops::number_like(o.weight, 0));
+        losses = losses * weights;
+    }
+    if (o.label_smoothing > 0) {
+        const Tensor all = sum(o.weight.defined() ? flat * o.weight.detach() : flat, {1});
+        const Tensor smooth = where(counts, -all, ops::number_like(flat, 0)) / ops::size_like(flat, classes);
+        losses = losses * (1 - o.label_smoothing) + smooth * o.label_smoothing;
+    }
+    if (o.reduction != Reduction::mean)
+        return reduced(op, o.reduction == Reduction::none ? reshape(losses, target.shape()) : losses,
+                       o.reduction);
+    return sum(losses) / (weights.defined() ? sum(weights) : cast(sum(counts), losses.dtype()));
+}
+
+// Targets that are probabilities, [..., C] like x.
+Tensor of_probabilities(const char* op, const Tensor& x, const Tensor& target, const ClassLossOptions& o)
+{
+    const Dim classes = x.shape().back();
+    check_weight(op, o.weight, classes);
+    Tensor p = target;
+    if (o.label_smoothing > 0)
+        p = p * (1 - o.label_smoothing) + o.label_smoothing / ops::size_like(x, classes);
+    const Tensor losses = -sum(weighed(p * x, o.weight), {-1});
+    if (o.reduction != Reduction::mean) return reduced(op, losses, o.reduction);
+    return mean(losses);
+}
+
+void check_smoothing(double smoothing)
+{
+    if (!(smoothing >= 0 && smoothing <= 1))
+        detail::fail(ErrorKind::argument, "cross_entropy", "The label smoothing (", smoothing,
+                     ") must lie between 0 and 1.");
 }
 
 } // namespace
 
-Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction)
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const ClassLossOptions& o)
 {
     check_classes("nll_loss", log_probabilities, target);
-    return nll_of_last(with_classes_last(log_probabilities), target, reduction);
+    if (o.label_smoothing != 0)
+        detail::fail(ErrorKind::argument, "nll_loss", "Only cross_entropy smooths labels.");
+    return of_classes("nll_loss", with_classes_last(log_probabilities), target, o);
+}
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction)
+{
+    return nll_loss(log_probabilities, target, ClassLossOptions{.reduction = reduction});
 }
 
+Tensor cross_entropy(const Tensor& logits, const Tensor& target, const ClassLossOptions& o)
+{
+    constexpr const char* op = "cross_entropy";
+    check_smoothing(o.label_smoothing);
+    if (is_floating(target.dtype()) && target.dim() == logits.dim()) {
+        check_same_shape(op, logits, target);
+        if (logits.dim() < 2)
+            detail::fail(ErrorKind::shape, op, "The shape (", to_string(logits.shape()),
+                         ") has no classes: give [N, C] or [N, C, ...].");
+        return of_probabilities(op, log_softmax(with_classes_last(logits), -1), with_classes_last(target), o);
+    }
+    check_classes(op, logits, target);
+    return of_classes(op, log_softmax(with_classes_last(logits), -1), target, o);
+}
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Reduction reduction)
 {
-    check_classes("cross_entropy", logits, target);
-    return nll_of_last(log_softmax(with_classes_last(logits), -1), target, reduction);
+    return cross_entropy(logits, target, ClassLossOptions{.reduction = reduction});
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction)
 {
-    const Shape &a = input.shape(), &b = target.shape();
-    const auto sentence = [&] {
-        return "The shapes (" + to_string(a) + " and " + to_string(b) +
-               ") differ: reshape or expand one, as broadcasting here is nearly always a mistake.";
+    check_same_shape("mse_loss", input, target);
+    return reduced("mse_loss", square(input - target), reduction);
+}
+
+Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction)
+{
+    check_same_shape("l1_loss", input, target);
+    return reduced("l1_loss", abs(input - target), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta)
+{
+    constexpr const char* op = "smooth_l1_loss";
+    if (!(beta >= 0))
+        detail::fail(ErrorKind::argument, op, "The bound (beta = ", beta, ") must be at least 0.");
+    if (beta == 0) return l1_loss(input, target, reduction);
+    check_same_shape(op, input, target);
+    const Tensor d = abs(input - target);
+    return reduced(op, where(d < beta, square(d) * (0.5 / beta), d - 0.5 * beta), reduction);
+}
+
+Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta)
+{
+    constexpr const char* op = "huber_loss";
+    if (!(delta > 0))
+        detail::fail(ErrorKind::argument, op, "The bound (delta = ", delta, ") must be above 0.");
+    check_same_shape(op, input, target);
+    const Tensor d = abs(input - target);
+    return reduced(op, where(d <= delta, square(d) * 0.5, (d - 0.5 * delta) * delta), reduction);
+}
+
+Tensor bce_loss(const Tensor& input, const Tensor& target, Reduction reduction, const Tensor& weight)
+{
+    check_same_shape("bce_loss", input, target);
+    return reduced("bce_loss", weighed(bce(input, target), weight), reduction);
+}
+
+// log(sigmoid(x)) is -(log(1 + exp(-|x|)) + max(-x, 0)): nothing overflows.
+Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Reduction reduction,
+                            const Tensor& weight, const Tensor& pos_weight)
+{
+    constexpr const char* op = "bce_with_logits_loss";
+    check_same_shape(op, logits, target);
+    const Tensor losses = pos_weight.defined() ? (1.0 - target) * logits -
+                                                     ((pos_weight - 1.0) * target + 1.0) * logsigmoid(logits)
+                                               : bce_with_logits(logits, target);
+    return reduced(op, weighed(losses, weight), reduction);
+}
+
+Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target)
+{
+    check_same_shape("kl_div", input, target);
+    const auto entropy = [&] { // t log(t), 0 at 0
+        const Tensor none = target == 0.0;
+        return where(none, ops::number_like(target, 0),
+                     target * log(where(none, ops::number_like(target, 1), target)));
     };
-    if (a.size() != b.size()) detail::fail(ErrorKind::shape, "mse_loss", sentence());
-    for (std::size_t i = 0; i < a.size(); ++i) shape::require_equal("mse_loss", a[i], b[i], sentence);
-    return reduced(square(input - target), reduction);
+    const Tensor losses = log_target ? exp(target) * (target - input) : entropy() - target * input;
+    if (reduction != Reduction::batchmean) return reduced("kl_div", losses, reduction);
+    if (input.dim() == 0) detail::fail(ErrorKind::shape, "kl_div", "The shape ([]) has no batch.");
+    const Tensor total = sum(losses);
+    return total / ops::size_like(total, input.shape()[0]);
+}
+
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim, double eps)
+{
+    return sum(a * b, {dim}) / (clamp_min(norm(a, 2, {dim}), eps) * clamp_min(norm(b, 2, {dim}), eps));
+}
+
+Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
+                             Reduction reduction)
+{
+    constexpr const char* op = "cosine_embedding_loss";
+    check_same_shape(op, a, b);
+    if (a.dim() < 1 || target.dim() != a.dim() - 1)
+        detail::fail(ErrorKind::shape, op, "The target's shape (", to_string(target.shape()),
+                     ") is not the inputs' (", to_string(a.shape()), ") without the last dimension.");
+    const double eps = 1e-12;
+    const Tensor cosine =
+        sum(a * b, {-1}) / sqrt((sum(square(a), {-1}) + eps) * (sum(square(b), {-1}) + eps));
+    const Tensor zero = ops::number_like(cosine, 0);
+    const Tensor losses =
+        where(target == 1.0, 1.0 - cosine, zero) + where(target == -1.0, clamp_min(cosine - margin, 0), zero);
+    return reduced(op, losses, reduction);
 }
 
 } // namespace reprise

@@ -1,4 +1,5 @@
-// nll: minus the element of each row that the target names, and its gradient.
+// nll: minus the element of each row that the target names, and its gradient.  Attribute "ignore": a target whose
+// row counts nothing.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -44,14 +45,12 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
     return {{in[0].dtype, {in[0].shape[0]}}};
 }
 
-Tensor nll_vjp(const Tensor& dy, const Tensor& target, const Dim& classes)
-{
-    return graph::apply1(nll_vjp_op, {dy, target}, {{"classes", classes}});
-}
-
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
-    return {nll_vjp(a.cotangents[0], a.inputs[1], a.inputs[0].shape()[1]), {}};
+    return {
+        graph::apply1(nll_vjp_op, {a.cotangents[0], a.inputs[1]},
+                      {{"classes", a.inputs[0].shape()[1]}, {"ignore", a.node.attributes.integer("ignore")}}),
+        {}};
 }
 
 void lower(Lowering& l, const Node& n)
@@ -59,13 +58,13 @@ void lower(Lowering& l, const Node& n)
     const View x = l.input(0), target = l.input(1), to = l.output();
     require_f32_kernel(n.op->name, x.dtype);
     const Dim& rows = x.sizes()[0];
-    l.launch(
-        {.kernel = "nll",
-         .constants = {},
-         .operands = {{x, Use::read}, {target, Use::read}, {to, Use::write}},
-         .floats = {},
-         .ints = {rows, x.sizes()[1], x.layout.strides[0], x.layout.strides[1], target.layout.strides[0]},
-         .groups = ceil_div(rows, 64)});
+    l.launch({.kernel = "nll",
+              .constants = {},
+              .operands = {{x, Use::read}, {target, Use::read}, {to, Use::write}},
+              .floats = {},
+              .ints = {rows, x.sizes()[1], x.layout.strides[0], x.layout.strides[1], target.layout.strides[0],
+                       n.attributes.integer("ignore")},
+              .groups = ceil_div(rows, 64)});
 }
 
 void reference(const ReferenceArguments& a)
@@ -73,9 +72,9 @@ void reference(const ReferenceArguments& a)
     const HostTensor &x = a.inputs[0], &target = a.inputs[1], &y = a.outputs[0];
     for (std::int64_t row = 0; row < x.sizes[0]; ++row) {
         const auto t = static_cast<std::int64_t>(target.at(row));
-        const bool known = t >= 0 && t < x.sizes[1];
-        y.put(row, known ? -x.get(row * x.strides[0] + t * x.strides[1])
-                         : std::numeric_limits<double>::quiet_NaN());
+        if (t == a.attributes.integer("ignore")) y.put(row, 0);
+        else if (t < 0 || t >= x.sizes[1]) y.put(row, std::numeric_limits<double>::quiet_NaN());
+        else y.put(row, -x.get(row * x.strides[0] + t * x.strides[1]));
     }
 }
 
@@ -88,7 +87,9 @@ std::vector<TensorType> infer_vjp(const Op& op, std::span<const TensorType> in, 
 
 std::vector<Tensor> vjp_vjp(const VjpArguments& a)
 {
-    return {graph::apply1(nll_op, {a.cotangents[0], a.inputs[1]}), {}};
+    return {graph::apply1(nll_op, {a.cotangents[0], a.inputs[1]},
+                          {{"ignore", a.node.attributes.integer("ignore")}}),
+            {}};
 }
 
 void lower_vjp(Lowering& l, const Node& n)
@@ -100,7 +101,8 @@ void lower_vjp(Lowering& l, const Node& n)
                          .constants = {classes.divisible_by(4) ? 1u : 0u},
                          .operands = {{dy, Use::read}, {target, Use::read}, {to, Use::write}},
                          .floats = {},
-                         .ints = {rows * classes, classes, dy.layout.strides[0], target.layout.strides[0]},
+                         .ints = {rows * classes, classes, dy.layout.strides[0], target.layout.strides[0],
+                                  n.attributes.integer("ignore")},
                          .groups = ceil_div(rows * classes, 256)};
     if (!l.texels()) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
@@ -116,7 +118,8 @@ void reference_vjp(const ReferenceArguments& a)
     for (std::int64_t i = 0, count = dx.count(); i < count; ++i) {
         const auto t = static_cast<std::int64_t>(target.at(i / classes));
         const bool known = t >= 0 && t < classes;
-        if (!known) dx.put(i, std::numeric_limits<double>::quiet_NaN());
+        if (t == a.attributes.integer("ignore")) dx.put(i, 0);
+        else if (!known) dx.put(i, std::numeric_limits<double>::quiet_NaN());
         else dx.put(i, t == i % classes ? -dy.at(i / classes) : 0);
     }
 }

@@ -335,6 +335,10 @@ const std::vector<Special> kinks = {
     {"hardswish", 0, {nan}, nan}, {"hardswish", 1, {-3}, 0}, {"hardswish", 1, {3}, 1},
     {"hardswish", 0, {inf}, inf}, {"hardswish", 0, {-inf}, nan},
     {"mish", 0, {200}, 200}, {"mish", 0, {-200}, 0}, {"mish", 1, {200}, 1}, {"mish", 1, {-200}, 0},
+    {"bce", 0, {0, 0}, 0}, {"bce", 0, {0, 1}, 100}, {"bce", 0, {1, 0}, 100},
+    {"bce", 1, {0.5, 0.5}, 0}, {"bce", 0, {1.5, 0.5}, nan},
+    {"bce_with_logits", 0, {1000, 1}, 0}, {"bce_with_logits", 0, {-1000, 1}, 1000},
+    {"bce_with_logits", 1, {-1000, 1}, -1},
     {"softplus", 0, {20.5}, 20.5}, {"softplus", 0, {-inf}, 0}, {"softplus", 1, {20.5}, 1},
     {"softplus", 1, {200}, 1}, {"softplus", 1, {-200}, 0}, {"softplus", 1, {nan}, nan},
 };

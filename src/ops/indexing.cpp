@@ -1,0 +1,226 @@
+// Reading and writing by indices, made of embedding and its gradient: elements are rows of a matrix there.
+#include <string>
+
+#include <reprise/ops.hpp>
+#include <reprise/program.hpp>
+
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+
+namespace {
+
+void check_index(const char* op, const Tensor& index)
+{
+    if (index.dtype() != i32)
+        detail::fail(ErrorKind::dtype, op, "The index's dtype is (", name_of(index.dtype()),
+                     "), indices are (i32): cast it with to(i32).");
+}
+
+void check_vector(const char* op, const Tensor& index)
+{
+    check_index(op, index);
+    if (index.dim() != 1)
+        detail::fail(ErrorKind::shape, op, "The index's shape (", to_string(index.shape()),
+                     ") is not a vector's.");
+}
+
+Tensor count_like(const Tensor& t, const Dim& end)
+{
+    return graph::create(ops::arange_op, ops::evaluator_of(t), {{"end", end}, {"dtype", i32}});
+}
+
+// The dimension to the front, the others merged: [size, rest].
+struct Rows {
+    std::size_t dim;
+    Shape sizes; // with the dimension in front
+    std::vector<std::int64_t> order, back;
+};
+Rows rows_of(const char* op, const Tensor& x, std::int64_t dim)
+{
+    Rows r{shape::normalize_dim(op, dim, x.shape().size()), {x.shape()[0]}, {}, {}};
+    r.sizes = {x.shape()[r.dim]};
+    r.order = {static_cast<std::int64_t>(r.dim)};
+    for (std::size_t d = 0; d < x.shape().size(); ++d) {
+        if (d != r.dim) {
+            r.order.push_back(static_cast<std::int64_t>(d));
+            r.sizes.push_back(x.shape()[d]);
+        }
+        r.back.push_back(d == r.dim ? 0 : static_cast<std::int64_t>(d < r.dim ? d + 1 : d));
+    }
+    return r;
+}
+Tensor to_matrix(const Tensor& x, const Rows& r)
+{
+    return reshape(permute(x, r.order),
+                   {r.sizes[0], shape::element_count(Shape(r.sizes.begin() + 1, r.sizes.end()))});
+}
+Tensor from_matrix(const Tensor& m, const Rows& r)
+{
+    Shape sizes = r.sizes;
+    sizes[0] = m.size(0);
+    return permute(reshape(m, sizes), r.back);
+}
+
+// Sums of rows by their numbers.
+Tensor added_rows(const Tensor& rows, const Tensor& index, const Dim& count)
+{
+    return graph::apply1(ops::embedding_vjp_op, {rows, index},
+                         {{"rows", count}, {"padding", std::int64_t{-1}}});
+}
+
+// For each element of the index the number of the element of x (row-major) that it names, -1 where it names none.
+Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const Tensor& index)
+{
+    check_index(op, index);
+    const Shape &sizes = x.shape(), &given = index.shape();
+    const std::size_t along = shape::normalize_dim(op, dim, sizes.size());
+    const auto sentence = [&] {
+        return "The index's shape (" + to_string(given) + ") does not lie inside the input's (" +
+               to_string(sizes) + ") beside dimension (" + std::to_string(along) + ").";
+    };
+    if (given.size() != sizes.size()) detail::fail(ErrorKind::shape, op, sentence());
+    Dim stride = 1;
+    Tensor at;
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+        Tensor part = index;
+        if (d != along) {
+            shape::require_at_least(op, sizes[d], given[d], sentence);
+            Shape line(sizes.size(), 1);
+            line[d] = given[d];
+            part = reshape(count_like(index, given[d]), line);
+        }
+        part = part * ops::size_like(index, stride);
+        at = at.defined() ? at + part : part;
+        stride *= sizes[d];
+    }
+    const Tensor inside = logical_and(index >= 0.0, less(index, ops::size_like(index, sizes[along])));
+    return reshape(where(inside, at, ops::number_like(index, -1)), {index.numel()});
+}
+
+// The part of src that the index's shape covers, flat.
+Tensor flat_part(const char* op, const Tensor& src, const Tensor& index)
+{
+    Tensor part = src;
+    const auto sentence = [&] {
+        return "The source's shape (" + to_string(src.shape()) + ") does not cover the index's (" +
+               to_string(index.shape()) + ").";
+    };
+    if (src.dim() != index.dim()) detail::fail(ErrorKind::shape, op, sentence());
+    for (std::size_t d = 0; d < src.shape().size(); ++d) {
+        shape::require_at_least(op, src.shape()[d], index.shape()[d], sentence);
+        if (part.shape()[d] != index.shape()[d])
+            part = narrow(part, static_cast<std::int64_t>(d), 0, index.shape()[d]);
+    }
+    return reshape(part, {index.numel()});
+}
+
+void check_same_dtype(const char* op, const Tensor& x, const Tensor& src)
+{
+    if (x.dtype() != src.dtype())
+        detail::fail(ErrorKind::dtype, op, "The source's dtype (", name_of(src.dtype()),
+                     ") is not the input's (", name_of(x.dtype()), "): cast one of them.");
+}
+
+Tensor scattered(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& values)
+{
+    const Tensor at = element_numbers("scatter", x, dim, index);
+    const Dim count = x.numel();
+    const Tensor last = graph::apply1(ops::last_positions_op, {at}, {{"rows", count}});
+    const Tensor taken = reshape(embedding(maximum(last, 0.0), unsqueeze(values, 1)), {count});
+    return reshape(where(last >= 0.0, taken, reshape(x, {count})), x.shape());
+}
+
+} // namespace
+
+Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index)
+{
+    check_vector("index_select", index);
+    const Rows r = rows_of("index_select", x, dim);
+    return from_matrix(embedding(index, to_matrix(x, r)), r);
+}
+
+Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, double alpha)
+{
+    constexpr const char* op = "index_add";
+    check_vector(op, index);
+    check_same_dtype(op, x, source);
+    const Rows r = rows_of(op, x, dim);
+    const auto sentence = [&] {
+        return "The source's shape (" + to_string(source.shape()) + ") is not the input's (" +
+               to_string(x.shape()) + ") with the index's size (" + index.size(0).text() +
+               ") in dimension (" + std::to_string(r.dim) + ").";
+    };
+    if (source.dim() != x.dim()) detail::fail(ErrorKind::shape, op, sentence());
+    for (std::size_t d = 0; d < r.back.size(); ++d)
+        shape::require_equal(op, source.shape()[d], d == r.dim ? index.size(0) : x.shape()[d], sentence);
+    const Tensor rows = to_matrix(source, rows_of(op, source, dim));
+    const Tensor added = from_matrix(added_rows(rows, index, x.shape()[r.dim]), r);
+    return x + (alpha == 1 ? added : added * alpha);
+}
+
+Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index)
+{
+    const Tensor at = element_numbers("gather", x, dim, index);
+    return reshape(embedding(at, reshape(x, {x.numel(), 1})), index.shape());
+}
+
+Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
+{
+    check_same_dtype("scatter", x, source);
+    check_index("scatter", index);
+    return scattered(x, dim, index, flat_part("scatter", source, index));
+}
+
+Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value)
+{
+    check_index("scatter", index);
+    return scattered(
+        x, dim, index,
+        ops::full_on(ops::evaluator_of(x), {index.numel()}, ops::rounded_to(x.dtype(), value), x.dtype()));
+}
+
+Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
+{
+    check_same_dtype("scatter_add", x, source);
+    const Tensor at = element_numbers("scatter_add", x, dim, index);
+    const Tensor rows = unsqueeze(flat_part("scatter_add", source, index), 1);
+    return x + reshape(added_rows(rows, at, x.numel()), x.shape());
+}
+
+Tensor take(const Tensor& x, const Tensor& index)
+{
+    check_index("take", index);
+    return reshape(embedding(reshape(index, {index.numel()}), reshape(x, {x.numel(), 1})), index.shape());
+}
+
+Tensor one_hot(const Tensor& index, std::int64_t classes)
+{
+    check_index("one_hot", index);
+    if (classes < 1)
+        detail::fail(ErrorKind::argument, "one_hot", "The number of classes (", classes,
+                     ") must be at least 1.");
+    return cast(equal(unsqueeze(index, -1), count_like(index, classes)), i32);
+}
+
+Tensor masked_select(const Tensor& x, const Tensor& mask)
+{
+    constexpr const char* op = "masked_select";
+    if (mask.dtype() != boolean) ops::wrong_dtype(op, mask.dtype(), "a mask of dtype bool");
+    if (is_recording())
+        detail::fail(ErrorKind::state, op,
+                     "How many elements a mask keeps is not known while recording: use "
+                     "dynamic_mask(), or where(), which keep the shape.");
+    const Shape both = shape::broadcast(op, x.shape(), mask.shape());
+    const std::vector<bool> keep = expand(mask, both).to_vector<bool>();
+    std::vector<std::int32_t> numbers;
+    for (std::size_t i = 0; i < keep.size(); ++i)
+        if (keep[i]) numbers.push_back(static_cast<std::int32_t>(i));
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    return take(expand(x, both), from_vector(numbers, {count}, {.device = x.device()}));
+}
+
+} // namespace reprise

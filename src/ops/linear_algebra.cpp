@@ -1,0 +1,250 @@
+// Products of matrices under their other names, and einsum, made of matmul.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <reprise/ops.hpp>
+
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+
+namespace {
+
+void require_rank(const char* op, const Tensor& t, std::int64_t rank, const char* what)
+{
+    if (t.dim() != rank)
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(t.shape()), ") is not that of ", what,
+                     ".");
+}
+
+// ---- einsum ----
+
+// An operand and the letter of each of its dimensions.
+struct Term {
+    Tensor value;
+    std::string letters;
+};
+
+struct Equation {
+    std::vector<std::string> inputs;
+    std::string output;
+};
+
+[[noreturn]] void bad_equation(const std::string& equation, const std::string& why)
+{
+    detail::fail(ErrorKind::argument, "einsum", "The equation (", equation, ") ", why);
+}
+
+Equation parse(const std::string& equation)
+{
+    std::string text;
+    std::copy_if(equation.begin(), equation.end(), std::back_inserter(text), [](char c) { return c != ' '; });
+    Equation e;
+    const std::size_t arrow = text.find("->");
+    const std::string left = text.substr(0, arrow);
+    for (std::size_t from = 0;;) {
+        const std::size_t comma = left.find(',', from);
+        e.inputs.push_back(left.substr(from, comma - from));
+        if (comma == left.npos) break;
+        from = comma + 1;
+    }
+    std::map<char, int> uses;
+    for (const std::string& in : e.inputs)
+        for (const char c : in) {
+            if (!std::isalpha(static_cast<unsigned char>(c)))
+                bad_equation(equation, std::string("has (") + c + ") where a letter names a dimension.");
+            ++uses[c];
+        }
+    if (arrow != text.npos) e.output = text.substr(arrow + 2);
+    else // the letters that occur once, sorted
+        for (const auto& [letter, count] : uses)
+            if (count == 1) e.output += letter;
+    for (const char c : e.output) {
+        if (!uses.count(c)) bad_equation(equation, std::string("has (") + c + ") in its result only.");
+        if (std::count(e.output.begin(), e.output.end(), c) > 1)
+            bad_equation(equation, std::string("has (") + c + ") twice in its result.");
+    }
+    return e;
+}
+
+bool has(const std::string& letters, char c) { return letters.find(c) != letters.npos; }
+
+// One dimension for each letter: of "ii" the diagonal.
+Term without_repeats(Term t)
+{
+    for (std::size_t i = 0; i < t.letters.size(); ++i)
+        for (std::size_t k = t.letters.size() - 1; k > i; --k)
+            if (t.letters[k] == t.letters[i]) { // the diagonal comes last
+                const char letter = t.letters[i];
+                t.value = diagonal(t.value, 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(k));
+                t.letters.erase(k, 1);
+                t.letters.erase(i, 1);
+                t.letters += letter;
+                return without_repeats(std::move(t));
+            }
+    return t;
+}
+
+Term with_order(const Term& t, const std::string& letters)
+{
+    std::vector<std::int64_t> order;
+    for (const char c : letters) order.push_back(static_cast<std::int64_t>(t.letters.find(c)));
+    return {permute(t.value, order), letters};
+}
+
+Term summed_away(const Term& t, const std::string& kept)
+{
+    Dims dims;
+    std::string letters;
+    for (std::size_t i = 0; i < t.letters.size(); ++i)
+        if (has(kept, t.letters[i])) letters += t.letters[i];
+        else dims.push_back(static_cast<std::int64_t>(i));
+    return dims.empty() ? t : Term{sum(t.value, dims), letters};
+}
+
+Shape sizes_of(const Term& t, const std::string& letters)
+{
+    Shape s;
+    for (const char c : letters) s.push_back(t.value.shape()[t.letters.find(c)]);
+    return s;
+}
+
+// Two operands as one batched product: [both and kept, left only, contracted] x [.., contracted, right only].
+Term product(Term a, Term b, const std::string& needed)
+{
+    a = summed_away(a, needed + b.letters);
+    b = summed_away(b, needed + a.letters);
+    std::string batch, left, right, contracted;
+    for (const char c : a.letters) (!has(b.letters, c) ? left : has(needed, c) ? batch : contracted) += c;
+    for (const char c : b.letters)
+        if (!has(a.letters, c)) right += c;
+    for (const char c : batch + contracted) {
+        const Dim x = a.value.shape()[a.letters.find(c)], y = b.value.shape()[b.letters.find(c)];
+        shape::require_equal("einsum", x, y, [&] {
+            return std::string("The sizes (") + x.text() + " and " + y.text() + ") of dimension (" + c +
+                   ") differ.";
+        });
+    }
+    const Shape of_batch = sizes_of(a, batch), of_left = sizes_of(a, left), of_right = sizes_of(b, right),
+                of_contracted = sizes_of(a, contracted);
+    const Dim depth = shape::element_count(of_contracted);
+    const auto shaped = [](Shape s, std::initializer_list<Dim> last) {
+        s.insert(s.end(), last);
+        return s;
+    };
+    const Tensor x = reshape(with_order(a, batch + left + contracted).value,
+                             shaped(of_batch, {shape::element_count(of_left), depth}));
+    const Tensor y = reshape(with_order(b, batch + contracted + right).value,
+                             shaped(of_batch, {depth, shape::element_count(of_right)}));
+    Shape out = of_batch;
+    out.insert(out.end(), of_left.begin(), of_left.end());
+    out.insert(out.end(), of_right.begin(), of_right.end());
+    return {reshape(matmul(x, y), out), batch + left + right};
+}
+
+} // namespace
+
+Tensor mm(const Tensor& a, const Tensor& b)
+{
+    require_rank("mm", a, 2, "a matrix");
+    require_rank("mm", b, 2, "a matrix");
+    return matmul(a, b);
+}
+Tensor mv(const Tensor& a, const Tensor& v)
+{
+    require_rank("mv", a, 2, "a matrix");
+    require_rank("mv", v, 1, "a vector");
+    return matmul(a, v);
+}
+Tensor dot(const Tensor& a, const Tensor& b)
+{
+    require_rank("dot", a, 1, "a vector");
+    require_rank("dot", b, 1, "a vector");
+    return matmul(a, b);
+}
+Tensor outer(const Tensor& a, const Tensor& b)
+{
+    require_rank("outer", a, 1, "a vector");
+    require_rank("outer", b, 1, "a vector");
+    return unsqueeze(a, 1) * unsqueeze(b, 0);
+}
+
+Tensor bmm(const Tensor& a, const Tensor& b)
+{
+    require_rank("bmm", a, 3, "matrices [B, m, k]");
+    require_rank("bmm", b, 3, "matrices [B, k, n]");
+    shape::require_equal("bmm", a.shape()[0], b.shape()[0], [&] {
+        return "The shapes (" + to_string(a.shape()) + " and " + to_string(b.shape()) +
+               ") are not of equally many matrices.";
+    });
+    return matmul(a, b);
+}
+Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha)
+{
+    const Tensor product = mm(a, b), scaled = alpha == 1 ? product : product * alpha;
+    if (beta == 0) return scaled; // what input holds does not matter then, not even NaN
+    return (beta == 1 ? input : input * beta) + scaled;
+}
+
+Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2)
+{
+    constexpr const char* op = "diagonal";
+    const std::size_t rank = x.shape().size();
+    const std::size_t a = shape::normalize_dim(op, dim1, rank), b = shape::normalize_dim(op, dim2, rank);
+    if (a == b) detail::fail(ErrorKind::argument, op, "The dimensions (", dim1, " and ", dim2, ") are one.");
+    std::vector<std::int64_t> order;
+    Shape rest;
+    for (std::size_t d = 0; d < rank; ++d)
+        if (d != a && d != b) {
+            order.push_back(static_cast<std::int64_t>(d));
+            rest.push_back(x.shape()[d]);
+        }
+    order.push_back(static_cast<std::int64_t>(a));
+    order.push_back(static_cast<std::int64_t>(b));
+    const Dim rows = x.shape()[a], columns = x.shape()[b];
+    const Dim length =
+        max(min(rows + std::min<std::int64_t>(offset, 0), columns - std::max<std::int64_t>(offset, 0)), 0);
+    rest.push_back(rows * columns);
+    const Tensor flat = reshape(permute(x, order), rest);
+    const Tensor steps =
+        graph::create(ops::arange_op, ops::evaluator_of(x), {{"end", length}, {"dtype", i32}});
+    // element i: row i (below the main diagonal -offset more), column i (above it offset more)
+    const Tensor at = steps * ops::size_like(steps, columns + 1) +
+                      (offset >= 0 ? ops::number_like(steps, static_cast<double>(offset))
+                                   : ops::size_like(steps, columns) * static_cast<double>(-offset));
+    return index_select(flat, -1, at);
+}
+
+Tensor trace(const Tensor& x)
+{
+    require_rank("trace", x, 2, "a matrix");
+    return sum(diagonal(x));
+}
+
+Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands)
+{
+    const Equation e = parse(equation);
+    if (e.inputs.size() != operands.size())
+        bad_equation(equation, "names (" + std::to_string(e.inputs.size()) + ") operands, not (" +
+                                   std::to_string(operands.size()) + ").");
+    std::vector<Term> terms;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (static_cast<std::size_t>(operands[i].dim()) != e.inputs[i].size())
+            detail::fail(ErrorKind::shape, "einsum", "The equation (", equation, ") gives operand (", i,
+                         ") (", e.inputs[i].size(), ") dimensions, but its shape is (",
+                         to_string(operands[i].shape()), ").");
+        terms.push_back(without_repeats({operands[i], e.inputs[i]}));
+    }
+    Term result = terms[0];
+    for (std::size_t i = 1; i < terms.size(); ++i) {
+        std::string needed = e.output;
+        for (std::size_t k = i + 1; k < terms.size(); ++k) needed += terms[k].letters;
+        result = product(std::move(result), terms[i], needed);
+    }
+    return with_order(summed_away(result, e.output), e.output).value;
+}
+
+} // namespace reprise
