@@ -111,8 +111,7 @@ void reference(const ReferenceArguments& a)
 // 0, 1, ... as a tensor that broadcasts along dimension `dim` of one with `rank`.
 Tensor positions(const Tensor& like, const Dim& count, std::size_t dim, std::size_t rank)
 {
-    const Tensor numbers =
-        graph::create(arange_op, evaluator_of(like), {{"end", count}, {"dtype", DType::i32}});
+    const Tensor numbers = count_like(like, count);
     Shape wide(rank - dim, Dim(1));
     wide[0] = count;
     return reshape(numbers, wide);

@@ -89,8 +89,7 @@ std::vector<Tensor> vjp_vjp(const VjpArguments& a)
     const std::int64_t padding = a.node.attributes.integer("padding");
     Tensor rows = a.cotangents[0]; // [V, D]; the padding's counts nothing
     if (padding != no_padding) {
-        const Tensor numbers =
-            graph::create(arange_op, evaluator_of(rows), {{"end", rows.size(0)}, {"dtype", i32}});
+        const Tensor numbers = count_like(rows, rows.size(0));
         rows = where(unsqueeze(numbers, 1) == static_cast<double>(padding), number_like(rows, 0), rows);
     }
     return {graph::apply1(embedding_op, {a.inputs[1], rows}, {{"padding", padding}}), {}};

@@ -28,11 +28,6 @@ void check_vector(const char* op, const Tensor& index)
                      ") is not a vector's.");
 }
 
-Tensor count_like(const Tensor& t, const Dim& end)
-{
-    return graph::create(ops::arange_op, ops::evaluator_of(t), {{"end", end}, {"dtype", i32}});
-}
-
 // The dimension to the front, the others merged: [size, rest].
 struct Rows {
     std::size_t dim;
@@ -41,7 +36,7 @@ struct Rows {
 };
 Rows rows_of(const char* op, const Tensor& x, std::int64_t dim)
 {
-    Rows r{shape::normalize_dim(op, dim, x.shape().size()), {x.shape()[0]}, {}, {}};
+    Rows r{shape::normalize_dim(op, dim, x.shape().size()), {}, {}, {}};
     r.sizes = {x.shape()[r.dim]};
     r.order = {static_cast<std::int64_t>(r.dim)};
     for (std::size_t d = 0; d < x.shape().size(); ++d) {
@@ -91,7 +86,7 @@ Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const 
             shape::require_at_least(op, sizes[d], given[d], sentence);
             Shape line(sizes.size(), 1);
             line[d] = given[d];
-            part = reshape(count_like(index, given[d]), line);
+            part = reshape(ops::count_like(index, given[d]), line);
         }
         part = part * ops::size_like(index, stride);
         at = at.defined() ? at + part : part;
@@ -203,7 +198,7 @@ Tensor one_hot(const Tensor& index, std::int64_t classes)
     if (classes < 1)
         detail::fail(ErrorKind::argument, "one_hot", "The number of classes (", classes,
                      ") must be at least 1.");
-    return cast(equal(unsqueeze(index, -1), count_like(index, classes)), i32);
+    return cast(equal(unsqueeze(index, -1), ops::count_like(index, classes)), i32);
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask)

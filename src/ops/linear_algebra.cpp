@@ -209,8 +209,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
         max(min(rows + std::min<std::int64_t>(offset, 0), columns - std::max<std::int64_t>(offset, 0)), 0);
     rest.push_back(rows * columns);
     const Tensor flat = reshape(permute(x, order), rest);
-    const Tensor steps =
-        graph::create(ops::arange_op, ops::evaluator_of(x), {{"end", length}, {"dtype", i32}});
+    const Tensor steps = ops::count_like(x, length);
     // element i: row i (below the main diagonal -offset more), column i (above it offset more)
     const Tensor at = steps * ops::size_like(steps, columns + 1) +
                       (offset >= 0 ? ops::number_like(steps, static_cast<double>(offset))

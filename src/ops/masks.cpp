@@ -23,10 +23,8 @@ Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
     if (x.dim() < 2)
         detail::fail(ErrorKind::shape, op, "The shape (", to_string(x.shape()),
                      ") is not of matrices: give at least two dimensions.");
-    const auto count = [&](const Dim& end) {
-        return graph::create(ops::arange_op, ops::evaluator_of(x), {{"end", end}, {"dtype", i32}});
-    };
-    return count(x.size(-1)) <= unsqueeze(count(x.size(-2)) + static_cast<double>(diagonal), 1);
+    const Tensor rows = ops::count_like(x, x.size(-2)) + static_cast<double>(diagonal);
+    return ops::count_like(x, x.size(-1)) <= unsqueeze(rows, 1);
 }
 
 } // namespace

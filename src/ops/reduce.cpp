@@ -101,6 +101,18 @@ void require_f32_kernel(const char* op, DType dtype)
                      name_of(dtype), "): cast the input first, or use the reference device.");
 }
 
+void require_arithmetic(const char* op, DType dtype)
+{
+    if (!is_floating(dtype) && dtype != i32 && dtype != i64)
+        wrong_dtype(op, dtype, "a floating dtype, i32 or i64");
+}
+
+Tensor widened_to_i32(const Tensor& x)
+{
+    const DType dtype = x.dtype();
+    return dtype == boolean || (is_integer(dtype) && size_of(dtype) < 4) ? cast(x, i32) : x;
+}
+
 graph::Attributes reduction_attributes(const char* op, const Tensor& x, const Integers& dims, bool keepdim)
 {
     const std::size_t rank = x.shape().size();

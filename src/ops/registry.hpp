@@ -37,6 +37,11 @@ inline Tensor size_like(const Tensor& t, const Dim& n)
 {
     return full_on(evaluator_of(t), {}, 1.0, t.dtype(), n);
 }
+// 0, 1, ..., end - 1 (i32) beside t.
+inline Tensor count_like(const Tensor& t, const Dim& end)
+{
+    return graph::create(arange_op, evaluator_of(t), {{"end", end}, {"dtype", i32}});
+}
 [[noreturn]] void wrong_dtype(const char* op, DType, const char* wanted);
 void require_floating(const char* op, DType);
 

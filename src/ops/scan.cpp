@@ -23,8 +23,7 @@ constexpr std::int64_t block = 256; // of shaders/scan.comp
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
-    if (!is_floating(in[0].dtype) && in[0].dtype != i32 && in[0].dtype != i64)
-        wrong_dtype(op.name, in[0].dtype, "a floating dtype, i32 or i64");
+    require_arithmetic(op.name, in[0].dtype);
     return {in[0]};
 }
 
@@ -112,8 +111,7 @@ void reference(const ReferenceArguments& a)
 Tensor along(const Op& op, const Tensor& x, std::int64_t dim)
 {
     const std::size_t d = shape::normalize_dim(op.name, dim, x.shape().size());
-    const bool counts = x.dtype() == boolean || (is_integer(x.dtype()) && size_of(x.dtype()) < 4); // in i32
-    return graph::apply1(op, {counts ? cast(x, i32) : x}, {{"dim", static_cast<std::int64_t>(d)}});
+    return graph::apply1(op, {widened_to_i32(x)}, {{"dim", static_cast<std::int64_t>(d)}});
 }
 
 } // namespace

@@ -21,16 +21,17 @@ Tensor root(const Tensor& x)
     return where(zero, ops::number_like(x, 0), sqrt(where(zero, ops::number_like(x, 1), x)));
 }
 
-Tensor truth_of(const Tensor& x) { return x.dtype() == boolean ? x : x != 0.0; }
-
 } // namespace
 
 Tensor all(const Tensor& x, const Dims& dims, bool keepdim)
 {
-    return sum(~truth_of(x), dims, keepdim) == 0.0;
+    return sum(~cast(x, boolean), dims, keepdim) == 0.0;
 }
-Tensor any(const Tensor& x, const Dims& dims, bool keepdim) { return sum(truth_of(x), dims, keepdim) != 0.0; }
-Tensor count_nonzero(const Tensor& x, const Dims& dims) { return sum(truth_of(x), dims); }
+Tensor any(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    return sum(cast(x, boolean), dims, keepdim) != 0.0;
+}
+Tensor count_nonzero(const Tensor& x, const Dims& dims) { return sum(cast(x, boolean), dims); }
 
 // By the mean first, so that nothing cancels.
 std::pair<Tensor, Tensor> var_mean(const Tensor& x, const Dims& dims, const VarOptions& o)

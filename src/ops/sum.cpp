@@ -17,8 +17,7 @@ using graph::VjpArguments;
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
-    if (!is_floating(in[0].dtype) && in[0].dtype != i32 && in[0].dtype != i64)
-        wrong_dtype(op.name, in[0].dtype, "a floating dtype, i32 or i64");
+    require_arithmetic(op.name, in[0].dtype);
     return {{in[0].dtype, reduced_shape(op, in[0], a)}};
 }
 
@@ -56,9 +55,7 @@ const Op sum_op{.name = "sum", .infer = infer, .vjp = vjp, .lower = lower_reduct
 
 Tensor sum(const Tensor& x, const Dims& dims, bool keepdim)
 {
-    const DType dtype = x.dtype();
-    const bool counts = dtype == boolean || (is_integer(dtype) && size_of(dtype) < 4); // in i32
-    return graph::apply1(ops::sum_op, {counts ? cast(x, i32) : x},
+    return graph::apply1(ops::sum_op, {ops::widened_to_i32(x)},
                          ops::reduction_attributes("sum", x, dims, keepdim));
 }
 
