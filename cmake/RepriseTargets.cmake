@@ -45,7 +45,8 @@ endfunction()
 function(reprise_library target)
     get_property(rooms GLOBAL PROPERTY REPRISE_ROOMS)
     list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
-    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.hpp)
+    file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.hpp
+        ${PROJECT_SOURCE_DIR}/include/reprise/ops/*.hpp)
     file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def) # included by headers
     add_library(${target} STATIC ${rooms})
     add_library(${target}::${target} ALIAS ${target})

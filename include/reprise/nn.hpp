@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/elementwise.hpp>
 
 namespace reprise::nn {
 

@@ -21,6 +21,8 @@ struct Cell; // src/graph/cell.hpp
 struct Value;
 }
 
+using Dims = std::vector<std::int64_t>; // dimensions; negative ones count from the end
+
 struct BackwardOptions {
     bool retain_graph = false;
     bool create_graph = false; // gradients can be differentiated again; implies retain_graph

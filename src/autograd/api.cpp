@@ -1,6 +1,7 @@
 // What a user calls: Tensor's autograd members, grad(), no_grad.
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"

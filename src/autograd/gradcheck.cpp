@@ -5,7 +5,8 @@
 #include <sstream>
 
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 
 namespace reprise {
 

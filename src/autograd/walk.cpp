@@ -5,7 +5,9 @@
 #include <unordered_set>
 
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "autograd/grad_mode.hpp"
 #include "graph/cell.hpp"

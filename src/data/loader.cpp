@@ -4,7 +4,9 @@
 #include <string>
 
 #include <reprise/data.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
 
 namespace reprise::data {
 

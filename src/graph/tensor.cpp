@@ -1,5 +1,8 @@
 // Tensor's members that need no op.
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "graph/cell.hpp"
 #include "shape/guard.hpp"

@@ -4,7 +4,8 @@
 #include <fstream>
 
 #include <reprise/io.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 
 #include "io/safetensors_header.hpp"
 

@@ -3,7 +3,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 
 namespace reprise::nn {
 

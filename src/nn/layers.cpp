@@ -1,5 +1,11 @@
 #include <reprise/nn.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/convolution.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/normalization.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "nn/init.hpp"
 

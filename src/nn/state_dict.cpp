@@ -1,7 +1,8 @@
 // Values of parameters and buffers by name.
 #include <reprise/io.hpp>
 #include <reprise/nn.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/program.hpp>
 
 #include <algorithm>

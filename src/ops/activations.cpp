@@ -1,5 +1,7 @@
 // Activations that are made of rows of the table.
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"

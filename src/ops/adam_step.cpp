@@ -2,7 +2,8 @@
 // shaders/adam_step.comp, are those of torch.optim.Adam and AdamW.
 #include <cmath>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/updates.hpp>
 
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"

@@ -1,5 +1,5 @@
 // arange: 0, 1, ..., end - 1.
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
 
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"

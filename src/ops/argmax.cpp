@@ -2,7 +2,11 @@
 #include <cmath>
 #include <limits>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/losses.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"

@@ -5,7 +5,14 @@
 #include <limits>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/attention.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/losses.hpp>
+#include <reprise/ops/normalization.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/matmul.hpp"
 #include "ops/reduce.hpp"

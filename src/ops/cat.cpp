@@ -3,7 +3,9 @@
 #include <array>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"

@@ -1,6 +1,8 @@
 // conv2d and the gradients by its input and its weight.  Each is linear in both of its tensors, so the
 // derivatives of the three are made of the three.
-#include <reprise/ops.hpp>
+#include <reprise/ops/convolution.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/reductions.hpp>
 
 #include "ops/launch_where.hpp"
 #include "ops/lowering.hpp"

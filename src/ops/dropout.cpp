@@ -2,7 +2,7 @@
 // itself.
 #include <cmath>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/normalization.hpp>
 
 #include "ops/lowering.hpp"
 #include "ops/random.hpp"

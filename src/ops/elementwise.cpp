@@ -7,7 +7,10 @@
 #include <string>
 #include <unordered_map>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/graph_reader.hpp"
 #include "ops/lowering.hpp"

@@ -3,7 +3,10 @@
 #include <limits>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/full.hpp"
 #include "ops/lowering.hpp"

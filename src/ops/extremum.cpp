@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"

@@ -1,5 +1,6 @@
 // flip: the elements in reverse order along some dimensions.  Its own transpose, so its own gradient.
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"

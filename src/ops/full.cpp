@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
 
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"

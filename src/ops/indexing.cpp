@@ -1,7 +1,10 @@
 // Reading and writing by indices, made of embedding and its gradient: elements are rows of a matrix there.
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/shapes.hpp>
 #include <reprise/program.hpp>
 
 #include "ops/reference.hpp"

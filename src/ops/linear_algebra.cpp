@@ -3,7 +3,11 @@
 #include <map>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"

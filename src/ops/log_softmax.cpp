@@ -1,6 +1,8 @@
 #include <cmath>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/losses.hpp>
+#include <reprise/ops/reductions.hpp>
 
 #include "ops/registry.hpp"
 #include "ops/softmax.hpp"

@@ -2,7 +2,12 @@
 #include <numeric>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/losses.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"

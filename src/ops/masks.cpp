@@ -1,7 +1,10 @@
 // Parts of a tensor by masks, made of other ops.
 #include <algorithm>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"

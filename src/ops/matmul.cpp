@@ -1,7 +1,9 @@
 // matmul: products of matrices, batch dimensions broadcast; linear on top of it.
 #include <utility>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/matmul.hpp"
 #include "ops/registry.hpp"

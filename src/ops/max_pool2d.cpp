@@ -5,7 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/convolution.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
 
 #include "ops/launch_where.hpp"
 #include "ops/lowering.hpp"

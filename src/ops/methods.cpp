@@ -1,5 +1,9 @@
 // Tensor's members that are ops, and tensors from host memory.
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
 
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"

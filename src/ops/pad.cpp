@@ -2,7 +2,8 @@
 #include <bit>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"

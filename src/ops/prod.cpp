@@ -1,5 +1,7 @@
 // prod: the product over some dimensions.
-#include <reprise/ops.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"

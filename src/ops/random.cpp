@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
 
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"

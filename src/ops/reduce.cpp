@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <reprise/ops/elementwise.hpp>
+
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
 

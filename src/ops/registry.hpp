@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
 
 #include "graph/cell.hpp"
 

@@ -1,7 +1,10 @@
 // cumsum and cumprod: the sum and the product of all elements up to each one along a dimension.
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"

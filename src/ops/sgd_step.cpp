@@ -1,6 +1,6 @@
 // sgd_step: a step of one parameter, in one launch and in place.  Formulas, and their order in
 // shaders/sgd_step.comp, are those of torch.optim.SGD.
-#include <reprise/ops.hpp>
+#include <reprise/ops/updates.hpp>
 
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"

@@ -5,7 +5,10 @@
 #include <limits>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/losses.hpp>
+#include <reprise/ops/reductions.hpp>
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"

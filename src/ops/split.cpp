@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"

@@ -1,5 +1,6 @@
 // sum, and what is made of it: mean, sum_to.
-#include <reprise/ops.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"

@@ -1,6 +1,7 @@
 #include <cmath>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/updates.hpp>
 #include <reprise/optim.hpp>
 
 namespace reprise::optim {

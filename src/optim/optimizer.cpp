@@ -7,7 +7,8 @@
 
 #include <reprise/autograd.hpp>
 #include <reprise/io.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/program.hpp>
 
 namespace reprise::optim {

@@ -1,4 +1,4 @@
-#include <reprise/ops.hpp>
+#include <reprise/ops/updates.hpp>
 #include <reprise/optim.hpp>
 
 namespace reprise::optim {

@@ -5,7 +5,8 @@
 #include <thread>
 
 #include <reprise/device.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 
 #include "device/registry.hpp"
 #include "kernels/code_cache.hpp"

@@ -5,7 +5,9 @@
 // at the place among the hooks where the call stands: all as if the calls came one by one.
 #include <unordered_map>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
 
 #include "program/program.hpp"
 

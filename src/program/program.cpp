@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 
 #include "base/prefetch.hpp"
 #include "ops/random.hpp"

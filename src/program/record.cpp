@@ -3,7 +3,9 @@
 #include <atomic>
 #include <unordered_map>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
 
 #include "program/program.hpp"
 

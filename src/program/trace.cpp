@@ -1,6 +1,7 @@
 #include "program/trace.hpp"
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/program.hpp>
 
 namespace reprise::program {

@@ -5,10 +5,14 @@
 #include <algorithm>
 
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/losses.hpp>
+#include <reprise/ops/reductions.hpp>
 
 #include "support/devices.hpp"
-#include "support/values.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {

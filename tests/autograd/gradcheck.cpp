@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
 
 #include "autograd/walk.hpp"
 #include "ops/registry.hpp"

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "shape/error_of.hpp"
 

@@ -6,7 +6,10 @@
 #include <thread>
 
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/losses.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "graph/cell.hpp"
 #include "ops/registry.hpp"

@@ -5,7 +5,9 @@
 #include <map>
 #include <regex>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
 
 #include "graph/cell.hpp"
 #include "ops/registry.hpp"

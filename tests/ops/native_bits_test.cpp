@@ -2,6 +2,8 @@
 // devices come close to it.
 #include <gtest/gtest.h>
 
+#include <reprise/ops.hpp>
+
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -11,10 +13,10 @@
 #endif
 
 #include "graph/cell.hpp"
-#include "ops/op_suite.hpp"
 #include "ops/readers.hpp"
 #include "ops/registry.hpp"
 #include "support/devices.hpp"
+#include "testing/op_suite.hpp"
 
 namespace reprise::test {
 namespace {

@@ -9,10 +9,10 @@
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
 
-#include "ops/op_suite.hpp"
 #include "ops/registry.hpp"
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
+#include "testing/op_suite.hpp"
 
 namespace reprise::test {
 namespace {

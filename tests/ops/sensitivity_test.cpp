@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "autograd/walk.hpp"
-#include "ops/op_suite.hpp"
 #include "ops/readers.hpp"
 #include "ops/registry.hpp"
+#include "testing/op_suite.hpp"
 
 namespace reprise::test {
 namespace {

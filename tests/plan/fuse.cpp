@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "program/program.hpp"
 #include "support/devices.hpp"

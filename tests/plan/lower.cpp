@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
 
 #include "program/program.hpp"
 #include "support/devices.hpp"
-#include "support/values.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {

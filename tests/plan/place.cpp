@@ -3,7 +3,7 @@
 
 #include "plan/hand_made.hpp"
 #include "plan/place.hpp"
-#include "support/values.hpp"
+#include "testing/values.hpp"
 
 namespace reprise::plan {
 namespace {

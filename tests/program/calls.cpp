@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
 
 #include "device/registry.hpp"
 #include "shape/error_of.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
 
 #include "shape/error_of.hpp"
 #include "support/training.hpp"

@@ -1,11 +1,12 @@
 // A fused program gives the bits of one that is not fused, whatever its ops, dtypes, shapes and sizes.
 #include <gtest/gtest.h>
 
+#include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
 
 #include "support/training.hpp"
-#include "support/values.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {

@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
 
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
-#include "support/values.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
 #include <reprise/random.hpp>
 
 #include "shape/error_of.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
 #include <reprise/random.hpp>
 
 #include "shape/error_of.hpp"

@@ -6,7 +6,10 @@
 #include <map>
 
 #include <reprise/autograd.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 #include <reprise/program.hpp>
 
 #include "shape/error_of.hpp"

@@ -7,7 +7,7 @@
 #include <reprise/testing.hpp>
 
 #include "support/devices.hpp"
-#include "support/values.hpp"
+#include "testing/values.hpp"
 
 namespace reprise::testing {
 namespace {

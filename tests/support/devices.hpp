@@ -7,6 +7,7 @@
 #include "device/null/null_device.hpp"
 #include "device/reference/reference_device.hpp"
 #include "program/context.hpp"
+#include "testing/use_device.hpp"
 
 namespace reprise::test {
 
@@ -19,16 +20,5 @@ inline Device open(std::shared_ptr<device::Device> d)
 inline Device imitation(const char* of) { return open(device::make_null_device({.imitate = of})); }
 
 inline device::Device& inner(const Device& d) { return *d.context()->device(); }
-
-class UseDevice {
-public:
-    explicit UseDevice(const Device& d) : before_(default_device()) { set_default_device(d); }
-    ~UseDevice() { set_default_device(before_); }
-    UseDevice(const UseDevice&) = delete;
-    UseDevice& operator=(const UseDevice&) = delete;
-
-private:
-    Device before_;
-};
 
 } // namespace reprise::test

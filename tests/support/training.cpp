@@ -1,6 +1,7 @@
 #include "support/training.hpp"
 
 #include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
 #include <reprise/random.hpp>
 
 namespace reprise::test {

@@ -9,7 +9,7 @@
 #include <reprise/optim.hpp>
 #include <reprise/program.hpp>
 
-#include "support/values.hpp"
+#include "testing/values.hpp"
 
 namespace reprise::test {
 

@@ -1,5 +1,5 @@
 // Tensors taken apart and joined, padding, masks.
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <reprise/autograd.hpp>
 #include <reprise/device.hpp>
 
-#include "op_info.hpp"
-#include "support/values.hpp"
+#include "testing/op_info/op_info.hpp"
+#include "testing/values.hpp"
 
 namespace reprise::test {
 

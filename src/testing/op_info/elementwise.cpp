@@ -1,8 +1,8 @@
 // Rows of elementwise ops: everything follows from the table (types, domains, derivatives).
 #include <algorithm>
 
-#include "op_info_tools.hpp"
 #include "ops/readers.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 namespace {

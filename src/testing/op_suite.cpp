@@ -1,13 +1,15 @@
-#include "ops/op_suite.hpp"
+#include "testing/op_suite.hpp"
 
 #include <algorithm>
 #include <functional>
 
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "graph/cell.hpp"
 #include "ops/reference.hpp"
-#include "support/devices.hpp"
+#include "testing/use_device.hpp"
 
 namespace reprise::test {
 

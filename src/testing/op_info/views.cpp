@@ -1,4 +1,4 @@
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 

@@ -1,5 +1,5 @@
 // Rows of functions whose shapes mix symbols: each sample runs eagerly at every size and from one recording.
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 

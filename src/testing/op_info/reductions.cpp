@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "op_info.hpp"
+#include "testing/op_info/op_info.hpp"
 
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
 // Steps of optimizers.
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 namespace {

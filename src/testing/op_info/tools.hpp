@@ -1,4 +1,4 @@
-// Short forms for the rows of op_info_*.cpp.
+// Short forms for the rows of this folder.
 #pragma once
 #include <limits>
 #include <utility>
@@ -8,8 +8,8 @@
 #include <reprise/random.hpp>
 
 #include "graph/cell.hpp"
-#include "op_info.hpp"
 #include "ops/registry.hpp"
+#include "testing/op_info/op_info.hpp"
 
 namespace reprise::test {
 

@@ -1,5 +1,5 @@
 // Reading and writing by indices; orders of elements.
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 namespace {

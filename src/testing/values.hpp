@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <reprise/io.hpp>
-#include <reprise/ops.hpp>
+#include <reprise/ops/creation.hpp>
 
 namespace reprise::test {
 

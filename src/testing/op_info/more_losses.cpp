@@ -1,5 +1,5 @@
 // Losses of pairs, and the options of those of classes.
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 namespace {

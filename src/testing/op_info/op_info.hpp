@@ -1,5 +1,5 @@
-// What the suite (ops/op_suite_test.cpp) needs to know of an op to test it on any device: a row for each op.  Rows of
-// elementwise ops are made from the table, those of structured ops are written in op_info_*.cpp.
+// What the suite (testing/op_suite.hpp) needs to know of an op to test it on any device: a row for each op.  Rows of
+// elementwise ops are made from the table, those of structured ops are written beside it.
 #pragma once
 #include <cstdint>
 #include <functional>

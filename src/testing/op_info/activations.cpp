@@ -1,5 +1,5 @@
 // Activations and arithmetic that are made of rows of the table.
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 namespace {

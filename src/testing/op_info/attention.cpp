@@ -1,5 +1,5 @@
 // Attention and its parts.
-#include "op_info_tools.hpp"
+#include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
 namespace {

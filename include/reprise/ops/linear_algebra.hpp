@@ -1,0 +1,30 @@
+// Products of vectors and matrices.
+#pragma once
+#include <string>
+#include <vector>
+
+#include <reprise/tensor.hpp>
+
+namespace reprise {
+
+// [..., m, k] x [..., k, n] -> [..., m, n]; a vector is a row on the left and a column on the right; leading
+// dimensions broadcast.  Products are added in chunks of 512 (shaders/common/gemm.glsl), the same bits for
+// every kernel.
+Tensor matmul(const Tensor&, const Tensor&);
+Tensor mm(const Tensor&, const Tensor&);    // of two matrices
+Tensor mv(const Tensor&, const Tensor&);    // of a matrix and a vector
+Tensor dot(const Tensor&, const Tensor&);   // of two vectors
+Tensor outer(const Tensor&, const Tensor&); // [m], [n] -> [m, n]
+Tensor bmm(const Tensor&, const Tensor&);   // [B, m, k] x [B, k, n], no broadcasting
+Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1,
+             double alpha = 1); // beta input + alpha a b; input broadcasts
+// Letters name dimensions: "bij,bjk->bik".  A letter that the result lacks is summed over, one that an operand has
+// twice takes its diagonal; without "->" the result has the letters that occur once, sorted.  Operands are
+// multiplied from left to right.  No "...".
+Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands);
+// [..., m, n] -> [..., l]: the elements whose column is offset more than their row, in the last dimension.
+Tensor diagonal(const Tensor&, std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1);
+Tensor trace(const Tensor&);                                                   // of a matrix
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}); // x W^T + b; weight [out, in]
+
+} // namespace reprise

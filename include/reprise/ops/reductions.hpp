@@ -1,0 +1,46 @@
+// Reductions; no dims: all of them.  Orders of elements.
+#pragma once
+#include <utility>
+
+#include <reprise/tensor.hpp>
+
+namespace reprise {
+
+// In blocks of 256 elements, so that the error grows with the logarithm of the count; i32 stays i32.
+Tensor sum(const Tensor&, const Dims& = {}, bool keepdim = false);
+Tensor mean(const Tensor&, const Dims& = {}, bool keepdim = false); // the sum over the count; NaN of nothing
+Tensor amax(const Tensor&, const Dims& = {}, bool keepdim = false); // ties share the gradient equally
+Tensor max(const Tensor&);                                          // amax over all dimensions
+std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim,
+                              bool keepdim = false);                  // values, i32 indices; the first wins
+Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false); // i32; the first wins
+Tensor argmax(const Tensor&);                                         // of the flattened tensor
+Tensor amin(const Tensor&, const Dims& = {}, bool keepdim = false);   // ties share the gradient equally
+Tensor min(const Tensor&);
+std::pair<Tensor, Tensor> min(const Tensor&, std::int64_t dim, bool keepdim = false);
+Tensor argmin(const Tensor&, std::int64_t dim, bool keepdim = false);
+Tensor argmin(const Tensor&);
+Tensor prod(const Tensor&, const Dims& = {}, bool keepdim = false); // integers wrap; 1 of nothing
+Tensor all(const Tensor&, const Dims& = {}, bool keepdim = false);  // bool; NaN is true; true of nothing
+Tensor any(const Tensor&, const Dims& = {}, bool keepdim = false);
+Tensor count_nonzero(const Tensor&, const Dims& = {}); // i32
+// The squares of the distances from the mean, added and divided by n - correction (by 0 where that is negative:
+// NaN or infinite, as in PyTorch).  std is its root, with slope 0 where it is 0.
+struct VarOptions {
+    std::int64_t correction = 1;
+    bool keepdim = false;
+};
+Tensor var(const Tensor&, const Dims& = {}, const VarOptions& = {});
+Tensor std(const Tensor&, const Dims& = {}, const VarOptions& = {});
+std::pair<Tensor, Tensor> var_mean(const Tensor&, const Dims& = {}, const VarOptions& = {});
+// (sum of |x|^p)^(1/p); p may be 0 (how many are not 0), infinity (the largest) and -infinity.  Slope 0 at 0.
+Tensor norm(const Tensor&, double p = 2, const Dims& = {}, bool keepdim = false);
+Tensor logsumexp(const Tensor&, const Dims& = {},
+                 bool keepdim = false); // log(sum of exp(x)), without overflow
+// Of all elements up to each one along a dimension.  A sum errs by a few ulp of the largest one, at any length.
+Tensor cumsum(const Tensor&, std::int64_t dim);
+Tensor cumprod(const Tensor&, std::int64_t dim);
+// Sums the dimensions that broadcasting made, so that the result has this shape.
+Tensor sum_to(const Tensor&, const Shape&);
+
+} // namespace reprise

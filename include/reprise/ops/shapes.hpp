@@ -1,0 +1,53 @@
+// Shapes: views where strides allow, else copies.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include <reprise/tensor.hpp>
+
+namespace reprise {
+
+Tensor reshape(const Tensor&, const Shape&);
+Tensor flatten(const Tensor&, std::int64_t from = 0, std::int64_t to = -1);
+Tensor transpose(const Tensor&, std::int64_t a, std::int64_t b);
+Tensor permute(const Tensor&, const std::vector<std::int64_t>&);
+Tensor expand(const Tensor&, const Shape&);
+Tensor squeeze(const Tensor&);
+Tensor squeeze(const Tensor&, std::int64_t dim);
+Tensor unsqueeze(const Tensor&, std::int64_t dim);
+Tensor flip(const Tensor&,
+            const Dims&); // f32 and i32; a copy with the elements in reverse order along the dimensions
+Tensor narrow(const Tensor&, std::int64_t dim, const Dim& start, const Dim& length);
+// Parts along one dimension, as views: of the given sizes, which add up; of one size, but for a smaller last one;
+// so many of equal size, but for a smaller last one (and fewer where the size is small); of size 1, without the
+// dimension.  The size of the dimension may be a symbol where the sizes are given, and for chunk(), where it must
+// be a multiple of the number of chunks then.
+std::vector<Tensor> split(const Tensor&, const Shape& sizes, std::int64_t dim = 0);
+std::vector<Tensor> split(const Tensor&, std::int64_t size, std::int64_t dim = 0);
+std::vector<Tensor> chunk(const Tensor&, std::int64_t chunks, std::int64_t dim = 0);
+std::vector<Tensor> unbind(const Tensor&, std::int64_t dim = 0);
+// One behind the other along a dimension that there is, or along a new one; of one dtype, and of one shape but for
+// the size of that dimension.
+Tensor cat(const std::vector<Tensor>&, std::int64_t dim = 0);
+Tensor stack(const std::vector<Tensor>&, std::int64_t dim = 0);
+// {before and behind the last dimension, before and behind the last but one, ...}: so many elements more, of this
+// value.  A negative amount cuts off; one that is a symbol must be at least 0.
+Tensor pad(const Tensor&, const std::vector<Dim>& amounts, double value = 0);
+
+Tensor view(const Tensor&, const Shape&);            // reshape
+Tensor expand_dims(const Tensor&, std::int64_t dim); // unsqueeze
+Tensor swapaxes(const Tensor&, std::int64_t a, std::int64_t b);
+Tensor movedim(const Tensor&, std::int64_t from, std::int64_t to);
+Tensor select(const Tensor&, std::int64_t dim, const Dim& index); // one index, without the dimension
+// From start to end by steps, as in Python: negative numbers count from the end, what lies beyond is cut.
+struct SliceRange {
+    Dim start = 0;
+    std::optional<Dim> end = std::nullopt;
+    std::int64_t step = 1;
+};
+Tensor slice(const Tensor&, std::int64_t dim, const SliceRange&);
+Tensor repeat(const Tensor&, const std::vector<Dim>& times);                   // copies of the whole
+Tensor repeat_interleave(const Tensor&, std::int64_t times, std::int64_t dim); // of each element
+Tensor roll(const Tensor&, std::int64_t shift, std::int64_t dim);              // around the end
+
+} // namespace reprise
