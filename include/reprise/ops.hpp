@@ -15,6 +15,7 @@
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/losses.hpp>
 #include <reprise/ops/normalization.hpp>
+#include <reprise/ops/pooling.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 #include <reprise/ops/updates.hpp>

@@ -1,4 +1,4 @@
-#include <reprise/nn.hpp>
+#include <reprise/nn/module.hpp>
 
 #include <algorithm>
 #include <unordered_set>

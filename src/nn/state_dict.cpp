@@ -1,6 +1,6 @@
 // Values of parameters and buffers by name.
 #include <reprise/io.hpp>
-#include <reprise/nn.hpp>
+#include <reprise/nn/module.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/program.hpp>

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include <reprise/ops/convolution.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
+#include <reprise/ops/pooling.hpp>
 
 #include "ops/launch_where.hpp"
 #include "ops/lowering.hpp"

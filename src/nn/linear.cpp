@@ -1,0 +1,19 @@
+#include <reprise/nn/linear.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+
+#include "nn/checks.hpp"
+#include "nn/init.hpp"
+
+namespace reprise::nn {
+
+Linear::Linear(std::int64_t in_features, std::int64_t out_features, const LinearOptions& options)
+{
+    check_at_least("Linear", "number of inputs", in_features, 1);
+    check_at_least("Linear", "number of outputs", out_features, 1);
+    weight = register_parameter("weight", uniform_by_fan_in({out_features, in_features}, in_features));
+    if (options.bias) bias = register_parameter("bias", uniform_by_fan_in({out_features}, in_features));
+}
+
+Tensor Linear::forward(Tensor x) { return linear(x, weight, bias); }
+
+} // namespace reprise::nn
