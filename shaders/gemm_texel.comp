@@ -1,4 +1,4 @@
-// variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED
+// variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED ; gemm_texel_nn_turned: -DC_TRANSPOSED
 #version 460
 // C[b] = A[b] * B[b] for lavapipe: texel loads, subgroups of 8 lanes, no barriers.  Bits: common/gemm.glsl.
 //
@@ -18,6 +18,8 @@
 //   requires   A and B in the slab, 16-byte aligned;  lda, ldb, strideA, strideB, innerA, innerB multiples
 //              of 4, and rows readable up to the next multiple of 4 (what stands there is ignored);  C in the slab and in
 //              one window, unless N, ldc, strideC or its start is no multiple of 4 floats: then C anywhere
+//              C_TRANSPOSED: C is [N][M] in rows of ldc, and M, ldc, strideC, innerC and its start are multiples
+//              of 4 floats
 //
 // lavapipe never jumps over code: an untaken branch, and the round that finds a loop ended, run with all
 // lanes off.  So the big loop tests at its end, code that is seldom needed is small, and EVEN leaves it out.
@@ -71,6 +73,15 @@ const uint STEPS = 16u;               // of k, loaded at once: a fetch is a call
 #define MULTIPLY_LAST(row) sum[row] += LAST_A_OF(row) * b;
 #define END(row) total[row] += sum[row];
 
+#ifdef C_TRANSPOSED
+#define C_AT(row, column) ((column) * ldc + (row))
+#define STORE_TEXEL(c, row)                                                                        \
+    if (row < rows && column + c < N)                                                              \
+        slab_window[WINDOW_OF(C)].v[IN_WINDOW(c_texel) + (c * ldc + row) / 4u] =                   \
+            vec4(total[row][c], total[row + 1][c], total[row + 2][c], total[row + 3][c]);
+#define STORE(c) STORE_TEXEL(c, 0u) STORE_TEXEL(c, 4u) STORE_TEXEL(c, 8u) STORE_TEXEL(c, 12u)
+#else
+#define C_AT(row, column) ((row) * ldc + (column))
 #define STORE(row)                                                                                 \
     if (row < rows && column < N)                                                                  \
         slab_window[WINDOW_OF(C)].v[IN_WINDOW(c_texel) + row * (ldc / 4u)] = total[row];
@@ -78,6 +89,7 @@ const uint STEPS = 16u;               // of k, loaded at once: a fetch is a call
     if (column + i < N)                                                                            \
         c_floats.v[c_at + i] = total[0][i];
 #define MOVE_UP(row) total[row] = total[(row + 1) % 16];
+#endif
 
 void main()
 {
@@ -88,8 +100,6 @@ void main()
     const uint strideA4 = uint(r.n[7]) / 4u, strideB4 = uint(r.n[8]) / 4u;
     const uint innerA4 = uint(r.n[13]) / 4u, innerB4 = uint(r.n[14]) / 4u;
     const uint A = r.operand[0].texel, B = r.operand[1].texel, C = r.operand[2].texel;
-    const bool c_aligned = r.operand[2].address.x % 16u == 0u;
-    Floats c_floats = Floats(r.operand[2].address);
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS);
     if (tile.batch >= batches)
@@ -139,11 +149,17 @@ void main()
     EACH_16(END)
 
     const uint rows = M - tile.row;
-    uint c_at = batch.outer * strideC + batch.inner * innerC + tile.row * ldc + column;
+    uint c_at = batch.outer * strideC + batch.inner * innerC + C_AT(tile.row, column);
+#ifdef C_TRANSPOSED
+    const uint c_texel = C + c_at / 4u;
+    EACH_4(STORE)
+#else
+    const bool c_aligned = r.operand[2].address.x % 16u == 0u;
     if (EVEN || (c_aligned && (N | ldc | strideC | innerC) % 4u == 0u)) {
         const uint c_texel = C + c_at / 4u;
         EACH_16(STORE)
     } else {
+        Floats c_floats = Floats(r.operand[2].address);
         // Not unrolled, to stay small: row 0 is stored and the others move up.
         for (uint row = 0u; row < min(rows, ROWS); ++row) {
             EACH_4(STORE_SCALAR)
@@ -151,4 +167,5 @@ void main()
             EACH_16(MOVE_UP)
         }
     }
+#endif
 }

@@ -4,7 +4,7 @@
 
 #include <reprise/error.hpp>
 
-#include "kernels/variants.hpp"
+#include "kernels/choice.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise::kernels {
@@ -57,6 +57,11 @@ View two_batches(View v)
     return v;
 }
 
+GemmProblem two_batches(const GemmProblem& p)
+{
+    return {two_batches(p.a), two_batches(p.b), two_batches(p.c)};
+}
+
 struct Tile {
     std::int64_t rows, columns;
 };
@@ -104,6 +109,29 @@ void emit_texel(Lowering& l, const GemmProblem& p)
     preferred.constants = {is_even(p) ? 1u : 0u};
     l.launch(std::move(preferred), by_address("gemm_address_shuffle", p, {16, 32}));
 }
+
+View transposed(View v) // matrices
+{
+    const std::size_t rank = v.layout.sizes.size();
+    std::swap(v.layout.sizes[rank - 2], v.layout.sizes[rank - 1]);
+    std::swap(v.layout.strides[rank - 2], v.layout.strides[rank - 1]);
+    return v;
+}
+
+// C^T = B^T A^T, for a B that is stored by columns (x W^T): what is packed is the smaller A.
+void emit_turned(Lowering& l, const GemmProblem& p)
+{
+    const Matrix a(transposed(p.b));
+    Matrix b(transposed(p.a));
+    if (!b.texel_rows()) b = Matrix(l.packed(b.view, b.rows(), round_up(b.columns(), 4)));
+    ops::LaunchSpec preferred = spec("gemm_texel_nn_turned", {a.view, transposed(p.a), transposed(p.c)}, a, b,
+                                     a.row, b.row, {16, 32}, true);
+    preferred.operands[2] = {p.c, Use::write};
+    preferred.ints[5] = p.c.layout.strides[2];
+    preferred.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u};
+    l.launch(std::move(preferred), by_address("gemm_address_shuffle", p, {16, 32}));
+}
+
 void emit_shuffle(Lowering& l, const GemmProblem& p)
 {
     l.launch(by_address("gemm_address_shuffle", p, {16, 32}));
@@ -111,11 +139,7 @@ void emit_shuffle(Lowering& l, const GemmProblem& p)
 void emit_address(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_address", p, {8, 32})); }
 void emit_tile(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_tile", p, {64, 64})); }
 
-struct Variant {
-    const char* name;
-    std::string (*refuse)(const Capabilities&, const GemmProblem&); // empty: it can
-    void (*emit)(Lowering&, const GemmProblem&);
-};
+Dim serves_all(const GemmProblem&) { return 1; }
 
 std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
 {
@@ -123,6 +147,25 @@ std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     if (!p.c.layout.offset.divisible_by(4)) return "the output is not 16-byte aligned";
     return {};
+}
+
+std::string refuse_turned(const Capabilities& caps, const GemmProblem& p)
+{
+    if (std::string reason = refuse_texel(caps, p); !reason.empty()) return reason;
+    const Matrix b(p.b), c(p.c);
+    if (b.texel_rows() || !b.texel_columns()) return "the second operand is not stored by columns";
+    for (const Dim& d : {c.columns(), c.row, c.outer, c.inner})
+        if (!d.divisible_by(4)) return "the output has no whole texels";
+    return {};
+}
+
+// Where A has at most half of B's elements, and as many rows as a tile has columns.
+Dim turned_serves(const GemmProblem& p)
+{
+    const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3];
+    if (!n.is_constant() || n.at_most(127)) return 0;
+    const Dim enough = min(floor_div(m, 32), 1), too_many = min(floor_div(m, floor_div(n, 2) + 1), 1);
+    return enough * (1 - too_many);
 }
 
 std::string refuse_shuffle(const Capabilities& c, const GemmProblem&)
@@ -139,11 +182,12 @@ std::string refuse_tile(const Capabilities& c, const GemmProblem&)
 
 std::string refuse_nothing(const Capabilities&, const GemmProblem&) { return {}; }
 
-constexpr std::array<Variant, 4> variants = {{
-    {"texel", refuse_texel, emit_texel},
-    {"shuffle", refuse_shuffle, emit_shuffle},
-    {"tile", refuse_tile, emit_tile},
-    {"address", refuse_nothing, emit_address},
+constexpr std::array<Variant<GemmProblem>, 5> variants = {{
+    {"turned", refuse_turned, turned_serves, emit_turned},
+    {"texel", refuse_texel, serves_all, emit_texel},
+    {"shuffle", refuse_shuffle, serves_all, emit_shuffle},
+    {"tile", refuse_tile, serves_all, emit_tile},
+    {"address", refuse_nothing, serves_all, emit_address},
 }};
 
 void check(const GemmProblem& p)
@@ -165,12 +209,6 @@ ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to
                       .texels = texels};
     if (texels) s.constants = {aligned ? 1u : 0u};
     return s;
-}
-
-void emit_whole(Lowering& l, const Capabilities& caps, const GemmProblem& p)
-{
-    for (const Variant& v : variants)
-        if (v.refuse(caps, p).empty()) return v.emit(l, p);
 }
 
 constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
@@ -211,8 +249,8 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     const Dim whole = floor_div(k, chunk), rest = k - whole * chunk, chunks = ceil_div(k, chunk);
     const View sums = l.temporary(p.c.dtype, {chunks, m, n});
-    emit_whole(l, caps, part(p, sums, 0, whole, chunk));
-    emit_whole(l, caps, part(p, sums, whole * chunk, min(rest, 1), rest));
+    emit_fitting(variants, l, caps, part(p, sums, 0, whole, chunk));
+    emit_fitting(variants, l, caps, part(p, sums, whole * chunk, min(rest, 1), rest));
     l.launch({.kernel = "gemm_sum",
               .operands = {{sums, Use::read}, {p.c, Use::write}},
               .ints = {m, n, chunks, p.c.layout.strides[2]},
@@ -244,15 +282,14 @@ View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& row
 void gemm(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
     check(p);
-    const GemmProblem q{two_batches(p.a), two_batches(p.b), two_batches(p.c)};
-    (worth_splitting(caps, q) ? emit_split : emit_whole)(l, caps, q);
+    const GemmProblem q = two_batches(p);
+    if (worth_splitting(caps, q)) emit_split(l, caps, q);
+    else emit_fitting(variants, l, caps, q);
 }
 
 std::vector<Refusal> explain_gemm(const Capabilities& caps, const GemmProblem& p)
 {
-    std::vector<Refusal> out;
-    for (const Variant& v : variants) out.push_back({v.name, v.refuse(caps, p)});
-    return out;
+    return refusals(variants, caps, two_batches(p));
 }
 
 } // namespace reprise::kernels

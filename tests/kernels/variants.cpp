@@ -1,4 +1,7 @@
 // Which variant serves a problem, and why the others do not.
+#include <map>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,6 +58,30 @@ TEST(Variants, OfAConvolutionSayWhyTheyAreNotTaken)
     EXPECT_THAT(refusal(problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1),
                         {.subgroup_size = 4, .subgroup_shuffle = true, .prefer_texels = true}),
                 HasSubstr("8 lanes"));
+}
+
+// Why each variant of x W^T does not serve it: x [m, k], W [n, k].
+std::map<std::string, std::string> refusals_of_linear(const Dim& m, const Dim& n, const Dim& k)
+{
+    ops::View w = view({1, k, n});
+    w.layout.strides = {n * k, 1, k};
+    std::map<std::string, std::string> out;
+    for (const Refusal& r : kernels::explain_gemm(lavapipe, {view({1, m, k}), w, view({1, m, n})}))
+        out[r.variant] = r.reason;
+    return out;
+}
+
+TEST(Variants, OfAProductTurnItWhereThatPacksLess)
+{
+    const Dim n = symbol("n");
+    EXPECT_EQ(refusals_of_linear(128, 1024, 784).at("turned"), "");
+    EXPECT_EQ(refusals_of_linear(n, 1024, 784).at("turned"), "");
+    EXPECT_THAT(refusals_of_linear(128, 128, 784).at("turned"), HasSubstr("sizes"));
+    EXPECT_THAT(refusals_of_linear(32, 96, 784).at("turned"), HasSubstr("sizes"));
+    EXPECT_THAT(refusals_of_linear(8, 1024, 784).at("turned"), HasSubstr("sizes"));
+    EXPECT_THAT(refusals_of_linear(128, n, 784).at("turned"), HasSubstr("texels"));
+    EXPECT_THAT(refusals_of_linear(128, 1022, 784).at("turned"), HasSubstr("texels"));
+    EXPECT_THAT(refusals_of_linear(128, 1024, 783).at("turned"), HasSubstr("columns"));
 }
 
 } // namespace
