@@ -1,8 +1,8 @@
 // variants: batch_norm_vjp_sums: ; batch_norm_vjp_sums_texel: -DTEXELS
 // Partial sums of each channel: dy, dy * (x - mean).
 //
-//   operands  dy [N, C, image], x, mean [C], partials [P][C] of vec4
-//   ints      N, C, image, P
+//   operands  dy [N, C, image], x, mean [C / S], partials [P][C] of vec4
+//   ints      N, C, image, P, S: channels that share a mean
 //   groups    ceil(C * P / 64)
 //   texel     dy and x in the slab; image a multiple of 4
 #version 460
@@ -26,7 +26,7 @@ void main()
         return;
     const Share share = share_of(invocation, channels, partials, image);
     const uint n = images * image;
-    const float mean = means.v[share.channel];
+    const float mean = means.v[quotient(share.channel, record.n[4])];
 
     precise float sum = 0.0, product_sum = 0.0;
     for (uint block = share.partial * BLOCK; block < n; block += partials * BLOCK) {

@@ -1,11 +1,11 @@
 #version 460
 // y = (x - mean) * rstd * weight + bias along a row, rstd = 1 / sqrt(variance + eps); the variance is the mean
-// of (x - mean)^2, so that nothing cancels.
+// of (x - mean)^2, so that nothing cancels.  Where not CENTERED, the mean is 0.
 //
 //   operands   x, weight, bias (one row each, repeated), y, mean, rstd (one element a row); the rest:
 //              common/rows.glsl with KEPT = 1
 //   floats     eps
-//   constants  1, 2: whether there are a weight and a bias
+//   constants  1, 2: whether there are a weight and a bias; 3: CENTERED
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS
 #define OPERANDS 6
 #define FLOATS 1
@@ -19,6 +19,7 @@
 
 layout(constant_id = 1) const uint WEIGHT = 0;
 layout(constant_id = 2) const uint BIAS = 0;
+layout(constant_id = 3) const uint CENTERED = 1;
 
 void main()
 {
@@ -32,7 +33,8 @@ void main()
         return;
 
     precise float total = 0.0;
-    for (uint block = 0u; block < n; block += BLOCK) {
+    const uint to_average = CENTERED != 0u ? n : 0u;
+    for (uint block = 0u; block < to_average; block += BLOCK) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, n);
         for (uint e = block; e < end; e += 4u) sum += inside(load4(x, e, n), e, n);

@@ -1,9 +1,10 @@
 #version 460
-// dx = rstd * (g - mean(g) - z * mean(g * z)) along a row, with g = dy * weight and z = (x - mean) * rstd.
+// dx = rstd * (g - mean(g) - z * mean(g * z)) along a row, with g = dy * weight and z = (x - mean) * rstd; where not
+// CENTERED, without mean(g).
 //
 //   operands   dy, x, weight (one row, repeated), dx, mean, rstd (one element a row); the rest:
 //              common/rows.glsl with KEPT = 1
-//   constants  1: whether there is a weight
+//   constants  1: whether there is a weight; 2: CENTERED
 // variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS
 #define OPERANDS 6
 #define FLOATS 0
@@ -16,6 +17,7 @@
 #include "common/rows.glsl"
 
 layout(constant_id = 1) const uint WEIGHT = 0;
+layout(constant_id = 2) const uint CENTERED = 1;
 
 precise vec4 weighted(Row dy, Row weight, uint e, uint n)
 {
@@ -49,7 +51,7 @@ void main()
         total_g += (sum_g.x + sum_g.y) + (sum_g.z + sum_g.w);
         total_gz += (sum_gz.x + sum_gz.y) + (sum_gz.z + sum_gz.w);
     }
-    precise float mean_g = total_g / float(n), mean_gz = total_gz / float(n);
+    precise float mean_g = CENTERED != 0u ? total_g / float(n) : 0.0, mean_gz = total_gz / float(n);
 
     for (uint e = 0u; e < n; e += 4u) {
         precise vec4 z = (load4(x, e, n) - mean) * rstd;

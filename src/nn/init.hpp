@@ -15,4 +15,11 @@ inline Variable uniform_by_fan_in(const Shape& shape, std::int64_t fan_in)
     return Variable(rand(shape) * (2 * bound) - bound);
 }
 
+// [out, in] from U(-1, 1) sqrt(6 / (in + out))
+inline Variable xavier_uniform(std::int64_t out, std::int64_t in)
+{
+    const double bound = std::sqrt(6.0 / static_cast<double>(in + out));
+    return Variable(rand({out, in}) * (2 * bound) - bound);
+}
+
 } // namespace reprise::nn

@@ -1,48 +1,145 @@
+#include <algorithm>
+
+#include <reprise/autograd.hpp>
 #include <reprise/error.hpp>
 #include <reprise/nn/normalization.hpp>
 #include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/normalization.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "nn/checks.hpp"
 
 namespace reprise::nn {
 
-BatchNorm2d::BatchNorm2d(std::int64_t channels, const BatchNorm2dOptions& options)
-    : eps_(options.eps), momentum_(options.momentum)
+namespace {
+
+void check_momentum(const char* op, double momentum)
 {
-    check_at_least("BatchNorm2d", "number of channels", channels, 1);
-    if (!(eps_ > 0)) detail::fail(ErrorKind::argument, "BatchNorm2d", "eps (", eps_, ") must be above 0.");
-    if (!(momentum_ >= 0 && momentum_ <= 1))
-        detail::fail(ErrorKind::argument, "BatchNorm2d", "The momentum (", momentum_,
-                     ") must be from 0 to 1.");
-    weight = Variable(ones({channels}), options.affine);
-    bias = Variable(zeros({channels}), options.affine);
-    if (options.affine) {
-        register_parameter("weight", weight);
-        register_parameter("bias", bias);
-    }
-    running_mean = register_buffer("running_mean", Variable(zeros({channels}), false));
-    running_var = register_buffer("running_var", Variable(ones({channels}), false));
+    if (!(momentum >= 0 && momentum <= 1))
+        detail::fail(ErrorKind::argument, op, "The momentum (", momentum, ") must be from 0 to 1.");
 }
 
-Tensor BatchNorm2d::forward(Tensor x)
+void count_batch(Variable& batches)
 {
-    return batch_norm(x, running_mean, running_var, weight, bias,
-                      {.training = is_training(), .momentum = momentum_, .eps = eps_});
+    const no_grad guard;
+    batches.assign(batches + 1);
 }
+
+Shape checked_shape(const char* op, const std::vector<std::int64_t>& sizes, double eps)
+{
+    if (sizes.empty()) detail::fail(ErrorKind::argument, op, "The normalized_shape names no dimension.");
+    for (const std::int64_t size : sizes) check_at_least(op, "size", size, 1);
+    if (!(eps >= 0)) detail::fail(ErrorKind::argument, op, "eps (", eps, ") must be at least 0.");
+    return {sizes.begin(), sizes.end()};
+}
+
+} // namespace
+
+ChannelNorm::ChannelNorm(const char* name, std::int64_t channels, double eps, bool affine,
+                         bool track_running_stats)
+    : name_(name), eps_(eps)
+{
+    check_at_least(name, "number of channels", channels, 1);
+    if (!(eps > 0)) detail::fail(ErrorKind::argument, name, "eps (", eps, ") must be above 0.");
+    if (affine) {
+        weight = register_parameter("weight", Variable(ones({channels})));
+        bias = register_parameter("bias", Variable(zeros({channels})));
+    }
+    if (track_running_stats) {
+        running_mean = register_buffer("running_mean", Variable(zeros({channels}), false));
+        running_var = register_buffer("running_var", Variable(ones({channels}), false));
+        num_batches_tracked =
+            register_buffer("num_batches_tracked", Variable(zeros({}, {.dtype = i32}), false));
+    }
+}
+
+BatchNorm::BatchNorm(const char* name, std::int64_t channels, const BatchNormOptions& options,
+                     std::vector<std::int64_t> ranks)
+    : ChannelNorm(name, channels, options.eps, options.affine, options.track_running_stats),
+      ranks_(std::move(ranks)), momentum_(options.momentum)
+{
+    if (momentum_) check_momentum(name, *momentum_);
+}
+
+// What one batch has, and a part of it that makes the running statistics the average of all batches.
+Tensor BatchNorm::trained(const Tensor& x)
+{
+    if (!running_mean.defined()) return batch_norm(x, {}, {}, weight, bias, {.eps = eps_});
+    count_batch(num_batches_tracked);
+    if (momentum_)
+        return batch_norm(x, running_mean, running_var, weight, bias, {.momentum = *momentum_, .eps = eps_});
+    Tensor mean = running_mean.detach(), variance = running_var.detach();
+    Tensor y = batch_norm(x, mean, variance, weight, bias, {.momentum = 1, .eps = eps_});
+    const no_grad guard;
+    const Tensor count = cast(num_batches_tracked, running_mean.dtype());
+    running_mean.assign(running_mean + (mean - running_mean) / count);
+    running_var.assign(running_var + (variance - running_var) / count);
+    return y;
+}
+
+Tensor BatchNorm::forward(Tensor x)
+{
+    if (std::find(ranks_.begin(), ranks_.end(), x.dim()) == ranks_.end())
+        detail::fail(ErrorKind::shape, name_, "The shape (", to_string(x.shape()), ") has (", x.dim(),
+                     ") dimensions: give (", ranks_.back(), ").");
+    if (is_training() || !running_mean.defined()) return trained(x);
+    return batch_norm(x, running_mean, running_var, weight, bias, {.training = false, .eps = eps_});
+}
+
+InstanceNorm::InstanceNorm(const char* name, std::int64_t channels, const InstanceNormOptions& options,
+                           std::int64_t rank)
+    : ChannelNorm(name, channels, options.eps, options.affine, options.track_running_stats), rank_(rank),
+      momentum_(options.momentum)
+{
+    check_momentum(name, momentum_);
+}
+
+Tensor InstanceNorm::forward(Tensor x)
+{
+    if (x.dim() != rank_ && x.dim() != rank_ - 1)
+        detail::fail(ErrorKind::shape, name_, "The shape (", to_string(x.shape()), ") has (", x.dim(),
+                     ") dimensions: give (", rank_, "), or one less for one image.");
+    const bool one = x.dim() != rank_;
+    const Tensor y = instance_norm(
+        one ? unsqueeze(x, 0) : x, running_mean, running_var, weight, bias,
+        {.use_input_stats = is_training() || !running_mean.defined(), .momentum = momentum_, .eps = eps_});
+    return one ? squeeze(y, 0) : y;
+}
+
+GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormOptions& options)
+    : num_groups_(num_groups), eps_(options.eps)
+{
+    check_at_least("GroupNorm", "number of groups", num_groups, 1);
+    check_at_least("GroupNorm", "number of channels", num_channels, 1);
+    if (num_channels % num_groups != 0)
+        detail::fail(ErrorKind::argument, "GroupNorm", "The (", num_channels, ") channels do not make (",
+                     num_groups, ") groups.");
+    if (!(eps_ >= 0)) detail::fail(ErrorKind::argument, "GroupNorm", "eps (", eps_, ") must be at least 0.");
+    if (!options.affine) return;
+    weight = register_parameter("weight", Variable(ones({num_channels})));
+    bias = register_parameter("bias", Variable(zeros({num_channels})));
+}
+
+Tensor GroupNorm::forward(Tensor x) { return group_norm(x, num_groups_, weight, bias, eps_); }
 
 LayerNorm::LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormOptions& options)
-    : normalized_shape_(normalized_shape.begin(), normalized_shape.end()), eps_(options.eps)
+    : normalized_shape_(checked_shape("LayerNorm", normalized_shape, options.eps)), eps_(options.eps)
 {
-    if (normalized_shape.empty())
-        detail::fail(ErrorKind::argument, "LayerNorm", "The normalized_shape names no dimension.");
-    for (const std::int64_t size : normalized_shape) check_at_least("LayerNorm", "size", size, 1);
-    if (!(eps_ >= 0)) detail::fail(ErrorKind::argument, "LayerNorm", "eps (", eps_, ") must be at least 0.");
     if (!options.elementwise_affine) return;
     weight = register_parameter("weight", Variable(ones(normalized_shape_)));
     if (options.bias) bias = register_parameter("bias", Variable(zeros(normalized_shape_)));
 }
 
 Tensor LayerNorm::forward(Tensor x) { return layer_norm(x, normalized_shape_, weight, bias, eps_); }
+
+RMSNorm::RMSNorm(std::vector<std::int64_t> normalized_shape, const RMSNormOptions& options)
+    : normalized_shape_(checked_shape("RMSNorm", normalized_shape, options.eps.value_or(0))),
+      eps_(options.eps)
+{
+    if (options.elementwise_affine) weight = register_parameter("weight", Variable(ones(normalized_shape_)));
+}
+
+Tensor RMSNorm::forward(Tensor x) { return rms_norm(x, normalized_shape_, weight, eps_); }
 
 } // namespace reprise::nn

@@ -1,6 +1,7 @@
 // batch_norm by the batch's statistics, which are outputs of the op, and by given ones, which is made of other ops.
 // The running statistics have an op of their own, so that nothing writes state when a part of the backward is
 // replayed.
+#include <algorithm>
 #include <cmath>
 
 #include <reprise/autograd.hpp>
@@ -10,7 +11,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
-#include "ops/launch_where.hpp"
+#include "ops/channels.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -28,32 +29,6 @@ using graph::VjpArguments;
 using Types = std::span<const TensorType>;
 
 // -- shapes --
-
-void check_channels(const char* op, const char* name, const Shape& shape, const Dim& channels)
-{
-    const auto sentence = [&] {
-        return std::string("The ") + name + " has the shape (" + to_string(shape) + ") for (" +
-               channels.text() + ") channels: give one number for each.";
-    };
-    if (shape.size() != 1) detail::fail(ErrorKind::shape, op, sentence());
-    shape::require_equal(op, shape[0], channels, sentence);
-}
-
-const Dim& channels_of(const char* op, const TensorType& x)
-{
-    require_floating(op, x.dtype);
-    if (x.shape.size() < 2)
-        detail::fail(ErrorKind::shape, op, "The shape (", to_string(x.shape),
-                     ") has no channels: give [N, C, ...].");
-    return x.shape[1];
-}
-
-void check_dtype(const char* op, const char* name, DType dtype, DType of_input)
-{
-    if (dtype != of_input)
-        detail::fail(ErrorKind::dtype, op, "The ", name, "'s dtype (", name_of(dtype),
-                     ") is not the input's (", name_of(of_input), "): cast one of them.");
-}
 
 // x, weight, bias -> y, mean, variance
 std::vector<TensorType> infer(const Op& op, Types in, const Attributes&)
@@ -98,14 +73,6 @@ Dims other_dims(const Shape& x) // all but the channels
 
 Dim count_of(const Shape& x) { return reduced_count(x, other_dims(x)); } // elements of a channel
 
-// One number a channel, as it broadcasts against x.
-Tensor by_channel(const Tensor& t, const Shape& x)
-{
-    Shape shape(x.size(), Dim(1));
-    shape[1] = x[1];
-    return reshape(t, shape);
-}
-
 // -- derivatives --
 
 std::vector<Tensor> vjp(const VjpArguments& v)
@@ -141,75 +108,11 @@ std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 
 // -- launches --
 
-constexpr std::int64_t block = 256, most_partials = 1024; // of shaders/common/batch_norm.glsl
-
-struct Problem {
-    Dim images, channels, image; // of an image: elements
-    explicit Problem(const Shape& x) : images(x[0]), channels(x[1]), image(1)
-    {
-        for (std::size_t d = 2; d < x.size(); ++d) image *= x[d];
-    }
-    Dim count() const { return images * image; } // of a channel
-    Dim partials() const { return min(ceil_div(count(), block), most_partials); }
-    Dim in_texels() const { return is_multiple(image, 4); }
-};
-
-// The first level: partials [P][C] of vec4.
-View launch_sums(Lowering& l, const std::string& kernel, const Problem& p,
-                 std::vector<LaunchOperand> operands)
-{
-    const View partials = l.temporary(f32, {p.partials(), p.channels, 4});
-    operands.push_back({partials, Use::write});
-    const LaunchSpec spec{.kernel = kernel,
-                          .operands = std::move(operands),
-                          .ints = {p.images, p.channels, p.image, p.partials()},
-                          .groups = ceil_div(p.channels * p.partials(), 64)};
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
-    launch_where(l, p.in_texels(), std::move(texel), spec);
-    return partials;
-}
-
-// The second level: an invocation a channel.
-void launch_finish(Lowering& l, LaunchSpec spec, const Problem& p)
-{
-    spec.groups = ceil_div(p.channels, 64);
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
-    launch_where(l, 1, std::move(texel), std::move(spec));
-}
-
-// Every element, by what its channel has.
-void launch_elements(Lowering& l, const std::string& kernel, const Problem& p,
-                     std::vector<LaunchOperand> operands)
-{
-    const Dim planes = p.images * p.channels;
-    const LaunchSpec spec{.kernel = kernel,
-                          .operands = std::move(operands),
-                          .ints = {planes, p.channels, p.image},
-                          .groups = ceil_div(planes * p.image, 64)};
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
-    texel.groups = ceil_div(planes * ceil_div(p.image, 32), 64);
-    launch_where(l, p.in_texels(), std::move(texel), spec);
-}
-
-// An input of one number a channel: memory (true), or a number that the host knows.
-bool channel_operand(Lowering& l, std::size_t input, LaunchSpec& spec)
-{
-    Scalar number;
-    const bool known = l.scalar(input, number);
-    if (known) spec.operands.push_back({.view = {}, .use = Use::read, .absent = true});
-    else spec.operands.push_back({l.contiguous(l.input(input)), Use::read});
-    spec.floats.push_back(number);
-    return !known;
-}
-
 void lower(Lowering& l, const Node& node)
 {
     require_f32_kernel(node.op->name, node.outputs[0].dtype);
     const View x = l.contiguous(l.input(0)), y = l.output(0);
-    const Problem p(x.sizes());
+    const ChannelProblem p(x.sizes());
     const View partials = launch_sums(l, "batch_norm_sums", p, {{x, Use::read}});
     const View affine = l.temporary(f32, {p.channels, 4});
 
@@ -232,9 +135,9 @@ void lower_vjp(Lowering& l, const Node& node)
     require_f32_kernel(node.op->name, node.outputs[0].dtype);
     const View dy = l.contiguous(l.input(0)), x = l.contiguous(l.input(1)), mean = l.contiguous(l.input(2)),
                variance = l.contiguous(l.input(3));
-    const Problem p(x.sizes());
+    const ChannelProblem p(x.sizes());
     const View partials =
-        launch_sums(l, "batch_norm_vjp_sums", p, {{dy, Use::read}, {x, Use::read}, {mean, Use::read}});
+        launch_sums(l, "batch_norm_vjp_sums", p, {{dy, Use::read}, {x, Use::read}, {mean, Use::read}}, {1});
     const View coefficients = l.temporary(f32, {p.channels, 4});
 
     LaunchSpec finish{.kernel = "batch_norm_vjp_finish",
@@ -367,14 +270,6 @@ Tensor evaluated(const Tensor& x, const Tensor& mean, const Tensor& variance, co
     return bias.defined() ? y + shaped(bias) : y;
 }
 
-void require_several(const Dim& count, const Shape& x)
-{
-    shape::require_at_least(op, max(count - 1, 1 - count), 1, [&] {
-        return "There is one value for each channel in the shape (" + to_string(x) +
-               "): training needs more.";
-    });
-}
-
 } // namespace
 
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
@@ -398,7 +293,7 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
         return evaluated(x, running_mean, running_var, weight, bias, options.eps);
     }
     const Dim count = ops::count_of(sizes);
-    require_several(count, sizes);
+    ops::require_several(op, count, sizes);
     const auto all = [&](const Tensor& t, double value) {
         return t.defined() ? t : ops::full_on(ops::evaluator_of(x), {channels}, value, x.dtype());
     };

@@ -1,7 +1,8 @@
-// layer_norm: each row normalised by its own mean and variance, and the gradients.  The function makes a matrix
-// of rows; the ops know only that.
+// layer_norm: each row normalised by its own mean and variance, and the gradients; rms_norm is the same around 0 in
+// place of the mean.  The functions make a matrix of rows; the ops know only that.
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -86,7 +87,10 @@ private:
     }
 };
 
-// -- layer_norm: x [R, D], weight [D], bias [D] -> y [R, D], mean [R], 1 / sqrt(variance + eps) [R] --
+std::uint32_t centered(const Node& n) { return static_cast<std::uint32_t>(n.attributes.integer("centered")); }
+
+// -- layer_norm: x [R, D], weight [D], bias [D] -> y [R, D], mean [R], 1 / sqrt(variance + eps) [R]; where not
+// centered, the mean is 0 and the variance the mean of squares --
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
@@ -99,10 +103,10 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const Tensor &x = a.inputs[0], &mean = a.outputs[1], &rstd = a.outputs[2];
     const Tensor dy = a.cotangents[0];
     std::vector<Tensor> d(3);
-    const Attributes& eps = a.node.attributes;
-    if (a.wanted[0]) d[0] = graph::apply1(layer_norm_vjp_op, {dy, x, a.inputs[1], mean, rstd}, eps);
+    const Attributes& same = a.node.attributes;
+    if (a.wanted[0]) d[0] = graph::apply1(layer_norm_vjp_op, {dy, x, a.inputs[1], mean, rstd}, same);
     if (!a.wanted[1] && !a.wanted[2]) return d;
-    const std::vector<Tensor> both = graph::apply(layer_norm_weight_vjp_op, {dy, x, mean, rstd}, eps);
+    const std::vector<Tensor> both = graph::apply(layer_norm_weight_vjp_op, {dy, x, mean, rstd}, same);
     d[1] = both[0];
     d[2] = both[1];
     return d;
@@ -121,6 +125,7 @@ void lower(Lowering& l, const Node& n)
     rows.column(l.output(1), Use::write);
     rows.column(l.output(2), Use::write);
     rows.spec.floats = {n.attributes.number("eps")};
+    rows.spec.constants.push_back(centered(n));
     rows.launch();
 }
 
@@ -131,7 +136,8 @@ void reference(const ReferenceArguments& a)
     const std::int64_t length = x.sizes[1];
     for (std::int64_t row = 0; row < x.sizes[0]; ++row) {
         double mean = 0, variance = 0;
-        for (std::int64_t e = 0; e < length; ++e) mean += x.at(row * length + e);
+        for (std::int64_t e = 0; e < length && a.attributes.integer("centered"); ++e)
+            mean += x.at(row * length + e);
         mean /= static_cast<double>(length);
         for (std::int64_t e = 0; e < length; ++e)
             variance += (x.at(row * length + e) - mean) * (x.at(row * length + e) - mean);
@@ -150,7 +156,7 @@ struct Normalised {
 };
 Normalised normalised(const Node& n, const Tensor& x)
 {
-    const Tensor shifted = x - mean(x, {1}, true);
+    const Tensor shifted = centered(n) ? x - mean(x, {1}, true) : x;
     const Tensor rstd = rsqrt(mean(square(shifted), {1}, true) + n.attributes.number("eps"));
     return {shifted * rstd, rstd};
 }
@@ -165,7 +171,8 @@ std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
     const auto [z, rstd] = normalised(n, in[1]);
     const Tensor g = in[0] * in[2];
-    return {(g - mean(g, {1}, true) - z * mean(g * z, {1}, true)) * rstd};
+    const Tensor across = g - z * mean(g * z, {1}, true);
+    return {(centered(n) ? across - mean(g, {1}, true) : across) * rstd};
 }
 
 void lower_vjp(Lowering& l, const Node& n)
@@ -180,6 +187,7 @@ void lower_vjp(Lowering& l, const Node& n)
     rows.matrix(l.output(), Use::write);
     rows.column(l.input(3), Use::read);
     rows.column(l.input(4), Use::read);
+    rows.spec.constants.push_back(centered(n));
     rows.launch();
 }
 
@@ -194,7 +202,7 @@ void reference_vjp(const ReferenceArguments& a)
         const auto z = [&](std::int64_t e) { return (x.at(row * length + e) - mean) * rstd; };
         double sum = 0, product = 0;
         for (std::int64_t e = 0; e < length; ++e) {
-            sum += g(e);
+            if (a.attributes.integer("centered")) sum += g(e);
             product += g(e) * z(e);
         }
         for (std::int64_t e = 0; e < length; ++e)
@@ -278,8 +286,10 @@ const Op layer_norm_weight_vjp_op{.name = "layer_norm_weight_vjp",
 
 } // namespace ops
 
-Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
-                  double eps)
+namespace {
+
+Tensor normalized(const char* op, const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                  const Tensor& bias, double eps, bool centered)
 {
     const Shape sizes = x.shape();
     const std::size_t count = normalized_shape.size();
@@ -287,9 +297,9 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
         return "The normalized_shape (" + to_string(normalized_shape) + ") is not the end of the shape (" +
                to_string(sizes) + ").";
     };
-    if (count == 0 || count > sizes.size()) detail::fail(ErrorKind::shape, "layer_norm", sentence());
+    if (count == 0 || count > sizes.size()) detail::fail(ErrorKind::shape, op, sentence());
     for (std::size_t i = 0; i < count; ++i)
-        shape::require_equal("layer_norm", normalized_shape[i], sizes[sizes.size() - count + i], sentence);
+        shape::require_equal(op, normalized_shape[i], sizes[sizes.size() - count + i], sentence);
     const Dim length = shape::element_count(normalized_shape);
     const auto parameter = [&](const char* what, const Tensor& t, double number) {
         if (!t.defined()) return ops::full_on(ops::evaluator_of(x), {length}, number, x.dtype());
@@ -298,22 +308,40 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
             return std::string("The ") + what + "'s shape (" + to_string(given) +
                    ") is not the normalized_shape (" + to_string(normalized_shape) + ").";
         };
-        if (given.size() != count) detail::fail(ErrorKind::shape, "layer_norm", differs());
+        if (given.size() != count) detail::fail(ErrorKind::shape, op, differs());
         for (std::size_t i = 0; i < count; ++i)
-            shape::require_equal("layer_norm", given[i], normalized_shape[i], differs);
+            shape::require_equal(op, given[i], normalized_shape[i], differs);
         if (t.dtype() != x.dtype())
-            detail::fail(ErrorKind::dtype, "layer_norm", "The ", what, "'s dtype (", name_of(t.dtype()),
+            detail::fail(ErrorKind::dtype, op, "The ", what, "'s dtype (", name_of(t.dtype()),
                          ") is not the input's (", name_of(x.dtype()), "): cast one of them.");
         return reshape(t, {length});
     };
-    ops::require_floating("layer_norm", x.dtype());
-    if (!(eps >= 0)) detail::fail(ErrorKind::argument, "layer_norm", "eps (", eps, ") must be at least 0.");
+    ops::require_floating(op, x.dtype());
+    if (!(eps >= 0)) detail::fail(ErrorKind::argument, op, "eps (", eps, ") must be at least 0.");
     const Shape outer(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(count));
     const Tensor rows = reshape(x, {shape::element_count(outer), length});
     const std::vector<Tensor> out =
         graph::apply(ops::layer_norm_op, {rows, parameter("weight", weight, 1), parameter("bias", bias, 0)},
-                     {{"eps", eps}});
+                     {{"eps", eps}, {"centered", std::int64_t{centered}}});
     return reshape(out[0], sizes);
+}
+
+} // namespace
+
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                  double eps)
+{
+    return normalized("layer_norm", x, normalized_shape, weight, bias, eps, true);
+}
+
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                std::optional<double> eps)
+{
+    const double epsilon = x.dtype() == DType::f64    ? std::numeric_limits<double>::epsilon()
+                           : x.dtype() == DType::f16  ? std::ldexp(1.0, -10)
+                           : x.dtype() == DType::bf16 ? std::ldexp(1.0, -7)
+                                                      : double{std::numeric_limits<float>::epsilon()};
+    return normalized("rms_norm", x, normalized_shape, weight, {}, eps.value_or(epsilon), false);
 }
 
 } // namespace reprise

@@ -170,7 +170,7 @@ TEST(BatchNorm2d, MayHaveNothingToTrain)
 {
     nn::BatchNorm2d norm(3, {.affine = false});
     EXPECT_TRUE(norm.parameters().empty());
-    EXPECT_EQ(norm.state_dict().size(), 2u);
+    EXPECT_EQ(norm.state_dict().size(), 3u);
     EXPECT_EQ(norm(randn({4, 3, 2, 2})).shape(), (Shape{4, 3, 2, 2}));
 }
 

@@ -57,11 +57,12 @@ TEST(Module, NamesComeInOrderOfRegistrationOwnFirst)
     Block block;
     EXPECT_THAT(names(block.named_parameters()),
                 ElementsAre("scale", "fc.weight", "fc.bias", "norm.weight", "norm.bias"));
-    EXPECT_THAT(names(block.named_buffers()), ElementsAre("norm.running_mean", "norm.running_var"));
+    EXPECT_THAT(names(block.named_buffers()),
+                ElementsAre("norm.running_mean", "norm.running_var", "norm.num_batches_tracked"));
     EXPECT_EQ(block.parameters().size(), 5u);
     EXPECT_THAT(names(block.state_dict()),
-                ElementsAre("fc.bias", "fc.weight", "norm.bias", "norm.running_mean", "norm.running_var",
-                            "norm.weight", "scale"));
+                ElementsAre("fc.bias", "fc.weight", "norm.bias", "norm.num_batches_tracked",
+                            "norm.running_mean", "norm.running_var", "norm.weight", "scale"));
 }
 
 TEST(Module, ASharedParameterComesOnceButHasBothNamesInTheState)

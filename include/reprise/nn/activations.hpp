@@ -1,11 +1,57 @@
-// Activations.
+// Activations: modules of the functions of the same meaning (ops/elementwise.hpp, ops/losses.hpp).
 #pragma once
+#include <cstdint>
+
 #include <reprise/nn/module.hpp>
 #include <reprise/ops/elementwise.hpp>
 
 namespace reprise::nn {
 
+class Identity : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
 class ReLU : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class ReLU6 : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class Sigmoid : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class LogSigmoid : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class Tanh : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class SELU : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class SiLU : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class Mish : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class Softsign : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class Hardsigmoid : public Module {
+public:
+    Tensor forward(Tensor x) override;
+};
+class Hardswish : public Module {
 public:
     Tensor forward(Tensor x) override;
 };
@@ -17,6 +63,86 @@ public:
 
 private:
     GeluApproximation approximate_;
+};
+
+class LeakyReLU : public Module {
+public:
+    explicit LeakyReLU(double negative_slope = 0.01) : negative_slope_(negative_slope) {}
+    Tensor forward(Tensor x) override;
+
+private:
+    double negative_slope_;
+};
+
+// One slope below 0 for all channels, or one for each, to train.
+class PReLU : public Module {
+public:
+    explicit PReLU(std::int64_t num_parameters = 1, double init = 0.25);
+    Tensor forward(Tensor x) override;
+    Variable weight; // [num_parameters]
+};
+
+class ELU : public Module {
+public:
+    explicit ELU(double alpha = 1) : alpha_(alpha) {}
+    Tensor forward(Tensor x) override;
+
+private:
+    double alpha_;
+};
+
+class CELU : public Module {
+public:
+    explicit CELU(double alpha = 1) : alpha_(alpha) {}
+    Tensor forward(Tensor x) override;
+
+private:
+    double alpha_;
+};
+
+class Softplus : public Module {
+public:
+    explicit Softplus(double beta = 1, double threshold = 20) : beta_(beta), threshold_(threshold) {}
+    Tensor forward(Tensor x) override;
+
+private:
+    double beta_, threshold_;
+};
+
+class Hardtanh : public Module {
+public:
+    explicit Hardtanh(double min_val = -1, double max_val = 1);
+    Tensor forward(Tensor x) override;
+
+private:
+    double min_, max_;
+};
+
+class GLU : public Module {
+public:
+    explicit GLU(std::int64_t dim = -1) : dim_(dim) {}
+    Tensor forward(Tensor x) override;
+
+private:
+    std::int64_t dim_;
+};
+
+class Softmax : public Module {
+public:
+    explicit Softmax(std::int64_t dim) : dim_(dim) {}
+    Tensor forward(Tensor x) override;
+
+private:
+    std::int64_t dim_;
+};
+
+class LogSoftmax : public Module {
+public:
+    explicit LogSoftmax(std::int64_t dim) : dim_(dim) {}
+    Tensor forward(Tensor x) override;
+
+private:
+    std::int64_t dim_;
 };
 
 } // namespace reprise::nn

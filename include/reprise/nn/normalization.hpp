@@ -1,28 +1,120 @@
 // Normalisations.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <reprise/nn/module.hpp>
 
 namespace reprise::nn {
 
-struct BatchNorm2dOptions {
-    double eps = 1e-5;
-    double momentum = 0.1;
-    bool affine = true; // a weight (ones) and a bias (zeros) to train
-};
-// x [N, C, H, W], each channel normalised: over the batch in training, by the running statistics in
-// evaluation.
-class BatchNorm2d : public Module {
+// What norms of channels hold; none is there that the options leave out.
+class ChannelNorm : public Module {
 public:
-    explicit BatchNorm2d(std::int64_t channels, const BatchNorm2dOptions& = {});
-    Tensor forward(Tensor x) override;
-    Variable weight, bias; // ones and zeros, not registered, where `affine` is false
+    Variable weight, bias;
     Variable running_mean, running_var;
+    Variable num_batches_tracked; // i32, of no dimension
+
+protected:
+    ChannelNorm(const char* name, std::int64_t channels, double eps, bool affine, bool track_running_stats);
+    const char* name_;
+    double eps_;
+};
+
+struct BatchNormOptions {
+    double eps = 1e-5;
+    std::optional<double> momentum = 0.1; // none: running statistics are averages of all batches
+    bool affine = true;                   // a weight (ones) and a bias (zeros) to train
+    bool track_running_stats = true;      // false: by the batch in evaluation too
+};
+// x [N, C, ...], each channel normalised: over the batch in training, by the running statistics in evaluation.
+class BatchNorm : public ChannelNorm {
+public:
+    Tensor forward(Tensor x) override;
+
+protected:
+    // Takes inputs of these ranks.
+    BatchNorm(const char* name, std::int64_t channels, const BatchNormOptions&,
+              std::vector<std::int64_t> ranks);
 
 private:
-    double eps_, momentum_;
+    Tensor trained(const Tensor& x);
+    std::vector<std::int64_t> ranks_;
+    std::optional<double> momentum_;
+};
+using BatchNorm1dOptions = BatchNormOptions;
+using BatchNorm2dOptions = BatchNormOptions;
+using BatchNorm3dOptions = BatchNormOptions;
+class BatchNorm1d : public BatchNorm { // x [N, C] or [N, C, L]
+public:
+    explicit BatchNorm1d(std::int64_t channels, const BatchNormOptions& options = {})
+        : BatchNorm("BatchNorm1d", channels, options, {2, 3})
+    {}
+};
+class BatchNorm2d : public BatchNorm { // x [N, C, H, W]
+public:
+    explicit BatchNorm2d(std::int64_t channels, const BatchNormOptions& options = {})
+        : BatchNorm("BatchNorm2d", channels, options, {4})
+    {}
+};
+class BatchNorm3d : public BatchNorm { // x [N, C, D, H, W]
+public:
+    explicit BatchNorm3d(std::int64_t channels, const BatchNormOptions& options = {})
+        : BatchNorm("BatchNorm3d", channels, options, {5})
+    {}
+};
+
+struct InstanceNormOptions {
+    double eps = 1e-5;
+    double momentum = 0.1;
+    bool affine = false;              // a weight (ones) and a bias (zeros) to train
+    bool track_running_stats = false; // by the running statistics in evaluation
+};
+// x [N, C, ...] or [C, ...], each channel of each image normalised by itself.
+class InstanceNorm : public ChannelNorm {
+public:
+    Tensor forward(Tensor x) override;
+
+protected:
+    InstanceNorm(const char* name, std::int64_t channels, const InstanceNormOptions&, std::int64_t rank);
+
+private:
+    std::int64_t rank_;
+    double momentum_;
+};
+class InstanceNorm1d : public InstanceNorm { // x [N, C, L]
+public:
+    explicit InstanceNorm1d(std::int64_t channels, const InstanceNormOptions& options = {})
+        : InstanceNorm("InstanceNorm1d", channels, options, 3)
+    {}
+};
+class InstanceNorm2d : public InstanceNorm { // x [N, C, H, W]
+public:
+    explicit InstanceNorm2d(std::int64_t channels, const InstanceNormOptions& options = {})
+        : InstanceNorm("InstanceNorm2d", channels, options, 4)
+    {}
+};
+class InstanceNorm3d : public InstanceNorm { // x [N, C, D, H, W]
+public:
+    explicit InstanceNorm3d(std::int64_t channels, const InstanceNormOptions& options = {})
+        : InstanceNorm("InstanceNorm3d", channels, options, 5)
+    {}
+};
+
+struct GroupNormOptions {
+    double eps = 1e-5;
+    bool affine = true; // a weight (ones) and a bias (zeros) of each channel to train
+};
+// x [N, C, ...], the channels in num_groups groups, each normalised by itself.
+class GroupNorm : public Module {
+public:
+    GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormOptions& = {});
+    Tensor forward(Tensor x) override;
+    Variable weight, bias; // undefined without them
+
+private:
+    std::int64_t num_groups_;
+    double eps_;
 };
 
 struct LayerNormOptions {
@@ -43,6 +135,25 @@ public:
 private:
     Shape normalized_shape_;
     double eps_;
+};
+
+struct RMSNormOptions {
+    std::optional<double> eps = std::nullopt; // the dtype's epsilon
+    bool elementwise_affine = true;           // a weight (ones) to train
+};
+// Divides by the root of the mean square over the last dimensions, whose sizes are normalized_shape.
+class RMSNorm : public Module {
+public:
+    explicit RMSNorm(std::vector<std::int64_t> normalized_shape, const RMSNormOptions& = {});
+    explicit RMSNorm(std::int64_t size, const RMSNormOptions& options = {})
+        : RMSNorm(std::vector<std::int64_t>{size}, options)
+    {}
+    Tensor forward(Tensor x) override;
+    Variable weight; // undefined without it
+
+private:
+    Shape normalized_shape_;
+    std::optional<double> eps_;
 };
 
 } // namespace reprise::nn

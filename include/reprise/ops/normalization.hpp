@@ -1,5 +1,8 @@
 // Normalisation and dropout.
 #pragma once
+#include <cstdint>
+#include <optional>
+
 #include <reprise/tensor.hpp>
 
 namespace reprise {
@@ -19,5 +22,21 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
 // normalized_shape repeats; weight and bias of that shape, or undefined.
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
+// x / sqrt(mean of x^2 + eps) * weight over the last dimensions, as layer_norm.  eps: the dtype's epsilon.
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                std::optional<double> eps = std::nullopt);
+// x [N, C, ...], in groups of C / groups channels, each normalised by its mean and variance (biased); then weight and
+// bias of each channel [C], or undefined.  Throws Error(shape) where C is no multiple of groups.
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight = {}, const Tensor& bias = {},
+                  double eps = 1e-5);
+struct InstanceNormOptions {
+    bool use_input_stats = true; // false: by the running statistics, as batch_norm
+    double momentum = 0.1;
+    double eps = 1e-5;
+};
+// x [N, C, ...], each channel of each image normalised by itself.  running_mean and running_var [C], where given, are
+// assigned in place from the batch's averages (the variance unbiased).
+Tensor instance_norm(const Tensor& x, Tensor running_mean = {}, Tensor running_var = {},
+                     const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& = {});
 
 } // namespace reprise

@@ -27,6 +27,7 @@ const std::vector<OpInfo>& op_infos()
         add_products(rows);
         add_attention(rows);
         add_losses(rows);
+        add_normalization(rows);
         add_updates(rows);
         return rows;
     }();

@@ -83,7 +83,8 @@ void add_parts(std::vector<OpInfo>&);   // cat, split, pad and their kind
 void add_reductions(std::vector<OpInfo>&);
 void add_products(std::vector<OpInfo>&); // matmul, convolution, pooling
 void add_attention(std::vector<OpInfo>&);
-void add_losses(std::vector<OpInfo>&); // softmax, losses, normalisation, dropout
+void add_losses(std::vector<OpInfo>&); // softmax, losses, embedding
+void add_normalization(std::vector<OpInfo>&);
 void add_updates(std::vector<OpInfo>&);
 
 } // namespace reprise::test

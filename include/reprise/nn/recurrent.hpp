@@ -1,0 +1,148 @@
+// Recurrent networks.  The number of steps is the input's, so it must be known while recording: a program is recorded
+// for each; the batch may be a symbol.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <reprise/nn/module.hpp>
+
+namespace reprise::nn {
+
+enum class Nonlinearity { tanh, relu };
+struct RecurrentOptions {
+    std::int64_t num_layers = 1;
+    bool bias = true;
+    bool batch_first = false; // inputs and outputs are [N, T, ...], not [T, N, ...]
+    double dropout = 0;       // in training, of what goes from layer to layer
+    bool bidirectional = false;
+    Nonlinearity nonlinearity = Nonlinearity::tanh; // RNN only
+};
+
+// x [T, N, in] or [T, in] -> [T, N, D H] or [T, D H] for H = hidden_size and D directions.  Parameters, all from
+// U(-1, 1) / sqrt(H): weight_ih_l0 [G H, in], weight_hh_l0 [G H, H], bias_ih_l0 and bias_hh_l0 [G H] for G gates, the
+// same with _l1, ... and with _reverse.  States are [layers D, N, H] or [layers D, H].
+class Recurrent : public Module {
+public:
+    using Module::operator();
+    Tensor forward(Tensor x) override; // from zeros
+
+protected:
+    using States = std::vector<Tensor>; // h, and of an LSTM c
+    Recurrent(const char* name, std::int64_t gates, std::size_t states, std::int64_t input_size,
+              std::int64_t hidden_size, const RecurrentOptions&);
+    struct Result {
+        Tensor output;
+        States last;
+    };
+    // Undefined states are zeros.
+    Result run(const Tensor& x, const States& first);
+    // The states after a step: by what the input and what h give to the gates, [N, G H].
+    virtual States step(const Tensor& from_x, const Tensor& from_h, const States& before) const = 0;
+
+private:
+    struct Weights {
+        Variable ih, hh, bias_ih, bias_hh;
+    };
+    void add_weights(const std::string& suffix, std::int64_t input_size);
+    Tensor first_state(const char* what, const Tensor& given, const Tensor& x, bool one) const;
+    Tensor pass(const Tensor& x, const Weights&, bool reverse, States& state) const;
+
+    const char* name_;
+    std::int64_t gates_, hidden_size_;
+    std::size_t states_;
+    RecurrentOptions options_;
+    std::vector<Weights> weights_; // by layer, and in it by direction
+};
+
+struct RecurrentOutput {
+    Tensor output, h_n;
+};
+
+// h' = tanh(W x + b + U h + d)
+class RNN : public Recurrent {
+public:
+    RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
+    using Recurrent::operator();
+    RecurrentOutput operator()(const Tensor& x, const Tensor& h_0); // undefined: zeros
+
+protected:
+    States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
+
+private:
+    Nonlinearity nonlinearity_;
+};
+
+// Gates r, z, n: h' = (1 - z) n + z h with n = tanh(W x + b + r (U h + d)).
+class GRU : public Recurrent {
+public:
+    GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
+    using Recurrent::operator();
+    RecurrentOutput operator()(const Tensor& x, const Tensor& h_0); // undefined: zeros
+
+protected:
+    States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
+};
+
+struct LSTMState {
+    Tensor h, c; // undefined: zeros
+};
+struct LSTMOutput {
+    Tensor output;
+    LSTMState state; // after the last step
+};
+// Gates i, f, g, o: c' = f c + i g, h' = o tanh(c').
+class LSTM : public Recurrent {
+public:
+    LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
+    using Recurrent::operator();
+    LSTMOutput operator()(const Tensor& x, const LSTMState& before);
+
+protected:
+    States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
+};
+
+// One step, x [N, in] or [in].  Parameters weight_ih, weight_hh, bias_ih, bias_hh, as above.
+class RecurrentCell : public Module {
+public:
+    Variable weight_ih, weight_hh, bias_ih, bias_hh; // biases undefined without them
+
+protected:
+    RecurrentCell(const char* name, std::int64_t gates, std::int64_t input_size, std::int64_t hidden_size,
+                  bool bias);
+    Tensor or_zeros(const Tensor& state, const Tensor& x) const;
+};
+
+class RNNCell : public RecurrentCell {
+public:
+    RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true,
+            Nonlinearity nonlinearity = Nonlinearity::tanh)
+        : RecurrentCell("RNNCell", 1, input_size, hidden_size, bias), nonlinearity_(nonlinearity)
+    {}
+    Tensor forward(Tensor x) override { return (*this)(x, {}); }
+    using Module::operator();
+    Tensor operator()(const Tensor& x, const Tensor& h); // undefined: zeros
+
+private:
+    Nonlinearity nonlinearity_;
+};
+
+class GRUCell : public RecurrentCell {
+public:
+    GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
+        : RecurrentCell("GRUCell", 3, input_size, hidden_size, bias)
+    {}
+    Tensor forward(Tensor x) override { return (*this)(x, {}); }
+    using Module::operator();
+    Tensor operator()(const Tensor& x, const Tensor& h); // undefined: zeros
+};
+
+class LSTMCell : public RecurrentCell {
+public:
+    LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
+        : RecurrentCell("LSTMCell", 4, input_size, hidden_size, bias)
+    {}
+    LSTMState operator()(const Tensor& x, const LSTMState& before = {});
+};
+
+} // namespace reprise::nn

@@ -1,0 +1,174 @@
+#include <cmath>
+#include <limits>
+
+#include <reprise/nn/attention.hpp>
+#include <reprise/ops/attention.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/losses.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+
+#include "nn/checks.hpp"
+#include "nn/init.hpp"
+
+namespace reprise::nn {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// As numbers to be added.
+Tensor added(const Tensor& mask, const Tensor& like)
+{
+    if (mask.dtype() != boolean) return mask;
+    return masked_fill(zeros(mask.shape(), {.dtype = like.dtype(), .device = like.device()}), mask,
+                       -infinity);
+}
+
+// What takes part, or numbers to be added, of [N, heads, T, S]; undefined without masks.
+Tensor combined(const MultiheadAttentionMasks& masks, const Tensor& q, const Tensor& k, bool causal)
+{
+    const Dim batch = q.size(0), heads = q.size(1), queries = q.size(2), keys = k.size(2);
+    Tensor mask; // true takes no part
+    const auto join = [&](const Tensor& more) {
+        if (!mask.defined()) mask = more;
+        else if (mask.dtype() == boolean && more.dtype() == boolean) mask = mask | more;
+        else mask = added(mask, q) + added(more, q);
+    };
+    if (masks.key_padding_mask.defined()) join(reshape(masks.key_padding_mask, {batch, 1, 1, keys}));
+    if (masks.attn_mask.defined())
+        join(masks.attn_mask.dim() == 3 ? reshape(masks.attn_mask, {batch, heads, queries, keys})
+                                        : masks.attn_mask);
+    if (causal) join(triu(ones({queries, keys}, {.dtype = boolean, .device = q.device()}), 1));
+    return mask.defined() && mask.dtype() == boolean ? ~mask : mask;
+}
+
+} // namespace
+
+MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads,
+                                       const MultiheadAttentionOptions& options)
+    : out_proj(embed_dim, embed_dim, {.bias = options.bias}), embed_dim_(embed_dim), num_heads_(num_heads),
+      dropout_(options.dropout), batch_first_(options.batch_first)
+{
+    constexpr const char* op = "MultiheadAttention";
+    check_at_least(op, "number of heads", num_heads, 1);
+    if (embed_dim % num_heads != 0)
+        detail::fail(ErrorKind::argument, op, "embed_dim (", embed_dim, ") is no multiple of the (",
+                     num_heads, ") heads.");
+    if (!(options.dropout >= 0 && options.dropout <= 1))
+        detail::fail(ErrorKind::argument, op, "The probability (", options.dropout, ") must be from 0 to 1.");
+    const std::int64_t kdim = options.kdim.value_or(embed_dim), vdim = options.vdim.value_or(embed_dim);
+    check_at_least(op, "kdim", kdim, 1);
+    check_at_least(op, "vdim", vdim, 1);
+    const auto add = [&](const char* name, std::int64_t out, std::int64_t in) {
+        return register_parameter(name, xavier_uniform(out, in));
+    };
+    if (kdim == embed_dim && vdim == embed_dim)
+        in_proj_weight = add("in_proj_weight", 3 * embed_dim, embed_dim);
+    else {
+        q_proj_weight = add("q_proj_weight", embed_dim, embed_dim);
+        k_proj_weight = add("k_proj_weight", embed_dim, kdim);
+        v_proj_weight = add("v_proj_weight", embed_dim, vdim);
+    }
+    if (options.bias) {
+        in_proj_bias = register_parameter("in_proj_bias", Variable(zeros({3 * embed_dim})));
+        out_proj.bias.assign(zeros({embed_dim}));
+    }
+    register_module("out_proj", out_proj);
+}
+
+// [N, T, E] -> [N, heads, T, features]; one product where all three are the same.
+MultiheadAttention::Projected MultiheadAttention::projected(const Tensor& query, const Tensor& key,
+                                                            const Tensor& value) const
+{
+    const auto heads = [&](const Tensor& t) {
+        return transpose(reshape(t, {t.size(0), t.size(1), num_heads_, embed_dim_ / num_heads_}), 1, 2);
+    };
+    if (in_proj_weight.defined() && query.cell() == key.cell() && key.cell() == value.cell()) {
+        const std::vector<Tensor> all = chunk(linear(query, in_proj_weight, in_proj_bias), 3, -1);
+        return {heads(all[0]), heads(all[1]), heads(all[2])};
+    }
+    const auto part = [&](const Tensor& x, const Tensor& own, std::int64_t i) {
+        const Tensor weight = own.defined() ? own : narrow(in_proj_weight, 0, i * embed_dim_, embed_dim_);
+        return heads(
+            linear(x, weight,
+                   in_proj_bias.defined() ? narrow(in_proj_bias, 0, i * embed_dim_, embed_dim_) : Tensor()));
+    };
+    return {part(query, q_proj_weight, 0), part(key, k_proj_weight, 1), part(value, v_proj_weight, 2)};
+}
+
+Tensor MultiheadAttention::forward(Tensor x) { return (*this)(x, x, x).output; }
+
+MultiheadAttentionOutput MultiheadAttention::operator()(const Tensor& query, const Tensor& key,
+                                                        const Tensor& value,
+                                                        const MultiheadAttentionMasks& masks)
+{
+    for (const Tensor* t : {&query, &key, &value})
+        if (t->dim() != query.dim() || (t->dim() != 2 && t->dim() != 3))
+            detail::fail(ErrorKind::shape, "MultiheadAttention", "The shape (", to_string(t->shape()),
+                         ") must be [T, E], or of a batch of them, and of one rank for all.");
+    const bool one = query.dim() == 2;
+    const auto batched = [&](const Tensor& t) {
+        return one ? unsqueeze(t, 0) : batch_first_ ? t : transpose(t, 0, 1);
+    };
+    const Tensor first = batched(query), second = key.cell() == query.cell() ? first : batched(key);
+    const auto [q, k, v] = projected(first, second, value.cell() == key.cell() ? second : batched(value));
+
+    const bool alone = !masks.key_padding_mask.defined() && !masks.attn_mask.defined();
+    const Tensor mask = combined(masks, q, k, masks.is_causal && !alone);
+    const double p = is_training() ? dropout_ : 0;
+    Tensor y = scaled_dot_product_attention(
+        q, k, v, {.attn_mask = mask, .dropout_p = p, .is_causal = masks.is_causal && alone});
+    y = out_proj(reshape(transpose(y, 1, 2), {q.size(0), q.size(2), embed_dim_}));
+
+    // By the values of a unit matrix the op gives its weights, whatever the masks.
+    const Tensor unit = cast(unsqueeze(arange(k.size(2), {.dtype = i32, .device = q.device()}), 1) ==
+                                 arange(k.size(2), {.dtype = i32, .device = q.device()}),
+                             q.dtype());
+    Tensor weights =
+        scaled_dot_product_attention(q, k, expand(unit, {q.size(0), num_heads_, k.size(2), k.size(2)}),
+                                     {.attn_mask = mask, .is_causal = masks.is_causal && alone});
+    if (masks.average_attn_weights) weights = mean(weights, {1});
+    if (one) return {squeeze(y, 0), squeeze(weights, 0)};
+    return {batch_first_ ? y : transpose(y, 0, 1), weights};
+}
+
+TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
+                                                 const TransformerEncoderLayerOptions& o)
+    : self_attn(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first}),
+      linear1(d_model, o.dim_feedforward, {.bias = o.bias}),
+      linear2(o.dim_feedforward, d_model, {.bias = o.bias}),
+      norm1(d_model, {.eps = o.layer_norm_eps, .bias = o.bias}),
+      norm2(d_model, {.eps = o.layer_norm_eps, .bias = o.bias}), dropout(o.dropout), dropout1(o.dropout),
+      dropout2(o.dropout), activation_(o.activation), norm_first_(o.norm_first)
+{
+    register_module("self_attn", self_attn);
+    register_module("linear1", linear1);
+    register_module("dropout", dropout);
+    register_module("linear2", linear2);
+    register_module("norm1", norm1);
+    register_module("norm2", norm2);
+    register_module("dropout1", dropout1);
+    register_module("dropout2", dropout2);
+}
+
+Tensor TransformerEncoderLayer::operator()(const Tensor& x, const MultiheadAttentionMasks& masks)
+{
+    const auto attend = [&](const Tensor& t) { return dropout1(self_attn(t, t, t, masks).output); };
+    const auto feed = [&](const Tensor& t) {
+        const Tensor wide = linear1(t);
+        return dropout2(
+            linear2(dropout(activation_ == TransformerActivation::relu ? relu(wide) : gelu(wide))));
+    };
+    if (norm_first_) {
+        const Tensor between = x + attend(norm1(x));
+        return between + feed(norm2(between));
+    }
+    const Tensor between = norm1(x + attend(x));
+    return norm2(between + feed(between));
+}
+
+} // namespace reprise::nn

@@ -1,0 +1,91 @@
+#include <reprise/error.hpp>
+#include <reprise/nn/losses.hpp>
+
+namespace reprise::nn {
+
+namespace {
+
+void check_positive(const char* op, const char* name, double value, bool or_zero)
+{
+    if (!(value > 0 || (or_zero && value == 0)))
+        detail::fail(ErrorKind::argument, op, name, " (", value, ") must be ",
+                     or_zero ? "at least 0." : "above 0.");
+}
+
+// Beside the registered buffer, whose value may be loaded later.
+ClassLossOptions with_weight(ClassLossOptions options, const Tensor& weight)
+{
+    options.weight = weight;
+    return options;
+}
+
+} // namespace
+
+Tensor MSELoss::forward(Tensor input, Tensor target) { return mse_loss(input, target, reduction_); }
+Tensor L1Loss::forward(Tensor input, Tensor target) { return l1_loss(input, target, reduction_); }
+
+SmoothL1Loss::SmoothL1Loss(Reduction reduction, double beta) : Loss(reduction), beta_(beta)
+{
+    check_positive("SmoothL1Loss", "beta", beta, true);
+}
+Tensor SmoothL1Loss::forward(Tensor input, Tensor target)
+{
+    return smooth_l1_loss(input, target, reduction_, beta_);
+}
+
+HuberLoss::HuberLoss(Reduction reduction, double delta) : Loss(reduction), delta_(delta)
+{
+    check_positive("HuberLoss", "delta", delta, false);
+}
+Tensor HuberLoss::forward(Tensor input, Tensor target)
+{
+    return huber_loss(input, target, reduction_, delta_);
+}
+
+BCELoss::BCELoss(const Tensor& given, Reduction reduction) : Loss(reduction)
+{
+    if (given.defined()) weight = register_buffer("weight", Variable(given, false));
+}
+Tensor BCELoss::forward(Tensor input, Tensor target) { return bce_loss(input, target, reduction_, weight); }
+
+BCEWithLogitsLoss::BCEWithLogitsLoss(const Tensor& given, Reduction reduction, const Tensor& positive)
+    : Loss(reduction)
+{
+    if (given.defined()) weight = register_buffer("weight", Variable(given, false));
+    if (positive.defined()) pos_weight = register_buffer("pos_weight", Variable(positive, false));
+}
+Tensor BCEWithLogitsLoss::forward(Tensor logits, Tensor target)
+{
+    return bce_with_logits_loss(logits, target, reduction_, weight, pos_weight);
+}
+
+CrossEntropyLoss::CrossEntropyLoss(const ClassLossOptions& options)
+    : Loss(options.reduction), options_(options)
+{
+    if (options.weight.defined()) weight = register_buffer("weight", Variable(options.weight, false));
+}
+Tensor CrossEntropyLoss::forward(Tensor logits, Tensor target)
+{
+    return cross_entropy(logits, target, with_weight(options_, weight));
+}
+
+NLLLoss::NLLLoss(const ClassLossOptions& options) : Loss(options.reduction), options_(options)
+{
+    if (options.weight.defined()) weight = register_buffer("weight", Variable(options.weight, false));
+}
+Tensor NLLLoss::forward(Tensor log_probabilities, Tensor target)
+{
+    return nll_loss(log_probabilities, target, with_weight(options_, weight));
+}
+
+Tensor KLDivLoss::forward(Tensor input, Tensor target)
+{
+    return kl_div(input, target, reduction_, log_target_);
+}
+
+Tensor CosineEmbeddingLoss::forward(Tensor a, Tensor b, Tensor target)
+{
+    return cosine_embedding_loss(a, b, target, margin_, reduction_);
+}
+
+} // namespace reprise::nn

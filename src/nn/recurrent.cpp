@@ -1,0 +1,210 @@
+#include <algorithm>
+
+#include <reprise/nn/recurrent.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/normalization.hpp>
+#include <reprise/ops/shapes.hpp>
+
+#include "nn/checks.hpp"
+#include "nn/init.hpp"
+
+namespace reprise::nn {
+
+namespace {
+
+Tensor bent(const Tensor& x, Nonlinearity f) { return f == Nonlinearity::tanh ? tanh(x) : relu(x); }
+
+Tensor gru_step(const Tensor& from_x, const Tensor& from_h, const Tensor& h)
+{
+    const std::vector<Tensor> x = chunk(from_x, 3, -1), u = chunk(from_h, 3, -1);
+    const Tensor r = sigmoid(x[0] + u[0]), z = sigmoid(x[1] + u[1]), n = tanh(x[2] + r * u[2]);
+    return n + z * (h - n);
+}
+
+LSTMState lstm_step(const Tensor& from_x, const Tensor& from_h, const Tensor& c)
+{
+    const std::vector<Tensor> g = chunk(from_x + from_h, 4, -1);
+    const Tensor after = sigmoid(g[1]) * c + sigmoid(g[0]) * tanh(g[2]);
+    return {sigmoid(g[3]) * tanh(after), after};
+}
+
+} // namespace
+
+// -- layers of steps --
+
+Recurrent::Recurrent(const char* name, std::int64_t gates, std::size_t states, std::int64_t input_size,
+                     std::int64_t hidden_size, const RecurrentOptions& options)
+    : name_(name), gates_(gates), hidden_size_(hidden_size), states_(states), options_(options)
+{
+    check_at_least(name, "input_size", input_size, 1);
+    check_at_least(name, "hidden_size", hidden_size, 1);
+    check_at_least(name, "num_layers", options.num_layers, 1);
+    if (!(options.dropout >= 0 && options.dropout <= 1))
+        detail::fail(ErrorKind::argument, name, "The probability (", options.dropout,
+                     ") must be from 0 to 1.");
+    for (std::int64_t layer = 0; layer < options.num_layers; ++layer) {
+        const std::string suffix = "_l" + std::to_string(layer);
+        const std::int64_t in = layer == 0 ? input_size : hidden_size * (options.bidirectional ? 2 : 1);
+        add_weights(suffix, in);
+        if (options.bidirectional) add_weights(suffix + "_reverse", in);
+    }
+}
+
+void Recurrent::add_weights(const std::string& suffix, std::int64_t input_size)
+{
+    const auto add = [&](const char* name, const Shape& shape) {
+        return register_parameter(name + suffix, uniform_by_fan_in(shape, hidden_size_));
+    };
+    Weights& w = weights_.emplace_back();
+    const std::int64_t outputs = gates_ * hidden_size_;
+    w.ih = add("weight_ih", {outputs, input_size});
+    w.hh = add("weight_hh", {outputs, hidden_size_});
+    if (!options_.bias) return;
+    w.bias_ih = add("bias_ih", {outputs});
+    w.bias_hh = add("bias_hh", {outputs});
+}
+
+// [layers D, N, H]
+Tensor Recurrent::first_state(const char* what, const Tensor& given, const Tensor& x, bool one) const
+{
+    const Shape shape = {weights_.size(), x.size(1), hidden_size_};
+    if (!given.defined()) return zeros(shape, {.dtype = x.dtype(), .device = x.device()});
+    const Tensor state = one && given.dim() == 2 ? unsqueeze(given, 1) : given;
+    if (state.dim() != 3 || state.size(0) != shape[0] || state.size(2) != shape[2])
+        detail::fail(ErrorKind::shape, name_, "The first ", what, " has the shape (",
+                     to_string(given.shape()), ") where (", to_string(shape), ") is needed.");
+    return state;
+}
+
+// [T, N, in] -> [T, N, H]; `state` goes along.  The products with the input are one for all steps.
+Tensor Recurrent::pass(const Tensor& x, const Weights& w, bool reverse, States& state) const
+{
+    const std::vector<Tensor> from_x = unbind(linear(x, w.ih, w.bias_ih), 0);
+    std::vector<Tensor> out(from_x.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const std::size_t t = reverse ? out.size() - 1 - i : i;
+        state = step(from_x[t], linear(state[0], w.hh, w.bias_hh), state);
+        out[t] = state[0];
+    }
+    return stack(out, 0);
+}
+
+Recurrent::Result Recurrent::run(const Tensor& input, const States& first)
+{
+    if (input.dim() != 2 && input.dim() != 3)
+        detail::fail(ErrorKind::shape, name_, "The shape (", to_string(input.shape()),
+                     ") is neither of steps [T, in] nor of a batch of them.");
+    const bool one = input.dim() == 2;
+    Tensor x = one ? unsqueeze(input, 1) : options_.batch_first ? transpose(input, 0, 1) : input;
+    if (!x.size(0).is_constant())
+        detail::fail(ErrorKind::shape, name_, "The number of steps (", x.size(0),
+                     ") is a symbol: record a program for each number.");
+    check_at_least(name_, "number of steps", x.size(0).value(), 1);
+    std::vector<std::vector<Tensor>> before(states_), last(states_);
+    for (std::size_t s = 0; s < states_; ++s)
+        before[s] = unbind(first_state(s == 0 ? "hidden state" : "cell state", first[s], x, one), 0);
+    const std::size_t directions = options_.bidirectional ? 2 : 1;
+    for (std::size_t i = 0; i < weights_.size(); i += directions) {
+        if (i > 0) x = dropout(x, options_.dropout, is_training());
+        std::vector<Tensor> sides;
+        for (std::size_t d = 0; d < directions; ++d) {
+            States state;
+            for (std::size_t s = 0; s < states_; ++s) state.push_back(before[s][i + d]);
+            sides.push_back(pass(x, weights_[i + d], d == 1, state));
+            for (std::size_t s = 0; s < states_; ++s) last[s].push_back(state[s]);
+        }
+        x = directions == 1 ? sides[0] : cat(sides, 2);
+    }
+    Result result{one ? squeeze(x, 1) : options_.batch_first ? transpose(x, 0, 1) : x, {}};
+    for (const std::vector<Tensor>& all : last) {
+        const Tensor state = stack(all, 0);
+        result.last.push_back(one ? squeeze(state, 1) : state);
+    }
+    return result;
+}
+
+Tensor Recurrent::forward(Tensor x) { return run(x, States(states_)).output; }
+
+RNN::RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
+    : Recurrent("RNN", 1, 1, input_size, hidden_size, options), nonlinearity_(options.nonlinearity)
+{}
+RecurrentOutput RNN::operator()(const Tensor& x, const Tensor& h_0)
+{
+    const Result result = run(x, {h_0});
+    return {result.output, result.last[0]};
+}
+Recurrent::States RNN::step(const Tensor& from_x, const Tensor& from_h, const States&) const
+{
+    return {bent(from_x + from_h, nonlinearity_)};
+}
+
+GRU::GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
+    : Recurrent("GRU", 3, 1, input_size, hidden_size, options)
+{}
+RecurrentOutput GRU::operator()(const Tensor& x, const Tensor& h_0)
+{
+    const Result result = run(x, {h_0});
+    return {result.output, result.last[0]};
+}
+Recurrent::States GRU::step(const Tensor& from_x, const Tensor& from_h, const States& before) const
+{
+    return {gru_step(from_x, from_h, before[0])};
+}
+
+LSTM::LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
+    : Recurrent("LSTM", 4, 2, input_size, hidden_size, options)
+{}
+LSTMOutput LSTM::operator()(const Tensor& x, const LSTMState& before)
+{
+    const Result result = run(x, {before.h, before.c});
+    return {result.output, {result.last[0], result.last[1]}};
+}
+Recurrent::States LSTM::step(const Tensor& from_x, const Tensor& from_h, const States& before) const
+{
+    const LSTMState after = lstm_step(from_x, from_h, before[1]);
+    return {after.h, after.c};
+}
+
+// -- single steps --
+
+RecurrentCell::RecurrentCell(const char* name, std::int64_t gates, std::int64_t input_size,
+                             std::int64_t hidden_size, bool bias)
+{
+    check_at_least(name, "input_size", input_size, 1);
+    check_at_least(name, "hidden_size", hidden_size, 1);
+    const std::int64_t outputs = gates * hidden_size;
+    weight_ih = register_parameter("weight_ih", uniform_by_fan_in({outputs, input_size}, hidden_size));
+    weight_hh = register_parameter("weight_hh", uniform_by_fan_in({outputs, hidden_size}, hidden_size));
+    if (!bias) return;
+    bias_ih = register_parameter("bias_ih", uniform_by_fan_in({outputs}, hidden_size));
+    bias_hh = register_parameter("bias_hh", uniform_by_fan_in({outputs}, hidden_size));
+}
+
+Tensor RecurrentCell::or_zeros(const Tensor& state, const Tensor& x) const
+{
+    if (state.defined()) return state;
+    Shape shape = x.shape();
+    shape.back() = weight_hh.size(1);
+    return zeros(shape, {.dtype = x.dtype(), .device = x.device()});
+}
+
+Tensor RNNCell::operator()(const Tensor& x, const Tensor& h)
+{
+    return bent(linear(x, weight_ih, bias_ih) + linear(or_zeros(h, x), weight_hh, bias_hh), nonlinearity_);
+}
+
+Tensor GRUCell::operator()(const Tensor& x, const Tensor& h)
+{
+    const Tensor before = or_zeros(h, x);
+    return gru_step(linear(x, weight_ih, bias_ih), linear(before, weight_hh, bias_hh), before);
+}
+
+LSTMState LSTMCell::operator()(const Tensor& x, const LSTMState& before)
+{
+    const Tensor h = or_zeros(before.h, x), c = or_zeros(before.c, x);
+    return lstm_step(linear(x, weight_ih, bias_ih), linear(h, weight_hh, bias_hh), c);
+}
+
+} // namespace reprise::nn

@@ -1,0 +1,43 @@
+// What the norms by channel share: checks of their parameters, and launches over x [N, C, image].
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ops/launch_where.hpp"
+
+namespace reprise::ops {
+
+// -- checks --
+void check_channels(const char* op, const char* name, const Shape&, const Dim& channels); // [channels]
+const Dim& channels_of(const char* op, const graph::TensorType& x);                       // of [N, C, ...]
+void check_dtype(const char* op, const char* name, DType, DType of_input);
+// There is more than one value to make statistics of.
+void require_several(const char* op, const Dim& count, const Shape& x);
+
+// One number a channel, as it broadcasts against x.
+Tensor by_channel(const Tensor&, const Shape& x);
+
+// -- launches --
+struct ChannelProblem {
+    Dim images, channels, image;             // of an image: elements
+    explicit ChannelProblem(const Shape& x); // [N, C, ...]
+    ChannelProblem(Dim n, Dim c, Dim elements)
+        : images(std::move(n)), channels(std::move(c)), image(std::move(elements))
+    {}
+    Dim count() const { return images * image; } // of a channel
+    Dim partials() const;
+    Dim in_texels() const { return is_multiple(image, 4); }
+};
+
+// The first level: partials [P][C] of vec4.
+View launch_sums(Lowering&, const std::string& kernel, const ChannelProblem&,
+                 std::vector<LaunchOperand> operands, const std::vector<Dim>& more_ints = {});
+// The second level: an invocation a channel.
+void launch_finish(Lowering&, LaunchSpec, const ChannelProblem&);
+// Every element, by what its channel has.
+void launch_elements(Lowering&, const std::string& kernel, const ChannelProblem&,
+                     std::vector<LaunchOperand> operands);
+// Adds an input of one number a channel: memory (true), or a number that the host knows.
+bool channel_operand(Lowering&, std::size_t input, LaunchSpec&);
+
+} // namespace reprise::ops

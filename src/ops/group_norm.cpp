@@ -1,0 +1,302 @@
+// group_norm: the channels of an image in groups, each normalised by its own mean and variance; instance_norm, where
+// each channel is a group.  Sums and elements have batch_norm's kernels: a plane, one channel of one image, is a
+// channel there.
+#include <algorithm>
+#include <cmath>
+
+#include <reprise/autograd.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/normalization.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+
+#include "ops/channels.hpp"
+#include "ops/reduce.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+using Types = std::span<const TensorType>;
+
+// x [N, C, image]; the channels of a group lie side by side.
+struct Groups {
+    Dim images, channels, image, count, members; // groups of an image, channels of a group
+    Groups(const Shape& x, const Dim& groups)
+        : images(x[0]), channels(x[1]), image(x[2]), count(groups), members(floor_div(x[1], groups))
+    {}
+    Dim planes() const { return images * channels; }
+    Dim all() const { return images * count; }
+    Dim elements() const { return members * image; } // of a group
+};
+Groups groups_of(const Shape& x, const Node& n) { return {x, n.attributes.get<Dim>("groups")}; }
+
+// -- group_norm: x [N, C, image], weight [C], bias [C] -> y, mean and variance (biased) [N, groups] --
+std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
+{
+    const Dim& channels = channels_of(op.name, in[0]);
+    const char* const names[] = {"weight", "bias"};
+    for (std::size_t i = 0; i < 2; ++i) {
+        check_channels(op.name, names[i], in[1 + i].shape, channels);
+        check_dtype(op.name, names[i], in[1 + i].dtype, in[0].dtype);
+    }
+    const TensorType statistic{in[0].dtype, {in[0].shape[0], a.get<Dim>("groups")}};
+    return {in[0], statistic, statistic};
+}
+
+// -- group_norm_vjp: dy, x, weight, mean, variance -> dx, gradients of weight and bias by each image [N, C] --
+std::vector<TensorType> infer_vjp(const Op&, Types in, const Attributes&)
+{
+    const TensorType planes{in[1].dtype, {in[1].shape[0], in[1].shape[1]}};
+    return {in[1], planes, planes};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& v)
+{
+    std::vector<Tensor> d(3);
+    if (!v.cotangents[0].defined()) return d;
+    const std::vector<Tensor> all = graph::apply(
+        group_norm_vjp_op, {v.cotangents[0], v.inputs[0], v.inputs[1], v.outputs[1], v.outputs[2]},
+        v.node.attributes);
+    d[0] = all[0];
+    for (const std::size_t i : {1, 2})
+        if (v.wanted[i]) d[i] = sum(all[i], {0});
+    return d;
+}
+
+// Mean and variance are functions of x, which is what is differentiated.
+std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
+{
+    const Shape shape = in[1].shape();
+    const Groups g = groups_of(shape, n);
+    const auto grouped = [&](const Tensor& t) { return reshape(t, {g.images, g.count, g.members, g.image}); };
+    const auto average = [](const Tensor& t) { return mean(t, {2, 3}, true); };
+    const Tensor x = grouped(in[1]), shifted = x - average(x);
+    const Tensor rstd = rsqrt(average(square(shifted)) + n.attributes.number("eps")), z = shifted * rstd;
+    const Tensor weighted = grouped(in[0] * by_channel(in[2], shape));
+    const Tensor dx = (weighted - average(weighted) - z * average(weighted * z)) * rstd;
+    return {reshape(dx, shape), sum(in[0] * reshape(z, shape), {2}), sum(in[0], {2})};
+}
+
+// -- launches --
+
+void lower(Lowering& l, const Node& node)
+{
+    require_f32_kernel(node.op->name, node.outputs[0].dtype);
+    const View x = l.contiguous(l.input(0)), y = l.output(0);
+    const Groups g = groups_of(x.sizes(), node);
+    const ChannelProblem wholes(1, g.all(), g.elements());
+    const View partials = launch_sums(l, "batch_norm_sums", wholes, {{x, Use::read}});
+    const View by_group = l.temporary(f32, {g.all(), 4});
+    launch_finish(l,
+                  {.kernel = "batch_norm_finish",
+                   .constants = {0},
+                   .operands = {{partials, Use::read},
+                                {.view = {}, .use = Use::read, .absent = true},
+                                {.view = {}, .use = Use::read, .absent = true},
+                                {l.output(1), Use::write},
+                                {l.output(2), Use::write},
+                                {by_group, Use::write}},
+                   .floats = {1, 0, node.attributes.number("eps")},
+                   .ints = {wholes.channels, wholes.partials()}},
+                  wholes);
+
+    const View by_plane = l.temporary(f32, {g.planes(), 4});
+    LaunchSpec affine{.kernel = "group_norm_affine",
+                      .operands = {{by_group, Use::read}},
+                      .ints = {g.planes(), g.channels, g.members},
+                      .groups = ceil_div(g.planes(), 64)};
+    std::uint32_t in_memory = 0;
+    for (const std::size_t input : {1, 2})
+        if (channel_operand(l, input, affine)) in_memory |= 1u << (input - 1);
+    affine.constants = {in_memory};
+    affine.operands.push_back({by_plane, Use::write});
+    l.launch(std::move(affine));
+    launch_elements(l, "batch_norm", {1, g.planes(), g.image},
+                    {{x, Use::read}, {by_plane, Use::read}, {y, Use::write}});
+}
+
+void lower_vjp(Lowering& l, const Node& node)
+{
+    require_f32_kernel(node.op->name, node.outputs[0].dtype);
+    const View dy = l.contiguous(l.input(0)), x = l.contiguous(l.input(1)), mean = l.contiguous(l.input(3)),
+               variance = l.contiguous(l.input(4));
+    const Groups g = groups_of(x.sizes(), node);
+    const ChannelProblem planes(1, g.planes(), g.image);
+    const double eps = node.attributes.number("eps");
+    const View partials = launch_sums(l, "batch_norm_vjp_sums", planes,
+                                      {{dy, Use::read}, {x, Use::read}, {mean, Use::read}}, {g.members});
+    const View totals = l.temporary(f32, {g.planes(), 4}), coefficients = l.temporary(f32, {g.planes(), 4});
+    l.launch({.kernel = "group_norm_vjp_planes",
+              .operands = {{partials, Use::read},
+                           {variance, Use::read},
+                           {totals, Use::write},
+                           {l.output(1), Use::write},
+                           {l.output(2), Use::write}},
+              .floats = {eps},
+              .ints = {g.planes(), planes.partials(), g.members},
+              .groups = ceil_div(g.planes(), 64)});
+    LaunchSpec finish{.kernel = "group_norm_vjp_finish",
+                      .operands = {{totals, Use::read}, {mean, Use::read}, {variance, Use::read}},
+                      .ints = {g.planes(), g.channels, g.members, g.elements()},
+                      .groups = ceil_div(g.planes(), 64)};
+    finish.constants = {channel_operand(l, 2, finish) ? 1u : 0u};
+    finish.floats.push_back(eps);
+    finish.operands.push_back({coefficients, Use::write});
+    l.launch(std::move(finish));
+    launch_elements(l, "batch_norm_vjp", planes,
+                    {{dy, Use::read}, {x, Use::read}, {coefficients, Use::read}, {l.output(0), Use::write}});
+}
+
+// -- the specification --
+
+struct HostGroups {
+    std::int64_t channels, image, groups, members;
+    explicit HostGroups(const ReferenceArguments& a, const HostTensor& x)
+        : channels(x.sizes[1]), image(x.sizes[2]), groups(a.dims[0]),
+          members(groups == 0 ? 0 : channels / groups)
+    {}
+    std::int64_t elements() const { return members * image; }
+    std::int64_t channel(std::int64_t group, std::int64_t element) const // of all groups of all images
+    {
+        return group % groups * members + element / image;
+    }
+};
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const HostGroups g(a, x);
+    const std::int64_t n = g.elements();
+    for (std::int64_t group = 0; group < x.sizes[0] * g.groups; ++group) {
+        double mean = 0, variance = 0;
+        const std::int64_t first = group * n;
+        for (std::int64_t e = 0; e < n; ++e) mean += x.at(first + e) / static_cast<double>(n);
+        for (std::int64_t e = 0; e < n; ++e)
+            variance += (x.at(first + e) - mean) * (x.at(first + e) - mean) / static_cast<double>(n);
+        const double rstd = 1 / std::sqrt(variance + a.attributes.number("eps"));
+        for (std::int64_t e = 0; e < n; ++e) {
+            const std::int64_t c = g.channel(group, e);
+            y.put(first + e, (x.at(first + e) - mean) * rstd * a.inputs[1].at(c) + a.inputs[2].at(c));
+        }
+        a.outputs[1].put(group, mean);
+        a.outputs[2].put(group, variance);
+    }
+}
+
+void reference_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &x = a.inputs[1];
+    const HostGroups g(a, x);
+    const std::int64_t n = g.elements();
+    for (std::int64_t group = 0; group < x.sizes[0] * g.groups; ++group) {
+        const double mean = a.inputs[3].at(group),
+                     rstd = 1 / std::sqrt(a.inputs[4].at(group) + a.attributes.number("eps"));
+        const std::int64_t first = group * n;
+        const auto z = [&](std::int64_t e) { return (x.at(first + e) - mean) * rstd; };
+        const auto weighted = [&](std::int64_t e) {
+            return dy.at(first + e) * a.inputs[2].at(g.channel(group, e));
+        };
+        double total = 0, product = 0;
+        for (std::int64_t k = 0; k < g.members; ++k) {
+            double weight = 0, bias = 0;
+            for (std::int64_t e = k * g.image; e < (k + 1) * g.image; ++e) {
+                total += weighted(e) / static_cast<double>(n);
+                product += weighted(e) * z(e) / static_cast<double>(n);
+                weight += dy.at(first + e) * z(e);
+                bias += dy.at(first + e);
+            }
+            a.outputs[1].put(group * g.members + k, weight);
+            a.outputs[2].put(group * g.members + k, bias);
+        }
+        for (std::int64_t e = 0; e < n; ++e)
+            a.outputs[0].put(first + e, (weighted(e) - total - z(e) * product) * rstd);
+    }
+}
+
+} // namespace
+
+const Op group_norm_op{
+    .name = "group_norm", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op group_norm_vjp_op{.name = "group_norm_vjp",
+                           .infer = infer_vjp,
+                           .decompose = decompose_vjp,
+                           .lower = lower_vjp,
+                           .reference = reference_vjp};
+
+namespace {
+
+// y, mean, variance; y has the shape of x.
+std::vector<Tensor> by_groups(const char* op, const Tensor& x, const Dim& groups, const Tensor& weight,
+                              const Tensor& bias, double eps)
+{
+    const Shape& sizes = x.shape();
+    const Dim channels = channels_of(op, type_of(x));
+    if (!(eps >= 0)) detail::fail(ErrorKind::argument, op, "eps (", eps, ") must be at least 0.");
+    const auto parameter = [&](const char* name, const Tensor& t, double value) {
+        if (!t.defined()) return full_on(evaluator_of(x), {channels}, value, x.dtype());
+        check_channels(op, name, t.shape(), channels);
+        check_dtype(op, name, t.dtype(), x.dtype());
+        return t;
+    };
+    const Dim image = shape::element_count({sizes.begin() + 2, sizes.end()});
+    std::vector<Tensor> out = graph::apply(
+        group_norm_op,
+        {reshape(x, {sizes[0], channels, image}), parameter("weight", weight, 1), parameter("bias", bias, 0)},
+        {{"groups", groups}, {"eps", eps}});
+    out[0] = reshape(out[0], sizes);
+    return out;
+}
+
+} // namespace
+} // namespace ops
+
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias, double eps)
+{
+    constexpr const char* op = "group_norm";
+    const Dim channels = ops::channels_of(op, ops::type_of(x));
+    if (groups < 1)
+        detail::fail(ErrorKind::argument, op, "The number of groups (", groups, ") must be at least 1.");
+    shape::require_multiple(op, channels, groups, [&] {
+        return "The (" + channels.text() + ") channels do not make (" + std::to_string(groups) + ") groups.";
+    });
+    return ops::by_groups(op, x, groups, weight, bias, eps)[0];
+}
+
+Tensor instance_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
+                     const Tensor& bias, const InstanceNormOptions& options)
+{
+    constexpr const char* op = "instance_norm";
+    const Dim channels = ops::channels_of(op, ops::type_of(x));
+    const Shape& sizes = x.shape();
+    if (sizes.size() < 3)
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
+                     ") has no image: give [N, C, ...].");
+    if (!options.use_input_stats)
+        return batch_norm(x, running_mean, running_var, weight, bias,
+                          {.training = false, .momentum = options.momentum, .eps = options.eps});
+    const Dim image = shape::element_count({sizes.begin() + 2, sizes.end()});
+    ops::require_several(op, image, sizes);
+    const std::vector<Tensor> out = ops::by_groups(op, x, channels, weight, bias, options.eps);
+    if (running_mean.defined() && running_var.defined()) {
+        const no_grad guard;
+        // An empty batch has no statistics.
+        const std::vector<Tensor> kept = graph::apply(
+            ops::batch_norm_update_op, {running_mean, running_var, mean(out[1], {0}), mean(out[2], {0})},
+            {{"momentum", options.momentum}, {"count", image * min(sizes[0], 1)}});
+        running_mean.assign(kept[0]);
+        running_var.assign(kept[1]);
+    }
+    return out[0];
+}
+
+} // namespace reprise
