@@ -10,7 +10,9 @@
 #include <reprise/nn/losses.hpp>
 #include <reprise/nn/module.hpp>
 #include <reprise/nn/normalization.hpp>
+#include <reprise/nn/padding.hpp>
 #include <reprise/nn/pooling.hpp>
 #include <reprise/nn/recurrent.hpp>
 #include <reprise/nn/shapes.hpp>
 #include <reprise/nn/size.hpp>
+#include <reprise/nn/upsampling.hpp>

@@ -12,6 +12,7 @@
 #include <reprise/ops/dynamic.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
+#include <reprise/ops/interpolation.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/losses.hpp>
 #include <reprise/ops/normalization.hpp>

@@ -1,22 +1,104 @@
 #include <reprise/nn/pooling.hpp>
-#include <reprise/ops/pooling.hpp>
+
+#include <string>
 
 #include "nn/checks.hpp"
 
 namespace reprise::nn {
 
-MaxPool2d::MaxPool2d(Size2d kernel_size, const MaxPool2dOptions& options)
-    : kernel_size_(kernel_size), stride_(options.stride), padding_(options.padding)
+namespace {
+
+template <std::size_t N>
+void check(const char* op, const char* what, const Sizes<N>& sizes, std::int64_t least)
 {
-    check_at_least("MaxPool2d", "kernel_size", kernel_size, 1);
-    check_at_least("MaxPool2d", "stride", stride_, 0);
-    check_at_least("MaxPool2d", "padding", padding_, 0);
+    for (const std::int64_t s : sizes.array())
+        check_at_least((op + std::to_string(N) + "d").c_str(), what, s, least);
 }
 
-Tensor MaxPool2d::forward(Tensor x)
+template <std::size_t N> std::array<Dim, N> dims(const Sizes<N>& sizes)
 {
-    return max_pool2d(
-        x, {.kernel_size = kernel_size_.array(), .stride = stride_.array(), .padding = padding_.array()});
+    std::array<Dim, N> d;
+    for (std::size_t i = 0; i < N; ++i) d[i] = sizes.array()[i];
+    return d;
 }
+
+} // namespace
+
+template <std::size_t N> MaxPool<N>::MaxPool(Sizes<N> kernel_size, const MaxPoolOptions<N>& o)
+    : options_{.kernel_size = kernel_size.array(),
+               .stride = o.stride.array(),
+               .padding = o.padding.array(),
+               .dilation = o.dilation.array(),
+               .ceil_mode = o.ceil_mode}
+{
+    check("MaxPool", "kernel_size", kernel_size, 1);
+    check("MaxPool", "stride", o.stride, 0);
+    check("MaxPool", "padding", o.padding, 0);
+    check("MaxPool", "dilation", o.dilation, 1);
+}
+
+template <std::size_t N> Tensor MaxPool<N>::forward(Tensor x)
+{
+    if constexpr (N == 1) return max_pool1d(x, options_);
+    else if constexpr (N == 2) return max_pool2d(x, options_);
+    else return max_pool3d(x, options_);
+}
+
+template <std::size_t N> AvgPool<N>::AvgPool(Sizes<N> kernel_size, const AvgPoolOptions<N>& o)
+    : options_{.kernel_size = kernel_size.array(),
+               .stride = o.stride.array(),
+               .padding = o.padding.array(),
+               .ceil_mode = o.ceil_mode,
+               .count_include_pad = o.count_include_pad,
+               .divisor_override = o.divisor_override}
+{
+    check("AvgPool", "kernel_size", kernel_size, 1);
+    check("AvgPool", "stride", o.stride, 0);
+    check("AvgPool", "padding", o.padding, 0);
+}
+
+template <std::size_t N> Tensor AvgPool<N>::forward(Tensor x)
+{
+    if constexpr (N == 1) return avg_pool1d(x, options_);
+    else if constexpr (N == 2) return avg_pool2d(x, options_);
+    else return avg_pool3d(x, options_);
+}
+
+template <std::size_t N> AdaptiveAvgPool<N>::AdaptiveAvgPool(Sizes<N> output_size) : output_size_(output_size)
+{
+    check("AdaptiveAvgPool", "output_size", output_size, -1);
+}
+
+template <std::size_t N> Tensor AdaptiveAvgPool<N>::forward(Tensor x)
+{
+    if constexpr (N == 1) return adaptive_avg_pool1d(x, output_size_.array()[0]);
+    else if constexpr (N == 2) return adaptive_avg_pool2d(x, dims(output_size_));
+    else return adaptive_avg_pool3d(x, dims(output_size_));
+}
+
+template <std::size_t N> AdaptiveMaxPool<N>::AdaptiveMaxPool(Sizes<N> output_size) : output_size_(output_size)
+{
+    check("AdaptiveMaxPool", "output_size", output_size, -1);
+}
+
+template <std::size_t N> Tensor AdaptiveMaxPool<N>::forward(Tensor x)
+{
+    if constexpr (N == 1) return adaptive_max_pool1d(x, output_size_.array()[0]);
+    else if constexpr (N == 2) return adaptive_max_pool2d(x, dims(output_size_));
+    else return adaptive_max_pool3d(x, dims(output_size_));
+}
+
+template class MaxPool<1>;
+template class MaxPool<2>;
+template class MaxPool<3>;
+template class AvgPool<1>;
+template class AvgPool<2>;
+template class AvgPool<3>;
+template class AdaptiveAvgPool<1>;
+template class AdaptiveAvgPool<2>;
+template class AdaptiveAvgPool<3>;
+template class AdaptiveMaxPool<1>;
+template class AdaptiveMaxPool<2>;
+template class AdaptiveMaxPool<3>;
 
 } // namespace reprise::nn

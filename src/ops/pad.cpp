@@ -1,4 +1,5 @@
 // pad: a value before and behind a tensor.  The op does one dimension; narrow is its gradient, and it is narrow's.
+// With elements of the tensor it is a resampling of all dimensions at once.
 #include <bit>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
+#include "ops/resample.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
@@ -125,6 +127,74 @@ Tensor pad(const Tensor& x, const std::vector<Dim>& amounts, double value)
                            {"value", ops::rounded_to(x.dtype(), value)}});
     }
     return y;
+}
+
+// -- with elements of the tensor --
+namespace {
+
+struct Mode {
+    const char* name;
+    ops::Resampling how;
+};
+
+Mode mode_of(PaddingMode mode)
+{
+    if (mode == PaddingMode::reflect) return {"reflect", ops::Resampling::reflect};
+    if (mode == PaddingMode::replicate) return {"replicate", ops::Resampling::replicate};
+    return {"circular", ops::Resampling::circular};
+}
+
+void check_amounts(const Tensor& x, const std::vector<Dim>& amounts, const Mode& mode)
+{
+    const std::size_t n = amounts.size() / 2, rank = x.shape().size();
+    if (amounts.size() % 2 != 0 || n < 1 || n > 3 || (rank != n + 1 && rank != n + 2))
+        detail::fail(ErrorKind::argument, "pad", "There are (", amounts.size(), ") amounts for the shape (",
+                     to_string(x.shape()), "): the mode (", mode.name,
+                     ") pads the last one, two or three dimensions of one or two more.");
+}
+
+// At most so many elements as there are for it; something must be left.
+void check_amount(const Tensor& x, const Mode& mode, const Dim& size, const Dim& before, const Dim& behind)
+{
+    const auto sentence = [&] {
+        return "The amounts (" + before.text() + " and " + behind.text() + ") are too much for the size (" +
+               size.text() + ") of the shape (" + to_string(x.shape()) + ") in the mode (" + mode.name + ").";
+    };
+    for (const Dim& amount : {before, behind}) {
+        if (mode.how == ops::Resampling::reflect) shape::require_at_least("pad", size - 1, amount, sentence);
+        if (mode.how == ops::Resampling::circular) shape::require_at_least("pad", size, amount, sentence);
+    }
+    shape::require_at_least("pad", size, 1, sentence);
+    shape::require_at_least("pad", size + before + behind, 1, sentence);
+}
+
+} // namespace
+
+Tensor pad(const Tensor& x, const std::vector<Dim>& amounts, PaddingMode mode, double value)
+{
+    if (mode == PaddingMode::constant) return pad(x, amounts, value);
+    const Mode m = mode_of(mode);
+    ops::require_floating("pad", x.dtype());
+    check_amounts(x, amounts, m);
+    const std::size_t n = amounts.size() / 2, rank = x.shape().size();
+    std::vector<Dim> added = amounts;
+    Tensor from = x;
+    if (mode == PaddingMode::circular) { // what is cut off does not come back at the other end
+        std::vector<Dim> cut(amounts.size(), 0);
+        for (std::size_t i = 0; i < amounts.size(); ++i)
+            if (ops::crops(amounts[i])) std::swap(cut[i], added[i]);
+        from = pad(x, cut);
+    }
+    Shape to;
+    std::vector<Dim> before;
+    for (std::size_t d = 0; d < n; ++d) {
+        const Dim &front = added[2 * (n - 1 - d)], &back = added[2 * (n - 1 - d) + 1];
+        const Dim size = from.shape()[rank - n + d];
+        check_amount(x, m, size, front, back);
+        to.push_back(size + front + back);
+        before.push_back(front);
+    }
+    return ops::resample(from, {.how = m.how, .to = to, .before = before});
 }
 
 } // namespace reprise

@@ -137,10 +137,13 @@ TEST_F(Nodes, IndicesOfAnOpNeedNoGradient)
 {
     Tensor image = zeros({1, 1, 4, 4});
     image.requires_grad_();
-    const std::vector<Tensor> out = apply(ops::max_pool2d_op, {image},
+    const std::vector<Tensor> out = apply(ops::max_pool_op, {image},
                                           {{"kernel", std::vector<std::int64_t>{2, 2}},
                                            {"stride", std::vector<std::int64_t>{2, 2}},
-                                           {"padding", std::vector<std::int64_t>{0, 0}}});
+                                           {"padding", std::vector<std::int64_t>{0, 0}},
+                                           {"dilation", std::vector<std::int64_t>{1, 1}},
+                                           {"ceil_mode", std::int64_t{0}},
+                                           {"to", Shape{2, 2}}});
     EXPECT_TRUE(out[0].requires_grad());
     EXPECT_FALSE(out[1].requires_grad());
     EXPECT_TRUE(out[1].is_leaf());

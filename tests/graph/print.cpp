@@ -87,11 +87,14 @@ TEST_F(Print, SeveralOutputsAndSymbols)
     const Dim n = symbol("batch");
     const Value in = leaf({f32, {n, 4}}, read(x).node->evaluator, nullptr, false);
     const auto node = append(
-        ops::max_pool2d_op,
+        ops::max_pool_op,
         {{append(ops::reshape_op, {in}, {{"shape", Shape{n, 1, 2, 2}}}, in.node->evaluator, false), 0}},
         {{"kernel", std::vector<std::int64_t>{2, 2}},
          {"stride", std::vector<std::int64_t>{2, 2}},
-         {"padding", std::vector<std::int64_t>{0, 0}}},
+         {"padding", std::vector<std::int64_t>{0, 0}},
+         {"dilation", std::vector<std::int64_t>{1, 1}},
+         {"ceil_mode", std::int64_t{0}},
+         {"to", Shape{1, 1}}},
         in.node->evaluator, false);
     const Value second{node, 1};
     const std::string text = renumbered(print_text({&second, 1}));

@@ -182,6 +182,46 @@ TEST(MaxPool2d, TakesStrideAndPadding)
     EXPECT_EQ((nn::MaxPool2d({2, 4}, {.stride = {2, 1}, .padding = {1, 0}})(x).shape()), (Shape{1, 1, 3, 1}));
 }
 
+TEST(Pooling, ModulesCallTheirFunctions)
+{
+    const Tensor line = reshape(arange(8, {.dtype = f32}), {1, 1, 8}),
+                 image = reshape(arange(16, {.dtype = f32}), {1, 1, 4, 4}), volume = ones({1, 2, 4, 4, 4});
+    EXPECT_THAT(nn::MaxPool1d(3, {.padding = 1, .dilation = 2})(line).to_vector<float>(), ElementsAre(3, 6));
+    EXPECT_EQ(nn::MaxPool3d({2, 1, 3}, {.stride = 1, .ceil_mode = true})(volume).shape(),
+              (Shape{1, 2, 3, 4, 2}));
+    EXPECT_THAT(nn::AvgPool1d(2)(line).to_vector<float>(), ElementsAre(0.5f, 2.5f, 4.5f, 6.5f));
+    EXPECT_THAT(
+        nn::AvgPool2d(3, {.stride = 2, .padding = 1, .count_include_pad = false})(image).to_vector<float>(),
+        ElementsAre(2.5f, 4, 8.5f, 10));
+    EXPECT_THAT(nn::AvgPool3d(4, {.divisor_override = 32})(volume).to_vector<float>(), Each(2));
+    EXPECT_THAT(nn::AdaptiveAvgPool1d(3)(line).to_vector<float>(), ElementsAre(1, 3.5f, 6));
+    EXPECT_EQ(nn::AdaptiveAvgPool2d({-1, 2})(image).shape(), (Shape{1, 1, 4, 2}));
+    EXPECT_THAT(nn::AdaptiveMaxPool2d(2)(image).to_vector<float>(), ElementsAre(5, 7, 13, 15));
+    EXPECT_EQ(nn::AdaptiveAvgPool3d(2)(volume).shape(), nn::AdaptiveMaxPool3d({2, 2, 2})(volume).shape());
+    EXPECT_THAT(nn::AdaptiveMaxPool1d(1)(line).to_vector<float>(), ElementsAre(7));
+}
+
+TEST(Padding, ModulesCallTheirFunctions)
+{
+    const Tensor line = reshape(arange(3, {.dtype = f32}), {1, 1, 3});
+    EXPECT_THAT(nn::ReflectionPad1d(2)(line).to_vector<float>(), ElementsAre(2, 1, 0, 1, 2, 1, 0));
+    EXPECT_THAT(nn::ReplicationPad1d({1, 0})(line).to_vector<float>(), ElementsAre(0, 0, 1, 2));
+    EXPECT_THAT(nn::CircularPad1d({1, 0})(line).to_vector<float>(), ElementsAre(2, 0, 1, 2));
+    EXPECT_THAT(nn::ConstantPad1d(1, 7)(line).to_vector<float>(), ElementsAre(7, 0, 1, 2, 7));
+    EXPECT_EQ(nn::ZeroPad2d({1, 0, 2, 0})(ones({1, 3, 3})).shape(), (Shape{1, 5, 4}));
+}
+
+TEST(Upsampling, ModulesCallTheirFunctions)
+{
+    const Tensor x = reshape(arange(4, {.dtype = f32}), {1, 1, 2, 2});
+    EXPECT_THAT(nn::Upsample({.scale_factor = {2}})(x).to_vector<float>(),
+                ElementsAre(0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3));
+    EXPECT_THAT(nn::Upsample({.size = {3}, .mode = Interpolation::bilinear, .align_corners = true})(x)
+                    .to_vector<float>(),
+                ElementsAre(0, 0.5f, 1, 1, 1.5f, 2, 2, 2.5f, 3));
+    EXPECT_THAT(nn::PixelShuffle(2)(nn::PixelUnshuffle(2)(x)).to_vector<float>(), ElementsAre(0, 1, 2, 3));
+}
+
 TEST(Dropout, DropsInTrainingOnly)
 {
     manual_seed(3);
@@ -253,6 +293,9 @@ TEST(Layers, RefuseWhatMakesNoSense)
     EXPECT_THAT(refused([] { nn::BatchNorm2d(1, {.eps = 0}); }), HasSubstr("eps (0)"));
     EXPECT_THAT(refused([] { nn::BatchNorm2d(1, {.momentum = 1.5}); }), HasSubstr("momentum (1.5)"));
     EXPECT_THAT(refused([] { nn::MaxPool2d(0); }), HasSubstr("kernel_size (0)"));
+    EXPECT_THAT(refused([] { nn::AvgPool3d(2, {.padding = -1}); }),
+                HasSubstr("[AvgPool3d] The padding (-1)"));
+    EXPECT_THAT(refused([] { nn::PixelShuffle(0); }), HasSubstr("upscale_factor (0)"));
     EXPECT_THAT(refused([] { nn::Dropout(1.5); }), HasSubstr("(1.5)"));
     EXPECT_THAT(refused([] { nn::Dropout(std::nan("")); }), HasSubstr("(nan)"));
 }

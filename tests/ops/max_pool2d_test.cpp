@@ -21,7 +21,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
 
 struct Case {
     std::array<std::int64_t, 4> x;
-    Pool2dOptions options;
+    MaxPoolOptions<2> options;
 };
 
 // Windows of 2 x 2 on rows of a multiple of 4, of 2 and of odd length, an odd height, windows that overlap, that leave
@@ -232,14 +232,13 @@ TEST(MaxPool2d, RecordedForAnySizeEqualsEager)
 TEST(MaxPool2d, RefusesWhatDoesNotFit)
 {
     const Tensor x = zeros({2, 3, 8, 8});
-    const auto error = [](const Tensor& t, const Pool2dOptions& o) {
+    const auto error = [](const Tensor& t, const MaxPoolOptions<2>& o) {
         return error_of([&] { return max_pool2d(t, o); });
     };
-    Caught e = error(zeros({3, 8, 8}), {});
+    Caught e = error(zeros({8, 8}), {});
     EXPECT_EQ(e.kind, ErrorKind::shape);
-    EXPECT_THAT(
-        e.text,
-        HasSubstr("[max_pool2d] The input's shape ([3, 8, 8]) must be [batch, channels, height, width]."));
+    EXPECT_THAT(e.text, HasSubstr("[max_pool2d] The input's shape ([8, 8]) must be [batch, channels, height, "
+                                  "width] or [channels, height, width]."));
     e = error(x, {.kernel_size = {9, 2}});
     EXPECT_EQ(e.kind, ErrorKind::shape);
     EXPECT_THAT(e.text, HasSubstr("[max_pool2d] A window of kernel size (9)"));

@@ -33,6 +33,11 @@ Tensor stack(const std::vector<Tensor>&, std::int64_t dim = 0);
 // {before and behind the last dimension, before and behind the last but one, ...}: so many elements more, of this
 // value.  A negative amount cuts off; one that is a symbol must be at least 0.
 Tensor pad(const Tensor&, const std::vector<Dim>& amounts, double value = 0);
+// The same with elements of the tensor: turned around at the border (fewer than there are), the last one again, or
+// those of the other end (at most all).  Of the last one to three dimensions of at least one more.
+enum class PaddingMode { constant, reflect, replicate, circular };
+Tensor pad(const Tensor&, const std::vector<Dim>& amounts, PaddingMode,
+           double value = 0); // value: of constant
 
 Tensor view(const Tensor&, const Shape&);            // reshape
 Tensor expand_dims(const Tensor&, std::int64_t dim); // unsqueeze

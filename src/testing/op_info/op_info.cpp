@@ -25,6 +25,8 @@ const std::vector<OpInfo>& op_infos()
         add_parts(rows);
         add_reductions(rows);
         add_products(rows);
+        add_pooling(rows);
+        add_interpolation(rows);
         add_attention(rows);
         add_losses(rows);
         add_normalization(rows);

@@ -1,4 +1,4 @@
-// Products of matrices, convolution, pooling.
+// Products of matrices, convolution.
 #include "testing/op_info/tools.hpp"
 
 namespace reprise::test {
@@ -134,70 +134,6 @@ void add_convolution(std::vector<OpInfo>& rows)
     rows.insert(rows.end(), {forward, input, weight});
 }
 
-void add_pooling(std::vector<OpInfo>& rows)
-{
-    struct Pool {
-        const char* what;
-        Shape x, y;
-        Integers kernel, stride, padding;
-    };
-    const std::vector<Pool> pools = {
-        {"2x2", {n(), 2, 8, 8}, {n(), 2, 4, 4}, {2, 2}, {2, 2}, {0, 0}},
-        {"overlapping", {n(), 3, 7, 5}, {n(), 3, 4, 3}, {3, 3}, {2, 2}, {1, 1}},
-        {"uneven", {n(), 1, 6, 6}, {n(), 1, 5, 3}, {2, 3}, {1, 2}, {0, 1}},
-    };
-    OpInfo forward{.name = "max_pool2d"}, vjp{.name = "max_pool2d_vjp"}, take{.name = "max_pool2d_take"};
-    const auto sizes = test::sizes({0, 1, 5});
-    for (const Pool& p : pools) {
-        const graph::Attributes windows{{"kernel", p.kernel}, {"stride", p.stride}, {"padding", p.padding}};
-        const graph::Attributes with_size{{"kernel", p.kernel},
-                                          {"stride", p.stride},
-                                          {"padding", p.padding},
-                                          {"size", Shape{p.x[2], p.x[3]}}};
-        forward.samples.push_back({.what = p.what,
-                                   .arguments = {arg(p.x)},
-                                   .call = apply(ops::max_pool2d_op, windows),
-                                   .sizes = sizes});
-        // Places are those of a pooling; they do not move with the gradient's input.
-        vjp.samples.push_back(
-            {.what = p.what,
-             .arguments = {arg(p.y), fixed(arg(p.x))},
-             .call =
-                 [windows, with_size](const Inputs& in) {
-                     const Tensor places = graph::apply(ops::max_pool2d_op, {in[1]}, windows)[1];
-                     return graph::apply(ops::max_pool2d_vjp_op, {in[0], places}, with_size);
-                 },
-             .sizes = sizes});
-        take.samples.push_back(
-            {.what = p.what,
-             .arguments = {arg(p.x), fixed(arg(p.x))},
-             .call =
-                 [windows](const Inputs& in) {
-                     const Tensor places = graph::apply(ops::max_pool2d_op, {in[1]}, windows)[1];
-                     return graph::apply(ops::max_pool2d_take_op, {in[0], places}, windows);
-                 },
-             .sizes = sizes});
-    }
-    forward.mistakes = {
-        {"three dimensions",
-         [] {
-             max_pool2d(ones({2, 8, 8}), 2);
-         },
-         ErrorKind::shape, "[batch, channels, height, width]"},
-        {"too much padding",
-         [] {
-             max_pool2d(ones({1, 1, 8, 8}), {.kernel_size = {2, 2}, .padding = {2, 2}});
-         },
-         ErrorKind::argument, "The padding (2)"},
-        {"a window larger than the image",
-         [] {
-             max_pool2d(ones({1, 1, 2, 2}), 3);
-         },
-         ErrorKind::shape, "3"},
-    };
-    rows.insert(rows.end(), {forward, vjp, take});
-}
-
 } // namespace
 
 void add_products(std::vector<OpInfo>& rows)
@@ -241,7 +177,6 @@ void add_products(std::vector<OpInfo>& rows)
                        },
                        ErrorKind::shape, "[out, in]"}}});
     add_convolution(rows);
-    add_pooling(rows);
 }
 
 } // namespace reprise::test

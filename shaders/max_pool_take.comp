@@ -1,7 +1,7 @@
-// y = x at the places that max_pool2d found.
-//   operands  x [planes, H * W], index (i32) and y [planes, OH * OW], all contiguous
-//   ints      planes, H * W, OH * OW
-//   groups    ceil(planes * OH * OW / 64)
+// y = x at the places that max_pool found; 0 where it found none.
+//   operands  x [planes, inputs], index (i32) and y [planes, outputs], all contiguous
+//   ints      planes, inputs, outputs: elements of an image
+//   groups    ceil(planes * outputs / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 3
@@ -17,5 +17,6 @@ void main()
     Ints index = Ints(record.operand[1].address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= planes * outputs) return;
-    y.v[element] = x.v[quotient(element, outputs) * inputs + uint(index.v[element])];
+    const int place = index.v[element];
+    y.v[element] = place < 0 ? 0u : x.v[quotient(element, outputs) * inputs + uint(max(place, 0))];
 }

@@ -1,0 +1,61 @@
+// The greatest element of each window and its place: the flat position in the image of the first one in row-major
+// order.  Padding never wins; a NaN replaces whatever came before it, as in PyTorch; a window of nothing has -inf and
+// the place -1.  Planes without dilation have kernels of their own: max_pool2d.comp.
+//
+//   operands  x [planes, D, H, W], y and index (i32) [planes, OD, OH, OW], all contiguous
+//   ints      planes, D, H, W, OD, OH, OW, then three each: kernel, stride, padding, dilation
+//   constant  0: 1 where the windows are adaptive (kernel and the rest are not read)
+//   groups    ceil(planes * OD * OH * OW / 64)
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 3
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/index.glsl"
+#include "common/windows.glsl"
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint ADAPTIVE = 0;
+
+Range inputs(int o, int n, int m, int kernel, int stride, int padding, int dilation)
+{
+    if (ADAPTIVE == 1u) return part(o, n, m);
+    return window_inputs(o, n, kernel, stride, padding, dilation);
+}
+
+void main()
+{
+    const uint planes = record.n[0], OD = record.n[4], OH = record.n[5], OW = record.n[6];
+    const int D = record.n[1], H = record.n[2], W = record.n[3];
+    const ivec3 kernel = ivec3(record.n[7], record.n[8], record.n[9]);
+    const ivec3 stride = ivec3(record.n[10], record.n[11], record.n[12]);
+    const ivec3 padding = ivec3(record.n[13], record.n[14], record.n[15]);
+    const ivec3 dilation = ivec3(record.n[16], record.n[17], record.n[18]);
+    Floats x = Floats(record.operand[0].address), y = Floats(record.operand[1].address);
+    Ints index = Ints(record.operand[2].address);
+    const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (element >= planes * OD * OH * OW) return;
+    const uint line = quotient(element, OW), slice = quotient(line, OH), plane = quotient(slice, OD);
+    const int ox = int(element - line * OW), oy = int(line - slice * OH), oz = int(slice - plane * OD);
+    const Range in_z = inputs(oz, D, int(OD), kernel.x, stride.x, padding.x, dilation.x);
+    const Range in_y = inputs(oy, H, int(OH), kernel.y, stride.y, padding.y, dilation.y);
+    const Range in_x = inputs(ox, W, int(OW), kernel.z, stride.z, padding.z, dilation.z);
+    const uint image = plane * uint(D * H * W);
+    float best = uintBitsToFloat(0xFF800000u); // -inf
+    int place = -1;
+    for (int k = 0; k < in_z.count; ++k) {
+        const int iz = in_z.first + k * dilation.x;
+        for (int j = 0; j < in_y.count; ++j) {
+            const int row = (iz * H + in_y.first + j * dilation.y) * W + in_x.first;
+            for (int i = 0; i < in_x.count; ++i) {
+                const int at = row + i * dilation.z;
+                const float value = x.v[image + uint(at)];
+                const bool wins =
+                    value > best || (floatBitsToUint(value) & 0x7FFFFFFFu) > 0x7F800000u || place < 0;
+                best = wins ? value : best;
+                place = wins ? at : place;
+            }
+        }
+    }
+    y.v[element] = best;
+    index.v[element] = place;
+}

@@ -1,0 +1,53 @@
+// dx of max_pool: each element gathers dy of the windows whose greatest element it is.
+//
+//   operands  dy and index (i32) [planes, OD, OH, OW], dx [planes, D, H, W], all contiguous
+//   ints      planes, D, H, W, OD, OH, OW, then three each: kernel, stride, padding, dilation
+//   constant  0: 1 where the windows are adaptive (kernel and the rest are not read)
+//   groups    ceil(planes * D * H * W / 64)
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 3
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/index.glsl"
+#include "common/windows.glsl"
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint ADAPTIVE = 0;
+
+Range outputs(int i, int n, int m, int kernel, int stride, int padding, int dilation)
+{
+    if (ADAPTIVE == 1u) return part(i, m, n);
+    return window_outputs(i, m, kernel, stride, padding, dilation);
+}
+
+void main()
+{
+    const uint planes = record.n[0], D = record.n[1], H = record.n[2], W = record.n[3];
+    const int OD = record.n[4], OH = record.n[5], OW = record.n[6];
+    const ivec3 kernel = ivec3(record.n[7], record.n[8], record.n[9]);
+    const ivec3 stride = ivec3(record.n[10], record.n[11], record.n[12]);
+    const ivec3 padding = ivec3(record.n[13], record.n[14], record.n[15]);
+    const ivec3 dilation = ivec3(record.n[16], record.n[17], record.n[18]);
+    Floats dy = Floats(record.operand[0].address), dx = Floats(record.operand[2].address);
+    Ints index = Ints(record.operand[1].address);
+    const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
+    if (element >= planes * D * H * W) return;
+    const uint line = quotient(element, W), slice = quotient(line, H), plane = quotient(slice, D);
+    const int x = int(element - line * W), y = int(line - slice * H), z = int(slice - plane * D);
+    const Range out_z = outputs(z, int(D), OD, kernel.x, stride.x, padding.x, dilation.x);
+    const Range out_y = outputs(y, int(H), OH, kernel.y, stride.y, padding.y, dilation.y);
+    const Range out_x = outputs(x, int(W), OW, kernel.z, stride.z, padding.z, dilation.z);
+    const int place = (z * int(H) + y) * int(W) + x;
+    const uint image = plane * uint(OD * OH * OW);
+    precise float sum = 0.0;
+    for (int k = 0; k < out_z.count; ++k)
+        for (int j = 0; j < out_y.count; ++j) {
+            const int row = ((out_z.first + k) * OH + out_y.first + j) * OW + out_x.first;
+            for (int i = 0; i < out_x.count; ++i) {
+                const uint at = image + uint(row + i);
+                precise float more = sum + dy.v[at];
+                sum = index.v[at] == place ? more : sum;
+            }
+        }
+    dx.v[element] = sum;
+}

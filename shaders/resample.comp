@@ -1,0 +1,266 @@
+// Each output is a weighted sum of inputs, whose weight is a product of one for each dimension (src/ops/resample.hpp);
+// transposed, each input gathers what it gave.  n inputs and m outputs are the forward map's along one dimension.
+//
+//   operands  x [planes, n], y [planes, m]; transposed: dy [planes, m], dx [planes, n]; all contiguous
+//   ints      planes, n (3), m (3), kernel (3), stride (3), before (3), inputs an output as bits of floats (3; 0: by
+//             the sizes), whether padding counts, the divisor of every window (0: its number of elements)
+//   constants 0: how, 1: 1 where transposed
+//   groups    ceil(elements of the result / 64)
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define OPERANDS 2
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/vocabulary.glsl"
+#include "common/index.glsl"
+#include "common/windows.glsl"
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint HOW = 0;
+layout(constant_id = 1) const uint TRANSPOSED = 0;
+const uint WINDOW = 0, ADAPTIVE = 1, NEAREST = 2, NEAREST_EXACT = 3, LINEAR = 4, LINEAR_CORNERS = 5, CUBIC = 6,
+           CUBIC_CORNERS = 7, REFLECT = 8, REPLICATE = 9, CIRCULAR = 10; // ops::Resampling
+const bool AVERAGES = HOW <= ADAPTIVE, INTERPOLATES = HOW >= NEAREST && HOW <= CUBIC_CORNERS;
+const bool CORNERS = HOW == LINEAR_CORNERS || HOW == CUBIC_CORNERS;
+const bool CUBICS = HOW == CUBIC || HOW == CUBIC_CORNERS;
+const bool CENTRES = HOW == NEAREST_EXACT || HOW == LINEAR || HOW == CUBIC;
+
+struct Axis {
+    int n, m, kernel, stride, before;
+    float scale; // inputs an output
+};
+
+// a / b to nearest, whatever the driver's division does: what it leaves is exact by Dekker's product
+float ratio(int a, int b)
+{
+    precise float x = float(a), y = float(b), q = x / y;
+    precise float q_high = 4097.0 * q - (4097.0 * q - q), q_low = q - q_high;
+    precise float y_high = 4097.0 * y - (4097.0 * y - y), y_low = y - y_high;
+    precise float product = q * y;
+    precise float rounded = ((q_high * y_high - product) + q_high * y_low + q_low * y_high) + q_low * y_low;
+    precise float left = ((x - product) - rounded) / y;
+    precise float result = q + left;
+    return result;
+}
+
+float scale_of(int n, int m, int given)
+{
+    float scale = 0.0;
+    if (!INTERPOLATES) return scale;
+    if (CORNERS) {
+        if (m > 1) scale = ratio(n - 1, m - 1);
+    } else if (HOW == LINEAR && n == m) {
+        scale = 1.0;
+    } else if (given != 0) {
+        scale = intBitsToFloat(given);
+    } else {
+        scale = ratio(n, max(m, 1));
+    }
+    return scale;
+}
+
+// Where output o lies between the inputs.
+float position(Axis a, int o)
+{
+    precise float at = float(o);
+    if (CENTRES) at = at + 0.5;
+    at = at * a.scale;
+    if (HOW == LINEAR || HOW == CUBIC) at = at - 0.5;
+    return CUBICS || at > 0.0 ? at : 0.0;
+}
+
+// Of Keys' cubic with -0.75, at distances of 0 to 1 and of 1 to 2.
+float cubic_near(float x)
+{
+    precise float v = ((1.25 * x - 2.25) * x) * x + 1.0;
+    return v;
+}
+float cubic_far(float x)
+{
+    precise float v = ((-0.75 * x + 3.75) * x - 6.0) * x + 3.0;
+    return v;
+}
+
+// The one input of output o, where there is one.
+int source(Axis a, int o)
+{
+    int i = o - a.before;
+    if (HOW == NEAREST || HOW == NEAREST_EXACT) i = min(int(position(a, o)), a.n - 1);
+    else if (HOW == REPLICATE) i = clamp(i, 0, a.n - 1);
+    else if (HOW == CIRCULAR) i = i < 0 ? i + a.n : (i >= a.n ? i - a.n : i);
+    else {
+        i = abs(i);
+        i = i >= a.n ? 2 * (a.n - 1) - i : i;
+    }
+    return i;
+}
+
+float linear_weight(Axis a, int o, int i)
+{
+    const float at = position(a, o);
+    const int first = min(int(at), a.n - 1), second = min(first + 1, a.n - 1);
+    precise float right = min(at - float(first), 1.0);
+    precise float left = 1.0 - right;
+    precise float sum = (i == first ? left : 0.0) + (i == second ? right : 0.0);
+    return sum;
+}
+
+float cubic_weight(Axis a, int o, int i)
+{
+    const float at = position(a, o), whole = rp_floor(at);
+    precise float t = at - whole;
+    precise float after = t + 1.0, back = 1.0 - t, ahead = 2.0 - t;
+    const int base = int(whole), last = a.n - 1;
+    precise float sum = i == clamp(base - 1, 0, last) ? cubic_far(after) : 0.0;
+    sum = sum + (i == clamp(base, 0, last) ? cubic_near(t) : 0.0);
+    sum = sum + (i == clamp(base + 1, 0, last) ? cubic_near(back) : 0.0);
+    sum = sum + (i == clamp(base + 2, 0, last) ? cubic_far(ahead) : 0.0);
+    return sum;
+}
+
+float weight(Axis a, int o, int i)
+{
+    if (HOW == LINEAR || HOW == LINEAR_CORNERS) return linear_weight(a, o, i);
+    if (CUBICS) return cubic_weight(a, o, i);
+    if (HOW == NEAREST || HOW == NEAREST_EXACT) return source(a, o) == i ? 1.0 : 0.0;
+    return 1.0;
+}
+
+Range inputs(Axis a, int o)
+{
+    if (HOW == WINDOW) return window_inputs(o, a.n, a.kernel, a.stride, a.before, 1);
+    if (HOW == ADAPTIVE) return part(o, a.n, a.m);
+    if (HOW == LINEAR || HOW == LINEAR_CORNERS) {
+        const int first = min(int(position(a, o)), a.n - 1);
+        return Range(first, min(first + 1, a.n - 1) - first + 1);
+    }
+    if (CUBICS) {
+        const int base = int(rp_floor(position(a, o))), last = a.n - 1;
+        const int first = clamp(base - 1, 0, last);
+        return Range(first, clamp(base + 2, 0, last) - first + 1);
+    }
+    return Range(source(a, o), 1);
+}
+
+// The outputs that input i may have been used for by interpolation: all of them and some more.
+Range interpolated_outputs(Axis a, int i)
+{
+    if (a.scale == 0.0) return Range(0, a.m);
+    const float reach = CUBICS ? 2.0 : 1.0, back = HOW == NEAREST || HOW == NEAREST_EXACT ? 0.0 : reach;
+    const float shift = HOW == LINEAR || HOW == CUBIC ? 0.5 : 0.0, half_output = CENTRES ? 0.5 : 0.0;
+    precise float low = (float(i) - back + shift) / a.scale - half_output;
+    precise float high = (float(i) + reach + shift) / a.scale - half_output;
+    const int first = i == 0 ? 0 : clamp(int(rp_floor(low)) - 1, 0, a.m);
+    const int last = i == a.n - 1 ? a.m - 1 : clamp(int(rp_floor(high)) + 2, -1, a.m - 1);
+    return Range(first, max(last - first + 1, 0));
+}
+
+// The outputs that input i was used for; of reflections and circles there are three candidates.
+Range outputs(Axis a, int i)
+{
+    if (HOW == WINDOW) return window_outputs(i, a.m, a.kernel, a.stride, a.before, 1);
+    if (HOW == ADAPTIVE) return part(i, a.m, a.n);
+    if (INTERPOLATES) return interpolated_outputs(a, i);
+    if (HOW != REPLICATE) return Range(0, 3);
+    const int first = i == 0 ? 0 : max(i + a.before, 0);
+    const int last = i == a.n - 1 ? a.m - 1 : min(i + a.before, a.m - 1);
+    return Range(first, max(last - first + 1, 0));
+}
+
+Range others(Axis a, int c)
+{
+    if (TRANSPOSED == 1u) return outputs(a, c);
+    return inputs(a, c);
+}
+
+// The t-th of them; outside: none.
+int other(Axis a, Range r, int c, int t)
+{
+    int at = r.first + t;
+    if (TRANSPOSED == 1u && HOW == CIRCULAR) at = c + a.before + (t - 1) * a.n;
+    if (TRANSPOSED == 1u && HOW == REFLECT) {
+        at = c + a.before;
+        if (t == 1) at = c > 0 ? a.before - c : -1;
+        if (t == 2) at = c < a.n - 1 ? a.before + 2 * (a.n - 1) - c : -1;
+    }
+    return at;
+}
+
+float weight_of(Axis a, int c, int at)
+{
+    return TRANSPOSED == 1u ? weight(a, at, c) : weight(a, c, at);
+}
+
+// How many elements output o is the average of.
+int divisor(Axis a, int o, bool counts_padding)
+{
+    if (HOW == WINDOW && counts_padding) {
+        const int start = o * a.stride - a.before;
+        return min(start + a.kernel, a.n + a.before) - start;
+    }
+    return inputs(a, o).count;
+}
+
+void main()
+{
+    const int planes = record.n[0];
+    const ivec3 n = ivec3(record.n[1], record.n[2], record.n[3]), m = ivec3(record.n[4], record.n[5], record.n[6]);
+    const ivec3 kernel = ivec3(record.n[7], record.n[8], record.n[9]);
+    const ivec3 stride = ivec3(record.n[10], record.n[11], record.n[12]);
+    const ivec3 before = ivec3(record.n[13], record.n[14], record.n[15]);
+    const ivec3 given = ivec3(record.n[16], record.n[17], record.n[18]);
+    const bool counts_padding = record.n[19] != 0;
+    const int whole = record.n[20];
+    Floats from = Floats(record.operand[0].address), to = Floats(record.operand[1].address);
+    const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
+    const ivec3 size = TRANSPOSED == 1u ? n : m, extent = TRANSPOSED == 1u ? m : n;
+    if (element >= uint(planes * size.x * size.y * size.z)) return;
+    const Axis Z = Axis(n.x, m.x, kernel.x, stride.x, before.x, scale_of(n.x, m.x, given.x));
+    const Axis Y = Axis(n.y, m.y, kernel.y, stride.y, before.y, scale_of(n.y, m.y, given.y));
+    const Axis X = Axis(n.z, m.z, kernel.z, stride.z, before.z, scale_of(n.z, m.z, given.z));
+    const uint line = quotient(element, uint(size.z)), slice = quotient(line, uint(size.y)),
+               plane = quotient(slice, uint(size.x));
+    const int x = int(element) - int(line) * size.z, y = int(line) - int(slice) * size.y,
+              z = int(slice) - int(plane) * size.x;
+    const Range in_z = others(Z, z), in_y = others(Y, y), in_x = others(X, x);
+    precise float sum = 0.0;
+    for (int k = 0; k < in_z.count; ++k) {
+        const int at_z = other(Z, in_z, z, k);
+        if (at_z < 0 || at_z >= extent.x) continue;
+        const float weight_z = weight_of(Z, z, at_z);
+        precise float slice_sum = 0.0;
+        for (int j = 0; j < in_y.count; ++j) {
+            const int at_y = other(Y, in_y, y, j);
+            if (at_y < 0 || at_y >= extent.y) continue;
+            const float weight_y = weight_of(Y, y, at_y);
+            const uint row = ((plane * uint(extent.x) + uint(at_z)) * uint(extent.y) + uint(at_y)) * uint(extent.z);
+            precise float line_sum = 0.0;
+            for (int i = 0; i < in_x.count; ++i) {
+                const int at_x = other(X, in_x, x, i);
+                if (at_x < 0 || at_x >= extent.z) continue;
+                const float weight_x = weight_of(X, x, at_x);
+                if (TRANSPOSED == 1u && INTERPOLATES && (weight_x == 0.0 || weight_y == 0.0 || weight_z == 0.0))
+                    continue; // not of this input
+                precise float value = from.v[row + uint(at_x)];
+                if (AVERAGES && TRANSPOSED == 1u) {
+                    const int count = whole != 0 ? whole
+                                                 : divisor(Z, at_z, counts_padding) * divisor(Y, at_y, counts_padding) *
+                                                       divisor(X, at_x, counts_padding);
+                    value = value / float(count);
+                }
+                precise float weighted = AVERAGES ? value : weight_x * value;
+                line_sum = line_sum + weighted;
+            }
+            precise float weighted = AVERAGES ? line_sum : weight_y * line_sum;
+            slice_sum = slice_sum + weighted;
+        }
+        precise float weighted = AVERAGES ? slice_sum : weight_z * slice_sum;
+        sum = sum + weighted;
+    }
+    if (AVERAGES && TRANSPOSED == 0u) {
+        const int count = whole != 0 ? whole
+                                     : divisor(Z, z, counts_padding) * divisor(Y, y, counts_padding) *
+                                           divisor(X, x, counts_padding);
+        sum = in_z.count * in_y.count * in_x.count > 0 ? sum / float(count) : 0.0;
+    }
+    to.v[element] = sum;
+}

@@ -1,0 +1,300 @@
+// max_pool: the greatest element of each window over the last one to three dimensions, and its place for the
+// gradient.  A place is the flat position in the image, iy * W + ix; of equal elements the first in row-major order
+// counts; a NaN replaces whatever came before it, as in PyTorch.  Padding never wins; a window of nothing but
+// padding gives -inf and the place -1.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <reprise/ops/pooling.hpp>
+
+#include "ops/launch_where.hpp"
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "ops/windows.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+using Types = std::span<const TensorType>;
+using Integers = std::vector<std::int64_t>;
+
+// -- shapes --
+
+std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
+{
+    require_floating(op.name, in[0].dtype);
+    const Shape y = with_last(in[0].shape, a.get<Shape>("to"));
+    return {{in[0].dtype, y}, {i32, y}};
+}
+
+void require_index(const Op& op, const Shape& index, DType dtype, const Shape& windows)
+{
+    if (dtype != i32) wrong_dtype(op.name, dtype, "i32 places");
+    shape::require_same(op.name, index, windows, [&] {
+        return "The places' shape (" + to_string(index) + ") must be (" + to_string(windows) + ").";
+    });
+}
+
+// dy, index -> dx
+std::vector<TensorType> infer_vjp(const Op& op, Types in, const Attributes& a)
+{
+    require_floating(op.name, in[0].dtype);
+    require_index(op, in[1].shape, in[1].dtype, in[0].shape);
+    return {{in[0].dtype, with_last(in[0].shape, a.get<Shape>("to"))}};
+}
+
+// x, index -> y
+std::vector<TensorType> infer_take(const Op& op, Types in, const Attributes& a)
+{
+    require_floating(op.name, in[0].dtype);
+    const Shape& index = in[1].shape;
+    require_index(op, index, in[1].dtype, with_last(in[0].shape, last_of(index, a.get<Shape>("to").size())));
+    return {{in[0].dtype, index}};
+}
+
+// -- derivatives --
+
+// The windows are a property of all three ops: dx is gathered from them.
+Attributes with_sizes(const Attributes& a, const Shape& of)
+{
+    return {{"kernel", a.integers("kernel")},      {"stride", a.integers("stride")},
+            {"padding", a.integers("padding")},    {"dilation", a.integers("dilation")},
+            {"ceil_mode", a.integer("ceil_mode")}, {"to", last_of(of, a.get<Shape>("to").size())}};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& v)
+{
+    if (!v.cotangents[0].defined()) return {Tensor()};
+    return {graph::apply1(max_pool_vjp_op, {v.cotangents[0], v.outputs[1]},
+                          with_sizes(v.node.attributes, v.inputs[0].shape()))};
+}
+
+std::vector<Tensor> vjp_of_vjp(const VjpArguments& v)
+{
+    return {graph::apply1(max_pool_take_op, {v.cotangents[0], v.inputs[1]},
+                          with_sizes(v.node.attributes, v.inputs[0].shape())),
+            Tensor()};
+}
+
+std::vector<Tensor> vjp_of_take(const VjpArguments& v)
+{
+    return {graph::apply1(max_pool_vjp_op, {v.cotangents[0], v.inputs[1]},
+                          with_sizes(v.node.attributes, v.inputs[0].shape())),
+            Tensor()};
+}
+
+// -- launches --
+
+// Three dimensions, the first ones of size 1 where there are fewer.
+struct Problem {
+    Dim planes;
+    Shape in, out;
+    Integers kernel, stride, padding, dilation; // empty kernels: adaptive
+    bool ceil_mode, plane;                      // of one or two dimensions without dilation
+
+    Problem(const Shape& x, const Shape& y, const Attributes& a)
+        : kernel(a.integers("kernel")), stride(a.integers("stride")), padding(a.integers("padding")),
+          dilation(a.integers("dilation")), ceil_mode(a.integer("ceil_mode") != 0)
+    {
+        const std::size_t n = a.get<Shape>("to").size();
+        planes = planes_of(x, n);
+        in = three_sizes(x, n);
+        out = three_sizes(y, n);
+        plane = n < 3 && !adaptive() && dilation == Integers(n, 1);
+    }
+    bool adaptive() const { return kernel.empty(); }
+    Dim inputs() const { return planes * in[0] * in[1] * in[2]; }
+    Dim outputs() const { return planes * out[0] * out[1] * out[2]; }
+    std::vector<Dim> plane_ints() const { return {planes, in[1], in[2], out[1], out[2]}; }
+    // kernel, stride and padding of a plane
+    std::vector<std::uint32_t> plane_constants() const
+    {
+        std::vector<std::uint32_t> list;
+        const auto add = [&](const Integers& v, std::int64_t of_one) {
+            list.push_back(static_cast<std::uint32_t>(v.size() == 2 ? v[0] : of_one));
+            list.push_back(static_cast<std::uint32_t>(v.back()));
+        };
+        add(kernel, 1);
+        add(stride, 1);
+        add(padding, 0);
+        return list;
+    }
+    std::vector<Dim> ints() const
+    {
+        std::vector<Dim> list{planes};
+        list.insert(list.end(), in.begin(), in.end());
+        list.insert(list.end(), out.begin(), out.end());
+        for (const Integers& v : {three(kernel, 1), three(stride, 1), three(padding, 0), three(dilation, 1)})
+            list.insert(list.end(), v.begin(), v.end());
+        return list;
+    }
+    // Windows of 2 x 2 side by side, no row of which straddles two texels, all inside the image.
+    Dim in_texels() const
+    {
+        if (plane_constants() != std::vector<std::uint32_t>{2, 2, 2, 2, 0, 0}) return 0;
+        return is_multiple(in[2], 2) * (ceil_mode ? is_multiple(in[1], 2) : Dim(1));
+    }
+};
+
+void lower(Lowering& l, const Node& node)
+{
+    require_f32(node);
+    const View x = l.contiguous(l.input(0)), y = l.output(0), index = l.output(1);
+    const Problem p(x.sizes(), y.sizes(), node.attributes);
+    const std::vector<LaunchOperand> operands{{x, Use::read}, {y, Use::write}, {index, Use::write}};
+    if (!p.plane)
+        return l.launch({.kernel = "max_pool",
+                         .constants = {p.adaptive() ? 1u : 0u},
+                         .operands = operands,
+                         .ints = p.ints(),
+                         .groups = ceil_div(p.outputs(), 64)});
+    launch_where(l, p.in_texels(),
+                 {.kernel = "max_pool2d_texel",
+                  .operands = operands,
+                  .ints = p.plane_ints(),
+                  .groups = ceil_div(p.outputs(), 256)},
+                 {.kernel = "max_pool2d",
+                  .constants = p.plane_constants(),
+                  .operands = operands,
+                  .ints = p.plane_ints(),
+                  .groups = ceil_div(p.outputs(), 64)});
+}
+
+void lower_vjp(Lowering& l, const Node& node)
+{
+    require_f32(node);
+    const View dy = l.contiguous(l.input(0)), index = l.contiguous(l.input(1)), dx = l.output();
+    const Problem p(dx.sizes(), dy.sizes(), node.attributes);
+    const std::vector<LaunchOperand> operands{{dy, Use::read}, {index, Use::read}, {dx, Use::write}};
+    if (!p.plane)
+        return l.launch({.kernel = "max_pool_vjp",
+                         .constants = {p.adaptive() ? 1u : 0u},
+                         .operands = operands,
+                         .ints = p.ints(),
+                         .groups = ceil_div(p.inputs(), 64)});
+    const bool tiles = p.in[1].divisible_by(2) && p.in[2].divisible_by(4);
+    launch_where(l, p.in_texels(),
+                 {.kernel = tiles ? "max_pool2d_vjp_tiles" : "max_pool2d_vjp_texel",
+                  .operands = operands,
+                  .ints = p.plane_ints(),
+                  .groups = ceil_div(tiles ? p.outputs() : p.inputs(), 256)},
+                 {.kernel = "max_pool2d_vjp",
+                  .constants = p.plane_constants(),
+                  .operands = operands,
+                  .ints = p.plane_ints(),
+                  .groups = ceil_div(p.inputs(), 64)});
+}
+
+void lower_take(Lowering& l, const Node& node)
+{
+    require_f32(node);
+    const View x = l.contiguous(l.input(0)), index = l.contiguous(l.input(1)), y = l.output();
+    const Problem p(x.sizes(), y.sizes(), node.attributes);
+    l.launch({.kernel = "max_pool_take",
+              .operands = {{x, Use::read}, {index, Use::read}, {y, Use::write}},
+              .ints = {p.planes, p.in[0] * p.in[1] * p.in[2], p.out[0] * p.out[1] * p.out[2]},
+              .groups = ceil_div(p.outputs(), 64)});
+}
+
+// -- the specification --
+
+// The positions along one dimension that output o looks at.
+Integers positions(const Attributes& a, std::size_t d, std::int64_t o, std::int64_t size,
+                   std::int64_t outputs)
+{
+    Integers list;
+    if (a.integers("kernel").empty()) {
+        for (std::int64_t i = o * size / outputs; i * outputs < (o + 1) * size; ++i) list.push_back(i);
+        return list;
+    }
+    const std::int64_t first = o * a.integers("stride")[d] - a.integers("padding")[d];
+    for (std::int64_t k = 0; k < a.integers("kernel")[d]; ++k)
+        if (const std::int64_t i = first + k * a.integers("dilation")[d]; i >= 0 && i < size)
+            list.push_back(i);
+    return list;
+}
+
+std::int64_t image_size(const HostTensor& t, const Attributes& a)
+{
+    std::int64_t size = 1;
+    for (std::size_t d = t.sizes.size() - a.get<Shape>("to").size(); d < t.sizes.size(); ++d)
+        size *= t.sizes[d];
+    return size;
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0], &index = a.outputs[1];
+    const std::size_t n = a.attributes.get<Shape>("to").size(), lead = x.sizes.size() - n;
+    const std::int64_t inputs = image_size(x, a.attributes), outputs = image_size(y, a.attributes);
+    for (std::int64_t at = 0, count = y.count(); at < count; ++at) {
+        Integers places{0}; // of the window, in row-major order
+        std::int64_t rest = at % outputs, stride = outputs;
+        for (std::size_t d = 0; d < n; ++d) {
+            stride /= y.sizes[lead + d];
+            const Integers along =
+                positions(a.attributes, d, rest / stride, x.sizes[lead + d], y.sizes[lead + d]);
+            rest %= stride;
+            Integers more;
+            for (const std::int64_t p : places)
+                for (const std::int64_t i : along) more.push_back(p * x.sizes[lead + d] + i);
+            places = std::move(more);
+        }
+        double best = -std::numeric_limits<double>::infinity();
+        std::int64_t place = -1;
+        for (const std::int64_t p : places) {
+            const double v = x.at(at / outputs * inputs + p);
+            if (place >= 0 && !(v > best) && !std::isnan(v)) continue;
+            best = v;
+            place = p;
+        }
+        y.put(at, best);
+        index.put(at, static_cast<double>(place));
+    }
+}
+
+void reference_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &index = a.inputs[1], &dx = a.outputs[0];
+    const std::int64_t outputs = image_size(dy, a.attributes), inputs = image_size(dx, a.attributes);
+    std::vector<double> sums(static_cast<std::size_t>(dx.count()));
+    for (std::int64_t at = 0, count = dy.count(); at < count; ++at)
+        if (const auto place = static_cast<std::int64_t>(index.at(at)); place >= 0)
+            sums[static_cast<std::size_t>(at / outputs * inputs + place)] += dy.at(at);
+    for (std::size_t i = 0; i < sums.size(); ++i) dx.put(static_cast<std::int64_t>(i), sums[i]);
+}
+
+void reference_take(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &index = a.inputs[1], &y = a.outputs[0];
+    const std::int64_t outputs = image_size(y, a.attributes), inputs = image_size(x, a.attributes);
+    for (std::int64_t at = 0, count = y.count(); at < count; ++at) {
+        const auto place = static_cast<std::int64_t>(index.at(at));
+        y.put(at, place < 0 ? 0 : x.at(at / outputs * inputs + place));
+    }
+}
+
+} // namespace
+
+const Op max_pool_op{.name = "max_pool", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op max_pool_vjp_op{.name = "max_pool_vjp",
+                         .infer = infer_vjp,
+                         .vjp = vjp_of_vjp,
+                         .lower = lower_vjp,
+                         .reference = reference_vjp};
+const Op max_pool_take_op{.name = "max_pool_take",
+                          .infer = infer_take,
+                          .vjp = vjp_of_take,
+                          .lower = lower_take,
+                          .reference = reference_take};
+
+} // namespace reprise::ops

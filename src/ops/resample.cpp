@@ -1,0 +1,245 @@
+// resample: each output is a weighted sum of inputs; the weight is a product of one for each dimension.  The VJP is
+// the transposed map, of which each element gathers what it has given: no atomics, one order of sums.
+#include "ops/resample.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "ops/launch_where.hpp"
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "ops/windows.hpp"
+
+namespace reprise::ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+using Integers = std::vector<std::int64_t>;
+
+constexpr std::array befores{"before_0", "before_1", "before_2"};
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+{
+    require_floating(op.name, in[0].dtype);
+    return {{in[0].dtype, with_last(in[0].shape, a.get<Shape>("to"))}};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& v)
+{
+    const Attributes& a = v.node.attributes;
+    const bool forward = v.node.op == &resample_op;
+    return {graph::apply1(forward ? resample_vjp_op : resample_op, {v.cotangents[0]},
+                          {{"how", a.integer("how")},
+                           {"to", last_of(v.inputs[0].shape(), a.get<Shape>("to").size())},
+                           {"kernel", a.integers("kernel")},
+                           {"stride", a.integers("stride")},
+                           {"counts_padding", a.integer("counts_padding")},
+                           {"divisor", a.integer("divisor")},
+                           {"scales", a.integers("scales")},
+                           {befores[0], a.get<Dim>(befores[0])},
+                           {befores[1], a.get<Dim>(befores[1])},
+                           {befores[2], a.get<Dim>(befores[2])}})};
+}
+
+// Inputs are those of the forward map, whichever way this one goes.
+void lower(Lowering& l, const Node& node)
+{
+    require_f32(node);
+    const Attributes& a = node.attributes;
+    const bool forward = node.op == &resample_op;
+    const View from = l.contiguous(l.input(0)), to = l.output();
+    const std::size_t n = a.get<Shape>("to").size();
+    const Shape given = three_sizes(from.sizes(), n), wanted = three_sizes(to.sizes(), n);
+    const Dim planes = planes_of(to.sizes(), n);
+    std::vector<Dim> ints{planes};
+    const auto add = [&](const auto& v) { ints.insert(ints.end(), v.begin(), v.end()); };
+    add(forward ? given : wanted);
+    add(forward ? wanted : given);
+    add(three(a.integers("kernel"), 1));
+    add(three(a.integers("stride"), 1));
+    for (const char* name : befores) ints.push_back(a.get<Dim>(name));
+    add(three(a.integers("scales"), 0));
+    ints.push_back(a.integer("counts_padding"));
+    ints.push_back(a.integer("divisor"));
+    l.launch({.kernel = "resample",
+              .constants = {static_cast<std::uint32_t>(a.integer("how")), forward ? 0u : 1u},
+              .operands = {{from, Use::read}, {to, Use::write}},
+              .ints = ints,
+              .groups = ceil_div(planes * wanted[0] * wanted[1] * wanted[2], 64),
+              .words = true});
+}
+
+// -- the specification --
+
+struct Tap {
+    std::int64_t input;
+    double weight;
+};
+
+// One dimension of the map.
+struct Axis {
+    Resampling how;
+    std::int64_t n, m; // inputs, outputs
+    std::int64_t kernel, stride, before;
+    float scale;
+    bool counts_padding, by_count;
+
+    std::int64_t inside(std::int64_t i) const { return std::clamp<std::int64_t>(i, 0, n - 1); }
+    std::vector<Tap> average(std::int64_t first, std::int64_t end, std::int64_t count) const;
+    std::vector<Tap> interpolated(std::int64_t o) const;
+    std::vector<Tap> taps(std::int64_t o) const;
+};
+
+std::vector<Tap> Axis::average(std::int64_t first, std::int64_t end, std::int64_t count) const
+{
+    std::vector<Tap> list;
+    for (std::int64_t i = first; i < end; ++i)
+        list.push_back({i, by_count ? 1 / static_cast<double>(count) : 1});
+    return list;
+}
+
+// Positions are computed in f32, as PyTorch does for f32; so they are on every device, for every dtype.
+std::vector<Tap> Axis::interpolated(std::int64_t o) const
+{
+    const auto at = static_cast<float>(o);
+    const bool corners = how == Resampling::linear_corners || how == Resampling::cubic_corners,
+               cubic = how == Resampling::cubic || how == Resampling::cubic_corners;
+    float position = corners ? at * scale : (at + 0.5f) * scale;
+    if (!corners) position -= 0.5f;
+    if (!cubic) {
+        position = std::max(position, 0.0f);
+        const std::int64_t first = std::min(static_cast<std::int64_t>(position), n - 1),
+                           second = std::min(first + 1, n - 1);
+        const float right = std::min(position - static_cast<float>(first), 1.0f);
+        return {{first, 1.0f - right}, {second, right}};
+    }
+    const float floor = std::floor(position);
+    const double t = position - floor, a = -0.75;
+    const auto near = [&](double x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
+    const auto far = [&](double x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
+    const auto i = static_cast<std::int64_t>(floor);
+    return {{inside(i - 1), far(t + 1)},
+            {inside(i), near(t)},
+            {inside(i + 1), near(1 - t)},
+            {inside(i + 2), far(2 - t)}};
+}
+
+std::vector<Tap> Axis::taps(std::int64_t o) const
+{
+    switch (how) {
+    case Resampling::window: {
+        const std::int64_t start = o * stride - before, end = std::min(start + kernel, n + before);
+        const std::int64_t first = std::max<std::int64_t>(start, 0), last = std::min(end, n);
+        return average(first, last, counts_padding ? end - start : last - first);
+    }
+    case Resampling::adaptive: {
+        const std::int64_t first = o * n / m, end = ((o + 1) * n + m - 1) / m;
+        return average(first, end, end - first);
+    }
+    case Resampling::nearest:
+        return {{std::min(static_cast<std::int64_t>(static_cast<float>(o) * scale), n - 1), 1}};
+    case Resampling::nearest_exact:
+        return {{std::min(static_cast<std::int64_t>((static_cast<float>(o) + 0.5f) * scale), n - 1), 1}};
+    case Resampling::reflect: {
+        const std::int64_t at = std::abs(o - before);
+        return {{at < n ? at : 2 * (n - 1) - at, 1}};
+    }
+    case Resampling::replicate: return {{inside(o - before), 1}};
+    case Resampling::circular: return {{(o - before + n) % n, 1}};
+    default: return interpolated(o);
+    }
+}
+
+// Inputs an output where no factor is given: (n - 1) / (m - 1) between corners, else n / m.
+float scale_of(Resampling how, std::int64_t n, std::int64_t m, float given)
+{
+    const bool corners = how == Resampling::linear_corners || how == Resampling::cubic_corners;
+    if (corners) return m > 1 ? static_cast<float>(n - 1) / static_cast<float>(m - 1) : 0;
+    if (how == Resampling::linear && n == m) return 1;
+    return given > 0 ? given : static_cast<float>(n) / static_cast<float>(m);
+}
+
+std::vector<Axis> axes_of(const Attributes& a, const Integers& in, const Integers& out,
+                          std::span<const std::int64_t> before)
+{
+    const auto how = static_cast<Resampling>(a.integer("how"));
+    const Integers kernel = three(a.integers("kernel"), 1), stride = three(a.integers("stride"), 1),
+                   scales = three(a.integers("scales"), 0);
+    std::vector<Axis> axes;
+    for (std::size_t d = 0; d < 3; ++d)
+        axes.push_back({.how = how,
+                        .n = in[d],
+                        .m = out[d],
+                        .kernel = kernel[d],
+                        .stride = stride[d],
+                        .before = before[d],
+                        .scale = scale_of(how, in[d], out[d],
+                                          std::bit_cast<float>(static_cast<std::uint32_t>(scales[d]))),
+                        .counts_padding = a.integer("counts_padding") != 0,
+                        .by_count = a.integer("divisor") == 0});
+    return axes;
+}
+
+Integers three_sizes(const HostTensor& t, std::size_t n)
+{
+    return three(Integers{t.sizes.end() - static_cast<std::ptrdiff_t>(n), t.sizes.end()}, 1);
+}
+
+// Goes over the forward map's outputs, and adds either to them or to its inputs.
+void reference(const ReferenceArguments& a)
+{
+    const bool forward = a.op == &resample_op;
+    const HostTensor &from = a.inputs[0], &to = a.outputs[0];
+    const std::size_t n = a.attributes.get<Shape>("to").size();
+    const Integers given = three_sizes(from, n), wanted = three_sizes(to, n);
+    const Integers &in = forward ? given : wanted, &out = forward ? wanted : given;
+    const std::vector<Axis> axes = axes_of(a.attributes, in, out, a.dims);
+    const double whole =
+        a.attributes.integer("divisor") ? static_cast<double>(a.attributes.integer("divisor")) : 1;
+    std::vector<double> sums(static_cast<std::size_t>(to.count()));
+    const std::int64_t outputs = (forward ? to : from).count();
+    for (std::int64_t o = 0; o < outputs; ++o) {
+        const std::int64_t line = o / out[2], slice = line / out[1], plane = slice / out[0];
+        for (const Tap& z : axes[0].taps(slice % out[0]))
+            for (const Tap& y : axes[1].taps(line % out[1]))
+                for (const Tap& x : axes[2].taps(o % out[2])) {
+                    const std::int64_t i = ((plane * in[0] + z.input) * in[1] + y.input) * in[2] + x.input;
+                    const double weight = z.weight * y.weight * x.weight / whole;
+                    sums[static_cast<std::size_t>(forward ? o : i)] += weight * from.at(forward ? i : o);
+                }
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) to.put(static_cast<std::int64_t>(i), sums[i]);
+}
+
+} // namespace
+
+const Op resample_op{.name = "resample", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op resample_vjp_op{
+    .name = "resample_vjp", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+
+Tensor resample(const Tensor& x, const ResampleOptions& o)
+{
+    Integers scales;
+    for (const float s : o.scales) scales.push_back(std::bit_cast<std::uint32_t>(s));
+    const std::vector<Dim> before = three<Dim>(o.before, 0);
+    return graph::apply1(resample_op, {x},
+                         {{"how", static_cast<std::int64_t>(o.how)},
+                          {"to", o.to},
+                          {"kernel", o.kernel},
+                          {"stride", o.stride},
+                          {"counts_padding", std::int64_t{o.counts_padding}},
+                          {"divisor", o.divisor},
+                          {"scales", scales},
+                          {befores[0], before[0]},
+                          {befores[1], before[1]},
+                          {befores[2], before[2]}});
+}
+
+} // namespace reprise::ops

@@ -1,0 +1,43 @@
+// What the ops over the last one to three dimensions share: their kernels work on [planes, D, H, W].
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <reprise/dim.hpp>
+
+namespace reprise::ops {
+
+inline Shape last_of(const Shape& s, std::size_t n)
+{
+    return {s.end() - static_cast<std::ptrdiff_t>(n), s.end()};
+}
+
+// The shape with its last sizes replaced by these.
+inline Shape with_last(Shape s, const Shape& last)
+{
+    std::copy(last.begin(), last.end(), s.end() - static_cast<std::ptrdiff_t>(last.size()));
+    return s;
+}
+
+inline Dim planes_of(const Shape& s, std::size_t n)
+{
+    Dim planes = 1;
+    for (std::size_t d = 0; d + n < s.size(); ++d) planes *= s[d];
+    return planes;
+}
+
+// With so many of `filling` in front that they are three.
+template <class T> std::vector<T> three(std::vector<T> v, const T& filling)
+{
+    v.insert(v.begin(), 3 - v.size(), filling);
+    return v;
+}
+inline std::vector<std::int64_t> three(const std::vector<std::int64_t>& v, int filling)
+{
+    return three<std::int64_t>(v, filling);
+}
+inline Shape three_sizes(const Shape& s, std::size_t n) { return three<Dim>(last_of(s, n), 1); }
+
+} // namespace reprise::ops
