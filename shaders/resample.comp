@@ -2,9 +2,10 @@
 // transposed, each input gathers what it gave.  n inputs and m outputs are the forward map's along one dimension.
 //
 //   operands  x [planes, n], y [planes, m]; transposed: dy [planes, m], dx [planes, n]; all contiguous
-//   ints      planes, n (3), m (3), kernel (3), stride (3), before (3), inputs an output as bits of floats (3; 0: by
-//             the sizes), whether padding counts, the divisor of every window (0: its number of elements)
-//   constants 0: how, 1: 1 where transposed
+//   ints      planes, n (3), m (3), before (3), inputs an output as bits of floats (3; 0: by the sizes), whether
+//             padding counts, the divisor of every window (0: its number of elements)
+//   constants 0: how, 1: 1 where transposed, 2: dimensions (the first ones of three are unused where they are fewer),
+//             3 to 5: kernel, 6 to 8: stride, of windows
 //   groups    ceil(elements of the result / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -17,6 +18,14 @@
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint HOW = 0;
 layout(constant_id = 1) const uint TRANSPOSED = 0;
+layout(constant_id = 2) const uint DIMS = 3;
+// constants, so that the loops are unrolled
+layout(constant_id = 3) const int KERNEL_Z = 1;
+layout(constant_id = 4) const int KERNEL_Y = 1;
+layout(constant_id = 5) const int KERNEL_X = 1;
+layout(constant_id = 6) const int STRIDE_Z = 1;
+layout(constant_id = 7) const int STRIDE_Y = 1;
+layout(constant_id = 8) const int STRIDE_X = 1;
 const uint WINDOW = 0, ADAPTIVE = 1, NEAREST = 2, NEAREST_EXACT = 3, LINEAR = 4, LINEAR_CORNERS = 5, CUBIC = 6,
            CUBIC_CORNERS = 7, REFLECT = 8, REPLICATE = 9, CIRCULAR = 10; // ops::Resampling
 const bool AVERAGES = HOW <= ADAPTIVE, INTERPOLATES = HOW >= NEAREST && HOW <= CUBIC_CORNERS;
@@ -125,9 +134,10 @@ float weight(Axis a, int o, int i)
     return 1.0;
 }
 
+// Of windows and near the borders some may not exist.
 Range inputs(Axis a, int o)
 {
-    if (HOW == WINDOW) return window_inputs(o, a.n, a.kernel, a.stride, a.before, 1);
+    if (HOW == WINDOW) return Range(o * a.stride - a.before, a.kernel);
     if (HOW == ADAPTIVE) return part(o, a.n, a.m);
     if (HOW == LINEAR || HOW == LINEAR_CORNERS) {
         const int first = min(int(position(a, o)), a.n - 1);
@@ -141,7 +151,7 @@ Range inputs(Axis a, int o)
     return Range(source(a, o), 1);
 }
 
-// The outputs that input i may have been used for by interpolation: all of them and some more.
+// The outputs that input i was used for by interpolation, between the first and the last one.
 Range interpolated_outputs(Axis a, int i)
 {
     if (a.scale == 0.0) return Range(0, a.m);
@@ -149,15 +159,22 @@ Range interpolated_outputs(Axis a, int i)
     const float shift = HOW == LINEAR || HOW == CUBIC ? 0.5 : 0.0, half_output = CENTRES ? 0.5 : 0.0;
     precise float low = (float(i) - back + shift) / a.scale - half_output;
     precise float high = (float(i) + reach + shift) / a.scale - half_output;
-    const int first = i == 0 ? 0 : clamp(int(rp_floor(low)) - 1, 0, a.m);
-    const int last = i == a.n - 1 ? a.m - 1 : clamp(int(rp_floor(high)) + 2, -1, a.m - 1);
+    // one more on both sides, as these are rounded; the search leaves out what is too much
+    int first = i == 0 ? 0 : clamp(int(rp_floor(low)) - 1, 0, a.m);
+    int last = i == a.n - 1 ? a.m - 1 : clamp(int(rp_floor(high)) + 2, -1, a.m - 1);
+    for (int k = 0; k < 3; ++k) {
+        const float at_first = weight(a, first, i), at_last = weight(a, last, i);
+        first += int(at_first == 0.0);
+        last -= int(at_last == 0.0);
+    }
     return Range(first, max(last - first + 1, 0));
 }
 
-// The outputs that input i was used for; of reflections and circles there are three candidates.
+// The outputs that input i was used for.  Windows are counted from the last one that may hold it; of reflections and
+// circles there are three candidates.
 Range outputs(Axis a, int i)
 {
-    if (HOW == WINDOW) return window_outputs(i, a.m, a.kernel, a.stride, a.before, 1);
+    if (HOW == WINDOW) return Range(int(quotient(uint(i + a.before), uint(a.stride))), a.kernel);
     if (HOW == ADAPTIVE) return part(i, a.m, a.n);
     if (INTERPOLATES) return interpolated_outputs(a, i);
     if (HOW != REPLICATE) return Range(0, 3);
@@ -172,17 +189,33 @@ Range others(Axis a, int c)
     return inputs(a, c);
 }
 
-// The t-th of them; outside: none.
+// How often to ask for another: a constant where there is one.
+int limit(Axis a, Range r)
+{
+    if (HOW == WINDOW) return TRANSPOSED == 1u ? (a.kernel + a.stride - 1) / a.stride : a.kernel;
+    if (TRANSPOSED == 1u) return HOW == REFLECT || HOW == CIRCULAR ? 3 : r.count;
+    if (HOW == LINEAR || HOW == LINEAR_CORNERS) return 2;
+    if (CUBICS) return 4;
+    return HOW == ADAPTIVE ? r.count : 1;
+}
+
+// The t-th of them; -1: none.
 int other(Axis a, Range r, int c, int t)
 {
     int at = r.first + t;
-    if (TRANSPOSED == 1u && HOW == CIRCULAR) at = c + a.before + (t - 1) * a.n;
-    if (TRANSPOSED == 1u && HOW == REFLECT) {
+    if (TRANSPOSED == 1u && HOW == WINDOW) {
+        at = r.first - t;
+        at = c + a.before - at * a.stride < a.kernel ? at : -1;
+    } else if (TRANSPOSED == 1u && HOW == CIRCULAR) {
+        at = c + a.before + (t - 1) * a.n;
+    } else if (TRANSPOSED == 1u && HOW == REFLECT) {
         at = c + a.before;
         if (t == 1) at = c > 0 ? a.before - c : -1;
         if (t == 2) at = c < a.n - 1 ? a.before + 2 * (a.n - 1) - c : -1;
+    } else {
+        at = t < r.count ? at : -1;
     }
-    return at;
+    return at >= 0 && at < (TRANSPOSED == 1u ? a.m : a.n) ? at : -1;
 }
 
 float weight_of(Axis a, int c, int at)
@@ -193,59 +226,62 @@ float weight_of(Axis a, int c, int at)
 // How many elements output o is the average of.
 int divisor(Axis a, int o, bool counts_padding)
 {
-    if (HOW == WINDOW && counts_padding) {
-        const int start = o * a.stride - a.before;
-        return min(start + a.kernel, a.n + a.before) - start;
-    }
-    return inputs(a, o).count;
+    if (HOW == ADAPTIVE) return part(o, a.n, a.m).count;
+    const int start = o * a.stride - a.before, end = min(start + a.kernel, a.n + a.before);
+    return counts_padding ? end - start : min(end, a.n) - max(start, 0);
 }
 
 void main()
 {
     const int planes = record.n[0];
     const ivec3 n = ivec3(record.n[1], record.n[2], record.n[3]), m = ivec3(record.n[4], record.n[5], record.n[6]);
-    const ivec3 kernel = ivec3(record.n[7], record.n[8], record.n[9]);
-    const ivec3 stride = ivec3(record.n[10], record.n[11], record.n[12]);
-    const ivec3 before = ivec3(record.n[13], record.n[14], record.n[15]);
-    const ivec3 given = ivec3(record.n[16], record.n[17], record.n[18]);
-    const bool counts_padding = record.n[19] != 0;
-    const int whole = record.n[20];
+    const ivec3 before = ivec3(record.n[7], record.n[8], record.n[9]);
+    const ivec3 given = ivec3(record.n[10], record.n[11], record.n[12]);
+    const bool counts_padding = record.n[13] != 0;
+    const int whole = record.n[14];
     Floats from = Floats(record.operand[0].address), to = Floats(record.operand[1].address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     const ivec3 size = TRANSPOSED == 1u ? n : m, extent = TRANSPOSED == 1u ? m : n;
     if (element >= uint(planes * size.x * size.y * size.z)) return;
-    const Axis Z = Axis(n.x, m.x, kernel.x, stride.x, before.x, scale_of(n.x, m.x, given.x));
-    const Axis Y = Axis(n.y, m.y, kernel.y, stride.y, before.y, scale_of(n.y, m.y, given.y));
-    const Axis X = Axis(n.z, m.z, kernel.z, stride.z, before.z, scale_of(n.z, m.z, given.z));
-    const uint line = quotient(element, uint(size.z)), slice = quotient(line, uint(size.y)),
-               plane = quotient(slice, uint(size.x));
+    const bool volumes = DIMS == 3u, planar = DIMS >= 2u;
+    const Axis Z = Axis(n.x, m.x, KERNEL_Z, STRIDE_Z, before.x, scale_of(n.x, m.x, given.x));
+    const Axis Y = Axis(n.y, m.y, KERNEL_Y, STRIDE_Y, before.y, scale_of(n.y, m.y, given.y));
+    const Axis X = Axis(n.z, m.z, KERNEL_X, STRIDE_X, before.z, scale_of(n.z, m.z, given.z));
+    const uint line = quotient(element, uint(size.z));
+    const uint slice = planar ? quotient(line, uint(size.y)) : line;
+    const uint plane = volumes ? quotient(slice, uint(size.x)) : slice;
     const int x = int(element) - int(line) * size.z, y = int(line) - int(slice) * size.y,
               z = int(slice) - int(plane) * size.x;
-    const Range in_z = others(Z, z), in_y = others(Y, y), in_x = others(X, x);
+    Range in_z = Range(0, 1), in_y = Range(0, 1);
+    if (volumes) in_z = others(Z, z);
+    if (planar) in_y = others(Y, y);
+    const Range in_x = others(X, x);
+    const int limit_z = volumes ? limit(Z, in_z) : 1, limit_y = planar ? limit(Y, in_y) : 1,
+              limit_x = limit(X, in_x);
     precise float sum = 0.0;
-    for (int k = 0; k < in_z.count; ++k) {
-        const int at_z = other(Z, in_z, z, k);
-        if (at_z < 0 || at_z >= extent.x) continue;
-        const float weight_z = weight_of(Z, z, at_z);
+    for (int k = 0; k < limit_z; ++k) {
+        const int at_z = volumes ? other(Z, in_z, z, k) : 0;
+        const float weight_z = volumes ? weight_of(Z, z, at_z) : 1.0;
+        const int count_z = volumes && AVERAGES && TRANSPOSED == 1u ? divisor(Z, at_z, counts_padding) : 1;
         precise float slice_sum = 0.0;
-        for (int j = 0; j < in_y.count; ++j) {
-            const int at_y = other(Y, in_y, y, j);
-            if (at_y < 0 || at_y >= extent.y) continue;
-            const float weight_y = weight_of(Y, y, at_y);
-            const uint row = ((plane * uint(extent.x) + uint(at_z)) * uint(extent.y) + uint(at_y)) * uint(extent.z);
+        for (int j = 0; j < limit_y; ++j) {
+            const int at_y = planar ? other(Y, in_y, y, j) : 0;
+            const float weight_y = planar ? weight_of(Y, y, at_y) : 1.0;
+            const int count_y = planar && AVERAGES && TRANSPOSED == 1u ? divisor(Y, at_y, counts_padding) : 1;
+            const uint row = ((plane * uint(extent.x) + uint(max(at_z, 0))) * uint(extent.y) +
+                              uint(max(at_y, 0))) * uint(extent.z);
             precise float line_sum = 0.0;
-            for (int i = 0; i < in_x.count; ++i) {
+            for (int i = 0; i < limit_x; ++i) {
                 const int at_x = other(X, in_x, x, i);
-                if (at_x < 0 || at_x >= extent.z) continue;
                 const float weight_x = weight_of(X, x, at_x);
-                if (TRANSPOSED == 1u && INTERPOLATES && (weight_x == 0.0 || weight_y == 0.0 || weight_z == 0.0))
-                    continue; // not of this input
-                precise float value = from.v[row + uint(at_x)];
+                bool inside = (at_x | at_y | at_z) >= 0;
+                if (TRANSPOSED == 1u && INTERPOLATES) // else not of this input
+                    inside = inside && weight_x != 0.0 && weight_y != 0.0 && weight_z != 0.0;
+                precise float value = inside ? from.v[row + uint(at_x)] : 0.0;
                 if (AVERAGES && TRANSPOSED == 1u) {
-                    const int count = whole != 0 ? whole
-                                                 : divisor(Z, at_z, counts_padding) * divisor(Y, at_y, counts_padding) *
-                                                       divisor(X, at_x, counts_padding);
-                    value = value / float(count);
+                    const int count = count_z * count_y * divisor(X, at_x, counts_padding);
+                    const float by = float(whole != 0 ? whole : max(count, 1));
+                    value = value / by;
                 }
                 precise float weighted = AVERAGES ? value : weight_x * value;
                 line_sum = line_sum + weighted;
@@ -257,10 +293,10 @@ void main()
         sum = sum + weighted;
     }
     if (AVERAGES && TRANSPOSED == 0u) {
-        const int count = whole != 0 ? whole
-                                     : divisor(Z, z, counts_padding) * divisor(Y, y, counts_padding) *
-                                           divisor(X, x, counts_padding);
-        sum = in_z.count * in_y.count * in_x.count > 0 ? sum / float(count) : 0.0;
+        const int count_z = volumes ? divisor(Z, z, counts_padding) : 1,
+                  count_y = planar ? divisor(Y, y, counts_padding) : 1;
+        const float by = float(whole != 0 ? whole : count_z * count_y * divisor(X, x, counts_padding));
+        sum = sum / by;
     }
     to.v[element] = sum;
 }

@@ -62,14 +62,17 @@ void lower(Lowering& l, const Node& node)
     const auto add = [&](const auto& v) { ints.insert(ints.end(), v.begin(), v.end()); };
     add(forward ? given : wanted);
     add(forward ? wanted : given);
-    add(three(a.integers("kernel"), 1));
-    add(three(a.integers("stride"), 1));
     for (const char* name : befores) ints.push_back(a.get<Dim>(name));
     add(three(a.integers("scales"), 0));
     ints.push_back(a.integer("counts_padding"));
     ints.push_back(a.integer("divisor"));
+    std::vector<std::uint32_t> constants{static_cast<std::uint32_t>(a.integer("how")), forward ? 0u : 1u,
+                                         static_cast<std::uint32_t>(n)};
+    for (const char* name : {"kernel", "stride"})
+        for (const std::int64_t v : three(a.integers(name), 1))
+            constants.push_back(static_cast<std::uint32_t>(v));
     l.launch({.kernel = "resample",
-              .constants = {static_cast<std::uint32_t>(a.integer("how")), forward ? 0u : 1u},
+              .constants = constants,
               .operands = {{from, Use::read}, {to, Use::write}},
               .ints = ints,
               .groups = ceil_div(planes * wanted[0] * wanted[1] * wanted[2], 64),
