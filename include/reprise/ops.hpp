@@ -19,4 +19,5 @@
 #include <reprise/ops/pooling.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
 #include <reprise/ops/updates.hpp>

@@ -1,4 +1,4 @@
-// argmax, and max over one dimension, which is made of it.
+// argmax and argmin, and max and min over one dimension, which are made of them.
 #include <cmath>
 #include <limits>
 
@@ -7,6 +7,7 @@
 #include <reprise/ops/losses.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -91,22 +92,57 @@ const Op argmax_op{.name = "argmax", .infer = infer, .lower = lower, .reference 
 
 } // namespace ops
 
-Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim)
+namespace {
+
+// The first of equal elements wins, and the first NaN before all.
+Tensor index_of(const char* op, const Tensor& x, std::int64_t dim, bool keepdim, bool least)
 {
-    return graph::apply1(ops::argmax_op, {x}, ops::reduction_attributes("argmax", x, {dim}, keepdim));
+    const graph::Attributes a = ops::reduction_attributes(op, x, {dim}, keepdim);
+    if (x.dtype() == boolean) ops::wrong_dtype(op, x.dtype(), "a dtype of numbers");
+    shape::require_at_least(op, ops::reduced_count(x.shape(), a.integers("dims")), 1, [&] {
+        return "The shape (" + to_string(x.shape()) + ") has no element to be the " +
+               (least ? "least" : "largest") + ": reduce over a size of at least 1.";
+    });
+    if (is_floating(x.dtype())) return graph::apply1(ops::argmax_op, {least ? -x : x}, a);
+    const Tensor index = topk(x, 1, {.dim = dim, .largest = !least}).second;
+    return keepdim ? index : squeeze(index, dim);
 }
 
 // The values are taken at the indices, so that the gradient goes there.
-std::pair<Tensor, Tensor> max(const Tensor& x, std::int64_t dim, bool keepdim)
+std::pair<Tensor, Tensor> extremum_of(const char* op, const Tensor& x, std::int64_t dim, bool keepdim,
+                                      bool least)
 {
-    const Tensor indices = argmax(x, dim, keepdim);
-    if (!is_floating(x.dtype())) return {amax(x, {dim}, keepdim), indices};
-    const std::size_t along = shape::normalize_dim("max", dim, x.shape().size());
+    const Tensor indices = index_of(op, x, dim, keepdim, least);
+    if (!is_floating(x.dtype())) return {least ? amin(x, {dim}, keepdim) : amax(x, {dim}, keepdim), indices};
+    if (x.dim() == 0) return {x, indices};
+    const std::size_t along = shape::normalize_dim(op, dim, x.shape().size());
     const Tensor rows = x.unsqueeze(-1).transpose(static_cast<std::int64_t>(along), -1);
     const Dim size = x.shape()[along], count = indices.numel();
     const Tensor taken = graph::apply1(ops::nll_op, {reshape(rows, {count, size}), reshape(indices, {count})},
                                        {{"ignore", std::int64_t{-1}}});
     return {reshape(-taken, indices.shape()), indices};
+}
+
+} // namespace
+
+Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim)
+{
+    return index_of("argmax", x, dim, keepdim, false);
+}
+Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim)
+{
+    return index_of("argmin", x, dim, keepdim, true);
+}
+Tensor argmax(const Tensor& x) { return index_of("argmax", reshape(x, {x.numel()}), 0, false, false); }
+Tensor argmin(const Tensor& x) { return index_of("argmin", reshape(x, {x.numel()}), 0, false, true); }
+
+std::pair<Tensor, Tensor> max(const Tensor& x, std::int64_t dim, bool keepdim)
+{
+    return extremum_of("max", x, dim, keepdim, false);
+}
+std::pair<Tensor, Tensor> min(const Tensor& x, std::int64_t dim, bool keepdim)
+{
+    return extremum_of("min", x, dim, keepdim, true);
 }
 
 } // namespace reprise

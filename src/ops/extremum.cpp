@@ -24,10 +24,6 @@ using graph::VjpArguments;
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     if (in[0].dtype == boolean) wrong_dtype(op.name, in[0].dtype, "a dtype of numbers");
-    shape::require_at_least(op.name, reduced_count(in[0].shape, a.integers("dims")), 1, [&] {
-        return "The shape (" + to_string(in[0].shape) + ") has no element to be the " +
-               (&op == &amin_op ? "least" : "largest") + ": reduce over sizes of at least 1.";
-    });
     return {{in[0].dtype, reduced_shape(op, in[0], a)}};
 }
 
@@ -67,6 +63,18 @@ void reference(const ReferenceArguments& a)
     for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), best[o]);
 }
 
+// Of nothing the ops give -infinity and infinity, which are no element.
+Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim)
+{
+    const Attributes a = reduction_attributes(op.name, x, dims, keepdim);
+    const Shape sizes = x.shape();
+    shape::require_at_least(op.name, reduced_count(sizes, a.integers("dims")), 1, [&] {
+        return "The shape (" + to_string(sizes) + ") has no element to be the " +
+               (&op == &amin_op ? "least" : "largest") + ": reduce over sizes of at least 1.";
+    });
+    return graph::apply1(op, {x}, a);
+}
+
 } // namespace
 
 const Op amax_op{
@@ -78,11 +86,11 @@ const Op amin_op{
 
 Tensor amax(const Tensor& x, const Dims& dims, bool keepdim)
 {
-    return graph::apply1(ops::amax_op, {x}, ops::reduction_attributes("amax", x, dims, keepdim));
+    return ops::extremum(ops::amax_op, x, dims, keepdim);
 }
 Tensor amin(const Tensor& x, const Dims& dims, bool keepdim)
 {
-    return graph::apply1(ops::amin_op, {x}, ops::reduction_attributes("amin", x, dims, keepdim));
+    return ops::extremum(ops::amin_op, x, dims, keepdim);
 }
 
 Tensor max(const Tensor& x) { return amax(x); }

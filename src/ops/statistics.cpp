@@ -23,35 +23,59 @@ Tensor root(const Tensor& x)
     return where(zero, ops::number_like(x, 0), sqrt(where(zero, ops::number_like(x, 1), x)));
 }
 
-} // namespace
-
-Tensor all(const Tensor& x, const Dims& dims, bool keepdim)
+// So that errors name the user's op.
+void check_dims(const char* op, const Tensor& x, const Dims& dims)
 {
-    return sum(~cast(x, boolean), dims, keepdim) == 0.0;
+    ops::reduction_attributes(op, x, dims, false);
 }
-Tensor any(const Tensor& x, const Dims& dims, bool keepdim)
-{
-    return sum(cast(x, boolean), dims, keepdim) != 0.0;
-}
-Tensor count_nonzero(const Tensor& x, const Dims& dims) { return sum(cast(x, boolean), dims); }
 
-// By the mean first, so that nothing cancels.
-std::pair<Tensor, Tensor> var_mean(const Tensor& x, const Dims& dims, const VarOptions& o)
+// The variance and the mean; by the mean first, so that nothing cancels.
+std::pair<Tensor, Tensor> variance(const char* op, const Tensor& x, const Dims& dims, const VarOptions& o)
 {
-    ops::require_floating("var", x.dtype());
-    const graph::Attributes a = ops::reduction_attributes("var", x, dims, true);
+    ops::require_floating(op, x.dtype());
+    const graph::Attributes a = ops::reduction_attributes(op, x, dims, true);
     const Tensor center = mean(x, a.integers("dims"), true);
     const Tensor squares = sum(square(x - center), a.integers("dims"), o.keepdim);
     const Tensor count = ops::size_like(squares, ops::reduced_count(x.shape(), a.integers("dims")));
     return {squares / maximum(count - static_cast<double>(o.correction), ops::number_like(squares, 0)),
             o.keepdim ? center : reshape(center, squares.shape())};
 }
-Tensor var(const Tensor& x, const Dims& dims, const VarOptions& o) { return var_mean(x, dims, o).first; }
-Tensor std(const Tensor& x, const Dims& dims, const VarOptions& o) { return root(var(x, dims, o)); }
+
+} // namespace
+
+Tensor all(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    check_dims("all", x, dims);
+    return sum(~cast(x, boolean), dims, keepdim) == 0.0;
+}
+Tensor any(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    check_dims("any", x, dims);
+    return sum(cast(x, boolean), dims, keepdim) != 0.0;
+}
+Tensor count_nonzero(const Tensor& x, const Dims& dims)
+{
+    check_dims("count_nonzero", x, dims);
+    return sum(cast(x, boolean), dims);
+}
+
+std::pair<Tensor, Tensor> var_mean(const Tensor& x, const Dims& dims, const VarOptions& o)
+{
+    return variance("var_mean", x, dims, o);
+}
+Tensor var(const Tensor& x, const Dims& dims, const VarOptions& o)
+{
+    return variance("var", x, dims, o).first;
+}
+Tensor std(const Tensor& x, const Dims& dims, const VarOptions& o)
+{
+    return root(variance("std", x, dims, o).first);
+}
 
 Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
 {
     ops::require_floating("norm", x.dtype());
+    check_dims("norm", x, dims);
     if (std::isnan(p)) detail::fail(ErrorKind::argument, "norm", "The order (p) is not a number.");
     if (p == 2) return root(sum(square(x), dims, keepdim));
     const Tensor size = abs(x);
@@ -67,27 +91,16 @@ Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
     return where(flat, zero, pow(where(flat, one, total), 1 / p));
 }
 
-// m + log(sum of exp(x - m)) with m the largest; where that is infinite it is the result.
+// m + log(sum of exp(x - m)) with m the largest; where that is infinite it is the result, as it is of nothing.
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim)
 {
     ops::require_floating("logsumexp", x.dtype());
     const graph::Attributes a = ops::reduction_attributes("logsumexp", x, dims, true);
-    const Tensor largest = amax(x, a.integers("dims"), true).detach();
+    const Tensor largest = graph::apply1(ops::amax_op, {x.detach()}, a);
     const Tensor shift = where(isinf(largest), ops::number_like(x, 0), largest);
     const Tensor sums = sum(exp(x - shift), a.integers("dims"), true);
     const Tensor out = log(sums) + shift;
     return keepdim ? out : reshape(out, shape::reduce("logsumexp", x.shape(), a.integers("dims"), false));
-}
-
-Tensor argmax(const Tensor& x) { return argmax(reshape(x, {x.numel()}), 0); }
-Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim) { return argmax(-x, dim, keepdim); }
-Tensor argmin(const Tensor& x) { return argmax(-x); }
-
-std::pair<Tensor, Tensor> min(const Tensor& x, std::int64_t dim, bool keepdim)
-{
-    if (!is_floating(x.dtype())) return {amin(x, {dim}, keepdim), argmin(x, dim, keepdim)};
-    const auto [largest, indices] = max(-x, dim, keepdim);
-    return {-largest, indices};
 }
 
 } // namespace reprise

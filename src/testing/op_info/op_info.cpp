@@ -17,6 +17,9 @@ const std::vector<OpInfo>& op_infos()
         add_elementwise(rows);
         add_activations(rows);
         add_indexing(rows);
+        add_sorting(rows);
+        add_random(rows);
+        add_rearranged(rows);
         add_more_losses(rows);
         add_creation(rows);
         add_views(rows);

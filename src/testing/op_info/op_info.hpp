@@ -74,6 +74,9 @@ const OpInfo& op_info(std::string_view name);
 void add_elementwise(std::vector<OpInfo>&);
 void add_activations(std::vector<OpInfo>&);
 void add_indexing(std::vector<OpInfo>&); // and orders of elements, and products by name
+void add_sorting(std::vector<OpInfo>&);
+void add_random(std::vector<OpInfo>&);
+void add_rearranged(std::vector<OpInfo>&); // shapes and numbers by further names
 void add_more_losses(std::vector<OpInfo>&);
 void add_creation(std::vector<OpInfo>&);
 void add_views(std::vector<OpInfo>&);

@@ -1,0 +1,301 @@
+// sort: the first elements of each line in order, with their places; what orders elements is made of it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
+
+#include "ops/full.hpp"
+#include "ops/launch_where.hpp"
+#include "ops/reduce.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+// Of shaders/sort.comp.
+constexpr std::int64_t short_line = 256, block = 64, fan = 4;
+constexpr std::int64_t longest = std::int64_t{1} << 31;
+
+// [outer, n, inner] around a dimension.
+struct Lines {
+    Dim outer = 1, inner = 1;
+    Lines(const Shape& sizes, std::int64_t dim)
+    {
+        for (std::size_t d = 0; d < sizes.size(); ++d)
+            if (d != static_cast<std::size_t>(dim))
+                (d < static_cast<std::size_t>(dim) ? outer : inner) *= sizes[d];
+    }
+};
+
+// -- sort: x -> values and indices (i32), `count` of each line --
+std::vector<TensorType> infer(const Op&, std::span<const TensorType> in, const Attributes& a)
+{
+    Shape sizes = in[0].shape;
+    sizes[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("count");
+    return {{in[0].dtype, sizes}, {i32, sizes}};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    if (!a.cotangents[0].defined()) return {{}};
+    const std::int64_t dim = a.node.attributes.integer("dim");
+    return {graph::apply1(sort_vjp_op, {a.cotangents[0], a.outputs[1]},
+                          {{"dim", dim}, {"size", a.inputs[0].shape()[static_cast<std::size_t>(dim)]}})};
+}
+
+// Runs of 64, then of 256, 1024, ...: as many merges as the size, or its bound, can need.
+void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, const Dim& count,
+                const std::vector<std::uint32_t>& constants)
+{
+    const View values = l.output(0), indices = l.output(1);
+    const Dim all = lines.outer * lines.inner;
+    const Shape lined{all, n};
+    View keys[] = {l.temporary(i32, lined), l.temporary(i32, lined)};
+    View places[] = {l.temporary(i32, lined), l.temporary(i32, lined)};
+    l.launch({.kernel = "sort_blocks",
+              .constants = constants,
+              .operands = {{x, Use::read}, {keys[0], Use::write}, {places[0], Use::write}},
+              .ints = {lines.outer, n, lines.inner, min(count, block)},
+              .groups = ceil_div(all * n, 64)});
+    Dim merges = 0;
+    std::size_t from = 0;
+    for (std::int64_t width = block; width < longest && !n.at_most(width); width *= fan, from = 1 - from) {
+        const Dim needed = is_at_least(n, width + 1), runs = ceil_div(n, width), most = min(count, width);
+        l.when(needed, [&] {
+            l.launch({.kernel = "sort_merge",
+                      .operands = {{keys[from], Use::read},
+                                   {places[from], Use::read},
+                                   {keys[1 - from], Use::write},
+                                   {places[1 - from], Use::write}},
+                      .ints = {all, n, width, runs, most, min(count, fan * width)},
+                      .groups = ceil_div(all * runs * most, 64)});
+        });
+        merges += needed;
+    }
+    l.launch({.kernel = "sort_finish",
+              .operands = {{x, Use::read},
+                           {places[0], Use::read},
+                           {places[1], Use::read},
+                           {values, Use::write},
+                           {indices, Use::write}},
+              .ints = {lines.outer, n, lines.inner, count, mod(merges, 2)},
+              .groups = ceil_div(all * count, 64)});
+}
+
+void lower(Lowering& l, const Node& node)
+{
+    const View x = l.contiguous(l.input(0));
+    if (x.dtype != i32) require_f32_kernel(node.op->name, x.dtype);
+    const std::int64_t dim = node.attributes.integer("dim");
+    const Lines lines(x.sizes(), dim);
+    const Dim n = x.sizes()[static_cast<std::size_t>(dim)], count = node.attributes.get<Dim>("count");
+    const std::vector<std::uint32_t> constants = {x.dtype == i32 ? 0u : 1u,
+                                                  node.attributes.integer("descending") != 0 ? 1u : 0u};
+    const Dim is_long = is_at_least(n, short_line + 1);
+    const auto of_short = [&] {
+        l.launch({.kernel = "sort_short",
+                  .constants = constants,
+                  .operands = {{x, Use::read}, {l.output(0), Use::write}, {l.output(1), Use::write}},
+                  .ints = {lines.outer, n, lines.inner, count},
+                  .groups = ceil_div(lines.outer * n * lines.inner, 64)});
+    };
+    if (n.at_most(short_line)) return of_short();
+    if (is_long == Dim(1)) return lower_long(l, x, lines, n, count, constants);
+    l.when(1 - is_long, of_short);
+    l.when(is_long, [&] { lower_long(l, x, lines, n, count, constants); });
+}
+
+template <class Before>
+void order_lines(const ReferenceArguments& a, const Before& before) // (offset, offset) in x
+{
+    const HostTensor &x = a.inputs[0], &values = a.outputs[0], &indices = a.outputs[1];
+    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
+    const std::int64_t n = x.sizes[dim], count = a.dims[0];
+    std::int64_t inner = 1;
+    for (std::size_t d = dim + 1; d < x.sizes.size(); ++d) inner *= x.sizes[d];
+    if (values.count() == 0) return;
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    for (std::int64_t line = 0; line < x.count() / n; ++line) {
+        const std::int64_t o = line / inner, k = line % inner;
+        const auto offset = [&](std::int64_t e) { return x.offset((o * n + e) * inner + k); };
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::int64_t p, std::int64_t q) { return before(offset(p), offset(q)); });
+        for (std::int64_t e = 0; e < count; ++e) {
+            const std::int64_t to = (o * count + e) * inner + k, from = order[static_cast<std::size_t>(e)];
+            values.copy(values.offset(to), x, offset(from));
+            indices.set_whole(indices.offset(to), from);
+        }
+    }
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor& x = a.inputs[0];
+    const bool descending = a.attributes.integer("descending") != 0;
+    if (!is_floating(x.dtype))
+        return order_lines(a, [&](std::int64_t p, std::int64_t q) {
+            const std::int64_t v = x.get_whole(p), w = x.get_whole(q);
+            return descending ? v > w : v < w;
+        });
+    order_lines(a, [&](std::int64_t p, std::int64_t q) {
+        const double v = x.get(descending ? q : p), w = x.get(descending ? p : q);
+        return v < w || (std::isnan(w) && !std::isnan(v));
+    });
+}
+
+// -- sort_vjp: dy and indices, each at most once in its line -> dx with `size` elements in a line; linear in dy --
+std::vector<TensorType> infer_vjp(const Op&, std::span<const TensorType> in, const Attributes& a)
+{
+    TensorType t = in[0];
+    t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("size");
+    return {t};
+}
+
+std::vector<Tensor> vjp_vjp(const VjpArguments& a)
+{
+    return {gather(a.cotangents[0], a.node.attributes.integer("dim"), a.inputs[1]), {}};
+}
+
+void lower_vjp(Lowering& l, const Node& node)
+{
+    const View dy = l.contiguous(l.input(0)), indices = l.contiguous(l.input(1)), to = l.output();
+    require_f32_kernel(node.op->name, dy.dtype);
+    const std::int64_t dim = node.attributes.integer("dim");
+    const Lines lines(to.sizes(), dim);
+    const Dim n = to.sizes()[static_cast<std::size_t>(dim)],
+              count = dy.sizes()[static_cast<std::size_t>(dim)];
+    if (count != n) launch_full(l, to, Scalar(0));
+    l.launch(
+        {.kernel = "sort_put",
+         .operands = {{dy, Use::read}, {indices, Use::read}, {to, count == n ? Use::write : Use::update}},
+         .ints = {lines.outer, n, lines.inner, count},
+         .groups = ceil_div(lines.outer * count * lines.inner, 64)});
+}
+
+void reference_vjp(const ReferenceArguments& a)
+{
+    const HostTensor &dy = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
+    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
+    std::int64_t inner = 1;
+    for (std::size_t d = dim + 1; d < to.sizes.size(); ++d) inner *= to.sizes[d];
+    const std::int64_t n = to.sizes[dim], count = dy.sizes[dim];
+    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, 0);
+    for (std::int64_t i = 0; i < dy.count(); ++i) {
+        const std::int64_t at = indices.get_whole(indices.offset(i));
+        to.put((i / inner / count * n + at) * inner + i % inner, dy.at(i));
+    }
+}
+
+// What orders all that a dtype holds: kernels sort words.
+DType sorted_as(DType dtype)
+{
+    if (dtype == f16 || dtype == bf16) return f32;
+    return dtype == boolean || (is_integer(dtype) && size_of(dtype) < 4) ? i32 : dtype;
+}
+
+// Of a tensor without dimensions the one element is a line.
+std::pair<Tensor, Tensor> ordered(const char* op, const Tensor& x, std::int64_t dim, bool descending,
+                                  const Dim* count)
+{
+    const Shape sizes = x.shape();
+    const std::size_t d = shape::normalize_dim(op, dim, std::max<std::size_t>(sizes.size(), 1));
+    const Tensor lines = sizes.empty() ? reshape(x, {1}) : x;
+    const Dim size = lines.shape()[d], wanted = count ? *count : size;
+    const auto sentence = [&] {
+        return "So many elements (" + wanted.text() + ") are not in dimension (" + std::to_string(d) +
+               ") of the shape (" + to_string(sizes) + ").";
+    };
+    shape::require_at_least(op, wanted, 0, sentence);
+    shape::require_at_least(op, size, wanted, sentence);
+    const auto out = graph::apply(
+        sort_op, {cast(lines, sorted_as(x.dtype()))},
+        {{"dim", static_cast<std::int64_t>(d)}, {"descending", std::int64_t{descending}}, {"count", wanted}});
+    const Tensor values = cast(out[0], x.dtype());
+    if (!sizes.empty() || wanted != Dim(1)) return {values, out[1]};
+    return {reshape(values, {}), reshape(out[1], {})};
+}
+
+// The last of the first k.
+std::pair<Tensor, Tensor> kth(const char* op, const Tensor& x, const Dim& k, std::int64_t dim, bool keepdim)
+{
+    shape::require_at_least(op, k, 1, [&] {
+        return "Elements are counted from 1: there is no element (" + k.text() + ") of the shape (" +
+               to_string(x.shape()) + ") in order.";
+    });
+    const auto [values, indices] = ordered(op, x, dim, false, &k);
+    if (x.dim() == 0) return {values, indices};
+    const auto last = [&](const Tensor& t) {
+        const Tensor one = narrow(t, dim, k - 1, 1);
+        return keepdim ? one : squeeze(one, dim);
+    };
+    return {last(values), last(indices)};
+}
+
+} // namespace
+
+const Op sort_op{.name = "sort", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op sort_vjp_op{
+    .name = "sort_vjp", .infer = infer_vjp, .vjp = vjp_vjp, .lower = lower_vjp, .reference = reference_vjp};
+
+} // namespace ops
+
+std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim, bool descending)
+{
+    return ops::ordered("sort", x, dim, descending, nullptr);
+}
+Tensor argsort(const Tensor& x, std::int64_t dim, bool descending)
+{
+    return ops::ordered("argsort", x, dim, descending, nullptr).second;
+}
+std::pair<Tensor, Tensor> topk(const Tensor& x, const Dim& k, const TopkOptions& o)
+{
+    return ops::ordered("topk", x, o.dim, o.largest, &k);
+}
+std::pair<Tensor, Tensor> kthvalue(const Tensor& x, const Dim& k, std::int64_t dim, bool keepdim)
+{
+    return ops::kth("kthvalue", x, k, dim, keepdim);
+}
+
+std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim)
+{
+    constexpr const char* op = "median";
+    const std::size_t d = shape::normalize_dim(op, dim, std::max<std::size_t>(x.shape().size(), 1));
+    if (x.dim() == 0) return ops::kth(op, x, 1, dim, keepdim);
+    const Dim size = x.shape()[d];
+    shape::require_at_least(op, size, 1, [&] {
+        return "The shape (" + to_string(x.shape()) +
+               ") has no element to be in the middle: take a dimension of at least 1.";
+    });
+    const auto [values, indices] = ops::kth(op, x, floor_div(size + 1, 2), dim, true);
+    const auto shaped = [&](const Tensor& t) { return keepdim ? t : squeeze(t, dim); };
+    if (!is_floating(x.dtype())) return {shaped(values), shaped(indices)};
+    const Dim one = 1;
+    const Tensor highest = ops::ordered(op, x, dim, true, &one).second;
+    const Tensor index = where(isnan(gather(x.detach(), dim, highest)), highest, indices);
+    return {shaped(gather(x, dim, index)), shaped(index)};
+}
+
+Tensor median(const Tensor& x)
+{
+    if (x.numel() == Dim(0)) return ops::number_like(x, std::numeric_limits<double>::quiet_NaN());
+    return median(reshape(x, {x.numel()}), 0).first;
+}
+
+} // namespace reprise
