@@ -2,9 +2,10 @@
 // Random numbers; ops/philox.inc says which.
 //
 //   operands   output
-//   ints       count, seed low and high, ordinal low and high
+//   ints       count, seed low and high, ordinal low and high; of integers then the least one (as a word), and how
+//              many there are
 //   groups     ceil(count / 256)
-// variants: random_uniform: ; random_normal: -DNORMAL
+// variants: random_uniform: ; random_normal: -DNORMAL ; random_integers: -DINTEGERS
 #define OPERANDS 1
 #define FLOATS 0
 #extension GL_GOOGLE_include_directive : require
@@ -15,18 +16,29 @@
 
 layout(local_size_x = 64) in;
 
+#ifndef INTEGERS
 layout(constant_id = 0) const uint DTYPE = 0;
+#endif
 
 void main()
 {
     const uint count = uint(record.n[0]);
     const uint seed_low = uint(record.n[1]), seed_high = uint(record.n[2]);
     const uint ordinal_low = uint(record.n[3]), ordinal_high = uint(record.n[4]);
+#ifdef INTEGERS
+    const uint low = uint(record.n[5]), values = uint(record.n[6]);
+#endif
     const Operand to = record.operand[0];
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;
     const rp_words w = rp_random(group, ordinal_low, ordinal_high, seed_low, seed_high);
+#ifdef INTEGERS
+    const uvec4 v = low + uvec4(rp_umulhi(w.x, values), rp_umulhi(w.y, values), rp_umulhi(w.z, values),
+                                rp_umulhi(w.w, values));
+    Words words = Words(to.address);
+    for (uint i = 0u; i < min(4u, count - 4u * group); ++i) words.v[4u * group + i] = v[i];
+#else
 #ifdef NORMAL
     const vec4 v = vec4(rp_normal_first(w.x, w.y), rp_normal_second(w.x, w.y), rp_normal_first(w.z, w.w),
                         rp_normal_second(w.z, w.w));
@@ -34,4 +46,5 @@ void main()
     const vec4 v = vec4(rp_uniform(w.x), rp_uniform(w.y), rp_uniform(w.z), rp_uniform(w.w));
 #endif
     store4_bits(to.address, DTYPE, group, bits_of(v, DTYPE));
+#endif
 }

@@ -4,12 +4,30 @@
 
 namespace reprise::nn {
 
-Dropout::Dropout(double p) : p_(p)
+namespace {
+
+double checked(const char* module, double p)
 {
     if (!(p >= 0 && p <= 1))
-        detail::fail(ErrorKind::argument, "Dropout", "The probability (", p, ") must be from 0 to 1.");
+        detail::fail(ErrorKind::argument, module, "The probability (", p, ") must be from 0 to 1.");
+    return p;
 }
 
+} // namespace
+
+Dropout::Dropout(double p) : p_(checked("Dropout", p)) {}
 Tensor Dropout::forward(Tensor x) { return dropout(x, p_, is_training()); }
+
+Dropout1d::Dropout1d(double p) : p_(checked("Dropout1d", p)) {}
+Tensor Dropout1d::forward(Tensor x) { return dropout1d(x, p_, is_training()); }
+
+Dropout2d::Dropout2d(double p) : p_(checked("Dropout2d", p)) {}
+Tensor Dropout2d::forward(Tensor x) { return dropout2d(x, p_, is_training()); }
+
+Dropout3d::Dropout3d(double p) : p_(checked("Dropout3d", p)) {}
+Tensor Dropout3d::forward(Tensor x) { return dropout3d(x, p_, is_training()); }
+
+AlphaDropout::AlphaDropout(double p) : p_(checked("AlphaDropout", p)) {}
+Tensor AlphaDropout::forward(Tensor x) { return alpha_dropout(x, p_, is_training()); }
 
 } // namespace reprise::nn

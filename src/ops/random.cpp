@@ -1,10 +1,11 @@
-// The generator, random_uniform and random_normal.
+// The generator; random_uniform, random_normal and random_integers.
 #include "ops/random.hpp"
 
 #include <mutex>
 
 #include <reprise/ops/creation.hpp>
 
+#include "ops/full.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -79,7 +80,53 @@ void reference_normal(const ReferenceArguments& a)
     }
 }
 
-Tensor draw(const Op& op, const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, DType dtype)
+// -- random_integers: from `low` on, so many different ones --
+std::vector<TensorType> infer_integers(const Op&, std::span<const TensorType>, const Attributes& a)
+{
+    return {{i32, a.get<Shape>("shape")}};
+}
+
+void lower_integers(Lowering& l, const Node& n)
+{
+    const View to = l.output();
+    const Dim count = shape::element_count(to.sizes());
+    std::vector<Dim> ints = random_ints(n.attributes);
+    ints.insert(ints.begin(), count);
+    ints.emplace_back(static_cast<std::int64_t>(low_word(n.attributes.integer("low"))));
+    ints.emplace_back(n.attributes.integer("count"));
+    l.launch({.kernel = n.op->name,
+              .operands = {{to, Use::write}},
+              .ints = std::move(ints),
+              .groups = ceil_div(count, 256),
+              .words = true});
+}
+
+void reference_integers(const ReferenceArguments& a)
+{
+    const HostTensor& out = a.outputs[0];
+    const RandomWords words(a);
+    const auto range = static_cast<std::uint64_t>(a.attributes.integer("count"));
+    for (std::int64_t i = 0, count = out.count(); i < count; ++i) {
+        const native::rp_words w = words(i / 4);
+        const native::uint word[] = {w.x, w.y, w.z, w.w};
+        out.set_whole(out.offset(i),
+                      a.attributes.integer("low") + static_cast<std::int64_t>(word[i % 4] * range >> 32));
+    }
+}
+
+Tensor drawn(const char* name, const Op& op, const Shape& shape, const TensorOptions& options)
+{
+    require_sizes(name, shape);
+    require_floating(name, options.dtype);
+    Tensor t = draw(op, evaluator_for(options), shape, options.dtype);
+    if (options.requires_grad) t.requires_grad_();
+    return t;
+}
+
+} // namespace
+
+Tensor draw(const Op& op, const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, DType dtype,
+            std::int64_t low, std::int64_t count)
 {
     const RandomState r = next_random();
     return graph::create(op, evaluator,
@@ -87,17 +134,15 @@ Tensor draw(const Op& op, const std::shared_ptr<graph::Evaluator>& evaluator, co
                           {"seed_high", r.seed_high},
                           {"ordinal", r.ordinal},
                           {"shape", shape},
-                          {"dtype", dtype}});
+                          {"dtype", dtype},
+                          {"low", low},
+                          {"count", count}});
 }
 
-Tensor draw(const Op& op, const Shape& shape, const TensorOptions& options)
+Tensor uniform_beside(const Tensor& t, const Shape& shape)
 {
-    Tensor t = draw(op, evaluator_for(options), shape, options.dtype);
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    return draw(random_uniform_op, evaluator_of(t), shape, f32);
 }
-
-} // namespace
 
 GeneratorState take_ordinals(std::uint64_t count)
 {
@@ -143,6 +188,10 @@ const Op random_uniform_op{
     .name = "random_uniform", .infer = infer, .lower = lower, .reference = reference_uniform, .narrow = true};
 const Op random_normal_op{
     .name = "random_normal", .infer = infer, .lower = lower, .reference = reference_normal, .narrow = true};
+const Op random_integers_op{.name = "random_integers",
+                            .infer = infer_integers,
+                            .lower = lower_integers,
+                            .reference = reference_integers};
 
 } // namespace ops
 
@@ -162,18 +211,20 @@ void set_generator_state(const GeneratorState& state)
 
 Tensor rand(const Shape& shape, const TensorOptions& options)
 {
-    return ops::draw(ops::random_uniform_op, shape, options);
+    return ops::drawn("rand", ops::random_uniform_op, shape, options);
 }
 Tensor randn(const Shape& shape, const TensorOptions& options)
 {
-    return ops::draw(ops::random_normal_op, shape, options);
+    return ops::drawn("randn", ops::random_normal_op, shape, options);
 }
 Tensor rand_like(const Tensor& t)
 {
+    ops::require_floating("rand_like", t.dtype());
     return ops::draw(ops::random_uniform_op, ops::evaluator_of(t), t.shape(), t.dtype());
 }
 Tensor randn_like(const Tensor& t)
 {
+    ops::require_floating("randn_like", t.dtype());
     return ops::draw(ops::random_normal_op, ops::evaluator_of(t), t.shape(), t.dtype());
 }
 

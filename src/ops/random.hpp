@@ -28,6 +28,12 @@ void give_back_ordinals(const GeneratorState& first, std::uint64_t count);
 // What one random op draws from: of the program that is being recorded, else of the generator.  Goes into the
 // attributes seed_low, seed_high and ordinal, in this order and before any other size.
 graph::RandomState next_random();
+// Numbers in [0, 1) beside t, f32.
+Tensor uniform_beside(const Tensor& t, const Shape&);
+// Draws with this op; the attributes follow those of the random state.
+Tensor draw(const graph::Op&, const std::shared_ptr<graph::Evaluator>&, const Shape&, DType,
+            std::int64_t low = 0, std::int64_t count = 0);
+
 // As the ints of a launch: seed and ordinal, low word first.
 std::vector<Dim> random_ints(const graph::Attributes&);
 

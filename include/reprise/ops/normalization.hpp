@@ -9,6 +9,13 @@ namespace reprise {
 
 // Drops with probability p and scales the rest by 1 / (1 - p); the mask is a function of a counter, not kept.
 Tensor dropout(const Tensor&, double p = 0.5, bool training = true);
+// The same for whole channels: [N, C, L] or [C, L]; [N, C, H, W] or [N, C, L]; [N, C, D, H, W] or [C, D, H,
+// W].
+Tensor dropout1d(const Tensor&, double p = 0.5, bool training = true);
+Tensor dropout2d(const Tensor&, double p = 0.5, bool training = true);
+Tensor dropout3d(const Tensor&, double p = 0.5, bool training = true);
+// Drops to selu's lower limit, and scales and shifts so that mean 0 and variance 1 stay.
+Tensor alpha_dropout(const Tensor&, double p = 0.5, bool training = true);
 struct BatchNormOptions {
     bool training = true;
     double momentum = 0.1;
