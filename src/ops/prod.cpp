@@ -1,8 +1,11 @@
 // prod: the product over some dimensions.
+#include <algorithm>
+
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/linear_scan.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -22,20 +25,33 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
     return {{in[0].dtype, reduced_shape(op, in[0], a)}};
 }
 
-// The product of the others: y / x, or where one factor alone is 0, for that one the product of the rest.  (The
-// gradient of this is right where no factor is 0.)
+// The product of the elements before each one times that of those behind it: nothing is divided, so that
+// zeros are like other numbers, in gradients of any order.
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const Tensor& x = a.inputs[0];
+    const Shape& sizes = x.shape();
     const std::vector<std::int64_t>& dims = a.node.attributes.integers("dims");
-    const Shape kept = kept_shape(x.shape(), a.node.attributes);
-    const Tensor is_zero = x == 0.0, none = number_like(x, 0);
-    const Tensor zeros = sum(is_zero, dims, true);
-    const Tensor rest = where(is_zero, number_like(x, 1), x);
-    const Tensor of_rest = prod(rest, dims, true);
-    const Tensor others = where(logical_and(is_zero, zeros == 1.0), expand(of_rest, x.shape()),
-                                where(zeros == 0.0, of_rest / rest, none));
-    return {reshape(a.cotangents[0], kept) * others};
+    std::vector<std::int64_t> order, back(sizes.size()); // the reduced dimensions to the end
+    Shape lined, permuted;
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+        if (std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) == dims.end()) {
+            order.push_back(static_cast<std::int64_t>(d));
+            lined.push_back(sizes[d]);
+        }
+    order.insert(order.end(), dims.begin(), dims.end());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        permuted.push_back(sizes[static_cast<std::size_t>(order[i])]);
+        back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+    }
+    lined.push_back(reduced_count(sizes, dims));
+    const Tensor lines = reshape(permute(x, order), lined);
+    const Tensor before = cumprod(before_each(lines, -1, 1), -1),
+                 behind = flip(cumprod(flip(behind_each(lines, -1, 1), {-1}), -1), {-1});
+    lined.back() = 1;
+    const Tensor dy =
+        reshape(a.cotangents[0], lined); // kept dimensions are ones or absent: the same elements
+    return {permute(reshape(dy * (before * behind), permuted), back)};
 }
 
 void reference(const ReferenceArguments& a)

@@ -1,4 +1,5 @@
 // cumsum and cumprod: the sum and the product of all elements up to each one along a dimension.
+#include <algorithm>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -6,6 +7,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/linear_scan.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
@@ -38,20 +40,13 @@ std::vector<Tensor> vjp_cumsum(const VjpArguments& a)
     return {sum_from(a.cotangents[0], a.node.attributes.integer("dim"))};
 }
 
-// Element i takes part in the products from i on.  Before the first 0 of a line those are y / x_i; for the 0
-// itself they are the products without it; behind it all are 0.  (The gradient of this is right where no element
-// is 0.)
+// Element i takes part in the products from i on: the product before it, times a sum of products behind it,
+// which is a linear recurrence.  Nothing is divided, so zeros are like other numbers.
 std::vector<Tensor> vjp_cumprod(const VjpArguments& a)
 {
-    const Tensor &x = a.inputs[0], &y = a.outputs[0], &dy = a.cotangents[0];
     const std::int64_t dim = a.node.attributes.integer("dim");
-    const Tensor one = number_like(x, 1), none = number_like(x, 0), is_zero = x == 0.0;
-    const Tensor zeros = cumsum(cast(is_zero, i32), dim);
-    const Tensor first = logical_and(is_zero, zeros == 1.0);
-    const Tensor before = sum_from(dy * y, dim) / where(is_zero, one, x);
-    const Tensor without = cumprod(where(first, one, x), dim);
-    const Tensor at_first = sum_from(where(zeros == 0.0, none, dy * without), dim);
-    return {where(zeros == 0.0, before, where(first, at_first, none))};
+    return {before_each(a.outputs[0], dim, 1) *
+            linear_scan_back(behind_each(a.inputs[0], dim, 0), a.cotangents[0], dim)};
 }
 
 void lower(Lowering& l, const Node& n)
@@ -113,8 +108,11 @@ void reference(const ReferenceArguments& a)
 
 Tensor along(const Op& op, const Tensor& x, std::int64_t dim)
 {
-    const std::size_t d = shape::normalize_dim(op.name, dim, x.shape().size());
-    return graph::apply1(op, {widened_to_i32(x)}, {{"dim", static_cast<std::int64_t>(d)}});
+    const std::size_t rank = x.shape().size(),
+                      d = shape::normalize_dim(op.name, dim, std::max<std::size_t>(rank, 1));
+    const Tensor lines = rank == 0 ? reshape(x, {1}) : x;
+    const Tensor y = graph::apply1(op, {widened_to_i32(lines)}, {{"dim", static_cast<std::int64_t>(d)}});
+    return rank == 0 ? reshape(y, {}) : y;
 }
 
 } // namespace

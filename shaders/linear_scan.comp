@@ -1,0 +1,83 @@
+// y[e] = a[e] * y[e - 1] + b[e], the one before the first being 0, along one dimension whose neighbours are
+// merged: [outer, n, inner].  An invocation goes through a block of 256 elements of one line.
+//
+//   linear_scan_totals   of each block alone: its last y, and the product of its a.
+//                        operands  a, b, totals [outer][blocks][inner][2]
+//                        ints      outer, n, inner, blocks;  groups ceil(outer * blocks * inner / 64)
+//   linear_scan_carry    replaces each last y by the one before the block.
+//                        operands  totals;  ints as above;  groups ceil(outer * inner / 64)
+//   linear_scan          operands  a, b, totals (not read where there is one block), y
+//                        ints and groups as for linear_scan_totals
+// a, b and y are contiguous.
+// variants: linear_scan: ; linear_scan_totals: -DTOTALS ; linear_scan_carry: -DCARRY
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#if defined(CARRY)
+#define OPERANDS 1
+#elif defined(TOTALS)
+#define OPERANDS 3
+#else
+#define OPERANDS 4
+#endif
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/index.glsl"
+layout(local_size_x = 64) in;
+const uint BLOCK = 256u;
+
+precise float next(float a, float y, float b)
+{
+    precise float product = a * y;
+    return product + b;
+}
+
+void main()
+{
+    const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]),
+               blocks = uint(record.n[3]);
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
+    float value = 0.0;
+#ifdef CARRY
+    Floats totals = Floats(record.operand[0].address);
+    if (invocation >= outer * inner)
+        return;
+    const uint o = quotient(invocation, inner), k = invocation - o * inner;
+    for (uint b = 0u; b < blocks; ++b) {
+        const uint at = ((o * blocks + b) * inner + k) * 2u;
+        const float of_block = totals.v[at], product = totals.v[at + 1u];
+        totals.v[at] = value;
+        value = next(product, value, of_block);
+    }
+#else
+    Floats factors = Floats(record.operand[0].address), terms = Floats(record.operand[1].address);
+    Floats totals = Floats(record.operand[2].address);
+#ifndef TOTALS
+    Floats y = Floats(record.operand[3].address);
+#endif
+    if (invocation >= outer * blocks * inner)
+        return;
+    const uint row = quotient(invocation, inner), k = invocation - row * inner;
+    const uint o = quotient(row, blocks), b = row - o * blocks;
+    const uint first = b * BLOCK, end = min(first + BLOCK, n);
+#ifdef TOTALS
+    precise float product = 1.0;
+#else
+    if (blocks > 1u)
+        value = totals.v[invocation * 2u];
+#endif
+    for (uint e = first; e < end; ++e) {
+        const uint at = (o * n + e) * inner + k;
+        const float a = factors.v[at];
+        value = next(a, value, terms.v[at]);
+#ifdef TOTALS
+        product = product * a;
+#else
+        y.v[at] = value;
+#endif
+    }
+#ifdef TOTALS
+    totals.v[invocation * 2u] = value;
+    totals.v[invocation * 2u + 1u] = product;
+#endif
+#endif
+}

@@ -1,0 +1,107 @@
+// linear_scan: y[e] = a[e] y[e - 1] + b[e] along a dimension.  Its gradient is a linear_scan from the end,
+// so that gradients of products exist to any order, with zeros among the factors too.
+#include "ops/linear_scan.hpp"
+
+#include <reprise/ops/shapes.hpp>
+
+#include "ops/lowering.hpp"
+#include "ops/reduce.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise::ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+
+constexpr std::int64_t block = 256; // of shaders/linear_scan.comp
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    require_floating(op.name, in[0].dtype);
+    return {in[0]};
+}
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    const std::int64_t dim = a.node.attributes.integer("dim");
+    const Tensor db = linear_scan_back(behind_each(a.inputs[0], dim, 0), a.cotangents[0], dim);
+    if (!a.wanted[0]) return {{}, db};
+    return {db * before_each(a.outputs[0], dim, 0), db};
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const View a = l.contiguous(l.input(0)), b = l.contiguous(l.input(1)), y = l.output();
+    require_f32_kernel(n.op->name, y.dtype);
+    const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
+    Dim outer = 1, inner = 1;
+    const Dim length = y.sizes()[dim];
+    for (std::size_t d = 0; d < y.sizes().size(); ++d)
+        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
+    const Dim blocks = max(ceil_div(length, block), 1);
+    const std::vector<Dim> ints = {outer, length, inner, blocks};
+    const bool one = length.at_most(block);
+    const View totals = l.temporary(f32, {one ? Dim(1) : outer * blocks * inner * 2});
+    if (!one)
+        l.when(floor_div(min(blocks, 2), 2), [&] {
+            l.launch({.kernel = "linear_scan_totals",
+                      .operands = {{a, Use::read}, {b, Use::read}, {totals, Use::write}},
+                      .ints = ints,
+                      .groups = ceil_div(outer * blocks * inner, 64)});
+            l.launch({.kernel = "linear_scan_carry",
+                      .operands = {{totals, Use::update}},
+                      .ints = ints,
+                      .groups = ceil_div(outer * inner, 64)});
+        });
+    l.launch({.kernel = "linear_scan",
+              .operands = {{a, Use::read}, {b, Use::read}, {totals, Use::read}, {y, Use::write}},
+              .ints = ints,
+              .groups = ceil_div(outer * blocks * inner, 64)});
+}
+
+void reference(const ReferenceArguments& args)
+{
+    const HostTensor &a = args.inputs[0], &b = args.inputs[1], &y = args.outputs[0];
+    const auto dim = static_cast<std::size_t>(args.attributes.integer("dim"));
+    std::int64_t inner = 1;
+    for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
+    const std::int64_t n = y.sizes[dim], count = y.count();
+    for (std::int64_t line = 0; n > 0 && line < count / n; ++line) {
+        double value = 0;
+        for (std::int64_t e = 0; e < n; ++e) {
+            const std::int64_t i = (line / inner * n + e) * inner + line % inner;
+            value = a.at(i) * value + b.at(i);
+            y.put(i, value);
+        }
+    }
+}
+
+// Padded on one side and cut on the other.
+Tensor shifted(const Tensor& x, std::int64_t dim, std::int64_t before, double value)
+{
+    const std::size_t d = shape::normalize_dim("linear_scan", dim, x.shape().size());
+    std::vector<Dim> amounts(2 * (x.shape().size() - d), 0);
+    amounts[amounts.size() - 2] = before;
+    amounts.back() = 1 - before;
+    return narrow(pad(x, amounts, value), dim, 1 - before, x.shape()[d]);
+}
+
+} // namespace
+
+Tensor linear_scan_back(const Tensor& a, const Tensor& b, std::int64_t dim)
+{
+    return flip(graph::apply1(linear_scan_op, {flip(a, {dim}), flip(b, {dim})}, {{"dim", dim}}), {dim});
+}
+Tensor before_each(const Tensor& x, std::int64_t dim, double value) { return shifted(x, dim, 1, value); }
+Tensor behind_each(const Tensor& x, std::int64_t dim, double value) { return shifted(x, dim, 0, value); }
+
+const Op linear_scan_op{
+    .name = "linear_scan", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+
+} // namespace reprise::ops
