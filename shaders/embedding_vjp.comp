@@ -12,7 +12,7 @@
 //          strides of dy (row, column); groups: ceil(rows * ceil(D / 4) / 64)
 //   TEXELS D and the row stride are multiples of 4, the column stride is 1
 // variants: embedding_vjp: ; embedding_vjp_texel: -DTEXELS ; embedding_vjp_link: -DLINK
-// variants: embedding_vjp_join: -DJOIN
+// variants: embedding_vjp_join: -DJOIN ; embedding_vjp_i32: -DINTEGER
 #if defined(LINK)
 #define OPERANDS 3
 #elif defined(JOIN)
@@ -91,7 +91,14 @@ void main()
     if (quad >= rows * quads)
         return;
     const uint row = quotient(quad, quads), column = (quad - row * quads) * 4u;
-    precise vec4 sum = vec4(0.0);
+#ifdef INTEGER
+#define VECTOR4 ivec4
+#define Elements Ints
+#else
+#define VECTOR4 vec4
+#define Elements Floats
+#endif
+    precise VECTOR4 sum = VECTOR4(0);
     const int last = tails.v[row];
     int i = last;
     if (last >= 0) {
@@ -100,16 +107,16 @@ void main()
 #ifdef TEXELS
             sum += texelFetch(slab, int(dy.texel + uint(i) * uint(row_stride / 4) + column / 4u));
 #else
-            Floats from = Floats(dy.address);
+            Elements from = Elements(dy.address);
             const ivec4 at = i * row_stride + ivec4(min(uvec4(0u, 1u, 2u, 3u) + column, length - 1u)) * column_stride;
-            sum += vec4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]);
+            sum += VECTOR4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]);
 #endif
         } while (i != last);
     }
 #ifdef TEXELS
     slab_window[WINDOW_OF(dw.texel)].v[IN_WINDOW(dw.texel) + quad] = sum;
 #else
-    Floats to = Floats(dw.address);
+    Elements to = Elements(dw.address);
     for (uint c = column; c < min(column + 4u, length); ++c) to.v[row * length + c] = sum[c - column];
 #endif
 }

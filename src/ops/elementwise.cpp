@@ -246,6 +246,12 @@ DType common_dtype(const Row& row, const std::vector<Tensor>& in)
     return any && category_of(without) <= category_of(with_dims) ? with_dims : promoted(with_dims, without);
 }
 
+// As in PyTorch, where 1 - mask is taken for a mistake.
+bool refuses_bool(const Row& row)
+{
+    return std::string_view(row.name) == "sub" || row.name == std::string_view("neg");
+}
+
 // Brings the operands that are numbers to one dtype, floating where the row wants that.
 Tensor call(const char* name, std::vector<Tensor> in)
 {
@@ -254,6 +260,9 @@ Tensor call(const char* name, std::vector<Tensor> in)
     const bool any = row.types.substr(0, in.size()).find_first_not_of('B') != row.types.npos;
     const bool floating = row.types.substr(0, in.size()).find('F') != row.types.npos;
     DType common = common_dtype(row, in);
+    for (const Tensor& t : in)
+        if (t.dtype() == boolean && refuses_bool(row))
+            wrong_dtype(name, boolean, "numbers (masks have ~ and ^)");
     if (common == boolean && !row.takes_floats() && std::string_view(name).substr(0, 8) == "bitwise_")
         return call(("logical_" + std::string(name).substr(8)).c_str(), std::move(in));
     if (floating && !is_floating(common)) common = f32;
@@ -329,6 +338,14 @@ Tensor celu(const Tensor& x, double alpha) { return ops::call("celu", {x, ops::n
 Tensor lerp(const Tensor& start, const Tensor& end, double weight)
 {
     return lerp(start, end, ops::number_for(start, weight));
+}
+Tensor where(const Tensor& condition, const Tensor& a, double b)
+{
+    return where(condition, a, ops::number_for(a, b));
+}
+Tensor where(const Tensor& condition, double a, const Tensor& b)
+{
+    return where(condition, ops::number_for(b, a), b);
 }
 Tensor affine(const Tensor& x, double scale, double shift) { return x * scale + shift; }
 Tensor div(const Tensor& a, const Tensor& b, Rounding rounding)

@@ -123,15 +123,16 @@ Links link(Lowering& l, const View& indices, const Dim& rows, std::int64_t paddi
 void lower_vjp(Lowering& l, const Node& n)
 {
     const View dy = l.input(0), indices = l.input(1), to = l.output();
-    require_f32_kernel(n.op->name, dy.dtype);
+    const bool whole = dy.dtype == i32;
+    if (!whole) require_f32_kernel(n.op->name, dy.dtype);
     const Dim &length = to.sizes()[1], &rows = to.sizes()[0];
     const auto [tails, next] = link(l, indices, rows, n.attributes.integer("padding"));
     LaunchSpec addresses{
-        .kernel = "embedding_vjp",
+        .kernel = whole ? "embedding_vjp_i32" : "embedding_vjp",
         .operands = {{dy, Use::read}, {tails, Use::read}, {next, Use::read}, {to, Use::write}},
         .ints = {rows, length, dy.layout.strides[0], dy.layout.strides[1]},
         .groups = ceil_div(rows * ceil_div(length, 4), 64)};
-    if (!l.texels() || !has_texel_rows(dy)) return l.launch(std::move(addresses));
+    if (whole || !l.texels() || !has_texel_rows(dy)) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "embedding_vjp_texel";
     texels.texels = true;
@@ -142,14 +143,20 @@ void reference_vjp(const ReferenceArguments& a)
 {
     const HostTensor &dy = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
     const std::int64_t length = to.sizes[1], padding = a.attributes.integer("padding");
-    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, 0);
+    const bool whole = is_integer(dy.dtype);
     std::vector<double> sums(static_cast<std::size_t>(to.count()));
+    std::vector<std::uint64_t> bits(whole ? sums.size() : 0); // wrap
     for (std::int64_t i = 0; i < dy.count(); ++i) {
         const auto row = static_cast<std::int64_t>(indices.at(i / length));
         if (row < 0 || row >= to.sizes[0] || row == padding) continue;
-        sums[static_cast<std::size_t>(row * length + i % length)] += dy.at(i);
+        const auto at = static_cast<std::size_t>(row * length + i % length);
+        if (whole) bits[at] += static_cast<std::uint64_t>(dy.get_whole(dy.offset(i)));
+        else sums[at] += dy.at(i);
     }
-    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, sums[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < to.count(); ++i)
+        if (const auto at = static_cast<std::size_t>(i); whole)
+            to.set_whole(to.offset(i), static_cast<std::int64_t>(bits[at]));
+        else to.put(i, sums[at]);
 }
 
 // -- last_positions: indices [N] -> [rows]: the last position of each row number, -1 where it does not occur --

@@ -1,4 +1,6 @@
 // flip: the elements in reverse order along some dimensions.  Its own transpose, so its own gradient.
+#include <algorithm>
+
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/shapes.hpp>
 
@@ -64,8 +66,11 @@ const Op flip_op{.name = "flip", .infer = infer, .vjp = vjp, .lower = lower, .re
 Tensor flip(const Tensor& x, const Dims& dims)
 {
     Tensor y = x;
-    for (std::size_t d : shape::normalize_dims("flip", dims, x.shape().size()))
-        y = graph::apply1(ops::flip_op, {y}, {{"dim", static_cast<std::int64_t>(d)}});
+    const std::size_t rank = x.shape().size();
+    const std::vector<std::size_t> normal =
+        shape::normalize_dims("flip", dims, std::max<std::size_t>(rank, 1));
+    for (const std::size_t d : normal)
+        if (rank > 0) y = graph::apply1(ops::flip_op, {y}, {{"dim", static_cast<std::int64_t>(d)}});
     return y;
 }
 

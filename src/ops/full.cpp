@@ -22,10 +22,7 @@ using graph::TensorType;
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const Attributes& a)
 {
     const Shape& sizes = a.get<Shape>("shape");
-    for (const Dim& size : sizes)
-        if (size.is_constant() && size.value() < 0)
-            detail::fail(ErrorKind::shape, op.name, "The shape (", to_string(sizes),
-                         ") has a negative size (", size, "): sizes start at 0.");
+    require_sizes(op.name, sizes);
     return {{a.get<DType>("dtype"), sizes}};
 }
 
@@ -52,8 +49,9 @@ void reference(const ReferenceArguments& a)
 
 template <class T> bool holds(double value)
 {
-    return value >= static_cast<double>(std::numeric_limits<T>::min()) &&
-           value <= static_cast<double>(std::numeric_limits<T>::max());
+    // the limits in double: of i64 the upper one is 2^63, which it does not hold
+    const double least = static_cast<double>(std::numeric_limits<T>::min());
+    return value >= least && value < static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
 }
 
 // Whether the number, without what follows its point, has a place in the dtype.
@@ -69,7 +67,39 @@ bool holds(DType dtype, double value)
     }
 }
 
+// With the name that the user called.
+Tensor filled(const char* op, const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape,
+              double value, DType dtype)
+{
+    require_sizes(op, shape);
+    const double held = rounded_to(dtype, value);
+    require_holds(op, dtype, held);
+    return full_on(evaluator, shape, held, dtype);
+}
+
+Tensor filled(const char* op, const Shape& shape, double value, const TensorOptions& options)
+{
+    Tensor t = filled(op, evaluator_for(options), shape, value, options.dtype);
+    if (options.requires_grad) t.requires_grad_();
+    return t;
+}
+
 } // namespace
+
+void require_holds(const char* op, DType dtype, double value)
+{
+    if (!holds(dtype, value))
+        detail::fail(ErrorKind::argument, op, "The value (", value, ") is none of the dtype (",
+                     name_of(dtype), "): choose another dtype.");
+}
+
+void require_sizes(const char* op, const Shape& sizes)
+{
+    for (const Dim& size : sizes)
+        if (size.is_constant() && size.value() < 0)
+            detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes), ") has a negative size (",
+                         size, "): sizes start at 0.");
+}
 
 // Integers go to the kernel whole: a float has 24 bits only.
 void launch_full(Lowering& l, const View& to, const Scalar& value)
@@ -94,9 +124,7 @@ void launch_full(Lowering& l, const View& to, const Scalar& value)
 Tensor full_on(const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, double value,
                DType dtype, const Dim& factor)
 {
-    if (!holds(dtype, value))
-        detail::fail(ErrorKind::argument, "full", "The value (", value, ") is none of the dtype (",
-                     name_of(dtype), "): choose another dtype.");
+    require_holds("full", dtype, value);
     return graph::create(full_op, evaluator,
                          {{"shape", shape}, {"value", value}, {"factor", factor}, {"dtype", dtype}});
 }
@@ -108,18 +136,20 @@ const Op full_op{
 
 Tensor full(const Shape& shape, double value, const TensorOptions& options)
 {
-    Tensor t = ops::full_on(ops::evaluator_for(options), shape, ops::rounded_to(options.dtype, value),
-                            options.dtype);
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    return ops::filled("full", shape, value, options);
 }
-
-Tensor zeros(const Shape& shape, const TensorOptions& options) { return full(shape, 0, options); }
-Tensor ones(const Shape& shape, const TensorOptions& options) { return full(shape, 1, options); }
+Tensor zeros(const Shape& shape, const TensorOptions& options)
+{
+    return ops::filled("zeros", shape, 0, options);
+}
+Tensor ones(const Shape& shape, const TensorOptions& options)
+{
+    return ops::filled("ones", shape, 1, options);
+}
 
 Tensor full_like(const Tensor& t, double value)
 {
-    return ops::full_on(ops::evaluator_of(t), t.shape(), ops::rounded_to(t.dtype(), value), t.dtype());
+    return ops::filled("full_like", ops::evaluator_of(t), t.shape(), value, t.dtype());
 }
 Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
 Tensor ones_like(const Tensor& t) { return full_like(t, 1); }

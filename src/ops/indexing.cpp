@@ -7,6 +7,7 @@
 #include <reprise/ops/shapes.hpp>
 #include <reprise/program.hpp>
 
+#include "ops/full.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -30,6 +31,9 @@ void check_vector(const char* op, const Tensor& index)
         detail::fail(ErrorKind::shape, op, "The index's shape (", to_string(index.shape()),
                      ") is not a vector's.");
 }
+
+// A tensor without dimensions is one of one element to these ops.
+Tensor lined(const Tensor& t) { return t.dim() == 0 ? reshape(t, {1}) : t; }
 
 // The dimension to the front, the others merged: [size, rest].
 struct Rows {
@@ -136,6 +140,7 @@ Tensor scattered(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index)
 {
+    if (x.dim() == 0) return reshape(index_select(lined(x), dim, index), {});
     check_vector("index_select", index);
     const Rows r = rows_of("index_select", x, dim);
     return from_matrix(embedding(index, to_matrix(x, r)), r);
@@ -162,12 +167,14 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index)
 {
+    if (x.dim() == 0) return reshape(gather(lined(x), dim, lined(index)), index.shape());
     const Tensor at = element_numbers("gather", x, dim, index);
     return reshape(embedding(at, reshape(x, {x.numel(), 1})), index.shape());
 }
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
 {
+    if (x.dim() == 0) return reshape(scatter(lined(x), dim, lined(index), lined(source)), {});
     check_same_dtype("scatter", x, source);
     check_index("scatter", index);
     return scattered(x, dim, index, flat_part("scatter", source, index));
@@ -175,7 +182,9 @@ Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Ten
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value)
 {
+    if (x.dim() == 0) return reshape(scatter(lined(x), dim, lined(index), value), {});
     check_index("scatter", index);
+    ops::require_holds("scatter", x.dtype(), ops::rounded_to(x.dtype(), value));
     return scattered(
         x, dim, index,
         ops::full_on(ops::evaluator_of(x), {index.numel()}, ops::rounded_to(x.dtype(), value), x.dtype()));
@@ -183,6 +192,7 @@ Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double va
 
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
 {
+    if (x.dim() == 0) return reshape(scatter_add(lined(x), dim, lined(index), lined(source)), {});
     check_same_dtype("scatter_add", x, source);
     const Tensor at = element_numbers("scatter_add", x, dim, index);
     const Tensor rows = unsqueeze(flat_part("scatter_add", source, index), 1);

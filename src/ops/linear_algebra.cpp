@@ -33,7 +33,7 @@ struct Term {
 };
 
 struct Equation {
-    std::vector<std::string> inputs;
+    std::vector<std::string> inputs; // dots: the dimensions that "..." stands for, from the right
     std::string output;
 };
 
@@ -42,32 +42,79 @@ struct Equation {
     detail::fail(ErrorKind::argument, "einsum", "The equation (", equation, ") ", why);
 }
 
-Equation parse(const std::string& equation)
+// The i-th dimension of "..." counted from the right, as a letter.
+char dot(std::size_t i) { return static_cast<char>(1 + i); }
+bool is_dot(char c) { return c > 0 && c < ' '; }
+constexpr std::size_t most_dots = ' ' - 1;
+
+// "..." of so many dimensions by its letters.
+std::string spelled(const std::string& equation, const std::string& text, std::size_t dots)
+{
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (std::isalpha(static_cast<unsigned char>(text[i]))) {
+            out += text[i];
+            continue;
+        }
+        if (text.compare(i, 3, "...") != 0 || text.find('.', i + 3) != text.npos)
+            bad_equation(equation, std::string("has (") + text[i] +
+                                       ") where a letter, or ... once an operand, names dimensions.");
+        for (std::size_t d = dots; d-- > 0;) out += dot(d);
+        i += 2;
+    }
+    return out;
+}
+
+// The letters that occur once, sorted, behind the dimensions of "...".
+std::string implied_output(const std::vector<std::string>& inputs, std::size_t dots)
+{
+    std::map<char, int> uses;
+    std::string out;
+    for (std::size_t d = dots; d-- > 0;) out += dot(d);
+    for (const std::string& in : inputs)
+        for (const char c : in)
+            if (!is_dot(c)) ++uses[c];
+    for (const auto& [letter, count] : uses)
+        if (count == 1) out += letter;
+    return out;
+}
+
+Equation parse(const std::string& equation, const std::vector<Tensor>& operands)
 {
     std::string text;
     std::copy_if(equation.begin(), equation.end(), std::back_inserter(text), [](char c) { return c != ' '; });
-    Equation e;
     const std::size_t arrow = text.find("->");
     const std::string left = text.substr(0, arrow);
+    std::vector<std::string> parts;
     for (std::size_t from = 0;;) {
         const std::size_t comma = left.find(',', from);
-        e.inputs.push_back(left.substr(from, comma - from));
+        parts.push_back(left.substr(from, comma - from));
         if (comma == left.npos) break;
         from = comma + 1;
     }
-    std::map<char, int> uses;
-    for (const std::string& in : e.inputs)
-        for (const char c : in) {
-            if (!std::isalpha(static_cast<unsigned char>(c)))
-                bad_equation(equation, std::string("has (") + c + ") where a letter names a dimension.");
-            ++uses[c];
-        }
-    if (arrow != text.npos) e.output = text.substr(arrow + 2);
-    else // the letters that occur once, sorted
-        for (const auto& [letter, count] : uses)
-            if (count == 1) e.output += letter;
+    if (parts.size() != operands.size())
+        bad_equation(equation, "names (" + std::to_string(parts.size()) + ") operands, not (" +
+                                   std::to_string(operands.size()) + ").");
+    Equation e;
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const bool has_dots = parts[i].find("...") != std::string::npos;
+        const std::size_t named = parts[i].size() - (has_dots ? 3 : 0);
+        const auto rank = static_cast<std::size_t>(operands[i].dim());
+        spelled(equation, parts[i], 0); // what it may be made of
+        if (has_dots ? rank < named || rank - named > most_dots : rank != named)
+            detail::fail(ErrorKind::shape, "einsum", "The equation (", equation, ") gives operand (", i,
+                         ") (", named, ") dimensions", has_dots ? " or more" : "", ", but its shape is (",
+                         to_string(operands[i].shape()), ").");
+        e.inputs.push_back(spelled(equation, parts[i], rank - named));
+        most = std::max(most, rank - named);
+    }
+    e.output =
+        arrow == text.npos ? implied_output(e.inputs, most) : spelled(equation, text.substr(arrow + 2), most);
     for (const char c : e.output) {
-        if (!uses.count(c)) bad_equation(equation, std::string("has (") + c + ") in its result only.");
+        const auto holds = [c](const std::string& in) { return in.find(c) != in.npos; };
+        if (std::none_of(e.inputs.begin(), e.inputs.end(), holds))
+            bad_equation(equation, std::string("has (") + c + ") in its result only.");
         if (std::count(e.output.begin(), e.output.end(), c) > 1)
             bad_equation(equation, std::string("has (") + c + ") twice in its result.");
     }
@@ -109,6 +156,26 @@ Term summed_away(const Term& t, const std::string& kept)
     return dims.empty() ? t : Term{sum(t.value, dims), letters};
 }
 
+// Without the dimensions of size 1 that another operand has larger: these broadcast.
+void drop_ones(std::vector<Term>& terms)
+{
+    const auto size = [](const Term& t, char c) { return t.value.shape()[t.letters.find(c)]; };
+    for (Term& t : terms) {
+        Dims ones;
+        std::string kept;
+        for (std::size_t i = 0; i < t.letters.size(); ++i) {
+            const char c = t.letters[i];
+            const bool larger = std::any_of(terms.begin(), terms.end(), [&](const Term& other) {
+                return has(other.letters, c) && size(other, c) != Dim(1);
+            });
+            if (larger && size(t, c) == Dim(1)) ones.push_back(static_cast<std::int64_t>(i));
+            else kept += c;
+        }
+        if (!ones.empty()) t.value = squeeze(t.value, ones);
+        t.letters = kept;
+    }
+}
+
 Shape sizes_of(const Term& t, const std::string& letters)
 {
     Shape s;
@@ -128,8 +195,8 @@ Term product(Term a, Term b, const std::string& needed)
     for (const char c : batch + contracted) {
         const Dim x = a.value.shape()[a.letters.find(c)], y = b.value.shape()[b.letters.find(c)];
         shape::require_equal("einsum", x, y, [&] {
-            return std::string("The sizes (") + x.text() + " and " + y.text() + ") of dimension (" + c +
-                   ") differ.";
+            return std::string("The sizes (") + x.text() + " and " + y.text() + ") of dimension (" +
+                   (is_dot(c) ? std::string("...") : std::string(1, c)) + ") differ.";
         });
     }
     const Shape of_batch = sizes_of(a, batch), of_left = sizes_of(a, left), of_right = sizes_of(b, right),
@@ -229,18 +296,11 @@ Tensor trace(const Tensor& x)
 
 Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands)
 {
-    const Equation e = parse(equation);
-    if (e.inputs.size() != operands.size())
-        bad_equation(equation, "names (" + std::to_string(e.inputs.size()) + ") operands, not (" +
-                                   std::to_string(operands.size()) + ").");
+    const Equation e = parse(equation, operands);
     std::vector<Term> terms;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (static_cast<std::size_t>(operands[i].dim()) != e.inputs[i].size())
-            detail::fail(ErrorKind::shape, "einsum", "The equation (", equation, ") gives operand (", i,
-                         ") (", e.inputs[i].size(), ") dimensions, but its shape is (",
-                         to_string(operands[i].shape()), ").");
+    for (std::size_t i = 0; i < operands.size(); ++i)
         terms.push_back(without_repeats({operands[i], e.inputs[i]}));
-    }
+    drop_ones(terms);
     Term result = terms[0];
     for (std::size_t i = 1; i < terms.size(); ++i) {
         std::string needed = e.output;

@@ -6,6 +6,7 @@
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/full.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 
@@ -35,7 +36,9 @@ Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value)
 {
     if (mask.dtype() != boolean) ops::wrong_dtype("masked_fill", mask.dtype(), "a mask of dtype bool");
-    return where(mask, ops::number_like(x, ops::rounded_to(x.dtype(), value)), x);
+    const double held = ops::rounded_to(x.dtype(), value);
+    ops::require_holds("masked_fill", x.dtype(), held);
+    return where(mask, ops::number_like(x, held), x);
 }
 
 Tensor tril(const Tensor& x, std::int64_t diagonal)

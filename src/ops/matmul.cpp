@@ -7,6 +7,7 @@
 
 #include "ops/matmul.hpp"
 #include "ops/registry.hpp"
+#include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise {
@@ -201,6 +202,22 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias)
     if (weight.dim() != 2)
         detail::fail(ErrorKind::shape, "linear", "The weight's shape (", to_string(weight.shape()),
                      ") must be [out, in].");
+    const Shape sizes = x.shape(), matrix = weight.shape();
+    const auto sentence = [&] {
+        return "The input's shape (" + to_string(sizes) + ") does not end in the size that the weight (" +
+               to_string(matrix) + ") takes.";
+    };
+    if (sizes.empty()) detail::fail(ErrorKind::shape, "linear", sentence());
+    shape::require_equal("linear", sizes.back(), matrix[1], sentence);
+    if (x.dtype() != weight.dtype() || (bias.defined() && bias.dtype() != x.dtype()))
+        detail::fail(ErrorKind::dtype, "linear", "The dtypes of input (", name_of(x.dtype()), "), weight (",
+                     name_of(weight.dtype()), ") and bias (", bias.defined() ? name_of(bias.dtype()) : "none",
+                     ") differ: cast them to one.");
+    if (bias.defined()) {
+        Shape out = sizes;
+        out.back() = matrix[0];
+        shape::require_broadcastable("linear", bias.shape(), out);
+    }
     const Tensor y = matmul(x, transpose(weight, 0, 1));
     return bias.defined() ? y + bias : y;
 }

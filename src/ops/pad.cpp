@@ -6,6 +6,7 @@
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/full.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -100,6 +101,8 @@ Tensor pad(const Tensor& x, const std::vector<Dim>& amounts, double value)
     if (amounts.size() % 2 != 0 || amounts.size() > 2 * rank)
         detail::fail(ErrorKind::argument, "pad", "There are (", amounts.size(), ") amounts for (", rank,
                      ") dimensions: give two for each padded dimension, beginning with the last.");
+    const double held = ops::rounded_to(x.dtype(), value);
+    ops::require_holds("pad", x.dtype(), held);
     Tensor y = x;
     for (std::size_t i = 0; i < amounts.size(); i += 2) {
         const std::size_t d = rank - 1 - i / 2;
@@ -120,11 +123,9 @@ Tensor pad(const Tensor& x, const std::vector<Dim>& amounts, double value)
         shape::require_at_least("pad", before, 0, sentence);
         shape::require_at_least("pad", behind, 0, sentence);
         if (before == Dim(0) && behind == Dim(0)) continue;
-        y = graph::apply1(ops::pad_op, {y},
-                          {{"dim", dim},
-                           {"start", before},
-                           {"size", before + left + behind},
-                           {"value", ops::rounded_to(x.dtype(), value)}});
+        y = graph::apply1(
+            ops::pad_op, {y},
+            {{"dim", dim}, {"start", before}, {"size", before + left + behind}, {"value", held}});
     }
     return y;
 }

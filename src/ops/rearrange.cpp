@@ -24,13 +24,26 @@ Tensor swapaxes(const Tensor& x, std::int64_t a, std::int64_t b) { return transp
 
 Tensor movedim(const Tensor& x, std::int64_t from, std::int64_t to)
 {
+    return movedim(x, Dims{from}, Dims{to});
+}
+
+Tensor movedim(const Tensor& x, const Dims& from, const Dims& to)
+{
+    constexpr const char* op = "movedim";
+    if (from.size() != to.size())
+        detail::fail(ErrorKind::argument, op, "There are (", from.size(), ") dimensions to move to (",
+                     to.size(), ") places.");
     const std::size_t rank = x.shape().size();
-    const std::size_t a = shape::normalize_dim("movedim", from, rank),
-                      b = shape::normalize_dim("movedim", to, rank);
-    std::vector<std::int64_t> order(rank);
-    std::iota(order.begin(), order.end(), 0);
-    order.erase(order.begin() + whole(a));
-    order.insert(order.begin() + whole(b), whole(a));
+    const std::vector<std::size_t> a = shape::normalize_dims(op, from, std::max<std::size_t>(rank, 1)),
+                                   b = shape::normalize_dims(op, to, std::max<std::size_t>(rank, 1));
+    if (rank == 0) return x;
+    std::vector<std::int64_t> order(rank, -1), rest;
+    for (std::size_t i = 0; i < a.size(); ++i) order[b[i]] = whole(a[i]);
+    for (std::size_t d = 0; d < rank; ++d)
+        if (std::find(a.begin(), a.end(), d) == a.end()) rest.push_back(whole(d));
+    auto next = rest.begin();
+    for (std::int64_t& d : order)
+        if (d < 0) d = *next++;
     return permute(x, order);
 }
 
@@ -114,6 +127,70 @@ Tensor roll(const Tensor& x, std::int64_t shift, std::int64_t dim)
     const Dim turned = Dim(shift) - floor_div(Dim(shift), divisor) * divisor; // 0 to size - 1
     const Dim kept = size - min(turned, size);
     return cat({narrow(x, whole(d), kept, size - kept), narrow(x, whole(d), 0, kept)}, whole(d));
+}
+
+Tensor roll(const Tensor& x, const std::vector<std::int64_t>& shifts, const Dims& dims)
+{
+    if (shifts.size() != dims.size())
+        detail::fail(ErrorKind::argument, "roll", "There are (", shifts.size(), ") shifts for (", dims.size(),
+                     ") dimensions: give one for each.");
+    Tensor y = x;
+    for (std::size_t i = 0; i < dims.size(); ++i) y = roll(y, shifts[i], dims[i]);
+    return y;
+}
+Tensor roll(const Tensor& x, std::int64_t shift)
+{
+    return reshape(roll(reshape(x, {x.numel()}), shift, 0), x.shape());
+}
+
+Tensor tile(const Tensor& x, const std::vector<Dim>& times)
+{
+    std::vector<Dim> all = times;
+    const std::size_t rank = x.shape().size();
+    if (all.size() < rank) all.insert(all.begin(), rank - all.size(), Dim(1));
+    for (const Dim& t : all)
+        shape::require_at_least("tile", t, 0,
+                                [&] { return "The number of repetitions (" + t.text() + ") is negative."; });
+    return repeat(x, all);
+}
+
+Tensor unflatten(const Tensor& x, std::int64_t dim, const Shape& parts)
+{
+    constexpr const char* op = "unflatten";
+    const std::size_t d = shape::normalize_dim(op, dim, x.shape().size());
+    if (parts.empty())
+        detail::fail(ErrorKind::argument, op, "There are no sizes to make of dimension (", d, ").");
+    const Shape split = shape::reshape(op, {x.shape()[d]}, parts);
+    Shape to = x.shape();
+    to.erase(to.begin() + whole(d));
+    to.insert(to.begin() + whole(d), split.begin(), split.end());
+    return reshape(x, to);
+}
+
+Tensor contiguous(const Tensor& x) { return x.contiguous(); }
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& lines, MeshIndexing indexing)
+{
+    constexpr const char* op = "meshgrid";
+    if (lines.empty()) detail::fail(ErrorKind::argument, op, "There are no tensors to make a grid of.");
+    Shape grid;
+    for (const Tensor& t : lines) {
+        if (t.dim() > 1)
+            detail::fail(ErrorKind::shape, op, "The shape (", to_string(t.shape()), ") is not a vector's.");
+        if (t.dtype() != lines[0].dtype())
+            detail::fail(ErrorKind::dtype, op, "The dtypes (", name_of(lines[0].dtype()), " and ",
+                         name_of(t.dtype()), ") differ: cast one of the tensors.");
+        grid.push_back(t.numel());
+    }
+    const bool swapped = indexing == MeshIndexing::xy && lines.size() > 1;
+    if (swapped) std::swap(grid[0], grid[1]);
+    std::vector<Tensor> out;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        Shape line(lines.size(), 1);
+        line[swapped && i < 2 ? 1 - i : i] = lines[i].numel();
+        out.push_back(expand(reshape(lines[i], line), grid));
+    }
+    return out;
 }
 
 } // namespace reprise

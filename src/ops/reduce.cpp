@@ -119,8 +119,10 @@ graph::Attributes reduction_attributes(const char* op, const Tensor& x, const In
 {
     const std::size_t rank = x.shape().size();
     Integers all;
-    for (const std::size_t d : shape::normalize_dims(op, dims, rank))
-        all.push_back(static_cast<std::int64_t>(d));
+    // Of a tensor without dimensions 0 and -1 name its one element.
+    const std::vector<std::size_t> normal = shape::normalize_dims(op, dims, std::max<std::size_t>(rank, 1));
+    for (const std::size_t d : normal)
+        if (rank > 0) all.push_back(static_cast<std::int64_t>(d));
     std::sort(all.begin(), all.end());
     if (all.empty())
         for (std::size_t d = 0; d < rank; ++d) all.push_back(static_cast<std::int64_t>(d));

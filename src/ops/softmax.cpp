@@ -9,6 +9,7 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/losses.hpp>
 #include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -26,7 +27,13 @@ using graph::VjpArguments;
 
 Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t dim)
 {
-    const std::size_t along = shape::normalize_dim(op.name, dim, inputs[0].shape().size());
+    const std::size_t rank = inputs[0].shape().size(),
+                      along = shape::normalize_dim(op.name, dim, std::max<std::size_t>(rank, 1));
+    if (rank == 0) {
+        std::vector<Tensor> lines;
+        for (const Tensor& t : inputs) lines.push_back(reshape(t, {1}));
+        return reshape(apply_along(op, lines, 0), {});
+    }
     return graph::apply1(op, inputs, {{"dim", static_cast<std::int64_t>(along)}});
 }
 

@@ -214,11 +214,13 @@ Tensor permute(const Tensor& x, const std::vector<std::int64_t>& dims)
 
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
 {
-    const std::size_t rank = x.shape().size();
+    const std::size_t rank = x.shape().size(), known = std::max<std::size_t>(rank, 1);
+    const std::size_t first = shape::normalize_dim("transpose", a, known),
+                      second = shape::normalize_dim("transpose", b, known);
+    if (rank == 0) return x;
     std::vector<std::int64_t> dims(rank);
     std::iota(dims.begin(), dims.end(), 0);
-    std::swap(dims[shape::normalize_dim("transpose", a, rank)],
-              dims[shape::normalize_dim("transpose", b, rank)]);
+    std::swap(dims[first], dims[second]);
     return permute(x, dims);
 }
 
@@ -237,10 +239,12 @@ Tensor expand(const Tensor& x, const Shape& shape)
 }
 
 Tensor squeeze(const Tensor& x) { return reshape(x, shape::squeeze(x.shape())); }
-Tensor squeeze(const Tensor& x, std::int64_t dim)
+Tensor squeeze(const Tensor& x, const Dims& dims)
 {
-    return reshape(x, shape::squeeze("squeeze", x.shape(), {{dim}}));
+    shape::normalize_dims("squeeze", dims, std::max<std::size_t>(x.shape().size(), 1));
+    return x.dim() == 0 ? x : reshape(x, shape::squeeze("squeeze", x.shape(), dims));
 }
+Tensor squeeze(const Tensor& x, std::int64_t dim) { return squeeze(x, Dims{dim}); }
 Tensor unsqueeze(const Tensor& x, std::int64_t dim)
 {
     return reshape(x, shape::unsqueeze("unsqueeze", x.shape(), dim));

@@ -22,6 +22,8 @@ Tensor floor_divide(const Tensor& a, double b);
 Tensor maximum(const Tensor& a, double b);
 Tensor minimum(const Tensor& a, double b);
 Tensor lerp(const Tensor& start, const Tensor& end, double weight);
+Tensor where(const Tensor& condition, const Tensor& a, double b);
+Tensor where(const Tensor& condition, double a, const Tensor& b);
 Tensor affine(const Tensor& x, double scale, double shift); // x * scale + shift
 enum class Rounding { floor, trunc };
 Tensor div(const Tensor& a, const Tensor& b, Rounding); // floor_divide, trunc_divide

@@ -18,9 +18,10 @@ Tensor outer(const Tensor&, const Tensor&); // [m], [n] -> [m, n]
 Tensor bmm(const Tensor&, const Tensor&);   // [B, m, k] x [B, k, n], no broadcasting
 Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1,
              double alpha = 1); // beta input + alpha a b; input broadcasts
-// Letters name dimensions: "bij,bjk->bik".  A letter that the result lacks is summed over, one that an operand has
-// twice takes its diagonal; without "->" the result has the letters that occur once, sorted.  Operands are
-// multiplied from left to right.  No "...".
+// Letters name dimensions: "bij,bjk->bik".  A letter that the result lacks is summed over, one that an
+// operand has twice takes its diagonal; without "->" the result has the letters that occur once, sorted.
+// "..." stands for any dimensions, aligned at the last one, and comes first in a result that is not given.
+// Sizes of 1 broadcast.  Operands are multiplied from left to right.
 Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands);
 // [..., m, n] -> [..., l]: the elements whose column is offset more than their row, in the last dimension.
 Tensor diagonal(const Tensor&, std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1);

@@ -14,6 +14,7 @@ Tensor permute(const Tensor&, const std::vector<std::int64_t>&);
 Tensor expand(const Tensor&, const Shape&);
 Tensor squeeze(const Tensor&);
 Tensor squeeze(const Tensor&, std::int64_t dim);
+Tensor squeeze(const Tensor&, const Dims& dims); // those of them whose size is 1
 Tensor unsqueeze(const Tensor&, std::int64_t dim);
 Tensor flip(const Tensor&,
             const Dims&); // f32 and i32; a copy with the elements in reverse order along the dimensions
@@ -54,5 +55,15 @@ Tensor slice(const Tensor&, std::int64_t dim, const SliceRange&);
 Tensor repeat(const Tensor&, const std::vector<Dim>& times);                   // copies of the whole
 Tensor repeat_interleave(const Tensor&, std::int64_t times, std::int64_t dim); // of each element
 Tensor roll(const Tensor&, std::int64_t shift, std::int64_t dim);              // around the end
+Tensor roll(const Tensor&, const std::vector<std::int64_t>& shifts, const Dims& dims);
+Tensor roll(const Tensor&, std::int64_t shift);            // of the flattened tensor
+Tensor tile(const Tensor&, const std::vector<Dim>& times); // repeat, with ones in front where there are fewer
+Tensor unflatten(const Tensor&, std::int64_t dim, const Shape&); // one size may be -1
+Tensor movedim(const Tensor&, const Dims& from, const Dims& to);
+Tensor contiguous(const Tensor&); // row-major without gaps: a copy where it is not
+// Vectors (or single elements) as grids: element [i][j] is the first one's i and the second one's j; of xy
+// the other way around in the first two dimensions.
+enum class MeshIndexing { ij, xy };
+std::vector<Tensor> meshgrid(const std::vector<Tensor>&, MeshIndexing = MeshIndexing::ij);
 
 } // namespace reprise

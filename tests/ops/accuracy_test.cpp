@@ -1,0 +1,88 @@
+// A sum of n terms errs by at most 4 log2(n) eps times the sum of their magnitudes, and what is made of
+// sums as well.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ops/reduce_tools.hpp"
+
+namespace {
+
+using namespace reprise;
+using namespace reduce_tools;
+
+constexpr std::int64_t n = 1'000'000;
+constexpr double eps = 0x1p-24;
+
+double bound(std::int64_t count) { return 4 * std::log2(static_cast<double>(count)) * eps; }
+
+// Of numbers of one sign, so that nothing cancels, and of both.
+std::vector<Tensor> columns()
+{
+    const Tensor x = tensor({n, 2}, 11);
+    return {x, abs(x) + 0.25, x * x * x + 1e3};
+}
+
+struct Moments {
+    double sum = 0, magnitude = 0, squares = 0;
+};
+std::vector<Moments> moments_of(const Floats& v, std::size_t width)
+{
+    std::vector<Moments> out(width);
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        Moments& m = out[i % width];
+        m.sum += static_cast<double>(v[i]);
+        m.magnitude += std::fabs(static_cast<double>(v[i]));
+        m.squares += static_cast<double>(v[i]) * static_cast<double>(v[i]);
+    }
+    return out;
+}
+
+TEST(Accuracy, OfSumsMeansAndNorms)
+{
+    for (const Tensor& x : columns()) {
+        const Floats v = x.to_vector<float>();
+        const std::vector<Moments> want = moments_of(v, 2);
+        const Tensor lines = x.t().contiguous();
+        for (const bool inner : {false, true}) {
+            const Tensor& y = inner ? lines : x;
+            const Dims dims{inner ? 1 : 0};
+            const Floats sums = sum(y, dims).to_vector<float>(), means = mean(y, dims).to_vector<float>(),
+                         norms = norm(y, 2, dims).to_vector<float>(),
+                         ends = narrow(cumsum(y, dims[0]), dims[0], n - 1, 1).contiguous().to_vector<float>();
+            for (std::size_t c = 0; c < 2; ++c) {
+                const Moments& m = want[c];
+                EXPECT_LE(std::fabs(sums[c] - m.sum), bound(n) * m.magnitude);
+                EXPECT_LE(std::fabs(ends[c] - m.sum), bound(n) * m.magnitude);
+                EXPECT_LE(std::fabs(means[c] - m.sum / n), bound(n) * m.magnitude / n);
+                EXPECT_LE(std::fabs(norms[c] - std::sqrt(m.squares)), bound(n) * std::sqrt(m.squares));
+            }
+        }
+        double sum_of_all = 0, magnitude = 0;
+        for (const Moments& m : want) {
+            sum_of_all += m.sum;
+            magnitude += m.magnitude;
+        }
+        EXPECT_LE(std::fabs(sum(x).item<float>() - sum_of_all), bound(2 * n) * magnitude);
+    }
+}
+
+TEST(Accuracy, OfVariances)
+{
+    for (const Tensor& x : columns()) {
+        const Floats v = x.to_vector<float>();
+        const std::vector<Moments> m = moments_of(v, 2);
+        std::vector<double> want(2);
+        for (std::size_t i = 0; i < v.size(); ++i)
+            want[i % 2] += std::pow(static_cast<double>(v[i]) - m[i % 2].sum / n, 2) / (n - 1);
+        const Tensor lines = x.t().contiguous();
+        const Floats outer = var(x, {0}).to_vector<float>(), inner = var(lines, {1}).to_vector<float>();
+        for (std::size_t c = 0; c < 2; ++c) { // a difference from the mean is rounded like the numbers
+            const double rounding = std::sqrt(m[c].squares / n) * eps * std::sqrt(want[c]);
+            EXPECT_LE(std::fabs(outer[c] - want[c]), bound(n) * want[c] + 2 * rounding);
+            EXPECT_LE(std::fabs(inner[c] - want[c]), bound(n) * want[c] + 2 * rounding);
+        }
+    }
+}
+
+} // namespace
