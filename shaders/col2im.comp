@@ -1,12 +1,13 @@
 // variants: col2im: ; col2im_texel: -DTEXEL
-// The transpose of im2col: dx[n][ci][y][x] is the sum over the windows that hold it, ky and kx ascending, of
-// dcol[(ci, ky, kx)][(n, oy, ox)].  The sum starts at +0, so adding a 0 for a window outside changes no bit.
+// The transpose of im2col: dx[n][ci][z][y][x] is the sum over the windows that hold it, kz, ky and kx ascending, of
+// dcol[(ci, kz, ky, kx)][(n, oz, oy, ox)].  The sum starts at +0, so adding a 0 for a window outside changes no bit.
 //
-//   operands  dcol [Ci * kh * kw][pitch], dx [N, Ci, H, W] contiguous
-//   ints      N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch
-//   groups    ceil(N * Ci * H * W / 64)
+//   operands  dcol [Ci * kd * kh * kw][pitch], dx [N, Ci, D, H, W] contiguous
+//   ints      those of im2col and im2col_texel
+//   constant  0: whether a dilation is more than 1 (col2im)
+//   groups    ceil(N * Ci * D * H * W / 64)
 //             col2im_texel: ceil(N * Ci * ceil(H * W / 16) / 64)
-//   col2im_texel requires  both operands in the slab, dx inside a window; strides of 1, OW == W >= 4,
+//   col2im_texel requires  D, kd and dilations of 1; both operands in the slab, dx inside a window; strides of 1, OW == W >= 4,
 //             H * W and pitch multiples of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -78,31 +79,54 @@ void main()
     if (texel + 3u < plane4) slab_window[WINDOW_OF(dx)].v[dx_at + 3u] = sum3;
 }
 #else
+layout(constant_id = 0) const uint DILATED = 0;
+
+// Which place of a window lies `distance` behind its begin; `found`: one does.
+int place_at(int distance, int dilation, out bool found)
+{
+    const int k = DILATED != 0u ? int(quotient(uint(distance), uint(dilation))) : distance;
+    found = DILATED == 0u || k * dilation == distance;
+    return k;
+}
+
 void main()
 {
-    const uint N = record.n[0], channels = record.n[1], H = record.n[2], W = record.n[3], OH = record.n[4],
-               OW = record.n[5], pitch = record.n[12];
-    const ivec2 kernel = ivec2(record.n[7], record.n[6]), stride = ivec2(record.n[9], record.n[8]),
-                padding = ivec2(record.n[11], record.n[10]);
+    const uint N = record.n[0], channels = record.n[1], D = record.n[2], H = record.n[3], W = record.n[4],
+               pitch = record.n[21], between = record.n[22];
+    const ivec3 out_size = ivec3(record.n[7], record.n[6], record.n[5]),
+                kernel = ivec3(record.n[10], record.n[9], record.n[8]),
+                stride = ivec3(record.n[13], record.n[12], record.n[11]),
+                padding = ivec3(record.n[16], record.n[15], record.n[14]),
+                dilation = ivec3(record.n[19], record.n[18], record.n[17]);
     Floats col = Floats(record.operand[0].address), dx = Floats(record.operand[1].address);
 
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
-    if (element >= N * channels * H * W) return;
-    const uint line = quotient(element, W), plane = quotient(line, H), n = quotient(plane, channels);
-    const int x = int(element - line * W) + padding.x, y = int(line - plane * H) + padding.y;
-    const int taps = int((plane - n * channels) * uint(kernel.y * kernel.x) * pitch + n * OH * OW);
+    if (element >= N * channels * D * H * W) return;
+    const uint line = quotient(element, W), slice = quotient(line, H), plane = quotient(slice, D),
+               n = quotient(plane, channels);
+    const ivec3 at = ivec3(element - line * W, line - slice * H, slice - plane * D) + padding;
+    const int taps = int((plane - n * channels) * uint(kernel.z * kernel.y * kernel.x) * pitch + n * between);
 
-    // The last window begins in output row y / stride; ky grows as windows go back.
-    const int last_x = min(int(quotient(uint(x), uint(stride.x))), int(OW) - 1);
-    int oy = min(int(quotient(uint(y), uint(stride.y))), int(OH) - 1);
+    // The last window begins in output z / stride, ...; places in windows grow as windows go back.
+    const ivec3 last = min(ivec3(quotient(uint(at.x), uint(stride.x)), quotient(uint(at.y), uint(stride.y)),
+                                 quotient(uint(at.z), uint(stride.z))), out_size - 1);
+    const ivec3 reach = (kernel - 1) * dilation;
     precise float sum = 0.0;
-    for (int ky = y - oy * stride.y; ky < kernel.y && oy >= 0; ky += stride.y) {
-        int ox = last_x;
-        for (int kx = x - ox * stride.x; kx < kernel.x && ox >= 0; kx += stride.x) {
-            sum += col.v[taps + (ky * kernel.x + kx) * int(pitch) + oy * int(OW) + ox];
-            --ox;
+    int oz = last.z;
+    for (int z = at.z - oz * stride.z; z <= reach.z && oz >= 0; z += stride.z, --oz) {
+        bool in_depth, in_column, in_row;
+        const int kz = place_at(z, dilation.z, in_depth);
+        int oy = in_depth ? last.y : -1;
+        for (int y = at.y - oy * stride.y; y <= reach.y && oy >= 0; y += stride.y, --oy) {
+            const int ky = place_at(y, dilation.y, in_column);
+            int ox = in_column ? last.x : -1;
+            const int window = (kz * kernel.y + ky) * kernel.x, outputs = (oz * out_size.y + oy) * out_size.x;
+            for (int x = at.x - ox * stride.x; x <= reach.x && ox >= 0; x += stride.x) {
+                const int kx = place_at(x, dilation.x, in_row);
+                if (in_row) sum += col.v[taps + (window + kx) * int(pitch) + outputs + ox];
+                --ox;
+            }
         }
-        --oy;
     }
     dx.v[element] = sum;
 }

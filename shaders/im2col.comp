@@ -1,12 +1,14 @@
 // variants: im2col: ; im2col_texel: -DTEXEL
-// The patches of a convolution as the columns of a matrix: col[(ci, ky, kx)][(n, oy, ox)] is
-// x[n][ci][oy * stride - padding + ky][...], 0 outside of the image and in columns that fill up the pitch.
+// The patches of a convolution as the columns of a matrix: col[(ci, kz, ky, kx)][(n, oz, oy, ox)] is
+// x[n][ci][oz * stride - padding + kz * dilation][...], 0 outside of the image and in columns that fill up the pitch.
 //
-//   operands  x [N, Ci, H, W] contiguous, col [Ci * kh * kw][pitch]
-//   ints      N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch
-//   groups    Ci * ceil(pitch / 64)
+//   operands  x [N, Ci, D, H, W] contiguous, col [Ci * kd * kh * kw][pitch]
+//   ints      N, Ci, then three each: D H W, OD OH OW, kd kh kw, strides, paddings, dilations; columns, pitch, from an
+//             image's first column to that of the next: OD * OH * OW, or what makes a matrix of each image
+//             im2col_texel: N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch
+//   groups    Ci * ceil(columns / 64)
 //             im2col_texel: Ci * ceil(N * ceil(OH * OW / 16) / 64)
-//   im2col_texel requires  both operands in the slab, col inside a window; strides of 1, OW == W >= 4,
+//   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, col inside a window; strides of 1, OW == W >= 4,
 //             OH * OW a multiple of 4, pitch == N * OH * OW
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -78,28 +80,34 @@ void main()
 // An invocation makes one column of all rows of one channel.
 void main()
 {
-    const uint N = record.n[0], channels = record.n[1], H = record.n[2], W = record.n[3], OH = record.n[4],
-               OW = record.n[5], kh = record.n[6], kw = record.n[7], pitch = record.n[12];
-    const ivec2 stride = ivec2(record.n[9], record.n[8]), padding = ivec2(record.n[11], record.n[10]);
+    const uint N = record.n[0], channels = record.n[1], D = record.n[2], H = record.n[3], W = record.n[4],
+               OD = record.n[5], OH = record.n[6], OW = record.n[7], kd = record.n[8], kh = record.n[9],
+               kw = record.n[10], columns = record.n[20], pitch = record.n[21], between = record.n[22];
+    const ivec3 stride = ivec3(record.n[13], record.n[12], record.n[11]),
+                padding = ivec3(record.n[16], record.n[15], record.n[14]),
+                dilation = ivec3(record.n[19], record.n[18], record.n[17]);
     Words image = Words(record.operand[0].address), col = Words(record.operand[1].address);
 
-    const uint across = (pitch + 63u) / 64u;
+    const uint across = (columns + 63u) / 64u;
     const uint channel = flat_group() / across;
     const uint column = (flat_group() - channel * across) * 64u + gl_LocalInvocationID.x;
-    if (channel >= channels || column >= pitch) return;
-    const uint line = quotient(column, OW), n = quotient(line, OH);
-    const int top = int(line - n * OH) * stride.y - padding.y,
-              left = int(column - line * OW) * stride.x - padding.x;
-    const int plane = int((n * channels + channel) * H * W);
-    uint col_at = channel * kh * kw * pitch + column;
-    for (uint ky = 0u; ky < kh; ++ky) {
-        const int y = top + int(ky);
-        for (uint kx = 0u; kx < kw; ++kx) {
-            const int x = left + int(kx);
-            uint value = 0u;
-            if (n < N && uint(y) < H && uint(x) < W) value = image.v[plane + y * int(W) + x];
-            col.v[col_at] = value;
-            col_at += pitch;
+    if (channel >= channels || column >= columns) return;
+    const uint line = quotient(column, OW), slice = quotient(line, OH), n = quotient(slice, OD);
+    const ivec3 first = ivec3(column - line * OW, line - slice * OH, slice - n * OD) * stride - padding;
+    const int volume = int((n * channels + channel) * D * H * W);
+    uint col_at = channel * kd * kh * kw * pitch + n * between + column - n * OD * OH * OW;
+    for (uint kz = 0u; kz < kd; ++kz) {
+        const int z = first.z + int(kz) * dilation.z;
+        for (uint ky = 0u; ky < kh; ++ky) {
+            const int y = first.y + int(ky) * dilation.y, row = volume + (z * int(H) + y) * int(W);
+            const bool present = n < N && uint(z) < D && uint(y) < H;
+            for (uint kx = 0u; kx < kw; ++kx) {
+                const int x = first.x + int(kx) * dilation.x;
+                uint value = 0u;
+                if (present && uint(x) < W) value = image.v[row + x];
+                col.v[col_at] = value;
+                col_at += pitch;
+            }
         }
     }
 }

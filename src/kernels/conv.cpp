@@ -11,10 +11,12 @@ using device::Capabilities;
 using ops::ConvProblem;
 using ops::Lowering;
 
-constexpr std::array<Variant<ConvProblem>, 2> variants = {{
+Dim always(const ConvProblem&) { return 1; }
+
+constexpr std::array<Variant<ConvProblem>, 3> variants = {{
     {"direct", refuse_direct, direct_serves, conv_direct},
-    {"patches", [](const Capabilities&, const ConvProblem&) { return std::string(); },
-     [](const ConvProblem&) { return Dim(1); }, conv_patches},
+    {"depthwise", refuse_depthwise, always, conv_depthwise},
+    {"patches", [](const Capabilities&, const ConvProblem&) { return std::string(); }, always, conv_patches},
 }};
 
 } // namespace

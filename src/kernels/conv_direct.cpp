@@ -26,8 +26,8 @@ struct Problem {
     std::int64_t stride;
 
     Problem(const View& x, const View& weight, const View& y, std::int64_t step)
-        : n(x.sizes()[0]), ci(x.sizes()[1]), h(x.sizes()[2]), w(x.sizes()[3]), co(y.sizes()[1]),
-          oh(y.sizes()[2]), ow(y.sizes()[3]), taps(weight.sizes()[2] * weight.sizes()[3]), stride(step)
+        : n(x.sizes()[0]), ci(x.sizes()[1]), h(x.sizes()[3]), w(x.sizes()[4]), co(y.sizes()[1]),
+          oh(y.sizes()[3]), ow(y.sizes()[4]), taps(weight.sizes()[3] * weight.sizes()[4]), stride(step)
     {}
     bool points() const { return taps == Dim(1); }
     std::string kernel(const char* name) const { return std::string(name) + (points() ? "_point" : ""); }
@@ -45,8 +45,8 @@ struct Problem {
 // calls that have it.
 void for_each_rest(Lowering& l, const ConvProblem& c, const std::function<void(std::uint32_t)>& emit)
 {
-    if (c.stride[0] != 1 || c.weight.sizes()[2] == Dim(1)) return emit(0);
-    const Dim rest = mod(c.x.sizes()[3], 4);
+    if (c.stride[1] != 1 || c.weight.sizes()[3] == Dim(1)) return emit(0);
+    const Dim rest = mod(c.x.sizes()[4], 4);
     for (std::int64_t r = 0; r < 4; ++r) {
         const Dim here = 1 - min(1, max(rest - r, r - rest));
         if (here != Dim(0)) l.when(here, [&] { emit(static_cast<std::uint32_t>(r)); });
@@ -89,7 +89,7 @@ void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std
 
 void emit_y(Lowering& l, const ConvProblem& c)
 {
-    const Problem p(c.x, c.weight, c.y, c.stride[0]);
+    const Problem p(c.x, c.weight, c.y, c.stride[1]);
     View w = c.weight;
     if (!p.ci.divisible_by(4)) {
         w.layout.sizes = {1, p.co, p.ci * p.taps};
@@ -108,7 +108,7 @@ void emit_x(Lowering& l, const ConvProblem& c)
               .operands = {{c.weight, Use::read}, {turned, Use::write}},
               .ints = {p.ci, p.co, p.taps, channels},
               .groups = ceil_div(p.co * channels * p.taps, 64)});
-    if (c.stride[0] == 1)
+    if (c.stride[1] == 1)
         return for_each_rest(l, c, [&](std::uint32_t rest) { emit(l, p, c.y, turned, {}, c.x, rest); });
     std::vector<std::uint32_t> constants = p.constants(p.w, 0);
     constants.push_back(p.ci.divisible_by(4) ? 1 : 0);
@@ -137,7 +137,7 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
                  std::int64_t lanes)
 {
     constexpr std::int64_t wanted_groups = 32, most_pixels = 65536; // of a part: longer sums lose digits
-    const Problem p(c.x, c.weight, c.y, c.stride[0]);
+    const Problem p(c.x, c.weight, c.y, c.stride[1]);
     const std::int64_t side = p.points() ? 8 : 2;
     const Dim image = p.oh * p.ow;
     const Dim tiles = ceil_div(p.co, 4 * lanes) * ceil_div(p.ci, side);
@@ -163,7 +163,7 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
 
 void emit_weight(Lowering& l, const ConvProblem& c)
 {
-    const Problem p(c.x, c.weight, c.y, c.stride[0]);
+    const Problem p(c.x, c.weight, c.y, c.stride[1]);
     const Dim image = p.oh * p.ow, pitch = round_up(p.co, 4);
     View dy = c.y;
     dy.layout.sizes = {p.n, image, p.co};
@@ -182,20 +182,25 @@ std::string refuse_direct(const Capabilities& caps, const ConvProblem& p)
         return "the device has no texel view of its slab, or loads by address are as fast";
     if (!caps.subgroup_shuffle || caps.subgroup_size != 8)
         return "it needs subgroups of 8 lanes with shuffle";
-    const Dim &kh = p.weight.sizes()[2], &kw = p.weight.sizes()[3];
+    if (p.groups != 1) return "the channels are in groups";
+    if (p.x.sizes()[2] != Dim(1) || p.weight.sizes()[2] != Dim(1) || p.padding[0] != 0)
+        return "the images have a depth";
+    const Dim &kh = p.weight.sizes()[3], &kw = p.weight.sizes()[4];
     if (kh != kw || (kh != Dim(3) && kh != Dim(1))) return "the windows are neither 3 x 3 nor 1 x 1";
     const std::int64_t padding = kh == Dim(3) ? 1 : 0;
-    if (p.padding != std::array{padding, padding}) return "the padding is not half of the windows' size";
-    if (p.stride[0] != p.stride[1] || p.stride[0] > 2) return "the stride is neither 1 nor 2";
+    if (p.padding[1] != padding || p.padding[2] != padding)
+        return "the padding is not half of the windows' size";
+    if (p.stride[1] != p.stride[2] || p.stride[1] > 2) return "the stride is neither 1 nor 2";
+    if (kh != Dim(1) && (p.dilation[1] != 1 || p.dilation[2] != 1)) return "the windows are dilated";
     return {};
 }
 
 // Images of whole texels; with a stride, rows of such.
 Dim direct_serves(const ConvProblem& p)
 {
-    const Dim &height = p.x.sizes()[2], &width = p.x.sizes()[3];
-    if (p.stride[0] != 1) return is_multiple(width, 8) * is_at_least(width, 8);
-    const bool points = p.weight.sizes()[2] == Dim(1);
+    const Dim &height = p.x.sizes()[3], &width = p.x.sizes()[4];
+    if (p.stride[1] != 1) return is_multiple(width, 8) * is_at_least(width, 8);
+    const bool points = p.weight.sizes()[3] == Dim(1);
     return is_multiple(height * width, 4) * is_at_least(width, points ? 1 : 4);
 }
 

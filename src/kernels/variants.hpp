@@ -16,12 +16,14 @@ void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
                  const Dim& columns);
 
-// conv2d and its two gradients.
+// A convolution and its two gradients.
 void conv(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
-// Its variants: windows read where they lie, and windows as the columns of a matrix.
+// Its variants: windows read where they lie, groups of one channel, and windows as the columns of a matrix.
 std::string refuse_direct(const device::Capabilities&, const ops::ConvProblem&);
 Dim direct_serves(const ops::ConvProblem&); // 1 at the sizes that it serves
 void conv_direct(ops::Lowering&, const ops::ConvProblem&);
+std::string refuse_depthwise(const device::Capabilities&, const ops::ConvProblem&);
+void conv_depthwise(ops::Lowering&, const ops::ConvProblem&);
 void conv_patches(ops::Lowering&, const ops::ConvProblem&);
 
 // Why each variant was taken or not, for this problem on this device: printed by `reprise` and asked by

@@ -1,5 +1,6 @@
 // Checks of what modules are made with.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include <reprise/error.hpp>
@@ -13,10 +14,10 @@ inline void check_at_least(const char* op, const char* what, std::int64_t value,
         detail::fail(ErrorKind::argument, op, "The ", what, " (", value, ") must be at least ", least, ".");
 }
 
-inline void check_at_least(const char* op, const char* what, Size2d value, std::int64_t least)
+template <std::size_t N>
+void check_at_least(const char* op, const char* what, const Sizes<N>& values, std::int64_t least)
 {
-    check_at_least(op, what, value.height, least);
-    check_at_least(op, what, value.width, least);
+    for (const std::int64_t value : values) check_at_least(op, what, value, least);
 }
 
 } // namespace reprise::nn

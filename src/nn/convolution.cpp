@@ -1,29 +1,103 @@
 #include <reprise/nn/convolution.hpp>
-#include <reprise/ops/convolution.hpp>
 
 #include "nn/checks.hpp"
 #include "nn/init.hpp"
 
 namespace reprise::nn {
 
-Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, const Conv2dOptions& options)
-    : stride_(options.stride), padding_(options.padding)
+namespace {
+
+// What both kinds of convolution have.
+template <std::size_t N, class Options>
+void check(const char* op, std::int64_t in_channels, std::int64_t out_channels, const Options& o)
 {
-    const Size2d kernel = options.kernel_size;
-    check_at_least("Conv2d", "number of input channels", in_channels, 1);
-    check_at_least("Conv2d", "number of output channels", out_channels, 1);
-    check_at_least("Conv2d", "kernel_size", kernel, 1);
-    check_at_least("Conv2d", "stride", stride_, 1);
-    check_at_least("Conv2d", "padding", padding_, 0);
-    const std::int64_t fan_in = in_channels * kernel.height * kernel.width;
-    weight = register_parameter(
-        "weight", uniform_by_fan_in({out_channels, in_channels, kernel.height, kernel.width}, fan_in));
-    if (options.bias) bias = register_parameter("bias", uniform_by_fan_in({out_channels}, fan_in));
+    check_at_least(op, "number of input channels", in_channels, 1);
+    check_at_least(op, "number of output channels", out_channels, 1);
+    check_at_least(op, "number of groups", o.groups, 1);
+    check_at_least(op, "kernel_size", o.kernel_size, 1);
+    check_at_least(op, "stride", o.stride, 1);
+    check_at_least<N>(op, "padding", o.padding, 0);
+    check_at_least(op, "dilation", o.dilation, 1);
+    for (const std::int64_t channels : {in_channels, out_channels})
+        if (channels % o.groups != 0)
+            detail::fail(ErrorKind::argument, op, "The channels (", channels, ") do not divide into (",
+                         o.groups, ") groups: use a multiple of it.");
 }
 
-Tensor Conv2d::forward(Tensor x)
+// [outer, inner, and the kernel's sizes]
+template <std::size_t N> Shape weight_shape(std::int64_t outer, std::int64_t inner, const Sizes<N>& kernel)
 {
-    return conv2d(x, weight, bias, {.stride = stride_.array(), .padding = padding_.array()});
+    Shape shape{outer, inner};
+    shape.insert(shape.end(), kernel.begin(), kernel.end());
+    return shape;
 }
+
+std::int64_t fan_in(const Shape& weight)
+{
+    std::int64_t elements = 1;
+    for (std::size_t i = 1; i < weight.size(); ++i) elements *= weight[i].value();
+    return elements;
+}
+
+} // namespace
+
+template <std::size_t N>
+Conv<N>::Conv(std::int64_t in_channels, std::int64_t out_channels, const ConvOptions<N>& o)
+    : options_{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups}
+{
+    check<N>(N == 1 ? "Conv1d" : N == 2 ? "Conv2d" : "Conv3d", in_channels, out_channels, o);
+    const Shape shape = weight_shape(out_channels, in_channels / o.groups, o.kernel_size);
+    weight = register_parameter("weight", uniform_by_fan_in(shape, fan_in(shape)));
+    if (o.bias) bias = register_parameter("bias", uniform_by_fan_in({out_channels}, fan_in(shape)));
+}
+
+template <std::size_t N> Tensor Conv<N>::forward(Tensor x)
+{
+    if constexpr (N == 1) return conv1d(x, weight, bias, options_);
+    else if constexpr (N == 2) return conv2d(x, weight, bias, options_);
+    else return conv3d(x, weight, bias, options_);
+}
+
+template <std::size_t N> ConvTranspose<N>::ConvTranspose(std::int64_t in_channels, std::int64_t out_channels,
+                                                         const ConvTransposeOptions<N>& o)
+    : options_{.stride = o.stride,
+               .padding = o.padding,
+               .output_padding = o.output_padding,
+               .groups = o.groups,
+               .dilation = o.dilation}
+{
+    const char* op = N == 1 ? "ConvTranspose1d" : N == 2 ? "ConvTranspose2d" : "ConvTranspose3d";
+    check<N>(op, in_channels, out_channels, o);
+    check_at_least(op, "output_padding", o.output_padding, 0);
+    const Shape shape = weight_shape(in_channels, out_channels / o.groups, o.kernel_size);
+    weight = register_parameter("weight", uniform_by_fan_in(shape, fan_in(shape)));
+    if (o.bias) bias = register_parameter("bias", uniform_by_fan_in({out_channels}, fan_in(shape)));
+}
+
+template <std::size_t N> Tensor ConvTranspose<N>::forward(Tensor x)
+{
+    if constexpr (N == 1) return conv_transpose1d(x, weight, bias, options_);
+    else if constexpr (N == 2) return conv_transpose2d(x, weight, bias, options_);
+    else return conv_transpose3d(x, weight, bias, options_);
+}
+
+template class Conv<1>;
+template class Conv<2>;
+template class Conv<3>;
+template class ConvTranspose<1>;
+template class ConvTranspose<2>;
+template class ConvTranspose<3>;
+
+Unfold::Unfold(Sizes<2> kernel_size, const UnfoldOptions& options)
+    : kernel_size_(kernel_size), options_(options)
+{}
+
+Tensor Unfold::forward(Tensor x) { return unfold(x, kernel_size_, options_); }
+
+Fold::Fold(Sizes<2> output_size, Sizes<2> kernel_size, const UnfoldOptions& options)
+    : output_size_(output_size), kernel_size_(kernel_size), options_(options)
+{}
+
+Tensor Fold::forward(Tensor x) { return fold(x, {output_size_[0], output_size_[1]}, kernel_size_, options_); }
 
 } // namespace reprise::nn

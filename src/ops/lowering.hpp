@@ -73,9 +73,10 @@ struct GemmProblem {
 // A convolution, of which one of the three tensors is made of the others; all are contiguous.
 struct ConvProblem {
     enum class Wanted : std::uint8_t { y, x, weight } wanted; // x and weight: the gradient
-    View x, weight, y;          // [N, Ci, H, W], [Co, Ci, kh, kw], [N, Co, OH, OW]
+    View x, weight, y;          // [N, Ci, D, H, W], [Co, Ci / groups, kd, kh, kw], [N, Co, OD, OH, OW]
     std::optional<View> bias{}; // [Co], of y
-    std::array<std::int64_t, 2> stride, padding;
+    std::array<std::int64_t, 3> stride, padding, dilation; // depth, height, width
+    std::int64_t groups = 1;
 };
 
 // What an op's `lower` builds its launches with.

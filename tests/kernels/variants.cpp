@@ -23,11 +23,12 @@ ops::ConvProblem problem(const Shape& x, const Shape& weight, std::int64_t strid
 {
     const auto size = [&](std::size_t d) { return floor_div(x[d] + 2 * padding - weight[d], stride) + 1; };
     return {.wanted = ops::ConvProblem::Wanted::y,
-            .x = view(x),
-            .weight = view(weight),
-            .y = view({x[0], weight[0], size(2), size(3)}),
-            .stride = {stride, stride},
-            .padding = {padding, padding}};
+            .x = view({x[0], x[1], 1, x[2], x[3]}),
+            .weight = view({weight[0], weight[1], 1, weight[2], weight[3]}),
+            .y = view({x[0], weight[0], 1, size(2), size(3)}),
+            .stride = {1, stride, stride},
+            .padding = {0, padding, padding},
+            .dilation = {1, 1, 1}};
 }
 
 const device::Capabilities lavapipe{
@@ -37,7 +38,9 @@ std::string refusal(const ops::ConvProblem& p, const device::Capabilities& caps 
 {
     const std::vector<Refusal> all = kernels::explain_conv(caps, p);
     EXPECT_EQ(all.at(0).variant, "direct");
-    EXPECT_EQ(all.at(1).reason, "") << "patches serve everything";
+    EXPECT_EQ(all.at(1).variant, "depthwise");
+    EXPECT_EQ(all.at(1).reason.empty(), p.groups > 1 && p.weight.sizes()[1] == Dim(1));
+    EXPECT_EQ(all.at(2).reason, "") << "patches serve everything";
     return all[0].reason;
 }
 
@@ -58,6 +61,19 @@ TEST(Variants, OfAConvolutionSayWhyTheyAreNotTaken)
     EXPECT_THAT(refusal(problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1),
                         {.subgroup_size = 4, .subgroup_shuffle = true, .prefer_texels = true}),
                 HasSubstr("8 lanes"));
+
+    ops::ConvProblem p = problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
+    p.dilation = {1, 1, 2};
+    EXPECT_THAT(refusal(p), HasSubstr("dilated"));
+    p = problem({n, 4, 8, 8}, {8, 2, 3, 3}, 1, 1);
+    p.groups = 2;
+    EXPECT_THAT(refusal(p), HasSubstr("groups"));
+    p = problem({n, 4, 8, 8}, {8, 1, 3, 3}, 1, 1);
+    p.groups = 4;
+    EXPECT_THAT(refusal(p), HasSubstr("groups"));
+    p = problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
+    p.x = view({n, 4, 2, 8, 8});
+    EXPECT_THAT(refusal(p), HasSubstr("depth"));
 }
 
 // Why each variant of x W^T does not serve it: x [m, k], W [n, k].

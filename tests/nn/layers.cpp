@@ -94,6 +94,39 @@ TEST(Conv2d, TakesSizesAsNumbersOrPairs)
     EXPECT_THAT(conv(ones({1, 1, 3, 3})).to_vector<float>(), ElementsAre(6, 9, 6, 6, 9, 6));
 }
 
+TEST(Convolutions, OfAllKindsStartAsPyTorchsDo)
+{
+    manual_seed(4);
+    nn::Conv1d line(6, 30, {.kernel_size = 9, .dilation = 2, .groups = 3});
+    EXPECT_EQ(line.weight.shape(), (Shape{30, 2, 9}));
+    expect_uniform(line.weight, 1 / std::sqrt(18.0));
+    EXPECT_EQ(line(ones({2, 6, 20})).shape(), (Shape{2, 30, 4}));
+
+    nn::Conv3d volume(2, 10, {.kernel_size = {3, 2, 4}, .padding = "same", .bias = false});
+    EXPECT_EQ(volume.weight.shape(), (Shape{10, 2, 3, 2, 4}));
+    expect_uniform(volume.weight, 1 / std::sqrt(48.0));
+    EXPECT_EQ(volume(ones({2, 4, 5, 6})).shape(), (Shape{10, 4, 5, 6}));
+
+    nn::ConvTranspose2d back(8, 24, {.kernel_size = 4, .stride = 2, .padding = 1, .groups = 4});
+    EXPECT_EQ(back.weight.shape(), (Shape{8, 6, 4, 4}));
+    expect_uniform(back.weight, 1 / std::sqrt(96.0));
+    expect_uniform(back.bias, 1 / std::sqrt(96.0));
+    EXPECT_EQ(back(ones({1, 8, 5, 7})).shape(), (Shape{1, 24, 10, 14}));
+    nn::ConvTranspose1d up(2, 3, {.kernel_size = 3, .stride = 2, .output_padding = 1});
+    EXPECT_EQ(up(ones({1, 2, 5})).shape(), (Shape{1, 3, 12}));
+    nn::ConvTranspose3d grown(2, 1, {.kernel_size = 2, .bias = false, .dilation = 2});
+    EXPECT_EQ(grown(ones({2, 1, 2, 3})).shape(), (Shape{1, 3, 4, 5}));
+}
+
+TEST(Unfold, IsUndoneByFoldWhereNothingOverlaps)
+{
+    nn::Unfold unfold(2, {.stride = 2});
+    nn::Fold fold({4, 6}, 2, {.stride = 2});
+    const Tensor x = rand({3, 2, 4, 6}), columns = unfold(x);
+    EXPECT_EQ(columns.shape(), (Shape{3, 8, 6}));
+    EXPECT_EQ(fold(columns).to_vector<float>(), x.to_vector<float>());
+}
+
 TEST(LayerNorm, NormalisesTheLastDimensions)
 {
     nn::LayerNorm norm({2, 2});
@@ -289,6 +322,12 @@ TEST(Layers, RefuseWhatMakesNoSense)
     EXPECT_THAT(refused([] { nn::Conv2d(1, 1, {.kernel_size = 3, .padding = -1}); }),
                 HasSubstr("padding (-1)"));
     EXPECT_THAT(refused([] { nn::Conv2d(0, 1, {.kernel_size = 3}); }), HasSubstr("input channels (0)"));
+    EXPECT_THAT(refused([] { nn::Conv2d(4, 3, {.kernel_size = 3, .groups = 2}); }),
+                HasSubstr("(3) do not divide into (2) groups"));
+    EXPECT_THAT(refused([] { nn::ConvTranspose1d(4, 3, {.kernel_size = 3, .output_padding = -1}); }),
+                HasSubstr("output_padding (-1)"));
+    EXPECT_THAT(refused([] { nn::Conv1d(4, 3, {.kernel_size = 3, .padding = "full"}); }),
+                HasSubstr("padding (full)"));
     EXPECT_THAT(refused([] { nn::BatchNorm2d(0); }), HasSubstr("channels (0)"));
     EXPECT_THAT(refused([] { nn::BatchNorm2d(1, {.eps = 0}); }), HasSubstr("eps (0)"));
     EXPECT_THAT(refused([] { nn::BatchNorm2d(1, {.momentum = 1.5}); }), HasSubstr("momentum (1.5)"));

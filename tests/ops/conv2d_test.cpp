@@ -314,11 +314,10 @@ TEST(Conv2d, RefusesWhatDoesNotFit)
                            const Conv2dOptions& o = {}) {
         return error_of([&] { return conv2d(a, b, bias, o); });
     };
-    Caught e = error(zeros({3, 8, 8}), weight);
+    Caught e = error(zeros({8, 8}), weight);
     EXPECT_EQ(e.kind, ErrorKind::shape);
-    EXPECT_THAT(
-        e.text,
-        HasSubstr("[conv2d] The input's shape ([3, 8, 8]) must be [batch, channels, height, width]."));
+    EXPECT_THAT(e.text,
+                HasSubstr("[conv2d] The input's shape ([8, 8]) must be [batch, channels, height, width]."));
     e = error(x, zeros({4, 3, 3}));
     EXPECT_EQ(e.kind, ErrorKind::shape);
     EXPECT_THAT(e.text, HasSubstr("[conv2d] The weight's shape ([4, 3, 3])"));

@@ -30,6 +30,7 @@ const std::vector<OpInfo>& op_infos()
         add_products(rows);
         add_pooling(rows);
         add_interpolation(rows);
+        add_convolution(rows);
         add_attention(rows);
         add_losses(rows);
         add_normalization(rows);

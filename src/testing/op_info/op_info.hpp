@@ -84,9 +84,11 @@ void add_dynamic(std::vector<OpInfo>&); // sizes and indices on the device
 void add_symbols(std::vector<OpInfo>&); // shapes that mix symbols
 void add_parts(std::vector<OpInfo>&);   // cat, split, pad and their kind
 void add_reductions(std::vector<OpInfo>&);
-void add_products(std::vector<OpInfo>&); // matmul, convolution
+void add_products(std::vector<OpInfo>&); // matmul
 void add_pooling(std::vector<OpInfo>&);
 void add_interpolation(std::vector<OpInfo>&); // and padding with elements
+void add_products(std::vector<OpInfo>&);      // matmul, pooling
+void add_convolution(std::vector<OpInfo>&);
 void add_attention(std::vector<OpInfo>&);
 void add_losses(std::vector<OpInfo>&); // softmax, losses, embedding
 void add_normalization(std::vector<OpInfo>&);

@@ -1,0 +1,129 @@
+// variants: conv_depthwise: ; conv_depthwise_input: -DINPUT; conv_depthwise_weight: -DWEIGHT
+// Convolutions of single channels, each with M windows of its own, and their gradients: y[n][c M + m] is the sum over
+// the windows' places (k, ascending) of weight[c M + m][k] times what it meets of x[n][c].
+//
+//   operands  conv_depthwise         x [N, C, D, H, W], weight [C M][taps], bias [C M], y [N, C M, OD, OH, OW]
+//             conv_depthwise_input   y's gradient, weight, x's gradient: sums over m, in it over k
+//             conv_depthwise_weight  x, y's gradient, sums [parts][C M][taps]: part p adds what the `length` places
+//                                    of outputs [N, OD, OH, OW] from p * length on give, ascending
+//   ints      N, C, M, then three each: D H W, OD OH OW, kd kh kw, strides, paddings, dilations;
+//             conv_depthwise_weight: parts, length
+//   constant  0: whether there is a bias (conv_depthwise)
+//   groups    ceil(elements of the last operand / 64)
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#if defined(INPUT) || defined(WEIGHT)
+#define OPERANDS 3
+#else
+#define OPERANDS 4
+#endif
+#define FLOATS 0
+#include "common/abi.glsl"
+#include "common/index.glsl"
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint BIAS = 0;
+
+ivec3 three(uint at) { return ivec3(record.n[at], record.n[at + 1u], record.n[at + 2u]); } // z y x, not x y z
+int volume(ivec3 size) { return size[0] * size[1] * size[2]; }
+
+// The place of a row-major index; what is left of it: whole images.
+ivec3 place_of(inout uint at, ivec3 size)
+{
+    const uint line = quotient(at, uint(size[2])), slice = quotient(line, uint(size[1])),
+               all = quotient(slice, uint(size[0]));
+    const ivec3 place = ivec3(slice - all * uint(size[0]), line - slice * uint(size[1]), at - line * uint(size[2]));
+    at = all;
+    return place;
+}
+bool inside(int at, int size) { return uint(at) < uint(size); }
+
+void main()
+{
+    const uint N = record.n[0], C = record.n[1], M = record.n[2];
+    const ivec3 in_size = three(3u), out_size = three(6u), kernel = three(9u), stride = three(12u),
+                padding = three(15u), dilation = three(18u);
+    const int taps = volume(kernel), image = volume(in_size), out_image = volume(out_size);
+    uint element = flat_group() * 64u + gl_LocalInvocationID.x;
+    const uint to_at = element;
+    Floats from = Floats(record.operand[0].address), by = Floats(record.operand[1].address);
+    precise float sum = 0.0;
+
+#ifdef WEIGHT
+    const uint parts = record.n[21], length = record.n[22], channels = C * M;
+    Floats to = Floats(record.operand[2].address);
+    if (element >= parts * channels * uint(taps)) return;
+    const ivec3 tap = place_of(element, kernel);
+    const uint part = quotient(element, channels), channel = element - part * channels;
+    const uint end = min((part + 1u) * length, N * uint(out_image));
+    uint column = part * length, n = column;
+    ivec3 at = place_of(n, out_size);
+    int x_at = int(n * C + quotient(channel, M)) * image;
+    int dy_at = int(n * channels + channel) * out_image + int(column - n * uint(out_image));
+    const ivec3 first = tap * dilation - padding;
+    while (column < end) {
+        const ivec3 place = at * stride + first;
+        if (inside(place[0], in_size[0]) && inside(place[1], in_size[1]) && inside(place[2], in_size[2]))
+            sum += by.v[dy_at] * from.v[x_at + (place[0] * in_size[1] + place[1]) * in_size[2] + place[2]];
+        ++column;
+        ++dy_at;
+        ++at[2];
+        if (at[2] == out_size[2]) {
+            at[2] = 0;
+            ++at[1];
+        }
+        if (at[1] == out_size[1]) {
+            at[1] = 0;
+            ++at[0];
+        }
+        if (at[0] == out_size[0]) {
+            at[0] = 0;
+            x_at += int(C) * image;
+            dy_at += int(channels - 1u) * out_image;
+        }
+    }
+#elif defined(INPUT)
+    Floats to = Floats(record.operand[2].address);
+    if (element >= N * C * uint(image)) return;
+    const ivec3 at = place_of(element, in_size) + padding;
+    const uint channel = element - quotient(element, C) * C;
+    for (uint m = 0u; m < M; ++m) {
+        const int dy_at = int(element * M + m) * out_image, weight_at = int(channel * M + m) * taps;
+        for (int kz = 0; kz < kernel[0]; ++kz) {
+            const int z = at[0] - kz * dilation[0], oz = int(quotient(uint(max(z, 0)), uint(stride[0])));
+            if (oz * stride[0] != z || oz >= out_size[0]) continue;
+            for (int ky = 0; ky < kernel[1]; ++ky) {
+                const int y = at[1] - ky * dilation[1], oy = int(quotient(uint(max(y, 0)), uint(stride[1])));
+                if (oy * stride[1] != y || oy >= out_size[1]) continue;
+                for (int kx = 0; kx < kernel[2]; ++kx) {
+                    const int x = at[2] - kx * dilation[2];
+                    const int ox = stride[2] == 1 ? max(x, 0) : int(quotient(uint(max(x, 0)), uint(stride[2])));
+                    if (ox * stride[2] == x && ox < out_size[2])
+                        sum += from.v[dy_at + (oz * out_size[1] + oy) * out_size[2] + ox] *
+                               by.v[weight_at + (kz * kernel[1] + ky) * kernel[2] + kx];
+                }
+            }
+        }
+    }
+#else
+    Floats bias = Floats(record.operand[2].address), to = Floats(record.operand[3].address);
+    if (element >= N * C * M * uint(out_image)) return;
+    const ivec3 first = place_of(element, out_size) * stride - padding;
+    const uint channel = element - quotient(element, C * M) * C * M;
+    const int x_at = int(quotient(element, M)) * image;
+    int weight_at = int(channel) * taps;
+    for (int kz = 0; kz < kernel[0]; ++kz) {
+        const int z = first[0] + kz * dilation[0];
+        for (int ky = 0; ky < kernel[1]; ++ky) {
+            const int y = first[1] + ky * dilation[1], row = x_at + (z * in_size[1] + y) * in_size[2];
+            const bool present = inside(z, in_size[0]) && inside(y, in_size[1]);
+            for (int kx = 0; kx < kernel[2]; ++kx) {
+                const int x = first[2] + kx * dilation[2];
+                if (present && inside(x, in_size[2])) sum += from.v[row + x] * by.v[weight_at];
+                ++weight_at;
+            }
+        }
+    }
+    if (BIAS != 0u) sum += bias.v[channel];
+#endif
+    to.v[to_at] = sum;
+}

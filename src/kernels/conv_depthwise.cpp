@@ -1,0 +1,79 @@
+// Convolutions whose groups have one channel each, with any number of channels out of it: windows are read where they
+// lie, as a product of matrices would have one row.
+#include "kernels/variants.hpp"
+
+namespace reprise::kernels {
+
+namespace {
+
+using device::Capabilities;
+using ops::ConvProblem;
+using ops::Lowering;
+using ops::Use;
+using ops::View;
+using Wanted = ConvProblem::Wanted;
+
+Dim image_of(const View& v) { return v.sizes()[2] * v.sizes()[3] * v.sizes()[4]; }
+
+// shaders/conv_depthwise.comp; out: channels of y
+std::vector<Dim> ints(const ConvProblem& p, const Dim& out)
+{
+    std::vector<Dim> list{p.x.sizes()[0], p.groups, floor_div(out, p.groups)};
+    for (const View* v : {&p.x, &p.y, &p.weight})
+        list.insert(list.end(), v->sizes().begin() + 2, v->sizes().end());
+    for (const auto& sizes : {p.stride, p.padding, p.dilation})
+        list.insert(list.end(), sizes.begin(), sizes.end());
+    return list;
+}
+
+void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
+{
+    const Dim taps = image_of(p.weight), out = p.y.sizes()[1], columns = p.x.sizes()[0] * image_of(p.y);
+    const Dim length = max(256, taps),
+              parts = ceil_div(columns, length); // sums of no more elements than dy has
+    const View sums = l.temporary(f32, {parts, out, taps});
+    std::vector<Dim> all = ints(p, out);
+    all.insert(all.end(), {parts, length});
+    l.launch({.kernel = "conv_depthwise_weight",
+              .operands = {{p.x, Use::read}, {p.y, Use::read}, {sums, Use::write}},
+              .ints = std::move(all),
+              .groups = ceil_div(parts * out * taps, 64),
+              .flops = flops});
+    l.launch({.kernel = "gemm_sum",
+              .operands = {{sums, Use::read}, {p.weight, Use::write}},
+              .ints = {out, taps, parts, taps},
+              .groups = ceil_div(out * taps, 64)});
+}
+
+} // namespace
+
+std::string refuse_depthwise(const Capabilities&, const ConvProblem& p)
+{
+    if (p.groups == 1) return "the channels are in one group";
+    if (p.weight.sizes()[1] != Dim(1)) return "a group has several channels";
+    return {};
+}
+
+void conv_depthwise(Lowering& l, const ConvProblem& p)
+{
+    const Dim out = p.y.sizes()[1], elements = p.y.sizes()[0] * out * image_of(p.y);
+    const Dim flops = 2 * elements * image_of(p.weight);
+    if (p.wanted == Wanted::weight) return emit_weight(l, p, flops);
+    if (p.wanted == Wanted::x)
+        return l.launch({.kernel = "conv_depthwise_input",
+                         .operands = {{p.y, Use::read}, {p.weight, Use::read}, {p.x, Use::write}},
+                         .ints = ints(p, out),
+                         .groups = ceil_div(p.x.sizes()[0] * p.x.sizes()[1] * image_of(p.x), 64),
+                         .flops = flops});
+    l.launch({.kernel = "conv_depthwise",
+              .constants = {p.bias ? 1u : 0u},
+              .operands = {{p.x, Use::read},
+                           {p.weight, Use::read},
+                           {p.bias.value_or(View()), Use::read, !p.bias},
+                           {p.y, Use::write}},
+              .ints = ints(p, out),
+              .groups = ceil_div(elements, 64),
+              .flops = flops});
+}
+
+} // namespace reprise::kernels

@@ -1,0 +1,218 @@
+// conv1d to conv3d, their gradients as functions, and transposed convolutions: checks and views around the ops.
+#include <algorithm>
+#include <array>
+
+#include <reprise/ops/convolution.hpp>
+#include <reprise/ops/shapes.hpp>
+
+#include "ops/convolution.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+
+namespace {
+
+using ops::Windows;
+using Integers = std::vector<std::int64_t>;
+
+template <std::size_t N> Integers list(const WindowSizes<N>& sizes) { return {sizes.begin(), sizes.end()}; }
+
+template <std::size_t N> Windows windows(const ConvOptions<N>& o)
+{
+    return {list(o.stride), list(o.padding), list(o.dilation), o.groups};
+}
+
+// As of a batch of one, where there is none.
+Tensor batched(const Tensor& x, std::size_t rank)
+{
+    return x.dim() == static_cast<std::int64_t>(rank) + 1 ? unsqueeze(x, 0) : x;
+}
+
+// The padding that makes the output as large as the input, half of it on each side; what is odd becomes zeros behind
+// x at once.
+void pad_same(const char* op, Tensor& x, const Shape& weight, Windows& w)
+{
+    const std::size_t rank = w.rank();
+    std::vector<Dim> amounts(2 * rank, 0);
+    for (std::size_t i = 0; i < rank; ++i) {
+        if (w.stride[i] != 1)
+            detail::fail(ErrorKind::argument, op, "A stride (", w.stride[i],
+                         ") does not go with the padding (same): give numbers, or use a stride of 1.");
+        const std::int64_t total = w.dilation[i] * (weight[2 + i].value() - 1);
+        w.padding[i] = total / 2;
+        amounts[2 * (rank - 1 - i) + 1] = total % 2;
+    }
+    if (std::any_of(amounts.begin(), amounts.end(), [](const Dim& d) { return d != Dim(0); }))
+        x = pad(x, amounts);
+}
+
+Tensor convolve(const char* op, const Tensor& given, const Tensor& weight, const Tensor& bias, Windows w,
+                bool same)
+{
+    Tensor x = batched(given, w.rank());
+    if (same) {
+        ops::require_image(op, "input", x.shape(), w.rank());
+        ops::require_weight(op, weight.shape(), w.rank(), w.groups);
+        pad_same(op, x, weight.shape(), w);
+    }
+    std::vector<Tensor> inputs{x, weight};
+    if (bias.defined()) inputs.push_back(bias);
+    const Tensor y = graph::apply1(ops::convolution_op, inputs, w.attributes());
+    ops::require_patches_fit(op, x.shape(), weight.shape(), y.shape(), w.groups);
+    return given.dim() < x.dim() ? squeeze(y, 0) : y;
+}
+
+template <std::size_t N> Windows in_numbers(const char* op, const ConvOptions<N>& o)
+{
+    if (o.padding.is_same())
+        detail::fail(ErrorKind::argument, op, "The padding (same) must be given in numbers here.");
+    return windows(o);
+}
+
+Tensor input_gradient(const char* op, const Shape& size, const Tensor& weight, const Tensor& dy,
+                      const Windows& w)
+{
+    const Tensor dx = graph::apply1(ops::convolution_input_op, {dy, weight}, w.with_size(size));
+    ops::require_patches_fit(op, size, weight.shape(), dy.shape(), w.groups);
+    return dx;
+}
+
+Tensor weight_gradient(const char* op, const Tensor& x, const Shape& size, const Tensor& dy, const Windows& w)
+{
+    const Tensor dweight = graph::apply1(ops::convolution_weight_op, {dy, x}, w.with_size(size));
+    ops::require_patches_fit(op, x.shape(), size, dy.shape(), w.groups);
+    return dweight;
+}
+
+// [N, Co, ...] of a transposed convolution
+Shape transposed_shape(const char* op, const Shape& x, const Shape& weight, const Windows& w,
+                       const Integers& output_padding)
+{
+    Shape y{x[0], weight[1] * w.groups};
+    for (std::size_t i = 0; i < w.rank(); ++i) {
+        if (output_padding[i] >= std::max(w.stride[i], w.dilation[i]))
+            detail::fail(ErrorKind::argument, op, "The output padding (", output_padding[i],
+                         ") must be less than the stride (", w.stride[i], ") or the dilation (",
+                         w.dilation[i], "): use less.");
+        const Dim& size = x[2 + i];
+        shape::require_at_least(op, size, 1, [&] {
+            return "The input's shape (" + to_string(x) + ") has no elements in an image.";
+        });
+        y.push_back(shape::transposed_window_output(op, size,
+                                                    {.kernel = weight[2 + i],
+                                                     .stride = w.stride[i],
+                                                     .padding = w.padding[i],
+                                                     .dilation = w.dilation[i]},
+                                                    output_padding[i]));
+    }
+    return y;
+}
+
+// A convolution over the output ends at x's last element or short of a stride behind it.  An output padding of a stride
+// or more, which a dilation allows, is zeros behind x.
+Tensor padded_by_strides(const Tensor& x, const Windows& w, const Integers& output_padding)
+{
+    std::vector<Dim> amounts;
+    for (std::size_t i = w.rank(); i-- > 0;) {
+        amounts.emplace_back(0);
+        amounts.emplace_back(output_padding[i] / w.stride[i]);
+    }
+    const bool none = std::all_of(amounts.begin(), amounts.end(), [](const Dim& d) { return d == Dim(0); });
+    return none ? x : pad(x, amounts);
+}
+
+Tensor transpose_convolve(const char* op, const Tensor& given, const Tensor& weight, const Tensor& bias,
+                          const Windows& w, const Integers& output_padding)
+{
+    Tensor x = batched(given, w.rank());
+    std::vector<graph::TensorType> types{ops::type_of(x), ops::type_of(weight)};
+    if (bias.defined()) types.push_back(ops::type_of(bias));
+    ops::require_one_dtype(op, types);
+    ops::require_image(op, "input", x.shape(), w.rank());
+    ops::require_weight(op, weight.shape(), w.rank(), w.groups);
+    ops::require_channels(op, "input", x.size(1), weight.size(0), 1);
+    const Shape size = transposed_shape(op, x.shape(), weight.shape(), w, output_padding);
+    if (bias.defined()) ops::require_bias(op, bias.shape(), size[1]);
+    x = padded_by_strides(x, w, output_padding);
+    Tensor y = input_gradient(op, size, weight, x, w);
+    if (bias.defined()) {
+        Shape channels(w.rank() + 1, 1);
+        channels[0] = size[1];
+        y = y + reshape(bias, channels);
+    }
+    return given.dim() < x.dim() ? squeeze(y, 0) : y;
+}
+
+template <std::size_t N> Windows windows(const ConvTransposeOptions<N>& o)
+{
+    return {list(o.stride), list(o.padding), list(o.dilation), o.groups};
+}
+
+} // namespace
+
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& o)
+{
+    return convolve("conv1d", x, weight, bias, windows(o), o.padding.is_same());
+}
+
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& o)
+{
+    return convolve("conv2d", x, weight, bias, windows(o), o.padding.is_same());
+}
+
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& o)
+{
+    return convolve("conv3d", x, weight, bias, windows(o), o.padding.is_same());
+}
+
+Tensor conv1d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv1dOptions& o)
+{
+    return input_gradient("conv1d_input", size, weight, dy, in_numbers("conv1d_input", o));
+}
+
+Tensor conv2d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv2dOptions& o)
+{
+    return input_gradient("conv2d_input", size, weight, dy, in_numbers("conv2d_input", o));
+}
+
+Tensor conv3d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv3dOptions& o)
+{
+    return input_gradient("conv3d_input", size, weight, dy, in_numbers("conv3d_input", o));
+}
+
+Tensor conv1d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv1dOptions& o)
+{
+    return weight_gradient("conv1d_weight", x, size, dy, in_numbers("conv1d_weight", o));
+}
+
+Tensor conv2d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv2dOptions& o)
+{
+    return weight_gradient("conv2d_weight", x, size, dy, in_numbers("conv2d_weight", o));
+}
+
+Tensor conv3d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv3dOptions& o)
+{
+    return weight_gradient("conv3d_weight", x, size, dy, in_numbers("conv3d_weight", o));
+}
+
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                        const ConvTranspose1dOptions& o)
+{
+    return transpose_convolve("conv_transpose1d", x, weight, bias, windows(o), list(o.output_padding));
+}
+
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                        const ConvTranspose2dOptions& o)
+{
+    return transpose_convolve("conv_transpose2d", x, weight, bias, windows(o), list(o.output_padding));
+}
+
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                        const ConvTranspose3dOptions& o)
+{
+    return transpose_convolve("conv_transpose3d", x, weight, bias, windows(o), list(o.output_padding));
+}
+
+} // namespace reprise

@@ -1,0 +1,426 @@
+// convolution (of images of one to three dimensions) and the gradients by its input and its weight.  Each is linear
+// in both of its tensors, so the derivatives of the three are made of the three.
+#include "ops/convolution.hpp"
+
+#include <array>
+#include <numeric>
+#include <string>
+
+#include <reprise/ops/reductions.hpp>
+
+#include "ops/launch_where.hpp"
+#include "ops/lowering.hpp"
+#include "ops/reference.hpp"
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+using graph::VjpArguments;
+using Types = std::span<const TensorType>;
+using Integers = std::vector<std::int64_t>;
+using Three = std::array<std::int64_t, 3>; // depth, height, width
+
+// -- shapes --
+
+// What users called, by the number of an image's dimensions.
+const char* called(const Op& op, const Attributes& a)
+{
+    static constexpr std::array<std::array<const char*, 3>, 3> names = {
+        {{"conv1d", "conv2d", "conv3d"},
+         {"conv1d_input", "conv2d_input", "conv3d_input"},
+         {"conv1d_weight", "conv2d_weight", "conv3d_weight"}}};
+    const std::size_t which = &op == &convolution_op ? 0 : &op == &convolution_input_op ? 1 : 2;
+    return names.at(which).at(a.integers("stride").size() - 1);
+}
+
+// [N, C, ...] of the output of windows of these sizes over x.
+Shape output_shape(const char* op, const Shape& x, const Shape& weight, const Attributes& a)
+{
+    const Integers &stride = a.integers("stride"), &padding = a.integers("padding"),
+                   &dilation = a.integers("dilation");
+    Shape y{x[0], weight[0]};
+    for (std::size_t i = 0; i < stride.size(); ++i)
+        y.push_back(shape::window_output(
+            op, x[2 + i],
+            {.kernel = weight[2 + i], .stride = stride[i], .padding = padding[i], .dilation = dilation[i]}));
+    return y;
+}
+
+// The shapes of a convolution that is taken or gone through backward, and the output's shape.
+Shape checked(const char* op, const Shape& x, const Shape& weight, const Attributes& a)
+{
+    const std::size_t rank = a.integers("stride").size();
+    const std::int64_t groups = a.integer("groups");
+    require_image(op, "input", x, rank);
+    require_weight(op, weight, rank, groups);
+    require_channels(op, "input", x[1], weight[1], groups);
+    return output_shape(op, x, weight, a);
+}
+
+void require_output(const char* op, const Shape& dy, const Shape& y)
+{
+    shape::require_same(op, dy, y, [&] {
+        return "The output's gradient has the shape (" + to_string(dy) + ") but the output has (" +
+               to_string(y) + ").";
+    });
+}
+
+std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
+{
+    const char* name = called(op, a);
+    require_one_dtype(name, in);
+    const Shape y = checked(name, in[0].shape, in[1].shape, a);
+    if (in.size() == 3) require_bias(name, in[2].shape, in[1].shape[0]);
+    return {{in[0].dtype, y}};
+}
+
+// dy, weight -> dx
+std::vector<TensorType> infer_input(const Op& op, Types in, const Attributes& a)
+{
+    const char* name = called(op, a);
+    require_one_dtype(name, in);
+    const Shape& size = a.get<Shape>("size");
+    require_output(name, in[0].shape, checked(name, size, in[1].shape, a));
+    return {{in[0].dtype, size}};
+}
+
+// dy, x -> dweight
+std::vector<TensorType> infer_weight(const Op& op, Types in, const Attributes& a)
+{
+    const char* name = called(op, a);
+    require_one_dtype(name, in);
+    const Shape& size = a.get<Shape>("size");
+    require_output(name, in[0].shape, checked(name, in[1].shape, size, a));
+    return {{in[0].dtype, size}};
+}
+
+// -- derivatives --
+
+Windows windows(const Attributes& a)
+{
+    return {a.integers("stride"), a.integers("padding"), a.integers("dilation"), a.integer("groups")};
+}
+
+Tensor forward(const Attributes& a, const Tensor& x, const Tensor& weight)
+{
+    return graph::apply1(convolution_op, {x, weight}, windows(a).attributes());
+}
+
+Tensor input_vjp(const Attributes& a, const Tensor& dy, const Tensor& weight, const Shape& x)
+{
+    return graph::apply1(convolution_input_op, {dy, weight}, windows(a).with_size(x));
+}
+
+Tensor weight_vjp(const Attributes& a, const Tensor& dy, const Tensor& x, const Shape& weight)
+{
+    return graph::apply1(convolution_weight_op, {dy, x}, windows(a).with_size(weight));
+}
+
+std::vector<Tensor> vjp(const VjpArguments& v)
+{
+    const Attributes& a = v.node.attributes;
+    const Tensor &x = v.inputs[0], &weight = v.inputs[1], &dy = v.cotangents[0];
+    std::vector<Tensor> d(v.inputs.size());
+    if (v.wanted[0]) d[0] = input_vjp(a, dy, weight, x.shape());
+    if (v.wanted[1]) d[1] = weight_vjp(a, dy, x, weight.shape());
+    if (d.size() == 3 && v.wanted[2]) {
+        Dims but_channels(static_cast<std::size_t>(dy.dim()) - 1);
+        std::iota(but_channels.begin(), but_channels.end(), 1);
+        but_channels[0] = 0;
+        d[2] = sum(dy, but_channels);
+    }
+    return d;
+}
+
+std::vector<Tensor> vjp_of_input(const VjpArguments& v)
+{
+    const Attributes& a = v.node.attributes;
+    const Tensor &dy = v.inputs[0], &weight = v.inputs[1], &dx = v.cotangents[0];
+    std::vector<Tensor> d(2);
+    if (v.wanted[0]) d[0] = forward(a, dx, weight);
+    if (v.wanted[1]) d[1] = weight_vjp(a, dy, dx, weight.shape());
+    return d;
+}
+
+std::vector<Tensor> vjp_of_weight(const VjpArguments& v)
+{
+    const Attributes& a = v.node.attributes;
+    const Tensor &dy = v.inputs[0], &x = v.inputs[1], &dweight = v.cotangents[0];
+    std::vector<Tensor> d(2);
+    if (v.wanted[0]) d[0] = forward(a, x, dweight);
+    if (v.wanted[1]) d[1] = input_vjp(a, dy, dweight, x.shape());
+    return d;
+}
+
+// -- launches --
+
+// [N, C, W] and [N, C, H, W] as [N, C, D, H, W]
+template <class Sizes> void insert_ones(Sizes& sizes)
+{
+    sizes.insert(sizes.begin() + 2, 5 - sizes.size(), 1);
+}
+View with_depth(View v)
+{
+    v.layout.strides.insert(v.layout.strides.begin() + 2, 5 - v.layout.sizes.size(), 0);
+    insert_ones(v.layout.sizes);
+    return v;
+}
+
+Three with_depth(const Integers& of_image, std::int64_t otherwise)
+{
+    Three all{otherwise, otherwise, otherwise};
+    std::copy(of_image.begin(), of_image.end(), all.end() - static_cast<std::ptrdiff_t>(of_image.size()));
+    return all;
+}
+
+ConvProblem problem(ConvProblem::Wanted wanted, const View& x, const View& weight, const View& y,
+                    const Attributes& a)
+{
+    return {.wanted = wanted,
+            .x = with_depth(x),
+            .weight = with_depth(weight),
+            .y = with_depth(y),
+            .stride = with_depth(a.integers("stride"), 1),
+            .padding = with_depth(a.integers("padding"), 0),
+            .dilation = with_depth(a.integers("dilation"), 1),
+            .groups = a.integer("groups")};
+}
+
+void lower(Lowering& l, const Node& node)
+{
+    require_f32(node);
+    ConvProblem p = problem(ConvProblem::Wanted::y, l.contiguous(l.input(0)), l.contiguous(l.input(1)),
+                            l.output(), node.attributes);
+    if (node.inputs.size() == 3) p.bias = l.contiguous(l.input(2));
+    l.conv(p);
+}
+
+void lower_input(Lowering& l, const Node& node)
+{
+    require_f32(node);
+    l.conv(problem(ConvProblem::Wanted::x, l.output(), l.contiguous(l.input(1)), l.contiguous(l.input(0)),
+                   node.attributes));
+}
+
+void lower_weight(Lowering& l, const Node& node)
+{
+    require_f32(node);
+    l.conv(problem(ConvProblem::Wanted::weight, l.contiguous(l.input(1)), l.output(),
+                   l.contiguous(l.input(0)), node.attributes));
+}
+
+// -- the specification --
+
+// One term of the sum: every element of y, dx or dweight is a sum of products of the two others.
+struct Term {
+    std::int64_t x, weight, y; // row-major indices
+};
+
+// The sizes of an image or a kernel in a tensor of 3 to 5 dimensions.
+Three image_of(const HostTensor& t) { return with_depth({t.sizes.begin() + 2, t.sizes.end()}, 1); }
+
+// Row-major places in sizes of three dimensions.
+template <class Visit> void each_place(const Three& sizes, const Visit& visit)
+{
+    for (std::int64_t z = 0; z < sizes[0]; ++z)
+        for (std::int64_t y = 0; y < sizes[1]; ++y)
+            for (std::int64_t x = 0; x < sizes[2]; ++x) visit(Three{z, y, x});
+}
+
+std::int64_t index(const Three& at, const Three& sizes)
+{
+    return (at[0] * sizes[1] + at[1]) * sizes[2] + at[2];
+}
+
+template <class Visit> void each_term(const HostTensor& x, const HostTensor& weight, const HostTensor& y,
+                                      const Attributes& a, const Visit& visit)
+{
+    const Three stride = with_depth(a.integers("stride"), 1), padding = with_depth(a.integers("padding"), 0),
+                dilation = with_depth(a.integers("dilation"), 1), in = image_of(x), out = image_of(y),
+                kernel = image_of(weight);
+    const std::int64_t groups = a.integer("groups"), channels = weight.sizes[1];
+    const auto volume = [](const Three& s) { return s[0] * s[1] * s[2]; };
+    for (std::int64_t plane = 0; plane < y.sizes[0] * y.sizes[1]; ++plane) {
+        const std::int64_t n = plane / y.sizes[1], o = plane % y.sizes[1],
+                           first = o / (y.sizes[1] / groups) * channels; // channel of the group
+        each_place(out, [&](const Three& to) {
+            for (std::int64_t i = 0; i < channels; ++i)
+                each_place(kernel, [&](const Three& tap) {
+                    Three from{};
+                    for (std::size_t d = 0; d < 3; ++d) {
+                        from[d] = to[d] * stride[d] - padding[d] + tap[d] * dilation[d];
+                        if (from[d] < 0 || from[d] >= in[d]) return;
+                    }
+                    visit(Term{(n * x.sizes[1] + first + i) * volume(in) + index(from, in),
+                               (o * channels + i) * volume(kernel) + index(tap, kernel),
+                               plane * volume(out) + index(to, out)});
+                });
+        });
+    }
+}
+
+std::vector<double> values(const HostTensor& t)
+{
+    std::vector<double> v(static_cast<std::size_t>(t.count()));
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = t.at(static_cast<std::int64_t>(i));
+    return v;
+}
+
+void store(const HostTensor& t, const std::vector<double>& v)
+{
+    for (std::size_t i = 0; i < v.size(); ++i) t.put(static_cast<std::int64_t>(i), v[i]);
+}
+
+double& at(std::vector<double>& v, std::int64_t i) { return v[static_cast<std::size_t>(i)]; }
+
+void reference(const ReferenceArguments& a)
+{
+    const HostTensor& out = a.outputs[0];
+    std::vector<double> x = values(a.inputs[0]), weight = values(a.inputs[1]),
+                        y(static_cast<std::size_t>(out.count()));
+    each_term(a.inputs[0], a.inputs[1], out, a.attributes,
+              [&](const Term& t) { at(y, t.y) += at(x, t.x) * at(weight, t.weight); });
+    if (a.inputs.size() == 3 && !y.empty()) {
+        const Three sizes = image_of(out);
+        const std::int64_t image = sizes[0] * sizes[1] * sizes[2];
+        for (std::int64_t i = 0; i < out.count(); ++i) at(y, i) += a.inputs[2].at(i / image % out.sizes[1]);
+    }
+    store(out, y);
+}
+
+void reference_input(const ReferenceArguments& a)
+{
+    const HostTensor& out = a.outputs[0];
+    std::vector<double> dy = values(a.inputs[0]), weight = values(a.inputs[1]),
+                        dx(static_cast<std::size_t>(out.count()));
+    each_term(out, a.inputs[1], a.inputs[0], a.attributes,
+              [&](const Term& t) { at(dx, t.x) += at(dy, t.y) * at(weight, t.weight); });
+    store(out, dx);
+}
+
+void reference_weight(const ReferenceArguments& a)
+{
+    const HostTensor& out = a.outputs[0];
+    std::vector<double> dy = values(a.inputs[0]), x = values(a.inputs[1]),
+                        dweight(static_cast<std::size_t>(out.count()));
+    each_term(a.inputs[1], out, a.inputs[0], a.attributes,
+              [&](const Term& t) { at(dweight, t.weight) += at(dy, t.y) * at(x, t.x); });
+    store(out, dweight);
+}
+
+} // namespace
+
+graph::Attributes Windows::attributes() const
+{
+    return {{"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", groups}};
+}
+
+graph::Attributes Windows::with_size(const Shape& size) const
+{
+    return {
+        {"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", groups}, {"size", size}};
+}
+
+void require_one_dtype(const char* op, Types in)
+{
+    for (const TensorType& t : in) {
+        require_floating(op, t.dtype);
+        if (t.dtype != in[0].dtype)
+            detail::fail(ErrorKind::dtype, op, "The inputs' dtypes (", name_of(in[0].dtype), " and ",
+                         name_of(t.dtype), ") differ: cast one of them.");
+    }
+}
+
+void require_image(const char* op, const char* what, const Shape& shape, std::size_t rank)
+{
+    static constexpr std::array<const char*, 3> sizes = {"length", "height, width", "depth, height, width"};
+    if (shape.size() != rank + 2)
+        detail::fail(ErrorKind::shape, op, "The ", what, "'s shape (", to_string(shape),
+                     ") must be [batch, channels, ", sizes.at(rank - 1), "].");
+}
+
+void require_weight(const char* op, const Shape& shape, std::size_t rank, std::int64_t groups)
+{
+    static constexpr std::array<const char*, 3> sizes = {"kernel length", "kernel height, kernel width",
+                                                         "kernel depth, kernel height, kernel width"};
+    if (shape.size() != rank + 2)
+        detail::fail(ErrorKind::shape, op, "The weight's shape (", to_string(shape),
+                     ") must be [channels, channels of a group, ", sizes.at(rank - 1), "].");
+    if (groups < 1)
+        detail::fail(ErrorKind::argument, op, "The number of groups (", groups, ") must be at least (1).");
+    shape::require_multiple(op, shape[0], groups, [&] {
+        return "The weight's (" + shape[0].text() + ") channels do not divide into (" +
+               std::to_string(groups) + ") groups: use a multiple of it.";
+    });
+}
+
+void require_channels(const char* op, const char* what, const Dim& channels, const Dim& of_weight,
+                      std::int64_t groups)
+{
+    shape::require_equal(op, channels, of_weight * groups, [&] {
+        const std::string begin = std::string("The ") + what + " has (" + channels.text() +
+                                  ") channels but the weight has (" + of_weight.text() + ")";
+        if (groups == 1) return begin + ": they must be equal.";
+        return begin + " for each of (" + std::to_string(groups) + ") groups: it must have (" +
+               (of_weight * groups).text() + ").";
+    });
+}
+
+void require_bias(const char* op, const Shape& bias, const Dim& channels)
+{
+    if (bias.size() != 1)
+        detail::fail(ErrorKind::shape, op, "The bias's shape (", to_string(bias),
+                     ") must be [out channels].");
+    shape::require_equal(op, bias[0], channels, [&] {
+        return "The bias has (" + bias[0].text() + ") elements but the weight has (" + channels.text() +
+               ") out channels: they must be equal.";
+    });
+}
+
+void require_patches_fit(const char* op, const Shape& x, const Shape& weight, const Shape& y,
+                         std::int64_t groups)
+{
+    const Dim most = 0x7FFFFFFF;
+    Dim rows = weight[1] * groups, columns = y[0];
+    if (groups > 1 && weight[1] == Dim(1)) return; // read where they lie
+    for (std::size_t i = 2; i < weight.size(); ++i) {
+        rows *= weight[i];
+        columns *= y[i];
+    }
+    const Dim patches = rows * round_up(columns, 4);
+    shape::require_at_least(op, most, patches, [&] {
+        return "The patches of an input (" + to_string(x) + ") for a weight (" + to_string(weight) +
+               ") have (" + patches.text() + ") elements, more than (" + most.text() +
+               "): use a smaller batch.";
+    });
+}
+
+const Op convolution_op{.name = "convolution",
+                        .infer = infer,
+                        .vjp = vjp,
+                        .lower = lower,
+                        .reference = reference,
+                        .cost = graph::Cost::compute};
+const Op convolution_input_op{.name = "convolution_input",
+                              .infer = infer_input,
+                              .vjp = vjp_of_input,
+                              .lower = lower_input,
+                              .reference = reference_input,
+                              .cost = graph::Cost::compute};
+const Op convolution_weight_op{.name = "convolution_weight",
+                               .infer = infer_weight,
+                               .vjp = vjp_of_weight,
+                               .lower = lower_weight,
+                               .reference = reference_weight,
+                               .cost = graph::Cost::compute};
+
+} // namespace ops
+} // namespace reprise

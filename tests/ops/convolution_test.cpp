@@ -1,0 +1,205 @@
+// Convolutions of all kinds against what PyTorch 2 gives for small whole numbers, where sums are exact.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <reprise/reprise.hpp>
+
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+using Floats = std::vector<float>;
+
+// i * by % modulo - modulo / 2 of the row-major index i
+Tensor ramp(const Shape& shape, int by, int modulo)
+{
+    std::int64_t count = 1;
+    for (const Dim& d : shape) count *= d.value();
+    Floats values;
+    for (std::int64_t i = 0; i < count; ++i)
+        values.push_back(static_cast<float>(i * by % modulo - modulo / 2));
+    return from_vector(values, shape);
+}
+Variable x_of(const Shape& shape) { return Variable(ramp(shape, 7, 11)); }
+Variable weight_of(const Shape& shape) { return Variable(ramp(shape, 5, 7)); }
+
+void expect(const Tensor& t, const Shape& shape, const Floats& values)
+{
+    EXPECT_EQ(t.shape(), shape);
+    EXPECT_THAT(t.to_vector<float>(), ElementsAreArray(values));
+}
+
+// The gradients by x and weight, for a ramp as the output's.
+std::vector<Tensor> gradients(const Tensor& y, const Variable& x, const Variable& weight)
+{
+    return grad({y}, {x, weight}, {.cotangents = {ramp(y.shape(), 3, 5)}});
+}
+
+TEST(Convolution, OfGroupsWithAStrideAndADilation)
+{
+    const Variable x = x_of({1, 4, 5, 6}), weight = weight_of({4, 2, 2, 3});
+    const Tensor y = conv2d(x, weight, from_vector(Floats{1, -2, 3, 0}),
+                            {.stride = {2, 1}, .padding = {1, 2}, .dilation = {2, 3}, .groups = 2});
+    expect(y, {1, 4, 3, 4}, {-2,  -22, -6, -2, -25, 6,   -25, -1,  -6,  1,  -2, 18,  2,  2,   -1, -5,
+                             6,   22,  15, -5, 18,  -10, 2,   -14, -10, 10, -6, -1,  17, -27, 34, 10,
+                             -10, 47,  -2, 2,  12,  -4,  -17, 7,   0,   -5, -1, -14, 4,  -18, -1, -5});
+    const std::vector<Tensor> g = gradients(y, x, weight);
+    expect(g[0], {1, 4, 5, 6},
+           {0,  0,   0, 0, 0,  0,  1, -12, 0, -3, 1,  0, 0,  0,  0,  0, 0,   0, 7, 7,  -7, 0,  1,  -3,
+            0,  0,   0, 0, 0,  0,  0, 0,   0, 0,  0,  0, 5,  10, 7,  1, -12, 0, 0, 0,  0,  0,  0,  0,
+            -7, -1,  3, 7, 7,  -7, 0, 0,   0, 0,  0,  0, 0,  0,  0,  0, 0,   0, 7, 10, 5,  -7, 11, -5,
+            0,  0,   0, 0, 0,  0,  1, -4,  7, 5,  -2, 5, 0,  0,  0,  0, 0,   0, 0, 0,  0,  0,  0,  0,
+            0,  -12, 1, 7, 10, 5,  0, 0,   0, 0,  0,  0, -3, -6, -5, 1, -4,  7, 0, 0,  0,  0,  0,  0});
+    expect(g[1], {4, 2, 2, 3}, {0,   1,   0,   0,  -11, -7,  -1,  0,   0,  1,  -13, -10, 0,   12,  16,  0,
+                                -15, -16, 3,   14, 15,  0,   -14, -15, 16, 13, 13,  -13, -1,  0,   13,  13,
+                                16,  -14, -13, 0,  13,  -15, -13, -16, 16, 14, 14,  16,  -16, -13, -15, 13});
+}
+
+TEST(Convolution, DepthwiseWithTwoChannelsOutOfEach)
+{
+    const Variable x = x_of({1, 2, 4, 3}), weight = weight_of({4, 1, 2, 2});
+    const Tensor y = conv2d(x, weight, {}, {.stride = 2, .padding = 1, .groups = 2});
+    expect(y, {1, 4, 3, 2},
+           {10, 4, 2, -1, 6, -7, 15, 4, -7, 12, 3, -8, 6, 19, 0, 11, 0, -10, 4, 16, -1, 11, 1, -7});
+    const std::vector<Tensor> g = gradients(y, x, weight);
+    expect(g[0], {1, 2, 4, 3},
+           {1, 1, 1, 0, -6, 4, -4, 0, -4, -2, 9, -3, 1, -4, 6, 2, -3, -1, -4, 1, -4, 1, 0, -2});
+    expect(g[1], {4, 1, 2, 2}, {4, -1, 2, -4, -1, -1, -2, 5, 11, -11, 4, 2, -13, 7, -4, 7});
+}
+
+TEST(Convolution, PaddedToKeepTheSize)
+{
+    // an odd number of zeros: one more behind
+    expect(conv2d(x_of({1, 1, 3, 4}), weight_of({1, 1, 2, 4}), {}, {.padding = "same"}), {1, 1, 3, 4},
+           {-14, 5, -15, 28, -10, -2, 30, -20, -6, 28, -11, -7});
+    expect(conv1d(x_of({1, 6}), weight_of({2, 1, 3}), {}, {.padding = "same", .dilation = 2}), {2, 6},
+           {-10, 4, 11, 4, 8, -21, -17, 11, 5, 8, 7, -19});
+}
+
+TEST(Convolution, TransposedWithOutputPaddingInGroups)
+{
+    const Variable x = x_of({1, 2, 2, 3}), weight = weight_of({2, 2, 3, 2});
+    const Tensor y = conv_transpose2d(
+        x, weight, from_vector(Floats{1, -2, 3, 4}),
+        {.stride = {2, 3}, .padding = {1, 0}, .output_padding = {1, 2}, .groups = 2, .dilation = {1, 2}});
+    expect(y, {1, 4, 4, 11},
+           {1,   1,  11, 1, 1,  -3, 1,  1,  5,  1,  1,  -29, 1,  6,   4,  1,  5, 4,   1,  -7,  1,  1,
+            1,   1,  -9, 1, 1,  -1, 1,  1,  7,  1,  1,  16,  1,  6,   4,  1,  2, -8,  1,  -2,  1,  1,
+            -12, -2, -2, 2, -2, -2, -6, -2, -2, -2, -2, 3,   -2, -32, -7, -2, 1, 5,   -2, 1,   -2, -2,
+            8,   -2, -2, 0, -2, -2, -8, -2, -2, -2, -2, -12, -2, 13,  -4, -2, 1, 4,   -2, -11, -2, -2,
+            -9,  3,  11, 3, 3,  3,  15, 3,  -5, 3,  3,  6,   3,  -8,  2,  3,  4, -2,  3,  16,  3,  3,
+            -6,  3,  9,  6, 3,  1,  18, 3,  -7, 3,  3,  3,   3,  -3,  3,  3,  5, 3,   3,  13,  3,  3,
+            0,   4,  -8, 4, 4,  4,  8,  4,  16, 4,  4,  21,  4,  7,   1,  4,  3, -19, 4,  -1,  4,  4,
+            1,   4,  -5, 5, 4,  7,  9,  4,  19, 4,  4,  10,  4,  4,   2,  4,  4, -6,  4,  4,   4,  4});
+    const std::vector<Tensor> g = gradients(y, x, weight);
+    expect(g[0], {1, 2, 2, 3}, {8, -7, -7, 14, 14, -11, -7, 8, 8, -4, -3, 8});
+    expect(g[1], {2, 2, 3, 2},
+           {8, 11, -1, 2, 8, -19, -11, -13, 10, 8, -1, 2, 11, 8, -5, -23, 16, 13, 5, -13, -1, 16, -5, -23});
+}
+
+TEST(Convolution, TransposedWithAnOutputPaddingOfMoreThanTheStride)
+{
+    const Variable x = x_of({1, 1, 3}), weight = weight_of({1, 2, 3});
+    const Tensor y = conv_transpose1d(x, weight, {}, {.padding = 2, .output_padding = 2, .dilation = 3});
+    expect(y, {1, 2, 7}, {6, -10, 4, -4, 0, 0, 0, 4, -15, 6, -6, -5, 2, -2});
+    const std::vector<Tensor> g = gradients(y, x, weight);
+    expect(g[0], {1, 1, 3}, {9, -3, 8});
+    expect(g[1], {1, 2, 3}, {4, -11, -6, 2, -6, -11});
+}
+
+TEST(Convolution, OfVolumes)
+{
+    expect(conv_transpose3d(x_of({1, 1, 2, 1, 2}), weight_of({1, 1, 2, 2, 2}), {},
+                            {.stride = {1, 2, 2}, .padding = {1, 0, 1}, .output_padding = {0, 1, 1}}),
+           {1, 1, 1, 3, 3}, {-9, -9, 12, 19, -2, -16, 0, 0, 0});
+    expect(conv3d(x_of({1, 2, 2, 3, 2}), weight_of({2, 2, 2, 2, 1}), {},
+                  {.stride = {1, 2, 1}, .padding = {1, 0, 0}}),
+           {1, 2, 3, 1, 2}, {-13, -11, 21, 0, -17, -7, 8, 19, -27, 20, 5, -3});
+}
+
+TEST(Unfold, GivesChannelsThenPlacesThenWindows)
+{
+    expect(unfold(x_of({1, 2, 3, 4}), {2, 3}, {.padding = {0, 1}, .stride = {1, 2}}), {1, 12, 4},
+           {0, 2,  0, -3, -5, -2, 1,  4, 2,  5, -3, 0,  0, -3, 0, 3,  1,  4, -4, -1, -3, 0,  3,  -5,
+            0, -2, 0, 4,  2,  5,  -3, 0, -2, 1, 4,  -4, 0, 4,  0, -1, -3, 0, 3,  -5, 4,  -4, -1, 2});
+}
+
+TEST(Fold, AddsWhatOverlaps)
+{
+    expect(fold(x_of({1, 4, 6}), {3, 4}, 2), {1, 1, 3, 4}, {-5, 6, -2, -4, 7, 2, -3, -2, 1, -4, -1, 2});
+    expect(fold(x_of({4, 4}), {4, 3}, 2, {.dilation = {2, 1}, .padding = {0, 1}, .stride = {1, 2}}),
+           {1, 4, 3}, {1, 2, -3, 4, 5, 0, 2, 3, -2, 5, -5, 1});
+}
+
+// Depthwise windows are read where they lie; as a product of matrices they give the same sums.
+TEST(Convolution, DepthwiseEqualsTheSumOverADiagonalWeight)
+{
+    const Variable x = x_of({3, 4, 9, 8}), weight = weight_of({4, 1, 3, 3});
+    const Tensor eye = from_vector(Floats{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, {4, 4, 1, 1});
+    const Tensor diagonal = weight * eye;
+    const Tensor y = conv2d(x, weight, {}, {.stride = {2, 1}, .padding = 2, .dilation = {1, 2}, .groups = 4});
+    const Tensor whole = conv2d(x, diagonal, {}, {.stride = {2, 1}, .padding = 2, .dilation = {1, 2}});
+    expect(y, whole.shape(), whole.to_vector<float>());
+    const std::vector<Tensor> g = gradients(y, x, weight), of_whole = gradients(whole, x, weight);
+    for (std::size_t i = 0; i < 2; ++i) expect(g[i], of_whole[i].shape(), of_whole[i].to_vector<float>());
+}
+
+// One image's gradient by the weight needs many parts that are added.
+TEST(Convolution, DepthwiseGradientsAddManyParts)
+{
+    const Variable x(ones({2, 2, 70, 80})), weight(zeros({2, 1, 3, 3}));
+    const Tensor y = conv2d(x, weight, {}, {.padding = 1, .groups = 2});
+    const Tensor g = grad(sum(y), weight);
+    Floats want;
+    for (int c = 0; c < 2; ++c)
+        for (int ky = 0; ky < 3; ++ky)
+            for (int kx = 0; kx < 3; ++kx)
+                want.push_back(static_cast<float>(2 * (ky == 1 ? 70 : 69) * (kx == 1 ? 80 : 79)));
+    expect(g, {2, 1, 3, 3}, want);
+}
+
+TEST(Convolution, OfAnEmptyBatchGivesNothingAndNoGradient)
+{
+    for (const std::int64_t groups : {1, 2, 4}) {
+        const Variable x(zeros({0, 4, 5, 5})), weight(ones({4, 4 / groups, 3, 3}));
+        const Tensor y = conv2d(x, weight, {}, {.groups = groups});
+        EXPECT_EQ(y.shape(), (Shape{0, 4, 3, 3}));
+        const std::vector<Tensor> g = grad({y}, {x, weight}, {.cotangents = {zeros({0, 4, 3, 3})}});
+        EXPECT_EQ(g[0].shape(), (Shape{0, 4, 5, 5}));
+        EXPECT_THAT(g[1].to_vector<float>(), testing::Each(0.0f));
+    }
+    EXPECT_EQ(conv_transpose2d(zeros({0, 4, 5, 5}), ones({4, 2, 3, 3}), ones({2})).shape(),
+              (Shape{0, 2, 7, 7}));
+}
+
+TEST(Convolution, OneImageNeedsNoBatch)
+{
+    const Variable x = x_of({2, 5, 4}), weight = weight_of({3, 2, 2, 2});
+    const Tensor y = conv2d(x, weight);
+    const Tensor with_batch = conv2d(unsqueeze(x, 0), weight);
+    expect(y, {3, 4, 3}, with_batch.to_vector<float>());
+    EXPECT_EQ(grad(sum(y), x).shape(), (Shape{2, 5, 4}));
+    EXPECT_EQ(conv_transpose2d(x, weight_of({2, 3, 2, 2}), ones({3})).shape(), (Shape{3, 6, 5}));
+}
+
+TEST(Convolution, KindsHaveErrorsOfTheirOwnNames)
+{
+    const auto text = [](const auto& call) { return error_of(call).text; };
+    EXPECT_THAT(text([] {
+                    return conv1d(zeros({1, 2, 3, 4}), zeros({1, 2, 1}));
+                }),
+                HasSubstr("[conv1d] The input's shape ([1, 2, 3, 4]) must be [batch, channels, length]."));
+    EXPECT_THAT(text([] {
+                    return conv3d(zeros({1, 2, 3, 4, 5}), zeros({1, 2, 1}));
+                }),
+                HasSubstr("[conv3d] The weight's shape ([1, 2, 1])"));
+    EXPECT_THAT(text([] {
+                    return conv_transpose3d(zeros({1, 2, 3}), zeros({1, 2, 1}));
+                }),
+                HasSubstr("[conv_transpose3d] The input's shape ([1, 2, 3])"));
+}
+
+} // namespace
