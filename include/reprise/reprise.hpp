@@ -1,6 +1,7 @@
 // Everything.
 #pragma once
 #include <reprise/autograd.hpp>
+#include <reprise/backward.hpp>
 #include <reprise/data.hpp>
 #include <reprise/device.hpp>
 #include <reprise/dim.hpp>

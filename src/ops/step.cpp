@@ -2,59 +2,89 @@
 
 #include <string>
 
+#include <reprise/ops/creation.hpp>
+
+#include "graph/cell.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
-namespace reprise::ops {
+namespace reprise {
 
-void check_step(const char* op, std::span<const graph::TensorType> in, const StepInputs& names)
+Tensor StepNumber::on(const Device& device) const
 {
-    require_floating(op, in[0].dtype);
-    for (std::size_t i = 1; i < names.tensors.size(); ++i) {
+    return tensor_.defined() ? tensor_ : full({}, value_, {.device = device});
+}
+
+namespace ops {
+
+std::vector<Tensor> apply_step(const graph::Op& op, const StepNames& names, const Tensor& param,
+                               const Tensor& grad, const std::vector<Tensor>& moments,
+                               const std::vector<StepNumber>& numbers, graph::Attributes attributes)
+{
+    if (moments.size() < names.least || moments.size() > names.moments.size())
+        detail::fail(ErrorKind::argument, op.name, "There are (", moments.size(), ") moments: give ",
+                     names.least, " to ", names.moments.size(), ".");
+    std::vector<Tensor> inputs{param, grad};
+    inputs.insert(inputs.end(), moments.begin(), moments.end());
+    for (const StepNumber& n : numbers) inputs.push_back(n.on(param.device()));
+    return graph::apply(op, inputs, std::move(attributes));
+}
+
+std::vector<graph::TensorType> infer_step(const graph::Op& op, std::span<const graph::TensorType> in,
+                                          const StepNames& names)
+{
+    require_floating(op.name, in[0].dtype);
+    const std::size_t tensors = in.size() - names.numbers.size();
+    for (std::size_t i = 1; i < tensors; ++i) {
         const graph::TensorType& t = in[i];
+        const char* name = i == 1 ? "grad" : names.moments[i - 2];
         const auto sentence = [&] {
-            return std::string("The ") + names.tensors[i] + " is " + name_of(t.dtype) + to_string(t.shape) +
-                   " but the " + names.tensors[0] + " is " + name_of(in[0].dtype) + to_string(in[0].shape) +
+            return std::string("The ") + name + " is " + name_of(t.dtype) + to_string(t.shape) +
+                   " but the param is " + name_of(in[0].dtype) + to_string(in[0].shape) +
                    ": both must be alike.";
         };
-        if (t.dtype != in[0].dtype) detail::fail(ErrorKind::dtype, op, sentence());
-        if (t.shape.size() != in[0].shape.size()) detail::fail(ErrorKind::shape, op, sentence());
+        if (t.dtype != in[0].dtype) detail::fail(ErrorKind::dtype, op.name, sentence());
+        if (t.shape.size() != in[0].shape.size()) detail::fail(ErrorKind::shape, op.name, sentence());
         for (std::size_t d = 0; d < t.shape.size(); ++d)
-            shape::require_equal(op, t.shape[d], in[0].shape[d], sentence);
+            shape::require_equal(op.name, t.shape[d], in[0].shape[d], sentence);
     }
-    for (std::size_t i = 0; i < names.numbers.size(); ++i) {
-        const graph::TensorType& t = in[names.tensors.size() + i];
+    for (std::size_t k = 0; k < names.numbers.size(); ++k) {
+        const graph::TensorType& t = in[tensors + k];
         if (!is_floating(t.dtype) || shape::element_count(t.shape) != 1)
-            detail::fail(ErrorKind::shape, op, "The ", names.numbers[i], " is ", name_of(t.dtype),
+            detail::fail(ErrorKind::shape, op.name, "The ", names.numbers[k], " is ", name_of(t.dtype),
                          to_string(t.shape), ": give one number of dtype f32.");
     }
+    return std::vector(tensors - 1, in[0]);
 }
+
+std::size_t moments_of(const graph::Node& n) { return n.outputs.size() - 1; }
 
 void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
 {
     require_f32_kernel(n.op->name, n.outputs[0].dtype);
     const Dim count = shape::element_count(n.outputs[0].shape);
     const LaunchOperand nothing{.view = {}, .use = Use::read, .absent = true};
-    LaunchSpec spec{.kernel = n.op->name,
-                    .constants = {1, 0},
-                    .operands = {},
-                    .floats = {},
-                    .ints = {0, count},
-                    .groups = ceil_div(count, 4096),
-                    .in_place = true,
-                    .batches = true};
-    for (const std::size_t i : step.tensors) {
-        if (i == StepLaunch::absent) spec.operands.push_back(nothing);
-        else spec.operands.push_back({l.contiguous(l.input(i)), Use::read});
-    }
-    for (std::size_t k = 0; k < step.numbers.size(); ++k) {
+    LaunchSpec spec{
+        .kernel = n.op->name,
+        .constants = {1, 0},
+        .operands = {{l.contiguous(l.input(0)), Use::read}, {l.contiguous(l.input(1)), Use::read}},
+        .floats = {},
+        .ints = {0, count},
+        .groups = ceil_div(count, 4096),
+        .in_place = true,
+        .batches = true};
+    for (const std::size_t i : step.places)
+        spec.operands.push_back(
+            i == StepLaunch::absent ? nothing : LaunchOperand{l.contiguous(l.input(2 + i)), Use::read});
+    const std::size_t first = 2 + moments_of(n);
+    for (std::size_t k = 0; first + k < n.inputs.size(); ++k) {
         Scalar number;
-        if (l.scalar(step.numbers[k], number)) {
+        if (l.scalar(first + k, number)) {
             spec.operands.push_back(nothing);
         } else {
-            View v = l.input(step.numbers[k]);
+            View v = l.input(first + k);
             if (v.dtype != f32) {
                 const View cast = l.temporary(f32, v.sizes());
                 l.copy(v, cast);
@@ -65,11 +95,10 @@ void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
         }
         spec.floats.push_back(number);
     }
-    for (const std::size_t i : step.outputs) {
-        if (i == StepLaunch::absent) spec.operands.push_back(nothing);
-        else spec.operands.push_back({l.output(i), Use::write});
-    }
-    spec.floats.insert(spec.floats.end(), step.constants.begin(), step.constants.end());
+    spec.operands.push_back({l.output(0), Use::write});
+    for (const std::size_t i : step.places)
+        spec.operands.push_back(i == StepLaunch::absent ? nothing
+                                                        : LaunchOperand{l.output(1 + i), Use::write});
     spec.constants.insert(spec.constants.end(), step.flags.begin(), step.flags.end());
     if (!l.texels()) return l.launch(std::move(spec));
     LaunchSpec texels = spec;
@@ -78,4 +107,25 @@ void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
     l.launch(std::move(texels), std::move(spec));
 }
 
-} // namespace reprise::ops
+std::vector<double> step_numbers(const ReferenceArguments& a)
+{
+    std::vector<double> out;
+    for (std::size_t i = a.outputs.size() + 1; i < a.inputs.size(); ++i) out.push_back(a.inputs[i].at(0));
+    return out;
+}
+
+void reference_step(const ReferenceArguments& a, const StepFormula& formula)
+{
+    const std::size_t moments = a.outputs.size() - 1;
+    std::vector<double> m(moments);
+    for (std::int64_t i = 0, count = a.outputs[0].count(); i < count; ++i) {
+        double p = a.inputs[0].at(i);
+        for (std::size_t k = 0; k < moments; ++k) m[k] = a.inputs[2 + k].at(i);
+        formula(p, a.inputs[1].at(i), m.data());
+        a.outputs[0].put(i, p);
+        for (std::size_t k = 0; k < moments; ++k) a.outputs[1 + k].put(i, m[k]);
+    }
+}
+
+} // namespace ops
+} // namespace reprise

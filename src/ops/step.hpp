@@ -4,28 +4,45 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
+
+#include <reprise/ops/updates.hpp>
 
 #include "graph/node.hpp"
 #include "ops/lowering.hpp"
+#include "ops/reference.hpp"
 
 namespace reprise::ops {
 
-// A step's inputs by name, in the node's order: first tensors of one type, then numbers.
-struct StepInputs {
-    std::vector<const char*> tensors, numbers;
+// A node's inputs are param, grad, its moments, then the numbers; its outputs param and the moments.
+struct StepNames {
+    std::vector<const char*> moments; // the last ones may be absent
+    std::vector<const char*> numbers;
+    std::size_t least = 0; // moments
 };
-void check_step(const char* op, std::span<const graph::TensorType>, const StepInputs&);
+std::vector<Tensor> apply_step(const graph::Op&, const StepNames&, const Tensor& param, const Tensor& grad,
+                               const std::vector<Tensor>& moments, const std::vector<StepNumber>& numbers,
+                               graph::Attributes);
+std::vector<graph::TensorType> infer_step(const graph::Op&, std::span<const graph::TensorType>,
+                                          const StepNames&);
+std::size_t moments_of(const graph::Node&);
 
-// One launch.  Record: operands tensors, numbers, outputs; floats numbers, constants; ints first workgroup, count.
-// Specialization constants: members, a bit for each number that is read from memory, `flags`.  An index of `absent`
-// is a place that the kernel does not touch.
+// One launch.  Record: operands param, grad, places of moments, numbers, param', places of moments'; floats numbers;
+// ints first workgroup, count.  Specialization constants: members, a bit for each number that is read from memory,
+// `flags`.
 struct StepLaunch {
-    static constexpr std::size_t absent = static_cast<std::size_t>(-1);
-    std::vector<std::size_t> tensors, numbers, outputs; // of the node
-    std::vector<double> constants;
+    static constexpr std::size_t absent =
+        static_cast<std::size_t>(-1); // a place that the kernel does not touch
+    std::vector<std::size_t> places;  // of the kernel's moments: the node's
     std::vector<std::uint32_t> flags;
 };
 void launch_step(Lowering&, const graph::Node&, const StepLaunch&);
+
+// The formula for one element: changes p and the node's moments m, which follow each other.
+using StepFormula = std::function<void(double& p, double g, double* m)>;
+std::vector<double> step_numbers(const ReferenceArguments&);
+void reference_step(const ReferenceArguments&, const StepFormula&);
 
 } // namespace reprise::ops

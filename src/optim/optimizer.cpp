@@ -1,94 +1,137 @@
-#include <reprise/optim.hpp>
+#include <reprise/optim/optimizer.hpp>
 
-#include <charconv>
+#include <algorithm>
 #include <cmath>
-#include <optional>
+#include <functional>
 #include <unordered_set>
 
 #include <reprise/autograd.hpp>
-#include <reprise/io.hpp>
 #include <reprise/ops/creation.hpp>
-#include <reprise/ops/elementwise.hpp>
 #include <reprise/program.hpp>
 
 namespace reprise::optim {
 
 using detail::fail;
 
-namespace {
+// ---- parameters and their groups ----
 
-Tensor zeros_for(const Variable& parameter)
+void Optimizer::check_parameters(const std::vector<Variable>& parameters) const
 {
-    return zeros(parameter.shape(), {.dtype = parameter.dtype(), .device = parameter.device()});
-}
-
-// One element that the host knows: no memory, no launch.
-Tensor number(std::function<double()> value, const Device& device)
-{
-    return is_recording() ? host_scalar(std::move(value)) : full({}, value(), {.device = device});
-}
-
-// Of one call of Optimizer::step(), for the n-th parameter that has a gradient: the step's number, and what follows
-// from it.  Most parameters have made equally many steps, so the last numbers are kept.
-class NumbersOfSteps {
-public:
-    NumbersOfSteps(std::function<double(std::size_t, std::int64_t)> f, std::size_t count)
-        : f_(std::move(f)), last_(count)
-    {}
-    double at(std::size_t number, std::size_t parameter)
-    {
-        Last& last = last_[number];
-        const std::int64_t step = steps[parameter];
-        if (last.step != step) last = {step, f_(number, step)};
-        return last.value;
-    }
-
-    std::vector<std::int64_t> steps;
-
-private:
-    struct Last {
-        std::int64_t step = -1;
-        double value = 0;
-    };
-    std::function<double(std::size_t, std::int64_t)> f_;
-    std::vector<Last> last_;
-};
-
-} // namespace
-
-Optimizer::Optimizer(std::vector<Variable> parameters, double learning_rate, Rule rule)
-    : parameters_(std::move(parameters)), moments_(parameters_.size()), steps_(std::make_shared<Steps>()),
-      learning_rate_(std::make_shared<double>(learning_rate)), rule_(std::move(rule))
-{
-    steps_->made.resize(parameters_.size());
-    if (parameters_.empty())
+    if (parameters.empty())
         fail(ErrorKind::argument, rule_.op,
              "There are no parameters: give those of a module, net.parameters().");
     std::unordered_set<const void*> seen;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        const Variable& parameter = parameters_[i];
+    for (const Variable& known : parameters_) seen.insert(known.cell().get());
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const Variable& parameter = parameters[i];
+        const std::size_t index = parameters_.size() + i;
         if (!parameter.defined())
-            fail(ErrorKind::argument, rule_.op, "The parameter with index (", i, ") is undefined.");
+            fail(ErrorKind::argument, rule_.op, "The parameter with index (", index, ") is undefined.");
         if (!parameter.requires_grad() || !parameter.is_leaf())
-            fail(ErrorKind::argument, rule_.op, "The parameter with index (", i,
+            fail(ErrorKind::argument, rule_.op, "The parameter with index (", index,
                  ") is no leaf that requires a gradient: it can't be trained.");
         if (!seen.insert(parameter.cell().get()).second)
-            fail(ErrorKind::argument, rule_.op, "The parameter with index (", i,
+            fail(ErrorKind::argument, rule_.op, "The parameter with index (", index,
                  ") comes twice: give each once.");
     }
-    check_not_negative("learning rate", learning_rate);
 }
 
-void Optimizer::check_not_negative(const char* what, double value) const
+void Optimizer::check_option(std::size_t option, double value) const
 {
-    if (!(value >= 0) || std::isinf(value))
-        fail(ErrorKind::argument, rule_.op, "The ", what, " (", value, ") must be a number of at least 0.");
+    const Option& o = rule_.options[option];
+    if (value >= o.low && value < o.below) return;
+    if (std::isinf(o.below))
+        fail(ErrorKind::argument, rule_.op, "The ", o.name, " (", value, ") must be a number of at least ",
+             o.low, ".");
+    fail(ErrorKind::argument, rule_.op, "The ", o.name, " (", value, ") must be at least ", o.low,
+         " and below ", o.below, ".");
+}
+
+void Optimizer::check_change(std::size_t option, double before, double value) const
+{
+    check_option(option, value);
+    const Option& o = rule_.options[option];
+    if (o.stays_zero && (before == 0) != (value == 0))
+        fail(ErrorKind::argument, rule_.op, "The ", o.name, " (", value, ") of a group that has (", before,
+             ") can't be set: whether it is 0 decides what the group keeps, so make the optimizer anew.");
+}
+
+void Optimizer::add_group(std::vector<Variable> parameters, std::vector<double> values,
+                          std::vector<Moment> moments)
+{
+    check_parameters(parameters);
+    for (std::size_t i = 0; i < values.size(); ++i) check_option(i, values[i]);
+    groups_.push_back({.first = parameters_.size(),
+                       .count = parameters.size(),
+                       .moments = std::move(moments),
+                       .values = std::make_shared<std::vector<double>>(std::move(values)),
+                       .initial_lr = std::nullopt});
+    parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
+    moments_.resize(parameters_.size());
+    const std::lock_guard lock(steps_->mutex);
+    steps_->made.resize(parameters_.size());
+}
+
+const Optimizer::Group& Optimizer::group(std::size_t index) const
+{
+    if (index >= groups_.size())
+        fail(ErrorKind::argument, rule_.op, "There is no group (", index, "): there are ", groups_.size(),
+             ".");
+    return groups_[index];
+}
+
+std::size_t Optimizer::option_index(const std::string& name) const
+{
+    std::string known;
+    for (std::size_t i = 0; i < rule_.options.size(); ++i) {
+        if (name == rule_.options[i].name) return i;
+        known += (i ? ", " : "") + std::string(rule_.options[i].name);
+    }
+    fail(ErrorKind::argument, rule_.op, "There is no number (", name, "): a group has ", known, ".");
+}
+
+std::vector<Variable> Optimizer::parameters(std::size_t index) const
+{
+    const Group& g = group(index);
+    const auto first = parameters_.begin() + static_cast<std::ptrdiff_t>(g.first);
+    return {first, first + static_cast<std::ptrdiff_t>(g.count)};
+}
+
+bool Optimizer::has_option(const std::string& name) const
+{
+    return std::any_of(rule_.options.begin(), rule_.options.end(),
+                       [&](const Option& o) { return name == o.name; });
+}
+
+double Optimizer::option(const std::string& name, std::size_t index) const
+{
+    return (*group(index).values)[option_index(name)];
+}
+
+void Optimizer::set_option(const std::string& name, double value, std::size_t index)
+{
+    const std::size_t option = option_index(name);
+    double& now = (*group(index).values)[option];
+    check_change(option, now, value);
+    now = value;
 }
 
 void Optimizer::set_learning_rate(double value)
 {
-    check_not_negative("learning rate", value);
-    *learning_rate_ = value;
+    check_option(0, value);
+    for (const Group& g : groups_) g.values->front() = value;
+}
+
+std::optional<double> Optimizer::initial_learning_rate(std::size_t index) const
+{
+    return group(index).initial_lr;
+}
+
+void Optimizer::set_initial_learning_rate(double value, std::size_t index)
+{
+    check_option(0, value);
+    group(index);
+    groups_[index].initial_lr = value;
 }
 
 void Optimizer::zero_grad()
@@ -96,21 +139,92 @@ void Optimizer::zero_grad()
     for (Variable& parameter : parameters_) parameter.zero_grad();
 }
 
+// ---- steps ----
+
+namespace {
+
+// One element that the host knows: no memory, no launch.
+Tensor number(std::function<double()> value, const Device& device)
+{
+    return is_recording() ? host_scalar(std::move(value)) : full({}, value(), {.device = device});
+}
+
+using Number = double (*)(std::size_t n, const double* options, std::int64_t step);
+
+} // namespace
+
+// One call of step(), in a program at each of its calls: of the parameters that have a gradient, the numbers of their
+// steps, and what follows from them.  Most parameters of a group have made equally many steps, so the last numbers of
+// a group are kept, until the next call: options may have changed then.
+class Optimizer::Call {
+public:
+    Call(std::shared_ptr<Steps> steps, Number f) : steps_(std::move(steps)), f_(f) {}
+
+    std::size_t add_group(std::shared_ptr<std::vector<double>> options, std::size_t numbers)
+    {
+        groups_.push_back({std::move(options), std::vector<Last>(numbers)});
+        return groups_.size() - 1;
+    }
+    std::size_t add_parameter(std::size_t index, std::int64_t step)
+    {
+        parameters_.push_back({index, step});
+        return parameters_.size() - 1;
+    }
+    double at(std::size_t group, std::size_t number, std::size_t parameter)
+    {
+        Of& of = groups_[group];
+        Last& last = of.last[number];
+        const std::int64_t step = parameters_[parameter].step;
+        if (last.step != step) last = {step, f_(number, of.options->data(), step)};
+        return last.value;
+    }
+
+    void begin()
+    {
+        const std::lock_guard lock(steps_->mutex);
+        for (Parameter& p : parameters_) p.step = ++steps_->made[p.index];
+        for (Of& of : groups_) std::fill(of.last.begin(), of.last.end(), Last());
+    }
+    void undo()
+    {
+        const std::lock_guard lock(steps_->mutex);
+        for (const Parameter& p : parameters_) --steps_->made[p.index];
+    }
+
+private:
+    struct Last {
+        std::int64_t step = -1;
+        double value = 0;
+    };
+    struct Of {
+        std::shared_ptr<std::vector<double>> options;
+        std::vector<Last> last;
+    };
+    struct Parameter {
+        std::size_t index; // of the optimizer
+        std::int64_t step;
+    };
+    std::shared_ptr<Steps> steps_;
+    Number f_;
+    std::vector<Of> groups_;
+    std::vector<Parameter> parameters_;
+};
+
 std::int64_t Optimizer::made(std::size_t index) const
 {
     const std::lock_guard lock(steps_->mutex);
     return steps_->made[index];
 }
 
-void Optimizer::make_moments(std::size_t index)
+void Optimizer::make_moments(const Group& g, std::size_t index)
 {
-    std::vector<Variable>& moments = moments_[index];
-    if (moments.size() == rule_.moments.size()) return;
+    if (moments_[index].size() == g.moments.size()) return;
     const outside_recording here;
+    const Variable& p = parameters_[index];
     std::vector<Variable> made;
-    for (std::size_t i = 0; i < rule_.moments.size(); ++i)
-        made.emplace_back(zeros_for(parameters_[index]), false);
-    moments = std::move(made);
+    for (const Moment& m : g.moments)
+        made.emplace_back(full(p.shape(), m.initial, {.dtype = p.dtype(), .device = p.device()}), false);
+    moments_[index] = std::move(made);
 }
 
 void Optimizer::step()
@@ -121,179 +235,37 @@ void Optimizer::step()
         std::vector<Tensor> values;
     };
     std::vector<Pending> pending;
-    std::optional<Device> before;
-    Tensor rate;
     // A program may hold several calls of step(): each has the numbers that the hook below gives it.
-    const auto now = std::make_shared<NumbersOfSteps>(rule_.step_number, rule_.step_numbers);
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        const Tensor gradient = parameters_[i].grad();
-        if (!gradient.defined()) continue;
-        make_moments(i);
-        const Device device = parameters_[i].device();
-        if (before != device) rate = number([r = learning_rate_] { return *r; }, device);
-        before = device;
-        now->steps.push_back(made(i) + 1);
-        std::vector<Tensor> numbers;
-        for (std::size_t n = 0; n < rule_.step_numbers; ++n)
-            numbers.push_back(number([now, n, p = pending.size()] { return now->at(n, p); }, device));
-        const Update update{parameters_[i], gradient, moments_[i], rate, numbers};
-        pending.push_back({i, updated(update)});
+    const auto call = std::make_shared<Call>(steps_, rule_.number);
+    const auto depends = [&](std::size_t n) { return (rule_.by_step >> n & 1u) != 0; };
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const Group& group = groups_[g];
+        const std::size_t of = call->add_group(group.values, rule_.numbers);
+        std::optional<Device> before;
+        std::vector<Tensor> numbers(rule_.numbers);
+        for (std::size_t i = group.first; i < group.first + group.count; ++i) {
+            const Tensor gradient = parameters_[i].grad();
+            if (!gradient.defined()) continue;
+            make_moments(group, i);
+            const Device device = parameters_[i].device();
+            const std::size_t p = call->add_parameter(i, made(i) + 1);
+            for (std::size_t n = 0; n < rule_.numbers; ++n) {
+                if (depends(n)) numbers[n] = number([=] { return call->at(of, n, p); }, device);
+                else if (before != device)
+                    numbers[n] = number(
+                        [f = rule_.number, values = group.values, n] { return f(n, values->data(), 0); },
+                        device);
+            }
+            before = device;
+            const std::vector<Tensor> moments(moments_[i].begin(), moments_[i].end());
+            pending.push_back({i, updated({g, parameters_[i], gradient, moments, numbers})});
+        }
     }
-    std::vector<std::size_t> indices;
-    for (const Pending& p : pending) indices.push_back(p.index);
-    const auto shared = std::make_shared<const std::vector<std::size_t>>(std::move(indices));
-    on_each_call(
-        [steps = steps_, shared, now] {
-            const std::lock_guard lock(steps->mutex);
-            for (std::size_t p = 0; p < shared->size(); ++p) now->steps[p] = ++steps->made[(*shared)[p]];
-        },
-        [steps = steps_, shared] {
-            const std::lock_guard lock(steps->mutex);
-            for (const std::size_t i : *shared) --steps->made[i];
-        });
+    on_each_call([call] { call->begin(); }, [call] { call->undo(); });
     for (const Pending& p : pending) {
         parameters_[p.index].assign(p.values[0]);
         for (std::size_t m = 0; m < moments_[p.index].size(); ++m)
             moments_[p.index][m].assign(p.values[m + 1]);
-    }
-}
-
-// ---- checkpoints ----
-
-namespace {
-
-// Three f32 hold the 53 bits of a double: their sum is v, and a program that goes on computes the same bits.
-std::vector<float> parts_of(double v)
-{
-    std::vector<float> parts;
-    for (int i = 0; i < 3; ++i) {
-        parts.push_back(static_cast<float>(v));
-        v -= parts.back();
-    }
-    return parts;
-}
-
-double sum_of(const Tensor& parts)
-{
-    double v = 0; // exact from the least one on
-    const std::vector<float> p = parts.to_vector<float>();
-    for (auto i = p.rbegin(); i != p.rend(); ++i) v += *i;
-    return v;
-}
-
-} // namespace
-
-StateDict Optimizer::state_dict() const
-{
-    StateDict out;
-    out.emplace("lr", from_vector(parts_of(learning_rate())));
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        const std::int64_t step = made(i);
-        if (step == 0) continue;
-        const std::string prefix = std::to_string(i) + ".";
-        out.emplace(prefix + "step",
-                    from_vector(std::vector<std::int32_t>{static_cast<std::int32_t>(step)}, {1}));
-        for (std::size_t m = 0; m < moments_[i].size(); ++m)
-            out.emplace(prefix + rule_.moments[m], moments_[i][m].detach());
-    }
-    return out;
-}
-
-namespace {
-
-// "12.exp_avg" -> 12 and "exp_avg"; false where it is not of this form.
-bool split_name(const std::string& name, std::size_t& index, std::string& field)
-{
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-    if (error != std::errc() || end == name.data() + name.size() || *end != '.') return false;
-    field.assign(end + 1, name.data() + name.size());
-    return true;
-}
-
-bool has_one(const Tensor& value, DType dtype)
-{
-    return value.defined() && value.dtype() == dtype && value.numel().value() == 1;
-}
-
-} // namespace
-
-void Optimizer::check_entry(const std::string& name, const Tensor& value) const
-{
-    constexpr const char* op = "load_state_dict";
-    if (name == "lr") {
-        const bool fits = value.defined() && value.dtype() == f32 && value.dim() == 1 &&
-                          (value.numel().value() == 1 || value.numel().value() == 3);
-        if (!fits || !(sum_of(value) >= 0))
-            fail(ErrorKind::argument, op,
-                 "The entry (lr) must be one number, or three with it as their sum, of dtype f32, at least "
-                 "0.");
-        return;
-    }
-    std::size_t index = 0;
-    std::string field;
-    if (!split_name(name, index, field) || index >= parameters_.size())
-        fail(ErrorKind::argument, op, "The entry (", name, ") belongs to none of the ", parameters_.size(),
-             " parameters: the state is of another optimizer.");
-    if (field == "step") {
-        if (!has_one(value, i32) || value.item<std::int32_t>() < 1)
-            fail(ErrorKind::argument, op, "The entry (", name,
-                 ") must be one number of dtype i32, at least 1.");
-        return;
-    }
-    bool known = false;
-    for (const std::string& moment : rule_.moments) known = known || field == moment;
-    if (!known)
-        fail(ErrorKind::argument, op, "The entry (", name,
-             ") is not known to this optimizer: the state is of another kind.");
-    const Variable& parameter = parameters_[index];
-    if (!value.defined() || to_string(value.shape()) != to_string(parameter.shape()))
-        fail(ErrorKind::shape, op, "The entry (", name, ") has the shape ",
-             value.defined() ? to_string(value.shape()) : "of an undefined tensor", " but its parameter has ",
-             to_string(parameter.shape()), ".");
-    if (value.dtype() != parameter.dtype())
-        fail(ErrorKind::dtype, op, "The entry (", name, ") has the dtype ", name_of(value.dtype()),
-             " but its parameter has ", name_of(parameter.dtype()), ".");
-}
-
-void Optimizer::load_state_dict(const StateDict& values)
-{
-    constexpr const char* op = "load_state_dict";
-    if (is_recording())
-        fail(ErrorKind::state, op, "State can't be loaded while a program is recorded: load it before.");
-    for (const auto& [name, value] : values) check_entry(name, value);
-    if (!values.contains("lr"))
-        fail(ErrorKind::argument, op, "The entry (lr) is missing: this is no optimizer's state.");
-
-    struct Ready {
-        std::int64_t step = 0;
-        std::vector<Tensor> moments;
-    };
-    std::vector<Ready> ready(parameters_.size());
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        const std::string prefix = std::to_string(i) + ".";
-        const bool stepped = values.contains(prefix + "step");
-        if (stepped) ready[i].step = values.at(prefix + "step").item<std::int32_t>();
-        for (const std::string& moment : rule_.moments) {
-            const auto found = values.find(prefix + moment);
-            if ((found != values.end()) != stepped)
-                fail(ErrorKind::argument, op, "The entries (", prefix, "step) and (", prefix, moment,
-                     ") belong together, but one is missing.");
-            const Device device = parameters_[i].device();
-            ready[i].moments.push_back(!stepped ? zeros_for(parameters_[i])
-                                       : found->second.device() == device
-                                           ? found->second.detach()
-                                           : from_bytes(to_bytes(found->second), found->second.shape(),
-                                                        {.dtype = found->second.dtype(), .device = device}));
-        }
-    }
-    *learning_rate_ = sum_of(values.at("lr"));
-    for (std::size_t i = 0; i < parameters_.size(); ++i) { // programs hold these very cells and counts
-        if (ready[i].step > 0) make_moments(i);
-        {
-            const std::lock_guard lock(steps_->mutex);
-            steps_->made[i] = ready[i].step;
-        }
-        for (std::size_t m = 0; m < moments_[i].size(); ++m) moments_[i][m].assign(ready[i].moments[m]);
     }
 }
 

@@ -1,55 +1,51 @@
 #include <reprise/ops/updates.hpp>
-#include <reprise/optim.hpp>
+#include <reprise/optim/sgd.hpp>
 
 namespace reprise::optim {
 
 namespace {
 
-// With dampening, the share of the gradient that the velocity takes differs at the first step: it is a number
-// of the host then.  Without momentum there is no velocity.
-std::vector<std::string> velocity_of(const SGDOptions& options)
-{
-    return options.momentum != 0 ? std::vector<std::string>{"momentum_buffer"} : std::vector<std::string>{};
-}
+enum Number : std::size_t { lr, momentum, dampening, weight_decay }; // options, and what sgd_step takes
 
-bool share_varies(const SGDOptions& options) { return options.momentum != 0 && options.dampening != 0; }
+double number(std::size_t n, const double* o, std::int64_t step)
+{
+    if (n == dampening) return step == 1 ? 1 : 1 - o[dampening]; // the gradient's share of the velocity
+    return o[n];
+}
 
 } // namespace
 
 SGD::SGD(std::vector<Variable> parameters, const SGDOptions& options)
-    : Optimizer(std::move(parameters), options.lr,
-                {.op = "SGD",
-                 .moments = velocity_of(options),
-                 .step_numbers = share_varies(options) ? 1u : 0u,
-                 .step_number = [later = 1 - options.dampening](
-                                    std::size_t, std::int64_t step) { return step == 1 ? 1.0 : later; }}),
-      options_(options)
+    : Optimizer(
+          {.op = "SGD",
+           .options = {{"lr"}, {.name = "momentum", .stays_zero = true}, {"dampening"}, {"weight_decay"}},
+           .numbers = 4,
+           .number = number,
+           .by_step = 1u << dampening})
 {
-    check_not_negative("momentum", options.momentum);
-    check_not_negative("dampening", options.dampening);
-    check_not_negative("weight_decay", options.weight_decay);
-    if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
-        detail::fail(ErrorKind::argument, "SGD", "Nesterov momentum needs a momentum (", options.momentum,
-                     ") above 0 and a dampening (", options.dampening, ") of 0.");
+    add_param_group(std::move(parameters), options);
+}
+
+void SGD::add_param_group(std::vector<Variable> parameters, const SGDOptions& o)
+{
+    if (o.nesterov && (!(o.momentum > 0) || o.dampening != 0))
+        detail::fail(ErrorKind::argument, "SGD", "Nesterov momentum needs a momentum (", o.momentum,
+                     ") above 0 and a dampening (", o.dampening, ") of 0.");
+    std::vector<Moment> moments;
+    if (o.momentum != 0) moments.push_back({"momentum_buffer"});
+    add_group(std::move(parameters), {o.lr, o.momentum, o.dampening, o.weight_decay}, std::move(moments));
+    kinds_.push_back(o);
 }
 
 std::vector<Tensor> SGD::updated(const Update& u) const
 {
-    if (share_varies(options_)) {
-        const Tensor gradient =
-            options_.weight_decay != 0 ? u.gradient + u.parameter * options_.weight_decay : u.gradient;
-        const Tensor velocity = u.moments[0] * options_.momentum + gradient * u.step_numbers[0];
-        return {u.parameter - velocity * u.learning_rate, velocity};
-    }
-    const bool has_velocity = options_.momentum != 0;
-    const Tensor before = has_velocity ? Tensor(u.moments[0]) : Tensor();
-    const auto [parameter, velocity] = sgd_step(u.parameter, u.gradient, before,
-                                                {.lr = u.learning_rate,
-                                                 .momentum = options_.momentum,
-                                                 .weight_decay = options_.weight_decay,
-                                                 .nesterov = options_.nesterov});
-    if (!has_velocity) return {parameter};
-    return {parameter, velocity};
+    return sgd_step(u.parameter, u.gradient, u.moments,
+                    {.lr = u.numbers[lr],
+                     .momentum = u.numbers[momentum],
+                     .share = u.numbers[dampening],
+                     .weight_decay = u.numbers[weight_decay],
+                     .nesterov = kinds_[u.group].nesterov,
+                     .maximize = kinds_[u.group].maximize});
 }
 
 } // namespace reprise::optim

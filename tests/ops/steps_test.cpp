@@ -41,12 +41,15 @@ TEST(SgdStep, FollowsTheFormula)
             Doubles want_p = doubles(numbers(n, 1)), want_v = doubles(numbers(n, 2));
             for (std::uint32_t step = 0; step < 3; ++step) {
                 const Doubles g = doubles(numbers(n, 10 + step));
-                std::tie(p, v) = sgd_step(p, tensor({n}, 10 + step), v,
-                                          {.lr = step == 1 ? number(0.05) : known(0.05),
-                                           .momentum = o.momentum,
-                                           .dampening = o.dampening,
-                                           .weight_decay = o.weight_decay,
-                                           .nesterov = o.nesterov});
+                const auto next = sgd_step(p, tensor({n}, 10 + step),
+                                           o.momentum != 0 ? std::vector{v} : std::vector<Tensor>(),
+                                           {.lr = step == 1 ? number(0.05) : known(0.05),
+                                            .momentum = o.momentum,
+                                            .share = 1 - o.dampening,
+                                            .weight_decay = o.weight_decay,
+                                            .nesterov = o.nesterov});
+                p = next[0];
+                if (o.momentum != 0) v = next[1];
                 for (std::size_t i = 0; i < g.size(); ++i) {
                     double d = g[i] + o.weight_decay * want_p[i];
                     if (o.momentum != 0) {
@@ -78,14 +81,15 @@ TEST(AdamStep, FollowsTheFormula)
                 const auto seed = static_cast<std::uint32_t>(step);
                 const Doubles g = doubles(numbers(n, 10 + seed));
                 const double c1 = 1 - std::pow(o.beta1, step), c2 = 1 - std::pow(o.beta2, step);
-                const auto next = adam_step(p, tensor({n}, 10 + seed), m, v,
-                                            {.lr = step == 2 ? number(0.01) : known(0.01),
-                                             .correction1 = step == 3 ? number(c1) : known(c1),
-                                             .correction2 = known(c2),
-                                             .beta1 = o.beta1,
+                const double rate = 0.01 / c1;
+                const auto next = adam_step(p, tensor({n}, 10 + seed), {m, v},
+                                            {.step_size = step == 2 ? number(rate) : known(rate),
+                                             .share1 = 1 - o.beta1,
                                              .beta2 = o.beta2,
-                                             .weight_decay = o.weight_decay,
-                                             .decoupled = o.decoupled});
+                                             .share2 = 1 - o.beta2,
+                                             .root = step == 3 ? number(std::sqrt(c2)) : known(std::sqrt(c2)),
+                                             .weight_decay = o.decoupled ? 0 : o.weight_decay,
+                                             .kept = o.decoupled ? 1 - 0.01 * o.weight_decay : 1});
                 p = next[0];
                 m = next[1];
                 v = next[2];
@@ -106,7 +110,7 @@ TEST(AdamStep, FollowsTheFormula)
 TEST(SgdStep, TakesStridedGradients)
 {
     const Tensor p = tensor({4, 6}, 1), g = tensor({6, 4}, 2).t();
-    const Tensor found = sgd_step(p, g, {}, {.lr = known(0.5)}).first;
+    const Tensor found = sgd_step(p, g, {}, {.lr = known(0.5)})[0];
     expect_near(found, doubles((p - g * 0.5).to_vector<float>()));
 }
 
@@ -117,10 +121,9 @@ TEST(SgdStep, UpdatesAProgramsState)
     Variable p(tensor({37}, 1), false), v(zeros({37}), false);
     const Program step = record(
         [&](Tensor g) {
-            const auto [next, velocity] =
-                sgd_step(p, g, v, {.lr = host_scalar([&] { return lr; }), .momentum = 0.9});
-            p.assign(next);
-            v.assign(velocity);
+            const auto next = sgd_step(p, g, {v}, {.lr = host_scalar([&] { return lr; }), .momentum = 0.9});
+            p.assign(next[0]);
+            v.assign(next[1]);
         },
         {spec({37})});
     Doubles want_p = doubles(numbers(37, 1)), want_v(37);
@@ -147,8 +150,7 @@ TEST(Steps, RefuseWhatDoesNotFit)
     EXPECT_EQ(rates.kind, ErrorKind::shape);
     EXPECT_THAT(rates.text, HasSubstr("[sgd_step] The lr is f32[2]"));
     const Caught integers = error_of([&] {
-        return adam_step(p, zeros({3}, {.dtype = i32}), p, p,
-                         {.lr = lr, .correction1 = lr, .correction2 = lr});
+        return adam_step(p, zeros({3}, {.dtype = i32}), {p, p}, {.step_size = lr});
     });
     EXPECT_EQ(integers.kind, ErrorKind::dtype);
 }

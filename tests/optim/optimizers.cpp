@@ -122,25 +122,66 @@ TEST(AdamW, NamesItsStateAsPyTorchAndItselfInErrors)
     p.set_grad(from_vector(gradient(count, 0)));
     optimizer.step();
     const optim::StateDict state = optimizer.state_dict();
-    for (const char* name : {"lr", "0.step", "0.exp_avg", "0.exp_avg_sq"})
+    for (const char* name : {"param_groups.0.params", "param_groups.0.lr", "param_groups.0.beta1", "0.step",
+                             "0.exp_avg", "0.exp_avg_sq"})
         EXPECT_TRUE(state.contains(name)) << name;
     EXPECT_THAT(error_of([&] { optim::AdamW({p}, {.weight_decay = -1}); }).text,
                 HasSubstr("[AdamW] The weight_decay (-1)"));
 }
 
+struct Kind {
+    const char* name;
+    const char* moment;
+    std::unique_ptr<optim::Optimizer> (*make)(std::vector<Variable>, double lr);
+};
+
+template <class Optimizer, class Options>
+std::unique_ptr<optim::Optimizer> made(std::vector<Variable> p, Options o)
+{
+    return std::make_unique<Optimizer>(std::move(p), o);
+}
+
+const Kind kinds[] = {
+    {"SGD", "momentum_buffer",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::SGD>(std::move(p),
+                                 optim::SGDOptions{.lr = lr, .momentum = 0.9, .dampening = 0.3});
+     }},
+    {"Adam", "exp_avg",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::Adam>(std::move(p), optim::AdamOptions{.lr = lr});
+     }},
+    {"AMSGrad", "max_exp_avg_sq",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::AdamW>(std::move(p), optim::AdamWOptions{.lr = lr, .amsgrad = true});
+     }},
+    {"RMSprop", "grad_avg",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::RMSprop>(std::move(p),
+                                     optim::RMSpropOptions{.lr = lr, .momentum = 0.5, .centered = true});
+     }},
+    {"Adagrad", "sum",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::Adagrad>(
+             std::move(p),
+             optim::AdagradOptions{.lr = lr, .lr_decay = 0.1, .initial_accumulator_value = 0.5});
+     }},
+    {"Lion", "exp_avg",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::Lion>(std::move(p), optim::LionOptions{.lr = lr, .weight_decay = 0.1});
+     }},
+};
+
 // The same in each kind.
-struct AnyOptimizer : testing::TestWithParam<bool> {
+struct AnyOptimizer : testing::TestWithParam<Kind> {
     std::unique_ptr<optim::Optimizer> make(std::vector<Variable> parameters, double lr = 0.1) const
     {
-        if (GetParam())
-            return std::make_unique<optim::Adam>(std::move(parameters), optim::AdamOptions{.lr = lr});
-        return std::make_unique<optim::SGD>(std::move(parameters),
-                                            optim::SGDOptions{.lr = lr, .momentum = 0.9});
+        return GetParam().make(std::move(parameters), lr);
     }
     static void set_grad(Variable p, int step) { p.set_grad(from_vector(gradient(count, step))); }
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, AnyOptimizer, testing::Bool(),
-                         [](const auto& kind) { return kind.param ? "Adam" : "SGD"; });
+INSTANTIATE_TEST_SUITE_P(Kinds, AnyOptimizer, testing::ValuesIn(kinds),
+                         [](const auto& kind) { return std::string(kind.param.name); });
 
 TEST_P(AnyOptimizer, PassesOverParametersWithoutAGradient)
 {
@@ -377,11 +418,11 @@ TEST_P(AnyOptimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn)
     set_grad(p, 0);
     optimizer->step();
     const optim::StateDict good = optimizer->state_dict();
-    const std::string moment = GetParam() ? "0.exp_avg" : "0.momentum_buffer";
+    const std::string moment = std::string("0.") + GetParam().moment;
     ASSERT_TRUE(good.contains(moment));
     const auto refused = [&](const std::function<void(optim::StateDict&)>& spoil) {
         optim::StateDict state = good;
-        state.at("lr") = full({1}, 9);
+        state.at("param_groups.0.lr") = full({1}, 9);
         spoil(state);
         const Caught caught = error_of([&] { optimizer->load_state_dict(state); });
         EXPECT_THAT(caught.text, HasSubstr("[load_state_dict]"));
@@ -394,17 +435,18 @@ TEST_P(AnyOptimizer, RefusesAStateThatDoesNotFitAndKeepsItsOwn)
     EXPECT_EQ(refused([&](auto& s) { s.at(moment) = Tensor(); }).kind, ErrorKind::shape);
     EXPECT_EQ(refused([&](auto& s) { s.erase(moment); }).kind, ErrorKind::argument);
     EXPECT_EQ(refused([&](auto& s) { s.erase("0.step"); }).kind, ErrorKind::argument);
-    EXPECT_EQ(refused([&](auto& s) { s.erase("lr"); }).kind, ErrorKind::argument);
-    EXPECT_EQ(refused([&](auto& s) { s.at("lr") = full({1}, -1); }).kind, ErrorKind::argument);
-    EXPECT_EQ(refused([&](auto& s) { s.at("lr") = full({2}, 1); }).kind, ErrorKind::argument);
+    EXPECT_EQ(refused([&](auto& s) { s.erase("param_groups.0.lr"); }).kind, ErrorKind::argument);
+    EXPECT_EQ(refused([&](auto& s) { s.at("param_groups.0.lr") = full({1}, -1); }).kind, ErrorKind::argument);
+    EXPECT_EQ(refused([&](auto& s) { s.at("param_groups.0.lr") = full({2}, 1); }).kind, ErrorKind::argument);
     EXPECT_EQ(refused([&](auto& s) { s.at("0.step") = full({1}, 0, {.dtype = i32}); }).kind,
               ErrorKind::argument);
     EXPECT_EQ(refused([&](auto& s) { s.at("0.step") = full({1}, 1); }).kind, ErrorKind::argument);
     EXPECT_THAT(refused([&](auto& s) { s.emplace("1.step", full({1}, 1, {.dtype = i32})); }).text,
                 HasSubstr("(1.step)"));
     EXPECT_THAT(refused([&](auto& s) { s.emplace("0.speed", ones({length})); }).text,
-                HasSubstr("another kind"));
-    for (const char* name : {"step", "0", "x.step", "-1.step", "0x.step", "99999999999999999999.step"})
+                HasSubstr("(0.speed) is not known"));
+    for (const char* name :
+         {"lr", "step", "0", "x.step", "-1.step", "99999999999999999999.step", "param_groups.1.lr"})
         EXPECT_EQ(refused([&](auto& s) { s.emplace(name, ones({1})); }).kind, ErrorKind::argument) << name;
 }
 
@@ -438,8 +480,8 @@ TEST(Optimizers, RefuseOptionsOutOfRange)
     const auto adam = [](const optim::AdamOptions& o) {
         return error_of([&] { optim::Adam({parameter()}, o); }).text;
     };
-    EXPECT_THAT(adam({.betas = {1, 0.9}}), HasSubstr("beta (1)"));
-    EXPECT_THAT(adam({.betas = {0.9, -0.1}}), HasSubstr("beta (-0.1)"));
+    EXPECT_THAT(adam({.betas = {1, 0.9}}), HasSubstr("beta1 (1)"));
+    EXPECT_THAT(adam({.betas = {0.9, -0.1}}), HasSubstr("beta2 (-0.1)"));
     EXPECT_THAT(adam({.eps = -1}), HasSubstr("eps (-1)"));
     EXPECT_THAT(adam({.weight_decay = -1}), HasSubstr("weight_decay (-1)"));
 }

@@ -1,26 +1,77 @@
 // Steps of optimizers, one launch for all parameters; not differentiable, used by optim::.
 #pragma once
-#include <array>
-#include <utility>
+#include <vector>
 
 #include <reprise/tensor.hpp>
 
 namespace reprise {
 
-// param, grad and the moments have one shape; the results are the new values.
+// A number of a step: the host's, or a tensor of one element (host_scalar(), or f32 in memory).
+class StepNumber {
+public:
+    StepNumber(double value) : value_(value) {}
+    StepNumber(Tensor tensor) : tensor_(std::move(tensor)) {}
+    Tensor on(const Device&) const;
+
+private:
+    Tensor tensor_;
+    double value_ = 0;
+};
+
+// param, grad and the moments have one shape.  The results are the new values of param and of the moments, in this
+// order.  Formulas and their order are those of torch.optim; maximize: grad = -grad; then grad += weight_decay param.
+
+// moments: none, or a momentum_buffer v:  v = momentum v + share grad;  param -= lr v, with nesterov
+// lr (grad + momentum v), without moments lr grad.
 struct SgdStep {
-    Tensor lr; // one element, f32
-    double momentum = 0, dampening = 0, weight_decay = 0;
-    bool nesterov = false;
+    StepNumber lr;
+    StepNumber momentum = 0.0, share = 1.0, weight_decay = 0.0;
+    bool nesterov = false, maximize = false;
 };
-std::pair<Tensor, Tensor> sgd_step(const Tensor& param, const Tensor& grad, const Tensor& velocity,
-                                   const SgdStep&);
+std::vector<Tensor> sgd_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
+                             const SgdStep&);
+
+// moments: exp_avg m, exp_avg_sq v, and of AMSGrad max_exp_avg_sq, which takes the place of v below.
+// param *= kept;  m += share1 (grad - m);  v = beta2 v + share2 grad^2;  param -= step_size m / (sqrt(v) / root + eps)
 struct AdamStep {
-    Tensor lr, correction1, correction2; // one element each; corrections: 1 - beta^t
-    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
-    bool decoupled = false; // AdamW
+    StepNumber step_size; // lr / (1 - beta1^t)
+    StepNumber share1 = 0.1, beta2 = 0.999, share2 = 0.001;
+    StepNumber root = 1.0; // sqrt(1 - beta2^t)
+    StepNumber eps = 1e-8, weight_decay = 0.0;
+    StepNumber kept = 1.0; // AdamW: 1 - lr weight_decay
+    bool maximize = false;
 };
-std::array<Tensor, 3> adam_step(const Tensor& param, const Tensor& grad, const Tensor& m, const Tensor& v,
-                                const AdamStep&);
+std::vector<Tensor> adam_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
+                              const AdamStep&);
+
+// moments: square_avg s, with `centered` grad_avg a, with momentum momentum_buffer b.
+// s = alpha s + share grad^2;  a += share (grad - a);  d = sqrt(s - a^2) + eps;  b = momentum b + grad / d;
+// param -= lr b, without b lr grad / d
+struct RmspropStep {
+    StepNumber lr;
+    StepNumber alpha = 0.99, share = 0.01, eps = 1e-8, momentum = 0.0, weight_decay = 0.0;
+    bool centered = false, maximize = false;
+};
+std::vector<Tensor> rmsprop_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
+                                 const RmspropStep&);
+
+// moments: sum s.  s += grad^2;  param -= lr grad / (sqrt(s) + eps)
+struct AdagradStep {
+    StepNumber lr;
+    StepNumber eps = 1e-10, weight_decay = 0.0;
+    bool maximize = false;
+};
+std::vector<Tensor> adagrad_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
+                                 const AdagradStep&);
+
+// moments: exp_avg m.  param *= kept;  param -= lr sign(beta1 m + share1 grad);  m = beta2 m + share2 grad
+struct LionStep {
+    StepNumber lr;
+    StepNumber beta1 = 0.9, share1 = 0.1, beta2 = 0.99, share2 = 0.01;
+    StepNumber kept = 1.0; // 1 - lr weight_decay
+    bool maximize = false;
+};
+std::vector<Tensor> lion_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
+                              const LionStep&);
 
 } // namespace reprise

@@ -1,0 +1,28 @@
+// Adagrad.
+#pragma once
+#include <vector>
+
+#include <reprise/optim/optimizer.hpp>
+
+namespace reprise::optim {
+
+struct AdagradOptions {
+    double lr = 1e-2;
+    double lr_decay = 0;
+    double weight_decay = 0; // added to the gradient
+    double initial_accumulator_value = 0;
+    double eps = 1e-10;
+    bool maximize = false; // g = -g, before all else
+};
+// s += g^2;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).
+class Adagrad : public Optimizer {
+public:
+    explicit Adagrad(std::vector<Variable> parameters, const AdagradOptions& = {});
+    void add_param_group(std::vector<Variable> parameters, const AdagradOptions&);
+
+private:
+    std::vector<Tensor> updated(const Update&) const override;
+    std::vector<AdagradOptions> kinds_; // by group
+};
+
+} // namespace reprise::optim

@@ -1,0 +1,29 @@
+// Stochastic gradient descent.
+#pragma once
+#include <vector>
+
+#include <reprise/optim/optimizer.hpp>
+
+namespace reprise::optim {
+
+struct SGDOptions {
+    double lr = 1e-3;
+    double momentum = 0;
+    double dampening = 0;
+    double weight_decay = 0;
+    bool nesterov = false;
+    bool maximize = false; // g = -g, before all else
+};
+// g += weight_decay p;  v = momentum v + (1 - dampening) g, at first g;  p -= lr v, with nesterov
+// lr (g + momentum v).
+class SGD : public Optimizer {
+public:
+    explicit SGD(std::vector<Variable> parameters, const SGDOptions& = {});
+    void add_param_group(std::vector<Variable> parameters, const SGDOptions&);
+
+private:
+    std::vector<Tensor> updated(const Update&) const override;
+    std::vector<SGDOptions> kinds_; // by group
+};
+
+} // namespace reprise::optim

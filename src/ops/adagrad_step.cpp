@@ -1,0 +1,58 @@
+// adagrad_step: a step of one parameter, in one launch and in place.
+#include <cmath>
+
+#include "ops/registry.hpp"
+#include "ops/step.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+
+const StepNames& names()
+{
+    static const StepNames n{.moments = {"sum"}, .numbers = {"lr", "eps", "weight_decay"}, .least = 1};
+    return n;
+}
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    return infer_step(op, in, names());
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    launch_step(l, n, {.places = {0}, .flags = {n.attributes.integer("maximize") != 0 ? 1u : 0u}});
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const std::vector<double> x = step_numbers(a);
+    const double lr = x[0], eps = x[1], decay = x[2];
+    const bool maximize = a.attributes.integer("maximize") != 0;
+    reference_step(a, [=](double& p, double g, double* m) {
+        if (maximize) g = -g;
+        if (decay != 0) g += decay * p;
+        m[0] += g * g;
+        p -= lr * g / (std::sqrt(m[0]) + eps);
+    });
+}
+
+} // namespace
+
+const Op adagrad_step_op{.name = "adagrad_step", .infer = infer, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+std::vector<Tensor> adagrad_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
+                                 const AdagradStep& s)
+{
+    return ops::apply_step(ops::adagrad_step_op, ops::names(), param, grad, moments,
+                           {s.lr, s.eps, s.weight_decay}, {{"maximize", std::int64_t{s.maximize}}});
+}
+
+} // namespace reprise

@@ -1,0 +1,58 @@
+// lion_step: a step of one parameter, in one launch and in place.
+#include "ops/registry.hpp"
+#include "ops/step.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+
+const StepNames& names()
+{
+    static const StepNames n{
+        .moments = {"exp_avg"}, .numbers = {"lr", "beta1", "share1", "beta2", "share2", "kept"}, .least = 1};
+    return n;
+}
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    return infer_step(op, in, names());
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    launch_step(l, n, {.places = {0}, .flags = {n.attributes.integer("maximize") != 0 ? 1u : 0u}});
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const std::vector<double> x = step_numbers(a);
+    const double lr = x[0], beta1 = x[1], share1 = x[2], beta2 = x[3], share2 = x[4], kept = x[5];
+    const bool maximize = a.attributes.integer("maximize") != 0;
+    reference_step(a, [=](double& p, double g, double* m) {
+        if (maximize) g = -g;
+        const double direction = beta1 * m[0] + share1 * g;
+        p = p * kept - lr * (direction > 0 ? 1 : direction < 0 ? -1 : 0);
+        m[0] = beta2 * m[0] + share2 * g;
+    });
+}
+
+} // namespace
+
+const Op lion_step_op{.name = "lion_step", .infer = infer, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+std::vector<Tensor> lion_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
+                              const LionStep& s)
+{
+    return ops::apply_step(ops::lion_step_op, ops::names(), param, grad, moments,
+                           {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept},
+                           {{"maximize", std::int64_t{s.maximize}}});
+}
+
+} // namespace reprise

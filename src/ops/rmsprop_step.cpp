@@ -1,0 +1,81 @@
+// rmsprop_step: a step of one parameter, in one launch and in place.
+#include <cmath>
+
+#include "ops/registry.hpp"
+#include "ops/step.hpp"
+
+namespace reprise {
+namespace ops {
+namespace {
+
+using graph::Attributes;
+using graph::Node;
+using graph::Op;
+using graph::TensorType;
+
+const StepNames& names()
+{
+    static const StepNames n{.moments = {"square_avg", "grad_avg or momentum_buffer", "momentum_buffer"},
+                             .numbers = {"lr", "alpha", "share", "eps", "momentum", "weight_decay"},
+                             .least = 1};
+    return n;
+}
+
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+{
+    return infer_step(op, in, names());
+}
+
+bool centered(const Attributes& a) { return a.integer("centered") != 0; }
+bool maximize(const Attributes& a) { return a.integer("maximize") != 0; }
+
+void lower(Lowering& l, const Node& n)
+{
+    const std::size_t average = centered(n.attributes) ? 1 : 0; // behind the mean square
+    const bool momentum = moments_of(n) > 1 + average;
+    launch_step(
+        l, n,
+        {.places = {0, average != 0 ? 1 : StepLaunch::absent, momentum ? 1 + average : StepLaunch::absent},
+         .flags = {average != 0 ? 1u : 0u, momentum ? 1u : 0u, maximize(n.attributes) ? 1u : 0u}});
+}
+
+void reference(const ReferenceArguments& a)
+{
+    const std::vector<double> x = step_numbers(a);
+    const double lr = x[0], alpha = x[1], share = x[2], eps = x[3], momentum = x[4], decay = x[5];
+    const std::size_t average = centered(a.attributes) ? 1 : 0;
+    const bool buffer = a.outputs.size() > 2 + average, negated = maximize(a.attributes);
+    reference_step(a, [=](double& p, double g, double* m) {
+        if (negated) g = -g;
+        if (decay != 0) g += decay * p;
+        m[0] = alpha * m[0] + share * g * g;
+        double variance = m[0];
+        if (average != 0) {
+            m[1] += share * (g - m[1]);
+            variance -= m[1] * m[1];
+        }
+        double change = g / (std::sqrt(variance) + eps);
+        if (buffer) change = m[1 + average] = momentum * m[1 + average] + change;
+        p -= lr * change;
+    });
+}
+
+} // namespace
+
+const Op rmsprop_step_op{.name = "rmsprop_step", .infer = infer, .lower = lower, .reference = reference};
+
+} // namespace ops
+
+std::vector<Tensor> rmsprop_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
+                                 const RmspropStep& s)
+{
+    const std::size_t least = s.centered ? 2 : 1;
+    if (moments.size() < least || moments.size() > least + 1)
+        detail::fail(ErrorKind::argument, "rmsprop_step", "There are (", moments.size(), ") moments: give ",
+                     least, ", and one more with momentum.");
+    return ops::apply_step(ops::rmsprop_step_op, ops::names(), param, grad, moments,
+                           {s.lr, s.alpha, s.share, s.eps, s.momentum, s.weight_decay},
+                           {{"centered", std::int64_t{s.centered}}, {"maximize", std::int64_t{s.maximize}}});
+}
+
+} // namespace reprise

@@ -1,0 +1,48 @@
+#include <reprise/ops/updates.hpp>
+#include <reprise/optim/adagrad.hpp>
+
+namespace reprise::optim {
+
+namespace {
+
+enum Option : std::size_t { lr, lr_decay, weight_decay, eps };
+enum Number : std::size_t { rate, decay, epsilon };
+
+double number(std::size_t n, const double* o, std::int64_t step)
+{
+    if (n == rate) return o[lr] / (1 + static_cast<double>(step - 1) * o[lr_decay]);
+    return n == decay ? o[weight_decay] : o[eps];
+}
+
+} // namespace
+
+Adagrad::Adagrad(std::vector<Variable> parameters, const AdagradOptions& options)
+    : Optimizer({.op = "Adagrad",
+                 .options = {{"lr"}, {"lr_decay"}, {"weight_decay"}, {"eps"}},
+                 .numbers = 3,
+                 .number = number,
+                 .by_step = 1u << rate})
+{
+    add_param_group(std::move(parameters), options);
+}
+
+void Adagrad::add_param_group(std::vector<Variable> parameters, const AdagradOptions& o)
+{
+    if (!(o.initial_accumulator_value >= 0))
+        detail::fail(ErrorKind::argument, "Adagrad", "The initial_accumulator_value (",
+                     o.initial_accumulator_value, ") must be at least 0.");
+    add_group(std::move(parameters), {o.lr, o.lr_decay, o.weight_decay, o.eps},
+              {{"sum", o.initial_accumulator_value}});
+    kinds_.push_back(o);
+}
+
+std::vector<Tensor> Adagrad::updated(const Update& u) const
+{
+    return adagrad_step(u.parameter, u.gradient, u.moments,
+                        {.lr = u.numbers[rate],
+                         .eps = u.numbers[epsilon],
+                         .weight_decay = u.numbers[decay],
+                         .maximize = kinds_[u.group].maximize});
+}
+
+} // namespace reprise::optim

@@ -1,0 +1,63 @@
+#include <reprise/optim/clip.hpp>
+
+#include <cmath>
+
+#include <reprise/autograd.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+#include <reprise/program.hpp>
+
+namespace reprise::optim {
+
+using detail::fail;
+
+Tensor clip_grad_norm_(const std::vector<Variable>& parameters, double max_norm,
+                       const ClipGradNormOptions& options)
+{
+    constexpr const char* op = "clip_grad_norm_";
+    if (!(max_norm >= 0)) fail(ErrorKind::argument, op, "The max_norm (", max_norm, ") must be at least 0.");
+    if (std::isnan(options.norm_type))
+        fail(ErrorKind::argument, op, "The norm_type (", options.norm_type,
+             ") must be a number or infinite.");
+    if (options.error_if_nonfinite && is_recording())
+        fail(ErrorKind::state, op,
+             "A program that is recorded can't look at the norm: leave error_if_nonfinite out, and look at "
+             "the "
+             "norm that it gives.");
+    const no_grad guard;
+    std::vector<Variable> with_gradient;
+    DType dtype = f32;
+    for (const Variable& p : parameters) {
+        if (!p.grad().defined()) continue;
+        with_gradient.push_back(p);
+        if (p.dtype() == f64) dtype = f64;
+    }
+    if (with_gradient.empty()) return zeros({});
+    std::vector<Tensor> norms;
+    for (const Variable& p : with_gradient) norms.push_back(norm(cast(p.grad(), dtype), options.norm_type));
+    const Tensor total = norm(stack(norms), options.norm_type);
+    if (options.error_if_nonfinite)
+        if (const float v = cast(total, f32).item<float>(); !std::isfinite(v))
+            fail(ErrorKind::argument, op, "The norm of the gradients is (", v,
+                 "): they can't be clipped to one of (", max_norm, ").");
+    const Tensor scale = clamp_max(max_norm / (total + 1e-6), 1);
+    for (Variable& p : with_gradient) {
+        const Tensor g = p.grad();
+        p.set_grad(g * cast(scale, g.dtype()));
+    }
+    return total;
+}
+
+void clip_grad_value_(const std::vector<Variable>& parameters, double clip_value)
+{
+    if (!(clip_value >= 0))
+        fail(ErrorKind::argument, "clip_grad_value_", "The clip_value (", clip_value,
+             ") must be at least 0.");
+    const no_grad guard;
+    for (Variable p : parameters)
+        if (const Tensor g = p.grad(); g.defined()) p.set_grad(clamp(g, -clip_value, clip_value));
+}
+
+} // namespace reprise::optim

@@ -1,0 +1,53 @@
+#include <reprise/ops/updates.hpp>
+#include <reprise/optim/lion.hpp>
+
+namespace reprise::optim {
+
+namespace {
+
+enum Option : std::size_t { lr, beta1, beta2, weight_decay };
+enum Number : std::size_t { rate, kept1, share1, kept2, share2, kept, numbers };
+
+double number(std::size_t n, const double* o, std::int64_t)
+{
+    switch (n) {
+    case rate: return o[lr];
+    case kept1: return o[beta1];
+    case share1: return 1 - o[beta1];
+    case kept2: return o[beta2];
+    case share2: return 1 - o[beta2];
+    default: return 1 - o[lr] * o[weight_decay]; // kept
+    }
+}
+
+} // namespace
+
+Lion::Lion(std::vector<Variable> parameters, const LionOptions& options)
+    : Optimizer({.op = "Lion",
+                 .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"weight_decay"}},
+                 .numbers = numbers,
+                 .number = number,
+                 .by_step = 0})
+{
+    add_param_group(std::move(parameters), options);
+}
+
+void Lion::add_param_group(std::vector<Variable> parameters, const LionOptions& o)
+{
+    add_group(std::move(parameters), {o.lr, o.betas.first, o.betas.second, o.weight_decay}, {{"exp_avg"}});
+    kinds_.push_back(o);
+}
+
+std::vector<Tensor> Lion::updated(const Update& u) const
+{
+    return lion_step(u.parameter, u.gradient, u.moments,
+                     {.lr = u.numbers[rate],
+                      .beta1 = u.numbers[kept1],
+                      .share1 = u.numbers[share1],
+                      .beta2 = u.numbers[kept2],
+                      .share2 = u.numbers[share2],
+                      .kept = u.numbers[kept],
+                      .maximize = kinds_[u.group].maximize});
+}
+
+} // namespace reprise::optim

@@ -1,0 +1,47 @@
+#include <reprise/ops/updates.hpp>
+#include <reprise/optim/rmsprop.hpp>
+
+namespace reprise::optim {
+
+namespace {
+
+enum Number : std::size_t { lr, alpha, eps, weight_decay, momentum, share }; // options, then what follows
+
+double number(std::size_t n, const double* o, std::int64_t) { return n == share ? 1 - o[alpha] : o[n]; }
+
+} // namespace
+
+RMSprop::RMSprop(std::vector<Variable> parameters, const RMSpropOptions& options)
+    : Optimizer({.op = "RMSprop",
+                 .options =
+                     {{"lr"}, {"alpha"}, {"eps"}, {"weight_decay"}, {.name = "momentum", .stays_zero = true}},
+                 .numbers = 6,
+                 .number = number,
+                 .by_step = 0})
+{
+    add_param_group(std::move(parameters), options);
+}
+
+void RMSprop::add_param_group(std::vector<Variable> parameters, const RMSpropOptions& o)
+{
+    std::vector<Moment> moments{{"square_avg"}};
+    if (o.centered) moments.push_back({"grad_avg"});
+    if (o.momentum != 0) moments.push_back({"momentum_buffer"});
+    add_group(std::move(parameters), {o.lr, o.alpha, o.eps, o.weight_decay, o.momentum}, std::move(moments));
+    kinds_.push_back(o);
+}
+
+std::vector<Tensor> RMSprop::updated(const Update& u) const
+{
+    return rmsprop_step(u.parameter, u.gradient, u.moments,
+                        {.lr = u.numbers[lr],
+                         .alpha = u.numbers[alpha],
+                         .share = u.numbers[share],
+                         .eps = u.numbers[eps],
+                         .momentum = u.numbers[momentum],
+                         .weight_decay = u.numbers[weight_decay],
+                         .centered = kinds_[u.group].centered,
+                         .maximize = kinds_[u.group].maximize});
+}
+
+} // namespace reprise::optim

@@ -1,0 +1,274 @@
+// Schedules that do more than a formula: cycles with momentum, sequences, chains, plateaus.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <reprise/program.hpp>
+
+#include "optim/keeper.hpp"
+
+namespace reprise::optim::lr {
+
+// ---- OneCycleLR ----
+
+void OneCycleLR::check() const
+{
+    const OneCycleOptions& o = options_;
+    if (total_ < 1) refuse("Give total_steps, or epochs and steps_per_epoch, of at least 1.");
+    if (!(o.pct_start >= 0 && o.pct_start <= 1))
+        refuse("The pct_start (" + std::to_string(o.pct_start) + ") must be from 0 to 1.");
+    if (o.max_lr.size() != 1 && o.max_lr.size() != optimizer_.groups())
+        refuse("There are (" + std::to_string(o.max_lr.size()) + ") numbers max_lr for (" +
+               std::to_string(optimizer_.groups()) + ") groups: give one for all or one for each.");
+    if (!o.cycle_momentum) return;
+    if (!momentum_) refuse("The optimizer has neither a momentum nor a beta1: give cycle_momentum = false.");
+    for (std::size_t g = 0; g < optimizer_.groups(); ++g)
+        if (momentum_ == std::string("momentum") && optimizer_.option(momentum_, g) == 0)
+            refuse("The group (" + std::to_string(g) +
+                   ") has no momentum: make the optimizer with one above 0, or give cycle_momentum = false.");
+}
+
+std::vector<OneCycleLR::Phase> OneCycleLR::phases_of(double max_lr) const
+{
+    const OneCycleOptions& o = options_;
+    const double initial = max_lr / o.div_factor, least = initial / o.final_div_factor;
+    const double low = o.base_momentum, high = o.max_momentum;
+    const auto total = static_cast<double>(total_);
+    std::vector<Phase> phases{{o.pct_start * total - 1, {initial, max_lr}, {high, low}}};
+    if (o.three_phase) {
+        phases.push_back({2 * o.pct_start * total - 2, {max_lr, initial}, {low, high}});
+        phases.push_back({total - 1, {initial, least}, {high, high}});
+    } else {
+        phases.push_back({total - 1, {max_lr, least}, {low, high}});
+    }
+    return phases;
+}
+
+OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleOptions& options)
+    : Scheduler("OneCycleLR", optimizer, options.last_epoch), options_(options)
+{
+    if (options.total_steps) total_ = *options.total_steps;
+    else if (options.epochs && options.steps_per_epoch) total_ = *options.epochs * *options.steps_per_epoch;
+    if (optimizer.has_option("beta1")) momentum_ = "beta1";
+    else if (optimizer.has_option("momentum")) momentum_ = "momentum";
+    check();
+    for (std::size_t g = 0; g < optimizer.groups(); ++g) {
+        phases_.push_back(phases_of(options.max_lr[options.max_lr.size() == 1 ? 0 : g]));
+        if (options.last_epoch == -1) optimizer.set_initial_learning_rate(phases_[g][0].rates[0], g);
+    }
+    begin();
+}
+
+void OneCycleLR::step()
+{
+    if (last_epoch_ >= total_)
+        refuse("There is no step behind the last of (" + std::to_string(total_) + ").");
+    Scheduler::step();
+}
+
+void OneCycleLR::update()
+{
+    const auto epoch = static_cast<double>(last_epoch_);
+    std::vector<double> rates;
+    for (std::size_t g = 0; g < phases_.size(); ++g) {
+        double begin = 0;
+        std::size_t p = 0;
+        for (; p + 1 < phases_[g].size() && epoch > phases_[g][p].end; ++p) begin = phases_[g][p].end;
+        const Phase& phase = phases_[g][p];
+        const double done = (epoch - begin) / (phase.end - begin);
+        const auto annealed = [&](const double(&ends)[2]) {
+            if (options_.anneal_strategy == OneCycleOptions::Anneal::linear)
+                return (ends[1] - ends[0]) * done + ends[0];
+            return ends[1] + (ends[0] - ends[1]) / 2.0 * (std::cos(std::numbers::pi * done) + 1);
+        };
+        rates.push_back(annealed(phase.rates));
+        if (options_.cycle_momentum) optimizer_.set_option(momentum_, annealed(phase.momenta), g);
+    }
+    set_rates(rates);
+}
+
+// ---- SequentialLR and ChainedScheduler ----
+
+namespace {
+
+Optimizer& optimizer_of(const char* name, const Schedulers& schedulers)
+{
+    if (schedulers.empty() || std::count(schedulers.begin(), schedulers.end(), nullptr) != 0)
+        detail::fail(ErrorKind::argument, name, "Give at least one schedule, and no null pointer.");
+    for (const auto& s : schedulers)
+        if (&s->optimizer() != &schedulers[0]->optimizer())
+            detail::fail(ErrorKind::argument, name, "The schedules belong to different optimizers.");
+    return schedulers[0]->optimizer();
+}
+
+} // namespace
+
+SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vector<std::int64_t> milestones,
+                           std::int64_t last_epoch)
+    : Scheduler("SequentialLR", optimizer_of("SequentialLR", schedulers), last_epoch + 1),
+      schedulers_(std::move(schedulers)), milestones_(std::move(milestones))
+{
+    if (&optimizer != &optimizer_) refuse("The schedules belong to another optimizer.");
+    if (milestones_.size() + 1 != schedulers_.size() ||
+        !std::is_sorted(milestones_.begin(), milestones_.end()))
+        refuse("There are (" + std::to_string(milestones_.size()) + ") milestones for (" +
+               std::to_string(schedulers_.size()) + ") schedules: give one less, in rising order.");
+    for (std::size_t g = 0; g < optimizer.groups(); ++g)
+        optimizer.set_learning_rate(*optimizer.initial_learning_rate(g), g);
+    undo();
+    schedulers_[at(0)]->begin();
+    set_last_lr();
+}
+
+std::size_t SequentialLR::at(std::int64_t epoch) const
+{
+    return static_cast<std::size_t>(std::upper_bound(milestones_.begin(), milestones_.end(), epoch) -
+                                    milestones_.begin());
+}
+
+void SequentialLR::step()
+{
+    check_not_recording();
+    ++last_epoch_;
+    const std::size_t s = at(last_epoch_);
+    if (s > 0 && milestones_[s - 1] == last_epoch_) schedulers_[s]->restart();
+    else schedulers_[s]->step();
+    set_last_lr();
+}
+
+void SequentialLR::undo()
+{
+    for (const auto& s : schedulers_) s->undo();
+}
+
+void SequentialLR::restart()
+{
+    last_epoch_ = 0;
+    schedulers_[at(0)]->restart();
+    set_last_lr();
+}
+
+void SequentialLR::keep(Keeper& k)
+{
+    Scheduler::keep(k);
+    k(schedulers_);
+}
+
+ChainedScheduler::ChainedScheduler(Schedulers schedulers)
+    : Scheduler("ChainedScheduler", optimizer_of("ChainedScheduler", schedulers), 0),
+      schedulers_(std::move(schedulers))
+{}
+
+void ChainedScheduler::step()
+{
+    check_not_recording();
+    ++last_epoch_;
+    for (const auto& s : schedulers_) s->step();
+    set_last_lr();
+}
+
+void ChainedScheduler::undo()
+{
+    for (const auto& s : schedulers_) s->undo();
+}
+
+void ChainedScheduler::restart()
+{
+    last_epoch_ = 0;
+    for (std::size_t g = 0; g < optimizer_.groups(); ++g) optimizer_.set_learning_rate(base(g), g);
+    for (const auto& s : schedulers_) {
+        s->last_epoch_ = -1;
+        s->begin();
+    }
+    set_last_lr();
+}
+
+void ChainedScheduler::keep(Keeper& k)
+{
+    Scheduler::keep(k);
+    k(schedulers_);
+}
+
+// ---- ReduceLROnPlateau ----
+
+ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options)
+    : optimizer_(optimizer), options_(options),
+      best_((options.mode == ReduceLROnPlateauOptions::Mode::min ? 1 : -1) *
+            std::numeric_limits<double>::infinity())
+{
+    constexpr const char* name = "ReduceLROnPlateau";
+    if (!(options.factor >= 0 && options.factor < 1))
+        detail::fail(ErrorKind::argument, name, "The factor (", options.factor,
+                     ") must be at least 0 and below 1.");
+    if (options.min_lr.size() != 1 && options.min_lr.size() != optimizer.groups())
+        detail::fail(ErrorKind::argument, name, "There are (", options.min_lr.size(),
+                     ") numbers min_lr for (", optimizer.groups(),
+                     ") groups: give one for all or one for each.");
+    for (std::size_t g = 0; g < optimizer.groups(); ++g) last_lr_.push_back(optimizer.learning_rate(g));
+}
+
+bool ReduceLROnPlateau::is_better(double metric) const
+{
+    const bool relative = options_.threshold_mode == ReduceLROnPlateauOptions::Threshold::rel;
+    if (options_.mode == ReduceLROnPlateauOptions::Mode::min)
+        return metric < (relative ? best_ * (1 - options_.threshold) : best_ - options_.threshold);
+    return metric > (relative ? best_ * (options_.threshold + 1) : best_ + options_.threshold);
+}
+
+void ReduceLROnPlateau::reduce()
+{
+    for (std::size_t g = 0; g < last_lr_.size(); ++g) {
+        const double least = options_.min_lr[options_.min_lr.size() == 1 ? 0 : g];
+        const double before = optimizer_.learning_rate(g), after = std::max(before * options_.factor, least);
+        if (before - after > options_.eps) optimizer_.set_learning_rate(after, g);
+    }
+}
+
+void ReduceLROnPlateau::step(double metric)
+{
+    if (is_recording())
+        detail::fail(ErrorKind::state, "ReduceLROnPlateau",
+                     "A schedule works between the calls of a program, which follows it: it can't be used "
+                     "while a program is recorded.");
+    ++last_epoch_;
+    if (is_better(metric)) {
+        best_ = metric;
+        bad_epochs_ = 0;
+    } else {
+        ++bad_epochs_;
+    }
+    if (cooldown_left_ > 0) {
+        --cooldown_left_;
+        bad_epochs_ = 0;
+    }
+    if (bad_epochs_ > options_.patience) {
+        reduce();
+        cooldown_left_ = options_.cooldown;
+        bad_epochs_ = 0;
+    }
+    for (std::size_t g = 0; g < last_lr_.size(); ++g) last_lr_[g] = optimizer_.learning_rate(g);
+}
+
+void ReduceLROnPlateau::keep(Scheduler::Keeper& k)
+{
+    k("last_epoch", last_epoch_);
+    k("best", best_);
+    k("num_bad_epochs", bad_epochs_);
+    k("cooldown_counter", cooldown_left_);
+    k("last_lr", last_lr_);
+}
+
+StateDict ReduceLROnPlateau::state_dict() const
+{
+    return Scheduler::Keeper::save([this](Scheduler::Keeper& k) {
+        const_cast<ReduceLROnPlateau*>(this)->keep(k); // saving changes nothing
+    });
+}
+
+void ReduceLROnPlateau::load_state_dict(const StateDict& entries)
+{
+    Scheduler::Keeper::load(entries, [this](Scheduler::Keeper& k) { keep(k); });
+}
+
+} // namespace reprise::optim::lr

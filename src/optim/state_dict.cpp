@@ -1,0 +1,195 @@
+// An optimizer's state by name.
+#include <set>
+
+#include <reprise/io.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/optim/optimizer.hpp>
+#include <reprise/program.hpp>
+
+#include "optim/numbers.hpp"
+
+namespace reprise::optim {
+
+namespace {
+
+constexpr const char* op = "load_state_dict";
+
+template <class... Parts> [[noreturn]] void refuse(const Parts&... parts)
+{
+    detail::fail(ErrorKind::argument, op, parts...);
+}
+
+double number_in(const std::string& name, const Tensor& parts)
+{
+    const auto numbers = numbers_of(parts);
+    if (!numbers || numbers->size() != 1)
+        refuse("The entry (", name, ") must be one number, or three with it as their sum, of dtype f32.");
+    return numbers->front();
+}
+
+std::string prefix_of(std::size_t group) { return "param_groups." + std::to_string(group) + "."; }
+
+const Tensor* find(const StateDict& values, const std::string& name)
+{
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : &found->second;
+}
+
+} // namespace
+
+StateDict Optimizer::state_dict() const
+{
+    StateDict out;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const Group& group = groups_[g];
+        const std::string prefix = prefix_of(g);
+        std::vector<std::int32_t> indices;
+        for (std::size_t i = 0; i < group.count; ++i)
+            indices.push_back(static_cast<std::int32_t>(group.first + i));
+        out.emplace(prefix + "params", from_vector(indices, {static_cast<long long>(indices.size())}));
+        for (std::size_t n = 0; n < rule_.options.size(); ++n)
+            out.emplace(prefix + rule_.options[n].name, parts_of({(*group.values)[n]}));
+        if (group.initial_lr) out.emplace(prefix + "initial_lr", parts_of({*group.initial_lr}));
+        for (std::size_t i = group.first; i < group.first + group.count; ++i) {
+            const std::int64_t step = made(i);
+            if (step == 0) continue;
+            const std::string name = std::to_string(i) + ".";
+            out.emplace(name + "step",
+                        from_vector(std::vector<std::int32_t>{static_cast<std::int32_t>(step)}, {1}));
+            for (std::size_t m = 0; m < moments_[i].size(); ++m)
+                out.emplace(name + group.moments[m].name, moments_[i][m].detach());
+        }
+    }
+    return out;
+}
+
+// All that a state holds, checked and on the parameters' devices.
+struct Optimizer::Loaded {
+    struct Parameter {
+        std::int64_t step = 0;
+        std::vector<Tensor> moments;
+    };
+    std::vector<std::vector<double>> values; // by group
+    std::vector<std::optional<double>> initial_lr;
+    std::vector<Parameter> parameters;
+};
+
+void Optimizer::read_group(const StateDict& entries, std::size_t g, Loaded& out, std::size_t& used) const
+{
+    const Group& group = groups_[g];
+    const std::string prefix = prefix_of(g);
+    const Tensor* params = find(entries, prefix + "params");
+    if (!params || !params->defined() || params->dtype() != i32 ||
+        params->numel().value() != static_cast<std::int64_t>(group.count))
+        refuse("The entry (", prefix, "params) is missing or has not the ", group.count,
+               " parameters of the group: the state is of another optimizer.");
+    ++used;
+    std::vector<double> values;
+    for (std::size_t n = 0; n < rule_.options.size(); ++n) {
+        const std::string name = prefix + rule_.options[n].name;
+        const Tensor* found = find(entries, name);
+        if (!found) refuse("The entry (", name, ") is missing: the state is of another kind.");
+        values.push_back(number_in(name, *found));
+        check_change(n, (*group.values)[n], values.back());
+        ++used;
+    }
+    out.values.push_back(std::move(values));
+    const Tensor* initial = find(entries, prefix + "initial_lr");
+    out.initial_lr.push_back(initial ? std::optional(number_in(prefix + "initial_lr", *initial))
+                                     : std::nullopt);
+    if (initial) check_option(0, *out.initial_lr.back());
+    used += initial ? 1 : 0;
+}
+
+void Optimizer::read_parameter(const StateDict& entries, const Group& group, std::size_t index, Loaded& out,
+                               std::size_t& used) const
+{
+    const std::string prefix = std::to_string(index) + ".";
+    Loaded::Parameter& to = out.parameters[index];
+    const Tensor* step = find(entries, prefix + "step");
+    if (step) {
+        if (!step->defined() || step->dtype() != i32 || step->numel().value() != 1 ||
+            step->item<std::int32_t>() < 1)
+            refuse("The entry (", prefix, "step) must be one number of dtype i32, at least 1.");
+        to.step = step->item<std::int32_t>();
+        ++used;
+    }
+    const Variable& own = parameters_[index];
+    for (const Moment& moment : group.moments) {
+        const std::string name = prefix + moment.name;
+        const Tensor* value = find(entries, name);
+        if ((value != nullptr) != (step != nullptr))
+            refuse("The entries (", prefix, "step) and (", name, ") belong together, but one is missing.");
+        if (!value) {
+            to.moments.push_back(
+                full(own.shape(), moment.initial, {.dtype = own.dtype(), .device = own.device()}));
+            continue;
+        }
+        ++used;
+        if (!value->defined() || to_string(value->shape()) != to_string(own.shape()))
+            detail::fail(ErrorKind::shape, op, "The entry (", name, ") has the shape ",
+                         value->defined() ? to_string(value->shape()) : "of an undefined tensor",
+                         " but its parameter has ", to_string(own.shape()), ".");
+        if (value->dtype() != own.dtype())
+            detail::fail(ErrorKind::dtype, op, "The entry (", name, ") has the dtype ",
+                         name_of(value->dtype()), " but its parameter has ", name_of(own.dtype()), ".");
+        to.moments.push_back(value->device() == own.device()
+                                 ? value->detach()
+                                 : from_bytes(to_bytes(*value), value->shape(),
+                                              {.dtype = value->dtype(), .device = own.device()}));
+    }
+}
+
+Optimizer::Loaded Optimizer::read(const StateDict& entries) const
+{
+    Loaded out;
+    out.parameters.resize(parameters_.size());
+    std::size_t used = 0;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        read_group(entries, g, out, used);
+        for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i)
+            read_parameter(entries, groups_[g], i, out, used);
+    }
+    if (used != entries.size()) check_names(entries);
+    return out;
+}
+
+void Optimizer::check_names(const StateDict& entries) const
+{
+    std::set<std::string> known;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        for (const char* name : {"params", "initial_lr"}) known.insert(prefix_of(g) + name);
+        for (const Option& o : rule_.options) known.insert(prefix_of(g) + o.name);
+        for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i) {
+            known.insert(std::to_string(i) + ".step");
+            for (const Moment& m : groups_[g].moments) known.insert(std::to_string(i) + "." + m.name);
+        }
+    }
+    for (const auto& entry : entries)
+        if (!known.contains(entry.first))
+            refuse("The entry (", entry.first, ") is not known to this optimizer of ", parameters_.size(),
+                   " parameters in ", groups_.size(), " groups: the state is of another one.");
+}
+
+void Optimizer::load_state_dict(const StateDict& entries)
+{
+    if (is_recording())
+        detail::fail(ErrorKind::state, op,
+                     "State can't be loaded while a program is recorded: load it before.");
+    const Loaded loaded = read(entries);
+    for (std::size_t g = 0; g < groups_.size(); ++g) { // programs hold these very numbers, cells and counts
+        *groups_[g].values = loaded.values[g];
+        groups_[g].initial_lr = loaded.initial_lr[g];
+        for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i) {
+            const Loaded::Parameter& from = loaded.parameters[i];
+            if (from.step > 0) make_moments(groups_[g], i);
+            {
+                const std::lock_guard lock(steps_->mutex);
+                steps_->made[i] = from.step;
+            }
+            for (std::size_t m = 0; m < moments_[i].size(); ++m) moments_[i][m].assign(from.moments[m]);
+        }
+    }
+}
+
+} // namespace reprise::optim

@@ -1,0 +1,322 @@
+// Schedules against PyTorch's, step by step; state; programs follow.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include <reprise/reprise.hpp>
+
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+namespace lr = optim::lr;
+using testing::HasSubstr;
+
+const std::map<std::string, std::vector<double>>& expected()
+{
+    static const std::map<std::string, std::vector<double>> rows{
+#include "optim/schedules.inc"
+    };
+    return rows;
+}
+
+Variable parameter() { return Variable(from_vector({1.0f})); }
+
+std::unique_ptr<optim::Optimizer> sgd()
+{
+    auto o =
+        std::make_unique<optim::SGD>(std::vector{parameter()}, optim::SGDOptions{.lr = 0.5, .momentum = 0.9});
+    o->add_param_group({parameter()}, {.lr = 0.25, .momentum = 0.9});
+    return o;
+}
+std::unique_ptr<optim::Optimizer> adam()
+{
+    auto o = std::make_unique<optim::Adam>(std::vector{parameter()}, optim::AdamOptions{.lr = 0.5});
+    o->add_param_group({parameter()}, {.lr = 0.25});
+    return o;
+}
+
+// step() of any schedule.
+using Step = std::function<void(int step)>;
+using Make = std::function<std::shared_ptr<lr::Scheduler>(optim::Optimizer&)>;
+
+template <class S, class... Arguments> Make schedule(Arguments... arguments)
+{
+    return [=](optim::Optimizer& o) { return std::make_shared<S>(o, arguments...); };
+}
+Make sequence(std::vector<Make> parts, std::vector<std::int64_t> milestones)
+{
+    return [=](optim::Optimizer& o) {
+        lr::Schedulers all;
+        for (const Make& part : parts) all.push_back(part(o));
+        return std::make_shared<lr::SequentialLR>(o, all, milestones);
+    };
+}
+std::shared_ptr<lr::Scheduler> chain(optim::Optimizer& o)
+{
+    return std::make_shared<lr::ChainedScheduler>(lr::Schedulers{
+        std::make_shared<lr::ConstantLR>(o, 0.5, 4), std::make_shared<lr::ExponentialLR>(o, 0.9)});
+}
+
+const std::map<std::string, Make>& schedules()
+{
+    using Function = lr::LambdaLR::Function;
+    const lr::OneCycleOptions cycle{.max_lr = {0.6}, .total_steps = 30};
+    lr::OneCycleOptions linear{.max_lr = {0.6, 0.3}, .epochs = 5, .steps_per_epoch = 6, .pct_start = 0.4};
+    linear.anneal_strategy = lr::OneCycleOptions::Anneal::linear;
+    linear.base_momentum = 0.7;
+    linear.max_momentum = 0.9;
+    lr::OneCycleOptions three = cycle;
+    three.three_phase = true;
+    three.div_factor = 10;
+    three.final_div_factor = 100;
+    static const std::map<std::string, Make> all{
+        {"step", schedule<lr::StepLR>(7, 0.3)},
+        {"multi step", schedule<lr::MultiStepLR>(std::vector<std::int64_t>{3, 11, 11, 20}, 0.5)},
+        {"constant", schedule<lr::ConstantLR>(0.25, 6)},
+        {"linear", schedule<lr::LinearLR>()},
+        {"linear down", schedule<lr::LinearLR>(0.9, 0.1, 12)},
+        {"exponential", schedule<lr::ExponentialLR>(0.93)},
+        {"polynomial", schedule<lr::PolynomialLR>(20, 1.7)},
+        {"lambda", schedule<lr::LambdaLR>(Function([](std::int64_t e) { return std::pow(0.95, e); }))},
+        {"lambda groups", schedule<lr::LambdaLR>(std::vector<Function>{
+                              [](std::int64_t e) { return 1.0 / static_cast<double>(1 + e); },
+                              [](std::int64_t e) { return e > 10 ? 0.5 : 1.0; }})},
+        {"cosine", schedule<lr::CosineAnnealingLR>(10, 0.01)},
+        {"warm restarts", schedule<lr::CosineAnnealingWarmRestarts>(5)},
+        {"warm restarts growing", schedule<lr::CosineAnnealingWarmRestarts>(4, 2, 0.02)},
+        {"one cycle", schedule<lr::OneCycleLR>(cycle)},
+        {"one cycle linear", schedule<lr::OneCycleLR>(linear)},
+        {"one cycle three phases", schedule<lr::OneCycleLR>(three)},
+        {"one cycle adam", schedule<lr::OneCycleLR>(cycle)},
+        {"sequential",
+         sequence({schedule<lr::LinearLR>(0.1, 1.0, 5), schedule<lr::CosineAnnealingLR>(20)}, {5})},
+        {"sequential of three", sequence({schedule<lr::ConstantLR>(0.1, 4), schedule<lr::ExponentialLR>(0.9),
+                                          schedule<lr::CosineAnnealingWarmRestarts>(5)},
+                                         {4, 16})},
+        {"sequential of steps",
+         sequence({schedule<lr::StepLR>(2), schedule<lr::MultiStepLR>(std::vector<std::int64_t>{3, 5}),
+                   schedule<lr::PolynomialLR>(8), schedule<lr::LinearLR>(0.5, 1.0, 4)},
+                  {6, 13, 22})},
+        {"chained", chain},
+    };
+    return all;
+}
+
+lr::ReduceLROnPlateauOptions plateau(const std::string& name)
+{
+    if (name == "plateau") return {.factor = 0.5, .patience = 2, .cooldown = 1, .min_lr = {0.01, 0.1}};
+    return {.mode = lr::ReduceLROnPlateauOptions::Mode::max,
+            .factor = 0.3,
+            .patience = 1,
+            .threshold = 0.2,
+            .threshold_mode = lr::ReduceLROnPlateauOptions::Threshold::abs};
+}
+double metric(int step) { return 4.0 / (1 + step) + (step % 6 == 3 ? 0.5 : 0.0); }
+
+struct Running {
+    std::unique_ptr<optim::Optimizer> optimizer;
+    std::shared_ptr<lr::Scheduler> scheduler; // or
+    std::unique_ptr<lr::ReduceLROnPlateau> plateau_;
+
+    explicit Running(const std::string& name) : optimizer(name == "one cycle adam" ? adam() : sgd())
+    {
+        const auto found = schedules().find(name);
+        if (found != schedules().end()) scheduler = found->second(*optimizer);
+        else plateau_ = std::make_unique<lr::ReduceLROnPlateau>(*optimizer, plateau(name));
+    }
+    void step(int n) { scheduler ? scheduler->step() : plateau_->step(metric(n)); }
+    optim::StateDict state() const { return scheduler ? scheduler->state_dict() : plateau_->state_dict(); }
+    void load(const optim::StateDict& s)
+    {
+        scheduler ? scheduler->load_state_dict(s) : plateau_->load_state_dict(s);
+    }
+    std::vector<double> last() const
+    {
+        return scheduler ? scheduler->get_last_lr() : plateau_->get_last_lr();
+    }
+    void expect(const std::vector<double>& want, int step) const
+    {
+        const auto at = static_cast<std::size_t>(step);
+        for (std::size_t g = 0; g < 2; ++g) {
+            const double rate = want[2 * at + g];
+            EXPECT_NEAR(optimizer->learning_rate(g), rate, 1e-12) << "group " << g << " at " << step;
+            EXPECT_EQ(last()[g], optimizer->learning_rate(g));
+        }
+        if (want.size() == 90) {
+            const char* name = optimizer->has_option("beta1") ? "beta1" : "momentum";
+            EXPECT_NEAR(optimizer->option(name), want[60 + at], 1e-12) << name << " at " << step;
+        }
+    }
+};
+
+struct Schedule : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(PyTorch, Schedule, testing::ValuesIn([] {
+                             std::vector<std::string> names;
+                             for (const auto& row : expected()) names.push_back(row.first);
+                             return names;
+                         }()),
+                         [](const auto& test) {
+                             std::string name = test.param;
+                             std::replace(name.begin(), name.end(), ' ', '_');
+                             return name;
+                         });
+
+TEST_P(Schedule, HasPyTorchsRates)
+{
+    const std::vector<double>& want = expected().at(GetParam());
+    Running r(GetParam());
+    for (int step = 0; step < 30; ++step) {
+        r.expect(want, step);
+        r.step(step);
+    }
+}
+
+// Saved after any number of steps, and loaded into one that stands elsewhere.
+TEST_P(Schedule, GoesOnFromItsState)
+{
+    const std::vector<double>& want = expected().at(GetParam());
+    for (const int pause : {1, 6, 17}) {
+        Running before(GetParam()), after(GetParam());
+        for (int step = 0; step < pause; ++step) before.step(step);
+        for (int step = 0; step < 3; ++step) after.step(step);
+        after.load(before.state());
+        after.optimizer->load_state_dict(before.optimizer->state_dict());
+        for (int step = pause; step < 30; ++step) {
+            after.expect(want, step);
+            after.step(step);
+        }
+    }
+}
+
+TEST_P(Schedule, RefusesAStateThatDoesNotFit)
+{
+    Running r(GetParam());
+    r.step(0);
+    const optim::StateDict good = r.state();
+    const std::vector<double> last = r.last();
+    for (const auto& entry : good) {
+        optim::StateDict state = good;
+        state.at(entry.first) = ones({2});
+        EXPECT_THAT(error_of([&] { r.load(state); }).text, HasSubstr("(" + entry.first + ")"));
+        state.erase(entry.first);
+        EXPECT_THAT(error_of([&] { r.load(state); }).text, HasSubstr("(" + entry.first + ")"));
+    }
+    optim::StateDict more = good;
+    more.emplace("speed", ones({1}));
+    EXPECT_THAT(error_of([&] { r.load(more); }).text, HasSubstr("(speed)"));
+    EXPECT_EQ(r.last(), last);
+}
+
+TEST(Schedules, AreAllOfPyTorchsRows) { EXPECT_EQ(expected().size(), schedules().size() + 2); }
+
+TEST(Schedules, AreFollowedByPrograms)
+{
+    Variable p = parameter(), q = parameter();
+    optim::SGD recorded({p}, {.lr = 1, .momentum = 0.5}), eager({q}, {.lr = 1, .momentum = 0.5});
+    lr::OneCycleLR a(recorded, {.max_lr = {0.6}, .total_steps = 8}),
+        b(eager, {.max_lr = {0.6}, .total_steps = 8});
+    const Program program = record(
+        [&](Tensor g) {
+            recorded.zero_grad();
+            sum(p * g).backward();
+            recorded.step();
+        },
+        {spec({1})});
+    for (int step = 0; step < 8; ++step) {
+        const Tensor g = from_vector({static_cast<float>(step % 3)});
+        program.call({g});
+        q.set_grad(g);
+        eager.step();
+        EXPECT_EQ(p.to_vector<float>(), q.to_vector<float>()) << step;
+        a.step();
+        b.step();
+    }
+    EXPECT_NE(p.item<float>(), 1);
+}
+
+TEST(Schedules, GoOnBehindALastEpoch)
+{
+    optim::SGD optimizer({parameter()}, {.lr = 0.5});
+    EXPECT_THAT(error_of([&] { lr::StepLR(optimizer, 3, 0.1, 4); }).text,
+                HasSubstr("[StepLR] The group (0) has no initial learning rate"));
+    EXPECT_EQ(optimizer.learning_rate(), 0.5);
+    lr::StepLR first(optimizer, 3);
+    first.step();
+    lr::StepLR next(optimizer, 3, 0.1, first.last_epoch());
+    EXPECT_EQ(next.last_epoch(), 2);
+    EXPECT_EQ(optimizer.learning_rate(), 0.5);
+    next.step();
+    EXPECT_NEAR(optimizer.learning_rate(), 0.05, 1e-15);
+}
+
+TEST(Schedules, RestartBetweenEpochs)
+{
+    optim::SGD optimizer({parameter()}, {.lr = 1});
+    lr::CosineAnnealingWarmRestarts schedule(optimizer, 2, 2);
+    schedule.step(0.5);
+    EXPECT_NEAR(optimizer.learning_rate(), (1 + std::cos(0.25 * 3.14159265358979323846)) / 2, 1e-15);
+    schedule.step(8.0); // 2 of the third period, which is of 8
+    EXPECT_NEAR(optimizer.learning_rate(), (1 + std::cos(0.25 * 3.14159265358979323846)) / 2, 1e-15);
+    EXPECT_EQ(schedule.last_epoch(), 8);
+    EXPECT_THAT(error_of([&] { schedule.step(-1.0); }).text, HasSubstr("must be at least 0"));
+}
+
+TEST(Schedules, RefuseWhatDoesNotFit)
+{
+    const auto o = sgd(), other = sgd();
+    optim::Adagrad adagrad({parameter()});
+    optim::SGD plain({parameter()});
+    const auto refused = [](const std::function<void()>& f) {
+        const Caught caught = error_of(f);
+        EXPECT_EQ(caught.kind, ErrorKind::argument) << caught.text;
+        return caught.text;
+    };
+    EXPECT_THAT(refused([&] { lr::StepLR(*o, 0); }), HasSubstr("[StepLR] The step_size (0)"));
+    EXPECT_THAT(refused([&] { lr::ConstantLR(*o, 1.5); }), HasSubstr("factor (1.5)"));
+    EXPECT_THAT(refused([&] { lr::ConstantLR(*o, 0); }), HasSubstr("factor (0)"));
+    EXPECT_THAT(refused([&] { lr::LinearLR(*o, 0); }), HasSubstr("start_factor (0)"));
+    EXPECT_THAT(refused([&] { lr::LinearLR(*o, 0.5, -1); }), HasSubstr("end_factor (-1)"));
+    EXPECT_THAT(refused([&] { lr::PolynomialLR(*o, 0); }), HasSubstr("total_iters (0)"));
+    EXPECT_THAT(refused([&] { lr::CosineAnnealingLR(*o, 0); }), HasSubstr("T_max (0)"));
+    EXPECT_THAT(refused([&] { lr::CosineAnnealingWarmRestarts(*o, 1, 0); }), HasSubstr("T_mult (0)"));
+    EXPECT_THAT(refused([&] { lr::LambdaLR(*o, std::vector<lr::LambdaLR::Function>{}); }),
+                HasSubstr("(0) functions for (2) groups"));
+    EXPECT_THAT(refused([&] { lr::OneCycleLR(*o, {.max_lr = {1}}); }), HasSubstr("Give total_steps"));
+    EXPECT_THAT(refused([&] {
+                    lr::OneCycleLR(*o, {.max_lr = {1, 2, 3}, .total_steps = 3});
+                }),
+                HasSubstr("(3) numbers max_lr"));
+    EXPECT_THAT(refused([&] { lr::OneCycleLR(*o, {.max_lr = {1}, .total_steps = 3, .pct_start = 2}); }),
+                HasSubstr("pct_start"));
+    EXPECT_THAT(refused([&] { lr::OneCycleLR(adagrad, {.max_lr = {1}, .total_steps = 3}); }),
+                HasSubstr("neither a momentum"));
+    EXPECT_THAT(refused([&] { lr::OneCycleLR(plain, {.max_lr = {1}, .total_steps = 3}); }),
+                HasSubstr("has no momentum"));
+    lr::OneCycleLR short_one(adagrad, {.max_lr = {1}, .total_steps = 2, .cycle_momentum = false});
+    short_one.step();
+    short_one.step();
+    EXPECT_THAT(refused([&] { short_one.step(); }), HasSubstr("behind the last of (2)"));
+    const auto one = std::make_shared<lr::StepLR>(*o, 1), two = std::make_shared<lr::StepLR>(*other, 1);
+    EXPECT_THAT(refused([&] { lr::SequentialLR(*o, {one, two}, {1}); }), HasSubstr("different optimizers"));
+    EXPECT_THAT(refused([&] { lr::SequentialLR(*o, {one, one}, {}); }), HasSubstr("(0) milestones"));
+    EXPECT_THAT(refused([&] { lr::SequentialLR(*other, {one}, {}); }), HasSubstr("another optimizer"));
+    EXPECT_THAT(refused([&] { lr::ChainedScheduler({}); }), HasSubstr("at least one"));
+    EXPECT_THAT(refused([&] { lr::ReduceLROnPlateau(*o, {.factor = 1}); }), HasSubstr("factor (1)"));
+    EXPECT_THAT(refused([&] { lr::ReduceLROnPlateau(*o, {.min_lr = {1, 2, 3}}); }), HasSubstr("(3) numbers"));
+    const Caught recording = error_of([&] {
+        return record(
+            [&](Tensor x) {
+                one->step();
+                return x;
+            },
+            {spec({1})});
+    });
+    EXPECT_EQ(recording.kind, ErrorKind::state);
+}
+
+} // namespace
