@@ -1,18 +1,28 @@
-// Element types in memory.  Narrow types are narrow: f16 and bf16 two in a word, bool and u8 four.  Values
+// Element types in memory.  Narrow types are narrow: f16, bf16 and i16 two in a word, bool, i8 and u8 four.  Values
 // are loaded as bits, then read as float, int or bool; loads and stores convert, any dtype into any other:
 //   float -> f16, bf16   to nearest even          float -> i32   toward zero, saturating, NaN gives 0
-//   i32, u8 -> float     to nearest                float, int -> u8   by i32, the low byte
+//   integers -> float    to nearest                float, int -> i16, i8, u8   by i32, the low bits
 //   bool -> number       0 or 1                   number -> bool  not zero; NaN is true
 // Needs abi.glsl and vocabulary.glsl.
 #ifndef COMMON_DTYPES
 #define COMMON_DTYPES
 
-// reprise::DType; f64, i64, i16 and i8 have no kernels yet
+// reprise::DType; a device holds i64 as i32, and f64 has kernels of its own
 const uint DTYPE_F32 = 0, DTYPE_F16 = 1, DTYPE_BF16 = 2, DTYPE_F64 = 3, DTYPE_I32 = 4, DTYPE_I64 = 5,
            DTYPE_I16 = 6, DTYPE_I8 = 7, DTYPE_U8 = 8, DTYPE_BOOL = 9;
 
 bool is_word(uint dtype) { return dtype == DTYPE_F32 || dtype == DTYPE_I32; }
 bool is_half(uint dtype) { return dtype == DTYPE_F16 || dtype == DTYPE_BF16; }
+bool is_two_bytes(uint dtype) { return is_half(dtype) || dtype == DTYPE_I16; }
+
+// of an integer
+int extended(uint b, uint dtype)
+{
+    int v = int(b);
+    if (dtype == DTYPE_I16) v = int(b << 16) >> 16;
+    else if (dtype == DTYPE_I8) v = int(b << 24) >> 24;
+    return v;
+}
 
 float float_of(uint b, uint dtype)
 {
@@ -21,7 +31,7 @@ float float_of(uint b, uint dtype)
     else if (dtype == DTYPE_BF16) v = uintBitsToFloat(b << 16);
     else if (dtype == DTYPE_F16) v = rp_from_f16(b);
     else if (dtype == DTYPE_BOOL) v = b != 0u ? 1.0 : 0.0;
-    else v = float(int(b));
+    else v = float(extended(b, dtype));
     return v;
 }
 int int_of(uint b, uint dtype)
@@ -29,7 +39,7 @@ int int_of(uint b, uint dtype)
     int v;
     if (dtype == DTYPE_F32 || is_half(dtype)) v = rp_to_i32(float_of(b, dtype));
     else if (dtype == DTYPE_BOOL) v = int(b != 0u);
-    else v = int(b);
+    else v = extended(b, dtype);
     return v;
 }
 bool bool_of(uint b, uint dtype)
@@ -105,7 +115,7 @@ uint load_bits(uvec2 address, uint dtype, uint e)
     uint bits;
     if (is_word(dtype)) {
         bits = w.v[e];
-    } else if (is_half(dtype)) {
+    } else if (is_two_bytes(dtype)) {
         e += inside >> 1;
         bits = (w.v[e >> 1] >> (16u * (e & 1u))) & 0xFFFFu;
     } else {
@@ -120,7 +130,7 @@ uvec4 load4_bits(uvec2 address, uint dtype, uint group)
     uvec4 bits;
     if (is_word(dtype)) {
         bits = floatBitsToUint(Vec4s(address).v[group]);
-    } else if (is_half(dtype)) {
+    } else if (is_two_bytes(dtype)) {
         uint low = Words(address).v[2u * group], high = Words(address).v[2u * group + 1u];
         bits = uvec4(low, low >> 16, high, high >> 16) & 0xFFFFu;
     } else {
@@ -132,7 +142,8 @@ void store4_bits(uvec2 address, uint dtype, uint group, uvec4 bits)
 {
     if (is_word(dtype)) {
         Vec4s(address).v[group] = uintBitsToFloat(bits);
-    } else if (is_half(dtype)) {
+    } else if (is_two_bytes(dtype)) {
+        bits &= 0xFFFFu;
         Words(address).v[2u * group] = bits.x | (bits.y << 16);
         Words(address).v[2u * group + 1u] = bits.z | (bits.w << 16);
     } else {

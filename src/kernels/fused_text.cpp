@@ -36,6 +36,8 @@ const char* dtype_name(DType t) // of shaders/common/dtypes.glsl
     case DType::f16: return "DTYPE_F16";
     case DType::bf16: return "DTYPE_BF16";
     case DType::i32: return "DTYPE_I32";
+    case DType::i16: return "DTYPE_I16";
+    case DType::i8: return "DTYPE_I8";
     case DType::u8: return "DTYPE_U8";
     case DType::boolean: return "DTYPE_BOOL";
     default: return "DTYPE_F64";
@@ -213,6 +215,7 @@ private:
             return "float_of(bits_of(" + v + ", " + d + "), " + d + ")";
         }
         const std::string out = converted(v, has, kind_of(t));
+        if (t == i16 || t == i8) return "bitfieldExtract(" + out + ", 0, " + (t == i16 ? "16)" : "8)");
         return t == u8 ? "((" + out + ") & 255)" : out;
     }
 

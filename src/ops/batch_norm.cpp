@@ -11,6 +11,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/channels.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -39,7 +40,7 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes&)
         check_channels(op.name, names[i], in[1 + i].shape, channels);
         check_dtype(op.name, names[i], in[1 + i].dtype, in[0].dtype);
     }
-    const TensorType statistic{in[0].dtype, {channels}};
+    const TensorType statistic{accumulated(in[0].dtype), {channels}};
     return {in[0], statistic, statistic};
 }
 
@@ -59,7 +60,7 @@ std::vector<TensorType> infer_update(const Op& op, Types in, const Attributes&)
     const char* const names[] = {"running mean", "running variance"};
     for (std::size_t i = 0; i < 2; ++i) {
         check_channels(op.name, names[i], in[i].shape, in[2].shape[0]);
-        check_dtype(op.name, names[i], in[i].dtype, in[2].dtype);
+        require_floating(op.name, in[i].dtype);
     }
     return {in[0], in[1]};
 }
@@ -85,10 +86,11 @@ std::vector<Tensor> vjp(const VjpArguments& v)
                          {{"eps", v.node.attributes.number("eps")}});
     if (!v.wanted[0]) return d;
     const auto add = [&](const Tensor& more) { d[0] = d[0].defined() ? d[0] + more : more; };
-    const Tensor count = size_like(x, count_of(x.shape()));
+    const Tensor count = size_like(mean, count_of(x.shape()));
     if (dmean.defined()) add(expand(by_channel(dmean / count, x.shape()), x.shape()));
     if (dvariance.defined())
         add((x - by_channel(mean, x.shape())) * by_channel(dvariance * 2 / count, x.shape()));
+    d[0] = cast(d[0], x.dtype());
     return d;
 }
 
@@ -97,20 +99,19 @@ std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
     const Tensor &dy = in[0], &x = in[1], &weight = in[4];
     const Shape& shape = x.shape();
     const Dims dims = other_dims(shape);
-    const Tensor count = size_like(x, count_of(shape)), centered = x - by_channel(in[2], shape);
+    const Tensor count = size_like(in[2], count_of(shape)), centered = x - by_channel(in[2], shape);
     const Tensor inverse = rsqrt(in[3] + n.attributes.number("eps"));
-    const Tensor total = sum(dy, dims), product = sum(dy * centered, dims);
+    const Tensor total = sum(accumulated(dy), dims), product = sum(dy * centered, dims);
     const Tensor slope = by_channel(square(inverse) * (product / count), shape);
     const Tensor dx =
         (dy - by_channel(total / count, shape) - centered * slope) * by_channel(weight * inverse, shape);
-    return {dx, product * inverse, total};
+    return {cast(dx, x.dtype()), cast(product * inverse, x.dtype()), cast(total, x.dtype())};
 }
 
 // -- launches --
 
 void lower(Lowering& l, const Node& node)
 {
-    require_f32_kernel(node.op->name, node.outputs[0].dtype);
     const View x = l.contiguous(l.input(0)), y = l.output(0);
     const ChannelProblem p(x.sizes());
     const View partials = launch_sums(l, "batch_norm_sums", p, {{x, Use::read}});
@@ -132,7 +133,6 @@ void lower(Lowering& l, const Node& node)
 
 void lower_vjp(Lowering& l, const Node& node)
 {
-    require_f32_kernel(node.op->name, node.outputs[0].dtype);
     const View dy = l.contiguous(l.input(0)), x = l.contiguous(l.input(1)), mean = l.contiguous(l.input(2)),
                variance = l.contiguous(l.input(3));
     const ChannelProblem p(x.sizes());
@@ -155,7 +155,6 @@ void lower_vjp(Lowering& l, const Node& node)
 
 void lower_update(Lowering& l, const Node& node)
 {
-    require_f32_kernel(node.op->name, node.outputs[0].dtype);
     const Dim& channels = node.outputs[0].shape[0];
     const double momentum = node.attributes.number("momentum");
     LaunchSpec spec{.kernel = "batch_norm_update",

@@ -5,6 +5,7 @@
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/promotion.hpp>
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/lowering.hpp"
@@ -99,7 +100,8 @@ void reference(const ReferenceArguments& a)
     const std::size_t d = dim_of(a.attributes);
     for (const HostTensor& from : a.inputs) {
         place.sizes = from.sizes;
-        for (std::int64_t i = 0, count = from.count(); i < count; ++i) place.put(i, from.at(i));
+        for (std::int64_t i = 0, count = from.count(); i < count; ++i)
+            place.copy(place.offset(i), from, from.offset(i));
         place.data += from.sizes[d] * place.strides[d] * static_cast<std::int64_t>(size_of(place.dtype));
     }
 }
@@ -126,7 +128,8 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim)
     if (tensors.empty()) detail::fail(ErrorKind::argument, "cat", "There are no tensors to join.");
     std::vector<Tensor> parts = ops::parts_of(tensors);
     const Shape first = parts[0].shape();
-    const DType dtype = parts[0].dtype();
+    DType dtype = parts[0].dtype();
+    for (const Tensor& t : tensors) dtype = promote_types(dtype, t.dtype());
     const std::size_t d = shape::normalize_dim("cat", dim, first.size());
     for (Tensor& part : parts) {
         const Shape sizes = part.shape();
@@ -137,14 +140,10 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim)
         if (sizes.size() != first.size()) detail::fail(ErrorKind::shape, "cat", sentence());
         for (std::size_t i = 0; i < sizes.size(); ++i)
             if (i != d) shape::require_equal("cat", first[i], sizes[i], sentence);
-        if (part.dtype() != dtype)
-            detail::fail(ErrorKind::dtype, "cat", "The dtypes (", name_of(dtype), " and ",
-                         name_of(part.dtype()), ") differ: cast one of the tensors.");
-        // The kernel moves whole words.
-        if (size_of(dtype) < 4) part = cast(part, is_floating(dtype) ? f32 : i32);
+        part = cast(part, dtype);
     }
-    if (parts.size() == 1) return cast(parts[0], dtype);
-    return cast(graph::apply1(ops::cat_op, parts, {{"dim", static_cast<std::int64_t>(d)}}), dtype);
+    if (parts.size() == 1) return parts[0];
+    return graph::apply1(ops::cat_op, parts, {{"dim", static_cast<std::int64_t>(d)}});
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim)

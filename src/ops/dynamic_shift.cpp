@@ -9,6 +9,7 @@
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/indices.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -30,9 +31,7 @@ using graph::VjpArguments;
 // The leading dimensions of x are those of `rows`, and one more follows.
 void check_rows(const char* op, const char* what, const TensorType& x, const TensorType& rows)
 {
-    if (rows.dtype != i32)
-        detail::fail(ErrorKind::dtype, op, "The ", what, " are (", name_of(rows.dtype),
-                     "): cast them to i32.");
+    require_indices(op, what, rows.dtype);
     const auto sentence = [&] {
         return std::string("The ") + what + " of the shape (" + to_string(rows.shape) +
                ") are not one for each row of (" + to_string(x.shape) +
@@ -108,7 +107,8 @@ void reference(const ReferenceArguments& a)
         const std::int64_t row = e / inner, outer = row / length;
         const std::int64_t at = row % length + sign * static_cast<std::int64_t>(start.at(outer));
         const bool inside = at >= 0 && at < size;
-        y.put(e, inside ? x.at((outer * size + at) * inner + e % inner) : a.attributes.number("value"));
+        if (inside) y.copy(y.offset(e), x, x.offset((outer * size + at) * inner + e % inner));
+        else y.put(e, a.attributes.number("value"));
     }
 }
 

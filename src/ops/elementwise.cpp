@@ -9,6 +9,7 @@
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/promotion.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
@@ -223,14 +224,21 @@ int rank_of(DType t)
     return 0;
 }
 
-DType promoted(DType a, DType b)
+int category_of(DType t) { return is_floating(t) ? 2 : t == boolean ? 0 : 1; }
+
+} // namespace
+} // namespace ops
+
+DType promote_types(DType a, DType b)
 {
+    using ops::rank_of;
     if ((a == f16 && b == bf16) || (a == bf16 && b == f16)) return f32;
     if ((a == u8 && b == i8) || (a == i8 && b == u8)) return i16;
     return rank_of(a) > rank_of(b) ? a : b;
 }
 
-int category_of(DType t) { return is_floating(t) ? 2 : t == boolean ? 0 : 1; }
+namespace ops {
+namespace {
 
 // A tensor without dimensions counts only where it is of a higher category (bool, integer, floating) than the others.
 DType common_dtype(const Row& row, const std::vector<Tensor>& in)
@@ -240,10 +248,11 @@ DType common_dtype(const Row& row, const std::vector<Tensor>& in)
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (row.types[i] == 'B') continue;
         DType& common = in[i].dim() > 0 ? with_dims : without;
-        common = promoted(common, in[i].dtype());
+        common = promote_types(common, in[i].dtype());
         any |= in[i].dim() > 0;
     }
-    return any && category_of(without) <= category_of(with_dims) ? with_dims : promoted(with_dims, without);
+    return any && category_of(without) <= category_of(with_dims) ? with_dims
+                                                                 : promote_types(with_dims, without);
 }
 
 // As in PyTorch, where 1 - mask is taken for a mistake.
@@ -271,12 +280,12 @@ Tensor call(const char* name, std::vector<Tensor> in)
     return graph::apply1(op, in);
 }
 
-// A number takes the tensor's dtype, unless it has a fraction and the tensor holds integers.
+// A number takes the tensor's dtype, unless it is of a higher category: then i64 or f32.
 Tensor number_for(const Tensor& t, double v)
 {
-    const bool whole = v == std::floor(v) && std::fabs(v) < 2147483648.0;
+    const bool whole = v == std::floor(v) && std::fabs(v) < (t.dtype() == i64 ? 0x1p63 : 0x1p31);
     DType dtype = t.dtype();
-    if (!is_floating(dtype)) dtype = !whole ? f32 : dtype == boolean ? i32 : dtype;
+    if (!is_floating(dtype)) dtype = !whole ? f32 : dtype == boolean ? i64 : dtype;
     return full_on(evaluator_of(t), {}, v, dtype);
 }
 

@@ -9,6 +9,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/full.hpp"
+#include "ops/indices.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
@@ -27,18 +28,10 @@ using graph::VjpArguments;
 
 constexpr std::int64_t no_padding = -1;
 
-void check_indices(const char* op, DType dtype)
-{
-    if (dtype != i32)
-        detail::fail(ErrorKind::dtype, op, "The indices' dtype is (", name_of(dtype),
-                     "), row numbers are (i32): cast them with to(i32).");
-}
-
 // -- embedding: indices [N], weight [V, D] -> [N, D] --
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
-    check_indices(op.name, in[0].dtype);
-    if (in[1].dtype != i32) require_floating(op.name, in[1].dtype);
+    require_indices(op.name, "indices", in[0].dtype);
     return {{in[1].dtype, {in[0].shape[0], in[1].shape[1]}}};
 }
 
@@ -83,7 +76,7 @@ void reference(const ReferenceArguments& a)
 // -- embedding_vjp: dy [N, D], indices [N] -> [V, D]; linear in dy --
 std::vector<TensorType> infer_vjp(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
-    check_indices(op.name, in[1].dtype);
+    require_indices(op.name, "indices", in[1].dtype);
     return {{in[0].dtype, {a.get<Dim>("rows"), in[0].shape[1]}}};
 }
 
@@ -162,7 +155,7 @@ void reference_vjp(const ReferenceArguments& a)
 // -- last_positions: indices [N] -> [rows]: the last position of each row number, -1 where it does not occur --
 std::vector<TensorType> infer_last(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
-    check_indices(op.name, in[0].dtype);
+    require_indices(op.name, "indices", in[0].dtype);
     return {{i32, {a.get<Dim>("rows")}}};
 }
 

@@ -32,9 +32,6 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 void lower(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0)), y = l.output();
-    if (size_of(y.dtype) != 4)
-        detail::fail(ErrorKind::unsupported, "flip", "There are no kernels for (", name_of(y.dtype),
-                     ") yet: cast to f32 or i32.");
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
     Dim outer = 1, inner = 1;
     for (std::size_t d = 0; d < y.sizes().size(); ++d)

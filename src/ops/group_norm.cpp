@@ -11,6 +11,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/channels.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -49,14 +50,14 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
         check_channels(op.name, names[i], in[1 + i].shape, channels);
         check_dtype(op.name, names[i], in[1 + i].dtype, in[0].dtype);
     }
-    const TensorType statistic{in[0].dtype, {in[0].shape[0], a.get<Dim>("groups")}};
+    const TensorType statistic{accumulated(in[0].dtype), {in[0].shape[0], a.get<Dim>("groups")}};
     return {in[0], statistic, statistic};
 }
 
 // -- group_norm_vjp: dy, x, weight, mean, variance -> dx, gradients of weight and bias by each image [N, C] --
 std::vector<TensorType> infer_vjp(const Op&, Types in, const Attributes&)
 {
-    const TensorType planes{in[1].dtype, {in[1].shape[0], in[1].shape[1]}};
+    const TensorType planes{accumulated(in[1].dtype), {in[1].shape[0], in[1].shape[1]}};
     return {in[1], planes, planes};
 }
 
@@ -69,7 +70,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
         v.node.attributes);
     d[0] = all[0];
     for (const std::size_t i : {1, 2})
-        if (v.wanted[i]) d[i] = sum(all[i], {0});
+        if (v.wanted[i]) d[i] = cast(sum(all[i], {0}), v.inputs[i].dtype());
     return d;
 }
 
@@ -84,14 +85,14 @@ std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
     const Tensor rstd = rsqrt(average(square(shifted)) + n.attributes.number("eps")), z = shifted * rstd;
     const Tensor weighted = grouped(in[0] * by_channel(in[2], shape));
     const Tensor dx = (weighted - average(weighted) - z * average(weighted * z)) * rstd;
-    return {reshape(dx, shape), sum(in[0] * reshape(z, shape), {2}), sum(in[0], {2})};
+    const Tensor dy = accumulated(in[0]);
+    return {reshape(dx, shape), sum(dy * reshape(z, shape), {2}), sum(dy, {2})};
 }
 
 // -- launches --
 
 void lower(Lowering& l, const Node& node)
 {
-    require_f32_kernel(node.op->name, node.outputs[0].dtype);
     const View x = l.contiguous(l.input(0)), y = l.output(0);
     const Groups g = groups_of(x.sizes(), node);
     const ChannelProblem wholes(1, g.all(), g.elements());
@@ -127,7 +128,6 @@ void lower(Lowering& l, const Node& node)
 
 void lower_vjp(Lowering& l, const Node& node)
 {
-    require_f32_kernel(node.op->name, node.outputs[0].dtype);
     const View dy = l.contiguous(l.input(0)), x = l.contiguous(l.input(1)), mean = l.contiguous(l.input(3)),
                variance = l.contiguous(l.input(4));
     const Groups g = groups_of(x.sizes(), node);

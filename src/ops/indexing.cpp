@@ -8,6 +8,7 @@
 #include <reprise/program.hpp>
 
 #include "ops/full.hpp"
+#include "ops/indices.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -17,12 +18,7 @@ namespace reprise {
 
 namespace {
 
-void check_index(const char* op, const Tensor& index)
-{
-    if (index.dtype() != i32)
-        detail::fail(ErrorKind::dtype, op, "The index's dtype is (", name_of(index.dtype()),
-                     "), indices are (i32): cast it with to(i32).");
-}
+void check_index(const char* op, const Tensor& index) { ops::require_indices(op, "index", index.dtype()); }
 
 void check_vector(const char* op, const Tensor& index)
 {

@@ -35,11 +35,11 @@ inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, La
     l.launch(std::move(texel), std::move(address));
 }
 
-// Kernels are in f32; the reference device takes every floating dtype.
+// Kernels are in f32, around which f16 and bf16 are widened; the reference device takes every floating dtype.
 inline void require_f32(const graph::Node& n)
 {
     const DType dtype = n.outputs[0].dtype;
-    if (dtype != f32)
+    if (dtype != f32 && dtype != f16 && dtype != bf16)
         detail::fail(ErrorKind::unsupported, n.op->name, "There are no kernels for (", name_of(dtype),
                      ") yet: cast to f32.");
 }

@@ -12,6 +12,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
@@ -94,8 +95,8 @@ std::uint32_t centered(const Node& n) { return static_cast<std::uint32_t>(n.attr
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
-    const Shape rows = {in[0].shape[0]};
-    return {in[0], {in[0].dtype, rows}, {in[0].dtype, rows}};
+    const TensorType statistic{accumulated(in[0].dtype), {in[0].shape[0]}};
+    return {in[0], statistic, statistic};
 }
 
 std::vector<Tensor> vjp(const VjpArguments& a)

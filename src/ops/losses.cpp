@@ -9,6 +9,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/indices.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
@@ -57,9 +58,7 @@ void check_classes(const char* op, const Tensor& x, const Tensor& target)
     for (std::size_t i = 0; i < given.size(); ++i)
         shape::require_equal(op, given[i], sizes[i == 0 ? 0 : i + 1], sentence);
     ops::require_floating(op, x.dtype());
-    if (target.dtype() != i32)
-        detail::fail(ErrorKind::dtype, op, "The target's dtype is (", name_of(target.dtype()),
-                     "), class numbers are (i32): cast it with to(i32).");
+    ops::require_indices(op, "target", target.dtype());
 }
 
 // [N, C, ...] -> [N, ..., C]

@@ -6,6 +6,7 @@
 
 #include <reprise/ops/creation.hpp>
 
+#include "ops/indices.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
@@ -22,19 +23,11 @@ using graph::Op;
 using graph::TensorType;
 using graph::VjpArguments;
 
-void check_target(const Op& op, const TensorType& t)
-{
-    if (t.dtype == i64)
-        detail::fail(ErrorKind::dtype, op.name,
-                     "The target's dtype is (i64), class numbers are (i32): cast it with to(i32).");
-    if (t.dtype != i32) wrong_dtype(op.name, t.dtype, "a target of dtype i32");
-}
-
 // Log-probabilities [R, C], target [R] -> [R].
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
-    check_target(op, in[1]);
+    require_indices(op.name, "target", in[1].dtype);
     if (in[0].shape.size() != 2 || in[1].shape.size() != 1)
         detail::fail(ErrorKind::shape, op.name, "The shapes (", to_string(in[0].shape), " and ",
                      to_string(in[1].shape), ") are not those of rows of classes and a target for each.");
@@ -81,7 +74,7 @@ void reference(const ReferenceArguments& a)
 // -- nll_vjp: dy [R], target [R] -> [R, C]; linear in dy, and nll is its transpose --
 std::vector<TensorType> infer_vjp(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
-    check_target(op, in[1]);
+    require_indices(op.name, "target", in[1].dtype);
     return {{in[0].dtype, {in[0].shape[0], a.get<Dim>("classes")}}};
 }
 

@@ -81,7 +81,7 @@ void reference(const ReferenceArguments& a)
             offset += (rest % from.sizes[k] + (k == d ? start : 0)) * to.strides[k];
             rest /= from.sizes[k];
         }
-        to.set(offset, from.at(i));
+        to.copy(offset, from, from.offset(i));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/linear_scan.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -22,7 +23,7 @@ using graph::VjpArguments;
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     require_arithmetic(op.name, in[0].dtype);
-    return {{in[0].dtype, reduced_shape(op, in[0], a)}};
+    return {{total_dtype(in[0].dtype), reduced_shape(op, in[0], a)}};
 }
 
 // The product of the elements before each one times that of those behind it: nothing is divided, so that

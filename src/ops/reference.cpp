@@ -96,10 +96,11 @@ void HostTensor::set(std::int64_t at, double v) const
     case DType::f64: return store(p, v);
     case DType::i32: return store(p, to_integer<std::int32_t>(v));
     case DType::i64: return store(p, to_integer<std::int64_t>(v));
-    case DType::i16: return store(p, to_integer<std::int16_t>(v));
-    case DType::i8: return store(p, to_integer<std::int8_t>(v));
-    case DType::u8: return store(p, static_cast<std::uint8_t>(to_integer<std::int32_t>(v))); // the low byte
-    case DType::boolean: return store(p, static_cast<std::uint8_t>(v != 0));                 // NaN is true
+    // the low bits
+    case DType::i16: return store(p, static_cast<std::int16_t>(to_integer<std::int32_t>(v)));
+    case DType::i8: return store(p, static_cast<std::int8_t>(to_integer<std::int32_t>(v)));
+    case DType::u8: return store(p, static_cast<std::uint8_t>(to_integer<std::int32_t>(v)));
+    case DType::boolean: return store(p, static_cast<std::uint8_t>(v != 0)); // NaN is true
     }
 }
 

@@ -7,6 +7,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/linear_scan.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
@@ -29,7 +30,7 @@ constexpr std::int64_t block = 256; // of shaders/scan.comp
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     require_arithmetic(op.name, in[0].dtype);
-    return {in[0]};
+    return {{total_dtype(in[0].dtype), in[0].shape}};
 }
 
 // The sum from each element to the end.

@@ -6,6 +6,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -30,15 +31,18 @@ void check_dims(const char* op, const Tensor& x, const Dims& dims)
 }
 
 // The variance and the mean; by the mean first, so that nothing cancels.
-std::pair<Tensor, Tensor> variance(const char* op, const Tensor& x, const Dims& dims, const VarOptions& o)
+std::pair<Tensor, Tensor> variance(const char* op, const Tensor& given, const Dims& dims, const VarOptions& o)
 {
-    ops::require_floating(op, x.dtype());
+    ops::require_floating(op, given.dtype());
+    const Tensor x = ops::accumulated(given);
     const graph::Attributes a = ops::reduction_attributes(op, x, dims, true);
     const Tensor center = mean(x, a.integers("dims"), true);
     const Tensor squares = sum(square(x - center), a.integers("dims"), o.keepdim);
     const Tensor count = ops::size_like(squares, ops::reduced_count(x.shape(), a.integers("dims")));
-    return {squares / maximum(count - static_cast<double>(o.correction), ops::number_like(squares, 0)),
-            o.keepdim ? center : reshape(center, squares.shape())};
+    const Tensor variance =
+        squares / maximum(count - static_cast<double>(o.correction), ops::number_like(squares, 0));
+    return {cast(variance, given.dtype()),
+            cast(o.keepdim ? center : reshape(center, squares.shape()), given.dtype())};
 }
 
 } // namespace
@@ -69,7 +73,8 @@ Tensor var(const Tensor& x, const Dims& dims, const VarOptions& o)
 }
 Tensor std(const Tensor& x, const Dims& dims, const VarOptions& o)
 {
-    return root(variance("std", x, dims, o).first);
+    ops::require_floating("std", x.dtype());
+    return cast(root(variance("std", ops::accumulated(x), dims, o).first), x.dtype());
 }
 
 Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
@@ -77,6 +82,8 @@ Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
     ops::require_floating("norm", x.dtype());
     check_dims("norm", x, dims);
     if (std::isnan(p)) detail::fail(ErrorKind::argument, "norm", "The order (p) is not a number.");
+    if (const Tensor wide = ops::accumulated(x); wide.dtype() != x.dtype())
+        return cast(norm(wide, p, dims, keepdim), x.dtype());
     if (p == 2) return root(sum(square(x), dims, keepdim));
     const Tensor size = abs(x);
     if (p == 1) return sum(size, dims, keepdim);
@@ -95,6 +102,8 @@ Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
 Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim)
 {
     ops::require_floating("logsumexp", x.dtype());
+    if (const Tensor wide = ops::accumulated(x); wide.dtype() != x.dtype())
+        return cast(logsumexp(wide, dims, keepdim), x.dtype());
     const graph::Attributes a = ops::reduction_attributes("logsumexp", x, dims, true);
     const Tensor largest = graph::apply1(ops::amax_op, {x.detach()}, a);
     const Tensor shift = where(isinf(largest), ops::number_like(x, 0), largest);

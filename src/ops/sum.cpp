@@ -1,7 +1,9 @@
 // sum, and what is made of it: mean, sum_to.
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -19,7 +21,7 @@ using graph::VjpArguments;
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     require_arithmetic(op.name, in[0].dtype);
-    return {{in[0].dtype, reduced_shape(op, in[0], a)}};
+    return {{total_dtype(in[0].dtype), reduced_shape(op, in[0], a)}};
 }
 
 std::vector<Tensor> vjp(const VjpArguments& a)
@@ -64,8 +66,8 @@ Tensor mean(const Tensor& x, const Dims& dims, bool keepdim)
 {
     ops::require_floating("mean", x.dtype());
     const graph::Attributes a = ops::reduction_attributes("mean", x, dims, keepdim);
-    const Tensor total = graph::apply1(ops::sum_op, {x}, a);
-    return total / ops::size_like(total, ops::reduced_count(x.shape(), a.integers("dims")));
+    const Tensor total = graph::apply1(ops::sum_op, {ops::accumulated(x)}, a);
+    return cast(total / ops::size_like(total, ops::reduced_count(x.shape(), a.integers("dims"))), x.dtype());
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape)

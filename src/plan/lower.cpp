@@ -1,12 +1,14 @@
 // Nodes to launches.  Views cost nothing here: each value of the graph is a strided look at a value of the
 // plan.
 #include <unordered_map>
+#include <utility>
 
 #include <reprise/error.hpp>
 
 #include "kernels/variants.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
+#include "plan/held.hpp"
 #include "plan/pipeline.hpp"
 #include "shape/rules.hpp"
 
@@ -81,8 +83,15 @@ public:
     }
 
     // -- ops::Lowering --
-    View input(std::size_t i) override { return materialised(node_->inputs.at(i)); }
-    View output(std::size_t i) override { return views_.at(node_)[i]; }
+    View input(std::size_t i) override
+    {
+        if (auto found = wide_.inputs.find(i); found != wide_.inputs.end()) return found->second;
+        const View v = materialised(node_->inputs.at(i));
+        const DType wide = wide_dtype(v.dtype);
+        if (!wide_.on || wide == v.dtype) return v;
+        return wide_.inputs.emplace(i, widened(v, wide)).first->second;
+    }
+    View output(std::size_t i) override { return wide_.on ? wide_.outputs[i] : views_.at(node_)[i]; }
     bool scalar(std::size_t i, ops::Scalar& number) override
     {
         return number_of(node_->inputs.at(i), number);
@@ -154,14 +163,15 @@ private:
     {
         const Request::External& e = request_.externals[slot];
         const graph::TensorType& t = e.value.type();
-        const std::uint32_t id = add_value(t.dtype, count_of(t.shape), "external " + std::to_string(slot));
+        const DType dtype = held_as(t.dtype, caps_);
+        const std::uint32_t id = add_value(dtype, count_of(t.shape), "external " + std::to_string(slot));
         out_.plan.values[id].place = Place::external;
         out_.plan.values[id].slot = slot;
         out_.external.push_back(id);
         auto& list = views_[e.value.node.get()];
         list.resize(e.value.node->outputs.size());
         list[e.value.index] = {.value = id,
-                               .dtype = t.dtype,
+                               .dtype = dtype,
                                .layout = {t.shape,
                                           e.strides.empty() ? shape::contiguous_strides(t.shape) : e.strides,
                                           e.offset}};
@@ -193,10 +203,12 @@ private:
     void make_outputs(const Node& n)
     {
         auto& list = views_[&n];
-        for (const graph::TensorType& t : n.outputs)
-            list.push_back({.value = add_value(t.dtype, count_of(t.shape), name_of_value(n)),
-                            .dtype = t.dtype,
+        for (const graph::TensorType& t : n.outputs) {
+            const DType dtype = held_as(t.dtype, caps_);
+            list.push_back({.value = add_value(dtype, count_of(t.shape), name_of_value(n)),
+                            .dtype = dtype,
                             .layout = {t.shape, shape::contiguous_strides(t.shape), 0}});
+        }
     }
 
     void lower_node(const Node& n)
@@ -205,7 +217,37 @@ private:
             detail::fail(ErrorKind::internal, n.op->name, "The op has no kernels: it can't run on (",
                          caps_.id, ").");
         make_outputs(n);
+        // A number may need memory while another node is lowered.
+        Widening outer = std::exchange(wide_, {.on = !n.op->row && !n.op->narrow});
+        const std::vector<View> outputs = views_.at(&n);
+        for (const View& v : outputs) {
+            const DType wide = wide_dtype(v.dtype);
+            wide_.outputs.push_back(wide == v.dtype ? v : temporary(wide, v.sizes()));
+        }
         n.op->lower(*this, n);
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            if (wide_.on && wide_.outputs[i].value != outputs[i].value) copy(wide_.outputs[i], outputs[i]);
+        wide_ = std::move(outer);
+    }
+
+    // What kernels compute narrow dtypes in.
+    static DType wide_dtype(DType t) { return size_of(t) >= 4 ? t : is_floating(t) ? f32 : i32; }
+
+    // A copy in another dtype; what is repeated stays repeated.  It is made at every call, whatever condition the
+    // launch that asks for it has.
+    View widened(const View& v, DType wide)
+    {
+        const Dim condition = std::exchange(condition_, Dim(1));
+        View once = v;
+        for (std::size_t d = 0; d < v.sizes().size(); ++d)
+            if (v.layout.strides[d] == Dim(0)) once.layout.sizes[d] = 1;
+        View to = temporary(wide, once.sizes());
+        copy(once, to);
+        condition_ = condition;
+        for (std::size_t d = 0; d < v.sizes().size(); ++d)
+            if (v.layout.strides[d] == Dim(0)) to.layout.strides[d] = 0;
+        to.layout.sizes = v.layout.sizes;
+        return to;
     }
 
     void look(const Node& n)
@@ -382,6 +424,12 @@ private:
     Compiled out_;
     std::unordered_map<const Node*, std::vector<View>> views_;
     const Node* node_ = nullptr;
+    // The node's operands as its kernels take them, where they take no narrow dtypes.
+    struct Widening {
+        bool on = false;
+        std::unordered_map<std::size_t, View> inputs{};
+        std::vector<View> outputs{};
+    } wide_;
     Dim condition_ = 1; // of when()
 };
 

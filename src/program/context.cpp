@@ -10,6 +10,7 @@
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
 #include "ops/registry.hpp"
+#include "plan/held.hpp"
 #include "program/executable.hpp"
 #include "program/storage.hpp"
 #include "program/suspend.hpp"
@@ -78,19 +79,47 @@ std::vector<Value> values_to_keep(const std::vector<const Node*>& nodes, std::sp
     return keep.take();
 }
 
+// The type as memory holds it.
+graph::TensorType held(const graph::TensorType& type, const device::Device& on)
+{
+    return {plan::held_as(type.dtype, on.capabilities()), type.shape};
+}
+
+// i64 for a device that holds 32 bits.
+std::vector<std::int32_t> narrowed(std::span<const std::byte> from, const std::string& device)
+{
+    std::vector<std::int32_t> words;
+    words.reserve(from.size() / sizeof(std::int64_t));
+    for (std::size_t i = 0; i < from.size(); i += sizeof(std::int64_t)) {
+        std::int64_t v = 0;
+        std::memcpy(&v, from.data() + i, sizeof v);
+        words.push_back(static_cast<std::int32_t>(v));
+        if (words.back() != v)
+            detail::fail(ErrorKind::argument, "from_vector", "The element (", i / sizeof v, ") is (", v,
+                         "), but the device (", device,
+                         ") holds i64 in 32 bits: use the reference device for such numbers.");
+    }
+    return words;
+}
+
+void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
+{
+    if (s.written) { // later work need not be waited for
+        from.wait(s.written);
+        std::memcpy(to.data(), s.memory->host, to.size());
+    } else from.download(s.memory->address, to);
+}
+
 } // namespace
 
 Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
 
-void Context::accept(const char* op, DType dtype, bool narrow) const
+void Context::accept(const char* op, DType dtype, bool /*narrow*/) const
 {
     if (device_->capabilities().host_kernels || !device_->capabilities().computes) return;
-    if (!narrow && (dtype == f16 || dtype == bf16))
-        detail::fail(ErrorKind::unsupported, op, "The device (", name(), ") has no kernels of this op for (",
-                     name_of(dtype), ") yet: cast to f32, or use the reference device.");
-    if (dtype == f64 || dtype == i64 || dtype == i16 || dtype == i8)
+    if (dtype == f64)
         detail::fail(ErrorKind::unsupported, op, "The device (", name(), ") has no kernels for (",
-                     name_of(dtype), ") yet: use f32 or i32, or the reference device.");
+                     name_of(dtype), ") yet: use f32, or the reference device.");
 }
 
 void Context::evaluate(std::span<const Value> targets)
@@ -141,9 +170,9 @@ void Context::compute(std::span<const Value> targets)
         for (const Dim& d : view.layout.strides) strides.push_back(d.value());
         const Stored* of = value.place == plan::Place::external ? external[value.slot] : nullptr;
         const Value& v = request.results[i];
-        auto stored =
-            std::make_shared<Stored>(v.type(), of ? of->memory : executable.output(outcome, view.value),
-                                     std::move(strides), view.layout.offset.value());
+        auto stored = std::make_shared<Stored>(held(v.type(), *device_),
+                                               of ? of->memory : executable.output(outcome, view.value),
+                                               std::move(strides), view.layout.offset.value());
         if (of) stored->written = of->written;
         v.node->storage[v.index] = std::move(stored);
     }
@@ -161,15 +190,23 @@ void Context::read(const Value& v, std::span<std::byte> to)
     }
     if (to.empty()) return;
     const Stored& s = Stored::of(whole);
-    if (s.written) { // later work need not be waited for
-        device_->wait(s.written);
-        std::memcpy(to.data(), s.memory->host, to.size());
-    } else device_->download(s.memory->address, to);
+    if (held(v.type(), *device_).dtype != v.type().dtype) { // i64 in 32 bits
+        std::vector<std::int32_t> words(to.size() / sizeof(std::int64_t));
+        read_bytes(*device_, s, std::as_writable_bytes(std::span(words)));
+        const std::vector<std::int64_t> wide(words.begin(), words.end());
+        std::memcpy(to.data(), wide.data(), to.size());
+    } else read_bytes(*device_, s, to);
 }
 
-std::shared_ptr<graph::Storage> Context::upload(const graph::TensorType& type,
+std::shared_ptr<graph::Storage> Context::upload(const graph::TensorType& given,
                                                 std::span<const std::byte> from)
 {
+    const graph::TensorType type = held(given, *device_);
+    std::vector<std::int32_t> words;
+    if (type.dtype != given.dtype) {
+        words = narrowed(from, name());
+        from = std::as_bytes(std::span(words));
+    }
     std::lock_guard lock(mutex_);
     auto stored = std::make_shared<Stored>(
         type, device_->allocate(std::max<std::uint64_t>(bytes_of(type), 16)), row_major_strides(type), 0);

@@ -230,9 +230,10 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
     const program::Executable::Layout layout = executable->result_layout(result);
     const auto& memory = value.place == plan::Place::external ? external[value.slot]->memory
                                                               : executable->output(outcome, view.value);
-    const graph::TensorType type{view.dtype, Shape(layout.sizes.begin(), layout.sizes.end())};
+    graph::TensorType type{view.dtype, Shape(layout.sizes.begin(), layout.sizes.end())}; // as memory holds it
     const auto stored = std::make_shared<Stored>(type, memory, layout.strides, layout.offset);
     if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
+    type.dtype = recorded.results[result].type().dtype;
     return graph::leaf(type, context, stored, false);
 }
 

@@ -165,7 +165,7 @@ std::vector<Tensor> cotangents(const std::vector<Tensor>& outputs, const Setting
         std::vector<std::int64_t> sizes;
         for (const Dim& d : y.shape()) sizes.push_back(d.value());
         std::vector<double> values(static_cast<std::size_t>(count_of(sizes)));
-        for (double& v : values) v = rounded(numbers.uniform(-1, 1), f32);
+        for (double& v : values) v = rounded(numbers.uniform(-1, 1), bf16);
         out.back() = laid_out(values, sizes, y.dtype(), setting);
     }
     return out;
@@ -219,9 +219,6 @@ std::vector<double> doubles(const Tensor& t)
     return out;
 }
 
-namespace {
-
-// A size that shows what there is to see and is quickly computed on the reference device.
 std::int64_t checked_size(const Sample& sample)
 {
     std::int64_t size = 1;
@@ -231,6 +228,8 @@ std::int64_t checked_size(const Sample& sample)
                ? size
                : sample.sizes.back();
 }
+
+namespace {
 
 // The arguments that a gradient is asked for, apart from the others.
 struct Problem {

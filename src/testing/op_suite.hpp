@@ -29,7 +29,7 @@ struct Setting {
     Layout layout = Layout::contiguous;
 };
 std::vector<Tensor> inputs(const Sample&, const Data&, const Setting&);
-// One for each output; random numbers of its shape where it is floating.
+// One for each output; random numbers of its shape, which every floating dtype holds, where it is floating.
 std::vector<Tensor> cotangents(const std::vector<Tensor>& outputs, const Setting&);
 
 // Outputs and, where cotangents are given, the gradients by the differentiable inputs (undefined: none).
@@ -41,6 +41,9 @@ Outcome run(const OpInfo&, const Sample&, const Data&, const Setting&, bool grad
 
 // Row-major values as double.
 std::vector<double> doubles(const Tensor&);
+
+// A size that shows what there is to see and is quickly computed on the reference device.
+std::int64_t checked_size(const Sample&);
 
 // Against central differences, in double on the reference device: the gradient of the sample's outputs, or that of
 // its gradient (by the inputs and by the cotangents).

@@ -2,12 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/program.hpp>
 
 #include "shape/error_of.hpp"
 
@@ -33,7 +37,6 @@ TEST(Integers, Wrap)
     EXPECT_THAT((-x).to_vector<std::int32_t>(), ElementsAre(-most, least, -100003, 7));
     EXPECT_THAT(abs(x).to_vector<std::int32_t>(), ElementsAre(most, least, 100003, 7));
     EXPECT_THAT(square(x).to_vector<std::int32_t>(), ElementsAre(1, 0, 1410665417, 49));
-    EXPECT_EQ(sum(ints({most, 1, 1})).item<std::int32_t>(), least + 1);
 }
 
 TEST(Integers, CompareAndChoose)
@@ -72,6 +75,74 @@ TEST_F(Integers64, AreComputedWhole)
     EXPECT_EQ(amax(x).item<std::int64_t>(), big);
     EXPECT_EQ(cast(x, i32).to_vector<std::int32_t>(), (Ints{1, -1, 3}));
     EXPECT_EQ(cast(x, f64).to_vector<double>()[2], 3.0);
+}
+
+// Elements that share a word, from every place in it, in every narrow dtype.
+template <class T> void check_narrow(DType dtype)
+{
+    const std::int64_t lowest = std::numeric_limits<T>::min(), highest = std::numeric_limits<T>::max();
+    for (const std::int64_t n : {1, 2, 3, 5, 11, 1030}) {
+        std::vector<T> a, b, sums, products, shifted;
+        for (std::int64_t i = 0; i < n; ++i) {
+            a.push_back(static_cast<T>(i % 3 == 0 ? highest : i % 3 == 1 ? lowest : i));
+            b.push_back(static_cast<T>(i * 7 + 1));
+            sums.push_back(static_cast<T>(a.back() + b.back()));
+            products.push_back(static_cast<T>(a.back() * b.back()));
+        }
+        for (std::int64_t i = 0; i < n; ++i) shifted.push_back(a[static_cast<std::size_t>((i + 1) % n)]);
+        const Tensor x = from_vector(a, {n}), y = from_vector(b, {n});
+        EXPECT_EQ(x.dtype(), dtype);
+        EXPECT_EQ((x + y).to_vector<T>(), sums);
+        EXPECT_EQ((x * y).to_vector<T>(), products);
+        EXPECT_EQ(cast(cast(x, i32), dtype).to_vector<T>(), a);
+        EXPECT_EQ(cast(cast(x, f32), dtype).to_vector<T>(), a);
+        // views that start inside a word
+        EXPECT_EQ(cat({x.narrow(0, 1, n - 1), x.narrow(0, 0, 1)}).to_vector<T>(), shifted);
+        EXPECT_EQ(flip(flip(x, {0}), {0}).to_vector<T>(), a);
+        EXPECT_EQ(amax(x).item<T>(), *std::max_element(a.begin(), a.end()));
+        EXPECT_EQ(sum(x).item<std::int64_t>(), std::accumulate(a.begin(), a.end(), std::int64_t{0}));
+    }
+}
+
+TEST(NarrowIntegers, ShareWords)
+{
+    check_narrow<std::int8_t>(i8);
+    check_narrow<std::int16_t>(i16);
+    check_narrow<std::uint8_t>(u8);
+}
+
+TEST(LongIntegers, KeepTheirDtype)
+{
+    const Longs v = {most, -5, 0, least};
+    const Tensor x = from_vector(v, {4});
+    EXPECT_EQ((x * 1).dtype(), i64);
+    EXPECT_EQ(x.to_vector<std::int64_t>(), v);
+    EXPECT_EQ(x.reshape({2, 2}).t().to_vector<std::int64_t>(), (Longs{most, 0, -5, least}));
+    EXPECT_EQ(cast(cast(x, i32), i64).to_vector<std::int64_t>(), v);
+    EXPECT_EQ(index_select(ints({7, 8, 9}), 0, from_vector(Longs{2, 0}, {2})).to_vector<std::int32_t>(),
+              (Ints{9, 7}));
+    Variable state(x, false);
+    const Program next = record(
+        [&](Tensor t) {
+            state.assign(state + t);
+            return state * 1;
+        },
+        {spec({4}, i64)});
+    EXPECT_EQ(next(from_vector(Longs{0, 5, 1, 1}, {4})).to_vector<std::int64_t>(),
+              (Longs{most, 0, 1, least + 1}));
+    EXPECT_EQ(state.to_vector<std::int64_t>(), (Longs{most, 0, 1, least + 1}));
+}
+
+TEST(LongIntegers, AreCheckedAtTheHostsBorder)
+{
+    const Longs v = {0, std::int64_t{1} << 40};
+    if (default_device() == Device("reference")) {
+        EXPECT_EQ(from_vector(v, {2}).to_vector<std::int64_t>(), v);
+        return;
+    }
+    const Caught error = error_of([&] { return from_vector(v, {2}); });
+    EXPECT_EQ(error.kind, ErrorKind::argument);
+    EXPECT_THAT(error.text, testing::HasSubstr("element (1) is (1099511627776)"));
 }
 
 TEST(Integers, SizesDoNotOverflow)

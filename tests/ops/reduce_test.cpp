@@ -162,21 +162,26 @@ TEST(Sum, StartsFromNothingThatChangesABit)
     for (const float v : sum(zeros({0, 8}), {0}).to_vector<float>()) EXPECT_FALSE(std::signbit(v));
 }
 
-TEST(Sum, OfIntegersWraps)
+TEST(Sum, OfIntegersHas64Bits)
 {
-    const std::int32_t most = std::numeric_limits<std::int32_t>::max();
-    EXPECT_EQ(sum(from_vector(std::vector<std::int32_t>{most, 1, 1}, {3})).item<std::int32_t>(), -most);
-    const Tensor many = arange(70000);
-    EXPECT_EQ(many.sum().item<std::int32_t>(), static_cast<std::int32_t>(70000ll * 69999 / 2));
-    EXPECT_THAT(sum(arange(12).reshape({3, 4}), {0}).to_vector<std::int32_t>(), ElementsAre(12, 15, 18, 21));
+    const std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const Tensor total = sum(from_vector(std::vector<std::int32_t>{most, 1, 1}, {3})),
+                 many = sum(arange(70000));
+    EXPECT_EQ(total.dtype(), i64);
+    // A device that holds i64 in 32 bits wraps.
+    const bool wraps = default_device() != Device("reference");
+    const auto held = [=](std::int64_t v) { return wraps ? std::int64_t{static_cast<std::int32_t>(v)} : v; };
+    EXPECT_EQ(total.item<std::int64_t>(), held(most + 2));
+    EXPECT_EQ(many.item<std::int64_t>(), held(70000ll * 69999 / 2));
+    EXPECT_THAT(sum(arange(12).reshape({3, 4}), {0}).to_vector<std::int64_t>(), ElementsAre(12, 15, 18, 21));
 }
 
 TEST(Sum, CountsBools)
 {
     const Tensor x = from_vector(Floats{1, -2, 3, 0, 5});
     const Tensor positive = sum(x > 0.0);
-    EXPECT_EQ(positive.dtype(), i32);
-    EXPECT_EQ(positive.item<std::int32_t>(), 3);
+    EXPECT_EQ(positive.dtype(), i64);
+    EXPECT_EQ(positive.item<std::int64_t>(), 3);
 }
 
 TEST(Sum, HasSecondGradients)

@@ -69,7 +69,7 @@ void add_dynamic(std::vector<OpInfo>& rows)
                    return dynamic_mask(x, -1, floor_div(y.size(0), 2), 1);
                })}},
          .mistakes = {{"lengths that are no integers", [] { dynamic_mask(ones({2, 3}), ones({2})); },
-                       ErrorKind::dtype, "cast them to i32"},
+                       ErrorKind::dtype, "it must be i32 or i64"},
                       {"another number of rows", [] { dynamic_mask(ones({2, 3}), i32_of({1, 2, 3})); },
                        ErrorKind::shape, "[3]"},
                       {"nothing to mask", [] { dynamic_mask(ones({2}), i32_of({1, 2})); }, ErrorKind::shape,

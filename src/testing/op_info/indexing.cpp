@@ -42,7 +42,8 @@ void add_by_index(std::vector<OpInfo>& rows)
               index_select(ones({3}), 0, zeros({1, 1}, {.dtype = i32}));
           },
           ErrorKind::shape, "a vector"},
-         {"floats for indices", [] { index_select(ones({3}), 0, ones({1})); }, ErrorKind::dtype, "(i32)"},
+         {"floats for indices", [] { index_select(ones({3}), 0, ones({1})); }, ErrorKind::dtype,
+          "must be i32 or i64"},
          {"no such dimension", [] { index_select(ones({3}), 1, indices(1)); }, ErrorKind::argument, "1"}}));
     rows.push_back(made("index_add",
                         {sample("along the middle", {arg({2, 4, n()}), whole({5}, 0, 3), arg({2, 5, n()})},
@@ -79,7 +80,8 @@ void add_by_index(std::vector<OpInfo>& rows)
               gather(ones({3, 2}), 0, zeros({3, 3}, {.dtype = i32}));
           },
           ErrorKind::shape, "does not lie inside"},
-         {"floats for indices", [] { gather(ones({3}), 0, ones({1})); }, ErrorKind::dtype, "(i32)"}}));
+         {"floats for indices", [] { gather(ones({3}), 0, ones({1})); }, ErrorKind::dtype,
+          "must be i32 or i64"}}));
     rows.push_back(
         made("scatter_add",
              {sample("along each dimension", {arg({n(), 3}), whole({n(), 5}, 0, 2), arg({n(), 6})},

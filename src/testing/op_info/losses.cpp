@@ -86,7 +86,7 @@ void add_nll(std::vector<OpInfo>& rows)
          [] {
              cross_entropy(ones({3, 4}), ones({3}));
          },
-         ErrorKind::dtype, "(f32), class numbers are (i32)"},
+         ErrorKind::dtype, "(f32), it must be i32 or i64"},
         {"no classes", [] { cross_entropy(ones({3}), zeros({3}, {.dtype = i32})); }, ErrorKind::shape,
          "no classes"},
         {"integers",
@@ -142,7 +142,7 @@ void add_embedding(std::vector<OpInfo>& rows)
                        [] {
                            embedding(zeros({2}), ones({3, 4}));
                        },
-                       ErrorKind::dtype, "(f32), row numbers are (i32)"},
+                       ErrorKind::dtype, "(f32), it must be i32 or i64"},
                       {"a vector of weights", [] { embedding(zeros({2}, {.dtype = i32}), ones({3})); },
                        ErrorKind::shape, "[3]"},
                       {"no such padding",

@@ -1,0 +1,165 @@
+// Every row in every dtype that it takes, on the device of REPRISE_DEVICE, against the reference in double; and every
+// refusal of one, with its reason.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "shape/error_of.hpp"
+#include "support/devices.hpp"
+#include "testing/op_suite.hpp"
+
+namespace reprise::test {
+namespace {
+
+Setting here() { return {default_device()}; }
+Setting oracle() { return {Device("reference"), true}; }
+
+// How often a value is rounded on its way to the result, at most.
+constexpr double roundings = 6;
+// Half of the distance between neighbours at 1.
+double epsilon(DType t) { return t == f16 ? 0x1p-11 : 0x1p-8; }
+
+bool has(const Sample& s, DType t)
+{
+    return std::any_of(s.arguments.begin(), s.arguments.end(),
+                       [=](const Argument& a) { return a.dtype == t; });
+}
+
+// The same call with every argument of one dtype in another.
+Sample in_dtype(Sample s, DType from, DType to)
+{
+    for (Argument& a : s.arguments)
+        if (a.dtype == from) a.dtype = to;
+    s.what += std::string(" in ") + name_of(to);
+    return s;
+}
+
+const Sample* first_sample(const OpInfo& row, DType with)
+{
+    for (const Sample& s : row.samples)
+        if (has(s, with)) return &s;
+    return nullptr;
+}
+
+std::vector<std::string> rows_with(DType t)
+{
+    std::vector<std::string> names;
+    for (const OpInfo& row : op_infos())
+        if (first_sample(row, t)) names.push_back(row.name);
+    return names;
+}
+
+void expect_near(const Tensor& got, const Tensor& want, double tolerance, const std::string& what)
+{
+    ASSERT_EQ(to_string(got.shape()), to_string(want.shape())) << what;
+    const std::vector<double> a = doubles(got), b = doubles(want);
+    double largest = 0;
+    for (const double v : b)
+        if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
+    const double allowed = is_floating(want.dtype()) ? tolerance * (1 + largest) : 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (std::isnan(b[i])) ASSERT_TRUE(std::isnan(a[i])) << what << ": element " << i << " is " << a[i];
+        else if (std::isinf(b[i])) ASSERT_EQ(a[i], b[i]) << what << ": element " << i;
+        else
+            ASSERT_LE(std::fabs(a[i] - b[i]), allowed)
+                << what << ": element " << i << " is " << a[i] << ", the reference has " << b[i];
+    }
+}
+
+const auto name_of_row = [](const auto& test) { return test.param; };
+
+// -- f16 and bf16: narrow in memory, computed in f32 --
+
+struct Halves : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Ops, Halves, testing::ValuesIn(rows_with(f32)), name_of_row);
+
+TEST_P(Halves, FollowTheReference)
+{
+    const OpInfo& row = op_info(GetParam());
+    const Sample& sample = *first_sample(row, f32);
+    for (const DType dtype : {f16, bf16}) {
+        const Sample narrow = in_dtype(sample, f32, dtype);
+        const std::int64_t size = checked_size(sample);
+        const Data data = draw(row, narrow, size);
+        const bool gradient = row.differentiable && sample.differentiable;
+        const Outcome got = run(row, narrow, data, here(), gradient),
+                      want = run(row, sample, data, oracle(), gradient);
+        const double tolerance = roundings * epsilon(dtype);
+        ASSERT_EQ(got.outputs.size(), want.outputs.size());
+        for (std::size_t i = 0; i < got.outputs.size(); ++i) {
+            const std::string what = describe(narrow, size) + ", output " + std::to_string(i);
+            expect_near(got.outputs[i], want.outputs[i], tolerance, what);
+        }
+        ASSERT_EQ(got.gradients.size(), want.gradients.size());
+        for (std::size_t i = 0; i < got.gradients.size(); ++i) {
+            const std::string what = describe(narrow, size) + ", gradient " + std::to_string(i);
+            ASSERT_EQ(got.gradients[i].defined(), want.gradients[i].defined()) << what;
+            if (!got.gradients[i].defined()) continue;
+            EXPECT_EQ(got.gradients[i].dtype(), dtype) << what;
+            expect_near(got.gradients[i], want.gradients[i], 4 * tolerance, what);
+        }
+    }
+}
+
+// -- integers: exact --
+
+// Small whole numbers, at or above 0 where the dtype begins there.
+Data whole(Data data, const Sample& s, DType dtype)
+{
+    for (std::size_t i = 0; i < data.values.size(); ++i)
+        if (s.arguments[i].dtype == dtype)
+            for (double& v : data.values[i]) v = dtype == u8 ? std::fabs(std::trunc(v)) : std::trunc(v);
+    return data;
+}
+
+struct Integers : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Ops, Integers, testing::ValuesIn(rows_with(f32)), name_of_row);
+
+TEST_P(Integers, AreTheReferencesOrRefused)
+{
+    const OpInfo& row = op_info(GetParam());
+    const Sample& sample = *first_sample(row, f32);
+    for (const DType dtype : {i64, i32, i16, i8, u8}) {
+        const Sample integers = in_dtype(sample, f32, dtype);
+        const std::int64_t size = checked_size(sample);
+        const Data data = whole(draw(row, integers, size), integers, dtype);
+        const auto call = [&](const Setting& s) {
+            const Outcome o = run(row, integers, data, s, false);
+            for (const Tensor& y : o.outputs) y.eval();
+            return o;
+        };
+        const Caught error = error_of([&] { return call(here()), 0; }),
+                     refused = error_of([&] { return call({oracle().device}), 0; });
+        EXPECT_EQ(error.text, refused.text) << describe(integers, size);
+        if (refused.text != Caught{}.text) {
+            EXPECT_EQ(refused.kind, ErrorKind::dtype) << describe(integers, size) << ": " << refused.text;
+            continue;
+        }
+        if (error.text != refused.text) continue;
+        const Outcome got = call(here()), want = call({oracle().device});
+        for (std::size_t i = 0; i < got.outputs.size(); ++i) {
+            const std::string what = describe(integers, size) + ", output " + std::to_string(i);
+            EXPECT_EQ(got.outputs[i].dtype(), want.outputs[i].dtype()) << what;
+            expect_near(got.outputs[i], want.outputs[i], row.tolerance, what);
+        }
+    }
+}
+
+struct LongIndices : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Ops, LongIndices, testing::ValuesIn(rows_with(i32)), name_of_row);
+
+TEST_P(LongIndices, GiveWhatShortOnesGive)
+{
+    const OpInfo& row = op_info(GetParam());
+    const Sample& sample = *first_sample(row, i32);
+    const Sample wide = in_dtype(sample, i32, i64);
+    const std::int64_t size = checked_size(sample);
+    const Data data = draw(row, sample, size);
+    const Outcome got = run(row, wide, data, here(), false), want = run(row, sample, data, here(), false);
+    for (std::size_t i = 0; i < got.outputs.size(); ++i)
+        expect_near(got.outputs[i], want.outputs[i], 0, describe(wide, size));
+}
+
+} // namespace
+} // namespace reprise::test
