@@ -10,6 +10,7 @@
 //                     ints     outputs, runs
 //   groups            ceil(outputs / 64); of argmax_runs ceil(outputs * runs / 64)
 // variants: argmax: ; argmax_runs: -DRUNS ; argmax_partials: -DPARTIALS
+// variants: argmax_i32: -DINTEGER ; argmax_i32_runs: -DINTEGER -DRUNS ; argmax_i32_partials: -DINTEGER -DPARTIALS
 #if defined(RUNS) || defined(PARTIALS)
 #define OPERANDS 3
 #else
@@ -25,7 +26,17 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint KEPT = 0; // dimensions
 
+#ifdef INTEGER
+#define Value int
+#define Values Ints
+#define LEAST (-2147483647 - 1)
+bool larger(int v, int best) { return v > best; }
+#else
+#define Value float
+#define Values Floats
+#define LEAST (-rp_inf())
 bool larger(float v, float best) { return v > best || (rp_is_nan(v) && !rp_is_nan(best)); }
+#endif
 
 void main()
 {
@@ -37,10 +48,10 @@ void main()
     if (invocation >= outputs)
         return;
     uint at = invocation;
-    float best = -rp_inf();
+    Value best = LEAST;
     int index = 0;
     for (uint run = 0u; run < n; ++run) {
-        const float v = Floats(from).v[at];
+        const Value v = Values(from).v[at];
         const bool take = larger(v, best);
         best = take ? v : best;
         index = take || run == 0u ? Ints(of_runs).v[at] : index;
@@ -72,10 +83,10 @@ void main()
         coordinates(o, KEPT, size, c);
         at += offset(KEPT, c, strides);
     }
-    float best = -rp_inf();
+    Value best = LEAST;
     uint index = first;
     for (uint e = first; e < end; ++e) {
-        const float v = Floats(from).v[at];
+        const Value v = Values(from).v[at];
         const bool take = larger(v, best);
         best = take ? v : best;
         index = take ? e : index;
@@ -83,7 +94,7 @@ void main()
     }
     Ints(to).v[invocation] = int(index);
 #ifdef RUNS
-    Floats(values).v[invocation] = best;
+    Values(values).v[invocation] = best;
 #endif
 #endif
 }

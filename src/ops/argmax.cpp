@@ -1,6 +1,7 @@
 // argmax and argmin, and max and min over one dimension, which are made of them.
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
@@ -39,14 +40,15 @@ void lower(Lowering& l, const Node& n)
 {
     View x = l.input(0);
     const View to = l.output();
-    require_f32_kernel(n.op->name, x.dtype);
+    const std::string name = x.dtype == i32 ? "argmax_i32" : "argmax";
+    if (x.dtype != i32) require_f32_kernel(n.op->name, x.dtype);
     const Reduction r = split(l, n.op->name, x, n.attributes.integers("dims"));
     const Dim stride = r.strides.empty() ? Dim(0) : r.strides[0];
     std::vector<Dim> places = r.kept_sizes;
     places.insert(places.end(), r.kept_strides.begin(), r.kept_strides.end());
     const auto rank = static_cast<std::uint32_t>(r.kept_sizes.size());
-    const auto launch = [&](const char* kernel, std::vector<LaunchOperand> operands, std::vector<Dim> ints,
-                            const Dim& runs) {
+    const auto launch = [&](const std::string& kernel, std::vector<LaunchOperand> operands,
+                            std::vector<Dim> ints, const Dim& runs) {
         ints.insert(ints.end(), places.begin(), places.end());
         l.launch({.kernel = kernel,
                   .constants = {rank},
@@ -56,13 +58,14 @@ void lower(Lowering& l, const Node& n)
                   .groups = ceil_div(r.outputs * runs, 64)});
     };
     if (r.count.at_most(256))
-        return launch("argmax", {{x, Use::read}, {to, Use::write}}, {r.outputs, r.count, stride}, 1);
+        return launch(name, {{x, Use::read}, {to, Use::write}}, {r.outputs, r.count, stride}, 1);
     const Dim runs = min(ceil_div(r.count, 256), 1024);
-    const View values = l.temporary(f32, {runs, r.outputs}), indices = l.temporary(i32, {runs, r.outputs});
-    launch("argmax_runs", {{x, Use::read}, {values, Use::write}, {indices, Use::write}},
+    const View values = l.temporary(x.dtype, {runs, r.outputs}),
+               indices = l.temporary(i32, {runs, r.outputs});
+    launch(name + "_runs", {{x, Use::read}, {values, Use::write}, {indices, Use::write}},
            {r.outputs, r.count, stride, runs, ceil_div(r.count, max(runs, 1))}, runs);
     places.clear();
-    launch("argmax_partials", {{values, Use::read}, {indices, Use::read}, {to, Use::write}},
+    launch(name + "_partials", {{values, Use::read}, {indices, Use::read}, {to, Use::write}},
            {r.outputs, runs}, 1);
 }
 
@@ -71,6 +74,21 @@ void reference(const ReferenceArguments& a)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0];
     const auto outputs = static_cast<std::size_t>(y.count());
+    if (!is_floating(x.dtype)) {
+        std::vector<std::int64_t> largest_whole(outputs), index(outputs), seen(outputs);
+        for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
+            const auto k = static_cast<std::size_t>(o);
+            const std::int64_t v = x.get_whole(at);
+            if (seen[k] == 0 || v > largest_whole[k]) {
+                largest_whole[k] = v;
+                index[k] = seen[k];
+            }
+            ++seen[k];
+        });
+        for (std::size_t k = 0; k < outputs; ++k)
+            y.set_whole(y.offset(static_cast<std::int64_t>(k)), index[k]);
+        return;
+    }
     std::vector<double> largest(outputs, -std::numeric_limits<double>::infinity());
     std::vector<std::int64_t> index(outputs), seen(outputs);
     for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {

@@ -68,7 +68,8 @@ void reference(const ReferenceArguments& a)
         const auto row = static_cast<std::int64_t>(indices.at(i / length));
         const bool known = row >= 0 && row < weight.sizes[0];
         const std::int64_t at = row * length + i % length;
-        if (is_integer(to.dtype)) to.set_whole(to.offset(i), known ? weight.get_whole(weight.offset(at)) : 0);
+        if (!is_floating(to.dtype))
+            to.set_whole(to.offset(i), known ? weight.get_whole(weight.offset(at)) : 0);
         else to.put(i, known ? weight.at(at) : std::numeric_limits<double>::quiet_NaN());
     }
 }
@@ -140,7 +141,7 @@ void reference_vjp(const ReferenceArguments& a)
     std::vector<double> sums(static_cast<std::size_t>(to.count()));
     std::vector<std::uint64_t> bits(whole ? sums.size() : 0); // wrap
     for (std::int64_t i = 0; i < dy.count(); ++i) {
-        const auto row = static_cast<std::int64_t>(indices.at(i / length));
+        const std::int64_t row = indices.get_whole(indices.offset(i / length));
         if (row < 0 || row >= to.sizes[0] || row == padding) continue;
         const auto at = static_cast<std::size_t>(row * length + i % length);
         if (whole) bits[at] += static_cast<std::uint64_t>(dy.get_whole(dy.offset(i)));

@@ -1,5 +1,6 @@
 // What names rows, classes and places: i32 or i64.
 #pragma once
+#include <reprise/dtype.hpp>
 #include <reprise/error.hpp>
 
 namespace reprise::ops {

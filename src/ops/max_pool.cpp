@@ -38,7 +38,7 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
 
 void require_index(const Op& op, const Shape& index, DType dtype, const Shape& windows)
 {
-    if (dtype != i32) wrong_dtype(op.name, dtype, "i32 places");
+    if (dtype != i32 && dtype != i64) wrong_dtype(op.name, dtype, "i32 places");
     shape::require_same(op.name, index, windows, [&] {
         return "The places' shape (" + to_string(index) + ") must be (" + to_string(windows) + ").";
     });

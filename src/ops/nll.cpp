@@ -74,6 +74,7 @@ void reference(const ReferenceArguments& a)
 // -- nll_vjp: dy [R], target [R] -> [R, C]; linear in dy, and nll is its transpose --
 std::vector<TensorType> infer_vjp(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
+    require_floating(op.name, in[0].dtype);
     require_indices(op.name, "target", in[1].dtype);
     return {{in[0].dtype, {in[0].shape[0], a.get<Dim>("classes")}}};
 }

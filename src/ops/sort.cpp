@@ -161,8 +161,9 @@ void reference(const ReferenceArguments& a)
 }
 
 // -- sort_vjp: dy and indices, each at most once in its line -> dx with `size` elements in a line; linear in dy --
-std::vector<TensorType> infer_vjp(const Op&, std::span<const TensorType> in, const Attributes& a)
+std::vector<TensorType> infer_vjp(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
+    require_floating(op.name, in[0].dtype);
     TensorType t = in[0];
     t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("size");
     return {t};

@@ -113,6 +113,15 @@ Data whole(Data data, const Sample& s, DType dtype)
     return data;
 }
 
+// What an op may answer integers with: that it takes none, that a number it was given is none of the dtype, that a
+// target of integers is one of classes.
+bool listed(const Caught& refused)
+{
+    return refused.kind == ErrorKind::dtype ||
+           refused.text.find("is none of the dtype (") != std::string::npos ||
+           refused.text.find("without its second dimension, the classes") != std::string::npos;
+}
+
 struct Integers : testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Ops, Integers, testing::ValuesIn(rows_with(f32)), name_of_row);
 
@@ -133,7 +142,7 @@ TEST_P(Integers, AreTheReferencesOrRefused)
                      refused = error_of([&] { return call({oracle().device}), 0; });
         EXPECT_EQ(error.text, refused.text) << describe(integers, size);
         if (refused.text != Caught{}.text) {
-            EXPECT_EQ(refused.kind, ErrorKind::dtype) << describe(integers, size) << ": " << refused.text;
+            EXPECT_TRUE(listed(refused)) << describe(integers, size) << ": " << refused.text;
             continue;
         }
         if (error.text != refused.text) continue;

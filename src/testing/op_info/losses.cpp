@@ -149,12 +149,7 @@ void add_embedding(std::vector<OpInfo>& rows)
                        [] {
                            embedding(zeros({2}, {.dtype = i32}), ones({3, 4}), 3);
                        },
-                       ErrorKind::argument, "(3)"},
-                      {"weights of truth values",
-                       [] {
-                           embedding(zeros({2}, {.dtype = i32}), ones({3, 4}, {.dtype = boolean}));
-                       },
-                       ErrorKind::dtype, "a floating dtype"}}});
+                       ErrorKind::argument, "(3)"}}});
     rows.push_back(
         {.name = "embedding_vjp",
          .samples = {
