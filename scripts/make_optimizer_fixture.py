@@ -58,7 +58,7 @@ OPTIMIZERS = {
     "rmsprop momentum": lambda p: O.RMSprop(p, lr=0.005, alpha=0.9, momentum=0.7),
     "rmsprop centered": lambda p: O.RMSprop(p, lr=0.02, alpha=0.9, centered=True, eps=0.1),
     "rmsprop centered momentum": lambda p: O.RMSprop(
-        p, lr=0.005, alpha=0.4, centered=True, momentum=0.6, weight_decay=0.05, eps=0.1),
+        p, lr=0.02, alpha=0.95, centered=True, momentum=0.6, weight_decay=0.05, eps=0.1),
     "rmsprop maximize": lambda p: O.RMSprop(p, lr=0.02, maximize=True),
     "adagrad": lambda p: O.Adagrad(p),
     "adagrad decay": lambda p: O.Adagrad(p, lr=0.3, lr_decay=0.1, weight_decay=0.05),

@@ -102,6 +102,9 @@ OfLayer layer_norm_backward(const Tensor& grad_output, const Tensor& x, const Sh
 // By the mask of what was kept (bool, or 1 and 0), or by generator_state() as it was before the forward.
 Tensor dropout_backward(const Tensor& grad_output, const Tensor& mask, double p = 0.5);
 Tensor dropout_backward(const Tensor& grad_output, const GeneratorState&, double p = 0.5);
+// Of whole channels: grad_output [N, C, H, W] or [N, C, L], the mask [N, C, 1, 1] or [N, C, 1].
+Tensor dropout2d_backward(const Tensor& grad_output, const Tensor& mask, double p = 0.5);
+Tensor dropout2d_backward(const Tensor& grad_output, const GeneratorState&, double p = 0.5);
 
 // ---- shapes ----
 Tensor transpose_backward(const Tensor& grad_output, const Tensor& x, std::int64_t a, std::int64_t b);

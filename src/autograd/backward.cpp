@@ -160,8 +160,31 @@ void check_probability(const char* name, double p)
 Tensor masked(const char* name, const Tensor& grad_output, const Tensor& mask, double p)
 {
     check_probability(name, p);
+    require_grad_output(name, grad_output);
     return one(name, grad_output, zeros_like(grad_output),
                [&](const Tensor& t) { return t * cast(mask, t.dtype()) * (p < 1 ? 1 / (1 - p) : 0); });
+}
+
+// What dropout makes of t with the numbers that follow from this state.
+Tensor dropped(const Tensor& t, const GeneratorState& state, double p)
+{
+    return graph::apply1(ops::dropout_op, {t},
+                         {{"seed_low", Dim(static_cast<std::int64_t>(state.seed & 0xFFFFFFFFu))},
+                          {"seed_high", Dim(static_cast<std::int64_t>(state.seed >> 32))},
+                          {"ordinal", Dim(static_cast<std::int64_t>(state.ordinal))},
+                          {"p", p}});
+}
+
+// [N, C, 1, 1] of [N, C, H, W]
+Shape channels_of(const char* name, const Tensor& grad_output)
+{
+    require_grad_output(name, grad_output);
+    Shape channels = grad_output.shape();
+    if (channels.size() != 3 && channels.size() != 4)
+        detail::fail(ErrorKind::shape, name, "The grad_output is ", to_string(channels),
+                     ": it must be [N, C, H, W] or [N, C, L].");
+    for (std::size_t d = 2; d < channels.size(); ++d) channels[d] = 1;
+    return channels;
 }
 
 void update(const char* name, std::vector<Variable> parameters, const std::vector<Tensor>& grads, double lr)
@@ -478,11 +501,23 @@ Tensor dropout_backward(const Tensor& grad_output, const GeneratorState& state, 
     check_probability(name, p);
     require_grad_output(name, grad_output);
     if (p == 0) return grad_output;
-    return graph::apply1(ops::dropout_op, {grad_output},
-                         {{"seed_low", Dim(static_cast<std::int64_t>(state.seed & 0xFFFFFFFFu))},
-                          {"seed_high", Dim(static_cast<std::int64_t>(state.seed >> 32))},
-                          {"ordinal", Dim(static_cast<std::int64_t>(state.ordinal))},
-                          {"p", p}});
+    return dropped(grad_output, state, p);
+}
+
+Tensor dropout2d_backward(const Tensor& grad_output, const Tensor& mask, double p)
+{
+    constexpr const char* name = "dropout2d_backward";
+    channels_of(name, grad_output);
+    return masked(name, grad_output, mask, p);
+}
+
+Tensor dropout2d_backward(const Tensor& grad_output, const GeneratorState& state, double p)
+{
+    constexpr const char* name = "dropout2d_backward";
+    check_probability(name, p);
+    const Shape channels = channels_of(name, grad_output);
+    if (p == 0) return grad_output;
+    return grad_output * dropped(placeholder(channels, grad_output) + 1.0, state, p);
 }
 
 // ---- shapes ----

@@ -348,6 +348,28 @@ TEST(FunctionalBackward, OfDropout)
                 HasSubstr("[dropout_backward] The probability (1.5)"));
 }
 
+TEST(FunctionalBackward, OfDropoutOfChannels)
+{
+    const Variable x(ones({3, 4, 2, 3}));
+    const Tensor g = drawn({3, 4, 2, 3}, 1, 2);
+    const GeneratorState before = generator_state();
+    const Tensor y = dropout2d(x, 0.4);
+    y.backward(g);
+    const std::vector<float> want = x.grad().to_vector<float>();
+    EXPECT_EQ(bw::dropout2d_backward(g, before, 0.4).to_vector<float>(), want);
+    const Tensor mask = amax(y, {2, 3}, true) != 0;
+    const std::vector<float> by_mask = bw::dropout2d_backward(g, mask, 0.4).to_vector<float>();
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_FLOAT_EQ(by_mask[i], want[i]) << i;
+    EXPECT_THAT(error_of([&] {
+                    return bw::dropout2d_backward(ones({3, 4}), before);
+                }).text,
+                HasSubstr("[dropout2d_backward] The grad_output is [3, 4]"));
+    EXPECT_THAT(error_of([&] {
+                    return bw::dropout2d_backward(g, ones({5, 1, 1, 1}));
+                }).text,
+                HasSubstr("[dropout2d_backward] "));
+}
+
 TEST(FunctionalBackward, AppliesGradients)
 {
     Variable a(from_vector({1.0f, 2.0f})), b(from_vector({3.0f}));
