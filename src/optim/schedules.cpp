@@ -76,7 +76,8 @@ void OneCycleLR::update()
         std::size_t p = 0;
         for (; p + 1 < phases_[g].size() && epoch > phases_[g][p].end; ++p) begin = phases_[g][p].end;
         const Phase& phase = phases_[g][p];
-        const double done = (epoch - begin) / (phase.end - begin);
+        // A step behind the last batch changes nothing more: PyTorch goes on beyond the end there.
+        const double done = std::min((epoch - begin) / (phase.end - begin), 1.0);
         const auto annealed = [&](const double(&ends)[2]) {
             if (options_.anneal_strategy == OneCycleOptions::Anneal::linear)
                 return (ends[1] - ends[0]) * done + ends[0];

@@ -27,6 +27,16 @@ double number_in(const std::string& name, const Tensor& parts)
     return numbers->front();
 }
 
+// What the optimizer says of its numbers, said of a state.
+template <class F> void of_state(const F& check)
+{
+    try {
+        check();
+    } catch (const Error& e) {
+        throw Error(e.kind(), std::string("[") + op + "] " + e.what());
+    }
+}
+
 std::string prefix_of(std::size_t group) { return "param_groups." + std::to_string(group) + "."; }
 
 const Tensor* find(const StateDict& values, const std::string& name)
@@ -90,14 +100,14 @@ void Optimizer::read_group(const StateDict& entries, std::size_t g, Loaded& out,
         const Tensor* found = find(entries, name);
         if (!found) refuse("The entry (", name, ") is missing: the state is of another kind.");
         values.push_back(number_in(name, *found));
-        check_change(n, (*group.values)[n], values.back());
+        of_state([&] { check_change(n, (*group.values)[n], values.back()); });
         ++used;
     }
     out.values.push_back(std::move(values));
     const Tensor* initial = find(entries, prefix + "initial_lr");
     out.initial_lr.push_back(initial ? std::optional(number_in(prefix + "initial_lr", *initial))
                                      : std::nullopt);
-    if (initial) check_option(0, *out.initial_lr.back());
+    if (initial) of_state([&] { check_option(0, *out.initial_lr.back()); });
     used += initial ? 1 : 0;
 }
 

@@ -120,8 +120,8 @@ TEST(Clipping, WorksInPrograms)
             optimizer.zero_grad();
             const Tensor y = linear(x, w, c);
             sum(y * y).backward();
-            const Tensor total = optim::clip_grad_norm_(optimizer.parameters(), 2.0);
-            optim::clip_grad_value_(optimizer.parameters(), 0.9);
+            const Tensor total = optim::clip_grad_norm_(optimizer.parameters(), 0.6);
+            optim::clip_grad_value_(optimizer.parameters(), 0.3);
             optimizer.step();
             return total;
         };
@@ -138,7 +138,7 @@ TEST(Clipping, WorksInPrograms)
         return seen;
     };
     const std::vector<float> eager = train(false);
-    EXPECT_GT(eager[0], 2) << "else nothing is clipped";
+    EXPECT_GT(eager[0], 0.6) << "else nothing is clipped";
     EXPECT_EQ(train(true), eager);
 }
 
