@@ -55,11 +55,12 @@ float scale_of(int n, int m, int given)
 {
     float scale = 0.0;
     if (!INTERPOLATES) return scale;
+    // as in PyTorch, whatever the factor was
+    const bool exact =
+        (HOW == LINEAR && n == m) || (HOW == NEAREST && DIMS == 2u && (n == m || 2 * n == m));
     if (CORNERS) {
         if (m > 1) scale = ratio(n - 1, m - 1);
-    } else if (HOW == LINEAR && n == m) {
-        scale = 1.0;
-    } else if (given != 0) {
+    } else if (given != 0 && !exact) {
         scale = intBitsToFloat(given);
     } else {
         scale = ratio(n, max(m, 1));

@@ -160,13 +160,15 @@ std::vector<Tap> Axis::taps(std::int64_t o) const
     }
 }
 
-// Inputs an output where no factor is given: (n - 1) / (m - 1) between corners, else n / m.
-float scale_of(Resampling how, std::int64_t n, std::int64_t m, float given)
+// Inputs an output: (n - 1) / (m - 1) between corners, the factor where one is given, else n / m.  A size that stays,
+// and of nearest in planes one that doubles, is that exactly, whatever the factor was: as in PyTorch.
+float scale_of(Resampling how, std::int64_t n, std::int64_t m, float given, bool plane)
 {
     const bool corners = how == Resampling::linear_corners || how == Resampling::cubic_corners;
     if (corners) return m > 1 ? static_cast<float>(n - 1) / static_cast<float>(m - 1) : 0;
-    if (how == Resampling::linear && n == m) return 1;
-    return given > 0 ? given : static_cast<float>(n) / static_cast<float>(m);
+    const bool exact = (how == Resampling::linear && n == m) ||
+                       (how == Resampling::nearest && plane && (n == m || 2 * n == m));
+    return given > 0 && !exact ? given : static_cast<float>(n) / static_cast<float>(m);
 }
 
 std::vector<Axis> axes_of(const Attributes& a, const Integers& in, const Integers& out,
@@ -184,7 +186,8 @@ std::vector<Axis> axes_of(const Attributes& a, const Integers& in, const Integer
                         .stride = stride[d],
                         .before = before[d],
                         .scale = scale_of(how, in[d], out[d],
-                                          std::bit_cast<float>(static_cast<std::uint32_t>(scales[d]))),
+                                          std::bit_cast<float>(static_cast<std::uint32_t>(scales[d])),
+                                          a.get<Shape>("to").size() == 2),
                         .counts_padding = a.integer("counts_padding") != 0,
                         .by_count = a.integer("divisor") == 0});
     return axes;

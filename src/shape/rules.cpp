@@ -278,7 +278,7 @@ Dim window_output(const char* op, const Dim& x, const Window& w)
 {
     check_window(op, w);
     const Dim padded = x + w.padding * 2, reach = w.dilation * (w.kernel - 1) + 1;
-    require_at_least(op, padded, reach, [&] {
+    require_at_least(op, w.ceil_mode ? padded + w.stride - 1 : padded, reach, [&] {
         return "A window of kernel size (" + w.kernel.text() + ") with dilation (" + w.dilation.text() +
                ") does not fit into the size (" + x.text() + ") with padding (" + w.padding.text() +
                "): use a larger input or a smaller kernel.";

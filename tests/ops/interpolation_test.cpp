@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 #include "known_values.hpp"
 #include "shape/error_of.hpp"
@@ -274,6 +275,19 @@ TEST(Interpolation, NothingComesBackOfNothing)
         y.backward(zeros(y.shape()));
         EXPECT_THAT(x.grad().to_vector<float>(), Each(0));
     }
+}
+
+// In planes only.  (PyTorch's gradients of lines and volumes are those of the rounded factors, its values are not.)
+TEST(Interpolation, NearestInPlanesTakesSizesThatStayOrDoubleAsTheyAre)
+{
+    const Tensor x = arange(4, {.dtype = f32});
+    const auto values = [&](const Shape& shape, std::vector<double> factors) {
+        return interpolate(reshape(x, shape), {.scale_factor = std::move(factors)}).to_vector<float>();
+    };
+    EXPECT_THAT(values({1, 1, 1, 4}, {1, 1.1}), ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(values({1, 1, 1, 4}, {1, 2.1}), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
+    EXPECT_THAT(values({1, 1, 4}, {1.1}), ElementsAre(0, 0, 1, 2));
+    EXPECT_THAT(values({1, 1, 1, 1, 4}, {1, 1, 2.1}), ElementsAre(0, 0, 0, 1, 1, 2, 2, 3));
 }
 
 TEST(Interpolation, RefusesFactorsThatNoSymbolCanHave)

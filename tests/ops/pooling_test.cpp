@@ -186,6 +186,14 @@ TEST(Pooling, AWindowOfPaddingAloneTakesNothing)
     EXPECT_THAT(x.grad().to_vector<float>(), ElementsAre(0, 0));
 }
 
+TEST(Pooling, WithCeilModeAWindowMayBeLargerThanTheLine)
+{
+    const Tensor x = from_vector<float>({5, 7}, {1, 2});
+    EXPECT_THAT(max_pool1d(x, {.kernel_size = {3}, .ceil_mode = true}).to_vector<float>(), ElementsAre(7));
+    EXPECT_THAT(avg_pool1d(x, {.kernel_size = {3}, .ceil_mode = true}).to_vector<float>(), ElementsAre(6));
+    EXPECT_THROW(max_pool1d(x, {.kernel_size = {3}, .stride = {1}, .ceil_mode = true}), Error);
+}
+
 TEST(Pooling, NothingComesBackOfNothing)
 {
     const Tensor wild = from_vector<float>({nan, infinity, -infinity, nan, 1, 2, 3, 4, infinity}, {1, 3, 3});

@@ -256,6 +256,7 @@ TEST_F(RulesTest, Windows)
     EXPECT_EQ(rules::window_output("conv2d", 10, {.kernel = 3, .dilation = 4}), 2);
     EXPECT_EQ(rules::window_output("max_pool2d", 5, {.kernel = 2, .stride = 2}), 2);
     EXPECT_EQ(rules::window_output("max_pool2d", 5, {.kernel = 2, .stride = 2, .ceil_mode = true}), 3);
+    EXPECT_EQ(rules::window_output("max_pool2d", 2, {.kernel = 3, .stride = 2, .ceil_mode = true}), 1);
     // The last window would start in the padding beyond the input: it does not count.
     EXPECT_EQ(
         rules::window_output("max_pool2d", 4, {.kernel = 2, .stride = 3, .padding = 1, .ceil_mode = true}),

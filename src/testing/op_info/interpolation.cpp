@@ -25,6 +25,10 @@ std::vector<Sample> nearest_samples()
                    [](const Tensor& x) {
                        return interpolate(x, {.scale_factor = {1.5, 0.625}});
                    }),
+            sample("nearest by factors that nearly keep or double", {2, 1, n() + 2, n() + 3},
+                   [](const Tensor& x) {
+                       return interpolate(x, {.scale_factor = {1.125, 2.125}});
+                   }),
             sample("nearest_exact of volumes", {1, n(), 2, 3, 4},
                    [](const Tensor& x) {
                        return interpolate(x, {.size = {3, 5, 2}, .mode = Interpolation::nearest_exact});
