@@ -136,6 +136,33 @@ MultiheadAttentionOutput MultiheadAttention::operator()(const Tensor& query, con
     return {batch_first_ ? y : transpose(y, 0, 1), weights};
 }
 
+RotaryEmbedding::RotaryEmbedding(std::int64_t dim, const RotaryEmbeddingOptions& options)
+    : dim_(dim), interleaved_(options.interleaved)
+{
+    check_at_least("RotaryEmbedding", "number of features", dim, 2);
+    if (dim % 2 != 0)
+        detail::fail(ErrorKind::argument, "RotaryEmbedding", "The (", dim, ") features do not make pairs.");
+    if (!(options.base > 0))
+        detail::fail(ErrorKind::argument, "RotaryEmbedding", "The base (", options.base,
+                     ") must be above 0.");
+    std::vector<float> frequencies;
+    for (std::int64_t i = 0; i < dim; i += 2)
+        frequencies.push_back(
+            static_cast<float>(std::pow(options.base, -static_cast<double>(i) / static_cast<double>(dim))));
+    frequencies_ = from_vector(frequencies);
+}
+
+Tensor RotaryEmbedding::operator()(const Tensor& x, const Dim& offset) const
+{
+    if (x.dim() < 2 || x.size(-1) != Dim(dim_))
+        detail::fail(ErrorKind::shape, "RotaryEmbedding", "The shape (", to_string(x.shape()),
+                     ") is not [..., length, ", dim_, "].");
+    const Dim end = offset + x.size(-2);
+    const Tensor places = narrow(arange(end, {.dtype = i32, .device = x.device()}), 0, offset, x.size(-2));
+    const Tensor angles = unsqueeze(cast(places, f32), 1) * frequencies_;
+    return rotary_embedding(x, cast(cos(angles), x.dtype()), cast(sin(angles), x.dtype()), interleaved_);
+}
+
 TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
                                                  const TransformerEncoderLayerOptions& o)
     : self_attn(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first}),

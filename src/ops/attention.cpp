@@ -1,5 +1,8 @@
-// Attention in four steps: scores, softmax of scaled and masked scores, dropout, values.  Scores lie in rows of a
-// multiple of 4 elements, zero beyond the keys, so that any number of keys has the kernels of whole texels.
+// Attention as one op.  For few keys its weights are matrices between products (and kept for the gradient), else they
+// never lie in memory: one pass with a running maximum, and the gradient makes them again from what each row's
+// exponentials add up to.
+#include "ops/attention.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,21 +11,19 @@
 #include <reprise/ops/attention.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/losses.hpp>
-#include <reprise/ops/normalization.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
-#include "ops/matmul.hpp"
-#include "ops/reduce.hpp"
+#include "ops/random.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise {
 namespace ops {
-namespace {
 
 using graph::Attributes;
 using graph::Node;
@@ -30,277 +31,223 @@ using graph::Op;
 using graph::TensorType;
 using graph::VjpArguments;
 
+Dim by_matrices(const AttentionSizes& s, const Attributes& a)
+{
+    constexpr std::int64_t most_keys = 512;
+    if (a.integer("masked") || s.heads != s.key_heads) return 0;
+    if (a.integer("wide") || s.keys.at_most(most_keys)) return 1;
+    return 1 - min(1, floor_div(s.keys, most_keys + 1));
+}
+
+namespace {
+
+constexpr const char* op_name = "scaled_dot_product_attention";
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 Tensor matrix_transposed(const Tensor& t) { return transpose(t, -1, -2); }
-Tensor first_columns(const Tensor& t, const Dim& count)
-{
-    return t.size(-1) == count ? t : narrow(t, -1, 0, count);
-}
+Tensor heads_outside(const Tensor& t) { return transpose(t, 1, 2); }
 
-template <class Layout> Layout transposed(Layout l)
-{
-    std::swap(l.sizes[l.sizes.size() - 2], l.sizes[l.sizes.size() - 1]);
-    std::swap(l.strides[l.strides.size() - 2], l.strides[l.strides.size() - 1]);
-    return l;
-}
-
-// -- attention_scores: q [..., T, E], k [..., S, E] -> q k^T [..., T, round_up(S, 4)] --
-std::vector<TensorType> infer_scores(const Op& op, std::span<const TensorType> in, const Attributes&)
+// -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F]; and for the gradient either the logarithm of each
+// row's sum of exponentials [B, H, T] or the weights [B, H, T, pitch], the other one being of no row --
+std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
-    TensorType out = in[0];
-    out.shape.back() = round_up(in[1].shape[in[1].shape.size() - 2], 4);
-    return {out};
+    const AttentionSizes s(in[0].shape, in[1].shape, in[2].shape);
+    const Dim matrices = by_matrices(s, a), rows = s.queries * matrices;
+    const DType dtype = in[0].dtype;
+    return {{dtype, {s.batch, s.queries, s.heads, s.value_features}},
+            {dtype, {s.batch, s.heads, s.queries - rows}},
+            {dtype, {s.batch, s.heads, rows, attention_pitch(s.keys)}}};
 }
 
-std::vector<Tensor> vjp_scores(const VjpArguments& a)
+// -- attention_vjp: dy [B, T, H, F], q, k, v, the outputs [, mask] -> dq [B, T, H, E], dk [B, S, G, E],
+// dv [B, S, G, F] --
+std::vector<TensorType> infer_vjp(const Op&, std::span<const TensorType> in, const Attributes&)
 {
-    const Tensor &q = a.inputs[0], &k = a.inputs[1];
-    const Tensor dy = first_columns(a.cotangents[0], k.size(-2));
-    std::vector<Tensor> d(2);
-    if (a.wanted[0]) d[0] = matmul_rows_outside(dy, k);
-    if (a.wanted[1]) d[1] = matmul_rows_outside(matrix_transposed(dy), q);
+    std::vector<TensorType> out = {in[1], in[2], in[3]};
+    for (TensorType& t : out) std::swap(t.shape[1], t.shape[2]);
+    return out;
+}
+
+// The same by ops with matrices of weights: what is differentiated again, and what serves heads of any width.
+class Composed {
+public:
+    Composed(const Attributes& a, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask)
+        : attributes_(a), scale_(a.number("scale")), q_(q), k_(repeated(k)), v_(repeated(v)),
+          groups_(k.size(1))
+    {
+        const Tensor zero = number_like(q, 0), none = number_like(q, -infinity);
+        Tensor scores = matmul(q_, matrix_transposed(k_)) * scale_;
+        if (mask.defined()) scores = mask.dtype() == boolean ? where(mask, scores, none) : scores + mask;
+        if (a.integer("causal"))
+            scores = where(count_like(q, k.size(2)) <= unsqueeze(count_like(q, q.size(2)), 1), scores, none);
+        // A row of which all is masked gives zeros.
+        const Tensor hidden = sum(scores != none, {-1}, true) == 0;
+        weights = where(hidden, zero, softmax(where(hidden, zero, scores), -1));
+    }
+    Tensor weights; // [B, H, T, S], before dropout
+
+    Tensor out() const { return graph::apply1(matmul_heads_op, {dropped(weights), v_}); }
+    // Of the scores before the scale; dy [B, H, T, F].
+    Tensor of_scores(const Tensor& dy) const
+    {
+        const Tensor dp = dropped(matmul(dy, matrix_transposed(v_)));
+        return weights * (dp - sum(dp * weights, {-1}, true));
+    }
+    std::vector<Tensor> gradients(const Tensor& dy) const
+    {
+        const Tensor ds = of_scores(dy);
+        return {graph::apply1(matmul_heads_op, {ds, k_}) * scale_,
+                heads_outside(shared(matmul(matrix_transposed(ds), q_) * scale_)),
+                heads_outside(shared(matmul(matrix_transposed(dropped(weights)), dy)))};
+    }
+
+private:
+    Tensor dropped(const Tensor& t) const
+    {
+        if (attributes_.number("p") == 0) return t;
+        const Dim keys = t.size(3);
+        const Tensor all = graph::apply1(dropout_op, {pad(t, {0, attention_pitch(keys) - keys})},
+                                         {{"seed_low", attributes_.get<Dim>("seed_low")},
+                                          {"seed_high", attributes_.get<Dim>("seed_high")},
+                                          {"ordinal", attributes_.get<Dim>("ordinal")},
+                                          {"p", attributes_.number("p")}});
+        return narrow(all, 3, 0, keys);
+    }
+    Tensor repeated(const Tensor& t) const // for each head of queries
+    {
+        const Dim times = floor_div(q_.size(1), t.size(1));
+        if (times == Dim(1)) return t;
+        const Tensor wide = expand(unsqueeze(t, 2), {t.size(0), t.size(1), times, t.size(2), t.size(3)});
+        return reshape(wide, {t.size(0), q_.size(1), t.size(2), t.size(3)});
+    }
+    Tensor shared(const Tensor& t) const // back again
+    {
+        const Dim times = floor_div(t.size(1), groups_);
+        if (times == Dim(1)) return t;
+        return sum(reshape(t, {t.size(0), groups_, times, t.size(2), t.size(3)}), {2});
+    }
+
+    const Attributes& attributes_;
+    double scale_;
+    Tensor q_, k_, v_;
+    Dim groups_;
+};
+
+std::vector<Tensor> vjp(const VjpArguments& a)
+{
+    std::vector<Tensor> d(a.inputs.size());
+    const Tensor& dy = a.cotangents[0];
+    const Tensor mask = a.inputs.size() > 3 ? a.inputs[3] : Tensor();
+    if (a.wanted[0] || a.wanted[1] || a.wanted[2]) {
+        std::vector<Tensor> in = {dy,           a.inputs[0],  a.inputs[1], a.inputs[2],
+                                  a.outputs[0], a.outputs[1], a.outputs[2]};
+        if (mask.defined()) in.push_back(mask);
+        const std::vector<Tensor> all = graph::apply(attention_vjp_op, in, a.node.attributes);
+        for (std::size_t i = 0; i < 3; ++i) d[i] = heads_outside(all[i]);
+    }
+    if (mask.defined() && a.wanted[3]) // as large as the weights anyway
+        d[3] = Composed(a.node.attributes, a.inputs[0], a.inputs[1], a.inputs[2], mask)
+                   .of_scores(heads_outside(dy));
     return d;
 }
 
-void lower_scores(Lowering& l, const Node&)
+std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
-    const View q = l.input(0), to = l.output();
-    View k = l.input(1);
-    k.layout = transposed(k.layout); // [..., E, S]
-    const std::size_t rank = k.sizes().size();
-    const Dim &columns = to.sizes().back(), &length = k.sizes()[rank - 2];
-    if (k.sizes().back() != columns) { // zeros behind the keys
-        const auto batch = [&] {
-            const auto end = static_cast<std::ptrdiff_t>(rank - 2);
-            const std::vector<shape::Strides> strides = {
-                {k.layout.strides.begin(), k.layout.strides.begin() + end}};
-            return shape::collapse({k.sizes().begin(), k.sizes().begin() + end}, strides);
-        };
-        shape::Collapsed c = batch();
-        if (c.sizes.size() > 2) {
-            k = l.contiguous(k);
-            c = batch();
-        }
-        c.sizes.resize(2, Dim(1));
-        c.strides[0].resize(2, Dim(0));
-        View matrices = k;
-        matrices.layout.sizes = {c.sizes[0], c.sizes[1], length, k.sizes().back()};
-        matrices.layout.strides = {c.strides[0][0], c.strides[0][1], k.layout.strides[rank - 2],
-                                   k.layout.strides[rank - 1]};
-        const View filled = l.packed(matrices, length, columns);
-        k.value = filled.value;
-        k.layout.sizes.back() = columns;
-        k.layout.strides = shape::contiguous_strides(k.sizes());
-        k.layout.offset = filled.layout.offset;
-    }
-    lower_product(l, q, k, to);
+    return Composed(n.attributes, in[1], in[2], in[3], in.size() > 7 ? in[7] : Tensor())
+        .gradients(heads_outside(in[0]));
 }
 
-void reference_scores(const ReferenceArguments& a)
-{
-    HostTensor to = a.outputs[0];
-    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, 0);
-    to.sizes.back() = a.inputs[1].sizes[a.inputs[1].sizes.size() - 2];
-    multiply(a.inputs[0], transposed(a.inputs[1]), to);
-}
-
-// -- attention_softmax: scores [..., T, C] -> along each row softmax(scale * x) of the first `length` elements, where
-// causal of those up to the diagonal; zeros elsewhere --
-std::vector<TensorType> infer_softmax(const Op& op, std::span<const TensorType> in, const Attributes&)
-{
-    require_floating(op.name, in[0].dtype);
-    return {in[0]};
-}
-
-std::vector<Tensor> vjp_softmax(const VjpArguments& a)
-{
-    return {graph::apply1(attention_softmax_vjp_op, {a.cotangents[0], a.outputs[0]}, a.node.attributes)};
-}
-
-void lower_softmax(Lowering& l, const Node& n)
-{
-    std::vector<View> views;
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) views.push_back(l.contiguous(l.input(i)));
-    views.push_back(l.output());
-    require_f32_kernel(n.op->name, views[0].dtype);
-    const Shape& sizes = views[0].sizes();
-    const Dim pitch = sizes.back(), queries = sizes[sizes.size() - 2];
-    const Dim rows = shape::element_count({sizes.begin(), sizes.end() - 1});
-    LaunchSpec spec{.kernel = n.op->name,
-                    .constants = {1, static_cast<std::uint32_t>(n.attributes.integer("causal"))},
-                    .floats = {n.attributes.number("scale")},
-                    .ints = {pitch, rows},
-                    .groups = ceil_div(rows, 64)};
-    for (const View& v : views) {
-        spec.operands.push_back({v, Use::read});
-        spec.ints.push_back(1);
-    }
-    spec.operands.back().use = Use::write;
-    spec.ints.push_back(rows);
-    LaunchSpec preferred = spec;
-    for (std::size_t i = 0; i < views.size(); ++i) {
-        spec.ints.push_back(pitch);
-        preferred.ints.push_back(floor_div(pitch, 4));
-    }
-    for (LaunchSpec* s : {&spec, &preferred})
-        s->ints.insert(s->ints.end(), {queries, n.attributes.get<Dim>("length")});
-    if (!l.texels() || !pitch.divisible_by(4)) return l.launch(std::move(spec));
-    preferred.kernel += "_texel";
-    preferred.texels = true;
-    l.launch(std::move(preferred), std::move(spec));
-}
-
-// Calls row(first element, number of elements that count) for each row.
-template <class Row> void for_each_row(const ReferenceArguments& a, const Row& row)
-{
-    const HostTensor& x = a.inputs[0];
-    const std::int64_t pitch = x.sizes.back(), queries = x.sizes[x.sizes.size() - 2], length = a.dims[0];
-    if (pitch == 0) return;
-    for (std::int64_t r = 0; r < x.count() / pitch; ++r)
-        row(r * pitch, a.attributes.integer("causal") ? std::min(length, r % queries + 1) : length);
-}
-
-void reference_softmax(const ReferenceArguments& a)
-{
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const double scale = a.attributes.number("scale");
-    for_each_row(a, [&](std::int64_t first, std::int64_t count) {
-        double largest = -std::numeric_limits<double>::infinity(), total = 0;
-        for (std::int64_t e = 0; e < count; ++e) {
-            const double v = x.at(first + e) * scale;
-            if (v > largest || std::isnan(v)) largest = v;
-        }
-        for (std::int64_t e = 0; e < count; ++e) total += std::exp(x.at(first + e) * scale - largest);
-        for (std::int64_t e = 0; e < x.sizes.back(); ++e)
-            y.put(first + e, e < count ? std::exp(x.at(first + e) * scale - largest) / total : 0);
-    });
-}
-
-// -- attention_softmax_vjp: dy, y -> scale * (dy - sum(dy * y)) * y; y is 0 where nothing counts --
-std::vector<Tensor> decompose_softmax_vjp(const Node& n, std::span<const Tensor> in)
-{
-    const Tensor &dy = in[0], &y = in[1];
-    return {(dy - sum(dy * y, {-1}, true)) * y * n.attributes.number("scale")};
-}
-
-void reference_softmax_vjp(const ReferenceArguments& a)
-{
-    const HostTensor &dy = a.inputs[0], &y = a.inputs[1], &dx = a.outputs[0];
-    const double scale = a.attributes.number("scale");
-    for_each_row(a, [&](std::int64_t first, std::int64_t count) {
-        double total = 0;
-        for (std::int64_t e = 0; e < count; ++e) total += dy.at(first + e) * y.at(first + e);
-        for (std::int64_t e = 0; e < dy.sizes.back(); ++e)
-            dx.put(first + e, e < count ? (dy.at(first + e) - total) * y.at(first + e) * scale : 0);
-    });
-}
-
-// -- attention_values: p [..., h, T, C], v [..., h, S, E] -> p v [..., T, h, E]; columns of p beyond S are not read --
-std::vector<TensorType> infer_values(const Op& op, std::span<const TensorType> in, const Attributes&)
-{
-    require_floating(op.name, in[0].dtype);
-    TensorType out = in[0];
-    out.shape.back() = in[1].shape.back();
-    std::swap(out.shape[out.shape.size() - 3], out.shape[out.shape.size() - 2]);
-    return {out};
-}
-
-std::vector<Tensor> vjp_values(const VjpArguments& a)
-{
-    const Tensor &p = a.inputs[0], &v = a.inputs[1], dy = transpose(a.cotangents[0], -3, -2);
-    std::vector<Tensor> d(2);
-    if (a.wanted[0]) d[0] = first_columns(graph::apply1(attention_scores_op, {dy, v}), p.size(-1));
-    if (a.wanted[1]) d[1] = matmul_rows_outside(matrix_transposed(first_columns(p, v.size(-2))), dy);
-    return d;
-}
-
-template <class Layout> void swap_outer(Layout& l) // of rows: [..., T, h, E] as [..., h, T, E]
-{
-    const std::size_t rank = l.sizes.size();
-    std::swap(l.sizes[rank - 3], l.sizes[rank - 2]);
-    std::swap(l.strides[rank - 3], l.strides[rank - 2]);
-}
-
-void lower_values(Lowering& l, const Node&)
-{
-    View p = l.input(0), to = l.output();
-    const View v = l.input(1);
-    p.layout.sizes.back() = v.sizes()[v.sizes().size() - 2];
-    swap_outer(to.layout);
-    lower_product(l, p, v, to);
-}
-
-void reference_values(const ReferenceArguments& a)
-{
-    HostTensor to = a.outputs[0];
-    swap_outer(to);
-    multiply(a.inputs[0], a.inputs[1], to);
-}
+// -- the function --
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o)
 {
-    constexpr const char* op = "scaled_dot_product_attention";
     for (const Tensor* t : {&q, &k, &v}) {
-        require_floating(op, t->dtype());
+        require_floating(op_name, t->dtype());
         if (t->dim() < 2)
-            detail::fail(ErrorKind::shape, op, "The shape (", to_string(t->shape()),
+            detail::fail(ErrorKind::shape, op_name, "The shape (", to_string(t->shape()),
                          ") is not [..., length, features].");
         if (t->dtype() != q.dtype())
-            detail::fail(ErrorKind::dtype, op, "The dtypes (", name_of(q.dtype()), " and ",
+            detail::fail(ErrorKind::dtype, op_name, "The dtypes (", name_of(q.dtype()), " and ",
                          name_of(t->dtype()), ") differ: cast one of the inputs.");
     }
-    shape::require_equal(op, q.size(-1), k.size(-1), [&] {
+    shape::require_equal(op_name, q.size(-1), k.size(-1), [&] {
         return "The query has (" + q.size(-1).text() + ") features but the key (" + k.size(-1).text() + ").";
     });
-    shape::require_equal(op, k.size(-2), v.size(-2), [&] {
+    shape::require_equal(op_name, k.size(-2), v.size(-2), [&] {
         return "There are (" + k.size(-2).text() + ") keys but (" + v.size(-2).text() + ") values.";
     });
     if (o.attn_mask.defined() && o.is_causal)
-        detail::fail(ErrorKind::argument, op,
+        detail::fail(ErrorKind::argument, op_name,
                      "There is an attn_mask although is_causal is set: give one of both.");
     if (o.attn_mask.defined() && o.attn_mask.dtype() != boolean && o.attn_mask.dtype() != q.dtype())
-        detail::fail(ErrorKind::dtype, op, "The attn_mask's dtype (", name_of(o.attn_mask.dtype()),
+        detail::fail(ErrorKind::dtype, op_name, "The attn_mask's dtype (", name_of(o.attn_mask.dtype()),
                      ") must be bool or the query's (", name_of(q.dtype()), ").");
+    if (!(o.dropout_p >= 0 && o.dropout_p <= 1))
+        detail::fail(ErrorKind::argument, op_name, "The probability (", o.dropout_p,
+                     ") must be from 0 to 1.");
     if (!o.scale && !q.size(-1).is_constant())
-        detail::fail(ErrorKind::argument, op, "The number of features (", q.size(-1),
+        detail::fail(ErrorKind::argument, op_name, "The number of features (", q.size(-1),
                      ") is not known before the call: give the scale.");
 }
 
-// A row of which all is masked gives zeros, as in PyTorch.
-Tensor masked_weights(const Tensor& q, const Tensor& k, const Tensor& mask, double scale)
+Shape leading(const Tensor& t) // without length and features
 {
-    const Tensor all = matmul(q, matrix_transposed(k)) * scale;
-    shape::require_broadcastable("scaled_dot_product_attention", mask.shape(), all.shape());
-    constexpr double inf = std::numeric_limits<double>::infinity();
-    const Tensor scores = mask.dtype() == boolean ? where(mask, all, number_like(all, -inf)) : all + mask;
-    const Tensor hidden = sum(scores != number_like(all, -inf), {-1}, true) == 0, zero = number_like(all, 0);
-    return where(hidden, zero, softmax(where(hidden, zero, scores), -1));
+    const Shape sizes = t.shape();
+    return {sizes.begin(), sizes.end() - 2};
+}
+
+// Of grouped heads the leading dimensions but the last broadcast.
+Dim key_heads_of(const Tensor& q, const Tensor& k, const Tensor& v)
+{
+    if (q.dim() < 3 || k.dim() < 3 || v.dim() < 3)
+        detail::fail(ErrorKind::shape, op_name,
+                     "With enable_gqa all inputs are [..., heads, length, features].");
+    const Dim heads = k.size(-3);
+    shape::require_equal(op_name, heads, v.size(-3), [&] {
+        return "There are (" + heads.text() + ") heads of keys but (" + v.size(-3).text() + ") of values.";
+    });
+    shape::require_multiple(op_name, q.size(-3), heads, [&] {
+        return "The (" + q.size(-3).text() + ") heads of queries are no multiple of the (" + heads.text() +
+               ") of keys.";
+    });
+    return heads;
+}
+
+// Expanded to these leading dimensions and then [B, heads, rows, columns].
+Tensor as_heads(const Tensor& t, const Shape& batch, const Dim& rows, const Dim& columns)
+{
+    Shape sizes = batch;
+    sizes.insert(sizes.end(), {rows, columns});
+    const Tensor wide = expand(t, sizes);
+    if (batch.size() == 2) return wide;
+    if (batch.size() == 1) return unsqueeze(wide, 0);
+    if (batch.empty()) return unsqueeze(unsqueeze(wide, 0), 0);
+    return reshape(wide,
+                   {shape::element_count({batch.begin(), batch.end() - 1}), batch.back(), rows, columns});
+}
+
+// Whether the kernels that keep rows of features in registers serve them.
+bool too_wide(const Dim& features)
+{
+    constexpr std::int64_t most = 128;
+    return !features.is_constant() || features.value() > most || features.value() < 1;
 }
 
 } // namespace
 
-const Op attention_scores_op{.name = "attention_scores",
-                             .infer = infer_scores,
-                             .vjp = vjp_scores,
-                             .lower = lower_scores,
-                             .reference = reference_scores,
-                             .cost = graph::Cost::compute};
-const Op attention_softmax_op{.name = "attention_softmax",
-                              .infer = infer_softmax,
-                              .vjp = vjp_softmax,
-                              .lower = lower_softmax,
-                              .reference = reference_softmax};
-const Op attention_softmax_vjp_op{.name = "attention_softmax_vjp",
-                                  .infer = infer_softmax,
-                                  .decompose = decompose_softmax_vjp,
-                                  .lower = lower_softmax,
-                                  .reference = reference_softmax_vjp};
-const Op attention_values_op{.name = "attention_values",
-                             .infer = infer_values,
-                             .vjp = vjp_values,
-                             .lower = lower_values,
-                             .reference = reference_values,
-                             .cost = graph::Cost::compute};
+const Op attention_op{.name = "attention",
+                      .infer = infer,
+                      .vjp = vjp,
+                      .lower = lower_attention,
+                      .reference = reference_attention,
+                      .cost = graph::Cost::compute};
+const Op attention_vjp_op{.name = "attention_vjp",
+                          .infer = infer_vjp,
+                          .decompose = decompose_vjp,
+                          .lower = lower_attention_vjp,
+                          .reference = reference_attention_vjp,
+                          .cost = graph::Cost::compute};
 
 } // namespace ops
 
@@ -308,32 +255,56 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                     const AttentionOptions& options)
 {
     ops::check(query, key, value, options);
-    const auto leading = [](const Tensor& t) {
-        const Shape sizes = t.shape();
-        return Shape(sizes.begin(), sizes.end() - 2);
-    };
-    Shape batch = shape::broadcast("scaled_dot_product_attention",
-                                   std::vector{leading(query), leading(key), leading(value)});
-    const bool alone = batch.empty();
-    if (alone) batch = {1};
-    const auto widened = [&](const Tensor& t) {
-        Shape sizes = batch;
-        sizes.insert(sizes.end(), {t.size(-2), t.size(-1)});
-        return expand(t, sizes);
-    };
-    const Tensor q = widened(query), k = widened(key), v = widened(value);
+    Shape batch = ops::leading(query), shared = ops::leading(key), of_values = ops::leading(value);
+    if (options.enable_gqa) {
+        const Dim heads = ops::key_heads_of(query, key, value), own = batch.back();
+        for (Shape* s : {&batch, &shared, &of_values}) s->pop_back();
+        batch = shape::broadcast(ops::op_name, std::vector{batch, shared, of_values});
+        shared = batch;
+        batch.push_back(own);
+        shared.push_back(heads);
+    } else {
+        batch = shape::broadcast(ops::op_name, std::vector{batch, shared, of_values});
+        shared = batch;
+    }
+    const Dim queries = query.size(-2), keys = key.size(-2), columns = value.size(-1);
+    const Tensor q = ops::as_heads(query, batch, queries, query.size(-1)),
+                 k = ops::as_heads(key, shared, keys, key.size(-1)),
+                 v = ops::as_heads(value, shared, keys, columns);
+    Shape full = batch;
+    full.insert(full.end(), {queries, keys});
+    Tensor mask;
+    if (options.attn_mask.defined()) {
+        shape::require_broadcastable(ops::op_name, options.attn_mask.shape(), full);
+        mask = ops::as_heads(options.attn_mask, batch, queries, keys);
+    }
     const double scale =
         options.scale ? *options.scale
                       : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(q.size(-1).value(), 1)));
-    Tensor weights;
-    if (options.attn_mask.defined()) weights = ops::masked_weights(q, k, options.attn_mask, scale);
-    else
-        weights = graph::apply1(
-            ops::attention_softmax_op, {graph::apply1(ops::attention_scores_op, {q, k})},
-            {{"length", k.size(-2)}, {"scale", scale}, {"causal", std::int64_t{options.is_causal}}});
-    if (options.dropout_p != 0) weights = dropout(weights, options.dropout_p);
-    const Tensor out = transpose(graph::apply1(ops::attention_values_op, {weights, v}), -3, -2);
-    return alone ? squeeze(out, 0) : out;
+    const bool wide = ops::too_wide(q.size(-1)) || ops::too_wide(columns);
+    const auto attributes = [&]() -> graph::Attributes {
+        const std::int64_t causal = options.is_causal, masked = mask.defined();
+        if (options.dropout_p == 0)
+            return {{"p", 0.0},
+                    {"scale", scale},
+                    {"causal", causal},
+                    {"masked", masked},
+                    {"wide", std::int64_t{wide}}};
+        const graph::RandomState r = ops::next_random();
+        return {{"seed_low", r.seed_low}, {"seed_high", r.seed_high},
+                {"ordinal", r.ordinal},   {"p", options.dropout_p},
+                {"scale", scale},         {"causal", causal},
+                {"masked", masked},       {"wide", std::int64_t{wide}}};
+    }();
+    std::vector<Tensor> in = {q, k, v};
+    if (mask.defined()) in.push_back(mask);
+    const bool composed = wide && (mask.defined() || q.size(1) != k.size(1));
+    const Tensor out = transpose(composed ? ops::Composed(attributes, q, k, v, mask).out()
+                                          : graph::apply(ops::attention_op, in, attributes)[0],
+                                 1, 2);
+    if (batch.size() == 2) return out;
+    full.back() = columns;
+    return reshape(out, full);
 }
 
 } // namespace reprise

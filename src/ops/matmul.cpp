@@ -76,6 +76,12 @@ std::vector<TensorType> infer_heads(const Op& op, std::span<const TensorType> in
     return out;
 }
 
+// In memory [..., m, h, n].
+Tensor matmul_rows_outside(const Tensor& a, const Tensor& b)
+{
+    return transpose(graph::apply1(matmul_heads_op, {a, b}), -3, -2);
+}
+
 std::vector<Tensor> vjp_heads(const VjpArguments& a)
 {
     const Tensor dy = transpose(a.cotangents[0], -3, -2);
@@ -114,11 +120,6 @@ const Op matmul_heads_op{.name = "matmul_heads",
                          .lower = lower_heads,
                          .reference = reference_heads,
                          .cost = graph::Cost::compute};
-
-Tensor matmul_rows_outside(const Tensor& a, const Tensor& b)
-{
-    return transpose(graph::apply1(matmul_heads_op, {a, b}), -3, -2);
-}
 
 // The batch as two dimensions, which heads inside of rows need; copies where strides can't say even that.
 void lower_product(Lowering& l, View a, View b, const View& c)

@@ -9,8 +9,5 @@ namespace reprise::ops {
 void lower_product(Lowering&, View a, View b, const View& c);
 // The same; only so many columns of a are read as b has rows.
 void multiply(const HostTensor& a, const HostTensor& b, const HostTensor& c);
-// a b of one rank, at least 3, and equal leading sizes, which lies in memory as [..., m, h, n], with h the last of
-// the leading sizes.
-Tensor matmul_rows_outside(const Tensor& a, const Tensor& b);
 
 } // namespace reprise::ops

@@ -277,6 +277,26 @@ TEST(MultiheadAttention, TakesOneSequenceAndSymbolicSizes)
     EXPECT_THAT(error_of([] { nn::MultiheadAttention(4, 2)(ones({3})); }).text, HasSubstr("([3])"));
 }
 
+TEST(RotaryEmbedding, TurnsPairsByPosition)
+{
+    const double angle = 2 / std::pow(100.0, 0.5); // of the second pair at position 2
+    const Tensor x = from_vector<float>({1, 2, 3, 4}, {1, 4});
+    nn::RotaryEmbedding halves(4, {.base = 100}), neighbours(4, {.base = 100, .interleaved = true});
+    const double c = std::cos(2.0), s = std::sin(2.0), d = std::cos(angle), t = std::sin(angle);
+    const auto f = [](double v) { return static_cast<float>(v); };
+    expect_near("halves", halves(x, 2), {f(c - 3 * s), f(2 * d - 4 * t), f(3 * c + s), f(4 * d + 2 * t)});
+    expect_near("neighbours", neighbours(x, 2),
+                {f(c - 2 * s), f(2 * c + s), f(3 * d - 4 * t), f(4 * d + 3 * t)});
+    EXPECT_EQ(halves(x).to_vector<float>(), (Floats{1, 2, 3, 4}));
+    EXPECT_TRUE(halves.state_dict().empty());
+    const Dim steps = symbol("steps");
+    const Program program = record([&](Tensor y) { return halves(y); }, {spec({2, steps, 4})});
+    const Tensor y = tensor({2, 7, 4});
+    EXPECT_EQ(program(y).to_vector<float>(), halves(y).to_vector<float>());
+    EXPECT_THAT(error_of([] { nn::RotaryEmbedding(3); }).text, HasSubstr("(3) features do not make pairs"));
+    EXPECT_THAT(error_of([&] { halves(ones({2, 6})); }).text, HasSubstr("([2, 6]) is not [..., length, 4]"));
+}
+
 TEST(TransformerEncoderLayer, NormsBeforeOrBehind)
 {
     const Tensor x = tensor({3, 2, 4}, 50);

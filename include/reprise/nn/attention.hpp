@@ -50,6 +50,24 @@ private:
     bool batch_first_;
 };
 
+struct RotaryEmbeddingOptions {
+    double base = 10000;
+    bool interleaved = false; // pairs of neighbouring features, not of halves
+};
+// x [..., T, dim], queries or keys of heads: the pair of features i at position t is turned by t / base^(2 i / dim).
+class RotaryEmbedding : public Module {
+public:
+    explicit RotaryEmbedding(std::int64_t dim, const RotaryEmbeddingOptions& = {});
+    Tensor forward(Tensor x) override { return (*this)(x, 0); }
+    using Module::operator();
+    Tensor operator()(const Tensor& x, const Dim& offset) const; // position of the first row
+
+private:
+    std::int64_t dim_;
+    bool interleaved_;
+    Tensor frequencies_; // [dim / 2]
+};
+
 enum class TransformerActivation { relu, gelu };
 struct TransformerEncoderLayerOptions {
     std::int64_t dim_feedforward = 2048;

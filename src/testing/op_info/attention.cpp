@@ -4,42 +4,8 @@
 namespace reprise::test {
 namespace {
 
-const Dim& padded()
+void add_matmul_heads(std::vector<OpInfo>& rows)
 {
-    static const Dim size = round_up(n(), 4);
-    return size;
-}
-
-graph::Attributes softmax_attributes(const Dim& length, bool causal)
-{
-    return {{"length", length}, {"scale", 0.5}, {"causal", std::int64_t{causal}}};
-}
-
-// The size n() comes from another input, as attributes can't name the test's symbol.
-void add_scores(std::vector<OpInfo>& rows)
-{
-    rows.push_back({.name = "attention_scores",
-                    .samples = {{.what = "any number of keys",
-                                 .arguments = {arg({2, 3, 5}), arg({2, n(), 5})},
-                                 .call = apply(ops::attention_scores_op),
-                                 .sizes = {0, 1, 3, 8, 33}},
-                                {.what = "heads inside of rows",
-                                 .arguments = {arg({2, n(), 3, 8}), arg({2, n(), 3, 8})},
-                                 .call =
-                                     [](const Inputs& in) {
-                                         return graph::apply(
-                                             ops::attention_scores_op,
-                                             {transpose(in[0], 1, 2), transpose(in[1], 1, 2)});
-                                     }}},
-                    .tolerance = 5e-6});
-    rows.push_back({.name = "attention_values",
-                    .samples = {{.what = "any number of keys",
-                                 .arguments = {arg({2, 3, 5, padded()}), arg({2, 3, n(), 4})},
-                                 .call = apply(ops::attention_values_op)},
-                                {.what = "as many columns as keys",
-                                 .arguments = {arg({2, 5, n()}), arg({2, n(), 6})},
-                                 .call = apply(ops::attention_values_op)}},
-                    .tolerance = 5e-6});
     rows.push_back({.name = "matmul_heads",
                     .samples = {{.what = "odd sizes",
                                  .arguments = {arg({2, 3, n(), 5}), arg({2, 3, 5, 7})},
@@ -51,37 +17,86 @@ void add_scores(std::vector<OpInfo>& rows)
                     .tolerance = 5e-6});
 }
 
-void add_softmax_of_scores(std::vector<OpInfo>& rows)
+// The op itself, and where dy is given its gradient.  The other outputs are for the gradient only.
+struct Kind {
+    bool causal = false, masked = false, dropout = false;
+    std::int64_t wide = 0; // 1: by matrices for any number of keys
+};
+graph::Attributes attributes_of(const Kind& k)
 {
-    OpInfo forward{.name = "attention_softmax"}, backward{.name = "attention_softmax_vjp"};
-    for (const bool causal : {false, true}) {
-        const char* what = causal ? "causal" : "all";
-        forward.samples.push_back({.what = what,
-                                   .arguments = {arg({2, 6, padded()}, -3, 3), fixed(arg({n()}))},
-                                   .call =
-                                       [causal](const Inputs& in) {
-                                           return graph::apply(ops::attention_softmax_op, {in[0]},
-                                                               softmax_attributes(in[1].size(0), causal));
-                                       },
-                                   .sizes = {1, 3, 8, 300}});
-        forward.samples.push_back({.what = std::string(what) + ", any number of queries",
-                                   .arguments = {arg({2, n(), 7}, -3, 3)},
-                                   .call = apply(ops::attention_softmax_op, softmax_attributes(6, causal))});
-        // y is 0 where nothing counts.
-        backward.samples.push_back(
-            {.what = what,
-             .arguments = {arg({2, 6, padded()}), arg({2, 6, padded()}), fixed(arg({n()}))},
-             .call =
-                 [causal](const Inputs& in) {
-                     const Dim length = in[2].size(0);
-                     Tensor y = pad(narrow(in[1], 2, 0, length), {0, in[1].size(2) - length});
-                     if (causal) y = tril(y);
-                     return graph::apply(ops::attention_softmax_vjp_op, {in[0], y},
-                                         softmax_attributes(length, causal));
-                 },
-             .sizes = {1, 3, 8}});
-    }
-    rows.insert(rows.end(), {forward, backward});
+    const std::int64_t causal = k.causal, masked = k.masked;
+    if (!k.dropout)
+        return {{"p", 0.0}, {"scale", 0.5}, {"causal", causal}, {"masked", masked}, {"wide", k.wide}};
+    return {{"seed_low", Dim(3)}, {"seed_high", Dim(1)}, {"ordinal", Dim(5)}, {"p", 0.3},
+            {"scale", 0.5},       {"causal", causal},    {"masked", masked},  {"wide", k.wide}};
+}
+Sample attention_op_sample(const char* what, std::vector<Argument> arguments, const Kind& kind,
+                           std::vector<std::int64_t> sizes)
+{
+    return {.what = what,
+            .arguments = std::move(arguments),
+            .call =
+                [kind](const Inputs& in) {
+                    return std::vector{graph::apply(ops::attention_op, in, attributes_of(kind))[0]};
+                },
+            .sizes = std::move(sizes)};
+}
+Sample attention_vjp_sample(const char* what, std::vector<Argument> arguments, const Kind& kind,
+                            std::vector<std::int64_t> sizes)
+{
+    return {.what = what,
+            .arguments = std::move(arguments),
+            .call =
+                [kind](const Inputs& in) {
+                    const Inputs of_forward(in.begin() + 1, in.end());
+                    const Inputs y = graph::apply(ops::attention_op, of_forward, attributes_of(kind));
+                    Inputs all = {in[0], in[1], in[2], in[3], y[0], y[1], y[2]};
+                    all.insert(all.end(), in.begin() + 4, in.end());
+                    return graph::apply(ops::attention_vjp_op, all, attributes_of(kind));
+                },
+            .sizes = std::move(sizes)};
+}
+
+void add_attention_op(std::vector<OpInfo>& rows)
+{
+    const Argument q = arg({2, 4, n(), 8}), one = arg({2, 4, n(), 8}), grouped = arg({2, 2, n(), 8}),
+                   odd = arg({1, 2, n(), 5}), values = arg({1, 2, n(), 3});
+    const Argument truths = truth({2, 4, n(), n()}), numbers = arg({2, 4, n(), n()}, -2, 2);
+    rows.push_back(
+        {.name = "attention",
+         .samples =
+             {attention_op_sample("by matrices", {q, one, one}, {.causal = true}, {0, 1, 3, 8, 70}),
+              attention_op_sample("many keys", {arg({1, 2, 3, 4}), arg({1, 2, n(), 4}), arg({1, 2, n(), 4})},
+                                  {}, {5, 513, 700}),
+              attention_op_sample("many keys, dropout",
+                                  {arg({1, 2, 3, 4}), arg({1, 2, n(), 4}), arg({1, 2, n(), 4})},
+                                  {.dropout = true}, {5, 514}),
+              attention_op_sample("causal, many",
+                                  {arg({1, 1, n(), 4}), arg({1, 1, n(), 4}), arg({1, 1, n(), 4})},
+                                  {.causal = true}, {5, 517}),
+              attention_op_sample("grouped", {q, grouped, grouped}, {.causal = true}, {0, 1, 3, 8, 70}),
+              attention_op_sample("odd features", {odd, arg({1, 1, 6, 5}), arg({1, 1, 6, 3})}, {},
+                                  {0, 1, 70}),
+              attention_op_sample("numbers", {q, one, one, numbers}, {.masked = true, .dropout = true},
+                                  {1, 3, 8}),
+              attention_op_sample("truth", {q, grouped, grouped, truths}, {.masked = true}, {1, 3, 8, 70})},
+         .tolerance = 1e-5});
+    rows.push_back(
+        {.name = "attention_vjp",
+         .samples = {attention_vjp_sample("by matrices", {arg({2, n(), 4, 8}), q, one, one}, {.causal = true},
+                                          {0, 1, 3, 8}),
+                     attention_vjp_sample(
+                         "many keys",
+                         {arg({1, 3, 2, 4}), arg({1, 2, 3, 4}), arg({1, 2, n(), 4}), arg({1, 2, n(), 4})},
+                         {.dropout = true}, {5, 514}),
+                     attention_vjp_sample("grouped", {arg({2, n(), 4, 8}), q, grouped, grouped},
+                                          {.causal = true, .dropout = true}, {0, 1, 3, 8, 70}),
+                     attention_vjp_sample("odd features",
+                                          {arg({1, n(), 2, 3}), odd, arg({1, 1, 6, 5}), arg({1, 1, 6, 3})},
+                                          {}, {0, 1, 70}),
+                     attention_vjp_sample("truth", {arg({2, n(), 4, 8}), q, grouped, grouped, truths},
+                                          {.masked = true}, {1, 3, 8, 70})},
+         .tolerance = 1e-5});
 }
 
 Sample attention(const char* what, std::vector<Argument> arguments, AttentionOptions options,
@@ -99,12 +114,41 @@ Sample attention(const char* what, std::vector<Argument> arguments, AttentionOpt
             .sizes = std::move(sizes)};
 }
 
+void add_rotary(std::vector<OpInfo>& rows)
+{
+    const auto sample = [](const char* what, const Shape& x, bool interleaved) {
+        const Shape angles = {x[x.size() - 2], floor_div(x.back(), 2)};
+        return Sample{.what = what,
+                      .arguments = {arg(x), arg(angles), arg(angles)},
+                      .call = [interleaved](const Inputs& in) {
+                          return std::vector{rotary_embedding(in[0], in[1], in[2], interleaved)};
+                      }};
+    };
+    rows.push_back(
+        {.name = "rotary_embedding",
+         .is_op = false,
+         .samples = {sample("halves", {2, 3, n(), 8}, false), sample("neighbours", {2, n(), 6}, true)},
+         .mistakes = {{"an odd number",
+                       [] {
+                           rotary_embedding(ones({2, 3}), ones({2, 1}), ones({2, 1}));
+                       },
+                       ErrorKind::shape, "(3) features do not make pairs"},
+                      {"more angles than pairs",
+                       [] {
+                           rotary_embedding(ones({2, 4}), ones({2, 4}), ones({2, 4}));
+                       },
+                       ErrorKind::shape, "does not broadcast"},
+                      {"integers", [] { rotary_embedding(ones({2}, {.dtype = i32}), ones({1}), ones({1})); },
+                       ErrorKind::dtype, "a floating dtype"}}});
+}
+
 } // namespace
 
 void add_attention(std::vector<OpInfo>& rows)
 {
-    add_scores(rows);
-    add_softmax_of_scores(rows);
+    add_matmul_heads(rows);
+    add_attention_op(rows);
+    add_rotary(rows);
     const Argument heads = arg({2, 3, n(), 8});
     rows.push_back(
         {.name = "scaled_dot_product_attention",
@@ -117,6 +161,16 @@ void add_attention(std::vector<OpInfo>& rows)
                      attention("broadcast", {arg({2, 1, n(), 4}), arg({3, n(), 4}), arg({1, n(), 4})}, {}),
                      attention("dropout", {heads, heads, heads}, {.dropout_p = 0.3, .is_causal = true}),
                      attention("an added mask", {heads, heads, heads, arg({n(), n()})}, {}, {0, 1, 3, 8}),
+                     attention("grouped heads", {arg({2, 6, n(), 8}), arg({2, 3, n(), 8}), arg({2, 3, n(), 8})},
+                               {.is_causal = true, .enable_gqa = true}),
+                     attention("a mask of each batch",
+                               {arg({3, 2, n(), 4}), arg({3, 2, 5, 4}), arg({3, 2, 5, 4}), arg({3, 1, 1, 5})}, {}),
+                     attention("wide heads", {arg({2, n(), 132}), arg({2, n(), 132}), arg({2, n(), 3})},
+                               {.scale = 0.1}, {0, 1, 5}),
+                     attention("wide heads and a mask",
+                               {arg({2, n(), 132}), arg({2, n(), 132}), arg({2, n(), 3}), truth({n(), n()})},
+                               {.dropout_p = 0.3, .scale = 0.1}, {1, 5}),
+                     attention("five dimensions", {arg({2, 1, 2, n(), 4}), arg({3, 2, n(), 4}), arg({2, n(), 4})}, {}),
                      attention("a mask of truth", {heads, heads, heads, truth({2, 1, n(), n()})}, {},
                                {0, 1, 3, 8})},
          .mistakes =
@@ -150,6 +204,22 @@ void add_attention(std::vector<OpInfo>& rows)
                    scaled_dot_product_attention(x, x, x, {.attn_mask = x, .is_causal = true});
                },
                ErrorKind::argument, "one of both"},
+              {"groups",
+               [] {
+                   scaled_dot_product_attention(ones({1, 3, 2, 4}), ones({1, 2, 2, 4}), ones({1, 2, 2, 4}),
+                                                {.enable_gqa = true});
+               },
+               ErrorKind::shape, "(3) heads of queries are no multiple of the (2)"},
+              {"groups of matrices",
+               [] {
+                   scaled_dot_product_attention(ones({2, 4}), ones({2, 4}), ones({2, 4}), {.enable_gqa = true});
+               },
+               ErrorKind::shape, "heads, length, features"},
+              {"a probability",
+               [] {
+                   scaled_dot_product_attention(ones({2, 4}), ones({2, 4}), ones({2, 4}), {.dropout_p = 1.5});
+               },
+               ErrorKind::argument, "(1.5)"},
               {"batches",
                [] { scaled_dot_product_attention(ones({2, 3, 4}), ones({3, 3, 4}), ones({3, 3, 4})); },
                ErrorKind::shape, "[2]"}},

@@ -1,0 +1,63 @@
+// What the kernels of attention without a matrix of weights share: each makes one row a lane and goes through the rows
+// of the other side, four at a time, which all lanes of a workgroup read alike.
+//
+//   ints  0 queries, 1 keys, 2 heads of queries, 3 heads of keys, 4 features of queries and keys, 5 of values,
+//         6 heads of all batches (of what has a row a lane), 7 strides of the mask by batch, head, query, key;
+//         11 threshold, 12 seed low and high, 14 ordinal low and high; from 16 on those of each kernel
+//
+// The scores of a row are added up by feature: feature e goes to accumulator e % 4, in order, and these are added
+// (0 + 1) + (2 + 3).  Rows of the other side are taken in order, sums of four at a time (0 + 1) + (2 + 3).
+#include "common/index.glsl"
+
+layout(local_size_x = 64) in;
+
+layout(constant_id = 0) const uint E4 = 1;      // fours of features of a query and of a key, zeros behind them
+layout(constant_id = 1) const uint F4 = 1;      // of a value
+layout(constant_id = 2) const uint CAUSAL = 0;  // key s counts for queries t >= s
+layout(constant_id = 3) const uint MASK = 0;    // 1: truth, 2: numbers
+layout(constant_id = 4) const uint DROPOUT = 0;
+
+const uint OWN_INTS = 16u;
+
+#ifdef TEXELS
+#define ROW(from, at) texelFetch(slab, int((from).texel + (at)))
+#else
+#define ROW(from, at) Vec4s((from).address).v[at]
+#endif
+
+// Elements e to e + 3 of a row of n; 0 behind it.
+vec4 own4(Floats from, uint at, uint stride, uint e, uint n)
+{
+    vec4 v = vec4(0.0);
+    if (e < n) v.x = from.v[at + e * stride];
+    if (e + 1u < n) v.y = from.v[at + (e + 1u) * stride];
+    if (e + 2u < n) v.z = from.v[at + (e + 2u) * stride];
+    if (e + 3u < n) v.w = from.v[at + (e + 3u) * stride];
+    return v;
+}
+void put4(Floats to, uint at, uint e, uint n, vec4 v)
+{
+    if (e < n) to.v[at + e] = v.x;
+    if (e + 1u < n) to.v[at + e + 1u] = v.y;
+    if (e + 2u < n) to.v[at + e + 2u] = v.z;
+    if (e + 3u < n) to.v[at + e + 3u] = v.w;
+}
+float lanes(vec4 v)
+{
+    precise float sum = (v.x + v.y) + (v.z + v.w);
+    return sum;
+}
+
+float masked(float score, uvec2 mask, uint at)
+{
+    precise float s = score;
+    if (MASK == 1u) {
+        const uint word = Words(mask).v[at >> 2];
+        s = ((word >> ((at & 3u) * 8u)) & 255u) != 0u ? s : -rp_inf();
+    } else if (MASK == 2u) {
+        s += Floats(mask).v[at];
+    }
+    return s;
+}
+
+vec4 exponential(vec4 v) { return vec4(rp_exp(v.x), rp_exp(v.y), rp_exp(v.z), rp_exp(v.w)); }

@@ -1,0 +1,149 @@
+// Attention against PyTorch's numbers, and the memory that long sequences take.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "ops/reduce_tools.hpp"
+
+namespace {
+
+using namespace reprise;
+using namespace reduce_tools;
+
+void expect_near(const char* what, const Tensor& found, const Floats& want)
+{
+    const Floats values = found.to_vector<float>();
+    ASSERT_EQ(values.size(), want.size()) << what;
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(values[i], want[i], 2e-5) << what << " " << i;
+}
+
+TEST(Attention, SharesKeysBetweenHeads)
+{
+    const Tensor q = tensor({1, 4, 2, 3}, 1).requires_grad_(), k = tensor({1, 2, 5, 3}, 2).requires_grad_(),
+                 v = tensor({1, 2, 5, 2}, 3).requires_grad_();
+    const Tensor y = scaled_dot_product_attention(q, k, v, {.is_causal = true, .enable_gqa = true});
+    expect_near("y", y,
+                {0.4744612f, -0.8986436f, 0.07656178f, -0.6488564f, 0.4744612f, -0.8986436f, 0.1267552f,
+                 -0.680366f, 0.3158048f, -0.4159958f, -0.1655363f, -0.4563501f, 0.3158048f, -0.4159958f,
+                 -0.1863663f, -0.4580964f});
+    sum(y * tensor({1, 4, 2, 2}, 70)).backward();
+    expect_near("dq", q.grad(), {0, 0, 0, -0.08515055f,  -0.1278204f,    -0.01233897f,
+                                 0, 0, 0, -0.07046327f,  -0.1057731f,    -0.01021067f,
+                                 0, 0, 0, -0.1478053f,   0.1282708f,     -0.1380604f,
+                                 0, 0, 0, 0.0004699016f, -0.0004077978f, 0.0004389207f});
+    expect_near("dk", k.grad(), {0.1021314f,
+                                 -0.04435137f,
+                                 -0.1237047f,
+                                 -0.1021314f,
+                                 0.04435137f,
+                                 0.1237047f,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0.006183936f,
+                                 0.04421813f,
+                                 -0.1034109f,
+                                 -0.006183936f,
+                                 -0.04421813f,
+                                 0.1034109f,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0,
+                                 0});
+    expect_near("dv", v.grad(), {-0.1321647f, -0.8259072f, -0.7371495f, 0.06421516f, 0, 0, 0, 0, 0, 0,
+                                 -0.3261525f, -1.997555f,  -0.3556662f, -0.1396943f, 0, 0, 0, 0, 0, 0});
+}
+
+TEST(Attention, AddsAMaskThatHasAGradient)
+{
+    const Tensor q = tensor({2, 3, 4}, 1).requires_grad_(), k = tensor({2, 5, 4}, 2),
+                 v = tensor({2, 5, 2}, 3);
+    Floats numbers_of_mask = numbers(15, 4);
+    numbers_of_mask[2] = -std::numeric_limits<float>::infinity();
+    const Tensor mask = from_vector(numbers_of_mask, {3, 5}).requires_grad_();
+    const Tensor y = scaled_dot_product_attention(q, k, v, {.attn_mask = mask, .scale = 0.7});
+    expect_near("y", y,
+                {0.2888557f, -0.7108828f, 0.3493892f, -0.4620329f, -0.2217235f, -0.212534f, 0.2297154f,
+                 -0.03482731f, -0.3855509f, -0.08953504f, -0.4357197f, -0.176878f});
+    sum(y * tensor({2, 3, 2}, 70)).backward();
+    expect_near("dq", q.grad(),
+                {0.09413048f,  0.07724511f, -0.001035088f, -0.1507996f, -0.04439296f, -0.02544263f,
+                 0.03923712f,  0.09493703f, 0.008002258f,  0.01074844f, -0.01302908f, -0.005314497f,
+                 -0.04132023f, 0.08277439f, 0.0842548f,    0.03941597f, -0.02068113f, 0.0241824f,
+                 0.0191626f,   0.02529738f, -0.01367389f,  0.2435022f,  0.2062117f,   -0.01311837f});
+    expect_near("dmask", mask.grad(),
+                {0.2021145f, 0.1275809f, 0, -0.1235741f, -0.2061213f, -0.05046414f, 0.09312429f, -0.03373505f,
+                 0.02607516f, -0.03500027f, -0.03861069f, 0.3793931f, 0.01800585f, -0.185823f, -0.1729653f});
+}
+
+TEST(Attention, GivesZerosWhereNoKeyIsLeft)
+{
+    const Tensor q = tensor({3, 4}, 1).requires_grad_(), k = tensor({2, 4}, 2).requires_grad_(),
+                 v = tensor({2, 2}, 3);
+    const Tensor mask = from_vector(std::vector<bool>{true, false, false, false, true, true}, {3, 2});
+    const Tensor y = scaled_dot_product_attention(q, k, v, {.attn_mask = mask});
+    expect_near("y", y, {0.4744612f, -0.8986436f, 0, 0, -0.03581001f, -0.5783133f});
+    sum(y).backward();
+    const Floats dq = q.grad().to_vector<float>();
+    for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(dq[i], 0) << i; // one key, and none
+    EXPECT_NE(dq[8], 0);
+}
+
+// No matrix of weights: what is placed for a step is far below one head's.
+TEST(Attention, TakesMemoryLinearInTheLength)
+{
+    const std::int64_t steps = runs_kernels() ? 2048 : 640, heads = 2;
+    const auto step = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+        return sum(square(scaled_dot_product_attention(q, k, v, {.is_causal = true})));
+    };
+    const auto placed = [&](const auto& run) {
+        const std::uint64_t before = stats().bytes_placed;
+        run();
+        return stats().bytes_placed - before;
+    };
+    const auto matrix = static_cast<std::uint64_t>(steps * steps) * 4;
+    std::vector<Tensor> in;
+    for (std::uint32_t i = 0; i < 3; ++i) in.push_back(tensor({1, heads, steps, 16}, i + 1).requires_grad_());
+    float eager = 0;
+    EXPECT_LT(placed([&] {
+                  const Tensor loss = step(in[0], in[1], in[2]);
+                  loss.backward();
+                  for (const Tensor& t : in) t.grad().eval();
+                  eager = loss.item<float>();
+              }),
+              matrix / 2);
+
+    const Dim length = symbol("length");
+    const auto program = record(
+        [&](Tensor q, Tensor k, Tensor v) {
+            std::vector<Tensor> leaves;
+            for (const Tensor& t : {q, k, v}) leaves.push_back(t.detach().requires_grad_());
+            const Tensor loss = step(leaves[0], leaves[1], leaves[2]);
+            std::vector<Tensor> all = grad(std::vector{loss}, leaves);
+            all.insert(all.begin(), loss);
+            return all;
+        },
+        {spec({1, heads, length, 16}), spec({1, heads, length, 16}), spec({1, heads, length, 16})});
+    std::vector<Tensor> out;
+    EXPECT_LT(placed([&] {
+                  out = program(in[0].detach(), in[1].detach(), in[2].detach());
+                  EXPECT_EQ(out[0].item<float>(), eager);
+              }),
+              matrix / 2);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(out[i + 1].to_vector<float>(), in[i].grad().to_vector<float>()) << i;
+}
+
+} // namespace
