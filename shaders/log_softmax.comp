@@ -24,9 +24,13 @@ void main()
         return;
 
     vec4 m = vec4(-rp_inf());
-    for (uint e = 0u; e < n; e += 4u) {
-        const vec4 t = load4(x, e, n);
-        m = vec4(rp_max(m.x, t.x), rp_max(m.y, t.y), rp_max(m.z, t.z), rp_max(m.w, t.w));
+#define TAKE_LARGEST(k)                                                                                      \
+    if (e + k < n) {                                                                                         \
+        const vec4 t = load4(x, e + k, n);                                                                   \
+        m = vec4(rp_max(m.x, t.x), rp_max(m.y, t.y), rp_max(m.z, t.z), rp_max(m.w, t.w));                    \
+    }
+    for (uint e = 0u; e < n; e += STEP) {
+        EACH_4_OF_STEP(TAKE_LARGEST)
     }
     float largest = rp_max(rp_max(m.x, m.y), rp_max(m.z, m.w));
     largest = rp_is_zero(largest) ? 0.0 : largest; // which zero won depends on the order
@@ -35,9 +39,13 @@ void main()
     for (uint block = 0u; block < n; block += BLOCK) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, n);
-        for (uint e = block; e < end; e += 4u) {
-            precise vec4 shifted = load4(x, e, n) - largest;
-            sum += inside(exponential(shifted), e, n);
+#define ADD(k)                                                                                               \
+    if (e + k < end) {                                                                                       \
+        precise vec4 shifted = load4(x, e + k, n) - largest;                                                 \
+        sum += inside(exponential(shifted), e + k, n);                                                       \
+    }
+        for (uint e = block; e < end; e += STEP) {
+            EACH_4_OF_STEP(ADD)
         }
         total += (sum.x + sum.y) + (sum.z + sum.w);
     }
@@ -45,13 +53,18 @@ void main()
 #ifndef SOFTMAX
     const float log_total = rp_log(total);
 #endif
-    for (uint e = 0u; e < n; e += 4u) {
-        precise vec4 shifted = load4(x, e, n) - largest;
 #ifdef SOFTMAX
-        precise vec4 result = exponential(shifted) / total;
+#define RESULT exponential(shifted) / total
 #else
-        precise vec4 result = shifted - log_total;
+#define RESULT shifted - log_total
 #endif
-        store4(y, e, n, result);
+#define WRITE(k)                                                                                             \
+    if (e + k < n) {                                                                                         \
+        precise vec4 shifted = load4(x, e + k, n) - largest;                                                 \
+        precise vec4 result = RESULT;                                                                        \
+        store4(y, e + k, n, result);                                                                         \
+    }
+    for (uint e = 0u; e < n; e += STEP) {
+        EACH_4_OF_STEP(WRITE)
     }
 }

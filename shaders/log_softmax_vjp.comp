@@ -27,23 +27,34 @@ void main()
     for (uint block = 0u; block < n; block += BLOCK) {
         precise vec4 sum = vec4(0.0);
         const uint end = min(block + BLOCK, n);
-        for (uint e = block; e < end; e += 4u) {
-            precise vec4 term = load4(dy, e, n);
 #ifdef SOFTMAX
-            term *= load4(y, e, n);
+#define TERM(at) load4(dy, at, n) * load4(y, at, n)
+#else
+#define TERM(at) load4(dy, at, n)
 #endif
-            sum += inside(term, e, n);
+#define ADD(k)                                                                                               \
+    if (e + k < end) {                                                                                       \
+        precise vec4 term = TERM(e + k);                                                                     \
+        sum += inside(term, e + k, n);                                                                       \
+    }
+        for (uint e = block; e < end; e += STEP) {
+            EACH_4_OF_STEP(ADD)
         }
         total += (sum.x + sum.y) + (sum.z + sum.w);
     }
 
-    for (uint e = 0u; e < n; e += 4u) {
-        const vec4 g = load4(dy, e, n), v = load4(y, e, n);
 #ifdef SOFTMAX
-        precise vec4 result = (g - total) * v;
+#define RESULT (g - total) * v
 #else
-        precise vec4 result = g - exponential(v) * total;
+#define RESULT g - exponential(v) * total
 #endif
-        store4(dx, e, n, result);
+#define WRITE(k)                                                                                             \
+    if (e + k < n) {                                                                                         \
+        const vec4 g = load4(dy, e + k, n), v = load4(y, e + k, n);                                          \
+        precise vec4 result = RESULT;                                                                        \
+        store4(dx, e + k, n, result);                                                                        \
+    }
+    for (uint e = 0u; e < n; e += STEP) {
+        EACH_4_OF_STEP(WRITE)
     }
 }

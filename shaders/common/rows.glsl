@@ -14,6 +14,10 @@ layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint KEPT = 0; // dimensions beside the row's
 
 const uint BLOCK = 256u;
+// Elements of an iteration, in steps of 4: lavapipe ends the loops of a shader after 65,535 iterations.  Macros, as
+// the loop unroller of spirv-opt drops NoContraction from its copies.
+const uint STEP = 32u;
+#define EACH_4_OF_STEP(F) F(0u) F(4u) F(8u) F(12u) F(16u) F(20u) F(24u) F(28u)
 
 struct Row {
     Operand operand;

@@ -181,7 +181,8 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduc
     if (beta == 0) return l1_loss(input, target, reduction);
     check_same_shape(op, input, target);
     const Tensor d = abs(input - target);
-    return reduced(op, where(d < beta, square(d) * (0.5 / beta), d - 0.5 * beta), reduction);
+    const Tensor small = masked_fill(d, d > beta, beta); // what is dropped stays finite
+    return reduced(op, where(d < beta, square(small) * (0.5 / beta), d - 0.5 * beta), reduction);
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta)
@@ -191,7 +192,8 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction
         detail::fail(ErrorKind::argument, op, "The bound (delta = ", delta, ") must be above 0.");
     check_same_shape(op, input, target);
     const Tensor d = abs(input - target);
-    return reduced(op, where(d <= delta, square(d) * 0.5, (d - 0.5 * delta) * delta), reduction);
+    const Tensor small = masked_fill(d, d > delta, delta);
+    return reduced(op, where(d <= delta, square(small) * 0.5, (d - 0.5 * delta) * delta), reduction);
 }
 
 Tensor bce_loss(const Tensor& input, const Tensor& target, Reduction reduction, const Tensor& weight)

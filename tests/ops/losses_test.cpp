@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "ops/reduce_tools.hpp"
 #include "shape/error_of.hpp"
 
@@ -185,6 +188,26 @@ TEST(MseLoss, RefusesToBroadcast)
     const Caught wrong = error_of([] { return mse_loss(zeros({4, 1}), zeros({4})); });
     EXPECT_EQ(wrong.kind, ErrorKind::shape);
     EXPECT_THAT(wrong.text, HasSubstr("[mse_loss] The shapes ([4, 1] and [4]) differ"));
+}
+
+// PyTorch's gradients: the kinks belong to the square of huber_loss, to the line of smooth_l1_loss.
+TEST(PairLosses, HavePyTorchsSlopesAtKinksAndInfinity)
+{
+    const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    const Tensor none = zeros({5});
+    for (const bool huber : {false, true}) {
+        Tensor x = from_vector<float>({0.5f, -2, inf, -inf, nan}, {5});
+        x.requires_grad_();
+        sum(huber ? huber_loss(x, none, Reduction::none, 2) : smooth_l1_loss(x, none, Reduction::none, 2))
+            .backward();
+        const Floats slopes = x.grad().to_vector<float>();
+        const float outside = huber ? 2 : 1;
+        EXPECT_EQ(slopes[0], huber ? 0.5f : 0.25f);
+        EXPECT_EQ(slopes[1], -outside);
+        EXPECT_EQ(slopes[2], outside);
+        EXPECT_EQ(slopes[3], -outside);
+        EXPECT_TRUE(std::isnan(slopes[4]));
+    }
 }
 
 } // namespace

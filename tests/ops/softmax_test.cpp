@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -188,6 +189,23 @@ TEST(Softmax, RecordedEqualsEager)
         EXPECT_EQ(found[1].to_vector<float>(), log_softmax(x, 1).to_vector<float>());
         EXPECT_EQ(found[2].to_vector<float>(), log_softmax(x, 0).to_vector<float>());
     }
+}
+
+// lavapipe ends loops after 65,535 iterations.
+TEST(Softmax, TakesRowsOfMoreElementsThanAVocabulary)
+{
+    constexpr std::int64_t n = 300'000;
+    const float share = 1.0f / n;
+    Tensor x = zeros({2, n});
+    x.requires_grad_();
+    const Tensor y = softmax(x, 1), logs = log_softmax(x, 1);
+    for (const std::int64_t at : {std::int64_t{0}, n / 2, n - 1}) {
+        EXPECT_FLOAT_EQ(narrow(y, 1, at, 1).to_vector<float>()[1], share);
+        EXPECT_NEAR(narrow(logs, 1, at, 1).to_vector<float>()[1], std::log(share), 1e-5);
+    }
+    (sum(narrow(y, 1, n - 1, 1)) + sum(narrow(logs, 1, n - 1, 1))).backward();
+    EXPECT_NEAR(narrow(x.grad(), 1, n - 1, 1).to_vector<float>()[1], 1, 1e-4);
+    EXPECT_NEAR(narrow(x.grad(), 1, 0, 1).to_vector<float>()[1], -share, 1e-3 * share);
 }
 
 } // namespace
