@@ -113,9 +113,9 @@ std::uint64_t seed_of(const std::string& text) // FNV-1a: the same everywhere
     return hash;
 }
 
-bool asks_gradient(const Argument& a) { return is_floating(a.dtype) && a.differentiable && !a.number; }
-
 } // namespace
+
+bool asks_gradient(const Argument& a) { return is_floating(a.dtype) && a.differentiable && !a.number; }
 
 Data draw(const OpInfo& row, const Sample& sample, std::int64_t size)
 {

@@ -20,6 +20,8 @@ Data draw(const OpInfo&, const Sample&, std::int64_t size);
 // The same values all along the first dimension of each argument: what expand() makes.
 void repeat_first(Data&);
 
+bool asks_gradient(const Argument&);
+
 // How the elements of an input lie in memory.
 enum class Layout { contiguous, transposed, narrowed, expanded };
 

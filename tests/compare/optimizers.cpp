@@ -1,0 +1,55 @@
+#include "compare/optimizers.hpp"
+
+#include <reprise/ops.hpp>
+#include <reprise/optim.hpp>
+
+namespace reprise::test {
+namespace {
+
+// What is behind the sample's name is what the script gives to torch.optim.
+template <class Optimizer, class Options> void add(OpInfo& row, const char* what, const Options& options)
+{
+    row.samples.push_back(
+        {.what = what,
+         .arguments = {{.sizes = {n()}, .low = -2, .high = 2}, {.sizes = {20, n()}, .low = -2, .high = 2}},
+         .call =
+             [options](const std::vector<Tensor>& in) {
+                 Variable p(in[0].detach());
+                 Optimizer optimizer({p}, options);
+                 std::vector<Tensor> after;
+                 for (std::int64_t t = 0; t < in[1].size(0).value(); ++t) {
+                     p.set_grad(select(in[1], 0, t));
+                     optimizer.step();
+                     after.push_back(p.detach() * 1);
+                     after.back().eval();
+                 }
+                 return std::vector{stack(after, 0)};
+             },
+         .sizes = {1, 7, 300},
+         .differentiable = false});
+}
+
+} // namespace
+
+std::vector<OpInfo> optimizer_rows()
+{
+    using namespace optim;
+    OpInfo sgd{.name = "optim.SGD", .is_op = false, .differentiable = false};
+    add<SGD>(sgd, "lr=0.05", SGDOptions{.lr = 0.05});
+    add<SGD>(sgd, "lr=0.05, momentum=0.9", SGDOptions{.lr = 0.05, .momentum = 0.9});
+    add<SGD>(sgd, "lr=0.05, momentum=0.9, dampening=0.3, weight_decay=0.01",
+             SGDOptions{.lr = 0.05, .momentum = 0.9, .dampening = 0.3, .weight_decay = 0.01});
+    add<SGD>(sgd, "lr=0.05, momentum=0.9, weight_decay=0.01, nesterov=True",
+             SGDOptions{.lr = 0.05, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true});
+    OpInfo adam{.name = "optim.Adam", .is_op = false, .differentiable = false};
+    add<Adam>(adam, "lr=0.01", AdamOptions{.lr = 0.01});
+    add<Adam>(adam, "lr=0.01, betas=(0.8, 0.95), eps=1e-6, weight_decay=0.1",
+              AdamOptions{.lr = 0.01, .betas = {0.8, 0.95}, .eps = 1e-6, .weight_decay = 0.1});
+    OpInfo adamw{.name = "optim.AdamW", .is_op = false, .differentiable = false};
+    add<AdamW>(adamw, "lr=0.01", AdamWOptions{.lr = 0.01});
+    add<AdamW>(adamw, "lr=0.01, betas=(0.8, 0.95), weight_decay=0.1",
+               AdamWOptions{.lr = 0.01, .betas = {0.8, 0.95}, .weight_decay = 0.1});
+    return {sgd, adam, adamw};
+}
+
+} // namespace reprise::test
