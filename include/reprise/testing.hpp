@@ -1,6 +1,6 @@
-// Unit tests of shaders: runs one compute shader alone, on any device.  Not part of reprise.hpp.
+// Tests of shaders and of devices.  Not part of reprise.hpp.
 //
-// A shader gets one push constant, the 64-bit device address of its record:
+// run_shader() runs one compute shader alone, on any device.  A shader gets one push constant, the 64-bit device address of its record:
 //
 //   { uvec2 address; uint texel; uint spare; }[]  an operand for each buffer, 16 bytes
 //   float[]                                       the floats
@@ -13,11 +13,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <reprise/device.hpp>
+#include <reprise/dtype.hpp>
 
 namespace reprise::testing {
 
@@ -48,5 +50,33 @@ struct ShaderRun {
 // What the buffers hold afterwards.  Throws Error(internal) where the shader has written beside a buffer, and
 // Error(unsupported) on a device that runs no shaders.
 std::vector<Bytes> run_shader(const Device&, const ShaderRun&);
+
+// ---- does a device compute right? ----
+
+enum class Verdict {
+    right,     // as the reference device has it
+    wrong,     // see the message
+    zero,      // a derivative that is 0 everywhere
+    undefined, // no derivative: of integers, comparisons, random numbers
+    no_type,   // the op is not for this type
+    lacking,   // the device does not have it in this type
+};
+struct Verified {
+    std::string op;
+    DType dtype = f32;
+    Verdict forward = Verdict::right, gradient = Verdict::right, second_gradient = Verdict::right;
+    double worst = 0;    // the largest error in units of 1 + the largest value of its result
+    std::string message; // of the first thing that is wrong
+    bool passed() const
+    {
+        return forward != Verdict::wrong && gradient != Verdict::wrong && second_gradient != Verdict::wrong;
+    }
+};
+// The ops and functions of ops that the library's own tests have, in their order.
+std::vector<std::string> verified_ops();
+// Each of them in one dtype after another, or only `op`, against the reference device in double precision: values,
+// gradients and their gradients.  `each` is called with the results of an op as they come.
+void verify(const Device&, const std::function<void(const std::vector<Verified>&)>& each,
+            const std::string& op = "");
 
 } // namespace reprise::testing

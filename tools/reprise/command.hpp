@@ -5,9 +5,13 @@
 
 namespace command {
 
+// The work was done, and its answer is no: exit status 1 without a message.
+struct Failed {};
+
 // Adds the subcommand with its options; its callback does the work and prints to stdout.
 using Add = void (*)(CLI::App& app);
 
 void add_devices(CLI::App& app);
+void add_verify(CLI::App& app);
 
 } // namespace command

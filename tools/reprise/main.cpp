@@ -9,6 +9,7 @@ namespace {
 
 constexpr command::Add commands[] = {
     command::add_devices,
+    command::add_verify,
 };
 
 } // namespace
@@ -24,6 +25,8 @@ int main(int argc, char** argv)
     } catch (const CLI::ParseError& error) {
         constexpr int usage = 2;
         return app.exit(error, std::cout, std::cerr) == 0 ? 0 : usage;
+    } catch (const command::Failed&) {
+        return 1;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

@@ -1,0 +1,142 @@
+// reprise verify: does this machine's driver compute right?
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+#include <reprise/io.hpp>
+#include <reprise/reprise.hpp>
+#include <reprise/testing.hpp>
+
+#include "command.hpp"
+#include "verify_text.hpp"
+
+namespace command {
+
+namespace {
+
+using reprise::testing::Verified;
+
+struct Options {
+    std::string device, op, markdown, covers;
+    bool list = false;
+};
+
+bool on_terminal()
+{
+#ifdef _WIN32
+    return false;
+#else
+    return isatty(STDERR_FILENO) == 1;
+#endif
+}
+
+// "[=====>    ] 50 of 100  conv2d", rewritten in place.
+void show_progress(std::size_t done, std::size_t of, const std::string& op)
+{
+    if (!on_terminal()) return;
+    constexpr std::size_t width = 30;
+    const std::size_t filled = of == 0 ? width : done * width / of;
+    std::string bar(filled, '=');
+    bar.resize(width, ' ');
+    std::fprintf(stderr, "\r\x1b[K[%s] %zu of %zu  %s", bar.c_str(), done, of, op.c_str());
+    if (done == of) std::fprintf(stderr, "\r\x1b[K");
+    std::fflush(stderr);
+}
+
+// Every table of the file must list every op.
+void check_covers(const std::string& path)
+{
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    const auto tables = tables_of(text.str());
+    const std::vector<std::string> names = reprise::testing::verified_ops();
+    for (const std::vector<std::string>& table : tables)
+        for (const auto* pair : {&names, &table})
+            for (const std::string& name : *pair) {
+                const auto& other = pair == &names ? table : names;
+                if (std::find(other.begin(), other.end(), name) == other.end())
+                    throw std::runtime_error(
+                        path + (pair == &names ? " lacks the op " : " lists, but there is not, ") + name +
+                        ": make it anew with scripts/make_ops_table.");
+            }
+    if (tables.empty()) throw std::runtime_error(path + " holds no table of ops.");
+}
+
+void write_markdown(const std::string& path, const reprise::Device& device,
+                    const std::vector<std::vector<Verified>>& ops)
+{
+    reprise::WholeFile file(path);
+    file.write(verify_markdown(device.description(), ops));
+    file.commit();
+}
+
+// Whether all is right.
+bool run(const Options& o)
+{
+    const reprise::Device device = o.device.empty() ? reprise::default_device() : reprise::Device(o.device);
+    const std::vector<std::string> names = reprise::testing::verified_ops();
+    std::size_t width = 2;
+    for (const std::string& name : names) width = std::max(width, name.size());
+    std::cout << device.name() << ": " << device.description() << "\n\n" << verify_header(width);
+    std::vector<std::vector<Verified>> all;
+    std::vector<std::string> messages;
+    std::size_t cells = 0, done = 0;
+    const auto from = std::chrono::steady_clock::now();
+    const std::size_t of = o.op.empty() ? names.size() : 1;
+    reprise::testing::verify(
+        device,
+        [&](const std::vector<Verified>& op) {
+            show_progress(of, of, "");
+            std::cout << verify_line(op, width) << std::flush;
+            for (const Verified& v : op) {
+                cells += v.forward == reprise::testing::Verdict::right ? 1 : 0;
+                if (!v.passed()) messages.push_back(v.op + " in " + name_of(v.dtype) + ", " + v.message);
+            }
+            all.push_back(op);
+            show_progress(++done, of, op[0].op);
+        },
+        o.op);
+    for (const std::string& m : messages) std::cout << "FAIL " << m << "\n";
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+    char text[160];
+    std::snprintf(text, sizeof(text),
+                  "\n%zu ops, right in %zu combinations with a dtype, wrong in %zu; %.0f s\n", all.size(),
+                  cells, messages.size(), seconds);
+    std::cout << text;
+    if (!o.markdown.empty()) write_markdown(o.markdown, device, all);
+    return messages.empty();
+}
+
+} // namespace
+
+void add_verify(CLI::App& app)
+{
+    CLI::App* const verify =
+        app.add_subcommand("verify", "Checks every op, dtype and gradient on a device against the reference");
+    const auto options = std::make_shared<Options>();
+    verify->add_option("--device", options->device, "\"vulkan:1\"; the default device if left out");
+    verify->add_option("--op", options->op, "Only this one");
+    verify->add_flag("--list", options->list, "Names the ops and does nothing");
+    verify->add_option("--markdown", options->markdown, "Writes the table to this file");
+    verify->add_option("--covers", options->covers, "Only checks that the tables of this file list every op");
+    verify->callback([options] {
+        if (options->list) {
+            for (const std::string& name : reprise::testing::verified_ops()) std::cout << name << "\n";
+            return;
+        }
+        if (!options->covers.empty()) return check_covers(options->covers);
+        if (!run(*options)) throw Failed();
+    });
+}
+
+} // namespace command
