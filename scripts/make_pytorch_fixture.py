@@ -4,11 +4,11 @@
     scripts/make_pytorch_fixture.py [--data DIR] [--out FILE]
 
 Needs torch and numpy, which the tests do not. Images of Fashion-MNIST's training set (Debian:
-dataset-fashion-mnist), weights by formula. Each model is trained twice, in f32 and in f64 from the same
-f32 weights and pixels. The file holds
+dataset-fashion-mnist), weights and latents by formula. Each model is trained in f32 and in f64 from the same
+f32 weights and inputs, with each of its optimizers. The file holds
 
     images u8 [N, 1, 28, 28], labels i32 [N], batch_sizes i32 [steps]
-    <model>.losses.<f32, f64>                [steps], each before its update
+    <model>_<optimizer>.losses.<f32, f64>    [steps], each before its update
     <model>.gradient.<parameter>.<f32, f64>  [n], of step 1, at most SAMPLES: number k stands at k * size / n
     <model>.largest.<parameter>.<f32, f64>   [1]: the largest absolute entry"""
 import argparse
@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEPS = 20
 FIRST = 720 # image; from here on no activation lies so near a kink that rounding decides on which side
 BATCH_SIZES = [(8, 16, 12)[step % 3] for step in range(STEPS)]
-SAMPLES = 1000
+SAMPLES = 150
 
 
 def read_idx(path):
@@ -42,12 +42,16 @@ def mix(x):
     return x ^ (x >> np.uint32(16))
 
 
-def weights(parameter, shape, fan_in):
-    """U(-1, 1) / sqrt(fan_in), PyTorch's default: 24 bits make an exact f32, then one product is rounded."""
+def numbers(stream, shape):
+    """U(-1, 1): 24 bits make an exact f32"""
     size = int(np.prod(shape))
-    bits = mix(np.arange(size, dtype=np.uint32) + np.uint32(parameter << 24)) >> np.uint32(8)
-    unit = (bits.astype(np.int32) - (1 << 23)).astype(np.float32) * np.float32(2.0**-23)
-    return torch.from_numpy((unit * np.float32(1 / np.sqrt(float(fan_in)))).reshape(shape))
+    bits = mix(np.arange(size, dtype=np.uint32) + np.uint32(stream << 24)) >> np.uint32(8)
+    return ((bits.astype(np.int32) - (1 << 23)).astype(np.float32) * np.float32(2.0**-23)).reshape(shape)
+
+
+def weights(parameter, shape, fan_in):
+    """U(-1, 1) / sqrt(fan_in), PyTorch's default: one product is rounded"""
+    return torch.from_numpy(numbers(parameter, shape) * np.float32(1 / np.sqrt(float(fan_in))))
 
 
 def set_weights(model):
@@ -107,7 +111,7 @@ class GPT(nn.Module): # two rows of the image as 54 tokens: an odd number of tex
         super().__init__()
         self.tok = nn.Embedding(16, 32)
         self.pos = nn.Embedding(60, 32)
-        self.blocks = nn.ModuleList([Block(), Block()])
+        self.blocks = nn.ModuleList([Block() for _ in range(4)])
         self.lnf = nn.LayerNorm(32)
         self.head = nn.Linear(32, 10, bias=False)
 
@@ -119,30 +123,131 @@ class GPT(nn.Module): # two rows of the image as 54 tokens: an odd number of tex
         return self.head(self.lnf(x)).mean(1)
 
 
-MODELS = {
-    "cnn": (CNN, lambda p: torch.optim.SGD(p, lr=0.07, momentum=0.9)),
-    "mlp_sgd": (MLP, lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9)),
-    "mlp_adam": (MLP, lambda p: torch.optim.Adam(p, lr=1e-3)),
-    "gpt_adamw": (GPT, lambda p: torch.optim.AdamW(p, lr=1e-3)),
+class Residual(nn.Module):
+    def __init__(self, inside, out, stride):
+        super().__init__()
+        self.c1 = nn.Conv2d(inside, out, 3, stride=stride, padding=1, bias=False)
+        self.n1 = nn.BatchNorm2d(out)
+        self.c2 = nn.Conv2d(out, out, 3, padding=1, bias=False)
+        self.n2 = nn.BatchNorm2d(out)
+        self.short = nn.Conv2d(inside, out, 1, stride=stride, bias=False) if stride > 1 else None
+
+    def forward(self, x):
+        y = self.n2(self.c2(F.relu(self.n1(self.c1(x)))))
+        return F.relu(y + (x if self.short is None else self.short(x)))
+
+
+class ResNet8(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(1, 8, 3, stride=2, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(8)
+        self.blocks = nn.ModuleList([Residual(8, 8, 1), Residual(8, 16, 2), Residual(16, 32, 2)])
+        self.head = nn.Linear(32, 10)
+
+    def forward(self, x):
+        x = F.relu(self.norm(self.stem(x)))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x.mean((2, 3)))
+
+
+class LSTM(nn.Module): # made of ops; 14 rows of the image, one a step
+    def __init__(self):
+        super().__init__()
+        self.input = nn.Linear(28, 64)
+        self.state = nn.Linear(16, 64, bias=False)
+        self.head = nn.Linear(16, 10)
+
+    def forward(self, x):
+        h = c = x.new_zeros(x.shape[0], 16)
+        for row in x[:, 0, 7:21].unbind(1):
+            i, f, g, o = (self.input(row) + self.state(h)).chunk(4, 1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+        return self.head(h)
+
+
+class Denoiser(nn.Module): # predicts the noise in latents [B, 4, 16, 16]
+    def __init__(self, channels):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Conv2d(a, b, 3, padding=1) for a, b in zip(channels, channels[1:])])
+
+    def forward(self, x):
+        for layer in self.layers[:-1]:
+            x = F.silu(layer(x))
+        return self.layers[-1](x)
+
+
+class TimedDenoiser(nn.Module): # and is told the step of each
+    def __init__(self):
+        super().__init__()
+        self.time = nn.Embedding(50, 32)
+        self.a = nn.Conv2d(4, 32, 3, padding=1)
+        self.b = nn.Conv2d(32, 4, 3, padding=1)
+
+    def forward(self, x, t):
+        return self.b(F.silu(self.a(x) + self.time(t)[:, :, None, None]))
+
+
+def classification(model, step, dtype, x, y):
+    at = sum(BATCH_SIZES[:step])
+    part = slice(at, at + BATCH_SIZES[step])
+    return F.cross_entropy(model(x[part].to(dtype)), y[part])
+
+
+def latents(step, dtype):
+    shape = (BATCH_SIZES[step] // 4, 4, 16, 16)
+    return [torch.from_numpy(numbers(stream + step, shape)).to(dtype) for stream in (100, 150)]
+
+
+def denoising(model, step, dtype, *_):
+    clean, noise = latents(step, dtype)
+    return F.mse_loss(model(clean * 0.75 + noise * 0.5), noise)
+
+
+def timed_denoising(model, step, dtype, *_):
+    clean, noise = latents(step, dtype)
+    t = torch.arange(clean.shape[0]) * 7 % 50
+    share = (t.to(dtype) / 50)[:, None, None, None]
+    return F.mse_loss(model(clean * (1 - share) + noise * share, t), noise)
+
+
+def sgd(lr):
+    return lambda p: torch.optim.SGD(p, lr=lr, momentum=0.9)
+
+
+def adam(p):
+    return torch.optim.Adam(p, lr=1e-3)
+
+
+MODELS = { # what makes it, its loss, its optimizers
+    "cnn": (CNN, classification, {"sgd": sgd(0.07)}),
+    "mlp": (MLP, classification, {"sgd": sgd(0.05), "adam": adam}),
+    "resnet": (ResNet8, classification, {"sgd": sgd(0.02), "adam": adam}),
+    "gpt": (GPT, classification, {"sgd": sgd(0.02), "adamw": lambda p: torch.optim.AdamW(p, lr=1e-3)}),
+    "lstm": (LSTM, classification, {"sgd": sgd(0.1), "adam": adam}),
+    "denoiser": (lambda: Denoiser([4, 64, 128, 64, 4]), denoising, {"sgd": sgd(0.1), "adam": adam}),
+    "plain": (lambda: Denoiser([4, 64, 128, 4]), denoising, {"sgd": sgd(0.1), "adam": adam}),
+    "timed": (TimedDenoiser, timed_denoising, {"sgd": sgd(0.1), "adam": adam}),
 }
 
 
-def train(name, dtype, x, y):
+def train(name, optimizer_name, dtype, x, y):
     """Losses, and the gradients of step 1 by parameter."""
-    make, optimizer_of = MODELS[name]
+    make, loss_of, optimizers = MODELS[name]
     model = make()
     set_weights(model)
     model.to(dtype)
-    optimizer = optimizer_of(model.parameters())
-    losses, first, at = [], {}, 0
-    for size in BATCH_SIZES:
-        loss = F.cross_entropy(model(x[at : at + size].to(dtype)), y[at : at + size])
+    optimizer = optimizers[optimizer_name](model.parameters())
+    losses, first = [], {}
+    for step in range(STEPS):
+        loss = loss_of(model, step, dtype, x, y)
         optimizer.zero_grad()
         loss.backward()
         first = first or {n: p.grad.detach().flatten().numpy().copy() for n, p in model.named_parameters()}
         optimizer.step()
         losses.append(loss.item())
-        at += size
     return np.array(losses, np.float32 if dtype == torch.float32 else np.float64), first
 
 
@@ -173,18 +278,19 @@ def main():
     tensors = {"images": images, "labels": labels, "batch_sizes": np.array(BATCH_SIZES, np.int32)}
     x = torch.from_numpy(images.astype(np.float32) / np.float32(255))
     y = torch.from_numpy(labels.astype(np.int64))
-    for name in MODELS:
-        results = {"f32": train(name, torch.float32, x, y), "f64": train(name, torch.float64, x, y)}
+    for name, optimizer in [(m, o) for m, (_, _, optimizers) in MODELS.items() for o in optimizers]:
+        results = {"f32": train(name, optimizer, torch.float32, x, y),
+                   "f64": train(name, optimizer, torch.float64, x, y)}
         for kind, (losses, gradients) in results.items():
-            tensors[f"{name}.losses.{kind}"] = losses
-            for parameter, g in gradients.items():
+            tensors[f"{name}_{optimizer}.losses.{kind}"] = losses
+            for parameter, g in gradients.items(): # those of step 1 are the same for each optimizer
                 n = min(SAMPLES, g.size)
                 tensors[f"{name}.gradient.{parameter}.{kind}"] = g[np.arange(n) * g.size // n]
                 tensors[f"{name}.largest.{parameter}.{kind}"] = np.abs(g).max(keepdims=True)
         (a, g32), (b, g64) = results["f32"], results["f64"]
         error = max(np.abs(g32[p] - g64[p]).max() / np.abs(g64[p]).max() for p in g64)
-        print(f"{name}: losses {b[0]:.4f} to {b[-1]:.4f}; f32 from f64: losses {np.abs(a - b).max():.1e}, "
-              f"gradients {error:.1e} of the largest entry")
+        print(f"{name} with {optimizer}: losses {b[0]:.4f} to {b[-1]:.4f}; "
+              f"f32 from f64: losses {np.abs(a - b).max():.1e}, gradients {error:.1e} of the largest entry")
     metadata = {
         "made by": f"scripts/make_pytorch_fixture.py, PyTorch {torch.__version__}",
         "images": f"{FIRST} to {FIRST + count - 1} of the training set of Fashion-MNIST",

@@ -18,7 +18,31 @@ std::uint32_t mix(std::uint32_t x)
     return x ^ (x >> 16);
 }
 
-// U(-1, 1) / sqrt(fan_in) in the bits of the script: 24 bits make an exact f32, then one product is rounded.
+void take(double& worst, double found, double want, double unit)
+{
+    const double error = std::fabs(found - want) / unit;
+    worst = std::max(worst, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
+}
+
+float largest(const std::vector<float>& v)
+{
+    float most = 0;
+    for (const float x : v) most = std::isnan(x) ? x : std::max(most, std::fabs(x));
+    return most;
+}
+
+} // namespace
+
+std::vector<float> numbers(std::uint32_t stream, std::size_t count)
+{
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t bits = mix(static_cast<std::uint32_t>(i) + (stream << 24)) >> 8;
+        values[i] = std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits) - (1 << 23)), -23);
+    }
+    return values;
+}
+
 void set_weights(const nn::Module& net)
 {
     std::uint32_t number = 0;
@@ -27,22 +51,26 @@ void set_weights(const nn::Module& net)
         const std::int64_t size = p.numel().value();
         if (p.dim() > 1) // a bias follows its weight
             bound = static_cast<float>(1 / std::sqrt(static_cast<double>(size / p.size(0).value())));
-        std::vector<float> values(static_cast<std::size_t>(size));
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const std::uint32_t bits = mix(static_cast<std::uint32_t>(i) + (number << 24)) >> 8;
-            values[i] =
-                std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits) - (1 << 23)), -23) * bound;
-        }
+        std::vector<float> values = numbers(number++, static_cast<std::size_t>(size));
+        for (float& v : values) v *= bound; // one product is rounded
         p.assign(from_vector(values, p.shape()));
-        ++number;
     }
 }
 
-void take(double& worst, double found, double want, double unit)
+std::vector<Spec> Model::specs(const Dim& batch) const
 {
-    const double error = std::fabs(found - want) / unit;
-    worst = std::max(worst, std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
+    return {spec({batch, 1, 28, 28}), spec({batch}, i32)};
 }
+
+std::vector<Tensor> Model::batch(const Fixture& fixture, std::size_t step) const
+{
+    const auto [x, y] = fixture.batch(step);
+    return {x, y};
+}
+
+Tensor Model::loss(const std::vector<Tensor>& batch) { return cross_entropy((*this)(batch[0]), batch[1]); }
+
+namespace {
 
 struct Block : nn::Module {
     nn::LayerNorm ln1{32}, ln2{32};
@@ -65,13 +93,6 @@ struct Block : nn::Module {
         return x + down(gelu(up(ln2(x)), GeluApproximation::tanh));
     }
 };
-
-float largest(const std::vector<float>& v)
-{
-    float most = 0;
-    for (const float x : v) most = std::isnan(x) ? x : std::max(most, std::fabs(x));
-    return most;
-}
 
 } // namespace
 
@@ -103,8 +124,7 @@ Tensor Mlp::forward(Tensor x) { return c(relu(b(relu(a(flatten(x, 1)))))); }
 
 Gpt::Gpt()
 {
-    blocks.push_back(nn::make<Block>());
-    blocks.push_back(nn::make<Block>());
+    for (int i = 0; i < 4; ++i) blocks.push_back(nn::make<Block>());
     register_module("tok", tok);
     register_module("pos", pos);
     register_module("blocks", blocks);
@@ -144,15 +164,23 @@ std::pair<Tensor, Tensor> Fixture::batch(std::size_t step) const
     return {from_vector(pixels, {size, 1, 28, 28}), from_vector(labels, {size})};
 }
 
-Difference Fixture::losses(const std::string& model, const std::vector<float>& found) const
+Difference Fixture::losses(const std::string& run, const std::vector<float>& found) const
 {
-    const std::vector<double> single = numbers(model + ".losses.f32"), exact = numbers(model + ".losses.f64");
+    const std::vector<double> single = numbers(run + ".losses.f32"), exact = numbers(run + ".losses.f64");
     Difference d;
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-        take(d.from_f32, found.at(i), single.at(i), 1);
-        take(d.from_f64, found.at(i), exact[i], 1);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        take(d.from_f32, found[i], single.at(i), 1);
+        take(d.from_f64, found[i], exact.at(i), 1);
     }
     return d;
+}
+
+double Fixture::own_error(const std::string& run) const
+{
+    const std::vector<double> single = numbers(run + ".losses.f32"), exact = numbers(run + ".losses.f64");
+    double worst = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i) take(worst, single.at(i), exact[i], 1);
+    return worst;
 }
 
 Difference Fixture::gradients(const std::string& model, const nn::Module& net) const

@@ -11,31 +11,85 @@
 
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
+#include <reprise/program.hpp>
 
 namespace reprise::follow {
 
 inline constexpr double gradient_tolerance = 3e-5; // of a parameter's largest entry
 
-struct Cnn : nn::Module { // 421,642 parameters
+class Fixture;
+
+// A model with what it is trained on: classes of images, unless it says otherwise.
+struct Model : nn::Module {
+    virtual std::vector<Spec> specs(const Dim& batch) const; // of a step's inputs
+    virtual std::vector<Tensor> batch(const Fixture&, std::size_t step) const;
+    virtual Tensor loss(const std::vector<Tensor>& batch);
+};
+
+// U(-1, 1) in the bits of the script: 24 bits make an exact f32.
+std::vector<float> numbers(std::uint32_t stream, std::size_t count);
+// By these numbers, over the root of the fan-in.
+void set_weights(const nn::Module&);
+
+struct Cnn : Model { // 421,642 parameters
     nn::Conv2d c1{1, 32, {.kernel_size = 3, .padding = 1}}, c2{32, 64, {.kernel_size = 3, .padding = 1}};
     nn::Linear f1{3136, 128}, f2{128, 10};
     Cnn();
     Tensor forward(Tensor x) override;
 };
 
-struct Mlp : nn::Module {
+struct Mlp : Model {
     nn::Linear a{784, 512}, b{512, 512}, c{512, 10};
     Mlp();
     Tensor forward(Tensor x) override;
 };
 
-struct Gpt : nn::Module { // of two rows of an image
+struct Gpt : Model { // of two rows of an image, 4 layers
     nn::Embedding tok{16, 32}, pos{60, 32};
     nn::Sequential blocks;
     nn::LayerNorm lnf{32};
     nn::Linear head{32, 10, {.bias = false}};
     Gpt();
     Tensor forward(Tensor x) override;
+};
+
+struct ResNet8 : Model {
+    nn::Conv2d stem{1, 8, {.kernel_size = 3, .stride = 2, .padding = 1, .bias = false}};
+    nn::BatchNorm2d norm{8};
+    nn::Sequential blocks;
+    nn::Linear head{32, 10};
+    ResNet8();
+    Tensor forward(Tensor x) override;
+};
+
+struct Lstm : Model { // made of ops; 14 rows of an image, one a step
+    nn::Linear input{28, 64}, state{16, 64, {.bias = false}}, head{16, 10};
+    Lstm();
+    Tensor forward(Tensor x) override;
+};
+
+// Predicts the noise in latents [B, 4, 16, 16].
+struct Denoiser : Model {
+    nn::Sequential layers;
+    explicit Denoiser(const std::vector<std::int64_t>& channels = {4, 64, 128, 64, 4});
+    Tensor forward(Tensor x) override;
+    std::vector<Spec> specs(const Dim& batch) const override;
+    std::vector<Tensor> batch(const Fixture&, std::size_t step) const override;
+    Tensor loss(const std::vector<Tensor>& batch) override;
+};
+struct PlainDenoiser : Denoiser {
+    PlainDenoiser() : Denoiser({4, 64, 128, 4}) {}
+};
+
+struct TimedDenoiser : Model { // and is told the step of each
+    nn::Embedding time{50, 32};
+    nn::Conv2d a{4, 32, {.kernel_size = 3, .padding = 1}}, b{32, 4, {.kernel_size = 3, .padding = 1}};
+    TimedDenoiser();
+    Tensor forward(Tensor x) override; // of step 0
+    Tensor at(const Tensor& x, const Tensor& step);
+    std::vector<Spec> specs(const Dim& batch) const override;
+    std::vector<Tensor> batch(const Fixture&, std::size_t step) const override;
+    Tensor loss(const std::vector<Tensor>& batch) override;
 };
 
 // The largest differences from PyTorch's figures in f32 and in f64; infinite where there is a NaN.
@@ -49,10 +103,12 @@ public:
     Fixture();
 
     std::size_t steps() const { return batch_sizes_.size(); }
+    std::int64_t batch_size(std::size_t step) const { return batch_sizes_.at(step); }
     std::pair<Tensor, Tensor> batch(
         std::size_t step) const; // pixels / 255 f32 [B, 1, 28, 28], labels i32 [B]
 
-    Difference losses(const std::string& model, const std::vector<float>& found) const;
+    Difference losses(const std::string& run, const std::vector<float>& found) const; // as many as were found
+    double own_error(const std::string& run) const; // of PyTorch's f32 losses from its f64
     // Of step 1, in units of each parameter's largest entry.
     Difference gradients(const std::string& model, const nn::Module&) const;
 

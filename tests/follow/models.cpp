@@ -1,0 +1,145 @@
+// The models of more kinds of training.
+#include "follow/follow.hpp"
+
+namespace reprise::follow {
+
+namespace {
+
+struct Residual : nn::Module {
+    nn::Conv2d c1, c2;
+    nn::BatchNorm2d n1, n2;
+    std::shared_ptr<nn::Conv2d> shortcut; // where the size changes
+    Residual(std::int64_t in, std::int64_t out, std::int64_t stride)
+        : c1(in, out, {.kernel_size = 3, .stride = stride, .padding = 1, .bias = false}),
+          c2(out, out, {.kernel_size = 3, .padding = 1, .bias = false}), n1(out), n2(out)
+    {
+        register_module("c1", c1);
+        register_module("n1", n1);
+        register_module("c2", c2);
+        register_module("n2", n2);
+        if (stride == 1) return;
+        shortcut = nn::make<nn::Conv2d>(in, out,
+                                        nn::Conv2dOptions{.kernel_size = 1, .stride = stride, .bias = false});
+        register_module("short", *shortcut);
+    }
+    Tensor forward(Tensor x) override
+    {
+        const Tensor y = n2(c2(relu(n1(c1(x)))));
+        return relu(y + (shortcut ? (*shortcut)(x) : x));
+    }
+};
+
+// Latents and noise [B, 4, 16, 16] of a step.
+std::vector<Tensor> latents(const Fixture& fixture, std::size_t step)
+{
+    const std::int64_t batch = fixture.batch_size(step) / 4;
+    std::vector<Tensor> out;
+    for (const std::uint32_t stream : {100u, 150u})
+        out.push_back(from_vector(
+            numbers(stream + static_cast<std::uint32_t>(step), static_cast<std::size_t>(batch) * 4 * 16 * 16),
+            {batch, 4, 16, 16}));
+    return out;
+}
+
+} // namespace
+
+ResNet8::ResNet8()
+{
+    blocks.push_back(nn::make<Residual>(8, 8, 1));
+    blocks.push_back(nn::make<Residual>(8, 16, 2));
+    blocks.push_back(nn::make<Residual>(16, 32, 2));
+    register_module("stem", stem);
+    register_module("norm", norm);
+    register_module("blocks", blocks);
+    register_module("head", head);
+    set_weights(*this);
+}
+
+Tensor ResNet8::forward(Tensor x) { return head(mean(blocks(relu(norm(stem(x)))), {2, 3})); }
+
+Lstm::Lstm()
+{
+    register_module("input", input);
+    register_module("state", state);
+    register_module("head", head);
+    set_weights(*this);
+}
+
+Tensor Lstm::forward(Tensor x)
+{
+    Tensor h = zeros({x.size(0), 16}), c = h;
+    for (const Tensor& row : unbind(narrow(select(x, 1, 0), 1, 7, 14), 1)) {
+        const std::vector<Tensor> gates = chunk(input(row) + state(h), 4, 1);
+        c = sigmoid(gates[1]) * c + sigmoid(gates[0]) * tanh(gates[2]);
+        h = sigmoid(gates[3]) * tanh(c);
+    }
+    return head(h);
+}
+
+Denoiser::Denoiser(const std::vector<std::int64_t>& channels)
+{
+    for (std::size_t i = 0; i + 1 < channels.size(); ++i)
+        layers.push_back(nn::make<nn::Conv2d>(channels[i], channels[i + 1],
+                                              nn::Conv2dOptions{.kernel_size = 3, .padding = 1}));
+    register_module("layers", layers);
+    set_weights(*this);
+}
+
+Tensor Denoiser::forward(Tensor x)
+{
+    for (std::size_t i = 0; i + 1 < layers.size(); ++i) x = silu(layers.at(i)(x));
+    return layers.at(layers.size() - 1)(x);
+}
+
+std::vector<Spec> Denoiser::specs(const Dim& batch) const
+{
+    return {spec({batch, 4, 16, 16}), spec({batch, 4, 16, 16})};
+}
+
+std::vector<Tensor> Denoiser::batch(const Fixture& fixture, std::size_t step) const
+{
+    return latents(fixture, step);
+}
+
+Tensor Denoiser::loss(const std::vector<Tensor>& batch)
+{
+    return mse_loss((*this)(batch[0] * 0.75 + batch[1] * 0.5), batch[1]);
+}
+
+TimedDenoiser::TimedDenoiser()
+{
+    register_module("time", time);
+    register_module("a", a);
+    register_module("b", b);
+    set_weights(*this);
+}
+
+Tensor TimedDenoiser::forward(Tensor x) { return at(x, zeros({x.size(0)}, {.dtype = i32})); }
+
+Tensor TimedDenoiser::at(const Tensor& x, const Tensor& step)
+{
+    return b(silu(a(x) + unsqueeze(unsqueeze(time(step), -1), -1)));
+}
+
+std::vector<Spec> TimedDenoiser::specs(const Dim& batch) const
+{
+    return {spec({batch, 4, 16, 16}), spec({batch, 4, 16, 16}), spec({batch}, i32)};
+}
+
+std::vector<Tensor> TimedDenoiser::batch(const Fixture& fixture, std::size_t step) const
+{
+    std::vector<Tensor> out = latents(fixture, step);
+    std::vector<std::int32_t> steps;
+    for (std::int64_t i = 0; i < out[0].size(0).value(); ++i)
+        steps.push_back(static_cast<std::int32_t>(i * 7 % 50));
+    out.push_back(from_vector(steps, {out[0].size(0)}));
+    return out;
+}
+
+Tensor TimedDenoiser::loss(const std::vector<Tensor>& batch)
+{
+    const Tensor share = reshape(cast(batch[2], f32) / 50, {-1, 1, 1, 1});
+    return mse_loss(at(batch[0] * (1 - share) + batch[1] * share, batch[2]), batch[1]);
+}
+
+} // namespace reprise::follow
