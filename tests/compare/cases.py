@@ -134,8 +134,8 @@ ROWS = array([[1, 1, 0, 1], [0, 0, 0, 0], [INF, 1, 2, 3], [-INF, 1, 2, 3], [-INF
               [1e30, 1, 1, 1], [-2, -2, -2, -2]])
 
 # PyTorch's CPU kernels square in f64, so that 1e30 does not overflow and 1e-30 not vanish; and a gradient of
-# the variance of what holds an infinity is infinite there and NaN here.  The two largest of logsumexp share the
-# gradient here, and get all of it each there.
+# the variance of what holds an infinity is infinite there and NaN here.  The two largest of logsumexp share
+# the gradient here, and get all of it each there.
 OTHERWISE = {"var": (2, 3, 5, 10, 14), "std": (2, 3, 5, 10, 11, 12, 14), "logsumexp": (10,)}
 
 

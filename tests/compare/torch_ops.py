@@ -8,6 +8,7 @@ import math
 import torch
 import torch.nn.functional as F
 
+from torch_orders import ORDERS
 from torch_windows import WINDOWS
 
 inf = math.inf
@@ -552,19 +553,21 @@ def optimizer(name):
 OPTIMIZERS = {f"optim.{name}": optimizer(name) for name in ("SGD", "Adam", "AdamW")}
 
 OPS = {**ELEMENTWISE, "cast": Casts(), **REDUCTIONS, **ACTIVATIONS, **LOSSES, **NORMS, **DYNAMIC, **INDEXING,
-       **SHAPES, **PRODUCTS, **WINDOWS, **OPTIMIZERS}
+       **SHAPES, **PRODUCTS, **WINDOWS, **ORDERS, **OPTIMIZERS}
 
 # Samples that have no counterpart though their rows do.
 WITHOUT = {("scaled_dot_product_attention", "dropout"): "random numbers of our own"}
 
 PARTS = {
-    **{row: "random numbers of our own" for row in ("random_uniform", "random_normal", "dropout")},
+    **{row: "random numbers of our own" for row in (
+        "random_uniform", "random_normal", "dropout", "dropout1d_2d_3d", "alpha_dropout",
+        "random_integers", "randperm", "bernoulli", "normal", "multinomial")},
     **{row: "the gradient of " + of for row, of in {
         "softmax_vjp": "softmax", "log_softmax_vjp": "log_softmax", "nll_vjp": "nll",
         "layer_norm_vjp": "layer_norm", "layer_norm_weight_vjp": "layer_norm",
         "embedding_vjp": "embedding", "batch_norm_vjp": "batch_norm", "conv2d_input_vjp": "conv2d",
         "conv2d_weight_vjp": "conv2d", "max_pool_vjp": "max_pool", "max_pool_take": "max_pool",
-        "resample_vjp": "resample", "group_norm_vjp": "group_norm",
+        "resample_vjp": "resample", "sort_vjp": "sort", "group_norm_vjp": "group_norm",
         "attention_softmax_vjp": "scaled_dot_product_attention"}.items()},
     **{row: "a part of " + of for row, of in {
         "batch_norm_update": "batch_norm", "last_positions": "scatter", "host_scalar": "optim.SGD",
