@@ -17,6 +17,7 @@
 #include <reprise/ops/losses.hpp>
 #include <reprise/ops/normalization.hpp>
 #include <reprise/ops/pooling.hpp>
+#include <reprise/ops/quantization.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 #include <reprise/ops/sorting.hpp>

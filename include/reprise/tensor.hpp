@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -20,6 +21,11 @@ namespace graph {
 struct Cell; // src/graph/cell.hpp
 struct Value;
 }
+
+// What may stand on the tape: include/reprise/autograd.hpp has them.
+class GradStore;
+class HookHandle;
+class TapeNode;
 
 using Dims = std::vector<std::int64_t>; // dimensions; negative ones count from the end
 
@@ -52,6 +58,17 @@ public:
     // Adds d(this)/d(leaf) to each leaf's grad().  Without `gradient` this must have one element.
     void backward(const Tensor& gradient = {}, BackwardOptions options = {}) const;
     Tensor detach() const;
+    // The gradients by all leaves below this one; no leaf's grad() changes.
+    GradStore gradients(BackwardOptions options = {}) const;
+    // backward() leaves a gradient here too, though this is no leaf; nothing changes for a leaf.
+    // Error(state) where it requires no gradient.
+    void retain_grad() const;
+    bool retains_grad() const; // of what is no leaf
+    // Called with the gradient by this tensor, once all of it is there, in the order of registration; what
+    // it returns, of the same shape and dtype, takes the gradient's place, an undefined tensor leaves it.
+    // While a program is recorded it runs then and at no call.  Error(state) where no gradient is required.
+    HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
+    TapeNode grad_fn() const; // what computed it, as the tape knows it; not defined for a leaf
 
     // -- values --
     void eval() const; // computes what is pending, without waiting

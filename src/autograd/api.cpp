@@ -1,5 +1,5 @@
 // What a user calls: Tensor's autograd members, grad(), no_grad.
-#include <reprise/autograd.hpp>
+#include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/shapes.hpp>
 
@@ -64,7 +64,7 @@ Tensor Tensor::detach() const
     return graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
 }
 
-namespace {
+namespace autograd {
 
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
 {
@@ -87,11 +87,11 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
     return ones_like(output);
 }
 
-} // namespace
+} // namespace autograd
 
 void Tensor::backward(const Tensor& gradient, BackwardOptions options) const
 {
-    const Tensor seed = seed_for("backward", *this, gradient);
+    const Tensor seed = autograd::seed_for("backward", *this, gradient);
     const Value v = graph::read(*this);
     autograd::accumulate({&v, 1}, {&seed, 1},
                          {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
@@ -106,8 +106,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
         detail::fail(ErrorKind::argument, "grad", "There are (", outputs.size(), ") outputs and (",
                      options.cotangents.size(), ") cotangents: give one for each output.");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        seeds.push_back(
-            seed_for("grad", outputs[i], options.cotangents.empty() ? Tensor() : options.cotangents[i]));
+        seeds.push_back(autograd::seed_for("grad", outputs[i],
+                                           options.cotangents.empty() ? Tensor() : options.cotangents[i]));
         from.push_back(graph::read(outputs[i]));
     }
     for (const Tensor& t : inputs) {
@@ -133,5 +133,7 @@ Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& option
 bool grad_enabled() { return graph::grad_mode(); }
 no_grad::no_grad() : before_(graph::grad_mode()) { graph::grad_mode() = false; }
 no_grad::~no_grad() { graph::grad_mode() = before_; }
+enable_grad::enable_grad() : before_(graph::grad_mode()) { graph::grad_mode() = true; }
+enable_grad::~enable_grad() { graph::grad_mode() = before_; }
 
 } // namespace reprise

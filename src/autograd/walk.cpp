@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
-#include <reprise/autograd.hpp>
+#include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
 #include "autograd/grad_mode.hpp"
-#include "graph/cell.hpp"
+#include "graph/notes.hpp"
 #include "shape/guard.hpp"
 
 namespace reprise::autograd {
@@ -24,11 +25,23 @@ namespace {
 const graph::Op* spoiled = nullptr;
 SpoilVjp::Change change;
 
+// Nothing that stands by sees what runs meanwhile: a VJP's ops are the library's.
+struct ScopesOff {
+    ScopesOff() : before(std::exchange(graph::current_scope(), nullptr)) {}
+    ~ScopesOff() { graph::current_scope() = before; }
+    ScopesOff(const ScopesOff&) = delete;
+    ScopesOff& operator=(const ScopesOff&) = delete;
+    graph::Scope* before;
+};
+
+using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
+
 class Walk {
 public:
+    // `to`: where the cotangents of leaves go; null: to their grad().
     Walk(std::span<const Value> outputs, std::span<const Value> inputs, bool to_leaves,
-         const WalkOptions& options)
-        : options_(options), to_leaves_(to_leaves)
+         const WalkOptions& options, Gradients* to = nullptr)
+        : options_(options), to_leaves_(to_leaves), to_(to)
     {
         for (const Value& v : inputs) wanted_.insert(v.node.get());
         collect(outputs);
@@ -98,7 +111,8 @@ private:
     {
         auto found = cotangents_.find(&n);
         if (found == cotangents_.end() || !needed_.count(&n)) return;
-        if (n.is_leaf && to_leaves_) accumulate_into_leaf(n, found->second[0]);
+        call_hooks(n, found->second);
+        if (to_leaves_) keep_gradients(n, found->second);
         if (ends_at(n)) return;
         std::vector<Tensor> inputs, outputs;
         auto wanted = std::make_unique<bool[]>(n.inputs.size());
@@ -109,10 +123,49 @@ private:
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
             outputs.push_back(graph::make_tensor({n_shared(n), i}));
         const std::vector<Tensor> given = found->second;
-        std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, {wanted.get(), n.inputs.size()}});
+        std::vector<Tensor> d;
+        {
+            const ScopesOff off;
+            d = node_vjp({n, inputs, outputs, given, {wanted.get(), n.inputs.size()}});
+        }
+        for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
         if (!wanted_.count(&n)) cotangents_.erase(&n); // not asked for: its memory can go
         for (std::size_t i = 0; i < d.size(); ++i)
             if (wanted[i] && d[i].defined()) pass_on(n, i, n.op == spoiled ? change(i, d[i]) : d[i]);
+    }
+
+    static void call_hooks(const Node& n, std::vector<Tensor>& cotangents)
+    {
+        if (n.is_leaf) {
+            if (const auto owner = n.leaf.lock(); owner && owner->hooks) call(*owner->hooks, cotangents[0]);
+        } else if (n.notes)
+            for (std::size_t i = 0; i < n.notes->hooks.size(); ++i)
+                if (n.notes->hooks[i] && cotangents[i].defined()) call(*n.notes->hooks[i], cotangents[i]);
+    }
+
+    static void call(const graph::GradHooks& hooks, Tensor& cotangent)
+    {
+        for (const auto& hook : hooks.hooks()) {
+            const Tensor given = hook(cotangent);
+            if (!given.defined()) continue;
+            if (given.dtype() != cotangent.dtype() || given.shape() != cotangent.shape())
+                detail::fail(ErrorKind::shape, "register_hook", "A hook gave ", name_of(given.dtype()),
+                             to_string(given.shape()), " for a gradient of ", name_of(cotangent.dtype()),
+                             to_string(cotangent.shape()), ": give one of the same shape and dtype.");
+            cotangent = given;
+        }
+    }
+
+    void keep_gradients(const Node& n, const std::vector<Tensor>& cotangents)
+    {
+        if (n.is_leaf) {
+            const std::shared_ptr<graph::Cell> owner = n.leaf.lock();
+            if (owner && to_) to_->emplace_back(owner, own(cotangents[0]));
+            else if (owner) add_to_grad(owner, cotangents[0]);
+        } else if (n.notes && !to_)
+            for (std::size_t i = 0; i < n.notes->retained.size(); ++i)
+                if (const auto owner = n.notes->retained[i].lock(); owner && cotangents[i].defined())
+                    add_to_grad(owner, cotangents[i]);
     }
 
     void pass_on(const Node& n, std::size_t i, const Tensor& cotangent)
@@ -139,16 +192,17 @@ private:
         return true;
     }
 
-    void accumulate_into_leaf(const Node& n, const Tensor& cotangent)
+    // A cell of its own: the cotangent may be the caller's tensor.
+    Tensor own(const Tensor& cotangent) const
     {
-        std::shared_ptr<graph::Cell> owner = n.leaf.lock();
-        if (!owner) return;
+        return options_.create_graph ? graph::make_tensor(graph::read(cotangent)) : cotangent.detach();
+    }
+
+    void add_to_grad(const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) const
+    {
         const Tensor tensor(owner);
-        std::shared_ptr<graph::Cell> before = graph::grad_to_add_to(tensor);
-        // a cell of its own: the cotangent may be the caller's tensor
-        const Tensor sum = before                  ? reprise::add(Tensor(before), cotangent)
-                           : options_.create_graph ? graph::make_tensor(graph::read(cotangent))
-                                                   : cotangent.detach();
+        const std::shared_ptr<graph::Cell> before = graph::grad_to_add_to(tensor);
+        const Tensor sum = before ? reprise::add(Tensor(before), cotangent) : own(cotangent);
         graph::set_grad_of(tensor, sum.cell());
     }
 
@@ -172,6 +226,7 @@ private:
 
     WalkOptions options_;
     bool to_leaves_;
+    Gradients* to_;
     std::vector<std::shared_ptr<const Node>> order_; // by id
     std::unordered_set<const Node*> wanted_, needed_;
     std::unordered_map<const Node*, std::vector<Tensor>> cotangents_; // by output
@@ -220,6 +275,16 @@ void accumulate(std::span<const Value> outputs, std::span<const Tensor> seeds, c
     walk.run();
 }
 
+Gradients gradients_of_leaves(std::span<const Value> outputs, std::span<const Tensor> seeds,
+                              const WalkOptions& options)
+{
+    Gradients found;
+    Walk walk(outputs, {}, true, options, &found);
+    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
+    walk.run();
+    return found;
+}
+
 std::vector<Tensor> cotangents_of(std::span<const Value> outputs, std::span<const Tensor> seeds,
                                   std::span<const Value> inputs, const WalkOptions& options)
 {
@@ -246,6 +311,7 @@ SpoilVjp::~SpoilVjp()
 std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
 {
     const graph::Op& op = *a.node.op;
+    if (a.node.notes && a.node.notes->gradient) return a.node.notes->gradient->vjp(a);
     if (op.vjp) return op.vjp(a);
     if (op.decompose) return vjp_by_decomposition(a);
     detail::fail(ErrorKind::internal, op.name, "There is no gradient for this op, yet it is on the tape.");

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/node.hpp"
+#include "graph/notes.hpp"
 
 namespace reprise::autograd {
 
@@ -16,14 +16,23 @@ struct WalkOptions {
     bool stop_at_inputs = false;
 };
 
+// What a walk from `output` starts with: the given cotangent, checked, or one where the output has one
+// element.
+Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent);
+
 // Adds the cotangents that arrive at leaves to their grad().  seeds[i] belongs to outputs[i].
 void accumulate(std::span<const graph::Value> outputs, std::span<const Tensor> seeds, const WalkOptions&);
+
+// The cotangents that arrive at leaves, by the cell of the leaf; no grad() changes.
+std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>> gradients_of_leaves(
+    std::span<const graph::Value> outputs, std::span<const Tensor> seeds, const WalkOptions&);
 
 // The cotangents of `inputs`; undefined where nothing arrives.
 std::vector<Tensor> cotangents_of(std::span<const graph::Value> outputs, std::span<const Tensor> seeds,
                                   std::span<const graph::Value> inputs, const WalkOptions&);
 
-// Cotangents of one node's inputs: by its VJP, or through its decomposition.
+// Cotangents of one node's inputs: by the gradient that a user gave, by its VJP, or through its
+// decomposition.
 std::vector<Tensor> node_vjp(const graph::VjpArguments&);
 
 // Tests: while one lives, the cotangent that the VJP of `op` gives for an input is replaced.  A gradient
@@ -37,11 +46,8 @@ public:
     SpoilVjp& operator=(const SpoilVjp&) = delete;
 };
 
-// Which of a node's own values its VJP reads; found by running the VJP on placeholders.  Bit i: input or
-// output i.
-struct Reads {
-    std::uint64_t inputs = 0, outputs = 0;
-};
+// Found by running the VJP on placeholders, unless it is a user's.
+using graph::Reads;
 Reads vjp_reads(const graph::Node&);
 
 } // namespace reprise::autograd

@@ -19,8 +19,11 @@ struct HostScalar {
     std::function<double()> value;
 };
 
+// A kernel that a user wrote (program/user_kernel.cpp).
+struct UserKernel;
+
 using Attribute = std::variant<std::int64_t, double, Dim, Shape, std::vector<std::int64_t>, DType,
-                               std::shared_ptr<const HostScalar>>;
+                               std::shared_ptr<const HostScalar>, std::shared_ptr<const UserKernel>>;
 
 class Attributes {
 public:

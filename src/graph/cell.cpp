@@ -2,6 +2,7 @@
 
 #include <reprise/error.hpp>
 
+#include "graph/notes.hpp"
 #include "shape/guard.hpp"
 
 namespace reprise::graph {
@@ -163,6 +164,15 @@ std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes
     return node;
 }
 
+namespace {
+std::shared_ptr<const GivenGradient> gradient_given_for(const Op& op)
+{
+    for (const Scope* s = current_scope(); s; s = s->outer())
+        if (auto gradient = s->gradient_of(op)) return gradient;
+    return nullptr;
+}
+} // namespace
+
 std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes)
 {
     std::vector<Value> values;
@@ -178,10 +188,13 @@ std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attri
             detail::fail(ErrorKind::device, op.name, "The inputs are on different devices (",
                          evaluator->name(), " and ", v.node->evaluator->name(),
                          "): bring them to one device first.");
-    const bool differentiable = op.vjp || op.decompose;
+    auto given = gradient_given_for(op);
+    const bool differentiable = op.vjp || op.decompose || given;
     auto keep = evaluator;
     auto node = append(op, std::move(values), std::move(attributes), std::move(keep),
                        requires_grad && grad_mode() && differentiable);
+    if (given && node->requires_grad) notes_of(*node).gradient = std::move(given);
+    for (Scope* s = current_scope(); s; s = s->outer()) s->applied(*node);
     std::vector<Tensor> out;
     for (std::uint32_t i = 0; i < node->outputs.size(); ++i) out.push_back(make_tensor({node, i}));
     return out;

@@ -9,10 +9,13 @@
 
 namespace reprise::graph {
 
+class GradHooks; // graph/notes.hpp
+
 struct Cell : std::enable_shared_from_this<Cell> {
-    Value value;                // as it stands outside of any recording
-    std::shared_ptr<Cell> grad; // of a leaf
-    std::uint32_t trace = 0;    // of the recording that made this cell; 0: eager
+    Value value;                        // as it stands outside of any recording
+    std::shared_ptr<Cell> grad;         // of a leaf
+    std::shared_ptr<GradHooks> hooks{}; // of a leaf's gradient; null: none
+    std::uint32_t trace = 0;            // of the recording that made this cell; 0: eager
 };
 
 // What a random op draws from: key and position, as sizes are, so that a program takes them from its block.

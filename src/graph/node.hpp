@@ -11,6 +11,7 @@
 namespace reprise::graph {
 
 struct Cell;
+struct TapeNotes; // graph/notes.hpp
 
 // One output of a node.
 struct Value {
@@ -37,7 +38,8 @@ struct Node : std::enable_shared_from_this<Node> {
     mutable std::vector<Value> inputs; // dropped once the values are known and no tape needs them
     mutable std::vector<std::shared_ptr<Storage>> storage; // by output; null: pending
     mutable std::atomic<bool> released = false;            // backward has used this part of the tape
-    mutable std::weak_ptr<Cell> leaf; // whose grad() a cotangent that arrives here adds to
+    mutable std::weak_ptr<Cell> leaf;         // whose grad() a cotangent that arrives here adds to
+    mutable std::shared_ptr<TapeNotes> notes; // what users have put on the tape here; null: nothing
 
     Node() = default;
     Node(const Node&) = delete;

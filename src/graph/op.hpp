@@ -53,9 +53,11 @@ struct Op {
     std::vector<Tensor> (*vjp)(const VjpArguments&) = nullptr;
     // The same outputs by simpler ops: how a fused VJP is differentiated again, and its oracle.
     std::vector<Tensor> (*decompose)(const Node&, std::span<const Tensor> inputs) = nullptr;
-    // Views of input 0 have this instead of launches: changes the input's layout into that of an output, or
-    // gives false where strides can't say it (then input 0 is made contiguous first).
+    // Views of an input have this instead of launches: changes the input's layout into that of an output, or
+    // gives false where strides can't say it (then the input is made contiguous first).
     bool (*view)(const Node&, std::size_t output, Strided&) = nullptr;
+    // Which input an output looks at; null: input 0.
+    std::size_t (*looks_at)(const Node&, std::size_t output) = nullptr;
     // One value everywhere that the host knows: kernels that take numbers need no memory for it.
     bool (*number)(const Node&, ops::Scalar&) = nullptr;
     // Launches on a device.

@@ -116,12 +116,15 @@ void forget_codes()
     cache().by_text.clear();
 }
 
-Code code_of(const std::string& text, const device::Capabilities& caps)
+namespace {
+
+Code find_or_compile(const std::string& who, Author author, const std::string& text,
+                     const device::Capabilities& caps)
 {
     Hash h;
     h.add(text);
     h.add(shader_compiler_hash());
-    const std::string name = "fused_" + hexadecimal(h.value());
+    const std::string name = who + "_" + hexadecimal(h.value());
     Cache& c = cache();
     std::lock_guard lock(c.mutex);
     auto& words = c.by_text[text];
@@ -133,10 +136,23 @@ Code code_of(const std::string& text, const device::Capabilities& caps)
     const std::string head = head_of(text, caps);
     if (!file.empty()) words = load(file, head);
     if (words) return {name, words};
-    words = std::make_shared<const SpirV>(compile_shader(name, text)); // throws: the entry stays null
+    // throws: the entry stays null
+    words = std::make_shared<const SpirV>(compile_shader(author == Author::user ? who : name, text, author));
     ++c.compilations;
     if (!file.empty()) save(file, head, *words);
     return {name, words};
+}
+
+} // namespace
+
+Code code_of(const std::string& text, const device::Capabilities& caps)
+{
+    return find_or_compile("fused", Author::library, text, caps);
+}
+
+Code code_of_user(const std::string& name, const std::string& text, const device::Capabilities& caps)
+{
+    return find_or_compile(name, Author::user, text, caps);
 }
 
 } // namespace kernels

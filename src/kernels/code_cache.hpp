@@ -15,6 +15,8 @@ struct Code {
     std::shared_ptr<const SpirV> words;
 };
 Code code_of(const std::string& text, const device::Capabilities&);
+// Of a text that a user wrote.
+Code code_of_user(const std::string& name, const std::string& text, const device::Capabilities&);
 
 std::uint64_t shader_compilations() noexcept; // by the compiler, since the process started
 void forget_codes();                          // tests: as a new process

@@ -37,7 +37,7 @@ private:
 
 bool has_shader_compiler() noexcept { return true; }
 
-SpirV compile_shader(const std::string& name, const std::string& text)
+SpirV compile_shader(const std::string& name, const std::string& text, Author author)
 {
     shaderc::CompileOptions options;
     options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
@@ -45,10 +45,15 @@ SpirV compile_shader(const std::string& name, const std::string& text)
     options.SetIncluder(std::make_unique<Includer>());
     const shaderc::Compiler compiler;
     const auto result = compiler.CompileGlslToSpv(text, shaderc_compute_shader, name.c_str(), options);
-    if (result.GetCompilationStatus() != shaderc_compilation_status_success)
+    const bool compiled = result.GetCompilationStatus() == shaderc_compilation_status_success;
+    if (!compiled && author == Author::user)
+        detail::fail(ErrorKind::argument, name.c_str(),
+                     "The kernel does not compile: ", result.GetErrorMessage());
+    if (!compiled)
         detail::fail(ErrorKind::internal, "fuse", "The kernel (", name,
                      ") does not compile: ", result.GetErrorMessage());
     SpirV words(result.cbegin(), result.cend());
+    if (author == Author::user) return words;
     if (const auto faults = device::spirv_faults(name, words); !faults.empty())
         detail::fail(ErrorKind::internal, "fuse", faults.front());
     return words;
@@ -62,10 +67,10 @@ namespace reprise::kernels {
 
 bool has_shader_compiler() noexcept { return false; }
 
-SpirV compile_shader(const std::string& name, const std::string&)
+SpirV compile_shader(const std::string& name, const std::string&, Author)
 {
-    detail::fail(ErrorKind::unsupported, "fuse", "The kernel (", name,
-                 ") can't be compiled: the library was built without shaderc.");
+    detail::fail(ErrorKind::unsupported, "shader", "The kernel (", name,
+                 ") can't be compiled: the library was built without shaderc, so give it as SPIR-V.");
 }
 
 } // namespace reprise::kernels

@@ -1,3 +1,4 @@
+#include <reprise/autograd/anomaly.hpp>
 #include <reprise/error.hpp>
 #include <reprise/nn/containers.hpp>
 
@@ -8,7 +9,7 @@ namespace reprise::nn {
 
 Tensor Sequential::forward(Tensor x)
 {
-    for (const auto& module : modules_) x = (*module)(std::move(x));
+    for (const auto& module : modules_) x = (*module)(std::move(x), reprise::detail::present_place());
     return x;
 }
 

@@ -1,7 +1,12 @@
 #include <reprise/nn/module.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
+
+#include <reprise/autograd/anomaly.hpp>
+#include <reprise/autograd/grad.hpp>
+#include <reprise/ops/shapes.hpp>
 
 namespace reprise::nn {
 
@@ -11,6 +16,76 @@ Tensor Module::forward(Tensor)
 {
     fail(ErrorKind::state, "module",
          "This module has no forward(Tensor): override it, or call the members by name.");
+}
+
+namespace {
+
+template <class List, class Hook> HookHandle add_to(std::shared_ptr<List>& list, Hook hook)
+{
+    if (!list) list = std::make_shared<List>();
+    return {list, list->add(std::move(hook))};
+}
+
+// What a hook gave, else what there was.
+void replace(Tensor& t, Tensor given)
+{
+    if (given.defined()) t = std::move(given);
+}
+
+// The same elements at another place of the tape: hooks there see nobody else's gradient.
+Tensor boundary(const Tensor& t)
+{
+    std::vector<std::int64_t> dims(static_cast<std::size_t>(t.dim()));
+    std::iota(dims.begin(), dims.end(), 0);
+    return permute(t, dims);
+}
+
+} // namespace
+
+HookHandle Module::register_forward_pre_hook(ForwardPreHook hook)
+{
+    return add_to(pre_hooks_, std::move(hook));
+}
+HookHandle Module::register_forward_hook(ForwardHook hook) { return add_to(hooks_, std::move(hook)); }
+HookHandle Module::register_full_backward_hook(BackwardHook hook)
+{
+    return add_to(backward_hooks_, std::move(hook));
+}
+
+Tensor Module::operator()(Tensor x, std::source_location where)
+{
+    const detail::Place place(where);
+    if (pre_hooks_)
+        for (const auto& hook : pre_hooks_->hooks()) replace(x, hook(*this, x));
+    return forward_watched(x);
+}
+
+Tensor Module::forward_watched(const Tensor& x)
+{
+    const bool watched = backward_hooks_ && !backward_hooks_->hooks().empty() && grad_enabled();
+    const Tensor in = watched && x.requires_grad() ? boundary(x) : x;
+    Tensor y = forward(in);
+    if (hooks_)
+        for (const auto& hook : hooks_->hooks()) replace(y, hook(*this, in, y));
+    if (!watched || !y.requires_grad()) return y;
+    y = boundary(y);
+    const auto arrived =
+        std::make_shared<Tensor>(); // the gradient by the output, until that by the input is there
+    y.register_hook([this, arrived, in](const Tensor& g) {
+        if (in.requires_grad()) *arrived = g;
+        else
+            for (const auto& hook : backward_hooks_->hooks()) hook(*this, Tensor(), g);
+        return Tensor();
+    });
+    if (in.requires_grad())
+        in.register_hook([this, arrived](const Tensor& g) {
+            const Tensor by_output = std::exchange(*arrived, Tensor());
+            Tensor by_input = g;
+            for (const auto& hook : backward_hooks_->hooks())
+                replace(by_input, hook(*this, by_input, by_output));
+            return by_input;
+        });
+    return y;
 }
 
 void Module::check_name(const char* op, const std::string& name) const

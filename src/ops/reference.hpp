@@ -35,7 +35,7 @@ struct ReferenceArguments {
     std::span<const HostTensor> inputs, outputs;
     const graph::Attributes& attributes;
     std::span<const double> scalars;    // of HostScalar attributes, in order
-    std::span<const std::int64_t> dims; // of Dim attributes, in order
+    std::span<const std::int64_t> dims; // of Dim attributes, in order, then of Shapes
     const graph::Op* op = nullptr;
 };
 

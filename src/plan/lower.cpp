@@ -1,5 +1,6 @@
 // Nodes to launches.  Views cost nothing here: each value of the graph is a strided look at a value of the
 // plan.
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -254,10 +255,12 @@ private:
     {
         // A view of a number is a number.
         ops::Scalar number;
-        if (!caps_.host_kernels && number_of(n.inputs[0], number)) return;
-        View from = materialised(n.inputs[0]);
+        if (!caps_.host_kernels && !n.op->looks_at && number_of(n.inputs[0], number)) return;
+        std::unordered_map<std::size_t, View> under; // by input
         std::vector<View> outputs;
         for (std::size_t i = 0; i < n.outputs.size(); ++i) {
+            const std::size_t input = n.op->looks_at ? n.op->looks_at(n, i) : 0;
+            View& from = under.try_emplace(input, materialised(n.inputs[input])).first->second;
             View v = from;
             if (!n.op->view(n, i, v.layout)) {
                 v = from = contiguous(from);
@@ -340,7 +343,7 @@ private:
     }
 
     // One launch a node, by its reference function.  Ints: sizes and strides of each operand, then the Dim
-    // attributes as low and high words.
+    // attributes and the sizes in Shape attributes as low and high words.
     void launch_for_host(const graph::Op& op, const graph::Attributes& attributes,
                          const std::vector<View>& in, const std::vector<View>& out)
     {
@@ -356,18 +359,21 @@ private:
         };
         for (const View& v : in) add(v, ops::Use::read);
         for (const View& v : out) add(v, ops::Use::write);
-        constexpr std::int64_t word = std::int64_t{1} << 32;
+        const auto add_dim = [&](const Dim& d) {
+            constexpr std::int64_t word = std::int64_t{1} << 32;
+            l.ints.push_back(mod(d, word));
+            l.ints.push_back(floor_div(d, word));
+        };
         for (const auto& [name, attribute] : attributes.all()) {
-            if (const Dim* d = std::get_if<Dim>(&attribute)) {
-                l.ints.push_back(mod(*d, word));
-                l.ints.push_back(floor_div(*d, word));
-            }
+            if (const Dim* d = std::get_if<Dim>(&attribute)) add_dim(*d);
             if (const auto* s = std::get_if<std::shared_ptr<const graph::HostScalar>>(&attribute)) {
                 ops::Scalar scalar(1);
                 scalar.source = *s;
                 l.floats.push_back(scalar);
             }
         }
+        for (const auto& [name, attribute] : attributes.all())
+            if (const Shape* s = std::get_if<Shape>(&attribute)) std::for_each(s->begin(), s->end(), add_dim);
         l.words = true;
         l.kernel.name = op.name;
         l.kernel.host = std::make_shared<const device::HostFunction>(
@@ -386,8 +392,8 @@ private:
         launch_for_host(*n.op, n.attributes, in, views_.at(&n));
     }
 
-    // A result that looks at state which this call overwrites is copied aside, be it for the caller or for another
-    // cell: two cells can be swapped.
+    // A result that looks at state which this call overwrites is copied aside, be it for the caller or for
+    // another cell: two cells can be swapped.
     void copy_aside_assigned()
     {
         std::vector<bool> overwritten(out_.plan.values.size(), false);

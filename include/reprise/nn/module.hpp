@@ -1,12 +1,15 @@
 // What modules are: trees of parameters and buffers.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <reprise/autograd/hooks.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise::nn {
@@ -22,8 +25,21 @@ public:
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
-    Tensor operator()(Tensor x) { return forward(std::move(x)); }
+    // forward() with the hooks around it.  Anomaly mode tells `where` as the place of the ops inside.
+    Tensor operator()(Tensor x, std::source_location where = std::source_location::current());
     virtual Tensor forward(Tensor x); // Error(state) where it is not overridden
+
+    // Called in the order of registration.  What a hook returns takes the place of the input, the output or
+    // the gradient by the input; an undefined tensor leaves it.  While a program is recorded they run then,
+    // and at no call.
+    using ForwardPreHook = std::function<Tensor(Module&, const Tensor& input)>;
+    using ForwardHook = std::function<Tensor(Module&, const Tensor& input, const Tensor& output)>;
+    // `grad_input` is undefined where the input requires no gradient.  The module must be alive in the
+    // backward pass.
+    using BackwardHook = std::function<Tensor(Module&, const Tensor& grad_input, const Tensor& grad_output)>;
+    HookHandle register_forward_pre_hook(ForwardPreHook);
+    HookHandle register_forward_hook(ForwardHook);
+    HookHandle register_full_backward_hook(BackwardHook);
 
     // In order of registration, a module's own before its children's; one that has two names comes once.
     std::vector<Variable> parameters() const;
@@ -57,11 +73,14 @@ private:
     using Named = std::vector<std::pair<std::string, Variable>>;
     void check_name(const char* op, const std::string& name) const;
     bool contains(const Module*) const;
+    Tensor forward_watched(const Tensor& x); // by the backward hooks
     void collect(const std::string& prefix, Named Module::*list, Named& to) const;
     Named state() const;
 
     Named parameters_, buffers_;
     std::vector<Child> children_;
+    std::shared_ptr<detail::HookList<Tensor(Module&, const Tensor&)>> pre_hooks_; // null: none
+    std::shared_ptr<detail::HookList<Tensor(Module&, const Tensor&, const Tensor&)>> hooks_, backward_hooks_;
     bool training_ = true;
 };
 

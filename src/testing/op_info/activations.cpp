@@ -25,6 +25,18 @@ void add_activations(std::vector<OpInfo>& rows)
     unary("relu6", relu6, -3, 9);
     unary("swish", swish);
     unary("logsigmoid", logsigmoid);
+    OpInfo quantized = made("fake_quantize_per_tensor_affine", {arg({n(), 5}, -2, 2)}, [](const Inputs& in) {
+        return fake_quantize_per_tensor_affine(in[0], 0.125, 3, -8, 12);
+    });
+    quantized.skips = {{Check::gradcheck, "its gradient passes straight through the steps"}};
+    quantized.mistakes = {{"no scale", [] { fake_quantize_per_tensor_affine(ones({2}), 0, 0, -8, 7); },
+                           ErrorKind::argument, "(0)"},
+                          {"a zero point out of range",
+                           [] { fake_quantize_per_tensor_affine(ones({2}), 1, 9, -8, 7); },
+                           ErrorKind::argument, "(9)"},
+                          {"integers", [] { fake_quantize_per_tensor_affine(arange(2), 1, 0, -8, 7); },
+                           ErrorKind::dtype, "i32"}};
+    rows.push_back(quantized);
     rows.push_back(made("softplus_by_beta", {arg({n(), 5}, -4, 4)},
                         [](const Inputs& in) { return softplus(in[0], 2, 3); }));
     rows.push_back(made("affine", {arg({n(), 5})}, [](const Inputs& in) { return affine(in[0], 3, -0.5); }));

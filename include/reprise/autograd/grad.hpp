@@ -1,0 +1,45 @@
+// Gradients of tensors that were computed already.
+#pragma once
+#include <vector>
+
+#include <reprise/tensor.hpp>
+
+namespace reprise {
+
+// d(sum of outputs . cotangents)/d(inputs).  An input that no output depends on gives an undefined tensor
+// where `allow_unused`, else Error(argument).  Without cotangents each output must have one element.
+struct GradOptions {
+    bool create_graph = false;
+    bool retain_graph = false; // create_graph implies it
+    bool allow_unused = false;
+    std::vector<Tensor> cotangents;
+};
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const GradOptions& = {});
+Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& = {});
+
+bool grad_enabled();
+// While it lives, ops on this thread record no gradients.
+class no_grad {
+public:
+    no_grad();
+    ~no_grad();
+    no_grad(const no_grad&) = delete;
+    no_grad& operator=(const no_grad&) = delete;
+
+private:
+    bool before_;
+};
+// While it lives, they do, be it within a no_grad.
+class enable_grad {
+public:
+    enable_grad();
+    ~enable_grad();
+    enable_grad(const enable_grad&) = delete;
+    enable_grad& operator=(const enable_grad&) = delete;
+
+private:
+    bool before_;
+};
+
+} // namespace reprise

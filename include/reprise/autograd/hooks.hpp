@@ -1,0 +1,67 @@
+// Hooks: what users have called at places of a forward or a backward pass.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <reprise/tensor.hpp>
+
+namespace reprise {
+
+namespace detail {
+
+struct Removable {
+    virtual ~Removable() = default;
+    virtual void remove(std::uint64_t id) = 0;
+};
+
+// In order of registration.  A pass takes them as they stand then, so a hook may add and remove hooks.
+template <class Signature> class HookList : public Removable {
+public:
+    using Hook = std::function<Signature>;
+    std::uint64_t add(Hook hook)
+    {
+        const std::lock_guard lock(mutex_);
+        hooks_.emplace_back(++last_, std::move(hook));
+        return last_;
+    }
+    void remove(std::uint64_t id) override
+    {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(hooks_, [id](const auto& entry) { return entry.first == id; });
+    }
+    std::vector<Hook> hooks() const
+    {
+        const std::lock_guard lock(mutex_);
+        std::vector<Hook> out;
+        for (const auto& entry : hooks_) out.push_back(entry.second);
+        return out;
+    }
+
+private:
+    mutable std::mutex mutex_; // never held while a hook runs
+    std::vector<std::pair<std::uint64_t, Hook>> hooks_;
+    std::uint64_t last_ = 0;
+};
+
+} // namespace detail
+
+// Of a hook.  It stays registered when the handle goes.
+class HookHandle {
+public:
+    HookHandle() = default;
+    HookHandle(std::weak_ptr<detail::Removable> list, std::uint64_t id) : list_(std::move(list)), id_(id) {}
+    void remove() const // more than once does nothing more
+    {
+        if (const auto list = list_.lock()) list->remove(id_);
+    }
+
+private:
+    std::weak_ptr<detail::Removable> list_;
+    std::uint64_t id_ = 0;
+};
+
+} // namespace reprise

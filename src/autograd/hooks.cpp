@@ -1,0 +1,56 @@
+// Hooks on tensors, and gradients that are kept of what is no leaf.
+#include <reprise/autograd/hooks.hpp>
+
+#include "graph/notes.hpp"
+
+namespace reprise {
+
+using graph::Value;
+
+namespace {
+
+Value of_the_tape(const char* op, const Tensor& t)
+{
+    const Value v = graph::read(t);
+    if (!graph::requires_grad(v))
+        detail::fail(ErrorKind::state, op, "The tensor of (", name_of(v.type().dtype),
+                     to_string(v.type().shape),
+                     ") does not require a gradient, so none arrives: call requires_grad_() first.");
+    return v;
+}
+
+std::shared_ptr<graph::GradHooks>& hooks_of(const Value& v)
+{
+    if (v.node->is_leaf)
+        if (const auto owner = v.node->leaf.lock()) return owner->hooks;
+    auto& list = graph::notes_of(*v.node).hooks;
+    list.resize(v.node->outputs.size());
+    return list[v.index];
+}
+
+} // namespace
+
+HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const
+{
+    std::shared_ptr<graph::GradHooks>& hooks = hooks_of(of_the_tape("register_hook", *this));
+    if (!hooks) hooks = std::make_shared<graph::GradHooks>();
+    return {hooks, hooks->add(std::move(hook))};
+}
+
+void Tensor::retain_grad() const
+{
+    const Value v = of_the_tape("retain_grad", *this);
+    if (v.node->is_leaf) return;
+    auto& retained = graph::notes_of(*v.node).retained;
+    retained.resize(v.node->outputs.size());
+    retained[v.index] = cell_;
+}
+
+bool Tensor::retains_grad() const
+{
+    const Value v = graph::read(*this);
+    return !v.node->is_leaf && v.node->notes && v.index < v.node->notes->retained.size() &&
+           v.node->notes->retained[v.index].lock() == cell_;
+}
+
+} // namespace reprise

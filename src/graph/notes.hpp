@@ -1,0 +1,55 @@
+// What users put on the tape: hooks, gradients that they keep, gradients of their own, places in their code.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <reprise/autograd/hooks.hpp>
+
+#include "graph/cell.hpp"
+
+namespace reprise::graph {
+
+class GradHooks : public detail::HookList<Tensor(const Tensor&)> {};
+
+// Which of a node's own values its VJP reads.  Bit i: input or output i.
+struct Reads {
+    std::uint64_t inputs = 0, outputs = 0;
+};
+
+// A gradient that takes the place of the op's.
+struct GivenGradient {
+    virtual ~GivenGradient() = default;
+    virtual std::vector<Tensor> vjp(const VjpArguments&) const = 0;
+    virtual Reads reads(const Node&) const = 0;
+};
+
+struct TapeNotes {
+    std::vector<std::shared_ptr<GradHooks>> hooks; // by output; null: none
+    std::vector<std::weak_ptr<Cell>> retained;     // by output: whose grad() is kept
+    std::shared_ptr<const GivenGradient> gradient;
+    std::string place; // where the op was called, in anomaly mode
+};
+TapeNotes& notes_of(const Node&);
+
+// Stands by while ops are applied and differentiated on this thread, for its life.  Scopes nest.
+class Scope {
+public:
+    Scope();
+    virtual ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+    Scope* outer() const noexcept { return outer_; }
+    virtual std::shared_ptr<const GivenGradient> gradient_of(const Op&) const { return nullptr; }
+    virtual void applied(const Node&) {}
+    // The reverse walk has these cotangents of the node's inputs.
+    virtual void differentiated(const Node&, const std::vector<Tensor>&) {}
+
+private:
+    Scope* outer_;
+};
+Scope*& current_scope(); // the innermost of this thread; null: none
+
+} // namespace reprise::graph

@@ -1,0 +1,188 @@
+// Hooks on tensors, gradients kept of what is no leaf.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
+#include <reprise/program.hpp>
+
+#include "shape/error_of.hpp"
+
+namespace reprise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Tensor values(std::vector<float> v) { return from_vector(v); }
+std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
+
+TEST(TensorHook, SeesTheWholeGradientOnce)
+{
+    const Variable w(values({1, 2}));
+    const Tensor y = w * 3;
+    int calls = 0;
+    std::vector<float> seen;
+    y.register_hook([&](const Tensor& g) {
+        ++calls;
+        seen = floats(g);
+        return Tensor();
+    });
+    sum(y * y + y).backward(); // two paths
+    EXPECT_EQ(calls, 1);
+    EXPECT_THAT(seen, ElementsAre(7, 13));
+    EXPECT_THAT(floats(w.grad()), ElementsAre(21, 39));
+}
+
+TEST(TensorHook, ReplacesInOrderAndIsRemoved)
+{
+    const Variable w(values({1}));
+    std::string order;
+    const HookHandle first = w.register_hook([&](const Tensor& g) {
+        order += 'a';
+        return g + 1;
+    });
+    w.register_hook([&](const Tensor& g) {
+        order += 'b';
+        return g * 10;
+    });
+    sum(w * 2).backward();
+    EXPECT_EQ(order, "ab");
+    EXPECT_THAT(floats(w.grad()), ElementsAre(30));
+    first.remove();
+    first.remove();
+    w.zero_grad();
+    sum(w * 2).backward();
+    EXPECT_EQ(order, "abb");
+    EXPECT_THAT(floats(w.grad()), ElementsAre(20));
+}
+
+TEST(TensorHook, StaysWithALeafThatIsAssigned)
+{
+    Variable w(values({1}));
+    w.register_hook([](const Tensor& g) { return g * 10; });
+    w.assign(values({5}));
+    sum(w * w).backward();
+    EXPECT_THAT(floats(w.grad()), ElementsAre(100));
+}
+
+TEST(TensorHook, CountsForGradToo)
+{
+    const Variable w(values({3}));
+    const Tensor inner = w * w;
+    inner.register_hook([](const Tensor& g) { return g * 2; });
+    const auto g = grad({sum(inner * 1)}, {inner, w});
+    EXPECT_THAT(floats(g[0]), ElementsAre(2));
+    EXPECT_THAT(floats(g[1]), ElementsAre(12));
+}
+
+TEST(TensorHook, IsDifferentiatedWithTheGraph)
+{
+    const Variable w(values({2}));
+    const Tensor y = w * w;
+    y.register_hook([&](const Tensor& g) { return g * w; }); // dw = 2 w * w
+    const Tensor g = grad(sum(y), w, {.create_graph = true});
+    EXPECT_THAT(floats(g), ElementsAre(8));
+    EXPECT_THAT(floats(grad(g, w)), ElementsAre(8)); // 4 w
+}
+
+TEST(TensorHook, OfOneOfSeveralOutputs)
+{
+    const Variable x(from_vector(std::vector<float>{1, 5, 3, 2}, {2, 2}));
+    const auto parts = split(x, 1, 0);
+    parts[1].register_hook([](const Tensor& g) { return g * 100; });
+    sum(parts[0] + parts[1]).backward();
+    EXPECT_THAT(floats(x.grad()), ElementsAre(1, 1, 100, 100));
+}
+
+TEST(TensorHook, TellsWhatDoesNotFit)
+{
+    EXPECT_EQ(error_of([] { return values({1}).register_hook([](const Tensor& g) { return g; }), 0; }).kind,
+              ErrorKind::state);
+    const Variable w(values({1, 2}));
+    w.register_hook([](const Tensor&) { return ones({3}); });
+    const Caught shape = error_of([&] { return sum(w * 2).backward(), 0; });
+    EXPECT_EQ(shape.kind, ErrorKind::shape);
+    EXPECT_THAT(shape.text, HasSubstr("[3]"));
+}
+
+TEST(TensorHook, MayAddAndRemoveHooks)
+{
+    const Variable w(values({1}));
+    HookHandle self;
+    int calls = 0;
+    self = w.register_hook([&](const Tensor&) {
+        ++calls;
+        self.remove();
+        w.register_hook([&](const Tensor&) {
+            calls += 10;
+            return Tensor();
+        });
+        return Tensor();
+    });
+    sum(w * 2).backward();
+    EXPECT_EQ(calls, 1);
+    sum(w * 2).backward();
+    EXPECT_EQ(calls, 11);
+}
+
+TEST(TensorHook, RunsWhileRecordingOnly)
+{
+    const Variable w(values({2}));
+    int calls = 0;
+    w.register_hook([&](const Tensor& g) {
+        ++calls;
+        return g * 10;
+    });
+    const Dim n = symbol("n");
+    const auto step = record(
+        [&](Tensor x) {
+            w.zero_grad();
+            sum(x * w).backward();
+            return w.grad();
+        },
+        {spec({n})});
+    EXPECT_EQ(calls, 1);
+    EXPECT_THAT(floats(step(values({1, 2}))), ElementsAre(30));
+    EXPECT_THAT(floats(step(values({1, 2, 3}))), ElementsAre(60));
+    EXPECT_EQ(calls, 1);
+    w.register_hook([](const Tensor& g) { return g * static_cast<double>(g.item<float>()); });
+    const Caught reads = error_of(
+        [&] { return record([&](Tensor x) { return sum(x * w).gradients().get(w); }, {spec({n})}); });
+    EXPECT_EQ(reads.kind, ErrorKind::state);
+    EXPECT_THAT(reads.text, HasSubstr("recorded"));
+}
+
+TEST(RetainGrad, KeepsTheGradientOfAnInnerTensor)
+{
+    const Variable w(values({1, 2}));
+    const Tensor y = w * 3;
+    EXPECT_FALSE(y.retains_grad());
+    y.retain_grad();
+    EXPECT_TRUE(y.retains_grad());
+    y.register_hook([](const Tensor& g) { return g * 10; }); // what is kept is what goes on
+    sum(y * 2).backward({}, {.retain_graph = true});
+    EXPECT_THAT(floats(y.grad()), ElementsAre(20, 20));
+    sum(y * 2).backward();
+    EXPECT_THAT(floats(y.grad()), ElementsAre(40, 40));
+    w.retain_grad(); // nothing changes
+    EXPECT_FALSE(w.retains_grad());
+    EXPECT_EQ(error_of([] { return values({1}).retain_grad(), 0; }).kind, ErrorKind::state);
+}
+
+TEST(RetainGrad, InAProgram)
+{
+    const Variable w(values({2}));
+    const auto f = record(
+        [&](Tensor x) {
+            const Tensor y = x * w;
+            y.retain_grad();
+            sum(y * y).backward();
+            return y.grad();
+        },
+        {spec({symbol("n")})});
+    EXPECT_THAT(floats(f(values({1, 2}))), ElementsAre(4, 8));
+}
+
+} // namespace
+} // namespace reprise
