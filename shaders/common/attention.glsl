@@ -14,7 +14,7 @@ layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint E4 = 1;      // fours of features of a query and of a key, zeros behind them
 layout(constant_id = 1) const uint F4 = 1;      // of a value
 layout(constant_id = 2) const uint CAUSAL = 0;  // key s counts for queries t >= s
-layout(constant_id = 3) const uint MASK = 0;    // 1: truth, 2: numbers
+layout(constant_id = 3) const uint MASK = 0;    // 1: truth (i32), 2: numbers
 layout(constant_id = 4) const uint DROPOUT = 0;
 
 const uint OWN_INTS = 16u;
@@ -52,8 +52,7 @@ float masked(float score, uvec2 mask, uint at)
 {
     precise float s = score;
     if (MASK == 1u) {
-        const uint word = Words(mask).v[at >> 2];
-        s = ((word >> ((at & 3u) * 8u)) & 255u) != 0u ? s : -rp_inf();
+        s = Ints(mask).v[at] != 0 ? s : -rp_inf();
     } else if (MASK == 2u) {
         s += Floats(mask).v[at];
     }

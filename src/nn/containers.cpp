@@ -9,7 +9,7 @@ namespace reprise::nn {
 
 Tensor Sequential::forward(Tensor x)
 {
-    for (const auto& module : modules_) x = (*module)(std::move(x), reprise::detail::present_place());
+    for (const auto& module : modules_) x = (*module)(std::move(x), Place(detail::present_place()));
     return x;
 }
 

@@ -52,9 +52,9 @@ HookHandle Module::register_full_backward_hook(BackwardHook hook)
     return add_to(backward_hooks_, std::move(hook));
 }
 
-Tensor Module::operator()(Tensor x, std::source_location where)
+Tensor Module::operator()(Tensor x, Place where)
 {
-    const detail::Place place(where);
+    const detail::Place place(where.location);
     if (pre_hooks_)
         for (const auto& hook : pre_hooks_->hooks()) replace(x, hook(*this, x));
     return forward_watched(x);

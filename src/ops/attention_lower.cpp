@@ -182,9 +182,7 @@ struct Pass {
         if (masked) {
             mask.view = l.input(mask_input);
             mask.absent = false;
-            const bool truth = mask.view.dtype == DType::boolean;
-            if (truth && !mask.view.layout.offset.divisible_by(4)) mask.view = l.contiguous(mask.view);
-            kind = truth ? 1 : 2;
+            kind = is_floating(mask.view.dtype) ? 2 : 1;
         }
         spec.kernel = kernel;
         spec.constants = {fours(s.features), fours(s.value_features),

@@ -48,7 +48,7 @@ CustomFunction product_and_sum()
 
 TEST(CustomFunction, HasItsOwnGradient)
 {
-    const Variable a(values({2, 3})), b(values({5, 7}));
+    Variable a(values({2, 3})), b(values({5, 7}));
     const auto out = product_and_sum().call({a, b});
     EXPECT_THAT(floats(out[0]), ElementsAre(10, 21));
     EXPECT_THAT(floats(out[1]), ElementsAre(7, 10));
@@ -60,7 +60,7 @@ TEST(CustomFunction, HasItsOwnGradient)
 
 TEST(CustomFunction, GetsZerosForOutputsThatNothingReads)
 {
-    const Variable a(values({2})), b(values({5}));
+    Variable a(values({2})), b(values({5}));
     sum(product_and_sum().call({a, b})[1]).backward();
     EXPECT_THAT(floats(a.grad()), ElementsAre(3));
     EXPECT_THAT(floats(b.grad()), ElementsAre(1));
@@ -109,7 +109,7 @@ TEST(CustomFunction, OpensItsBodyWhileRecordingOnly)
             ++backward;
             return Tensors{dy[0] * (c.saved(0) + c.saved(1)) * std::any_cast<double>(c.data)};
         });
-    const Variable w(values({2}));
+    Variable w(values({2}));
     const auto step = record(
         [&](Tensor x) {
             w.zero_grad();
@@ -157,7 +157,7 @@ TEST(CustomFunction, AsksForTheGradientsThatAreWanted)
             EXPECT_FALSE(dy[1].defined()); // of what is not floating
             return Tensors{dy[0], Tensor()};
         });
-    const Variable a(values({1, 2}));
+    Variable a(values({1, 2}));
     const auto out = f.call({a, values({3, 4})});
     EXPECT_FALSE(out[1].requires_grad());
     sum(out[0]).backward();
@@ -168,7 +168,7 @@ TEST(CustomFunction, AsksForTheGradientsThatAreWanted)
 TEST(CustomFunction, TellsWhatDoesNotFit)
 {
     const auto with = [](CustomFunction::Backward backward) {
-        const Variable x(values({1, 2}));
+        Variable x(values({1, 2}));
         const CustomFunction f(
             "mine", [](FunctionContext&, const Tensors& in) { return Tensors{in[0] * 2}; },
             std::move(backward));
@@ -192,7 +192,7 @@ TEST(CustomFunction, TellsWhatDoesNotFit)
 TEST(CustomFunction, GivesItsMemoryBack)
 {
     const auto step = [] {
-        const Variable x(values({1, 2, 3, 4}));
+        Variable x(values({1, 2, 3, 4}));
         const Tensor y = my_exp()(x); // saves its own output
         y.eval();
         sum(y).backward();
@@ -207,7 +207,7 @@ TEST(CustomFunction, GivesItsMemoryBack)
 
 TEST(OverrideGradient, HoldsInItsScope)
 {
-    const Variable x(values({0.4f, 1.6f}));
+    Variable x(values({0.4f, 1.6f}));
     const auto slope = [&] { return floats(grad(sum(round(x) * 2), x, {.allow_unused = true})); };
     {
         const override_gradient straight("round", [](const OverriddenOp& op) { return op.cotangents; });
@@ -220,12 +220,12 @@ TEST(OverrideGradient, HoldsInItsScope)
         }
         EXPECT_THAT(slope(), ElementsAre(2, 2));
     }
-    EXPECT_FALSE(round(x).requires_grad() && grad(sum(round(x)), x, {.allow_unused = true}).defined());
+    EXPECT_THAT(slope(), ElementsAre(0, 0));
 }
 
 TEST(OverrideGradient, BelongsToWhatIsCalledInTheScope)
 {
-    const Variable x(values({-1, 2}));
+    Variable x(values({-1, 2}));
     Tensor inside, outside = relu(x);
     {
         const override_gradient leaky("relu", [](const OverriddenOp& op) { return op.cotangents; });
@@ -256,7 +256,7 @@ TEST(OverrideGradient, InAProgram)
 // Values and gradients of torch 2's function of that name.
 TEST(FakeQuantize, FollowsPyTorch)
 {
-    const Variable x(values({-10, -1.3f, -0.25f, 0, 0.05f, 0.15f, 0.25f, 3.2f, 12.6f, 12.8f, 100}));
+    Variable x(values({-10, -1.3f, -0.25f, 0, 0.05f, 0.15f, 0.25f, 3.2f, 12.6f, 12.8f, 100}));
     const Tensor y = fake_quantize_per_tensor_affine(x, 0.1, 10, 0, 128);
     y.backward(ones({11}));
     EXPECT_THAT(floats(y), Pointwise(FloatNear(1e-6f), std::vector<float>{-1, -1, -0.2f, 0, 0, 0.2f, 0.2f,

@@ -19,7 +19,7 @@ std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 TEST(TensorHook, SeesTheWholeGradientOnce)
 {
-    const Variable w(values({1, 2}));
+    Variable w(values({1, 2}));
     const Tensor y = w * 3;
     int calls = 0;
     std::vector<float> seen;
@@ -36,7 +36,7 @@ TEST(TensorHook, SeesTheWholeGradientOnce)
 
 TEST(TensorHook, ReplacesInOrderAndIsRemoved)
 {
-    const Variable w(values({1}));
+    Variable w(values({1}));
     std::string order;
     const HookHandle first = w.register_hook([&](const Tensor& g) {
         order += 'a';
@@ -68,7 +68,7 @@ TEST(TensorHook, StaysWithALeafThatIsAssigned)
 
 TEST(TensorHook, CountsForGradToo)
 {
-    const Variable w(values({3}));
+    Variable w(values({3}));
     const Tensor inner = w * w;
     inner.register_hook([](const Tensor& g) { return g * 2; });
     const auto g = grad({sum(inner * 1)}, {inner, w});
@@ -78,7 +78,7 @@ TEST(TensorHook, CountsForGradToo)
 
 TEST(TensorHook, IsDifferentiatedWithTheGraph)
 {
-    const Variable w(values({2}));
+    Variable w(values({2}));
     const Tensor y = w * w;
     y.register_hook([&](const Tensor& g) { return g * w; }); // dw = 2 w * w
     const Tensor g = grad(sum(y), w, {.create_graph = true});
@@ -88,7 +88,7 @@ TEST(TensorHook, IsDifferentiatedWithTheGraph)
 
 TEST(TensorHook, OfOneOfSeveralOutputs)
 {
-    const Variable x(from_vector(std::vector<float>{1, 5, 3, 2}, {2, 2}));
+    Variable x(from_vector(std::vector<float>{1, 5, 3, 2}, {2, 2}));
     const auto parts = split(x, 1, 0);
     parts[1].register_hook([](const Tensor& g) { return g * 100; });
     sum(parts[0] + parts[1]).backward();
@@ -99,7 +99,7 @@ TEST(TensorHook, TellsWhatDoesNotFit)
 {
     EXPECT_EQ(error_of([] { return values({1}).register_hook([](const Tensor& g) { return g; }), 0; }).kind,
               ErrorKind::state);
-    const Variable w(values({1, 2}));
+    Variable w(values({1, 2}));
     w.register_hook([](const Tensor&) { return ones({3}); });
     const Caught shape = error_of([&] { return sum(w * 2).backward(), 0; });
     EXPECT_EQ(shape.kind, ErrorKind::shape);
@@ -108,7 +108,7 @@ TEST(TensorHook, TellsWhatDoesNotFit)
 
 TEST(TensorHook, MayAddAndRemoveHooks)
 {
-    const Variable w(values({1}));
+    Variable w(values({1}));
     HookHandle self;
     int calls = 0;
     self = w.register_hook([&](const Tensor&) {
@@ -128,7 +128,7 @@ TEST(TensorHook, MayAddAndRemoveHooks)
 
 TEST(TensorHook, RunsWhileRecordingOnly)
 {
-    const Variable w(values({2}));
+    Variable w(values({2}));
     int calls = 0;
     w.register_hook([&](const Tensor& g) {
         ++calls;
@@ -155,7 +155,7 @@ TEST(TensorHook, RunsWhileRecordingOnly)
 
 TEST(RetainGrad, KeepsTheGradientOfAnInnerTensor)
 {
-    const Variable w(values({1, 2}));
+    Variable w(values({1, 2}));
     const Tensor y = w * 3;
     EXPECT_FALSE(y.retains_grad());
     y.retain_grad();
@@ -172,7 +172,7 @@ TEST(RetainGrad, KeepsTheGradientOfAnInnerTensor)
 
 TEST(RetainGrad, InAProgram)
 {
-    const Variable w(values({2}));
+    Variable w(values({2}));
     const auto f = record(
         [&](Tensor x) {
             const Tensor y = x * w;

@@ -96,7 +96,7 @@ protected:
 
 TEST_F(UserKernel, ComputesForwardAndBackward)
 {
-    const Variable x(values({1, -2, 3}));
+    Variable x(values({1, -2, 3}));
     const Tensor y = cube(2)(x);
     EXPECT_THAT(floats(y), ElementsAre(2, -16, 54));
     sum(y).backward();
@@ -120,7 +120,7 @@ TEST_F(UserKernel, PassesTheGradientCheckOnItsHostBody)
 
 TEST_F(UserKernel, ServesEverySizeOfAProgram)
 {
-    const Variable w(values({2}));
+    Variable w(values({2}));
     const auto step = record(
         [&](Tensor x) {
             w.zero_grad();

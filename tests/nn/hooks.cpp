@@ -53,7 +53,7 @@ TEST(ModuleHook, SeesTheGradientsOfItsModuleOnly)
             out = floats(by_output);
             return Tensor();
         });
-    const Variable w(values({1, 2}));
+    Variable w(values({1, 2}));
     sum(triple(w) * 2 + w * 100).backward();
     EXPECT_THAT(in, ElementsAre(6, 6));
     EXPECT_THAT(out, ElementsAre(2, 2));

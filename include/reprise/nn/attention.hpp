@@ -83,7 +83,7 @@ class TransformerEncoderLayer : public Module {
 public:
     TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
                             const TransformerEncoderLayerOptions& = {});
-    Tensor forward(Tensor x) override { return (*this)(x, {}); }
+    Tensor forward(Tensor x) override { return (*this)(x, MultiheadAttentionMasks{}); }
     Tensor operator()(const Tensor& x, const MultiheadAttentionMasks& masks);
     using Module::operator();
     MultiheadAttention self_attn;

@@ -20,13 +20,19 @@ using StateDict = std::map<std::string, Tensor>;
 // module can't be copied or moved.
 class Module {
 public:
+    // In the caller's source.  Never made of {}, which may be an argument of a module's own operator().
+    struct Place {
+        explicit Place(std::source_location l) : location(l) {}
+        std::source_location location;
+    };
+
     Module() = default;
     virtual ~Module() = default;
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
     // forward() with the hooks around it.  Anomaly mode tells `where` as the place of the ops inside.
-    Tensor operator()(Tensor x, std::source_location where = std::source_location::current());
+    Tensor operator()(Tensor x, Place where = Place(std::source_location::current()));
     virtual Tensor forward(Tensor x); // Error(state) where it is not overridden
 
     // Called in the order of registration.  What a hook returns takes the place of the input, the output or

@@ -119,7 +119,7 @@ public:
             Nonlinearity nonlinearity = Nonlinearity::tanh)
         : RecurrentCell("RNNCell", 1, input_size, hidden_size, bias), nonlinearity_(nonlinearity)
     {}
-    Tensor forward(Tensor x) override { return (*this)(x, {}); }
+    Tensor forward(Tensor x) override { return (*this)(x, Tensor()); }
     using Module::operator();
     Tensor operator()(const Tensor& x, const Tensor& h); // undefined: zeros
 
@@ -132,7 +132,7 @@ public:
     GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
         : RecurrentCell("GRUCell", 3, input_size, hidden_size, bias)
     {}
-    Tensor forward(Tensor x) override { return (*this)(x, {}); }
+    Tensor forward(Tensor x) override { return (*this)(x, Tensor()); }
     using Module::operator();
     Tensor operator()(const Tensor& x, const Tensor& h); // undefined: zeros
 };
