@@ -44,6 +44,9 @@ void compare(const TracedFunction& f, const std::vector<Spec>& specs, std::uint6
     }
 }
 
+// What has differences: truth values have none.
+Tensor number(const Tensor& t) { return t.dtype() == boolean ? cast(t, i32) : t; }
+
 // A random expression: `steps` ops over the inputs and over each other, several of them results.
 TracedFunction random_function(std::uint64_t seed, std::size_t steps)
 {
@@ -58,7 +61,7 @@ TracedFunction random_function(std::uint64_t seed, std::size_t steps)
         static constexpr Make makes[] = {
             [](const Tensor& a, const Tensor& b, const Tensor&) { return a + b; },
             [](const Tensor& a, const Tensor& b, const Tensor&) { return a * b; },
-            [](const Tensor& a, const Tensor& b, const Tensor&) { return a - b * 0.25; },
+            [](const Tensor& a, const Tensor& b, const Tensor&) { return number(a) - b * 0.25; },
             [](const Tensor& a, const Tensor& b, const Tensor&) { return maximum(a, b); },
             [](const Tensor& a, const Tensor& b, const Tensor& c) { return where(a < b, b, c); },
             [](const Tensor& a, const Tensor&, const Tensor&) { return tanh(a); },
@@ -71,7 +74,7 @@ TracedFunction random_function(std::uint64_t seed, std::size_t steps)
             [](const Tensor& a, const Tensor&, const Tensor&) { return cast(a, boolean); },
             [](const Tensor& a, const Tensor& b, const Tensor& c) { return lerp(a, b, c * 0.5); },
             [](const Tensor& a, const Tensor&, const Tensor&) { return softplus(a) / 3; },
-            [](const Tensor& a, const Tensor&, const Tensor&) { return neg(abs(a)); },
+            [](const Tensor& a, const Tensor&, const Tensor&) { return neg(abs(number(a))); },
         };
         for (std::size_t i = 0; i < steps; ++i) {
             const Tensor a = any(), b = any(), c = any();
