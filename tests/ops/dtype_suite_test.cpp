@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <reprise/ops/elementwise.hpp>
+
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
 #include "testing/op_suite.hpp"
@@ -167,7 +169,8 @@ TEST_P(LongIndices, GiveWhatShortOnesGive)
     const Data data = draw(row, sample, size);
     const Outcome got = run(row, wide, data, here(), false), want = run(row, sample, data, here(), false);
     for (std::size_t i = 0; i < got.outputs.size(); ++i)
-        expect_near(cast(got.outputs[i], want.outputs[i].dtype()), want.outputs[i], 0, describe(wide, size)); // wraps
+        expect_near(cast(got.outputs[i], want.outputs[i].dtype()), want.outputs[i], 0,
+                    describe(wide, size)); // wraps
 }
 
 } // namespace
