@@ -46,7 +46,7 @@ void main()
         const uint at = ((o * blocks + b) * inner + k) * 2u;
         const float of_block = totals.v[at], product = totals.v[at + 1u];
         totals.v[at] = value;
-        value = next(product, value, of_block);
+        value = value == 0.0 ? of_block : next(product, value, of_block); // a product may be infinite
     }
 #else
     Floats factors = Floats(record.operand[0].address), terms = Floats(record.operand[1].address);
@@ -70,7 +70,7 @@ void main()
         const float a = factors.v[at];
         value = next(a, value, terms.v[at]);
 #ifdef TOTALS
-        product = product * a;
+        product = a == 0.0 || product == 0.0 ? 0.0 : product * a; // not of an infinite one
 #else
         y.v[at] = value;
 #endif

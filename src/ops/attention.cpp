@@ -17,6 +17,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/accumulated.hpp"
 #include "ops/random.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -56,7 +57,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
     const Dim matrices = by_matrices(s, a), rows = s.queries * matrices;
     const DType dtype = in[0].dtype;
     return {{dtype, {s.batch, s.queries, s.heads, s.value_features}},
-            {dtype, {s.batch, s.heads, s.queries - rows}},
+            {accumulated(dtype), {s.batch, s.heads, s.queries - rows}},
             {dtype, {s.batch, s.heads, rows, attention_pitch(s.keys)}}};
 }
 

@@ -130,6 +130,11 @@ Term without_repeats(Term t)
         for (std::size_t k = t.letters.size() - 1; k > i; --k)
             if (t.letters[k] == t.letters[i]) { // the diagonal comes last
                 const char letter = t.letters[i];
+                const Shape sizes = t.value.shape();
+                shape::require_equal("einsum", sizes[i], sizes[k], [&] {
+                    return "The letter (" + std::string(1, letter) +
+                           ") is repeated for sizes that differ in (" + to_string(sizes) + ").";
+                });
                 t.value = diagonal(t.value, 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(k));
                 t.letters.erase(k, 1);
                 t.letters.erase(i, 1);
@@ -256,6 +261,7 @@ Tensor bmm(const Tensor& a, const Tensor& b)
 Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha)
 {
     const Tensor product = mm(a, b), scaled = alpha == 1 ? product : product * alpha;
+    shape::require_broadcastable("addmm", input.shape(), product.shape());
     if (beta == 0) return scaled; // what input holds does not matter then, not even NaN
     return (beta == 1 ? input : input * beta) + scaled;
 }

@@ -277,20 +277,17 @@ private:
     {
         const Node* n = v.node.get();
         if (auto found = views_.find(n); found != views_.end()) return found->second[v.index];
-        if (!n->op || !n->op->lower) {
-            if (n->op && n->op->view) { // of a number
-                const Node* before = node_;
-                node_ = n;
-                materialised(n->inputs[0]);
-                look(*n);
-                node_ = before;
-                return views_.at(n)[v.index];
-            }
-            unbound(*n);
-        }
-        const Node* before = node_; // a number that now needs memory
-        node_ = n;
-        lower_node(*n);
+        const bool view = n->op && n->op->view;
+        if (!view && (!n->op || !n->op->lower)) unbound(*n);
+        // A number that now needs memory, or a view of one: made at every call, whatever condition the launch has that
+        // asks for it first.
+        const Node* before = std::exchange(node_, n);
+        const Dim condition = std::exchange(condition_, Dim(1));
+        if (view) {
+            materialised(n->inputs[0]);
+            look(*n);
+        } else lower_node(*n);
+        condition_ = condition;
         node_ = before;
         return views_.at(n)[v.index];
     }

@@ -13,6 +13,7 @@
 
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
+#include "graph/notes.hpp"
 #include "ops/registry.hpp"
 
 namespace reprise {
@@ -50,7 +51,7 @@ public:
     {
         constexpr std::int64_t worth_compiling = 256; // rows that repay the time for a fused kernel
         std::vector<Tensor> out;
-        if (create_ || is_recording() || count < 2) {
+        if (create_ || is_recording() || graph::current_scope() || count < 2) {
             for (std::int64_t row = 0; row < count; ++row) out.push_back(one(row));
             return out;
         }

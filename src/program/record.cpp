@@ -1,6 +1,7 @@
 // record(): runs a function once on placeholders and makes a Program of what it did.
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <unordered_map>
 
 #include <reprise/ops/creation.hpp>
@@ -106,9 +107,8 @@ private:
 
     void add_constant(const Value& v)
     {
-        if (bound_.count(v.node.get())) return;
+        if (bound_.count(v.node.get()) || !constants_.insert({v.node.get(), v.index}).second) return;
         const Value whole = p_.context->row_major(v);
-        bound_[v.node.get()] = request_.externals.size();
         request_.externals.push_back({v, {}, 0});
         p_.externals.push_back({Program::Impl::Source::constant, p_.constants.size()});
         p_.constants.push_back(whole);
@@ -118,7 +118,8 @@ private:
     const Trace& trace_;
     const RecordOptions& options_;
     plan::Request request_;
-    std::unordered_map<const graph::Node*, std::size_t> bound_; // external slot
+    std::unordered_map<const graph::Node*, std::size_t> bound_;        // external slot
+    std::set<std::pair<const graph::Node*, std::uint32_t>> constants_; // values: a node has several
 };
 
 // Where the executable wants the symbols that a call gives.  Every other symbol of it must be a counter.

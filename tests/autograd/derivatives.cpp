@@ -270,5 +270,14 @@ TEST(DerivativesInPrograms, FollowTheSizesOfACall)
     EXPECT_THAT(floats(fixed(values({1, 2}))), ElementsAre(6, 0, 0, 12));
 }
 
+// Its gradient reads several outputs of one op of the tape.
+TEST(Jacobian, OfAnOpThatKeepsStatistics)
+{
+    const Tensor x = values({1, -2, 0.5f, 3, 0, 2});
+    const auto f = [](const Tensor& t) { return layer_norm(reshape(t, {2, 3}), {3}); };
+    EXPECT_THAT(floats(jacobian(f, x)),
+                Pointwise(FloatNear(1e-6f), floats(jacobian(f, x, {.create_graph = true}))));
+}
+
 } // namespace
 } // namespace reprise

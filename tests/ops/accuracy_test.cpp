@@ -85,4 +85,15 @@ TEST(Accuracy, OfVariances)
     }
 }
 
+// Blocks of factors whose product is beyond f32, behind one that is 0 (PyTorch's numbers).
+TEST(Accuracy, OfAGradientOfCumprodWithLargeFactors)
+{
+    Floats v(100, 0.5f);
+    v.insert(v.end(), 200, 2.0f);
+    v.insert(v.end(), 300, 1.0f);
+    const Variable x(from_vector(v));
+    const Floats g = grad(select(cumprod(x, 0), 0, 5), x).to_vector<float>();
+    for (std::size_t i = 0; i < g.size(); ++i) EXPECT_EQ(g[i], i < 6 ? 0.03125f : 0.0f) << i;
+}
+
 } // namespace
