@@ -4,6 +4,8 @@
 
 #include <reprise/error.hpp>
 
+#include "base/prefetch.hpp"
+
 namespace reprise::program {
 
 using device::Operand;
@@ -173,11 +175,11 @@ void BlockWriter::write_numbers(Block& b, Values values, std::span<const double>
     }
 }
 
-std::vector<double> BlockWriter::ask() const
+void BlockWriter::ask(std::vector<double>& numbers) const
 {
-    std::vector<double> numbers;
+    for (const auto& s : sources_) prefetch(s.get());
+    numbers.clear();
     for (const auto& s : sources_) numbers.push_back(s->value());
-    return numbers;
 }
 
 device::LaunchArguments BlockWriter::arguments(const Block& b, std::size_t launch) const

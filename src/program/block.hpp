@@ -41,7 +41,7 @@ public:
     void write_numbers(Block&, Values, std::span<const double>) const; // of ask()
 
     // The host scalars' values for one call, each asked for once.  Runs the user's functions.
-    std::vector<double> ask() const;
+    void ask(std::vector<double>& numbers) const;
     device::LaunchArguments arguments(const Block&, std::size_t launch) const;
 
 private:

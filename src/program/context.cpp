@@ -160,7 +160,7 @@ void Context::compute(std::span<const Value> targets)
     request.results = values_to_keep(nodes, targets);
     Executable executable(plan::compile(request), device_, Executable::Calls::one);
     count_plan(executable.compiled().plan);
-    call.numbers = executable.ask();
+    executable.ask(call.numbers);
     const Executable::Outcome outcome = executable.run_once(call);
     count_placed(executable.bytes_placed());
     for (std::size_t i = 0; i < request.results.size(); ++i) {

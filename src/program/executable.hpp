@@ -34,7 +34,7 @@ public:
     };
 
     // The host scalars' values for one call, each asked for once.  Runs the user's functions.
-    std::vector<double> ask() const { return writer_.ask(); }
+    void ask(std::vector<double>& numbers) const { writer_.ask(numbers); }
     // The host will read this result: where it is small it gets memory that the host sees.
     void make_readable(std::size_t result);
     // Records with all sizes open.

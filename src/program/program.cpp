@@ -42,29 +42,37 @@ void Program::Impl::check_input(std::size_t i, const Value& v) const
                      ") but the program is for (", context->name(), ").");
 }
 
-std::vector<std::int64_t> Program::Impl::executable_symbols(const std::vector<std::int64_t>& values) const
+void Program::Impl::executable_symbols(const std::vector<std::int64_t>& values,
+                                       std::vector<std::int64_t>& symbols) const
 {
-    std::vector<std::int64_t> symbols(executable->symbols().size(), -1);
+    symbols.assign(executable->symbols().size(), -1);
     for (std::size_t i = 0; i < values.size(); ++i)
         if (symbol_places[i] != not_asked) symbols[symbol_places[i]] = values[i];
-    return symbols;
+}
+
+void Program::Impl::Bound::clear()
+{
+    call.externals.clear();
+    held.clear();
+    shapes.clear();
+    sizes.clear();
+    state.clear();
+    input.clear();
+    external.clear();
+    written.clear();
 }
 
 // Symbol values in the executable's order; counters are left open.
-std::vector<std::int64_t> Program::Impl::bind_sizes(const std::vector<Tensor>& inputs,
-                                                    const std::vector<Dim>& sizes)
+void Program::Impl::bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes)
 {
     check_count(inputs.size(), sizes.size());
-    std::vector<Value> values;
-    std::vector<const Shape*> shapes;
-    std::vector<std::int64_t> numbers;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        values.push_back(graph::read(inputs[i]));
-        check_input(i, values.back());
-        shapes.push_back(&values.back().type().shape);
+        bound.held.push_back(graph::read(inputs[i]));
+        check_input(i, bound.held.back());
+        bound.shapes.push_back(&bound.held.back().type().shape);
     }
-    for (const Dim& d : sizes) numbers.push_back(d.value());
-    return executable_symbols(signature.bind(shapes, numbers));
+    for (const Dim& d : sizes) bound.sizes.push_back(d.value());
+    executable_symbols(signature.bind(bound.shapes, bound.sizes), bound.call.symbols);
 }
 
 // Each hook once a call.  Where the call fails, what can be is taken back, the newest first; the rest has run for the
@@ -121,14 +129,14 @@ private:
 };
 
 // In row-major memory that no state which this program writes lies in.
-const Stored& Program::Impl::bind_input(const Tensor& t, const std::vector<const device::Memory*>& written,
-                                        std::vector<Value>& held) const
+const Stored& Program::Impl::bind_input(const Tensor& t)
 {
+    std::vector<Value>& held = bound.held;
     held.push_back(graph::read(t));
     if (!held.back().node->materialised()) context->evaluate({&held.back(), 1});
     if (!Stored::of(held.back()).row_major) held.back() = context->row_major(held.back());
     const device::Memory* memory = Stored::of(held.back()).memory.get();
-    if (std::find(written.begin(), written.end(), memory) != written.end())
+    if (std::find(bound.written.begin(), bound.written.end(), memory) != bound.written.end())
         held.back() = context->copy_of(held.back());
     return Stored::of(held.back());
 }
@@ -172,7 +180,7 @@ void Program::Impl::prefetch_state() const
 // State is bound in row-major memory.  What is assigned is written in place, so its memory must be its own: it is
 // copied first where a tensor, a view or a tape shares it.  Nothing here counts references up: there is a lot of
 // state, and memory is slow enough without fences.
-const Stored& Program::Impl::bind_state(const State& s, std::vector<Value>& held) const
+const Stored& Program::Impl::bind_state(const State& s)
 {
     Value& v = s.cell->value;
     if (v.node->evaluator != context)
@@ -180,10 +188,10 @@ const Stored& Program::Impl::bind_state(const State& s, std::vector<Value>& held
                      v.node->evaluator->name(), ") but the program is for (", context->name(), ").");
     if (!v.node->materialised()) context->evaluate({&v, 1});
     if (!Stored::of(v).row_major) {
-        held.push_back(context->row_major(v));
-        if (!s.assigned) return Stored::of(held.back());
-        v = context->replaced(v, held.back(), s.cell);
-        held.pop_back();
+        bound.held.push_back(context->row_major(v));
+        if (!s.assigned) return Stored::of(bound.held.back());
+        v = context->replaced(v, bound.held.back(), s.cell);
+        bound.held.pop_back();
     }
     if (!s.assigned) return Stored::of(v);
     const bool shared = v.node.use_count() > 1 || v.node->storage[v.index].use_count() > 1 ||
@@ -197,7 +205,8 @@ class Program::Impl::Draw {
 public:
     Draw(const Impl& p, std::vector<std::int64_t>& symbols) : count_(p.random_ops)
     {
-        if (count_) first_ = ops::take_ordinals(count_);
+        if (count_ == 0) return;
+        first_ = ops::take_ordinals(count_);
         const auto set = [&](const Dim& symbol, std::uint64_t v) {
             const auto& ids = p.executable->symbols();
             const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
@@ -222,13 +231,12 @@ private:
     bool kept_ = false;
 };
 
-Value Program::Impl::result_value(std::size_t result, const program::Executable::Outcome& outcome,
-                                  const std::vector<const Stored*>& external)
+Value Program::Impl::result_value(std::size_t result, const program::Executable::Outcome& outcome)
 {
     const ops::View& view = executable->compiled().results[result].view;
     const plan::PlanValue& value = executable->compiled().plan.values[view.value];
     const program::Executable::Layout layout = executable->result_layout(result);
-    const auto& memory = value.place == plan::Place::external ? external[value.slot]->memory
+    const auto& memory = value.place == plan::Place::external ? bound.external[value.slot]->memory
                                                               : executable->output(outcome, view.value);
     graph::TensorType type{view.dtype, Shape(layout.sizes.begin(), layout.sizes.end())}; // as memory holds it
     const auto stored = std::make_shared<Stored>(type, memory, layout.strides, layout.offset);
@@ -237,47 +245,55 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
     return graph::leaf(type, context, stored, false);
 }
 
+// All memory of a call, by the executable's external slots.
+void Program::Impl::bind_memory(const std::vector<Tensor>& inputs)
+{
+    for (const State& s : states) {
+        bound.state.push_back(&bind_state(s));
+        if (!s.assigned) continue;
+        bound.written.push_back(bound.state.back()->memory.get());
+        bound.state.back()->written = 0;
+    }
+    for (const Tensor& t : inputs) bound.input.push_back(&bind_input(t));
+    for (const Binding& b : externals) {
+        bound.external.push_back(b.source == Source::input   ? bound.input[b.index]
+                                 : b.source == Source::state ? bound.state[b.index]
+                                                             : &Stored::of(constants[b.index]));
+        bound.call.externals.push_back(
+            {bound.external.back()->memory->address, bound.external.back()->bytes});
+    }
+}
+
 std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes)
 {
     const Calling one_call(mutex, caller);
     program::Suspend outside;
-    program::Executable::Call c;
-    c.symbols = bind_sizes(inputs, sizes);
+    struct Release {
+        Bound& bound;
+        ~Release() { bound.clear(); }
+    } const release{bound};
+    bind_sizes(inputs, sizes);
+    // Hooks and host scalars are user code: they run before anything is bound, and without the device's lock.
     Hooks of_call(*this);
-    of_call
-        .run(); // user code, as the host scalars are: before anything is bound, and without the device's lock
-    c.numbers = executable->ask();
+    of_call.run();
+    executable->ask(bound.call.numbers);
 
     std::lock_guard lock(context->mutex());
     find_grads();
     prefetch_state();
-    std::vector<Value> held; // until the call is submitted
-    std::vector<const Stored*> state, input, external;
-    std::vector<const device::Memory*> written;
-    for (const State& s : states) {
-        state.push_back(&bind_state(s, held));
-        if (!s.assigned) continue;
-        written.push_back(state.back()->memory.get());
-        state.back()->written = 0;
-    }
-    for (const Tensor& t : inputs) input.push_back(&bind_input(t, written, held));
-    for (const Binding& b : externals) {
-        external.push_back(b.source == Source::input   ? input[b.index]
-                           : b.source == Source::state ? state[b.index]
-                                                       : &Stored::of(constants[b.index]));
-        c.externals.push_back({external.back()->memory->address, external.back()->bytes});
-    }
-    Draw draw(*this, c.symbols);
+    bind_memory(inputs);
+    Draw draw(*this, bound.call.symbols);
     const std::uint64_t placed = executable->bytes_placed();
-    const program::Executable::Outcome outcome = executable->replay(c);
+    const program::Executable::Outcome outcome = executable->replay(bound.call);
     context->count_placed(executable->bytes_placed() - placed);
     draw.keep();
     of_call.keep();
 
     std::vector<Tensor> out;
-    for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome, external)));
+    out.reserve(outputs.size());
+    for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome)));
     for (const KeptGrad& g : kept_grads)
-        g.owner->grad = graph::make_tensor(result_value(g.result, outcome, external)).cell();
+        g.owner->grad = graph::make_tensor(result_value(g.result, outcome)).cell();
     for (const auto& owner : cleared_grads) owner->grad = nullptr;
     return out;
 }

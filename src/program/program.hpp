@@ -64,21 +64,34 @@ struct Program::Impl {
     std::vector<Tensor> append_to(program::Trace&, const std::vector<Tensor>& inputs,
                                   const std::vector<Dim>& sizes) const;
     // Symbol values in the executable's order; -1 for those that are no sizes.
-    std::vector<std::int64_t> executable_symbols(const std::vector<std::int64_t>& signature_values) const;
+    void executable_symbols(const std::vector<std::int64_t>& signature_values,
+                            std::vector<std::int64_t>& symbols) const;
 
 private:
+    // What one call binds.  Kept from call to call for its memory: a call's caches are cold, and each allocation
+    // costs it a miss or two.
+    struct Bound {
+        program::Executable::Call call;
+        std::vector<graph::Value> held; // until the call is submitted
+        std::vector<const Shape*> shapes;
+        std::vector<std::int64_t> sizes;
+        std::vector<const program::Stored*> state, input, external;
+        std::vector<const device::Memory*> written;
+
+        void clear();
+    } bound;
+
     class Draw;
     void check_count(std::size_t inputs, std::size_t sizes) const;
     void check_input(std::size_t i, const graph::Value&) const;
-    std::vector<std::int64_t> bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
+    void bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
     class Hooks;
-    const program::Stored& bind_input(const Tensor&, const std::vector<const device::Memory*>& written,
-                                      std::vector<graph::Value>& held) const;
+    const program::Stored& bind_input(const Tensor&);
     void find_grads();
     void prefetch_state() const;
-    const program::Stored& bind_state(const State&, std::vector<graph::Value>& held) const;
-    graph::Value result_value(std::size_t result, const program::Executable::Outcome&,
-                              const std::vector<const program::Stored*>& external);
+    const program::Stored& bind_state(const State&);
+    void bind_memory(const std::vector<Tensor>& inputs);
+    graph::Value result_value(std::size_t result, const program::Executable::Outcome&);
 };
 
 } // namespace reprise

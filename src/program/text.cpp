@@ -30,7 +30,8 @@ std::vector<std::int64_t> symbols_at(const Program::Impl& p, const std::vector<s
     for (std::size_t i = 0; i < sizes.size(); ++i)
         if (const std::string fault = symbols[i]->fault(sizes[i]); !fault.empty())
             detail::fail(ErrorKind::argument, "program", fault);
-    std::vector<std::int64_t> values = p.executable_symbols(sizes);
+    std::vector<std::int64_t> values;
+    p.executable_symbols(sizes, values);
     std::replace(values.begin(), values.end(), std::int64_t{-1}, std::int64_t{0});
     return values;
 }
