@@ -17,9 +17,14 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH REPRISE_SHADER_ROOT)
 
 find_program(REPRISE_GLSLC glslc DOC "GLSL compiler of the shaderc project")
 find_program(REPRISE_SPIRV_VAL spirv-val DOC "SPIR-V validator; not used where it is missing")
+set(REPRISE_SPIRV "" CACHE PATH "Folder of kernels that another build tree of these sources has compiled: <it>/shaders")
 
 # One kernel: definitions -> <name>.spv.  Appends to `spirv` in the caller.
 function(_reprise_compile_kernel name shader)
+    if(REPRISE_SPIRV)
+        set(spirv ${spirv} "${REPRISE_SPIRV}/${name}.spv" PARENT_SCOPE)
+        return()
+    endif()
     set(spv "${CMAKE_CURRENT_BINARY_DIR}/shaders/${name}.spv")
     set(validate "")
     if(REPRISE_SPIRV_VAL)
@@ -179,7 +184,7 @@ function(_reprise_shader_texts out)
 endfunction()
 
 function(reprise_add_shaders target)
-    if(NOT REPRISE_GLSLC)
+    if(NOT REPRISE_GLSLC AND NOT REPRISE_SPIRV)
         message(FATAL_ERROR "glslc is needed to compile the shaders: install shaderc or the Vulkan SDK")
     endif()
     if(NOT TARGET reprise_embed_spirv)

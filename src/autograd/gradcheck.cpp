@@ -168,7 +168,8 @@ GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
             result.message = text.str();
         }
     }
-    if (!result.passed) result.message += worst_entry(p, x, worst_input, worst_gradient, options.step);
+    if (!result.passed && options.find_entry)
+        result.message += worst_entry(p, x, worst_input, worst_gradient, options.step);
     return result;
 }
 

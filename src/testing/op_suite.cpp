@@ -263,7 +263,7 @@ struct Problem {
 
 } // namespace
 
-GradCheck check_gradient(const OpInfo& row, const Sample& sample)
+GradCheck check_gradient(const OpInfo& row, const Sample& sample, const GradCheckOptions& options)
 {
     Problem p(row, sample);
     const UseDevice use(p.setting.device);
@@ -278,10 +278,10 @@ GradCheck check_gradient(const OpInfo& row, const Sample& sample)
             if (depends[i]) outputs.push_back(all[i]);
         return p.mixed(outputs);
     };
-    return gradcheck(f, p.differentiable);
+    return gradcheck(f, p.differentiable, options);
 }
 
-GradCheck check_second_gradient(const OpInfo& row, const Sample& sample)
+GradCheck check_second_gradient(const OpInfo& row, const Sample& sample, const GradCheckOptions& options)
 {
     Problem p(row, sample);
     const UseDevice use(p.setting.device);
@@ -305,7 +305,7 @@ GradCheck check_second_gradient(const OpInfo& row, const Sample& sample)
             if (g.defined()) given.push_back(g);
         return p.mixed(given);
     };
-    return gradcheck(f, variables);
+    return gradcheck(f, variables, options);
 }
 
 std::vector<std::string> rows_for(Check check)

@@ -49,8 +49,8 @@ std::int64_t checked_size(const Sample&);
 
 // Against central differences, in double on the reference device: the gradient of the sample's outputs, or that of
 // its gradient (by the inputs and by the cotangents).
-GradCheck check_gradient(const OpInfo&, const Sample&);
-GradCheck check_second_gradient(const OpInfo&, const Sample&);
+GradCheck check_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
+GradCheck check_second_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
 
 // Rows that a check is for.
 std::vector<std::string> rows_for(Check);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <thread>
 
 #include <reprise/autograd.hpp>
 #include <reprise/ops/creation.hpp>
@@ -233,29 +232,6 @@ TEST(Walk, AChainOfAHundredThousandNodes)
     Tensor dropped = x; // released without a backward
     for (int i = 0; i < 100000; ++i) dropped = neg(dropped);
     dropped = Tensor();
-}
-
-TEST(Walk, ThreadsDifferentiateGraphsOfTheirOwn)
-{
-    const auto gradient = [](float seed) {
-        const Variable x = variable({seed, 2 * seed, -seed});
-        Tensor y = x;
-        for (int i = 0; i < 20; ++i) y = tanh(y * 1.1) + x * 0.1;
-        sum(y * y).backward();
-        return x.grad().to_vector<float>();
-    };
-    constexpr int threads = 4, rounds = 3;
-    std::vector<std::vector<float>> want, got(threads * rounds);
-    for (int i = 0; i < threads * rounds; ++i) want.push_back(gradient(0.1f * static_cast<float>(i + 1)));
-    std::vector<std::thread> running;
-    for (int t = 0; t < threads; ++t)
-        running.emplace_back([&, t] {
-            for (int r = 0; r < rounds; ++r)
-                got[static_cast<std::size_t>(t * rounds + r)] =
-                    gradient(0.1f * static_cast<float>(t * rounds + r + 1));
-        });
-    for (std::thread& t : running) t.join();
-    EXPECT_EQ(got, want);
 }
 
 } // namespace

@@ -4,7 +4,6 @@
 #include <map>
 #include <random>
 #include <reprise/error.hpp>
-#include <thread>
 
 namespace reprise::device {
 namespace {
@@ -168,37 +167,6 @@ TEST(SubAllocator, NothingTakesAGranule)
     const auto a = allocator.allocate(0), b = allocator.allocate(0);
     ASSERT_TRUE(granted(a) && granted(b));
     EXPECT_NE(granted(a)->address, granted(b)->address);
-}
-
-TEST(SubAllocator, ServesSeveralThreads)
-{
-    SubAllocator allocator(256 * mebi);
-    allocator.add_block(base, 256 * mebi, window);
-    std::vector<std::thread> threads;
-    for (unsigned t = 0; t < 4; ++t) {
-        threads.emplace_back([&allocator, t] {
-            std::mt19937 random(t);
-            std::vector<SubAllocator::Allocation> mine;
-            for (int i = 0; i < 5000; ++i) {
-                if (const auto r = allocator.allocate(1 + random() % 50000); granted(r)) {
-                    mine.push_back(*granted(r));
-                }
-                if (mine.size() > 50) {
-                    std::swap(mine[random() % mine.size()], mine.back());
-                    allocator.release(mine.back());
-                    mine.pop_back();
-                }
-            }
-            for (const auto& a : mine) {
-                allocator.release(a);
-            }
-        });
-    }
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-    allocator.verify();
-    EXPECT_EQ(allocator.usage().live, 0u);
 }
 
 TEST(SubAllocator, SentencesNameTheSizes)

@@ -1,6 +1,6 @@
 # Builds the consumer of this folder; a ctest entry of each driver runs it:
-#   cmake -D MODE=package -D BUILD=<build tree of Reprise> -D SCRATCH=<folder> [-D CXX= -D TYPE= -D LAUNCHER= -D WERROR=] -P run.cmake
-#   cmake -D MODE=subdirectory -D SCRATCH=<folder> ... -P run.cmake
+#   cmake -D MODE=package|subdirectory -D BUILD=<build tree of Reprise> -D SCRATCH=<folder>
+#         [-D CXX= -D TYPE= -D LAUNCHER= -D WERROR=] -P run.cmake
 function(run)
     execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -13,9 +13,11 @@ if(MODE STREQUAL "package")
     set(where -D CMAKE_PREFIX_PATH=${SCRATCH}/prefix)
 else()
     cmake_path(SET source NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
-    # compiled as the build tree was, so that a compiler cache has most of it
+    # With the build tree's kernels, and quickly: compiled for debugging.
+    set(TYPE Debug)
     set(where -D REPRISE_SOURCE=${source} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
-        -D CMAKE_CXX_EXTENSIONS=OFF -D REPRISE_WERROR=${WERROR})
+        -D CMAKE_CXX_EXTENSIONS=OFF -D CMAKE_CXX_FLAGS_DEBUG=-O0 -D REPRISE_WERROR=${WERROR}
+        -D REPRISE_SPIRV=${BUILD}/shaders)
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/consumer -G ${GENERATOR}
     -D CMAKE_BUILD_TYPE=${TYPE} -D CMAKE_CXX_COMPILER=${CXX} ${where})

@@ -108,32 +108,6 @@ TEST_P(Gradient, FollowsTheReference)
     EXPECT_GT(compared, 0);
 }
 
-// -- against central differences --
-
-struct GradCheckOf : Row {};
-INSTANTIATE_TEST_SUITE_P(Ops, GradCheckOf, testing::ValuesIn(rows_for(Check::gradcheck)), name_of_row);
-
-TEST_P(GradCheckOf, TheGradient)
-{
-    for (const Sample& sample : row.samples) {
-        if (!sample.differentiable) continue;
-        const GradCheck result = check_gradient(row, sample);
-        EXPECT_TRUE(result.passed) << sample.what << ": " << result.message;
-    }
-}
-
-struct SecondGradient : Row {};
-INSTANTIATE_TEST_SUITE_P(Ops, SecondGradient, testing::ValuesIn(rows_for(Check::twice)), name_of_row);
-
-TEST_P(SecondGradient, TheGradientOfTheGradient)
-{
-    for (const Sample& sample : row.samples) {
-        if (!sample.differentiable) continue;
-        const GradCheck result = check_second_gradient(row, sample);
-        EXPECT_TRUE(result.passed) << sample.what << ": " << result.message;
-    }
-}
-
 // -- the same bits by other ways --
 
 struct Views : Row {};

@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-#include <thread>
-
 #include "ops/random.hpp"
 #include "ops/reduce_tools.hpp"
 #include "shape/error_of.hpp"
@@ -114,22 +111,6 @@ TEST(Rand, TakesOneOrdinalAndFollowsTheSeed)
 }
 
 TEST(Rand, OfNothing) { EXPECT_TRUE(randn({3, 0}).to_vector<float>().empty()); }
-
-TEST(Generator, GivesEachThreadItsOwnOrdinals)
-{
-    manual_seed(0);
-    std::vector<std::vector<std::uint64_t>> taken(4);
-    std::vector<std::thread> threads;
-    for (auto& list : taken)
-        threads.emplace_back([&list] {
-            for (int i = 0; i < 500; ++i) list.push_back(ops::take_ordinals(1).ordinal);
-        });
-    for (std::thread& t : threads) t.join();
-    std::set<std::uint64_t> all;
-    for (const auto& list : taken) all.insert(list.begin(), list.end());
-    EXPECT_EQ(all.size(), 2000u);
-    EXPECT_EQ(generator_state().ordinal, 2000u);
-}
 
 TEST(Dropout, DropsAndScales)
 {

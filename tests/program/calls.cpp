@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include <reprise/autograd.hpp>
 #include <reprise/ops.hpp>
 
@@ -270,36 +268,6 @@ TEST(Call, CopiesShareTheProgram)
     const Program q = p;
     p(ones({1}));
     EXPECT_EQ(q(ones({1})).item<float>(), 2);
-}
-
-TEST(Call, ThreadsReplayProgramsOfTheirOwn)
-{
-    const auto run = [](std::uint64_t seed) {
-        test::Training t(test::Net::mlp, seed);
-        const Program p = t.recorded(symbol("batch"));
-        for (std::uint64_t i = 0; i < 5; ++i) {
-            const auto [x, target] = t.batch(4 + static_cast<std::int64_t>(i), seed);
-            p(x, target);
-        }
-        return t.state();
-    };
-    std::vector<std::vector<test::Bits>> want, got(3);
-    for (std::uint64_t i = 0; i < 3; ++i) want.push_back(run(i));
-    // Initial values come from the one generator of the process: made before the threads start.
-    std::vector<std::unique_ptr<test::Training>> nets;
-    for (std::uint64_t i = 0; i < 3; ++i) nets.push_back(std::make_unique<test::Training>(test::Net::mlp, i));
-    std::vector<std::thread> threads;
-    for (std::uint64_t i = 0; i < 3; ++i)
-        threads.emplace_back([&, i] {
-            const Program p = nets[i]->recorded(symbol("batch"));
-            for (std::uint64_t k = 0; k < 5; ++k) {
-                const auto [x, target] = nets[i]->batch(4 + static_cast<std::int64_t>(k), i);
-                p(x, target);
-            }
-            got[i] = nets[i]->state();
-        });
-    for (std::thread& t : threads) t.join();
-    EXPECT_EQ(got, want);
 }
 
 TEST(Call, SaysWhatEachLaunchTook)

@@ -20,6 +20,7 @@ struct GradCheckOptions {
     double step = 1e-6;
     double tolerance = 1e-6; // of |found - wanted| / (1 + |wanted|)
     std::uint64_t seed = 0;
+    bool find_entry = true; // on failure name the worst entry: two evaluations of f for each entry
 };
 // Along random directions, in f64 on the reference device, at the values of the inputs; those of integers
 // are given as they are.  f must be smooth within a step of there.  It gives one tensor: add up what should

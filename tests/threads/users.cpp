@@ -1,0 +1,103 @@
+// Threads that use the library at the same time, each with tensors of its own, on one device.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <thread>
+
+#include <reprise/autograd.hpp>
+#include <reprise/ops.hpp>
+#include <reprise/program.hpp>
+#include <reprise/random.hpp>
+
+#include "ops/random.hpp"
+#include "support/devices.hpp"
+#include "support/training.hpp"
+
+namespace reprise {
+namespace {
+
+TEST(Threads, DrawOrdinalsOfTheirOwn)
+{
+    manual_seed(0);
+    std::vector<std::vector<std::uint64_t>> taken(4);
+    std::vector<std::thread> threads;
+    for (auto& list : taken)
+        threads.emplace_back([&list] {
+            for (int i = 0; i < 500; ++i) list.push_back(ops::take_ordinals(1).ordinal);
+        });
+    for (std::thread& t : threads) t.join();
+    std::set<std::uint64_t> all;
+    for (const auto& list : taken) all.insert(list.begin(), list.end());
+    EXPECT_EQ(all.size(), 2000u);
+    EXPECT_EQ(generator_state().ordinal, 2000u);
+}
+
+TEST(Threads, DifferentiateGraphsOfTheirOwn)
+{
+    const auto gradient = [](float seed) {
+        const Variable x(from_vector({seed, 2 * seed, -seed}));
+        Tensor y = x;
+        for (int i = 0; i < 20; ++i) y = tanh(y * 1.1) + x * 0.1;
+        sum(y * y).backward();
+        return x.grad().to_vector<float>();
+    };
+    constexpr int threads = 4, rounds = 3;
+    std::vector<std::vector<float>> want, got(threads * rounds);
+    for (int i = 0; i < threads * rounds; ++i) want.push_back(gradient(0.1f * static_cast<float>(i + 1)));
+    std::vector<std::thread> running;
+    for (int t = 0; t < threads; ++t)
+        running.emplace_back([&, t] {
+            for (int r = 0; r < rounds; ++r)
+                got[static_cast<std::size_t>(t * rounds + r)] =
+                    gradient(0.1f * static_cast<float>(t * rounds + r + 1));
+        });
+    for (std::thread& t : running) t.join();
+    EXPECT_EQ(got, want);
+}
+
+TEST(Threads, ReplayProgramsOfTheirOwn)
+{
+    const auto run = [](std::uint64_t seed) {
+        test::Training t(test::Net::mlp, seed);
+        const Program p = t.recorded(symbol("batch"));
+        for (std::uint64_t i = 0; i < 5; ++i) {
+            const auto [x, target] = t.batch(4 + static_cast<std::int64_t>(i), seed);
+            p(x, target);
+        }
+        return t.state();
+    };
+    std::vector<std::vector<test::Bits>> want, got(3);
+    for (std::uint64_t i = 0; i < 3; ++i) want.push_back(run(i));
+    // Initial values come from the one generator of the process: made before the threads start.
+    std::vector<std::unique_ptr<test::Training>> nets;
+    for (std::uint64_t i = 0; i < 3; ++i) nets.push_back(std::make_unique<test::Training>(test::Net::mlp, i));
+    std::vector<std::thread> threads;
+    for (std::uint64_t i = 0; i < 3; ++i)
+        threads.emplace_back([&, i] {
+            const Program p = nets[i]->recorded(symbol("batch"));
+            for (std::uint64_t k = 0; k < 5; ++k) {
+                const auto [x, target] = nets[i]->batch(4 + static_cast<std::int64_t>(k), i);
+                p(x, target);
+            }
+            got[i] = nets[i]->state();
+        });
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(got, want);
+}
+
+TEST(Threads, ReplayOnTheNullDevice)
+{
+    const test::UseDevice use(test::imitation("gpu"));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([] {
+            const Program p =
+                record([](Tensor x) { return sum(matmul(x, x) * 2); }, {spec({symbol("n"), 8})});
+            for (std::int64_t n = 8; n < 12; ++n) EXPECT_EQ(p(zeros({8, 8})).shape().size(), 0u);
+        });
+    for (std::thread& t : threads) t.join();
+}
+
+} // namespace
+} // namespace reprise
