@@ -27,6 +27,7 @@ STEPS = 20
 FIRST = 720 # image; from here on no activation lies so near a kink that rounding decides on which side
 BATCH_SIZES = [(8, 16, 12)[step % 3] for step in range(STEPS)]
 SAMPLES = 150
+DRAWS = 2024 # seed
 
 
 def read_idx(path):
@@ -168,9 +169,26 @@ class LSTM(nn.Module): # made of ops; 14 rows of the image, one a step
         return self.head(h)
 
 
-class Denoiser(nn.Module): # predicts the noise in latents [B, 4, 16, 16]
-    def __init__(self, channels):
+class VideoNet(nn.Module): # of clips [B, 1, 5, 20, 20]
+    def __init__(self):
         super().__init__()
+        self.c1 = nn.Conv3d(1, 8, 3, stride=(1, 2, 2), padding=1, bias=False)
+        self.n1 = nn.BatchNorm3d(8)
+        self.c2 = nn.Conv3d(8, 16, 3, stride=2, padding=1)
+        self.c3 = nn.Conv3d(16, 16, (3, 1, 1))
+        self.head = nn.Linear(16, 10)
+
+    def forward(self, x): # a camera that moves across the image
+        x = torch.stack([x[:, :, t : t + 20, 2 * t : 2 * t + 20] for t in range(5)], 2)
+        x = F.silu(self.n1(self.c1(x)))
+        x = F.silu(self.c3(F.silu(self.c2(x))))
+        return self.head(x.mean((2, 3, 4)))
+
+
+class Denoiser(nn.Module): # predicts the noise in latents [B, 4, size, size]
+    def __init__(self, channels, size):
+        super().__init__()
+        self.size = size
         self.layers = nn.ModuleList([nn.Conv2d(a, b, 3, padding=1) for a, b in zip(channels, channels[1:])])
 
     def forward(self, x):
@@ -179,9 +197,10 @@ class Denoiser(nn.Module): # predicts the noise in latents [B, 4, 16, 16]
         return self.layers[-1](x)
 
 
-class TimedDenoiser(nn.Module): # and is told the step of each
+class TimedDenoiser(nn.Module): # and is told how noisy each is
     def __init__(self):
         super().__init__()
+        self.size = 16
         self.time = nn.Embedding(50, 32)
         self.a = nn.Conv2d(4, 32, 3, padding=1)
         self.b = nn.Conv2d(32, 4, 3, padding=1)
@@ -196,19 +215,30 @@ def classification(model, step, dtype, x, y):
     return F.cross_entropy(model(x[part].to(dtype)), y[part])
 
 
-def latents(step, dtype):
-    shape = (BATCH_SIZES[step] // 4, 4, 16, 16)
+def latents(step, dtype, size):
+    shape = (4, 4, size, size)
     return [torch.from_numpy(numbers(stream + step, shape)).to(dtype) for stream in (100, 150)]
 
 
 def denoising(model, step, dtype, *_):
-    clean, noise = latents(step, dtype)
+    clean, noise = latents(step, dtype, model.size)
     return F.mse_loss(model(clean * 0.75 + noise * 0.5), noise)
 
 
+def philox(counter, key):
+    """Philox 4x32-10, as Reprise draws: 4 words"""
+    word, (c, k) = 2**32, (list(counter), list(key))
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b // word ^ c[1] ^ k[0], b % word, a // word ^ c[3] ^ k[1], a % word]
+        k = [(k[0] + 0x9E3779B9) % word, (k[1] + 0xBB67AE85) % word]
+    return c
+
+
 def timed_denoising(model, step, dtype, *_):
-    clean, noise = latents(step, dtype)
-    t = torch.arange(clean.shape[0]) * 7 % 50
+    """Reprise's randint(50, {4}) after manual_seed(DRAWS), drawn once a step."""
+    clean, noise = latents(step, dtype, model.size)
+    t = torch.tensor([w * 50 >> 32 for w in philox((0, 0, step, 0), (DRAWS, 0))])
     share = (t.to(dtype) / 50)[:, None, None, None]
     return F.mse_loss(model(clean * (1 - share) + noise * share, t), noise)
 
@@ -227,8 +257,9 @@ MODELS = { # what makes it, its loss, its optimizers
     "resnet": (ResNet8, classification, {"sgd": sgd(0.02), "adam": adam}),
     "gpt": (GPT, classification, {"sgd": sgd(0.02), "adamw": lambda p: torch.optim.AdamW(p, lr=1e-3)}),
     "lstm": (LSTM, classification, {"sgd": sgd(0.1), "adam": adam}),
-    "denoiser": (lambda: Denoiser([4, 64, 128, 64, 4]), denoising, {"sgd": sgd(0.1), "adam": adam}),
-    "plain": (lambda: Denoiser([4, 64, 128, 4]), denoising, {"sgd": sgd(0.1), "adam": adam}),
+    "video": (VideoNet, classification, {"sgd": sgd(0.1), "adam": adam}),
+    "denoiser": (lambda: Denoiser([4, 64, 128, 64, 4], 32), denoising, {"sgd": sgd(0.1), "adam": adam}),
+    "plain": (lambda: Denoiser([4, 64, 128, 4], 16), denoising, {"sgd": sgd(0.1), "adam": adam}),
     "timed": (TimedDenoiser, timed_denoising, {"sgd": sgd(0.1), "adam": adam}),
 }
 

@@ -16,6 +16,7 @@
 namespace reprise::follow {
 
 inline constexpr double gradient_tolerance = 3e-5; // of a parameter's largest entry
+inline constexpr std::uint64_t draws = 2024;       // the seed of what a training draws
 
 class Fixture;
 
@@ -68,27 +69,41 @@ struct Lstm : Model { // made of ops; 14 rows of an image, one a step
     Tensor forward(Tensor x) override;
 };
 
-// Predicts the noise in latents [B, 4, 16, 16].
-struct Denoiser : Model {
-    nn::Sequential layers;
-    explicit Denoiser(const std::vector<std::int64_t>& channels = {4, 64, 128, 64, 4});
+struct VideoNet : Model { // of clips [B, 1, 5, 20, 20]: a camera that moves across an image
+    nn::Conv3d c1{1, 8, {.kernel_size = 3, .stride = {1, 2, 2}, .padding = 1, .bias = false}};
+    nn::BatchNorm3d n1{8};
+    nn::Conv3d c2{8, 16, {.kernel_size = 3, .stride = 2, .padding = 1}},
+        c3{16, 16, {.kernel_size = {3, 1, 1}}};
+    nn::Linear head{16, 10};
+    VideoNet();
     Tensor forward(Tensor x) override;
+};
+
+// Predicts the noise in latents [B, 4, size, size].
+struct Diffusion : Model {
+    std::int64_t size;
+    explicit Diffusion(std::int64_t size_of_latents) : size(size_of_latents) {}
     std::vector<Spec> specs(const Dim& batch) const override;
     std::vector<Tensor> batch(const Fixture&, std::size_t step) const override;
+};
+
+struct Denoiser : Diffusion {
+    nn::Sequential layers;
+    explicit Denoiser(const std::vector<std::int64_t>& channels = {4, 64, 128, 64, 4},
+                      std::int64_t size_of_latents = 32);
+    Tensor forward(Tensor x) override;
     Tensor loss(const std::vector<Tensor>& batch) override;
 };
 struct PlainDenoiser : Denoiser {
-    PlainDenoiser() : Denoiser({4, 64, 128, 4}) {}
+    PlainDenoiser() : Denoiser({4, 64, 128, 4}, 16) {}
 };
 
-struct TimedDenoiser : Model { // and is told the step of each
+struct TimedDenoiser : Diffusion { // and is told how noisy each is, which is drawn
     nn::Embedding time{50, 32};
     nn::Conv2d a{4, 32, {.kernel_size = 3, .padding = 1}}, b{32, 4, {.kernel_size = 3, .padding = 1}};
     TimedDenoiser();
-    Tensor forward(Tensor x) override; // of step 0
-    Tensor at(const Tensor& x, const Tensor& step);
-    std::vector<Spec> specs(const Dim& batch) const override;
-    std::vector<Tensor> batch(const Fixture&, std::size_t step) const override;
+    Tensor forward(Tensor x) override; // without noise
+    Tensor at(const Tensor& x, const Tensor& time);
     Tensor loss(const std::vector<Tensor>& batch) override;
 };
 

@@ -29,18 +29,6 @@ struct Residual : nn::Module {
     }
 };
 
-// Latents and noise [B, 4, 16, 16] of a step.
-std::vector<Tensor> latents(const Fixture& fixture, std::size_t step)
-{
-    const std::int64_t batch = fixture.batch_size(step) / 4;
-    std::vector<Tensor> out;
-    for (const std::uint32_t stream : {100u, 150u})
-        out.push_back(from_vector(
-            numbers(stream + static_cast<std::uint32_t>(step), static_cast<std::size_t>(batch) * 4 * 16 * 16),
-            {batch, 4, 16, 16}));
-    return out;
-}
-
 } // namespace
 
 ResNet8::ResNet8()
@@ -76,7 +64,43 @@ Tensor Lstm::forward(Tensor x)
     return head(h);
 }
 
-Denoiser::Denoiser(const std::vector<std::int64_t>& channels)
+VideoNet::VideoNet()
+{
+    register_module("c1", c1);
+    register_module("n1", n1);
+    register_module("c2", c2);
+    register_module("c3", c3);
+    register_module("head", head);
+    set_weights(*this);
+}
+
+Tensor VideoNet::forward(Tensor x)
+{
+    std::vector<Tensor> frames;
+    for (std::int64_t t = 0; t < 5; ++t) frames.push_back(narrow(narrow(x, 2, t, 20), 3, 2 * t, 20));
+    x = silu(n1(c1(stack(frames, 2))));
+    return head(mean(silu(c3(silu(c2(x)))), {2, 3, 4}));
+}
+
+std::vector<Spec> Diffusion::specs(const Dim& batch) const
+{
+    return {spec({batch, 4, size, size}), spec({batch, 4, size, size})};
+}
+
+// Latents and noise.
+std::vector<Tensor> Diffusion::batch(const Fixture&, std::size_t step) const
+{
+    constexpr std::int64_t count = 4;
+    std::vector<Tensor> out;
+    for (const std::uint32_t stream : {100u, 150u})
+        out.push_back(from_vector(numbers(stream + static_cast<std::uint32_t>(step),
+                                          static_cast<std::size_t>(count * 4 * size * size)),
+                                  {count, 4, size, size}));
+    return out;
+}
+
+Denoiser::Denoiser(const std::vector<std::int64_t>& channels, std::int64_t size_of_latents)
+    : Diffusion(size_of_latents)
 {
     for (std::size_t i = 0; i + 1 < channels.size(); ++i)
         layers.push_back(nn::make<nn::Conv2d>(channels[i], channels[i + 1],
@@ -91,22 +115,12 @@ Tensor Denoiser::forward(Tensor x)
     return layers.at(layers.size() - 1)(x);
 }
 
-std::vector<Spec> Denoiser::specs(const Dim& batch) const
-{
-    return {spec({batch, 4, 16, 16}), spec({batch, 4, 16, 16})};
-}
-
-std::vector<Tensor> Denoiser::batch(const Fixture& fixture, std::size_t step) const
-{
-    return latents(fixture, step);
-}
-
 Tensor Denoiser::loss(const std::vector<Tensor>& batch)
 {
     return mse_loss((*this)(batch[0] * 0.75 + batch[1] * 0.5), batch[1]);
 }
 
-TimedDenoiser::TimedDenoiser()
+TimedDenoiser::TimedDenoiser() : Diffusion(16)
 {
     register_module("time", time);
     register_module("a", a);
@@ -116,30 +130,16 @@ TimedDenoiser::TimedDenoiser()
 
 Tensor TimedDenoiser::forward(Tensor x) { return at(x, zeros({x.size(0)}, {.dtype = i32})); }
 
-Tensor TimedDenoiser::at(const Tensor& x, const Tensor& step)
+Tensor TimedDenoiser::at(const Tensor& x, const Tensor& t)
 {
-    return b(silu(a(x) + unsqueeze(unsqueeze(time(step), -1), -1)));
-}
-
-std::vector<Spec> TimedDenoiser::specs(const Dim& batch) const
-{
-    return {spec({batch, 4, 16, 16}), spec({batch, 4, 16, 16}), spec({batch}, i32)};
-}
-
-std::vector<Tensor> TimedDenoiser::batch(const Fixture& fixture, std::size_t step) const
-{
-    std::vector<Tensor> out = latents(fixture, step);
-    std::vector<std::int32_t> steps;
-    for (std::int64_t i = 0; i < out[0].size(0).value(); ++i)
-        steps.push_back(static_cast<std::int32_t>(i * 7 % 50));
-    out.push_back(from_vector(steps, {out[0].size(0)}));
-    return out;
+    return b(silu(a(x) + unsqueeze(unsqueeze(time(t), -1), -1)));
 }
 
 Tensor TimedDenoiser::loss(const std::vector<Tensor>& batch)
 {
-    const Tensor share = reshape(cast(batch[2], f32) / 50, {-1, 1, 1, 1});
-    return mse_loss(at(batch[0] * (1 - share) + batch[1] * share, batch[2]), batch[1]);
+    const Tensor t = randint(50, {batch[0].size(0)});
+    const Tensor share = reshape(cast(t, f32) / 50, {-1, 1, 1, 1});
+    return mse_loss(at(batch[0] * (1 - share) + batch[1] * share, t), batch[1]);
 }
 
 } // namespace reprise::follow
