@@ -13,6 +13,8 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/full.hpp"
+#include "ops/long_rows.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
@@ -29,6 +31,8 @@ using graph::Node;
 using graph::Op;
 using graph::TensorType;
 using graph::VjpArguments;
+
+constexpr std::int64_t longest_row = std::int64_t{1} << 17; // of an invocation: 4 elements an iteration
 
 // A one everywhere that the host knows is no weight, a zero no bias.
 bool is_number(Lowering& l, std::size_t input, double value)
@@ -113,10 +117,34 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return d;
 }
 
-void lower(Lowering& l, const Node& n)
+// x - mean; where not centered, x.
+View lower_shifted(LongRows& rows, const Node& n, const View& x, const View& mean)
+{
+    return centered(n) ? rows.across("sub", {x, mean}) : x;
+}
+
+void lower_long(Lowering& l, const Node& n)
 {
     const View x = l.input(0), y = l.output(0);
-    require_f32_kernel(n.op->name, x.dtype);
+    const View mean = LongRows::column(l.output(1)), rstd = LongRows::column(l.output(2));
+    LongRows rows(l, x.sizes(), 1);
+    if (centered(n)) l.copy(rows.mean(x), mean);
+    else launch_full(l, mean, Scalar(0));
+    const View shifted = lower_shifted(rows, n, x, mean);
+    const View variance = rows.mean(rows.across("square", {shifted}));
+    const View grown = rows.each("add", {variance, LongRows::number(n.attributes.number("eps"))});
+    rows.write(rstd, "rsqrt", {grown});
+    const bool weightless = is_number(l, 1, 1), biasless = is_number(l, 2, 0);
+    if (weightless && biasless) return rows.write(y, "mul", {shifted, rstd});
+    const View z = rows.across("mul", {shifted, rstd});
+    if (weightless) return rows.write(y, "add", {z, l.input(2)});
+    if (biasless) return rows.write(y, "mul", {z, l.input(1)});
+    rows.write(y, "add", {rows.across("mul", {z, l.input(1)}), l.input(2)});
+}
+
+void lower_short(Lowering& l, const Node& n)
+{
+    const View x = l.input(0), y = l.output(0);
     const bool weightless = is_number(l, 1, 1), biasless = is_number(l, 2, 0);
     RowsLaunch rows(l, n.op->name, x);
     rows.matrix(x, Use::read);
@@ -128,6 +156,14 @@ void lower(Lowering& l, const Node& n)
     rows.spec.floats = {n.attributes.number("eps")};
     rows.spec.constants.push_back(centered(n));
     rows.launch();
+}
+
+void lower(Lowering& l, const Node& n)
+{
+    const Shape& sizes = n.outputs[0].shape;
+    require_f32_kernel(n.op->name, l.input(0).dtype);
+    LongRows::choose(
+        l, sizes[1], sizes[0], longest_row, [&] { lower_short(l, n); }, [&] { lower_long(l, n); });
 }
 
 void reference(const ReferenceArguments& a)
@@ -176,10 +212,21 @@ std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
     return {(centered(n) ? across - mean(g, {1}, true) : across) * rstd};
 }
 
-void lower_vjp(Lowering& l, const Node& n)
+void lower_long_vjp(Lowering& l, const Node& n)
 {
     const View dy = l.input(0), x = l.input(1);
-    require_f32_kernel(n.op->name, x.dtype);
+    const View mean = LongRows::column(l.input(3)), rstd = LongRows::column(l.input(4));
+    LongRows rows(l, x.sizes(), 1);
+    const View g = is_number(l, 2, 1) ? dy : rows.across("mul", {dy, l.input(2)});
+    const View z = rows.across("mul", {lower_shifted(rows, n, x, mean), rstd});
+    const View product = rows.across("mul", {z, rows.mean(rows.across("mul", {g, z}))});
+    const View apart = centered(n) ? rows.across("sub", {g, rows.mean(g)}) : g;
+    rows.write(l.output(), "mul", {rows.across("sub", {apart, product}), rstd});
+}
+
+void lower_short_vjp(Lowering& l, const Node& n)
+{
+    const View dy = l.input(0), x = l.input(1);
     const bool weightless = is_number(l, 2, 1);
     RowsLaunch rows(l, n.op->name, x);
     rows.matrix(dy, Use::read);
@@ -190,6 +237,14 @@ void lower_vjp(Lowering& l, const Node& n)
     rows.column(l.input(4), Use::read);
     rows.spec.constants.push_back(centered(n));
     rows.launch();
+}
+
+void lower_vjp(Lowering& l, const Node& n)
+{
+    const Shape& sizes = n.outputs[0].shape;
+    require_f32_kernel(n.op->name, l.input(1).dtype);
+    LongRows::choose(
+        l, sizes[1], sizes[0], longest_row, [&] { lower_short_vjp(l, n); }, [&] { lower_long_vjp(l, n); });
 }
 
 void reference_vjp(const ReferenceArguments& a)

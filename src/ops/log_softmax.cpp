@@ -21,6 +21,15 @@ std::vector<Tensor> vjp(const VjpArguments& a)
         apply_along(log_softmax_vjp_op, {a.cotangents[0], a.outputs[0]}, a.node.attributes.integer("dim"))};
 }
 
+void lower(Lowering& l, const Node& n)
+{
+    lower_rows(l, n, [](LongRows& rows, const std::vector<View>& in, const View& y) {
+        const View shifted = rows.across("sub", {in[0], rows.reduced("amax", in[0])});
+        const View total = rows.reduced("sum", rows.across("exp", {shifted}));
+        rows.write(y, "sub", {shifted, rows.each("log", {total})});
+    });
+}
+
 void reference(const ReferenceArguments& a)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0];
@@ -41,6 +50,14 @@ std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
     return {dy - exp(y) * sum(dy, {n.attributes.integer("dim")}, true)};
 }
 
+void lower_vjp(Lowering& l, const Node& n)
+{
+    lower_rows(l, n, [](LongRows& rows, const std::vector<View>& in, const View& dx) {
+        const View shares = rows.across("exp", {in[1]});
+        rows.write(dx, "sub", {in[0], rows.across("mul", {shares, rows.reduced("sum", in[0])})});
+    });
+}
+
 void reference_vjp(const ReferenceArguments& a)
 {
     const HostTensor &dy = a.inputs[0], &y = a.inputs[1], &dx = a.outputs[0];
@@ -59,11 +76,11 @@ void reference_vjp(const ReferenceArguments& a)
 } // namespace
 
 const Op log_softmax_op{
-    .name = "log_softmax", .infer = infer_rows, .vjp = vjp, .lower = lower_rows, .reference = reference};
+    .name = "log_softmax", .infer = infer_rows, .vjp = vjp, .lower = lower, .reference = reference};
 const Op log_softmax_vjp_op{.name = "log_softmax_vjp",
                             .infer = infer_rows,
                             .decompose = decompose_vjp,
-                            .lower = lower_rows,
+                            .lower = lower_vjp,
                             .reference = reference_vjp};
 
 } // namespace ops

@@ -176,12 +176,15 @@ Reduction split(Lowering& l, const char* op, View& x, const Integers& dims)
 
 void lower_reduction(Lowering& l, const graph::Node& n)
 {
-    View x = l.input(0);
-    const View to = l.output();
-    std::string name = n.op->name;
+    reduce_into(l, n.op->name, l.input(0), n.attributes.integers("dims"), l.output());
+}
+
+void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dims, const View& to)
+{
+    std::string name = op;
     if (x.dtype == i32) name += "_i32";
-    else require_f32_kernel(n.op->name, x.dtype);
-    const Reduction r = split(l, n.op->name, x, n.attributes.integers("dims"));
+    else require_f32_kernel(op.c_str(), x.dtype);
+    const Reduction r = split(l, op.c_str(), x, dims);
     if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), most_partials);
     const View between = l.temporary(x.dtype, {partials, r.outputs});

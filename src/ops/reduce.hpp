@@ -1,6 +1,7 @@
 // What reductions over any dimensions share.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ops/lowering.hpp"
@@ -34,6 +35,9 @@ Reduction split(Lowering&, const char* op, View& x, const std::vector<std::int64
 
 // The launches of a reduction that has the kernels of shaders/common/reduce.glsl: <op>, <op>_rows, ...
 void lower_reduction(Lowering&, const graph::Node&);
+// The same of any view, to a contiguous one: "sum", "amax", ...
+void reduce_into(Lowering&, const std::string& op, View x, const std::vector<std::int64_t>& dims,
+                 const View& to);
 
 // Calls visit(output index, offset in x) for every element of x; those of one output come row-major.
 template <class Visit>

@@ -48,14 +48,12 @@ std::vector<TensorType> infer_rows(const Op& op, std::span<const TensorType> in,
     return {in[0]};
 }
 
-void lower_rows(Lowering& l, const Node& n)
+namespace {
+
+// An invocation a row; `views`: the inputs and the output.
+void launch_rows(Lowering& l, const Node& n, std::vector<View> views)
 {
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
-    std::vector<View> views;
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) views.push_back(l.input(i));
-    views.push_back(l.output());
-    require_f32_kernel(n.op->name, views[0].dtype);
-
     const auto collapsed = [&] {
         const Shape& sizes = views.back().sizes();
         Shape kept(sizes);
@@ -104,6 +102,31 @@ void lower_rows(Lowering& l, const Node& n)
     l.launch(std::move(preferred), std::move(spec));
 }
 
+} // namespace
+
+void lower_rows(Lowering& l, const Node& n, LongForm divided)
+{
+    const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
+    std::vector<View> views;
+    for (std::size_t i = 0; i < n.inputs.size(); ++i) views.push_back(l.input(i));
+    const View out = l.output();
+    require_f32_kernel(n.op->name, out.dtype);
+    constexpr std::int64_t longest = std::int64_t{1} << 20; // 32 elements an iteration
+    Shape kept = out.sizes();
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(dim));
+    LongRows::choose(
+        l, out.sizes()[dim], shape::element_count(kept), longest,
+        [&] {
+            std::vector<View> all = views;
+            all.push_back(out);
+            launch_rows(l, n, std::move(all));
+        },
+        [&] {
+            LongRows rows(l, out.sizes(), dim);
+            divided(rows, views, out);
+        });
+}
+
 HostRows::HostRows(const HostTensor& t, std::size_t dim)
     : length(t.sizes[dim]), count(length == 0 ? 0 : t.count() / length), dim_(dim)
 {}
@@ -138,6 +161,15 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return {apply_along(softmax_vjp_op, {a.cotangents[0], a.outputs[0]}, a.node.attributes.integer("dim"))};
 }
 
+void lower(Lowering& l, const Node& n)
+{
+    lower_rows(l, n, [](LongRows& rows, const std::vector<View>& in, const View& y) {
+        const View shifted = rows.across("sub", {in[0], rows.reduced("amax", in[0])});
+        const View grown = rows.across("exp", {shifted});
+        rows.write(y, "div", {grown, rows.reduced("sum", grown)});
+    });
+}
+
 void reference(const ReferenceArguments& a)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0];
@@ -156,6 +188,14 @@ std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
     const Tensor &dy = in[0], &y = in[1];
     return {(dy - sum(dy * y, {n.attributes.integer("dim")}, true)) * y};
+}
+
+void lower_vjp(Lowering& l, const Node& n)
+{
+    lower_rows(l, n, [](LongRows& rows, const std::vector<View>& in, const View& dx) {
+        const View total = rows.reduced("sum", rows.across("mul", in));
+        rows.write(dx, "mul", {rows.across("sub", {in[0], total}), in[1]});
+    });
 }
 
 void reference_vjp(const ReferenceArguments& a)
@@ -177,11 +217,11 @@ void reference_vjp(const ReferenceArguments& a)
 } // namespace
 
 const Op softmax_op{
-    .name = "softmax", .infer = infer_rows, .vjp = vjp, .lower = lower_rows, .reference = reference};
+    .name = "softmax", .infer = infer_rows, .vjp = vjp, .lower = lower, .reference = reference};
 const Op softmax_vjp_op{.name = "softmax_vjp",
                         .infer = infer_rows,
                         .decompose = decompose_vjp,
-                        .lower = lower_rows,
+                        .lower = lower_vjp,
                         .reference = reference_vjp};
 
 } // namespace ops

@@ -1,6 +1,7 @@
 // What softmax and log_softmax share: both work on rows along one dimension, kept as the attribute "dim".
 #pragma once
 #include "graph/op.hpp"
+#include "ops/long_rows.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
 
@@ -12,8 +13,9 @@ Tensor apply_along(const graph::Op&, const std::vector<Tensor>& inputs, std::int
 std::vector<graph::TensorType> infer_rows(const graph::Op&, std::span<const graph::TensorType>,
                                           const graph::Attributes&);
 
-// The launch of the op's kernel (shaders/common/rows.glsl); inputs and output have one shape.
-void lower_rows(Lowering&, const graph::Node&);
+// The launch of the op's kernel (shaders/common/rows.glsl), or the same for long rows; inputs and output have one shape.
+using LongForm = void (*)(LongRows&, const std::vector<View>& in, const View& out);
+void lower_rows(Lowering&, const graph::Node&, LongForm);
 
 // Rows of host tensors of one shape along `dim`, for reference functions.
 class HostRows {
