@@ -193,9 +193,7 @@ std::vector<Tensor> CustomFunction::call(const std::vector<Tensor>& inputs) cons
     const auto evaluator = values[0].node->evaluator;
     const auto node = graph::append(op, std::move(values),
                                     {{"inputs", count(inputs.size())}, {"outputs", count(outputs.size())}},
-                                    evaluator, true);
-    node->requires_grad = true; // be its first output no number
-    graph::notes_of(*node).gradient = std::move(saved);
+                                    evaluator, true, std::move(saved));
     for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->applied(*node);
     Tensors out;
     for (std::uint32_t i = 0; i < node->outputs.size(); ++i) out.push_back(graph::make_tensor({node, i}));

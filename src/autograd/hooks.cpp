@@ -19,12 +19,16 @@ Value of_the_tape(const char* op, const Tensor& t)
     return v;
 }
 
-std::shared_ptr<graph::GradHooks>& hooks_of(const Value& v)
+std::shared_ptr<graph::GradHooks> hooks_of(const Value& v)
 {
-    if (v.node->is_leaf)
-        if (const auto owner = v.node->leaf.lock()) return owner->hooks;
+    if (const auto owner = v.node->leaf.lock()) {
+        if (!owner->hooks) owner->hooks = std::make_shared<graph::GradHooks>();
+        graph::set_owner(*v.node, owner);
+        return owner->hooks;
+    }
     auto& list = graph::notes_of(*v.node).hooks;
     list.resize(v.node->outputs.size());
+    if (!list[v.index]) list[v.index] = std::make_shared<graph::GradHooks>();
     return list[v.index];
 }
 
@@ -32,8 +36,7 @@ std::shared_ptr<graph::GradHooks>& hooks_of(const Value& v)
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const
 {
-    std::shared_ptr<graph::GradHooks>& hooks = hooks_of(of_the_tape("register_hook", *this));
-    if (!hooks) hooks = std::make_shared<graph::GradHooks>();
+    const std::shared_ptr<graph::GradHooks> hooks = hooks_of(of_the_tape("register_hook", *this));
     return {hooks, hooks->add(std::move(hook))};
 }
 

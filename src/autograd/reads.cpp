@@ -88,7 +88,7 @@ Reads probe(const Node& n)
 
 Reads vjp_reads(const Node& n)
 {
-    if (n.notes && n.notes->gradient) return n.notes->gradient->reads(n);
+    if (n.gradient) return n.gradient->reads(n);
     std::uint64_t wanted = 0;
     for (std::size_t i = 0; i < n.inputs.size(); ++i)
         if (n.inputs[i].node->requires_grad) wanted |= 1ull << i;

@@ -123,11 +123,7 @@ private:
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
             outputs.push_back(graph::make_tensor({n_shared(n), i}));
         const std::vector<Tensor> given = found->second;
-        std::vector<Tensor> d;
-        {
-            const ScopesOff off;
-            d = node_vjp({n, inputs, outputs, given, {wanted.get(), n.inputs.size()}});
-        }
+        const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, {wanted.get(), n.inputs.size()}});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
         if (!wanted_.count(&n)) cotangents_.erase(&n); // not asked for: its memory can go
         for (std::size_t i = 0; i < d.size(); ++i)
@@ -136,8 +132,8 @@ private:
 
     static void call_hooks(const Node& n, std::vector<Tensor>& cotangents)
     {
-        if (n.is_leaf) {
-            if (const auto owner = n.leaf.lock(); owner && owner->hooks) call(*owner->hooks, cotangents[0]);
+        if (const auto owner = n.leaf.lock()) { // its hooks of today
+            if (owner->hooks) call(*owner->hooks, cotangents[0]);
         } else if (n.notes)
             for (std::size_t i = 0; i < n.notes->hooks.size(); ++i)
                 if (n.notes->hooks[i] && cotangents[i].defined()) call(*n.notes->hooks[i], cotangents[i]);
@@ -310,8 +306,9 @@ SpoilVjp::~SpoilVjp()
 
 std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
 {
+    const ScopesOff off;
     const graph::Op& op = *a.node.op;
-    if (a.node.notes && a.node.notes->gradient) return a.node.notes->gradient->vjp(a);
+    if (a.node.gradient) return a.node.gradient->vjp(a);
     if (op.vjp) return op.vjp(a);
     if (op.decompose) return vjp_by_decomposition(a);
     detail::fail(ErrorKind::internal, op.name, "There is no gradient for this op, yet it is on the tape.");

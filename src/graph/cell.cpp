@@ -1,5 +1,7 @@
 #include "graph/cell.hpp"
 
+#include <algorithm>
+
 #include <reprise/error.hpp>
 
 #include "graph/notes.hpp"
@@ -124,8 +126,14 @@ Value leaf_alias(const Value& v, bool requires_grad, const std::shared_ptr<Cell>
     node->inputs = {v};
     node->is_leaf = true;
     node->requires_grad = requires_grad;
-    node->leaf = owner;
+    if (owner) set_owner(*node, owner);
     return {node, 0};
+}
+
+void set_owner(const Node& leaf, const std::shared_ptr<Cell>& owner)
+{
+    leaf.leaf = owner;
+    if (owner->hooks) notes_of(leaf).hooks = {owner->hooks};
 }
 
 Value identity(const Value& v)
@@ -149,7 +157,8 @@ void check_type(const Op& op, const TensorType& t, const Evaluator& evaluator)
 } // namespace
 
 std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes attributes,
-                             std::shared_ptr<Evaluator> evaluator, bool requires_grad)
+                             std::shared_ptr<Evaluator> evaluator, bool requires_grad,
+                             std::shared_ptr<const GivenGradient> gradient)
 {
     std::vector<TensorType> types;
     types.reserve(inputs.size());
@@ -159,7 +168,9 @@ std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes
     node->op = &op;
     node->inputs = std::move(inputs);
     node->attributes = std::move(attributes);
-    node->requires_grad = requires_grad && is_floating(node->outputs[0].dtype);
+    const auto floating = [](const TensorType& t) { return is_floating(t.dtype); };
+    node->requires_grad = requires_grad && std::any_of(node->outputs.begin(), node->outputs.end(), floating);
+    if (node->requires_grad) node->gradient = std::move(gradient);
     node->evaluator->appended(*node);
     return node;
 }
@@ -192,8 +203,7 @@ std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attri
     const bool differentiable = op.vjp || op.decompose || given;
     auto keep = evaluator;
     auto node = append(op, std::move(values), std::move(attributes), std::move(keep),
-                       requires_grad && grad_mode() && differentiable);
-    if (given && node->requires_grad) notes_of(*node).gradient = std::move(given);
+                       requires_grad && grad_mode() && differentiable, std::move(given));
     for (Scope* s = current_scope(); s; s = s->outer()) s->applied(*node);
     std::vector<Tensor> out;
     for (std::uint32_t i = 0; i < node->outputs.size(); ++i) out.push_back(make_tensor({node, i}));

@@ -58,6 +58,9 @@ Value identity(const Value&);
 // Whether ops on this thread record gradients.
 bool& grad_mode();
 
+// The cell's grad() gets what arrives at the leaf, after the cell's hooks; these stay when the cell goes.
+void set_owner(const Node& leaf, const std::shared_ptr<Cell>&);
+
 // Appends a node: types by the op's rule, requires_grad from the inputs.  All inputs live on one device.
 std::vector<Tensor> apply(const Op&, const std::vector<Tensor>& inputs, Attributes = {});
 inline Tensor apply1(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes = {})
@@ -68,6 +71,6 @@ inline Tensor apply1(const Op& op, const std::vector<Tensor>& inputs, Attributes
 Tensor create(const Op&, std::shared_ptr<Evaluator>, Attributes);
 // At the level of values, without a cell; used by transforms.
 std::shared_ptr<Node> append(const Op&, std::vector<Value> inputs, Attributes, std::shared_ptr<Evaluator>,
-                             bool requires_grad);
+                             bool requires_grad, std::shared_ptr<const GivenGradient> = nullptr);
 
 } // namespace reprise::graph

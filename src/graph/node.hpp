@@ -11,7 +11,8 @@
 namespace reprise::graph {
 
 struct Cell;
-struct TapeNotes; // graph/notes.hpp
+struct GivenGradient; // graph/notes.hpp
+struct TapeNotes;
 
 // One output of a node.
 struct Value {
@@ -23,8 +24,8 @@ struct Value {
     friend bool operator==(const Value&, const Value&) = default;
 };
 
-// The graph's part of a node is const; what evaluation and the tape do to it is mutable and belongs to the
-// evaluator's lock.
+// The graph's part of a node is const from when append() shows it to the evaluator; what evaluation and the tape
+// do to it is mutable and belongs to the evaluator's lock, but for the notes, which evaluation never looks at.
 struct Node : std::enable_shared_from_this<Node> {
     const Op* op = nullptr; // null: its storage or binding is given
     bool is_leaf = false;   // the tape ends here
@@ -33,7 +34,8 @@ struct Node : std::enable_shared_from_this<Node> {
     std::shared_ptr<Evaluator> evaluator;
     std::uint64_t id = 0;
     bool requires_grad = false;
-    std::uint32_t trace = 0; // of the recording that made it; 0: eager
+    std::uint32_t trace = 0;                       // of the recording that made it; 0: eager
+    std::shared_ptr<const GivenGradient> gradient; // a user's in place of the op's; null: none
 
     mutable std::vector<Value> inputs; // dropped once the values are known and no tape needs them
     mutable std::vector<std::shared_ptr<Storage>> storage; // by output; null: pending

@@ -1,4 +1,4 @@
-// What users put on the tape: hooks, gradients that they keep, gradients of their own, places in their code.
+// What users put on the tape: hooks, gradients that they keep, places in their code; gradients of their own.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -28,8 +28,7 @@ struct GivenGradient {
 struct TapeNotes {
     std::vector<std::shared_ptr<GradHooks>> hooks; // by output; null: none
     std::vector<std::weak_ptr<Cell>> retained;     // by output: whose grad() is kept
-    std::shared_ptr<const GivenGradient> gradient;
-    std::string place; // where the op was called, in anomaly mode
+    std::string place;                             // where the op was called, in anomaly mode
 };
 TapeNotes& notes_of(const Node&);
 

@@ -234,7 +234,7 @@ Value Context::replaced(const Value& v, const Value& copy, const std::shared_ptr
     Suspend outside;
     const bool leaf = v.node->is_leaf && v.node->requires_grad;
     const Value out = graph::leaf(v.type(), shared_from_this(), copy.node->storage[copy.index], leaf);
-    if (leaf) out.node->leaf = cell;
+    if (leaf) graph::set_owner(*out.node, cell);
     return out;
 }
 

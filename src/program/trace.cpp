@@ -38,7 +38,7 @@ Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
             "leave the program. Compute it inside, or detach() it.");
     const bool leaf = n.requires_grad && n.is_leaf;
     Value placeholder = graph::leaf(cell->value.type(), n.evaluator, nullptr, leaf);
-    if (leaf) placeholder.node->leaf = cell;
+    if (leaf) graph::set_owner(*placeholder.node, cell);
     by_cell_[cell.get()] = states_.size();
     states_.push_back({cell, placeholder, placeholder});
     if (auto owner = owner_by_grad_.find(cell.get()); owner != owner_by_grad_.end())

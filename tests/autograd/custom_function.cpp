@@ -8,7 +8,9 @@
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 
+#include "graph/notes.hpp"
 #include "shape/error_of.hpp"
+#include "support/devices.hpp"
 
 namespace reprise {
 namespace {
@@ -240,6 +242,49 @@ TEST(OverrideGradient, BelongsToWhatIsCalledInTheScope)
     });
     EXPECT_EQ(unknown.kind, ErrorKind::argument);
     EXPECT_THAT(unknown.text, HasSubstr("no_such_op"));
+}
+
+// Gives `exp` a gradient that counts how often an evaluation asks what it reads.
+struct Counting final : graph::Scope {
+    struct Given final : graph::GivenGradient {
+        mutable int asked = 0;
+        Tensors vjp(const graph::VjpArguments& a) const override { return {a.cotangents[0]}; }
+        graph::Reads reads(const graph::Node&) const override { return ++asked, graph::Reads{}; }
+    };
+    std::shared_ptr<Given> given = std::make_shared<Given>();
+    std::shared_ptr<const graph::GivenGradient> gradient_of(const graph::Op& op) const override
+    {
+        return op.name == std::string("exp") ? given : nullptr;
+    }
+};
+
+// The op that makes the queue long is evaluated while it is called: its gradient must be known by then.
+TEST(OverrideGradient, IsThereWhenTheOpIsQueued)
+{
+    const test::UseDevice use(test::open(device::make_reference_device()));
+    const Variable x(values({1, 2}));
+    std::vector<Tensor> many;
+    for (int i = 1; i < 4096; ++i) many.push_back(x + static_cast<double>(i));
+    const Counting counting;
+    const Tensor y = exp(x);
+    EXPECT_EQ(counting.given->asked, 1);
+    EXPECT_THAT(floats(grad(sum(y), x)), ElementsAre(1, 1));
+}
+
+// What a VJP reads is found by running it: nothing of the user's takes part.
+TEST(OverrideGradient, IsNotCalledByAnEvaluation)
+{
+    const Variable x(from_vector(std::vector<float>{1, 2, 4, 8, 3, 5, 7, 6}, {1, 4, 2}));
+    const Tensor g = grad(sum(group_norm(x, 2) * x), x, {.create_graph = true});
+    int calls = 0;
+    const override_gradient counting("mul", [&](const OverriddenOp& op) {
+        ++calls;
+        return Tensors{op.cotangents[0] * op.inputs[1], op.cotangents[0] * op.inputs[0]};
+    });
+    g.eval();
+    EXPECT_EQ(calls, 0);
+    static_cast<void>(floats(grad(sum(g), x))); // of ops that were called before
+    EXPECT_EQ(calls, 0);
 }
 
 TEST(OverrideGradient, InAProgram)

@@ -66,6 +66,41 @@ TEST(TensorHook, StaysWithALeafThatIsAssigned)
     EXPECT_THAT(floats(w.grad()), ElementsAre(100));
 }
 
+TEST(TensorHook, OfALeafRunsWhenItsHandleIsGone)
+{
+    std::string order;
+    const auto loss = [&](bool assigned) {
+        Variable x(values({1, 2}));
+        x.register_hook([&](const Tensor& g) {
+            order += 'a';
+            return g * 10;
+        });
+        if (assigned) x.assign(values({3, 4}));
+        x.register_hook([&](const Tensor& g) {
+            order += g.to_vector<float>() == std::vector<float>{20, 20} ? 'b' : '?';
+            return Tensor();
+        });
+        return sum(x * 2);
+    };
+    loss(false).backward();
+    EXPECT_EQ(order, "ab");
+    loss(true).backward();
+    EXPECT_EQ(order, "abab");
+    HookHandle handle;
+    Tensor y;
+    {
+        Variable x(values({1, 2}));
+        handle = x.register_hook([&](const Tensor&) {
+            order += 'c';
+            return Tensor();
+        });
+        y = sum(x * 2);
+    }
+    handle.remove();
+    y.backward();
+    EXPECT_EQ(order, "abab");
+}
+
 TEST(TensorHook, CountsForGradToo)
 {
     Variable w(values({3}));
