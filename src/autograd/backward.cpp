@@ -50,15 +50,20 @@ void check_grad(const char* name, const Tensor& g, const Tensor& y)
     shape::require_same(name, g.shape(), y.shape(), sentence);
 }
 
-Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Forward& forward,
-                          std::vector<graph::Value>& aliases)
+// `aliases` are where the walk ends: of all inputs, then of those beside them that have a history.
+Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& beside,
+                          const Forward& forward, std::vector<graph::Value>& aliases)
 {
     Inputs tensors;
+    const auto alias = [&](const Tensor& t) {
+        aliases.push_back(graph::identity(graph::read(t)));
+        tensors.push_back(graph::make_tensor(aliases.back()));
+    };
     try {
-        for (const Tensor& t : inputs) {
-            aliases.push_back(graph::identity(graph::read(t)));
-            tensors.push_back(graph::make_tensor(aliases.back()));
-        }
+        for (const Tensor& t : inputs) alias(t);
+        for (const Tensor& t : beside)
+            if (t.defined() && t.requires_grad()) alias(t);
+            else tensors.push_back(t);
         const GradMode on(true);
         return forward(tensors);
     } catch (const Error& e) {
@@ -66,18 +71,21 @@ Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Forward&
     }
 }
 
-// Without a grad_output the gradient of the result is 1.
-Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, const Forward& forward)
+// Without a grad_output the gradient of the result is 1.  `forward` is called with the inputs, whose gradients are
+// wanted, and what stands beside them: all that it reads, or gradients of gradients would miss it.
+Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, const Inputs& beside,
+           const Forward& forward)
 {
     bool differentiable = grad_output.defined() && grad_output.requires_grad();
     std::vector<graph::Value> aliases;
-    const Tensor y = forward_on_aliases(name, inputs, forward, aliases);
+    const Tensor y = forward_on_aliases(name, inputs, beside, forward, aliases);
     for (const Tensor& t : inputs) {
         if (!is_floating(t.dtype()))
             detail::fail(ErrorKind::dtype, name, "An input is ", name_of(t.dtype()),
                          ": only floating dtypes have gradients.");
         differentiable |= t.requires_grad();
     }
+    for (const Tensor& t : beside) differentiable |= t.requires_grad();
     differentiable &= grad_enabled();
     Tensor seed = grad_output.defined() ? grad_output : ones_like(y);
     check_grad(name, seed, y);
@@ -104,12 +112,21 @@ void require_grad_output(const char* name, const Tensor& grad_output)
 Inputs all(const char* name, const Tensor& grad_output, const Inputs& inputs, const Forward& forward)
 {
     require_grad_output(name, grad_output);
-    return run(name, grad_output, inputs, forward).gradients;
+    return run(name, grad_output, inputs, {}, forward).gradients;
 }
 
 template <class F> Tensor one(const char* name, const Tensor& grad_output, const Tensor& x, const F& forward)
 {
     return all(name, grad_output, {x}, [&](const Inputs& in) { return forward(in[0]); })[0];
+}
+
+// Of x alone.
+template <class F> Tensor one(const char* name, const Tensor& grad_output, const Tensor& x,
+                              const Tensor& beside, const F& forward)
+{
+    require_grad_output(name, grad_output);
+    return run(name, grad_output, {x}, {beside}, [&](const Inputs& in) { return forward(in[0], in[1]); })
+        .gradients[0];
 }
 
 template <class F>
@@ -136,12 +153,13 @@ template <class F> OfLayer layer(const char* name, const Tensor& grad_output, co
     return {g[0], pick(g, weight, 1), pick(g, bias, b)};
 }
 
-template <class F>
-LossAndGrad loss(const char* name, const Tensor& input, Reduction reduction, const F& forward)
+template <class F> LossAndGrad loss(const char* name, const Tensor& input, const Tensor& target,
+                                    Reduction reduction, const F& forward)
 {
     if (reduction == Reduction::none)
         detail::fail(ErrorKind::argument, name, "A loss of one element is needed: take mean or sum.");
-    Result r = run(name, {}, {input}, [&](const Inputs& in) { return forward(in[0]); });
+    Result r =
+        run(name, {}, {input}, {target}, [&](const Inputs& in) { return forward(in[0], in[1], reduction); });
     return {r.forward, r.gradients[0]};
 }
 
@@ -161,8 +179,9 @@ Tensor masked(const char* name, const Tensor& grad_output, const Tensor& mask, d
 {
     check_probability(name, p);
     require_grad_output(name, grad_output);
-    return one(name, grad_output, zeros_like(grad_output),
-               [&](const Tensor& t) { return t * cast(mask, t.dtype()) * (p < 1 ? 1 / (1 - p) : 0); });
+    return one(name, grad_output, zeros_like(grad_output), mask, [=](const Tensor& t, const Tensor& m) {
+        return t * cast(m, t.dtype()) * (p < 1 ? 1 / (1 - p) : 0);
+    });
 }
 
 // What dropout makes of t with the numbers that follow from this state.
@@ -264,40 +283,40 @@ Tensor elu_backward(const Tensor& grad_output, const Tensor& x, double alpha)
 Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                      Reduction reduction)
 {
-    return one("binary_cross_entropy_backward", grad_output, input,
-               [&](const Tensor& t) { return bce_loss(t, target, reduction); });
+    return one("binary_cross_entropy_backward", grad_output, input, target,
+               [=](const Tensor& t, const Tensor& wanted) { return bce_loss(t, wanted, reduction); });
 }
 
 Tensor mean_squared_error_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                    Reduction reduction)
 {
-    return one("mean_squared_error_backward", grad_output, input,
-               [&](const Tensor& t) { return mse_loss(t, target, reduction); });
+    return one("mean_squared_error_backward", grad_output, input, target,
+               [=](const Tensor& t, const Tensor& wanted) { return mse_loss(t, wanted, reduction); });
 }
 
 Tensor cross_entropy_backward(const Tensor& grad_output, const Tensor& logits, const Tensor& target,
                               Reduction reduction)
 {
-    return one("cross_entropy_backward", grad_output, logits,
-               [&](const Tensor& t) { return cross_entropy(t, target, reduction); });
+    return one("cross_entropy_backward", grad_output, logits, target,
+               [=](const Tensor& t, const Tensor& wanted) { return cross_entropy(t, wanted, reduction); });
 }
 
 LossAndGrad mse_loss_and_grad(const Tensor& input, const Tensor& target, Reduction reduction)
 {
-    return loss("mse_loss_and_grad", input, reduction,
-                [&](const Tensor& t) { return mse_loss(t, target, reduction); });
+    return loss("mse_loss_and_grad", input, target, reduction, mse_loss);
 }
 
 LossAndGrad bce_loss_and_grad(const Tensor& input, const Tensor& target, Reduction reduction)
 {
-    return loss("bce_loss_and_grad", input, reduction,
-                [&](const Tensor& t) { return bce_loss(t, target, reduction); });
+    return loss("bce_loss_and_grad", input, target, reduction,
+                [](const Tensor& t, const Tensor& wanted, Reduction r) { return bce_loss(t, wanted, r); });
 }
 
 LossAndGrad ce_loss_and_grad(const Tensor& logits, const Tensor& target, Reduction reduction)
 {
-    return loss("ce_loss_and_grad", logits, reduction,
-                [&](const Tensor& t) { return cross_entropy(t, target, reduction); });
+    return loss(
+        "ce_loss_and_grad", logits, target, reduction,
+        [](const Tensor& t, const Tensor& wanted, Reduction r) { return cross_entropy(t, wanted, r); });
 }
 
 // ---- arithmetic ----
@@ -440,15 +459,15 @@ Two conv2d_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Te
 Tensor conv2d_backward_input(const Tensor& grad_output, const Shape& x, const Tensor& weight,
                              const Conv2dOptions& options)
 {
-    return one("conv2d_backward_input", grad_output, placeholder(x, weight),
-               [&](const Tensor& t) { return conv2d(t, weight, {}, options); });
+    return one("conv2d_backward_input", grad_output, placeholder(x, weight), weight,
+               [&](const Tensor& t, const Tensor& w) { return conv2d(t, w, {}, options); });
 }
 
 Tensor conv2d_backward_weight(const Tensor& grad_output, const Tensor& x, const Shape& weight,
                               const Conv2dOptions& options)
 {
-    return one("conv2d_backward_weight", grad_output, placeholder(weight, x),
-               [&](const Tensor& w) { return conv2d(x, w, {}, options); });
+    return one("conv2d_backward_weight", grad_output, placeholder(weight, x), x,
+               [&](const Tensor& w, const Tensor& t) { return conv2d(t, w, {}, options); });
 }
 
 // ---- pooling, normalisation, dropout ----

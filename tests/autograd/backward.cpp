@@ -304,6 +304,86 @@ TEST(FunctionalBackward, OfOneInputOfAConvolution)
                 HasSubstr("[conv2d_backward_weight] The grad_output is"));
 }
 
+// A gradient of f(x, other) by x is a function of g, x and `other`: all of them have second gradients.
+void expect_second_gradients(const char* what, const Tensor& g, const Tensor& x, const Tensor& other,
+                             const std::function<Tensor(const Tensor& x, const Tensor& other)>& forward,
+                             const std::function<Tensor(const Tensors& g_x_other)>& backward)
+{
+    const auto leaves = [&](bool all) {
+        return Tensors{Variable(g, all), Variable(x, all), Variable(other)};
+    };
+    Tensors composed = leaves(true);
+    composed[1].requires_grad_();
+    const Tensor first = grad(forward(composed[1], composed[2]), composed[1],
+                              {.create_graph = true, .cotangents = {composed[0]}});
+    const Tensor weights = rand(first.shape());
+    const Tensors want = grad({sum(first * weights)}, {composed[0], composed[2]});
+    const Tensors found = leaves(true);
+    const Tensor dx = backward(found);
+    EXPECT_EQ(dx.to_vector<float>(), first.to_vector<float>()) << what;
+    sum(dx * weights).backward();
+    EXPECT_EQ(found[0].grad().to_vector<float>(), want[0].to_vector<float>()) << what;
+    EXPECT_EQ(found[2].grad().to_vector<float>(), want[1].to_vector<float>()) << what;
+    EXPECT_NE(sum(reprise::abs(want[1])).item<float>(), 0) << what;
+    const Tensors alone = leaves(false); // only `other` requires a gradient
+    sum(backward(alone) * weights).backward();
+    EXPECT_EQ(alone[2].grad().to_vector<float>(), want[1].to_vector<float>()) << what;
+}
+
+TEST(FunctionalBackward, ConvolutionsOfOneInputHaveSecondGradients)
+{
+    manual_seed(6);
+    const Tensor x = randn({2, 3, 5, 4}).detach(), w = randn({2, 3, 3, 3}).detach();
+    const Tensor g = randn(conv2d(x, w, {}, strided).shape()).detach();
+    expect_second_gradients(
+        "conv2d_backward_input", g, x, w,
+        [](const Tensor& t, const Tensor& weight) { return conv2d(t, weight, {}, strided); },
+        [&](const Tensors& in) { return bw::conv2d_backward_input(in[0], x.shape(), in[2], strided); });
+    expect_second_gradients(
+        "conv2d_backward_weight", g, w, x,
+        [](const Tensor& weight, const Tensor& t) { return conv2d(t, weight, {}, strided); },
+        [&](const Tensors& in) { return bw::conv2d_backward_weight(in[0], in[2], w.shape(), strided); });
+}
+
+TEST(FunctionalBackward, TargetsHaveSecondGradients)
+{
+    manual_seed(7);
+    const Tensor x = (rand({2, 3}) * 0.8 + 0.1).detach(), g = ones({}), p = probabilities();
+    expect_second_gradients(
+        "mean_squared_error_backward", g, x, p,
+        [](const Tensor& t, const Tensor& y) { return mse_loss(t, y); },
+        [](const Tensors& in) { return bw::mean_squared_error_backward(in[0], in[1], in[2]); });
+    expect_second_gradients(
+        "binary_cross_entropy_backward", g, x, p,
+        [](const Tensor& t, const Tensor& y) { return bce_loss(t, y); },
+        [](const Tensors& in) { return bw::binary_cross_entropy_backward(in[0], in[1], in[2]); });
+    expect_second_gradients(
+        "cross_entropy_backward", g, x, p,
+        [](const Tensor& t, const Tensor& y) { return cross_entropy(t, y); },
+        [](const Tensors& in) { return bw::cross_entropy_backward(in[0], in[1], in[2]); });
+    expect_second_gradients(
+        "dropout_backward", ones({2, 3}), x, p, [](const Tensor& t, const Tensor& m) { return t * m * 2.0; },
+        [](const Tensors& in) { return bw::dropout_backward(in[0], in[2], 0.5); });
+    Variable target(p);
+    const bw::LossAndGrad found = bw::mse_loss_and_grad(x, target * 2);
+    found.loss.backward({}, {.retain_graph = true});
+    const std::vector<float> by_target = target.grad().to_vector<float>();
+    target.zero_grad();
+    mse_loss(x, target * 2).backward();
+    EXPECT_EQ(by_target, target.grad().to_vector<float>());
+    EXPECT_TRUE(found.grad.requires_grad());
+}
+
+// The walk ends at what is given: a graph that made it may be used up.
+TEST(FunctionalBackward, DoesNotWalkWhatMadeItsInputs)
+{
+    const Variable leaf(ones({1, 1, 2, 2}));
+    const Tensor w = leaf * leaf, g = ones({1, 1, 2, 2});
+    sum(w).backward();
+    EXPECT_EQ(bw::conv2d_backward_input(g, {1, 1, 3, 3}, w).to_vector<float>(),
+              (std::vector<float>{1, 2, 1, 2, 4, 2, 1, 2, 1}));
+}
+
 TEST(FunctionalBackward, LossesWithTheirGradients)
 {
     const auto check = [](const bw::LossAndGrad& found, const Tensor& x,
