@@ -228,6 +228,18 @@ Tensor as_heads(const Tensor& t, const Shape& batch, const Dim& rows, const Dim&
                    {shape::element_count({batch.begin(), batch.end() - 1}), batch.back(), rows, columns});
 }
 
+// A draw of random words serves four weights of a row, and its number in the op has 32 bits.
+void check_dropout(const Shape& batch, const Dim& queries, const Dim& keys)
+{
+    const Dim draws = shape::element_count(batch) * queries * ceil_div(keys, 4);
+    constexpr std::int64_t most = (std::int64_t{1} << 32) - 1;
+    shape::require_at_least(op_name, most, draws, [&] {
+        return "With a dropout_p the leading sizes times queries times a quarter of the keys (" +
+               draws.text() + ") may be at most (" + std::to_string(most) +
+               "): split the batch or the heads into several calls.";
+    });
+}
+
 // Whether the kernels that keep rows of features in registers serve them.
 bool too_wide(const Dim& features)
 {
@@ -282,6 +294,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     const double scale =
         options.scale ? *options.scale
                       : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(q.size(-1).value(), 1)));
+    if (options.dropout_p > 0) ops::check_dropout(batch, queries, keys);
     const bool wide = ops::too_wide(q.size(-1)) || ops::too_wide(columns);
     const auto attributes = [&]() -> graph::Attributes {
         const std::int64_t causal = options.is_causal, masked = mask.defined();

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/reduce_tools.hpp"
+#include "shape/error_of.hpp"
 
 namespace {
 
@@ -99,6 +100,60 @@ TEST(Attention, GivesZerosWhereNoKeyIsLeft)
     const Floats dq = q.grad().to_vector<float>();
     for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(dq[i], 0) << i; // one key, and none
     EXPECT_NE(dq[8], 0);
+}
+
+// The numbers of what is dropped are 32 bits for four weights.
+TEST(Attention, RefusesDropoutOfMoreWeightsThanHaveNumbers)
+{
+    const auto wide = [](const Dim& heads, std::int64_t length) {
+        return expand(zeros({1, 1, 1, 4}), {heads, 1024, length, 4});
+    };
+    const AttentionOptions dropping{.dropout_p = 0.1};
+    const Caught caught = error_of(
+        [&] { return scaled_dot_product_attention(wide(4, 1024), wide(4, 4096), wide(4, 4096), dropping); });
+    EXPECT_EQ(caught.kind, ErrorKind::shape);
+    EXPECT_THAT(caught.text, testing::HasSubstr("(4294967296)"));
+    EXPECT_THAT(caught.text, testing::HasSubstr("dropout_p"));
+    EXPECT_NO_THROW(scaled_dot_product_attention(wide(4, 1023), wide(4, 4096), wide(4, 4096), dropping));
+    EXPECT_NO_THROW(scaled_dot_product_attention(wide(4, 1024), wide(4, 4096), wide(4, 4096)));
+
+    const Dim n = symbol("n");
+    const auto program = record(
+        [&](Tensor x) {
+            const Tensor y = scaled_dot_product_attention(wide(x.size(0), 1024), wide(x.size(0), 4096),
+                                                          wide(x.size(0), 4096), dropping);
+            return y.narrow(0, 0, 1) + sum(x);
+        },
+        {spec({n})});
+    const Caught at_call = error_of([&] { return program(zeros({4})); });
+    EXPECT_EQ(at_call.kind, ErrorKind::shape);
+    EXPECT_THAT(at_call.text, testing::HasSubstr("dropout_p"));
+}
+
+// Which way is taken is not known before the call.
+TEST(Attention, TakesBothWaysInAProgramOfAnyLength)
+{
+    const auto step = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+        const Tensor loss = sum(scaled_dot_product_attention(q, k, v));
+        std::vector<Tensor> all = grad({loss}, {q, k, v});
+        all.insert(all.begin(), loss);
+        return all;
+    };
+    const Dim keys = symbol("keys");
+    const auto program = record(
+        [&](Tensor q, Tensor k, Tensor v) {
+            return step(q.detach().requires_grad_(), k.detach().requires_grad_(),
+                        v.detach().requires_grad_());
+        },
+        {spec({2, 3, 5, 8}), spec({2, 3, keys, 8}), spec({2, 3, keys, 8})});
+    for (const std::int64_t count : {512, 513, 600, 3}) {
+        const Tensor q = tensor({2, 3, 5, 8}, 1), k = tensor({2, 3, count, 8}, 2),
+                     v = tensor({2, 3, count, 8}, 3);
+        const std::vector<Tensor> found = program(q, k, v);
+        const std::vector<Tensor> want = step(Variable(q), Variable(k), Variable(v));
+        for (std::size_t i = 0; i < want.size(); ++i)
+            EXPECT_EQ(found[i].to_vector<float>(), want[i].to_vector<float>()) << count << " " << i;
+    }
 }
 
 // No matrix of weights: what is placed for a step is far below one head's.
