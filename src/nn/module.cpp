@@ -136,6 +136,17 @@ void Module::register_module(const std::string& name, std::shared_ptr<Module> mo
     children_.back().owned = std::move(module);
 }
 
+void Module::replace_modules(const Children& children)
+{
+    std::vector<Child> before = std::exchange(children_, {});
+    try {
+        for (const auto& [name, module] : children) register_module(name, module);
+    } catch (...) {
+        children_ = std::move(before);
+        throw;
+    }
+}
+
 bool Module::contains(const Module* other) const
 {
     return this == other || std::any_of(children_.begin(), children_.end(),

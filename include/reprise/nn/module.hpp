@@ -69,6 +69,9 @@ protected:
     Variable register_buffer(const std::string& name, Variable);
     void register_module(const std::string& name, Module&); // must live as long as this
     void register_module(const std::string& name, std::shared_ptr<Module>);
+    // These and no others are the children then; where one does not fit, nothing has changed.
+    using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
+    void replace_modules(const Children&);
 
 private:
     struct Child {
