@@ -106,6 +106,11 @@ public:
     Tensor narrow(std::int64_t dim, const Dim& start, const Dim& length) const;
     Tensor contiguous() const;
     Tensor to(DType) const;
+    // The elements on another device: waits for them, and goes by the host.  A gradient comes back to where
+    // this is.  Error(state) while recording, unless this is there already; Error(unsupported) for a dtype
+    // that is not held there.
+    Tensor to(const Device&) const;
+    Tensor to(const Device&, DType) const;
 
     // -- the ops that read well as methods; all are in ops.hpp --
     Tensor sum(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
