@@ -1,4 +1,5 @@
 // Reading and writing by indices, made of embedding and its gradient: elements are rows of a matrix there.
+#include <algorithm>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -201,12 +202,34 @@ Tensor take(const Tensor& x, const Tensor& index)
     return reshape(embedding(reshape(index, {index.numel()}), reshape(x, {x.numel(), 1})), index.shape());
 }
 
+namespace {
+
+// As many as it takes to have a class for the largest index.
+std::int64_t classes_of(const Tensor& index)
+{
+    constexpr const char* op = "one_hot";
+    if (is_recording())
+        detail::fail(ErrorKind::state, op,
+                     "The largest index is not known while recording: give the number of classes.");
+    const std::vector<std::int64_t> all = cast(index, i64).to_vector<std::int64_t>();
+    if (all.empty())
+        detail::fail(ErrorKind::argument, op, "The index (", to_string(index.shape()),
+                     ") has no element to tell the number of classes: give it.");
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    if (*least < 0)
+        detail::fail(ErrorKind::argument, op, "The index (", *least, ") is negative: classes count from 0.");
+    return *most + 1;
+}
+
+} // namespace
+
 Tensor one_hot(const Tensor& index, std::int64_t classes)
 {
     check_index("one_hot", index);
+    if (classes == -1) classes = classes_of(index);
     if (classes < 1)
         detail::fail(ErrorKind::argument, "one_hot", "The number of classes (", classes,
-                     ") must be at least 1.");
+                     ") must be at least 1, or -1 for what the largest index needs.");
     return cast(equal(unsqueeze(index, -1), ops::count_like(index, classes)), i32);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/reduce_tools.hpp"
+#include "shape/error_of.hpp"
 
 namespace {
 
@@ -73,6 +74,25 @@ TEST_P(EmbeddingGradient, AddsInTheOrderOfPositions)
     if (default_device().name() == "reference") { // adds in double
         for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(found[i], want[i], 1e-3) << i;
     } else EXPECT_EQ(found, want);
+}
+
+TEST(OneHot, CountsTheClassesItself)
+{
+    const Tensor y = one_hot(from_vector(std::vector<std::int32_t>{1, 0, 2, 1}, {2, 2}));
+    EXPECT_EQ(y.shape(), (Shape{2, 2, 3}));
+    EXPECT_EQ(y.to_vector<std::int32_t>(), (std::vector<std::int32_t>{0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0}));
+    EXPECT_EQ(one_hot(from_vector(std::vector<std::int64_t>{4}, {})).shape(), (Shape{5}));
+    const Caught none = error_of([] { return one_hot(zeros({0}, {.dtype = i32})); });
+    EXPECT_EQ(none.kind, ErrorKind::argument);
+    EXPECT_NE(none.text.find("give it"), std::string::npos) << none.text;
+    const Caught negative = error_of([] {
+        return one_hot(from_vector(std::vector<std::int32_t>{0, -2}, {2}));
+    });
+    EXPECT_EQ(negative.kind, ErrorKind::argument);
+    EXPECT_NE(negative.text.find("(-2)"), std::string::npos) << negative.text;
+    const Caught recording =
+        error_of([] { return record([](Tensor index) { return one_hot(index); }, {spec({3}, i32)}); });
+    EXPECT_EQ(recording.kind, ErrorKind::state);
 }
 
 } // namespace

@@ -22,8 +22,10 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index);
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value);
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
-Tensor take(const Tensor& x, const Tensor& index);         // of the flattened tensor
-Tensor one_hot(const Tensor& index, std::int64_t classes); // [...] -> [..., classes], i32
+Tensor take(const Tensor& x, const Tensor& index); // of the flattened tensor
+// [...] -> [..., classes], i32.  Without a number of classes it is the largest index plus 1: waits for the indices, so
+// not while recording; Error(argument) where there is none, or one is negative.
+Tensor one_hot(const Tensor& index, std::int64_t classes = -1);
 // The elements whose mask (bool, broadcast) is true, [M]: waits for the mask, so not while recording.
 Tensor masked_select(const Tensor& x, const Tensor& mask);
 
