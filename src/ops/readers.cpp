@@ -93,7 +93,8 @@ double rp_remainder(double a, double b)
 }
 double rp_floor_divide(double a, double b)
 {
-    return b == 0 ? a / b : std::nearbyint((a - rp_remainder(a, b)) / b);
+    const double r = std::fmod(a, b), q = (a - r) / b;
+    return b == 0 ? a / b : std::nearbyint(r != 0 && (r < 0) != (b < 0) ? q - 1 : q);
 }
 double rp_trunc_divide(double a, double b) { return std::trunc(a / b); }
 using native::rp_bitwise_and, native::rp_bitwise_or, native::rp_bitwise_xor, native::rp_bitwise_not,

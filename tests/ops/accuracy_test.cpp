@@ -96,4 +96,19 @@ TEST(Accuracy, OfAGradientOfCumprodWithLargeFactors)
     for (std::size_t i = 0; i < g.size(); ++i) EXPECT_EQ(g[i], i < 6 ? 0.03125f : 0.0f) << i;
 }
 
+// Where a device takes subnormals for 0 they give what 0 gives.
+TEST(Accuracy, SubnormalsGiveNoNaN)
+{
+    const float inf = std::numeric_limits<float>::infinity();
+    const Tensor a = from_vector(Floats{0, 1e-40f, 1e-40f, 0}),
+                 b = from_vector(Floats{1e-40f, 0, 1e-40f, -1e-40f});
+    const Floats angles = atan2(a, b).to_vector<float>();
+    for (const float angle : angles) EXPECT_FALSE(std::isnan(angle));
+    EXPECT_EQ(angles[0], 0);
+    EXPECT_FLOAT_EQ(angles[3], 3.14159265f);
+    const Tensor base = from_vector(Floats{0, inf, 2, -2}),
+                 tiny = from_vector(Floats{1e-40f, 1e-40f, 1e-40f, 0});
+    for (const float power : pow(base, tiny).to_vector<float>()) EXPECT_FALSE(std::isnan(power));
+}
+
 } // namespace

@@ -202,7 +202,7 @@ TEST_P(EachRow, CallsRowsOnly)
     static const std::set<std::string> other = {"x", "a", "b", "c", "y", "dy", "K", "NONE"};
     static const std::set<std::string> renamed = {"rp_max", "rp_min",        "rp_select", "rp_and",   "rp_or",
                                                   "rp_not", "rp_is_nonzero", "rp_is_nan", "rp_is_inf"};
-    static const std::regex name("[A-Za-z_]\\w*"), constant("K\\([-0-9.]+\\)");
+    static const std::regex name("[A-Za-z_]\\w*"), constant("K\\([-0-9.]+(e[0-9]+)?\\)");
     for (int part = 0; part <= row.arity(); ++part) {
         const std::string text = std::regex_replace(row.text[static_cast<std::size_t>(part)], constant, "K");
         EXPECT_EQ(text.find_first_of("?&|;{}[]%^~\""), text.npos) << text;
