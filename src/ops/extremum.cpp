@@ -27,12 +27,15 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
     return {{in[0].dtype, reduced_shape(op, in[0], a)}};
 }
 
-// Equal elements share the gradient.
+// Equal elements share the gradient; where NaN won, the NaNs do if they are said to, else all is NaN: as in PyTorch.
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const Tensor& x = a.inputs[0];
     const Shape kept = kept_shape(x.shape(), a.node.attributes);
-    const Tensor winners = cast(equal(x, reshape(a.outputs[0], kept)), x.dtype());
+    const Tensor y = reshape(a.outputs[0], kept);
+    Tensor won = equal(x, y);
+    if (a.node.attributes.integer("nan_shares") != 0) won = logical_or(won, logical_and(isnan(x), isnan(y)));
+    const Tensor winners = cast(won, x.dtype());
     const Tensor count = sum(winners, a.node.attributes.integers("dims"), true);
     return {winners * (reshape(a.cotangents[0], kept) / count)};
 }
@@ -64,7 +67,7 @@ void reference(const ReferenceArguments& a)
 }
 
 // Of nothing the ops give -infinity and infinity, which are no element.
-Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim)
+Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim, bool nan_shares = false)
 {
     const Attributes a = reduction_attributes(op.name, x, dims, keepdim);
     const Shape sizes = x.shape();
@@ -72,7 +75,10 @@ Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim)
         return "The shape (" + to_string(sizes) + ") has no element to be the " +
                (&op == &amin_op ? "least" : "largest") + ": reduce over sizes of at least 1.";
     });
-    return graph::apply1(op, {x}, a);
+    return graph::apply1(op, {x},
+                         {{"dims", a.integers("dims")},
+                          {"keepdim", a.integer("keepdim")},
+                          {"nan_shares", std::int64_t{nan_shares}}});
 }
 
 } // namespace
@@ -93,7 +99,7 @@ Tensor amin(const Tensor& x, const Dims& dims, bool keepdim)
     return ops::extremum(ops::amin_op, x, dims, keepdim);
 }
 
-Tensor max(const Tensor& x) { return amax(x); }
-Tensor min(const Tensor& x) { return amin(x); }
+Tensor max(const Tensor& x) { return ops::extremum(ops::amax_op, x, {}, false, true); }
+Tensor min(const Tensor& x) { return ops::extremum(ops::amin_op, x, {}, false, true); }
 
 } // namespace reprise

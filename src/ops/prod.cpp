@@ -26,8 +26,9 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, cons
     return {{total_dtype(in[0].dtype), reduced_shape(op, in[0], a)}};
 }
 
-// The product of the elements before each one times that of those behind it: nothing is divided, so that
-// zeros are like other numbers, in gradients of any order.
+// dy * y / x as in PyTorch, which overflows where the result does; on lines whose product is 0, the product of the
+// elements before each one times that of those behind it: nothing is divided, so that zeros are like other numbers, in
+// gradients of any order.  What is not chosen is made of ones, so that its own gradient stays finite.
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const Tensor& x = a.inputs[0];
@@ -47,12 +48,14 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     }
     lined.push_back(reduced_count(sizes, dims));
     const Tensor lines = reshape(permute(x, order), lined);
-    const Tensor before = cumprod(before_each(lines, -1, 1), -1),
-                 behind = flip(cumprod(flip(behind_each(lines, -1, 1), {-1}), -1), {-1});
-    lined.back() = 1;
-    const Tensor dy =
-        reshape(a.cotangents[0], lined); // kept dimensions are ones or absent: the same elements
-    return {permute(reshape(dy * (before * behind), permuted), back)};
+    lined.back() = 1; // kept dimensions are ones or absent: the same elements
+    const Tensor dy = reshape(a.cotangents[0], lined), y = reshape(a.outputs[0], lined);
+    const Tensor zeros = logical_or(any(lines == 0, {-1}, true), y == 0);
+    const Tensor factors = where(zeros, lines, 1.0), divisors = where(zeros, 1.0, lines);
+    const Tensor before = cumprod(before_each(factors, -1, 1), -1),
+                 behind = flip(cumprod(flip(behind_each(factors, -1, 1), {-1}), -1), {-1});
+    const Tensor dx = where(zeros, dy * (before * behind), dy * y / divisors);
+    return {permute(reshape(dx, permuted), back)};
 }
 
 void reference(const ReferenceArguments& a)

@@ -41,13 +41,19 @@ std::vector<Tensor> vjp_cumsum(const VjpArguments& a)
     return {sum_from(a.cotangents[0], a.node.attributes.integer("dim"))};
 }
 
-// Element i takes part in the products from i on: the product before it, times a sum of products behind it,
-// which is a linear recurrence.  Nothing is divided, so zeros are like other numbers.
+// Element i takes part in the products from i on: the sum of dy * y from i on over x, as in PyTorch, which overflows
+// where the result does.  On lines where a product is 0, the product before i times a sum of products behind it, which
+// is a linear recurrence: nothing is divided, so that zeros are like other numbers, in gradients of any order.  What is
+// not chosen is made of ones, so that its own gradient stays finite.
 std::vector<Tensor> vjp_cumprod(const VjpArguments& a)
 {
     const std::int64_t dim = a.node.attributes.integer("dim");
-    return {before_each(a.outputs[0], dim, 1) *
-            linear_scan_back(behind_each(a.inputs[0], dim, 0), a.cotangents[0], dim)};
+    const Tensor &x = a.inputs[0], &y = a.outputs[0], &dy = a.cotangents[0];
+    const Tensor zeros = any(logical_or(x == 0, y == 0), {dim}, true);
+    const Tensor by_quotients = sum_from(dy * where(zeros, 1.0, y), dim) / where(zeros, 1.0, x);
+    const Tensor by_products = before_each(where(zeros, y, 1.0), dim, 1) *
+                               linear_scan_back(behind_each(where(zeros, x, 1.0), dim, 0), dy, dim);
+    return {where(zeros, by_products, by_quotients)};
 }
 
 void lower(Lowering& l, const Node& n)

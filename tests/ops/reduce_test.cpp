@@ -305,6 +305,49 @@ TEST(Max, GivesValuesAndIndicesWithTheGradientThere)
     EXPECT_TRUE(check.passed) << check.message;
 }
 
+TEST(Max, OfAllGivesTheGradientToNaN)
+{
+    Variable x(from_vector(Floats{1, nan, 3, nan}));
+    max(x).backward();
+    EXPECT_THAT(x.grad().to_vector<float>(), ElementsAre(0, 0.5, 0, 0.5));
+    x.zero_grad();
+    min(x).backward();
+    EXPECT_THAT(x.grad().to_vector<float>(), ElementsAre(0, 0.5, 0, 0.5));
+    x.zero_grad();
+    amax(x).backward(); // also in PyTorch
+    EXPECT_THAT(x.grad().to_vector<float>(), Each(IsNan()));
+}
+
+void expect_relative(const Tensor& found, const Floats& want)
+{
+    const Floats values = found.to_vector<float>();
+    ASSERT_EQ(values.size(), want.size());
+    for (std::size_t i = 0; i < want.size(); ++i)
+        EXPECT_NEAR(values[i], want[i], 1e-6f * std::abs(want[i])) << i;
+}
+
+// Elsewhere products of the other elements overflow.
+TEST(Prod, HasTheGradientsOfQuotients)
+{
+    const Variable x(from_vector(Floats{1e-30f, 1e30f, 1e30f}));
+    prod(x).backward(full({}, 1e-30));
+    expect_relative(x.grad(), {1e30f, 1e-30f, 1e-30f});
+    const Variable z(from_vector(Floats{1e-30f, 1, 1e30f, 1e30f}));
+    cumprod(z, 0).backward(from_vector(Floats{0, 0, 0, 1}));
+    const Floats dz = z.grad().to_vector<float>();
+    expect_relative(from_vector(Floats(dz.begin() + 1, dz.end())), {1e30f, 1, 1});
+}
+
+TEST(Prod, KeepsGradientsOfLinesWithZeros)
+{
+    Variable x(from_vector(Floats{2, 0, 4, 5, 3, 7, 0, 0, 9}, {3, 3}));
+    prod(x, {1}).backward(from_vector(Floats{1, 2, 3}));
+    expect_relative(x.grad(), {0, 8, 0, 42, 70, 30, 0, 0, 0});
+    x.zero_grad();
+    cumprod(x, 1).backward(ones({3, 3}));
+    expect_relative(x.grad(), {1, 10, 0, 25, 40, 15, 1, 0, 0});
+}
+
 TEST(Max, OfIntegers)
 {
     const auto [values, indices] = max(arange(6).reshape({2, 3}), 0);
