@@ -14,6 +14,8 @@ namespace reprise::nn {
 
 namespace {
 
+constexpr const char* state_names[] = {"hidden state", "cell state"};
+
 Tensor bent(const Tensor& x, Nonlinearity f) { return f == Nonlinearity::tanh ? tanh(x) : relu(x); }
 
 Tensor gru_step(const Tensor& from_x, const Tensor& from_h, const Tensor& h)
@@ -21,6 +23,35 @@ Tensor gru_step(const Tensor& from_x, const Tensor& from_h, const Tensor& h)
     const std::vector<Tensor> x = chunk(from_x, 3, -1), u = chunk(from_h, 3, -1);
     const Tensor r = sigmoid(x[0] + u[0]), z = sigmoid(x[1] + u[1]), n = tanh(x[2] + r * u[2]);
     return n + z * (h - n);
+}
+
+void check_input(const char* name, const Tensor& x, const Tensor& weight)
+{
+    const Dim size = x.size(-1), wanted = weight.size(1);
+    if (size != wanted && size.is_constant()) // of a symbol the product says it at the call
+        detail::fail(ErrorKind::shape, name, "The input has the shape (", to_string(x.shape()),
+                     ") but its last size must be the input_size (", wanted, ").");
+    if (x.dtype() != weight.dtype())
+        detail::fail(ErrorKind::dtype, name, "The input's dtype (", name_of(x.dtype()),
+                     ") is not that of the weights (", name_of(weight.dtype()), "): cast one of them.");
+}
+
+// The state, or zeros where it is undefined.
+Tensor checked_state(const char* name, const char* what, const Tensor& state, const Shape& shape,
+                     const Tensor& x)
+{
+    if (!state.defined()) return zeros(shape, {.dtype = x.dtype(), .device = x.device()});
+    const Shape given = state.shape();
+    bool fits = given.size() == shape.size();
+    for (std::size_t d = 0; fits && d < shape.size(); ++d)
+        fits = given[d] == shape[d] || !given[d].is_constant() || !shape[d].is_constant();
+    if (!fits)
+        detail::fail(ErrorKind::shape, name, "The first ", what, " has the shape (", to_string(given),
+                     ") where (", to_string(shape), ") is needed.");
+    if (state.dtype() != x.dtype())
+        detail::fail(ErrorKind::dtype, name, "The dtype (", name_of(state.dtype()), ") of the first ", what,
+                     " is not the input's (", name_of(x.dtype()), "): cast one of them.");
+    return given == shape ? state : reshape(state, shape); // which compares symbols at the call
 }
 
 LSTMState lstm_step(const Tensor& from_x, const Tensor& from_h, const Tensor& c)
@@ -66,16 +97,13 @@ void Recurrent::add_weights(const std::string& suffix, std::int64_t input_size)
     w.bias_hh = add("bias_hh", {outputs});
 }
 
-// [layers D, N, H]
+// x [T, N, in] -> [layers D, N, H]
 Tensor Recurrent::first_state(const char* what, const Tensor& given, const Tensor& x, bool one) const
 {
-    const Shape shape = {weights_.size(), x.size(1), hidden_size_};
-    if (!given.defined()) return zeros(shape, {.dtype = x.dtype(), .device = x.device()});
-    const Tensor state = one && given.dim() == 2 ? unsqueeze(given, 1) : given;
-    if (state.dim() != 3 || state.size(0) != shape[0] || state.size(2) != shape[2])
-        detail::fail(ErrorKind::shape, name_, "The first ", what, " has the shape (",
-                     to_string(given.shape()), ") where (", to_string(shape), ") is needed.");
-    return state;
+    Shape shape = {weights_.size(), hidden_size_};
+    if (!one) shape.insert(shape.begin() + 1, x.size(1));
+    const Tensor state = checked_state(name_, what, given, shape, x);
+    return one ? unsqueeze(state, 1) : state;
 }
 
 // [T, N, in] -> [T, N, H]; `state` goes along.  The products with the input are one for all steps.
@@ -96,6 +124,7 @@ Recurrent::Result Recurrent::run(const Tensor& input, const States& first)
     if (input.dim() != 2 && input.dim() != 3)
         detail::fail(ErrorKind::shape, name_, "The shape (", to_string(input.shape()),
                      ") is neither of steps [T, in] nor of a batch of them.");
+    check_input(name_, input, weights_[0].ih);
     const bool one = input.dim() == 2;
     Tensor x = one ? unsqueeze(input, 1) : options_.batch_first ? transpose(input, 0, 1) : input;
     if (!x.size(0).is_constant())
@@ -104,7 +133,7 @@ Recurrent::Result Recurrent::run(const Tensor& input, const States& first)
     check_at_least(name_, "number of steps", x.size(0).value(), 1);
     std::vector<std::vector<Tensor>> before(states_), last(states_);
     for (std::size_t s = 0; s < states_; ++s)
-        before[s] = unbind(first_state(s == 0 ? "hidden state" : "cell state", first[s], x, one), 0);
+        before[s] = unbind(first_state(state_names[s], first[s], x, one), 0);
     const std::size_t directions = options_.bidirectional ? 2 : 1;
     for (std::size_t i = 0; i < weights_.size(); i += directions) {
         if (i > 0) x = dropout(x, options_.dropout, is_training());
@@ -171,6 +200,7 @@ Recurrent::States LSTM::step(const Tensor& from_x, const Tensor& from_h, const S
 
 RecurrentCell::RecurrentCell(const char* name, std::int64_t gates, std::int64_t input_size,
                              std::int64_t hidden_size, bool bias)
+    : name_(name)
 {
     check_at_least(name, "input_size", input_size, 1);
     check_at_least(name, "hidden_size", hidden_size, 1);
@@ -182,29 +212,36 @@ RecurrentCell::RecurrentCell(const char* name, std::int64_t gates, std::int64_t 
     bias_hh = register_parameter("bias_hh", uniform_by_fan_in({outputs}, hidden_size));
 }
 
-Tensor RecurrentCell::or_zeros(const Tensor& state, const Tensor& x) const
+std::vector<Tensor> RecurrentCell::states(const Tensor& x, const std::vector<Tensor>& given) const
 {
-    if (state.defined()) return state;
+    if (x.dim() != 1 && x.dim() != 2)
+        detail::fail(ErrorKind::shape, name_, "The shape (", to_string(x.shape()),
+                     ") is neither of one step [in] nor of a batch of them [N, in].");
+    check_input(name_, x, weight_ih);
     Shape shape = x.shape();
     shape.back() = weight_hh.size(1);
-    return zeros(shape, {.dtype = x.dtype(), .device = x.device()});
+    std::vector<Tensor> out;
+    for (std::size_t s = 0; s < given.size(); ++s)
+        out.push_back(checked_state(name_, state_names[s], given[s], shape, x));
+    return out;
 }
 
 Tensor RNNCell::operator()(const Tensor& x, const Tensor& h)
 {
-    return bent(linear(x, weight_ih, bias_ih) + linear(or_zeros(h, x), weight_hh, bias_hh), nonlinearity_);
+    const Tensor before = states(x, {h})[0];
+    return bent(linear(x, weight_ih, bias_ih) + linear(before, weight_hh, bias_hh), nonlinearity_);
 }
 
 Tensor GRUCell::operator()(const Tensor& x, const Tensor& h)
 {
-    const Tensor before = or_zeros(h, x);
+    const Tensor before = states(x, {h})[0];
     return gru_step(linear(x, weight_ih, bias_ih), linear(before, weight_hh, bias_hh), before);
 }
 
 LSTMState LSTMCell::operator()(const Tensor& x, const LSTMState& before)
 {
-    const Tensor h = or_zeros(before.h, x), c = or_zeros(before.c, x);
-    return lstm_step(linear(x, weight_ih, bias_ih), linear(h, weight_hh, bias_hh), c);
+    const std::vector<Tensor> all = states(x, {before.h, before.c});
+    return lstm_step(linear(x, weight_ih, bias_ih), linear(all[0], weight_hh, bias_hh), all[1]);
 }
 
 } // namespace reprise::nn

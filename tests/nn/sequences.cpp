@@ -171,6 +171,66 @@ TEST(Recurrent, RefusesWhatMakesNoSense)
     EXPECT_THAT(error_of([] { nn::GRU(1, 2)(ones({3})); }).text, HasSubstr("([3]) is neither"));
 }
 
+void expect_error(const Caught& found, ErrorKind kind, const char* text)
+{
+    EXPECT_EQ(found.kind, kind);
+    EXPECT_THAT(found.text, HasSubstr(text));
+}
+
+TEST(Recurrent, RefusesInputsAndStatesThatDoNotFit)
+{
+    nn::LSTM net(3, 2);
+    const Tensor x = ones({5, 4, 3}), h = zeros({1, 4, 2});
+    const auto refused = [&](const Tensor& in, const nn::LSTMState& s, ErrorKind kind, const char* text) {
+        expect_error(error_of([&] { net(in, s); }), kind, text);
+    };
+    refused(ones({5, 4, 7}), {}, ErrorKind::shape,
+            "[LSTM] The input has the shape ([5, 4, 7]) but its last size must be the input_size (3)");
+    refused(ones({5, 4, 3}, {.dtype = f16}), {}, ErrorKind::dtype, "(f16) is not that of the weights (f32)");
+    refused(x, {zeros({1, 1, 2}), h}, ErrorKind::shape,
+            "The first hidden state has the shape ([1, 1, 2]) where ([1, 4, 2]) is needed");
+    refused(x, {h, zeros({1, 3, 2})}, ErrorKind::shape, "The first cell state has the shape ([1, 3, 2])");
+    refused(x, {h, zeros({4, 2})}, ErrorKind::shape, "([4, 2]) where ([1, 4, 2])");
+    refused(ones({5, 3}), {zeros({1, 1, 2}), {}}, ErrorKind::shape, "([1, 1, 2]) where ([1, 2])");
+    refused(x, {h, zeros({1, 4, 2}, {.dtype = f16})}, ErrorKind::dtype,
+            "The dtype (f16) of the first cell state is not the input's (f32)");
+}
+
+TEST(Recurrent, CellsRefuseInputsAndStatesThatDoNotFit)
+{
+    nn::LSTMCell cell(3, 2);
+    nn::GRUCell gru(3, 2);
+    nn::RNNCell rnn(3, 2);
+    const Tensor x = ones({4, 3});
+    expect_error(error_of([&] {
+                     rnn(ones({1, 4, 3}));
+                 }),
+                 ErrorKind::shape, "[RNNCell] The shape ([1, 4, 3])");
+    expect_error(error_of([&] { gru(ones({4, 2})); }), ErrorKind::shape, "must be the input_size (3)");
+    expect_error(error_of([&] {
+                     gru(x, zeros({1, 2}));
+                 }),
+                 ErrorKind::shape,
+                 "[GRUCell] The first hidden state has the shape ([1, 2]) where ([4, 2]) is needed");
+    expect_error(error_of([&] { rnn(x, zeros({2})); }), ErrorKind::shape, "([2]) where ([4, 2])");
+    expect_error(error_of([&] {
+                     cell(x, {zeros({4, 2}), zeros({4, 3})});
+                 }),
+                 ErrorKind::shape, "[LSTMCell] The first cell state has the shape ([4, 3])");
+    expect_error(error_of([&] { gru(x, zeros({4, 2}, {.dtype = i32})); }), ErrorKind::dtype, "(i32)");
+    EXPECT_EQ(cell(ones({3}), {zeros({2}), zeros({2})}).c.shape(), (Shape{2}));
+}
+
+// A batch of another symbol is compared at the call.
+TEST(Recurrent, ComparesSymbolicBatches)
+{
+    nn::GRU net(3, 2);
+    const Program program = record([&](Tensor x, Tensor h) { return net(x, h).output; },
+                                   {spec({2, symbol("batch"), 3}), spec({1, symbol("states"), 2})});
+    EXPECT_EQ(program(ones({2, 5, 3}), zeros({1, 5, 2})).shape(), (Shape{2, 5, 2}));
+    EXPECT_EQ(error_of([&] { program(ones({2, 5, 3}), zeros({1, 1, 2})); }).kind, ErrorKind::shape);
+}
+
 TEST(MultiheadAttention, AttendsToItself)
 {
     nn::MultiheadAttention net(4, 2);

@@ -21,7 +21,8 @@ struct RecurrentOptions {
 
 // x [T, N, in] or [T, in] -> [T, N, D H] or [T, D H] for H = hidden_size and D directions.  Parameters, all from
 // U(-1, 1) / sqrt(H): weight_ih_l0 [G H, in], weight_hh_l0 [G H, H], bias_ih_l0 and bias_hh_l0 [G H] for G gates, the
-// same with _l1, ... and with _reverse.  States are [layers D, N, H] or [layers D, H].
+// same with _l1, ... and with _reverse.  States are [layers D, N, H] or [layers D, H].  Error(shape) and Error(dtype)
+// where input and states do not fit.
 class Recurrent : public Module {
 public:
     using Module::operator();
@@ -102,7 +103,8 @@ protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 };
 
-// One step, x [N, in] or [in].  Parameters weight_ih, weight_hh, bias_ih, bias_hh, as above.
+// One step, x [N, in] or [in], states [N, H] or [H].  Parameters weight_ih, weight_hh, bias_ih, bias_hh, as above.
+// Error(shape) and Error(dtype) where input and states do not fit.
 class RecurrentCell : public Module {
 public:
     Variable weight_ih, weight_hh, bias_ih, bias_hh; // biases undefined without them
@@ -110,7 +112,11 @@ public:
 protected:
     RecurrentCell(const char* name, std::int64_t gates, std::int64_t input_size, std::int64_t hidden_size,
                   bool bias);
-    Tensor or_zeros(const Tensor& state, const Tensor& x) const;
+    // Checked, and zeros where they are undefined.
+    std::vector<Tensor> states(const Tensor& x, const std::vector<Tensor>& given) const;
+
+private:
+    const char* name_;
 };
 
 class RNNCell : public RecurrentCell {
