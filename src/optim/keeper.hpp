@@ -36,7 +36,7 @@ public:
     {
         const std::string key = prefix_ + name;
         if (mode_ == Mode::save) {
-            entries_[key] = parts_of(values);
+            entries_[key] = halves_of(values);
             return;
         }
         const auto found = entries_.find(key);

@@ -1,4 +1,4 @@
-// Doubles in tensors of f32, which every device and file holds, without losing a bit.
+// Doubles in tensors of i32, which every device and file holds, without losing a bit.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace reprise::optim {
 
-// f32 [3 n]: the sum of three is a number.
-Tensor parts_of(const std::vector<double>&);
-// Nothing unless the tensor is f32 [3 n], or of one number [1].
+// i32 [2 n]: the low and the high half of each number's bits.
+Tensor halves_of(const std::vector<double>&);
+// Nothing unless the tensor is i32 [2 n], or f32 [1]: one number, as it is.
 std::optional<std::vector<double>> numbers_of(const Tensor&);
 
 } // namespace reprise::optim

@@ -19,11 +19,11 @@ template <class... Parts> [[noreturn]] void refuse(const Parts&... parts)
     detail::fail(ErrorKind::argument, op, parts...);
 }
 
-double number_in(const std::string& name, const Tensor& parts)
+double number_in(const std::string& name, const Tensor& entry)
 {
-    const auto numbers = numbers_of(parts);
+    const auto numbers = numbers_of(entry);
     if (!numbers || numbers->size() != 1)
-        refuse("The entry (", name, ") must be one number, or three with it as their sum, of dtype f32.");
+        refuse("The entry (", name, ") must be one number: the halves of its bits of dtype i32, or one f32.");
     return numbers->front();
 }
 
@@ -58,8 +58,8 @@ StateDict Optimizer::state_dict() const
             indices.push_back(static_cast<std::int32_t>(group.first + i));
         out.emplace(prefix + "params", from_vector(indices, {static_cast<long long>(indices.size())}));
         for (std::size_t n = 0; n < rule_.options.size(); ++n)
-            out.emplace(prefix + rule_.options[n].name, parts_of({(*group.values)[n]}));
-        if (group.initial_lr) out.emplace(prefix + "initial_lr", parts_of({*group.initial_lr}));
+            out.emplace(prefix + rule_.options[n].name, halves_of({(*group.values)[n]}));
+        if (group.initial_lr) out.emplace(prefix + "initial_lr", halves_of({*group.initial_lr}));
         for (std::size_t i = group.first; i < group.first + group.count; ++i) {
             const std::int64_t step = made(i);
             if (step == 0) continue;

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 
 #include <reprise/reprise.hpp>
 
+#include "optim/numbers.hpp"
 #include "shape/error_of.hpp"
 
 namespace {
@@ -317,6 +320,30 @@ TEST(Schedules, RefuseWhatDoesNotFit)
             {spec({1})});
     });
     EXPECT_EQ(recording.kind, ErrorKind::state);
+}
+
+TEST(Schedules, KeepNumbersBeyondF32)
+{
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    const std::vector<double> numbers{
+        1e300, -1e-310, inf, -inf, 0.1, -0.0, 3.5e38, 1e-40, std::numeric_limits<double>::max()};
+    EXPECT_EQ(optim::numbers_of(optim::halves_of(numbers)), numbers);
+    EXPECT_TRUE(std::isnan(optim::numbers_of(optim::halves_of({std::nan("")}))->front()));
+    EXPECT_FALSE(optim::numbers_of(ones({3})));
+    EXPECT_FALSE(optim::numbers_of(full({3}, 1, {.dtype = i32})));
+
+    Variable p(ones({1}));
+    optim::SGD optimizer({p}, {.lr = 1e300}), other({p}, {.lr = 1});
+    optim::lr::ReduceLROnPlateau plateau(optimizer), after(other);
+    plateau.step(1e200);
+    other.load_state_dict(optimizer.state_dict());
+    EXPECT_EQ(other.learning_rate(), 1e300);
+    after.load_state_dict(plateau.state_dict());
+    for (int epoch = 0; epoch < 11; ++epoch)
+        after.step(1e199); // an improvement, then ten that are passed over
+    EXPECT_EQ(other.learning_rate(), 1e300);
+    after.step(1e199);
+    EXPECT_EQ(other.learning_rate(), 1e299);
 }
 
 } // namespace

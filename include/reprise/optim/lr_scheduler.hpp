@@ -28,7 +28,7 @@ public:
     const std::vector<double>& get_last_lr() const noexcept { return last_lr_; } // by group
     Optimizer& optimizer() const noexcept { return optimizer_; }
 
-    // "last_epoch", "last_lr" and what else a schedule keeps; each f32 [3 n], as in the optimizer's state, whose
+    // "last_epoch", "last_lr" and what else a schedule keeps; each i32 [2 n], as in the optimizer's state, whose
     // rates it does not hold: save both.
     StateDict state_dict() const;
     void load_state_dict(const StateDict&); // all or, with an Error, nothing
