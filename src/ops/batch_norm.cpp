@@ -292,7 +292,7 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
         return evaluated(x, running_mean, running_var, weight, bias, options.eps);
     }
     const Dim count = ops::count_of(sizes);
-    ops::require_several(op, count, sizes);
+    ops::require_several(op, "channel", count, sizes);
     const auto all = [&](const Tensor& t, double value) {
         return t.defined() ? t : ops::full_on(ops::evaluator_of(x), {channels}, value, x.dtype());
     };

@@ -35,11 +35,11 @@ void check_dtype(const char* op, const char* name, DType dtype, DType of_input)
                      ") is not the input's (", name_of(of_input), "): cast one of them.");
 }
 
-void require_several(const char* op, const Dim& count, const Shape& x)
+void require_several(const char* op, const char* part, const Dim& count, const Shape& x)
 {
     shape::require_at_least(op, max(count - 1, 1 - count), 1, [&] {
-        return "There is one value for each channel in the shape (" + to_string(x) +
-               "): training needs more.";
+        return "There is one value for each " + std::string(part) + " in the shape (" + to_string(x) +
+               "), its own mean: statistics need more.";
     });
 }
 

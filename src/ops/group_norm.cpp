@@ -269,6 +269,9 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
     shape::require_multiple(op, channels, groups, [&] {
         return "The (" + channels.text() + ") channels do not make (" + std::to_string(groups) + ") groups.";
     });
+    const Shape& sizes = x.shape();
+    // As in PyTorch, which counts the values of a group over all images.
+    ops::require_several(op, "group", floor_div(shape::element_count(sizes), groups), sizes);
     return ops::by_groups(op, x, groups, weight, bias, eps)[0];
 }
 
@@ -285,7 +288,7 @@ Tensor instance_norm(const Tensor& x, Tensor running_mean, Tensor running_var, c
         return batch_norm(x, running_mean, running_var, weight, bias,
                           {.training = false, .momentum = options.momentum, .eps = options.eps});
     const Dim image = shape::element_count({sizes.begin() + 2, sizes.end()});
-    ops::require_several(op, image, sizes);
+    ops::require_several(op, "channel of an image", image, sizes);
     const std::vector<Tensor> out = ops::by_groups(op, x, channels, weight, bias, options.eps);
     if (running_mean.defined() && running_var.defined()) {
         const no_grad guard;

@@ -3,11 +3,33 @@
 #include <gtest/gtest.h>
 
 #include "ops/reduce_tools.hpp"
+#include "shape/error_of.hpp"
 
 namespace {
 
 using namespace reprise;
 using namespace reduce_tools;
+
+TEST(GroupNorm, RefusesOneValueForEachGroup)
+{
+    const auto refused = [](const Shape& shape, std::int64_t groups) {
+        const Caught found = error_of([&] { group_norm(ones(shape), groups); });
+        EXPECT_EQ(found.kind, ErrorKind::shape);
+        EXPECT_THAT(found.text, testing::HasSubstr("[group_norm] There is one value for each group"));
+    };
+    refused({1, 3}, 3);
+    refused({1, 2, 1, 1}, 2);
+    // PyTorch counts over all images.
+    EXPECT_THAT(group_norm(ones({2, 3}), 3).to_vector<float>(), testing::Each(0));
+    EXPECT_THAT(group_norm(ones({1, 3}), 1).to_vector<float>(), testing::Each(0));
+    EXPECT_EQ(group_norm(ones({0, 3}), 3).shape(), (Shape{0, 3}));
+    const Program program = record([](Tensor x) { return group_norm(x, 3); }, {spec({symbol("batch"), 3})});
+    EXPECT_THAT(program(ones({2, 3})).to_vector<float>(), testing::Each(0));
+    EXPECT_THAT(error_of([&] {
+                    program(ones({1, 3}));
+                }).text,
+                testing::HasSubstr("one value for each group"));
+}
 
 void expect_near(const char* what, const Tensor& found, const Floats& want, double tolerance = 3e-5)
 {

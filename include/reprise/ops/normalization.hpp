@@ -33,7 +33,8 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                 std::optional<double> eps = std::nullopt);
 // x [N, C, ...], in groups of C / groups channels, each normalised by its mean and variance (biased); then weight and
-// bias of each channel [C], or undefined.  Throws Error(shape) where C is no multiple of groups.
+// bias of each channel [C], or undefined.  Throws Error(shape) where C is no multiple of groups, and where all images
+// together have one value for each group.
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 struct InstanceNormOptions {

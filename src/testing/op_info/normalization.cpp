@@ -252,6 +252,11 @@ void add_group_norm(std::vector<OpInfo>& rows)
                                       group_norm(ones({2, 5, 3}), 2);
                                   },
                                   ErrorKind::shape, "(5) channels do not make (2) groups"},
+                                 {"one value",
+                                  [] {
+                                      group_norm(ones({1, 3, 1}), 3);
+                                  },
+                                  ErrorKind::shape, "one value for each group"},
                                  {"no groups",
                                   [] {
                                       group_norm(ones({2, 5, 3}), 0);
