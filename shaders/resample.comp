@@ -2,15 +2,16 @@
 // transposed, each input gathers what it gave.  n inputs and m outputs are the forward map's along one dimension.
 //
 //   operands  x [planes, n], y [planes, m]; transposed: dy [planes, m], dx [planes, n]; all contiguous
+//   floats    the divisor of every window (0: its number of elements)
 //   ints      planes, n (3), m (3), before (3), inputs an output as bits of floats (3; 0: by the sizes), whether
-//             padding counts, the divisor of every window (0: its number of elements)
+//             padding counts
 //   constants 0: how, 1: 1 where transposed, 2: dimensions (the first ones of three are unused where they are fewer),
 //             3 to 5: kernel, 6 to 8: stride, of windows
 //   groups    ceil(elements of the result / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2
-#define FLOATS 0
+#define FLOATS 1
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 #include "common/index.glsl"
@@ -239,7 +240,7 @@ void main()
     const ivec3 before = ivec3(record.n[7], record.n[8], record.n[9]);
     const ivec3 given = ivec3(record.n[10], record.n[11], record.n[12]);
     const bool counts_padding = record.n[13] != 0;
-    const int whole = record.n[14];
+    const float whole = record.f[0];
     Floats from = Floats(record.operand[0].address), to = Floats(record.operand[1].address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     const ivec3 size = TRANSPOSED == 1u ? n : m, extent = TRANSPOSED == 1u ? m : n;
@@ -281,7 +282,7 @@ void main()
                 precise float value = inside ? from.v[row + uint(at_x)] : 0.0;
                 if (AVERAGES && TRANSPOSED == 1u) {
                     const int count = count_z * count_y * divisor(X, at_x, counts_padding);
-                    const float by = float(whole != 0 ? whole : max(count, 1));
+                    const float by = whole != 0.0 ? whole : float(max(count, 1));
                     value = value / by;
                 }
                 precise float weighted = AVERAGES ? value : weight_x * value;
@@ -296,7 +297,8 @@ void main()
     if (AVERAGES && TRANSPOSED == 0u) {
         const int count_z = volumes ? divisor(Z, z, counts_padding) : 1,
                   count_y = planar ? divisor(Y, y, counts_padding) : 1;
-        const float by = float(whole != 0 ? whole : count_z * count_y * divisor(X, x, counts_padding));
+        const int count = count_z * count_y * divisor(X, x, counts_padding);
+        const float by = whole != 0.0 ? whole : float(count);
         sum = sum / by;
     }
     to.v[element] = sum;

@@ -65,7 +65,6 @@ void lower(Lowering& l, const Node& node)
     for (const char* name : befores) ints.push_back(a.get<Dim>(name));
     add(three(a.integers("scales"), 0));
     ints.push_back(a.integer("counts_padding"));
-    ints.push_back(a.integer("divisor"));
     std::vector<std::uint32_t> constants{static_cast<std::uint32_t>(a.integer("how")), forward ? 0u : 1u,
                                          static_cast<std::uint32_t>(n)};
     for (const char* name : {"kernel", "stride"})
@@ -74,6 +73,7 @@ void lower(Lowering& l, const Node& node)
     l.launch({.kernel = "resample",
               .constants = constants,
               .operands = {{from, Use::read}, {to, Use::write}},
+              .floats = {static_cast<double>(a.integer("divisor"))},
               .ints = ints,
               .groups = ceil_div(planes * wanted[0] * wanted[1] * wanted[2], 64),
               .words = true});

@@ -229,4 +229,17 @@ TEST(Pooling, ManyPlanesAndAnEmptyBatch)
     EXPECT_EQ(adaptive_avg_pool2d(ones({2, 3, 3}), {0, 2}).shape(), (Shape{2, 0, 2}));
 }
 
+TEST(AvgPool, TakesADivisorOfMoreThan32Bits)
+{
+    for (const std::int64_t divisor :
+         {std::int64_t{1} << 40, -(std::int64_t{3} << 33), std::int64_t{1} << 32}) {
+        const Variable x(from_vector(Floats{1, 2, 3, 4}, {1, 2, 2}));
+        const Tensor y = avg_pool2d(x, {.kernel_size = {2, 2}, .divisor_override = divisor});
+        const float by = static_cast<float>(divisor);
+        EXPECT_FLOAT_EQ(y.item<float>(), 10 / by);
+        y.backward(ones({1, 1, 1}));
+        EXPECT_FLOAT_EQ(x.grad().to_vector<float>()[3], 1 / by);
+    }
+}
+
 } // namespace
