@@ -154,6 +154,16 @@ def edges(rows):
         for k, row in enumerate(ROWS):
             w = what or "of orders 1, infinity, minus infinity and 0.5"
             yield given(rows, name, w, f"special values {k}", row[None], each=True)
+    for k, row in enumerate(ROWS):
+        for name, what in (("max", "over a dimension"), ("min_argmin", "over a dimension and all")):
+            yield given(rows, name, what, f"special values {k}", row.reshape(1, 4, 1), each=True)
+    # (Of more than two large factors the order decides whether prod overflows.)
+    for k, row in enumerate(([1e-30, 1, 1e30, 1e30], [1e30, 1e-30, 1e-30, 1e20], [0, 1e30, 1e-30, 2],
+                             [3, 0, 1e20, 0])):
+        label = f"very large and very small factors {k}"
+        yield given(rows, "cumprod", "long lines", label, array([row]), each=True)
+        if k > 0:
+            yield given(rows, "prod", inner, label, array([row]), each=True)
     yield given(rows, "softmax", "columns", "large", array([[1000, -1000], [999, -1001]]))
     yield given(rows, "max", "over a dimension", "ties",
                 array([1, 1, 0, 7, 2, 2, 2, 2, 5, 7, 5, 5], (1, 4, 3)))
@@ -198,8 +208,9 @@ def edge_products(rows):
     yield given(rows, "linear", "with a bias", "special values", a, b, array([0, INF, NAN]), each=True)
     x = array([1, 1, 0, 0, 1, 1, 0, 0, 3, NAN, 2, 2, 3, 3, INF, -INF], (1, 1, 4, 4))
     yield given(rows, "max_pool2d", "2x2", "ties and NaN", x)
-    yield given(rows, "max_pool", "overlapping", "ties", x[:, :, :2].repeat(2, 2))
-    yield given(rows, "conv2d", "3x3 padded", "infinities", np.concatenate([x, x], 1),
+    yield given(rows, "max_pool", "overlapping", "ties",
+                np.resize(array([1, 1, 0, 0, 1, 1, 0, 0, 1, 1]), (1, 3, 7, 5)))
+    yield given(rows, "convolution", "3x3 padded", "infinities", np.concatenate([x, x], 1),
                 np.ones((1, 2, 3, 3), np.float32), each=True)
     yield given(rows, "layer_norm", "rows of texels", "constant rows",
                 array([[[3, 3, 3, 3], [1e15, 1e15, 1e15, 1e15], [1e-20, 2e-20, 0, 0],
@@ -231,17 +242,22 @@ def large(rows):
                     case.inputs[0] = np.exp(case.random.uniform(-0.05, 0.05, shape)).astype(np.float32)
                 if label == "offset":
                     case.inputs[0] = case.inputs[0] * np.float32(0.5) + np.float32(1.5)
-                if name == "sum":
+                if name in ("sum", "mean"):
                     n = shape[-1] if what != "the outer dimension" else shape[0]
                     axis = {"all of a vector": None, "the inner dimension": 1, "the outer dimension": 0}[what]
                     total = np.abs(case.inputs[0].astype(np.float64)).sum(axis=axis)
-                    case.bound = 4 * math.log2(n) * 2.0**-24 * total
+                    case.bound = 4 * math.log2(n) * 2.0**-24 * total / (n if name == "mean" else 1)
                 yield case
     for name, what, shape in (("softmax", "rows", (4, 200_000)), ("log_softmax", "rows", (4, 200_000)),
-                              ("cumsum", "long lines", (2, 300_000)),
+                              ("cumsum", "long lines", (2, 500_000)),
                               ("argmax", "dimension 1", (3, 100_000, 1))):
         row, sample = find(rows, name, what)
-        yield drawn(row, sample, f"{what}: {math.prod(shape)} elements", [shape])
+        case = drawn(row, sample, f"{what}: {math.prod(shape)} elements", [shape])
+        if name == "cumsum": # the n-th element is a sum of n
+            n = np.arange(1, shape[1] + 1)
+            total = np.abs(case.inputs[0].astype(np.float64)).cumsum(axis=1)
+            case.bound = 4 * np.log2(np.maximum(n, 2)) * 2.0**-24 * total
+        yield case
 
 
 def tiny(row):

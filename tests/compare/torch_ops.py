@@ -4,11 +4,13 @@ OPS[row] is a function of the inputs, or a dictionary of them by the sample's na
 several, with None for what is not compared.
 PARTS[row] says why a row has none."""
 import math
+import sys
 
 import torch
 import torch.nn.functional as F
 
 from torch_orders import ORDERS
+from torch_products import PRODUCTS
 from torch_windows import WINDOWS
 
 inf = math.inf
@@ -196,6 +198,9 @@ REDUCTIONS = {
 ACTIVATIONS = {
     "relu6": F.relu6, "swish": F.silu, "logsigmoid": F.logsigmoid,
     "softplus_by_beta": lambda x: F.softplus(x, 2, 3), "affine": lambda x: x * 3 - 0.5,
+    # (PyTorch has it for f32 only.)
+    "fake_quantize_per_tensor_affine": lambda x: torch.fake_quantize_per_tensor_affine(
+        x.float(), 0.125, 3, -8, 12).to(x.dtype),
     "clamp_one_side": lambda x: torch.clamp(x, min=-1) + torch.clamp(x, max=0.5) * 2,
     "number_operands": lambda x: (torch.pow(2, x) + torch.fmod(x, 5) + torch.remainder(x, -2.5)
         + torch.maximum(x, torch.ones_like(x)) * torch.minimum(x, torch.full_like(x, 1.5))
@@ -441,6 +446,7 @@ SHAPES = {
             "texels": lambda *x: torch.cat(x, 1), "vectors, one empty": lambda *x: torch.cat(x, 0),
             "i32": lambda *x: torch.cat(x, 0),
             "bool and f16": lambda a, b: [torch.cat([a, a], 1), torch.cat([b, b, b], 0)],
+            "of two dtypes": lambda a, b: torch.cat([a, b]) * 2,
             "nothing and one": lambda x: torch.cat([x.new_zeros(0), x], 1) * 2},
     "stack": {"in the middle": lambda *x: torch.stack(x, 1), "last": lambda *x: torch.stack(x, -1)},
     "pad": {"two dimensions": lambda x: F.pad(x, (1, 2, 0, 3), value=0.5),
@@ -457,89 +463,31 @@ SHAPES["full"]["a size as a number"] = lambda x: [
     x.new_tensor(x.shape[0] * 3.0), x * (x.shape[0] * 3), x.new_full((2, 2), x.shape[0] * 3)]
 
 
-def conv(**options):
-    return lambda x, w, b=None: F.conv2d(x, w, b, **options)
+class Lion(torch.optim.Optimizer):
+    """As published (arXiv:2302.06675, algorithm 2): PyTorch has none."""
+    def __init__(self, parameters, lr, betas=(0.9, 0.99), weight_decay=0, maximize=False):
+        super().__init__(parameters, dict(lr=lr, betas=betas, weight_decay=weight_decay, maximize=maximize))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            lr, (b1, b2) = group["lr"], group["betas"]
+            for p in group["params"]:
+                g = -p.grad if group["maximize"] else p.grad
+                m = self.state[p].setdefault("exp_avg", torch.zeros_like(p))
+                p.mul_(1 - lr * group["weight_decay"])
+                p.sub_(lr * torch.sign(b1 * m + (1 - b1) * g))
+                m.mul_(b2).add_(g, alpha=1 - b2)
 
 
-def symbolic_channels(x, w):
-    if x.shape[1] == 0: # PyTorch answers with no channels
-        return x.new_zeros(x.shape[0], w.shape[0], *x.shape[2:]) + 0 * (x.sum() + w.sum())
-    return F.conv2d(x, w, padding=1)
-
-
-def causal_softmax(x, columns, causal):
-    """attention_softmax: of the first columns, scaled by 0.5; what does not count is 0."""
-    queries, keys = x.shape[-2:]
-    keep = torch.arange(keys) < columns
-    keep = keep.expand(queries, keys)
-    if causal:
-        keep = keep & torch.ones(queries, keys, dtype=torch.bool).tril()
-    return torch.where(keep, (x * 0.5).masked_fill(~keep, -inf).softmax(-1), 0.0)
-
-
-def attention(**options):
-    return lambda q, k, v, mask=None: F.scaled_dot_product_attention(q, k, v, mask, **options)
-
-
-PRODUCTS = {
-    "matmul": {"heads inside of rows": lambda a, b: [a.transpose(1, 2) @ b.transpose(1, 2).mT,
-                                                     a.transpose(1, 2).mT @ b.transpose(1, 2)],
-               "transposed operands": lambda a, b: a.t() @ b.t(),
-               **{what: torch.matmul for what in (
-                   "rows", "rows of whole texels", "the inner dimension", "columns",
-                   "a batch and one matrix", "two batches", "batches that broadcast",
-                   "an unknown batch that broadcasts", "vectors", "a matrix and a vector")}},
-    "linear": F.linear,
-    "conv2d": {"3x3 padded": conv(padding=1), "odd sizes": conv(stride=2, padding=(1, 0)), "1x1": conv(),
-               "3x3 with a stride": conv(stride=2, padding=1), "3x3 of odd rows": conv(padding=1),
-               "1x1 with a stride": conv(stride=2), "a symbolic width": conv(padding=1),
-               "symbolic channels": symbolic_channels, "with a bias": conv()},
-    "matrix_products": {
-        "of two": lambda a, b, c, d: [a @ b, a @ c, torch.dot(c, c * 2), torch.outer(d, c),
-                                      torch.addmm(a.new_ones(3), a, b, beta=0.5, alpha=2),
-                                      torch.addmm(a, a, b @ b.t(), beta=0)],
-        "batches": torch.bmm},
-    "diagonal": {"of matrices": lambda x: [x.diagonal(0, 1, 2), x.diagonal(1, -2, -1), x.diagonal(-2, 1, 2),
-                                           x.diagonal(5, 1, 2)],
-                 "of unknown size": lambda x: [x.diagonal(), x.trace()]},
-    "einsum": {"products, sums and diagonals": lambda a, b, c: [
-                   torch.einsum("bij,bjk->bik", a, b), torch.einsum("bij,bjk", a, b),
-                   torch.einsum("bij->jb", a), torch.einsum("bij,bjk,ik->b", a, b, c),
-                   torch.einsum("ik,jl->ijkl", c, c), torch.einsum("bij,bij->", a, a)],
-               "the trace": lambda a, b: [torch.einsum("ii->i", a), torch.einsum("ii", a),
-                                          torch.einsum("i,ij,j", b, a, b)]},
-    "attention_scores": {"any number of keys": lambda q, k: pad_keys(q @ k.mT),
-                         "heads inside of rows":
-                             lambda q, k: pad_keys(q.transpose(1, 2) @ k.transpose(1, 2).mT)},
-    "attention_values": lambda w, v: heads_inside(w[..., :v.shape[-2]] @ v),
-    "matmul_heads": lambda a, b: heads_inside(a @ b),
-    "attention_softmax": {
-        what: (lambda x, n=None, causal=causal: causal_softmax(x, n.shape[0] if n is not None else 6, causal))
-        for name, causal in (("all", False), ("causal", True))
-        for what in (name, name + ", any number of queries")},
-    "scaled_dot_product_attention": {
-        "causal": attention(is_causal=True), "all": attention(scale=0.7),
-        "any number of keys": attention(is_causal=True), "matrices": attention(), "broadcast": attention(),
-        "an added mask": attention(), "a mask of truth": attention()},
-}
-
-
-def heads_inside(x):
-    return x.transpose(1, 2) if x.dim() == 4 else x.transpose(0, 1) if x.dim() == 3 else x
-
-
-def pad_keys(scores):
-    return F.pad(scores, (0, -scores.shape[-1] % 4))
-
-
-def optimizer(name):
+def optimizer(where, name):
     def samples():
         return type("Options", (dict,), {"get": lambda self, what, otherwise=None: trajectory(what)})()
 
     def trajectory(options):
         def run(p, gradients):
             p = p.detach().clone().requires_grad_()
-            opt = eval(f"torch.optim.{name}([p], {options})")
+            opt = eval(f"{where}.{name}([p], {options})")
             after = []
             for g in gradients:
                 p.grad = g
@@ -550,13 +498,17 @@ def optimizer(name):
     return samples()
 
 
-OPTIMIZERS = {f"optim.{name}": optimizer(name) for name in ("SGD", "Adam", "AdamW")}
+OPTIMIZERS = {f"optim.{name}": optimizer("torch.optim", name)
+              for name in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad")}
+OPTIMIZERS["optim.Lion"] = optimizer("sys.modules[__name__]", "Lion")
 
 OPS = {**ELEMENTWISE, "cast": Casts(), **REDUCTIONS, **ACTIVATIONS, **LOSSES, **NORMS, **DYNAMIC, **INDEXING,
        **SHAPES, **PRODUCTS, **WINDOWS, **ORDERS, **OPTIMIZERS}
 
 # Samples that have no counterpart though their rows do.
-WITHOUT = {("scaled_dot_product_attention", "dropout"): "random numbers of our own"}
+WITHOUT = {(row, what): "random numbers of our own" for row, what in (
+    ("scaled_dot_product_attention", "dropout"), ("scaled_dot_product_attention", "wide heads and a mask"),
+    ("attention", "many keys, dropout"), ("attention", "numbers"))}
 
 PARTS = {
     **{row: "random numbers of our own" for row in (
@@ -565,13 +517,13 @@ PARTS = {
     **{row: "the gradient of " + of for row, of in {
         "softmax_vjp": "softmax", "log_softmax_vjp": "log_softmax", "nll_vjp": "nll",
         "layer_norm_vjp": "layer_norm", "layer_norm_weight_vjp": "layer_norm",
-        "embedding_vjp": "embedding", "batch_norm_vjp": "batch_norm", "conv2d_input_vjp": "conv2d",
-        "conv2d_weight_vjp": "conv2d", "max_pool_vjp": "max_pool", "max_pool_take": "max_pool",
+        "embedding_vjp": "embedding", "batch_norm_vjp": "batch_norm", "max_pool_vjp": "max_pool", "max_pool_take": "max_pool",
         "resample_vjp": "resample", "sort_vjp": "sort", "group_norm_vjp": "group_norm",
-        "attention_softmax_vjp": "scaled_dot_product_attention"}.items()},
+        "attention_vjp": "attention"}.items()},
     **{row: "a part of " + of for row, of in {
         "batch_norm_update": "batch_norm", "last_positions": "scatter", "host_scalar": "optim.SGD",
-        "sgd_step": "optim.SGD", "adam_step": "optim.Adam"}.items()},
+        "sgd_step": "optim.SGD", "adam_step": "optim.Adam", "rmsprop_step": "optim.RMSprop",
+        "adagrad_step": "optim.Adagrad", "lion_step": "optim.Lion"}.items()},
     **{row: "of rows that are compared" for row in (
         "images_of_any_size", "products_of_any_size", "broadcasts_of_any_size", "shapes_of_any_size")},
 }

@@ -32,14 +32,11 @@ def padded(amounts, **options):
 
 
 def averages(dims, kernel, stride, before, to):
-    """Windows from -before on, as many as there are results: zeros lie beyond the end."""
+    """Windows from -before on, as many as there are results; the last one may be cut off."""
     pool = {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d}[dims]
 
     def call(x):
-        amounts = []
-        for k in reversed(range(dims)):
-            amounts += [before[k], max(0, (to[k] - 1) * stride[k] + kernel[k] - before[k] - x.shape[2 + k])]
-        y = pool(F.pad(x, amounts), kernel, stride)
+        y = pool(x, kernel, stride, before, ceil_mode=True)
         return y[(slice(None), slice(None), *(slice(0, n) for n in to))]
     return call
 
@@ -94,6 +91,7 @@ WINDOWS = {
     "interpolate": {
         "nearest to a size": resize(size=(7, 4)),
         "nearest by a factor, symbolic sizes": resize(scale_factor=(1.5, 0.625)),
+        "nearest by factors that nearly keep or double": resize(scale_factor=(1.125, 2.125)),
         "nearest_exact of volumes": resize(size=(3, 5, 2), mode="nearest-exact"),
         "nearest of lines, twice": resize(scale_factor=2), "area": resize(size=(3, 4), mode="area"),
         "linear": resize(scale_factor=1.7, mode="linear"),
