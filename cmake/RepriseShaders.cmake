@@ -9,7 +9,8 @@
 #     (name: definitions; several such lines add up).
 #   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, with only
 #     that row's text in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers
-#     that are integers; each again with _plain at the end, for plain operands.
+#     that are integers; each again with _plain at the end, for plain operands.  A row all of whose functions stand in
+#     shaders/common/vocabulary_f64.glsl is compiled with _f64 at the end too: elementwise_add_fwd_f64.
 # A kernel is compiled again when the shader, a file that it includes, its row or its definitions change.
 include_guard(GLOBAL)
 
@@ -77,6 +78,27 @@ function(_reprise_read_table file rows texts)
     set(${texts} "${verbatim}" PARENT_SCOPE)
 endfunction()
 
+# A kernel of the table for f64, if the row's text calls no function that has no f64 version.  Constants are written as
+# doubles.  Appends to `spirv` in the caller.
+function(_reprise_compile_row_f64 name shader text folder)
+    set(vocabulary "${REPRISE_SHADER_ROOT}/shaders/common/vocabulary_f64.glsl")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${vocabulary}")
+    file(STRINGS "${vocabulary}" defined REGEX "^RP_FN")
+    string(REGEX MATCHALL "rp_[a-z0-9_]+ *\\(" called "${text}")
+    list(APPEND defined "rp_and(" "rp_or(" "rp_not(") # of bools
+    foreach(function IN LISTS called)
+        string(FIND "${defined}" "${function}" at)
+        if(at EQUAL -1)
+            return()
+        endif()
+    endforeach()
+    string(REGEX REPLACE "K\\((-?[0-9]+)\\)" "K(\\1.0)" text "${text}")
+    string(REGEX REPLACE "K\\((-?[0-9.]+)\\)" "K(\\1lf)" text "${text}")
+    file(CONFIGURE OUTPUT "${folder}/f64/row.def" CONTENT "${text}\n" @ONLY)
+    _reprise_compile_kernel(${name}_f64 "${shader}" "-I${folder}/f64" ${ARGN} -DDOUBLE)
+    set(spirv ${spirv} PARENT_SCOPE)
+endfunction()
+
 # The kernels of the table; appends to `spirv` in the caller.
 function(_reprise_elementwise_kernels shader)
     set(table "${REPRISE_SHADER_ROOT}/include/reprise/elementwise.def")
@@ -110,12 +132,15 @@ function(_reprise_elementwise_kernels shader)
             math(EXPR slot "${slot} + 1")
         endforeach()
         math(EXPR operands "${arity} + 1")
-        set(forward "-I${folder}" -DKERNEL=${name}_fwd -DOPERANDS=${operands} ${inputs} -DRESULT=${out})
+        set(forward -DKERNEL=${name}_fwd -DOPERANDS=${operands} ${inputs} -DRESULT=${out})
         if(NOT "I" IN_LIST types)
-            _reprise_compile_row(elementwise_${name}_fwd "${shader}" ${forward})
+            _reprise_compile_row(elementwise_${name}_fwd "${shader}" "-I${folder}" ${forward})
+            if("N" IN_LIST types OR "F" IN_LIST types)
+                _reprise_compile_row_f64(elementwise_${name}_fwd "${shader}" "${text}" "${folder}" ${forward})
+            endif()
         endif()
         if("N" IN_LIST types OR "I" IN_LIST types)
-            _reprise_compile_row(elementwise_${name}_fwd_i32 "${shader}" ${forward} -DINTEGER)
+            _reprise_compile_row(elementwise_${name}_fwd_i32 "${shader}" "-I${folder}" ${forward} -DINTEGER)
         endif()
         math(EXPR dy "${arity} + 1")
         math(EXPR operands "${arity} + 3")
@@ -123,8 +148,9 @@ function(_reprise_elementwise_kernels shader)
         set(k 0)
         foreach(derivative IN LISTS derivatives)
             if(NOT derivative STREQUAL "NONE")
-                _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}"
-                    -DKERNEL=${name}_d${k} -DOPERANDS=${operands} ${inputs} -DRESULT=F)
+                set(derived -DKERNEL=${name}_d${k} -DOPERANDS=${operands} ${inputs} -DRESULT=F)
+                _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}" ${derived})
+                _reprise_compile_row_f64(elementwise_${name}_d${k} "${shader}" "${text}" "${folder}" ${derived})
             endif()
             math(EXPR k "${k} + 1")
         endforeach()

@@ -6,7 +6,7 @@
 //   operands   param, grad, s, lr, eps, weight_decay, param', s'
 //   floats     lr, eps, weight_decay
 //   ints       first workgroup, count
-// variants: adagrad_step: ; adagrad_step_texel: -DTEXELS
+// variants: adagrad_step: ; adagrad_step_texel: -DTEXELS ; adagrad_step_f64: -DDOUBLE
 #define OPERANDS 8
 #define FLOATS 3
 #define NUMBERS_AT 3
@@ -24,21 +24,21 @@ layout(constant_id = 2) const uint MAXIMIZE = 0;
 void main()
 {
     const Part part = find_part();
-    const float lr = number(part, 0u), eps = number(part, 1u), weight_decay = number(part, 2u);
+    const REAL lr = number(part, 0u), eps = number(part, 1u), weight_decay = number(part, 2u);
     const Operand param = operand(part, 0u), grad = operand(part, 1u), square = operand(part, 2u);
     const Operand new_param = operand(part, 6u), new_square = operand(part, 7u);
     for (uint round = 0u; round < ROUNDS; ++round) {
         const uint at = part.first + round * gl_WorkGroupSize.x;
         if (4u * at >= part.count)
             break;
-        const vec4 p = load(param, at);
-        precise vec4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
-        precise vec4 decayed = g + weight_decay * p;
+        const REAL4 p = load(param, at);
+        precise REAL4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
+        precise REAL4 decayed = g + weight_decay * p;
         g = weight_decay != 0.0 ? decayed : g;
-        precise vec4 s = load(square, at) + g * g;
+        precise REAL4 s = load(square, at) + g * g;
         store(new_square, at, s);
-        const vec4 deviation = vec4(rp_sqrt(s.x), rp_sqrt(s.y), rp_sqrt(s.z), rp_sqrt(s.w));
-        precise vec4 result = p - lr * g / (deviation + eps);
+        const REAL4 deviation = REAL4(rp_sqrt(s.x), rp_sqrt(s.y), rp_sqrt(s.z), rp_sqrt(s.w));
+        precise REAL4 result = p - lr * g / (deviation + eps);
         store(new_param, at, result);
     }
 }

@@ -9,7 +9,7 @@
 //              param', m', v', max'
 //   floats     step_size, share1, beta2, share2, root, eps, weight_decay, kept
 //   ints       first workgroup, count
-// variants: adam_step: ; adam_step_texel: -DTEXELS
+// variants: adam_step: ; adam_step_texel: -DTEXELS ; adam_step_f64: -DDOUBLE
 #define OPERANDS 17
 #define FLOATS 8
 #define NUMBERS_AT 5
@@ -28,9 +28,9 @@ layout(constant_id = 3) const uint MAXIMIZE = 0;
 void main()
 {
     const Part part = find_part();
-    const float step_size = number(part, 0u), share1 = number(part, 1u), beta2 = number(part, 2u);
-    const float share2 = number(part, 3u), root = number(part, 4u), eps = number(part, 5u);
-    const float weight_decay = number(part, 6u), kept = number(part, 7u);
+    const REAL step_size = number(part, 0u), share1 = number(part, 1u), beta2 = number(part, 2u);
+    const REAL share2 = number(part, 3u), root = number(part, 4u), eps = number(part, 5u);
+    const REAL weight_decay = number(part, 6u), kept = number(part, 7u);
     const Operand param = operand(part, 0u), grad = operand(part, 1u), first = operand(part, 2u);
     const Operand second = operand(part, 3u), largest = operand(part, 4u), new_param = operand(part, 13u);
     const Operand new_first = operand(part, 14u), new_second = operand(part, 15u), new_largest = operand(part, 16u);
@@ -38,24 +38,24 @@ void main()
         const uint at = part.first + round * gl_WorkGroupSize.x;
         if (4u * at >= part.count)
             break;
-        const vec4 p = load(param, at);
-        precise vec4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
-        precise vec4 decayed = g + weight_decay * p;
+        const REAL4 p = load(param, at);
+        precise REAL4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
+        precise REAL4 decayed = g + weight_decay * p;
         g = weight_decay != 0.0 ? decayed : g;
-        const vec4 m_before = load(first, at);
-        precise vec4 towards = m_before + share1 * (g - m_before);
-        precise vec4 back = g - (g - m_before) * (1.0 - share1);
-        const vec4 m = share1 < 0.5 ? towards : back;
-        precise vec4 v = beta2 * load(second, at) + share2 * g * g;
+        const REAL4 m_before = load(first, at);
+        precise REAL4 towards = m_before + share1 * (g - m_before);
+        precise REAL4 back = g - (g - m_before) * (1.0 - share1);
+        const REAL4 m = share1 < 0.5 ? towards : back;
+        precise REAL4 v = beta2 * load(second, at) + share2 * g * g;
         store(new_first, at, m);
         store(new_second, at, v);
         if (AMSGRAD != 0u) {
-            const vec4 before = load(largest, at);
-            v = vec4(rp_max(v.x, before.x), rp_max(v.y, before.y), rp_max(v.z, before.z), rp_max(v.w, before.w));
+            const REAL4 before = load(largest, at);
+            v = REAL4(rp_max(v.x, before.x), rp_max(v.y, before.y), rp_max(v.z, before.z), rp_max(v.w, before.w));
             store(new_largest, at, v);
         }
-        const vec4 deviation = vec4(rp_sqrt(v.x), rp_sqrt(v.y), rp_sqrt(v.z), rp_sqrt(v.w));
-        precise vec4 result = p * kept - step_size * m / (deviation / root + eps);
+        const REAL4 deviation = REAL4(rp_sqrt(v.x), rp_sqrt(v.y), rp_sqrt(v.z), rp_sqrt(v.w));
+        precise REAL4 result = p * kept - step_size * m / (deviation / root + eps);
         store(new_param, at, result);
     }
 }

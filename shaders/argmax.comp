@@ -10,6 +10,7 @@
 //                     ints     outputs, runs
 //   groups            ceil(outputs / 64); of argmax_runs ceil(outputs * runs / 64)
 // variants: argmax: ; argmax_runs: -DRUNS ; argmax_partials: -DPARTIALS
+// variants: argmax_f64: -DDOUBLE ; argmax_runs_f64: -DDOUBLE -DRUNS ; argmax_partials_f64: -DDOUBLE -DPARTIALS
 // variants: argmax_i32: -DINTEGER ; argmax_i32_runs: -DINTEGER -DRUNS ; argmax_i32_partials: -DINTEGER -DPARTIALS
 #if defined(RUNS) || defined(PARTIALS)
 #define OPERANDS 3
@@ -32,10 +33,10 @@ layout(constant_id = 0) const uint KEPT = 0; // dimensions
 #define LEAST (-2147483647 - 1)
 bool larger(int v, int best) { return v > best; }
 #else
-#define Value float
-#define Values Floats
+#define Value REAL
+#define Values Reals
 #define LEAST (-rp_inf())
-bool larger(float v, float best) { return v > best || (rp_is_nan(v) && !rp_is_nan(best)); }
+bool larger(REAL v, REAL best) { return v > best || (rp_is_nan(v) && !rp_is_nan(best)); }
 #endif
 
 void main()

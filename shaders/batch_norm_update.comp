@@ -7,6 +7,7 @@
 //   floats    1 - momentum, momentum
 //   ints      C, n
 //   groups    ceil(C / 64)
+// variants: batch_norm_update: ; batch_norm_update_f64: -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 6
@@ -17,15 +18,15 @@ layout(local_size_x = 64) in;
 void main()
 {
     const uint channels = record.n[0], n = record.n[1];
-    const float keep = record.f[0], momentum = record.f[1];
+    const REAL keep = record.f[0], momentum = record.f[1];
     const uint c = flat_group() * 64u + gl_LocalInvocationID.x;
     if (c >= channels)
         return;
-    const float mean_before = Floats(record.operand[0].address).v[c];
-    const float var_before = Floats(record.operand[1].address).v[c];
-    precise float found = Floats(record.operand[2].address).v[c];
-    precise float unbiased = Floats(record.operand[3].address).v[c] * (float(n) / (float(n) - 1.0));
-    precise float mean = mean_before * keep + found * momentum, var = var_before * keep + unbiased * momentum;
-    Floats(record.operand[4].address).v[c] = n == 0u ? mean_before : mean;
-    Floats(record.operand[5].address).v[c] = n == 0u ? var_before : var;
+    const REAL mean_before = Reals(record.operand[0].address).v[c];
+    const REAL var_before = Reals(record.operand[1].address).v[c];
+    precise REAL found = Reals(record.operand[2].address).v[c];
+    precise REAL unbiased = Reals(record.operand[3].address).v[c] * (REAL(n) / (REAL(n) - 1.0));
+    precise REAL mean = mean_before * keep + found * momentum, var = var_before * keep + unbiased * momentum;
+    Reals(record.operand[4].address).v[c] = n == 0u ? mean_before : mean;
+    Reals(record.operand[5].address).v[c] = n == 0u ? var_before : var;
 }

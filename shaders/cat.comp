@@ -6,7 +6,7 @@
 //   constants  0: dimensions
 //   groups     ceil(count / 256): an invocation copies 4 elements
 //   TEXELS     the innermost size is a multiple of 4, its strides are 1, and the other strides multiples of 4
-// variants: cat: ; cat_texel: -DTEXELS
+// variants: cat: ; cat_texel: -DTEXELS ; cat_f64: -DDOUBLE
 #define OPERANDS 2
 #define FLOATS 0
 #ifdef TEXELS
@@ -42,7 +42,7 @@ void main()
     to = offset(RANK, c, to_stride);
     slab_window[WINDOW_OF(y.texel)].v[IN_WINDOW(y.texel) + to / 4u] = texelFetch(slab, int(x.texel + from / 4u));
 #else
-    Words source = Words(x.address), target = Words(y.address);
+    Cells source = Cells(x.address), target = Cells(y.address);
     for (uint i = first; i < min(first + 4u, count); ++i) {
         if (RANK > 0u) {
             from = offset(RANK, c, from_stride);

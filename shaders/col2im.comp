@@ -1,4 +1,4 @@
-// variants: col2im: ; col2im_texel: -DTEXEL
+// variants: col2im: ; col2im_texel: -DTEXEL ; col2im_f64: -DDOUBLE
 // The transpose of im2col: dx[n][ci][z][y][x] is the sum over the windows that hold it, kz, ky and kx ascending, of
 // dcol[(ci, kz, ky, kx)][(n, oz, oy, ox)].  The sum starts at +0, so adding a 0 for a window outside changes no bit.
 //
@@ -46,7 +46,7 @@ void main()
     wrap(at##j, int(W) + padding_x, int(W));
     NEXT(0, 1) NEXT(1, 2) NEXT(2, 3)
 
-    precise vec4 sum0 = vec4(0.0), sum1 = vec4(0.0), sum2 = vec4(0.0), sum3 = vec4(0.0);
+    precise REAL4 sum0 = REAL4(0.0), sum1 = REAL4(0.0), sum2 = REAL4(0.0), sum3 = REAL4(0.0);
     uint row_at = col + channel * kh * kw * pitch4;
     int ky = 0;
     int line = int((n * OH) * W + 4u * texel) + padding_y * int(W) + padding_x;
@@ -57,14 +57,14 @@ void main()
         do {
             const int first = int(row_at) + ((line - kx) >> 2);
             const uint by = uint((line - kx) & 3);
-            const vec4 v0 = texelFetch(slab, first), v1 = texelFetch(slab, first + 1),
+            const REAL4 v0 = texelFetch(slab, first), v1 = texelFetch(slab, first + 1),
                        v2 = texelFetch(slab, first + 2), v3 = texelFetch(slab, first + 3),
                        v4 = texelFetch(slab, first + 4);
 #define ADD(i, low, high)                                                                      \
     {                                                                                          \
         const bvec4 in_row = lessThan(uvec4(at##i.column - kx), uvec4(W));                     \
-        const vec4 v = mix(vec4(0.0), shifted(low, high, by), in_row);                         \
-        sum##i += mix(vec4(0.0), v, inside##i);                                                \
+        const REAL4 v = mix(REAL4(0.0), shifted(low, high, by), in_row);                         \
+        sum##i += mix(REAL4(0.0), v, inside##i);                                                \
     }
             ADD(0, v0, v1) ADD(1, v1, v2) ADD(2, v2, v3) ADD(3, v3, v4)
             row_at += pitch4;
@@ -98,7 +98,7 @@ void main()
                 stride = ivec3(record.n[13], record.n[12], record.n[11]),
                 padding = ivec3(record.n[16], record.n[15], record.n[14]),
                 dilation = ivec3(record.n[19], record.n[18], record.n[17]);
-    Floats col = Floats(record.operand[0].address), dx = Floats(record.operand[1].address);
+    Reals col = Reals(record.operand[0].address), dx = Reals(record.operand[1].address);
 
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= N * channels * D * H * W) return;
@@ -111,7 +111,7 @@ void main()
     const ivec3 last = min(ivec3(quotient(uint(at.x), uint(stride.x)), quotient(uint(at.y), uint(stride.y)),
                                  quotient(uint(at.z), uint(stride.z))), out_size - 1);
     const ivec3 reach = (kernel - 1) * dilation;
-    precise float sum = 0.0;
+    precise REAL sum = 0.0;
     int oz = last.z;
     for (int z = at.z - oz * stride.z; z <= reach.z && oz >= 0; z += stride.z, --oz) {
         bool in_depth, in_column, in_row;

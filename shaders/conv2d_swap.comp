@@ -1,4 +1,4 @@
-// variants: conv2d_swap: ; conv2d_swap_texel: -DTEXEL
+// variants: conv2d_swap: ; conv2d_swap_texel: -DTEXEL ; conv2d_swap_f64: -DDOUBLE
 // Swaps batch and channels around an image of Q elements: to[b][a][q] = from[a][b][q], plus bias[a].
 // [Co][N * Q] becomes an output [N, Co, Q], and a gradient [N, Co, Q] becomes [Co][N * Q].
 //
@@ -28,27 +28,27 @@ void main()
     if (texel >= B * to_pitch4) return;
     const uint b = quotient(texel, to_pitch4), column = texel - b * to_pitch4;
     const uint a = quotient(column, Q4), q = column - a * Q4;
-    vec4 v = texelFetch(slab, int(from + a * from_pitch4 + b * Q4 + q));
+    REAL4 v = texelFetch(slab, int(from + a * from_pitch4 + b * Q4 + q));
     if (BIAS != 0u) {
-        const vec4 four = texelFetch(slab, int(bias + (a >> 2)));
+        const REAL4 four = texelFetch(slab, int(bias + (a >> 2)));
         const vec2 two = (a & 2u) != 0u ? four.zw : four.xy;
-        precise vec4 sum = v + ((a & 1u) != 0u ? two.y : two.x);
+        precise REAL4 sum = v + ((a & 1u) != 0u ? two.y : two.x);
         v = sum;
     }
-    slab_window[WINDOW_OF(to)].v[IN_WINDOW(to) + texel] = a < A ? v : vec4(0.0);
+    slab_window[WINDOW_OF(to)].v[IN_WINDOW(to) + texel] = a < A ? v : REAL4(0.0);
 }
 #else
 void main()
 {
     const uint A = record.n[0], B = record.n[1], Q = record.n[2], from_pitch = record.n[3],
                to_pitch = record.n[4];
-    Floats from = Floats(record.operand[0].address), bias = Floats(record.operand[1].address),
-           to = Floats(record.operand[2].address);
+    Reals from = Reals(record.operand[0].address), bias = Reals(record.operand[1].address),
+           to = Reals(record.operand[2].address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= B * to_pitch) return;
     const uint b = quotient(element, to_pitch), column = element - b * to_pitch;
     const uint a = quotient(column, Q), q = column - a * Q;
-    precise float v = 0.0;
+    precise REAL v = 0.0;
     if (a < A) {
         v = from.v[a * from_pitch + b * Q + q];
         if (BIAS != 0u) v += bias.v[a];

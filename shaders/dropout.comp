@@ -5,7 +5,7 @@
 //   floats     scale
 //   ints       count, threshold, seed low and high, ordinal low and high
 //   groups     ceil(count / 256)
-// variants: dropout: ; dropout_texel: -DTEXELS
+// variants: dropout: ; dropout_texel: -DTEXELS ; dropout_f64: -DDOUBLE
 #define OPERANDS 2
 #define FLOATS 1
 #ifdef TEXELS
@@ -23,7 +23,7 @@ layout(constant_id = 0) const uint DTYPE = 0;
 
 void main()
 {
-    const float scale = record.f[0];
+    const REAL scale = record.f[0];
     const uint count = uint(record.n[0]), threshold = uint(record.n[1]);
     const uint seed_low = uint(record.n[2]), seed_high = uint(record.n[3]);
     const uint ordinal_low = uint(record.n[4]), ordinal_high = uint(record.n[5]);
@@ -33,17 +33,24 @@ void main()
         return;
 #ifdef TEXELS
     const vec4 x = texelFetch(slab, int(from.texel + group));
+#elif defined(DOUBLE)
+    Reals source = Reals(from.address), target = Reals(to.address);
+    const uvec4 e = min(4u * group + uvec4(0u, 1u, 2u, 3u), uvec4(count - 1u));
+    const dvec4 x = dvec4(source.v[e.x], source.v[e.y], source.v[e.z], source.v[e.w]);
 #else
     const vec4 x = floats_of(load4_bits(from.address, DTYPE, group), DTYPE);
 #endif
     const rp_words w = rp_random(group, ordinal_low, ordinal_high, seed_low, seed_high);
-    precise vec4 y = x * scale;
+    precise REAL4 y = x * scale;
     y.x = rp_dropped(w.x, threshold) ? 0.0 : y.x;
     y.y = rp_dropped(w.y, threshold) ? 0.0 : y.y;
     y.z = rp_dropped(w.z, threshold) ? 0.0 : y.z;
     y.w = rp_dropped(w.w, threshold) ? 0.0 : y.w;
 #ifdef TEXELS
     slab_window[WINDOW_OF(to.texel)].v[IN_WINDOW(to.texel) + group] = y;
+#elif defined(DOUBLE)
+    for (uint i = 0u; i < 4u; ++i)
+        if (4u * group + i < count) target.v[4u * group + i] = y[i];
 #else
     store4_bits(to.address, DTYPE, group, bits_of(y, DTYPE));
 #endif

@@ -2,10 +2,11 @@
 // y[o][i][k] = x[o][i + s][k] where that is inside of x, else a value; s = sign * start[o].
 //
 //   operands   x [outer, size, inner], start [outer] (i32), y [outer, length, inner]; all contiguous
-//   ints       outer, size, length, inner, sign (1 or -1), the value's bits
+//   ints       outer, size, length, inner, sign (1 or -1), the value's bits; of f64 these are two ints, the low one first
 //   groups     ceil(outer * length * inner / 256): an invocation writes 4 elements, which are whole words
 //   constants  bytes of an element (1, 2 or 4); whether its 4 elements lie side by side in x (inner is a
 //              multiple of 4, elements have 4 bytes)
+// variants: dynamic_shift: ; dynamic_shift_f64: -DDOUBLE
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 3
 #define FLOATS 0
@@ -21,7 +22,7 @@ void main()
     const uint inner = uint(record.n[3]), value = uint(record.n[5]);
     const bool back = record.n[4] < 0;
     const Operand x = record.operand[0], start = record.operand[1], y = record.operand[2];
-    Words from = Words(x.address), to = Words(y.address);
+    Cells from = Cells(x.address), to = Cells(y.address);
     const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u, count = outer * length * inner;
     if (first >= count)
         return;
@@ -36,6 +37,11 @@ void main()
         const uint at = i + ahead - behind;
         const bool inside = i >= behind && at < size;
         const uint place = inside ? (o * size + at) * inner + k : 0u;
+#ifdef DOUBLE
+        CELL bits = packDouble2x32(uvec2(record.n[5], record.n[6]));
+        if (inside) bits = from.v[place];
+        if (first + e < count) to.v[first + e] = bits;
+#else
         if (QUADS != 0u) {
             const uvec4 fill = uvec4(value);
             if (inside)
@@ -58,5 +64,6 @@ void main()
             to.v[(first + e) * BYTES >> 2] = word;
             word = 0u;
         }
+#endif
     }
 }

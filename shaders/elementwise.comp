@@ -11,6 +11,7 @@
 //   RESULT          type of the result
 //   INTEGER         where N is int (elementwise_add_fwd_i32), else it is float
 //   PLAIN           in *_plain
+//   DOUBLE          F and N are double, in *_f64: there operands by address only
 //
 // record: operands  inputs..., y and dy for a derivative, output; unread ones may have address 0
 //         floats    one a slot (operand but the output): the value of an immediate
@@ -18,7 +19,9 @@
 //                   with INTEGER then one immediate a slot
 // The output is contiguous and has the broadcast shape; groups = ceil(count / 512).
 #define FLOATS (OPERANDS - 1)
+#ifndef DOUBLE
 #define SLAB
+#endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
@@ -74,20 +77,20 @@ const uint SPLAT = 5; // innermost stride 0
 #define IMMEDIATE_TYPE int
 #define IMMEDIATE_VALUE(k) record.n[1 + RANK * OPERANDS + k]
 #else
-#define RP_TYPE_N float
-#define VECTOR_N vec4
-#define RESULT_N precise float
+#define RP_TYPE_N REAL
+#define VECTOR_N REAL4
+#define RESULT_N precise REAL
 #define DTYPE_OF_N DTYPE_F32
-#define K(c) float(c)
+#define K(c) REAL(c)
 #define load_N load_F
-#define IMMEDIATE_TYPE float
+#define IMMEDIATE_TYPE REAL
 #define IMMEDIATE_VALUE(k) record.f[k]
 #endif
-#define RP_TYPE_F float
+#define RP_TYPE_F REAL
 #define RP_TYPE_B bool
-#define VECTOR_F vec4
+#define VECTOR_F REAL4
 #define VECTOR_B bvec4
-#define RESULT_F precise float
+#define RESULT_F precise REAL
 #define RESULT_B bool
 #define DTYPE_OF_F DTYPE_F32
 #define DTYPE_OF_B DTYPE_BOOL
@@ -95,14 +98,14 @@ const uint SPLAT = 5; // innermost stride 0
 
 #define UNARY(name, out, tx, f, dx, lo, hi)                                                         \
     RESULT_##out name##_fwd(RP_TYPE_##tx x) { return f; }                                           \
-    RESULT_F name##_d0(RP_TYPE_##tx x, float y, float dy) { return dx; }
+    RESULT_F name##_d0(RP_TYPE_##tx x, REAL y, REAL dy) { return dx; }
 #define BINARY_D(name, k, ta, tb, d)                                                                \
-    RESULT_F name##_d##k(RP_TYPE_##ta a, RP_TYPE_##tb b, float y, float dy) { return d; }
+    RESULT_F name##_d##k(RP_TYPE_##ta a, RP_TYPE_##tb b, REAL y, REAL dy) { return d; }
 #define BINARY(name, out, ta, tb, f, da, db, alo, ahi, blo, bhi)                                    \
     RESULT_##out name##_fwd(RP_TYPE_##ta a, RP_TYPE_##tb b) { return f; }                           \
     BINARY_D(name, 0, ta, tb, da) BINARY_D(name, 1, ta, tb, db)
 #define TERNARY_D(name, k, ta, tb, tc, d)                                                           \
-    RESULT_F name##_d##k(RP_TYPE_##ta a, RP_TYPE_##tb b, RP_TYPE_##tc c, float y, float dy) { return d; }
+    RESULT_F name##_d##k(RP_TYPE_##ta a, RP_TYPE_##tb b, RP_TYPE_##tc c, REAL y, REAL dy) { return d; }
 #define TERNARY(name, out, ta, tb, tc, f, da, db, dc, alo, ahi, blo, bhi, clo, chi)                 \
     RESULT_##out name##_fwd(RP_TYPE_##ta a, RP_TYPE_##tb b, RP_TYPE_##tc c) { return f; }           \
     TERNARY_D(name, 0, ta, tb, tc, da) TERNARY_D(name, 1, ta, tb, tc, db) TERNARY_D(name, 2, ta, tb, tc, dc)
@@ -156,12 +159,39 @@ uvec4 load_slot(Operand o, uint dtype, uint mode, uint group, uvec4 at)
 #endif
     return bits;
 }
+#ifdef DOUBLE
+dvec4 load_F(Operand o, uint dtype, uint mode, double immediate, uint group, uvec4 at)
+{
+    dvec4 v = dvec4(immediate);
+    if (mode == IMMEDIATE) return v;
+    if (dtype == DTYPE_F64) {
+        const uvec4 next = uvec4(0u, 1u, 2u, 3u);
+        uvec4 e = mode == STRIDED ? at : uvec4(at.x);
+        if (mode == CONTIGUOUS) e = min(4u * group + next, uvec4(uint(record.n[0]) - 1u));
+        else if (mode == ROWS) e += next;
+        for (uint j = 0; j < 4; ++j) v[j] = Reals(o.address).v[e[j]];
+    } else if (dtype == DTYPE_F32 || is_half(dtype)) {
+        v = dvec4(floats_of(load_slot(o, dtype, mode, group, at), dtype));
+    } else {
+        v = dvec4(ints_of(load_slot(o, dtype, mode, group, at), dtype));
+    }
+    return v;
+}
+uvec4 bits_of(dvec4 v, uint dtype)
+{
+    uvec4 b;
+    if (dtype == DTYPE_F32 || is_half(dtype)) b = bits_of(vec4(v), dtype);
+    else for (uint j = 0; j < 4; ++j) b[j] = dtype == DTYPE_BOOL ? uint(rp_is_nonzero(v[j])) : uint(rp_to_i32(v[j]));
+    return b;
+}
+#else
 vec4 load_F(Operand o, uint dtype, uint mode, float immediate, uint group, uvec4 at)
 {
     vec4 v = vec4(immediate);
     if (mode != IMMEDIATE) v = floats_of(load_slot(o, dtype, mode, group, at), dtype);
     return v;
 }
+#endif
 ivec4 load_I(Operand o, uint dtype, uint mode, int immediate, uint group, uvec4 at)
 {
     ivec4 v = ivec4(immediate);
@@ -217,6 +247,13 @@ void main()
     y.y = KERNEL(ARGUMENTS(1));
     y.z = KERNEL(ARGUMENTS(2));
     y.w = KERNEL(ARGUMENTS(3));
+#endif
+#ifdef DOUBLE
+    if (DTYPE_RESULT == DTYPE_F64) {
+        for (uint j = 0; j < 4; ++j)
+            if (first + j < count) Reals(result.address).v[first + j] = REAL(y[j]);
+        return;
+    }
 #endif
     store_group(result, DTYPE_RESULT, group, bits_of(y, DTYPE_RESULT));
 }

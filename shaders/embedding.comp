@@ -5,7 +5,7 @@
 //   ints       N, D, rows of weight, stride of indices, strides of weight (row, column)
 //   groups     ceil(N * ceil(D / 4) / 64): an invocation makes 4 elements
 //   TEXELS     D and the row stride are multiples of 4, the column stride is 1
-// variants: embedding: ; embedding_texel: -DTEXELS ; embedding_i32: -DINTEGER
+// variants: embedding: ; embedding_texel: -DTEXELS ; embedding_i32: -DINTEGER ; embedding_f64: -DDOUBLE
 #define OPERANDS 3
 #define FLOATS 0
 #ifdef TEXELS
@@ -22,7 +22,7 @@ layout(local_size_x = 64) in;
 #define Elements Ints
 #define UNKNOWN 0
 #else
-#define Elements Floats
+#define Elements Reals
 #define UNKNOWN rp_nan()
 #endif
 
@@ -40,8 +40,8 @@ void main()
     const bool known = row < rows;
     const uint from = known ? row : 0u;
 #ifdef TEXELS
-    const vec4 v = texelFetch(slab, int(weight.texel + from * uint(row_stride / 4) + column / 4u));
-    slab_window[WINDOW_OF(y.texel)].v[IN_WINDOW(y.texel) + quad] = known ? v : vec4(rp_nan());
+    const REAL4 v = texelFetch(slab, int(weight.texel + from * uint(row_stride / 4) + column / 4u));
+    slab_window[WINDOW_OF(y.texel)].v[IN_WINDOW(y.texel) + quad] = known ? v : REAL4(rp_nan());
 #else
     Elements w = Elements(weight.address), to = Elements(y.address);
     for (uint c = column; c < min(column + 4u, length); ++c)

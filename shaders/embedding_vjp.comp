@@ -12,7 +12,7 @@
 //          strides of dy (row, column); groups: ceil(rows * ceil(D / 4) / 64)
 //   TEXELS D and the row stride are multiples of 4, the column stride is 1
 // variants: embedding_vjp: ; embedding_vjp_texel: -DTEXELS ; embedding_vjp_link: -DLINK
-// variants: embedding_vjp_join: -DJOIN ; embedding_vjp_i32: -DINTEGER
+// variants: embedding_vjp_join: -DJOIN ; embedding_vjp_i32: -DINTEGER ; embedding_vjp_f64: -DDOUBLE
 #if defined(LINK)
 #define OPERANDS 3
 #elif defined(JOIN)
@@ -95,8 +95,8 @@ void main()
 #define VECTOR4 ivec4
 #define Elements Ints
 #else
-#define VECTOR4 vec4
-#define Elements Floats
+#define VECTOR4 REAL4
+#define Elements Reals
 #endif
     precise VECTOR4 sum = VECTOR4(0);
     const int last = tails.v[row];

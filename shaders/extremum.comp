@@ -1,8 +1,10 @@
 #version 460
-// The largest, or with LEAST the least, of f32 or i32; NaN wins.  common/reduce.glsl has all but the operation.
+// The largest, or with LEAST the least, of f32, f64 or i32; NaN wins.  common/reduce.glsl has all but the operation.
 // variants: amax: ; amax_rows: -DROWS ; amax_rows_texel: -DROWS -DTEXELS
 // variants: amax_columns: -DCOLUMNS ; amax_columns_texel: -DCOLUMNS -DTEXELS ; amax_partials: -DPARTIALS
 // variants: amax_i32: -DINTEGER ; amax_i32_partials: -DINTEGER -DPARTIALS
+// variants: amax_f64: -DDOUBLE ; amax_partials_f64: -DDOUBLE -DPARTIALS
+// variants: amin_f64: -DDOUBLE -DLEAST ; amin_partials_f64: -DDOUBLE -DLEAST -DPARTIALS
 // variants: amin: -DLEAST ; amin_rows: -DLEAST -DROWS ; amin_rows_texel: -DLEAST -DROWS -DTEXELS
 // variants: amin_columns: -DLEAST -DCOLUMNS ; amin_columns_texel: -DLEAST -DCOLUMNS -DTEXELS
 // variants: amin_partials: -DLEAST -DPARTIALS
@@ -34,18 +36,18 @@
 #endif
 int combine(int a, int b) { return WINNER(a, b); }
 #else
-#define ELEMENT float
-#define VECTOR4 vec4
-#define Elements Floats
+#define ELEMENT REAL
+#define VECTOR4 REAL4
+#define Elements Reals
 #ifdef LEAST
 #define IDENTITY rp_inf()
 #else
 #define IDENTITY (-rp_inf())
 #endif
-precise float combine(float a, float b) { return WINNER(a, b); }
-precise vec4 combine(vec4 a, vec4 b)
+precise REAL combine(REAL a, REAL b) { return WINNER(a, b); }
+precise REAL4 combine(REAL4 a, REAL4 b)
 {
-    return vec4(WINNER(a.x, b.x), WINNER(a.y, b.y), WINNER(a.z, b.z), WINNER(a.w, b.w));
+    return REAL4(WINNER(a.x, b.x), WINNER(a.y, b.y), WINNER(a.z, b.z), WINNER(a.w, b.w));
 }
 #endif
 #include "common/reduce.glsl"

@@ -1,7 +1,8 @@
 // flip: the elements in reverse order along one dimension, whose neighbours are merged: [outer, along, inner].
-//   operands  x [outer, along, inner], y of the same sizes; both contiguous, 4 bytes an element
+//   operands  x [outer, along, inner], y of the same sizes; both contiguous
 //   ints      outer, along, inner
 //   groups    ceil(outer * along * inner / 64)
+// variants: flip: ; flip_f64: -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2
@@ -12,7 +13,7 @@ layout(local_size_x = 64) in;
 
 void main()
 {
-    Words x = Words(record.operand[0].address), y = Words(record.operand[1].address);
+    Cells x = Cells(record.operand[0].address), y = Cells(record.operand[1].address);
     const uint outer = record.n[0], along = record.n[1], inner = record.n[2];
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= outer * along * inner) return;

@@ -5,7 +5,7 @@
 //   floats     the value, for floating dtypes
 //   ints       count, the value for the others
 //   groups     ceil(count / 256)
-// variants: full: ; full_texel: -DTEXELS
+// variants: full: ; full_texel: -DTEXELS ; full_f64: -DDOUBLE
 #define OPERANDS 1
 #define FLOATS 1
 #ifdef TEXELS
@@ -22,18 +22,22 @@ layout(constant_id = 0) const uint DTYPE = 0;
 
 void main()
 {
-    const float number = record.f[0];
+    const REAL number = record.f[0];
     const uint count = uint(record.n[0]);
     const int whole = record.n[1];
     const Operand to = record.operand[0];
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;
+#ifdef DOUBLE
+    for (uint e = 4u * group; e < min(4u * group + 4u, count); ++e) Reals(to.address).v[e] = number;
+#else
     const bool floating = DTYPE == DTYPE_F32 || is_half(DTYPE);
     const uvec4 bits = floating ? bits_of(vec4(number), DTYPE) : bits_of(ivec4(whole), DTYPE);
 #ifdef TEXELS
     slab_window[WINDOW_OF(to.texel)].v[IN_WINDOW(to.texel) + group] = uintBitsToFloat(bits);
 #else
     store4_bits(to.address, DTYPE, group, bits);
+#endif
 #endif
 }

@@ -1,4 +1,4 @@
-// variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE
+// variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE ; gemm_address_f64: -DDOUBLE
 #version 460
 // C[b] = A[b] * B[b], loads by address, any strides: transposes and views need no packing.
 // Bits: common/gemm.glsl.
@@ -51,7 +51,7 @@ const uint A_LOADS = 8u;
 #endif
 layout(local_size_x = LANES) in;
 
-#define CLEAR_VECTOR(row, i) sum[row][i] = total[row][i] = vec4(0.0);
+#define CLEAR_VECTOR(row, i) sum[row][i] = total[row][i] = REAL4(0.0);
 #define CLEAR(row) EACH_VECTOR(CLEAR_VECTOR, row)
 #define MULTIPLY(row, step) MULTIPLY_ROW(row, A_OF(row, step), b[step])
 #define MULTIPLY_BLOCK(row) EACH_STEP(MULTIPLY, row)
@@ -59,7 +59,7 @@ layout(local_size_x = LANES) in;
 #define END_CHUNK_VECTOR(row, i)                                                                   \
     if (full) {                                                                                    \
         total[row][i] += sum[row][i];                                                              \
-        sum[row][i] = vec4(0.0);                                                                   \
+        sum[row][i] = REAL4(0.0);                                                                   \
     }
 #define END_CHUNK(row) EACH_VECTOR(END_CHUNK_VECTOR, row)
 #define END_VECTOR(row, i) total[row][i] += sum[row][i];
@@ -76,8 +76,8 @@ void main()
     const uint M = r.n[0], N = r.n[1], K = r.n[2];
     const int rsA = r.n[3], rsB = r.n[4], ldc = r.n[5], batches = r.n[6];
     const int strideA = r.n[7], strideB = r.n[8], strideC = r.n[9], csA = r.n[10], csB = r.n[11];
-    Floats A = Floats(r.operand[0].address), B = Floats(r.operand[1].address);
-    Floats C = Floats(r.operand[2].address);
+    Reals A = Reals(r.operand[0].address), B = Reals(r.operand[1].address);
+    Reals C = Reals(r.operand[2].address);
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS * LANES);
     if (int(tile.batch) >= batches)
@@ -96,7 +96,7 @@ void main()
     [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)
         b_at[i] = first_b + int(min(column + i * LANES, N - 1u)) * csB;
 
-    precise vec4 sum[ROWS][COLUMNS / 4u], total[ROWS][COLUMNS / 4u];
+    precise REAL4 sum[ROWS][COLUMNS / 4u], total[ROWS][COLUMNS / 4u];
     EACH_ROW(CLEAR)
     uint k = 0u;
     int a_k = 0, b_k = 0; // offsets of k
@@ -105,8 +105,8 @@ void main()
         do {
             const uint end = min(k + CHUNK, whole);
             do {
-                float a[STEPS][A_LOADS];
-                vec4 b[STEPS][COLUMNS / 4u];
+                REAL a[STEPS][A_LOADS];
+                REAL4 b[STEPS][COLUMNS / 4u];
                 [[unroll]] for (uint s = 0u; s < STEPS; ++s) {
                     [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
                         a[s][i] = A.v[a_at[i] + a_k];
@@ -123,8 +123,8 @@ void main()
         } while (k < whole);
     }
     for (; k < K; ++k) { // fewer than STEPS, all in one chunk, as CHUNK % STEPS is 0
-        float a[1][A_LOADS];
-        vec4 b[1][COLUMNS / 4u];
+        REAL a[1][A_LOADS];
+        REAL4 b[1][COLUMNS / 4u];
         [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
             a[0][i] = A.v[a_at[i] + a_k];
         [[unroll]] for (uint i = 0u; i < COLUMNS; ++i)

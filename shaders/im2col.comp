@@ -1,4 +1,4 @@
-// variants: im2col: ; im2col_texel: -DTEXEL
+// variants: im2col: ; im2col_texel: -DTEXEL ; im2col_f64: -DDOUBLE
 // The patches of a convolution as the columns of a matrix: col[(ci, kz, ky, kx)][(n, oz, oy, ox)] is
 // x[n][ci][oz * stride - padding + kz * dilation][...], 0 outside of the image and in columns that fill up the pitch.
 //
@@ -86,7 +86,7 @@ void main()
     const ivec3 stride = ivec3(record.n[13], record.n[12], record.n[11]),
                 padding = ivec3(record.n[16], record.n[15], record.n[14]),
                 dilation = ivec3(record.n[19], record.n[18], record.n[17]);
-    Words image = Words(record.operand[0].address), col = Words(record.operand[1].address);
+    Cells image = Cells(record.operand[0].address), col = Cells(record.operand[1].address);
 
     const uint across = (columns + 63u) / 64u;
     const uint channel = flat_group() / across;
@@ -103,7 +103,7 @@ void main()
             const bool present = n < N && uint(z) < D && uint(y) < H;
             for (uint kx = 0u; kx < kw; ++kx) {
                 const int x = first.x + int(kx) * dilation.x;
-                uint value = 0u;
+                CELL value = CELL(0);
                 if (present && uint(x) < W) value = image.v[row + x];
                 col.v[col_at] = value;
                 col_at += pitch;

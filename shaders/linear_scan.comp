@@ -9,6 +9,8 @@
 //   linear_scan          operands  a, b, totals (not read where there is one block), y
 //                        ints and groups as for linear_scan_totals
 // a, b and y are contiguous.
+// variants: linear_scan_f64: -DDOUBLE ; linear_scan_totals_f64: -DDOUBLE -DTOTALS
+// variants: linear_scan_carry_f64: -DDOUBLE -DCARRY
 // variants: linear_scan: ; linear_scan_totals: -DTOTALS ; linear_scan_carry: -DCARRY
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -25,9 +27,9 @@
 layout(local_size_x = 64) in;
 const uint BLOCK = 256u;
 
-precise float next(float a, float y, float b)
+precise REAL next(REAL a, REAL y, REAL b)
 {
-    precise float product = a * y;
+    precise REAL product = a * y;
     return product + b;
 }
 
@@ -36,23 +38,23 @@ void main()
     const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]),
                blocks = uint(record.n[3]);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
-    float value = 0.0;
+    REAL value = 0.0;
 #ifdef CARRY
-    Floats totals = Floats(record.operand[0].address);
+    Reals totals = Reals(record.operand[0].address);
     if (invocation >= outer * inner)
         return;
     const uint o = quotient(invocation, inner), k = invocation - o * inner;
     for (uint b = 0u; b < blocks; ++b) {
         const uint at = ((o * blocks + b) * inner + k) * 2u;
-        const float of_block = totals.v[at], product = totals.v[at + 1u];
+        const REAL of_block = totals.v[at], product = totals.v[at + 1u];
         totals.v[at] = value;
         value = value == 0.0 ? of_block : next(product, value, of_block); // a product may be infinite
     }
 #else
-    Floats factors = Floats(record.operand[0].address), terms = Floats(record.operand[1].address);
-    Floats totals = Floats(record.operand[2].address);
+    Reals factors = Reals(record.operand[0].address), terms = Reals(record.operand[1].address);
+    Reals totals = Reals(record.operand[2].address);
 #ifndef TOTALS
-    Floats y = Floats(record.operand[3].address);
+    Reals y = Reals(record.operand[3].address);
 #endif
     if (invocation >= outer * blocks * inner)
         return;
@@ -60,14 +62,14 @@ void main()
     const uint o = quotient(row, blocks), b = row - o * blocks;
     const uint first = b * BLOCK, end = min(first + BLOCK, n);
 #ifdef TOTALS
-    precise float product = 1.0;
+    precise REAL product = 1.0;
 #else
     if (blocks > 1u)
         value = totals.v[invocation * 2u];
 #endif
     for (uint e = first; e < end; ++e) {
         const uint at = (o * n + e) * inner + k;
-        const float a = factors.v[at];
+        const REAL a = factors.v[at];
         value = next(a, value, terms.v[at]);
 #ifdef TOTALS
         product = a == 0.0 || product == 0.0 ? 0.0 : product * a; // not of an infinite one

@@ -6,11 +6,13 @@
 //   ints      planes, D, H, W, OD, OH, OW, then three each: kernel, stride, padding, dilation
 //   constant  0: 1 where the windows are adaptive (kernel and the rest are not read)
 //   groups    ceil(planes * OD * OH * OW / 64)
+// variants: max_pool: ; max_pool_f64: -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 3
 #define FLOATS 0
 #include "common/abi.glsl"
+#include "common/vocabulary.glsl"
 #include "common/index.glsl"
 #include "common/windows.glsl"
 layout(local_size_x = 64) in;
@@ -30,7 +32,7 @@ void main()
     const ivec3 stride = ivec3(record.n[10], record.n[11], record.n[12]);
     const ivec3 padding = ivec3(record.n[13], record.n[14], record.n[15]);
     const ivec3 dilation = ivec3(record.n[16], record.n[17], record.n[18]);
-    Floats x = Floats(record.operand[0].address), y = Floats(record.operand[1].address);
+    Reals x = Reals(record.operand[0].address), y = Reals(record.operand[1].address);
     Ints index = Ints(record.operand[2].address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= planes * OD * OH * OW) return;
@@ -40,7 +42,7 @@ void main()
     const Range in_y = inputs(oy, H, int(OH), kernel.y, stride.y, padding.y, dilation.y);
     const Range in_x = inputs(ox, W, int(OW), kernel.z, stride.z, padding.z, dilation.z);
     const uint image = plane * uint(D * H * W);
-    float best = uintBitsToFloat(0xFF800000u); // -inf
+    REAL best = -rp_inf();
     int place = -1;
     for (int k = 0; k < in_z.count; ++k) {
         const int iz = in_z.first + k * dilation.x;
@@ -48,9 +50,8 @@ void main()
             const int row = (iz * H + in_y.first + j * dilation.y) * W + in_x.first;
             for (int i = 0; i < in_x.count; ++i) {
                 const int at = row + i * dilation.z;
-                const float value = x.v[image + uint(at)];
-                const bool wins =
-                    value > best || (floatBitsToUint(value) & 0x7FFFFFFFu) > 0x7F800000u || place < 0;
+                const REAL value = x.v[image + uint(at)];
+                const bool wins = value > best || rp_is_nan(value) || place < 0;
                 best = wins ? value : best;
                 place = wins ? at : place;
             }

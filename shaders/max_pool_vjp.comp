@@ -4,6 +4,7 @@
 //   ints      planes, D, H, W, OD, OH, OW, then three each: kernel, stride, padding, dilation
 //   constant  0: 1 where the windows are adaptive (kernel and the rest are not read)
 //   groups    ceil(planes * D * H * W / 64)
+// variants: max_pool_vjp: ; max_pool_vjp_f64: -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 3
@@ -28,7 +29,7 @@ void main()
     const ivec3 stride = ivec3(record.n[10], record.n[11], record.n[12]);
     const ivec3 padding = ivec3(record.n[13], record.n[14], record.n[15]);
     const ivec3 dilation = ivec3(record.n[16], record.n[17], record.n[18]);
-    Floats dy = Floats(record.operand[0].address), dx = Floats(record.operand[2].address);
+    Reals dy = Reals(record.operand[0].address), dx = Reals(record.operand[2].address);
     Ints index = Ints(record.operand[1].address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= planes * D * H * W) return;
@@ -39,13 +40,13 @@ void main()
     const Range out_x = outputs(x, int(W), OW, kernel.z, stride.z, padding.z, dilation.z);
     const int place = (z * int(H) + y) * int(W) + x;
     const uint image = plane * uint(OD * OH * OW);
-    precise float sum = 0.0;
+    precise REAL sum = 0.0;
     for (int k = 0; k < out_z.count; ++k)
         for (int j = 0; j < out_y.count; ++j) {
             const int row = ((out_z.first + k) * OH + out_y.first + j) * OW + out_x.first;
             for (int i = 0; i < out_x.count; ++i) {
                 const uint at = image + uint(row + i);
-                precise float more = sum + dy.v[at];
+                precise REAL more = sum + dy.v[at];
                 sum = index.v[at] == place ? more : sum;
             }
         }

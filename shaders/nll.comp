@@ -4,6 +4,7 @@
 //   operands   x, target (i32), y (contiguous)
 //   ints       rows, classes, strides of x (row, class), stride of target, the target to be ignored
 //   groups     ceil(rows / 64)
+// variants: nll: ; nll_f64: -DDOUBLE
 #define OPERANDS 3
 #define FLOATS 0
 #extension GL_GOOGLE_include_directive : require
@@ -24,8 +25,8 @@ void main()
         return;
     const int t = Ints(target).v[int(row) * target_stride];
     const bool known = t >= 0 && t < classes;
-    precise float v = t == record.n[5] ? 0.0 : rp_nan();
+    precise REAL v = t == record.n[5] ? 0.0 : rp_nan();
     if (known && t != record.n[5])
-        v = -Floats(x).v[int(row) * row_stride + t * class_stride];
-    Floats(y).v[row] = v;
+        v = -Reals(x).v[int(row) * row_stride + t * class_stride];
+    Reals(y).v[row] = v;
 }

@@ -5,7 +5,7 @@
 //   operands   dy, target (i32), dx (contiguous)
 //   ints       elements of dx, classes, stride of dy, stride of target, the target to be ignored
 //   groups     ceil(elements / 256)
-// variants: nll_vjp: ; nll_vjp_texel: -DTEXELS
+// variants: nll_vjp: ; nll_vjp_texel: -DTEXELS ; nll_vjp_f64: -DDOUBLE
 #define OPERANDS 3
 #define FLOATS 0
 #ifdef TEXELS
@@ -31,14 +31,14 @@ void main()
         return;
     uint row = quotient(4u * group, classes);
     uint c = 4u * group - row * classes;
-    precise vec4 result = vec4(0.0);
+    precise REAL4 result = REAL4(0.0);
     uint t = 0u;
-    precise float g = 0.0;
+    precise REAL g = 0.0;
     bool fresh = true;
 #define ELEMENT(i)                                                                   \
     if (fresh && (i == 0u || WHOLE == 0u) && 4u * group + i < count) {               \
         t = uint(Ints(target.address).v[row * target_stride]);                       \
-        g = -Floats(dy.address).v[row * dy_stride];                                  \
+        g = -Reals(dy.address).v[row * dy_stride];                                  \
     }                                                                                \
     result[i] = t == ignored ? 0.0                                                   \
                 : t >= classes ? rp_nan() /* below 0 is above */                     \
@@ -50,6 +50,9 @@ void main()
     ELEMENT(0u) ELEMENT(1u) ELEMENT(2u) ELEMENT(3u)
 #ifdef TEXELS
     slab_window[WINDOW_OF(dx.texel)].v[IN_WINDOW(dx.texel) + group] = result;
+#elif defined(DOUBLE)
+    for (uint i = 0u; i < 4u; ++i)
+        if (4u * group + i < count) Reals(dx.address).v[4u * group + i] = result[i];
 #else
     Vec4s(dx.address).v[group] = result;
 #endif

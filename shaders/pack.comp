@@ -1,4 +1,4 @@
-// variants: pack: ; pack_texel: -DTEXEL ; pack_texel_transposed: -DTEXEL -DROWS_CONTIGUOUS
+// variants: pack: ; pack_texel: -DTEXEL ; pack_texel_transposed: -DTEXEL -DROWS_CONTIGUOUS ; pack_f64: -DDOUBLE
 #version 460
 // Copies matrices of any strides into rows of a multiple of 4 floats that start on 16 bytes, with zeros
 // beyond their edges: the operands that gemm_texel reads.  Three forms:
@@ -25,6 +25,11 @@
 #ifdef TEXEL
 #define SLAB
 #endif
+#ifdef DOUBLE
+#define PACKED Reals
+#else
+#define PACKED Vec4s
+#endif
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/gemm.glsl"
@@ -35,15 +40,15 @@ const uint ROWS = 16u, COLUMNS = 64u; // of a tile
 
 #ifdef TEXEL
 // Four floats from any element of the slab.  last: the last texel that may be read
-vec4 four_from(uint at, uint last)
+REAL4 four_from(uint at, uint last)
 {
-    const vec4 low = texelFetch(slab, int(at / 4u));
+    const REAL4 low = texelFetch(slab, int(at / 4u));
     if (ALIGNED)
         return low;
-    const vec4 high = texelFetch(slab, int(min(at / 4u + 1u, last)));
-    vec4 x = mix(low, vec4(low.yzw, high.x), bvec4(at % 4u == 1u));
-    x = mix(x, vec4(low.zw, high.xy), bvec4(at % 4u == 2u));
-    return mix(x, vec4(low.w, high.xyz), bvec4(at % 4u == 3u));
+    const REAL4 high = texelFetch(slab, int(min(at / 4u + 1u, last)));
+    REAL4 x = mix(low, REAL4(low.yzw, high.x), bvec4(at % 4u == 1u));
+    x = mix(x, REAL4(low.zw, high.xy), bvec4(at % 4u == 2u));
+    return mix(x, REAL4(low.w, high.xyz), bvec4(at % 4u == 3u));
 }
 #endif
 
@@ -57,8 +62,8 @@ void main()
     const uint source = r.operand[0].texel * 4u + r.operand[0].address.x / 4u % 4u; // in floats
     const uint packed = r.operand[1].texel;
 #else
-    Floats source = Floats(r.operand[0].address);
-    Vec4s packed = Vec4s(r.operand[1].address);
+    Reals source = Reals(r.operand[0].address);
+    PACKED packed = PACKED(r.operand[1].address);
 #endif
     const Tile tile = tile_of(flat_group(), packed_rows, ldP, ROWS, COLUMNS);
     if (tile.batch >= batches)
@@ -78,21 +83,21 @@ void main()
 
     uint turn = 0u;
     do { // tests at its end: lavapipe runs the round that finds a loop ended
-        vec4 block[4]; // [row][column]
+        REAL4 block[4]; // [row][column]
 #if defined(TEXEL) && defined(ROWS_CONTIGUOUS)
-        vec4 line[4]; // [column][row]
+        REAL4 line[4]; // [column][row]
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {
             const uint at = first + min(row, rows - 1u) + min(column + i, columns - 1u) * uint(csS);
             const uint end = column + i < columns ? rows : 0u;
-            line[i] = mix(vec4(0.0), four_from(at, last), lessThan(row + next, uvec4(end)));
+            line[i] = mix(REAL4(0.0), four_from(at, last), lessThan(row + next, uvec4(end)));
         }
         [[unroll]] for (uint i = 0u; i < 4u; ++i)
-            block[i] = vec4(line[0][i], line[1][i], line[2][i], line[3][i]);
+            block[i] = REAL4(line[0][i], line[1][i], line[2][i], line[3][i]);
 #elif defined(TEXEL)
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {
             const uint at = first + min(row + i, rows - 1u) * uint(rsS) + min(column, columns - 1u);
             const uint end = row + i < rows ? columns : 0u;
-            block[i] = mix(vec4(0.0), four_from(at, last), lessThan(column + next, uvec4(end)));
+            block[i] = mix(REAL4(0.0), four_from(at, last), lessThan(column + next, uvec4(end)));
         }
 #else
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {
@@ -108,6 +113,8 @@ void main()
             if (row + i < packed_rows && column < ldP) {
 #ifdef TEXEL
                 slab_window[WINDOW_OF(packed)].v[IN_WINDOW(packed) + at + i * (ldP / 4u)] = block[i];
+#elif defined(DOUBLE)
+                for (uint j = 0u; j < 4u; ++j) packed.v[4u * (at + i * (ldP / 4u)) + j] = block[i][j];
 #else
                 packed.v[at + i * (ldP / 4u)] = block[i];
 #endif

@@ -1,8 +1,9 @@
 // pad: x with a value before and behind it along one dimension.
 //   operands  x [outer, length, inner], y [outer, size, inner]; both contiguous
-//   ints      outer, length, size, start, inner, the value's bits
+//   ints      outer, length, size, start, inner, the value's bits; of f64 these are two ints, the low one first
 //   groups    ceil(outer * size * inner / 256); an invocation writes 4 elements = whole words
 //   constant  0: bytes of an element (1, 2 or 4)
+// variants: pad: ; pad_f64: -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2
@@ -14,16 +15,25 @@ layout(constant_id = 0) const uint BYTES = 4;
 
 void main()
 {
-    Words from = Words(record.operand[0].address), to = Words(record.operand[1].address);
+    Cells from = Cells(record.operand[0].address), to = Cells(record.operand[1].address);
     const uint outer = uint(record.n[0]), length = uint(record.n[1]), size = uint(record.n[2]),
-               start = uint(record.n[3]), inner = uint(record.n[4]), filling = uint(record.n[5]);
+               start = uint(record.n[3]), inner = uint(record.n[4]);
+#ifdef DOUBLE
+    const double filling = packDouble2x32(uvec2(record.n[5], record.n[6]));
+#else
+    const uint filling = uint(record.n[5]);
+#endif
     const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u, count = outer * size * inner;
     if (first >= count) return;
     uint word = 0u;
     for (uint e = 0u; e < 4u; ++e) {
         const uint i = min(first + e, count - 1u), row = quotient(i, inner), k = i - row * inner;
         const uint o = quotient(row, size), at = row - o * size;
-        uint value = filling;
+        CELL value = filling;
+#ifdef DOUBLE
+        if (at >= start && at < start + length) value = from.v[(o * length + at - start) * inner + k];
+        if (first + e < count) to.v[first + e] = value;
+#else
         if (at >= start && at < start + length) {
             const uint byte = ((o * length + at - start) * inner + k) * BYTES;
             value = from.v[byte >> 2] >> ((byte & 3u) * 8u);
@@ -38,5 +48,6 @@ void main()
             to.v[((first + e) * BYTES) >> 2] = word;
             word = 0u;
         }
+#endif
     }
 }

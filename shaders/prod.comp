@@ -1,7 +1,8 @@
 #version 460
-// Products of f32, or of i32, which wrap.  common/reduce.glsl has all but the operation.
+// Products of f32 or f64, or of i32, which wrap.  common/reduce.glsl has all but the operation.
 // variants: prod: ; prod_rows: -DROWS ; prod_rows_texel: -DROWS -DTEXELS
 // variants: prod_columns: -DCOLUMNS ; prod_columns_texel: -DCOLUMNS -DTEXELS ; prod_partials: -DPARTIALS
+// variants: prod_f64: -DDOUBLE ; prod_partials_f64: -DDOUBLE -DPARTIALS
 // variants: prod_i32: -DINTEGER ; prod_i32_partials: -DINTEGER -DPARTIALS
 #ifndef CHAIN
 #define OPERANDS 2
@@ -20,11 +21,11 @@
 #define IDENTITY 1
 int combine(int a, int b) { return a * b; }
 #else
-#define ELEMENT float
-#define VECTOR4 vec4
-#define Elements Floats
+#define ELEMENT REAL
+#define VECTOR4 REAL4
+#define Elements Reals
 #define IDENTITY 1.0
-precise float combine(float a, float b) { return a * b; }
-precise vec4 combine(vec4 a, vec4 b) { return a * b; }
+precise REAL combine(REAL a, REAL b) { return a * b; }
+precise REAL4 combine(REAL4 a, REAL4 b) { return a * b; }
 #endif
 #include "common/reduce.glsl"

@@ -8,6 +8,8 @@
 //   constants 0: how, 1: 1 where transposed, 2: dimensions (the first ones of three are unused where they are fewer),
 //             3 to 5: kernel, 6 to 8: stride, of windows
 //   groups    ceil(elements of the result / 64)
+// Positions are computed in f32 for every dtype, and so are the weights of LINEAR.
+// variants: resample: ; resample_f64: -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2
@@ -80,14 +82,14 @@ float position(Axis a, int o)
 }
 
 // Of Keys' cubic with -0.75, at distances of 0 to 1 and of 1 to 2.
-float cubic_near(float x)
+REAL cubic_near(REAL x)
 {
-    precise float v = ((1.25 * x - 2.25) * x) * x + 1.0;
+    precise REAL v = ((1.25 * x - 2.25) * x) * x + 1.0;
     return v;
 }
-float cubic_far(float x)
+REAL cubic_far(REAL x)
 {
-    precise float v = ((-0.75 * x + 3.75) * x - 6.0) * x + 3.0;
+    precise REAL v = ((-0.75 * x + 3.75) * x - 6.0) * x + 3.0;
     return v;
 }
 
@@ -105,30 +107,31 @@ int source(Axis a, int o)
     return i;
 }
 
-float linear_weight(Axis a, int o, int i)
+REAL linear_weight(Axis a, int o, int i)
 {
     const float at = position(a, o);
     const int first = min(int(at), a.n - 1), second = min(first + 1, a.n - 1);
     precise float right = min(at - float(first), 1.0);
     precise float left = 1.0 - right;
-    precise float sum = (i == first ? left : 0.0) + (i == second ? right : 0.0);
+    precise REAL sum = (i == first ? left : 0.0) + (i == second ? right : 0.0);
     return sum;
 }
 
-float cubic_weight(Axis a, int o, int i)
+REAL cubic_weight(Axis a, int o, int i)
 {
     const float at = position(a, o), whole = rp_floor(at);
-    precise float t = at - whole;
-    precise float after = t + 1.0, back = 1.0 - t, ahead = 2.0 - t;
+    precise float rest = at - whole;
+    const REAL t = rest;
+    precise REAL after = t + 1.0, back = 1.0 - t, ahead = 2.0 - t;
     const int base = int(whole), last = a.n - 1;
-    precise float sum = i == clamp(base - 1, 0, last) ? cubic_far(after) : 0.0;
+    precise REAL sum = i == clamp(base - 1, 0, last) ? cubic_far(after) : 0.0;
     sum = sum + (i == clamp(base, 0, last) ? cubic_near(t) : 0.0);
     sum = sum + (i == clamp(base + 1, 0, last) ? cubic_near(back) : 0.0);
     sum = sum + (i == clamp(base + 2, 0, last) ? cubic_far(ahead) : 0.0);
     return sum;
 }
 
-float weight(Axis a, int o, int i)
+REAL weight(Axis a, int o, int i)
 {
     if (HOW == LINEAR || HOW == LINEAR_CORNERS) return linear_weight(a, o, i);
     if (CUBICS) return cubic_weight(a, o, i);
@@ -165,7 +168,7 @@ Range interpolated_outputs(Axis a, int i)
     int first = i == 0 ? 0 : clamp(int(rp_floor(low)) - 1, 0, a.m);
     int last = i == a.n - 1 ? a.m - 1 : clamp(int(rp_floor(high)) + 2, -1, a.m - 1);
     for (int k = 0; k < 3; ++k) {
-        const float at_first = weight(a, first, i), at_last = weight(a, last, i);
+        const REAL at_first = weight(a, first, i), at_last = weight(a, last, i);
         first += int(at_first == 0.0);
         last -= int(at_last == 0.0);
     }
@@ -220,7 +223,7 @@ int other(Axis a, Range r, int c, int t)
     return at >= 0 && at < (TRANSPOSED == 1u ? a.m : a.n) ? at : -1;
 }
 
-float weight_of(Axis a, int c, int at)
+REAL weight_of(Axis a, int c, int at)
 {
     return TRANSPOSED == 1u ? weight(a, at, c) : weight(a, c, at);
 }
@@ -240,8 +243,8 @@ void main()
     const ivec3 before = ivec3(record.n[7], record.n[8], record.n[9]);
     const ivec3 given = ivec3(record.n[10], record.n[11], record.n[12]);
     const bool counts_padding = record.n[13] != 0;
-    const float whole = record.f[0];
-    Floats from = Floats(record.operand[0].address), to = Floats(record.operand[1].address);
+    const REAL whole = record.f[0];
+    Reals from = Reals(record.operand[0].address), to = Reals(record.operand[1].address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     const ivec3 size = TRANSPOSED == 1u ? n : m, extent = TRANSPOSED == 1u ? m : n;
     if (element >= uint(planes * size.x * size.y * size.z)) return;
@@ -260,45 +263,45 @@ void main()
     const Range in_x = others(X, x);
     const int limit_z = volumes ? limit(Z, in_z) : 1, limit_y = planar ? limit(Y, in_y) : 1,
               limit_x = limit(X, in_x);
-    precise float sum = 0.0;
+    precise REAL sum = 0.0;
     for (int k = 0; k < limit_z; ++k) {
         const int at_z = volumes ? other(Z, in_z, z, k) : 0;
-        const float weight_z = volumes ? weight_of(Z, z, at_z) : 1.0;
+        const REAL weight_z = volumes ? weight_of(Z, z, at_z) : 1.0;
         const int count_z = volumes && AVERAGES && TRANSPOSED == 1u ? divisor(Z, at_z, counts_padding) : 1;
-        precise float slice_sum = 0.0;
+        precise REAL slice_sum = 0.0;
         for (int j = 0; j < limit_y; ++j) {
             const int at_y = planar ? other(Y, in_y, y, j) : 0;
-            const float weight_y = planar ? weight_of(Y, y, at_y) : 1.0;
+            const REAL weight_y = planar ? weight_of(Y, y, at_y) : 1.0;
             const int count_y = planar && AVERAGES && TRANSPOSED == 1u ? divisor(Y, at_y, counts_padding) : 1;
             const uint row = ((plane * uint(extent.x) + uint(max(at_z, 0))) * uint(extent.y) +
                               uint(max(at_y, 0))) * uint(extent.z);
-            precise float line_sum = 0.0;
+            precise REAL line_sum = 0.0;
             for (int i = 0; i < limit_x; ++i) {
                 const int at_x = other(X, in_x, x, i);
-                const float weight_x = weight_of(X, x, at_x);
+                const REAL weight_x = weight_of(X, x, at_x);
                 bool inside = (at_x | at_y | at_z) >= 0;
                 if (TRANSPOSED == 1u && INTERPOLATES) // else not of this input
                     inside = inside && weight_x != 0.0 && weight_y != 0.0 && weight_z != 0.0;
-                precise float value = inside ? from.v[row + uint(at_x)] : 0.0;
+                precise REAL value = inside ? from.v[row + uint(at_x)] : 0.0;
                 if (AVERAGES && TRANSPOSED == 1u) {
                     const int count = count_z * count_y * divisor(X, at_x, counts_padding);
-                    const float by = whole != 0.0 ? whole : float(max(count, 1));
+                    const REAL by = whole != 0.0 ? whole : REAL(max(count, 1));
                     value = value / by;
                 }
-                precise float weighted = AVERAGES ? value : weight_x * value;
+                precise REAL weighted = AVERAGES ? value : weight_x * value;
                 line_sum = line_sum + weighted;
             }
-            precise float weighted = AVERAGES ? line_sum : weight_y * line_sum;
+            precise REAL weighted = AVERAGES ? line_sum : weight_y * line_sum;
             slice_sum = slice_sum + weighted;
         }
-        precise float weighted = AVERAGES ? slice_sum : weight_z * slice_sum;
+        precise REAL weighted = AVERAGES ? slice_sum : weight_z * slice_sum;
         sum = sum + weighted;
     }
     if (AVERAGES && TRANSPOSED == 0u) {
         const int count_z = volumes ? divisor(Z, z, counts_padding) : 1,
                   count_y = planar ? divisor(Y, y, counts_padding) : 1;
         const int count = count_z * count_y * divisor(X, x, counts_padding);
-        const float by = whole != 0.0 ? whole : float(count);
+        const REAL by = whole != 0.0 ? whole : REAL(count);
         sum = sum / by;
     }
     to.v[element] = sum;

@@ -9,7 +9,7 @@
 //   operands   param, grad, s, a, b, lr, alpha, share, eps, momentum, weight_decay, param', s', a', b'
 //   floats     lr, alpha, share, eps, momentum, weight_decay
 //   ints       first workgroup, count
-// variants: rmsprop_step: ; rmsprop_step_texel: -DTEXELS
+// variants: rmsprop_step: ; rmsprop_step_texel: -DTEXELS ; rmsprop_step_f64: -DDOUBLE
 #define OPERANDS 15
 #define FLOATS 6
 #define NUMBERS_AT 5
@@ -29,8 +29,8 @@ layout(constant_id = 4) const uint MAXIMIZE = 0;
 void main()
 {
     const Part part = find_part();
-    const float lr = number(part, 0u), alpha = number(part, 1u), share = number(part, 2u);
-    const float eps = number(part, 3u), momentum = number(part, 4u), weight_decay = number(part, 5u);
+    const REAL lr = number(part, 0u), alpha = number(part, 1u), share = number(part, 2u);
+    const REAL eps = number(part, 3u), momentum = number(part, 4u), weight_decay = number(part, 5u);
     const Operand param = operand(part, 0u), grad = operand(part, 1u), square = operand(part, 2u);
     const Operand average = operand(part, 3u), change = operand(part, 4u), new_param = operand(part, 11u);
     const Operand new_square = operand(part, 12u), new_average = operand(part, 13u);
@@ -39,27 +39,27 @@ void main()
         const uint at = part.first + round * gl_WorkGroupSize.x;
         if (4u * at >= part.count)
             break;
-        const vec4 p = load(param, at);
-        precise vec4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
-        precise vec4 decayed = g + weight_decay * p;
+        const REAL4 p = load(param, at);
+        precise REAL4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
+        precise REAL4 decayed = g + weight_decay * p;
         g = weight_decay != 0.0 ? decayed : g;
-        precise vec4 s = alpha * load(square, at) + share * g * g;
+        precise REAL4 s = alpha * load(square, at) + share * g * g;
         store(new_square, at, s);
-        precise vec4 variance = s;
+        precise REAL4 variance = s;
         if (CENTERED != 0u) {
-            const vec4 before = load(average, at);
-            precise vec4 towards = before + share * (g - before);
-            precise vec4 back = g - (g - before) * (1.0 - share);
-            const vec4 a = share < 0.5 ? towards : back;
+            const REAL4 before = load(average, at);
+            precise REAL4 towards = before + share * (g - before);
+            precise REAL4 back = g - (g - before) * (1.0 - share);
+            const REAL4 a = share < 0.5 ? towards : back;
             store(new_average, at, a);
             variance = s - a * a;
         }
-        const vec4 deviation =
-            vec4(rp_sqrt(variance.x), rp_sqrt(variance.y), rp_sqrt(variance.z), rp_sqrt(variance.w));
-        precise vec4 d = deviation + eps;
-        precise vec4 result = p - lr * g / d;
+        const REAL4 deviation =
+            REAL4(rp_sqrt(variance.x), rp_sqrt(variance.y), rp_sqrt(variance.z), rp_sqrt(variance.w));
+        precise REAL4 d = deviation + eps;
+        precise REAL4 result = p - lr * g / d;
         if (MOMENTUM != 0u) {
-            precise vec4 b = momentum * load(change, at) + g / d;
+            precise REAL4 b = momentum * load(change, at) + g / d;
             store(new_change, at, b);
             result = p - lr * b;
         }

@@ -13,6 +13,9 @@
 // x and y are contiguous.
 // variants: cumsum: ; cumsum_totals: -DTOTALS ; cumsum_carry: -DCARRY
 // variants: cumsum_i32: -DINTEGER ; cumsum_i32_totals: -DINTEGER -DTOTALS ; cumsum_i32_carry: -DINTEGER -DCARRY
+// variants: cumsum_f64: -DDOUBLE ; cumsum_totals_f64: -DDOUBLE -DTOTALS ; cumsum_carry_f64: -DDOUBLE -DCARRY
+// variants: cumprod_f64: -DDOUBLE -DPRODUCT ; cumprod_totals_f64: -DDOUBLE -DPRODUCT -DTOTALS
+// variants: cumprod_carry_f64: -DDOUBLE -DPRODUCT -DCARRY
 // variants: cumprod: -DPRODUCT ; cumprod_totals: -DPRODUCT -DTOTALS ; cumprod_carry: -DPRODUCT -DCARRY
 // variants: cumprod_i32: -DPRODUCT -DINTEGER ; cumprod_i32_totals: -DPRODUCT -DINTEGER -DTOTALS
 // variants: cumprod_i32_carry: -DPRODUCT -DINTEGER -DCARRY
@@ -36,8 +39,8 @@ const uint BLOCK = 256u;
 #define ELEMENT int
 #define Elements Ints
 #else
-#define ELEMENT float
-#define Elements Floats
+#define ELEMENT REAL
+#define Elements Reals
 #endif
 #ifdef PRODUCT
 #define IDENTITY 1
@@ -53,17 +56,17 @@ void combine(ELEMENT v)
 #ifdef INTEGER
     value = value * v;
 #else
-    precise float product = value * v;
+    precise REAL product = value * v;
     value = product;
 #endif
 #elif defined(INTEGER)
     value = value + v;
 #else
-    precise float sum = value + v;
-    precise float added = sum - value;
-    precise float left = (value - (sum - added)) + (v - added);
-    precise float more = rest + left;
-    const bool finite = (floatBitsToUint(sum) & 0x7F800000u) != 0x7F800000u;
+    precise REAL sum = value + v;
+    precise REAL added = sum - value;
+    precise REAL left = (value - (sum - added)) + (v - added);
+    precise REAL more = rest + left;
+    const bool finite = !rp_is_nan(sum) && !rp_is_inf(sum);
     value = sum;
     rest = finite ? more : 0.0;
 #endif
@@ -74,7 +77,7 @@ ELEMENT result()
 #if defined(PRODUCT) || defined(INTEGER)
     return value;
 #else
-    precise float sum = value + rest;
+    precise REAL sum = value + rest;
     return sum;
 #endif
 }
@@ -98,7 +101,7 @@ void main()
         totals.v[at + 1u] = rest;
         combine(of_block);
 #if !defined(PRODUCT) && !defined(INTEGER)
-        precise float more = rest + rest_of_block;
+        precise REAL more = rest + rest_of_block;
         rest = more;
 #endif
     }

@@ -6,7 +6,7 @@
 //   operands   param, grad, b, lr, momentum, share, weight_decay, param', b'
 //   floats     lr, momentum, share, weight_decay
 //   ints       first workgroup, count
-// variants: sgd_step: ; sgd_step_texel: -DTEXELS
+// variants: sgd_step: ; sgd_step_texel: -DTEXELS ; sgd_step_f64: -DDOUBLE
 #define OPERANDS 9
 #define FLOATS 4
 #define NUMBERS_AT 3
@@ -25,27 +25,27 @@ layout(constant_id = 4) const uint MAXIMIZE = 0;
 void main()
 {
     const Part part = find_part();
-    const float lr = number(part, 0u), momentum = number(part, 1u), share = number(part, 2u);
-    const float weight_decay = number(part, 3u);
+    const REAL lr = number(part, 0u), momentum = number(part, 1u), share = number(part, 2u);
+    const REAL weight_decay = number(part, 3u);
     const Operand param = operand(part, 0u), grad = operand(part, 1u), velocity = operand(part, 2u);
     const Operand new_param = operand(part, 7u), new_velocity = operand(part, 8u);
     for (uint round = 0u; round < ROUNDS; ++round) {
         const uint at = part.first + round * gl_WorkGroupSize.x;
         if (4u * at >= part.count)
             break;
-        const vec4 p = load(param, at);
-        precise vec4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
-        precise vec4 decayed = g + weight_decay * p;
+        const REAL4 p = load(param, at);
+        precise REAL4 g = MAXIMIZE != 0u ? -load(grad, at) : load(grad, at);
+        precise REAL4 decayed = g + weight_decay * p;
         g = weight_decay != 0.0 ? decayed : g;
-        precise vec4 direction = g;
+        precise REAL4 direction = g;
         if (MOMENTUM != 0u) {
-            precise vec4 b = momentum * load(velocity, at) + share * g;
+            precise REAL4 b = momentum * load(velocity, at) + share * g;
             store(new_velocity, at, b);
             direction = b;
             if (NESTEROV != 0u)
                 direction = g + momentum * b;
         }
-        precise vec4 result = p - lr * direction;
+        precise REAL4 result = p - lr * direction;
         store(new_param, at, result);
     }
 }

@@ -1,4 +1,4 @@
-// The order of the elements of each line of [outer, n, inner], by 32-bit keys that compare as the elements
+// The order of the elements of each line of [outer, n, inner], by keys of their bits that compare as the elements
 // do: NaN behind all, -0 and 0 alike.  Equal elements keep their order.  What a launch does depends on
 // sizes only.
 //
@@ -18,9 +18,11 @@
 //   sort_put      dx[index] = dy, each index once in its line; what is not named stays.
 //                 operands dy, indices, dx;     ints outer, n, inner, count
 //                 groups   ceil(outer count inner / 64)
-// Of each line the first `count` elements are wanted: a run keeps no more.  All tensors are contiguous, of words.
+// Of each line the first `count` elements are wanted: a run keeps no more.  All tensors are contiguous.
 // variants: sort_short: -DSHORT ; sort_blocks: -DBLOCKS ; sort_merge: -DMERGE ; sort_finish: -DFINISH
 // variants: sort_put: -DPUT
+// variants: sort_short_f64: -DDOUBLE -DSHORT ; sort_blocks_f64: -DDOUBLE -DBLOCKS ; sort_merge_f64: -DDOUBLE -DMERGE
+// variants: sort_finish_f64: -DDOUBLE -DFINISH ; sort_put_f64: -DDOUBLE -DPUT
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #if defined(FINISH)
@@ -37,6 +39,24 @@ layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint IS_FLOAT = 0;
 layout(constant_id = 1) const uint DESCENDING = 0;
 
+#ifdef DOUBLE
+#define KEY uvec2 // low word, high word
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Keys { uvec2 v[]; };
+bool precedes(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
+
+uvec2 key_of(uvec2 bits)
+{
+    const uvec2 sign = uvec2(0u, 0x80000000u), size = bits & ~sign;
+    const uvec2 of_sign = (bits.y & sign.y) != 0u ? ~bits : bits | sign;
+    const uvec2 of_zero = size == uvec2(0u) ? sign : of_sign;
+    const uvec2 key = precedes(uvec2(0u, 0x7FF00000u), size) ? uvec2(0xFFFFFFFFu) : of_zero;
+    return DESCENDING != 0u ? ~key : key;
+}
+#else
+#define KEY uint
+#define Keys Words
+bool precedes(uint a, uint b) { return a < b; }
+
 uint key_of(uint bits)
 {
     const uint size = bits & 0x7FFFFFFFu;
@@ -46,6 +66,7 @@ uint key_of(uint bits)
     const uint key = IS_FLOAT != 0u ? of_float : bits ^ 0x80000000u;
     return DESCENDING != 0u ? ~key : key;
 }
+#endif
 
 void main()
 {
@@ -53,8 +74,8 @@ void main()
 #if defined(MERGE)
     const uint lines = uint(record.n[0]), n = uint(record.n[1]), width = uint(record.n[2]);
     const uint runs = uint(record.n[3]), most = uint(record.n[4]), most_after = uint(record.n[5]);
-    Words keys = Words(record.operand[0].address), indices = Words(record.operand[1].address);
-    Words keys_after = Words(record.operand[2].address), indices_after = Words(record.operand[3].address);
+    Keys keys = Keys(record.operand[0].address), keys_after = Keys(record.operand[2].address);
+    Words indices = Words(record.operand[1].address), indices_after = Words(record.operand[3].address);
     if (invocation >= lines * runs * most)
         return;
     const uint line_run = quotient(invocation, most), e = invocation - line_run * most;
@@ -62,7 +83,8 @@ void main()
     const uint at = line * n + run * width + e;
     if (run * width + e >= n)
         return;
-    const uint key = keys.v[at], first = run & ~3u;
+    const KEY key = keys.v[at];
+    const uint first = run & ~3u;
     uint place = e;
     for (uint r = first; r < min(first + 4u, runs); ++r) {
         if (r != run) {
@@ -70,8 +92,8 @@ void main()
             uint low = 0u, high = min(most, n - r * width);
             while (low < high) {
                 const uint middle = (low + high) >> 1;
-                const uint other = keys.v[from + middle];
-                const bool before = other < key || (other == key && r < run);
+                const KEY other = keys.v[from + middle];
+                const bool before = precedes(other, key) || (other == key && r < run);
                 low = before ? middle + 1u : low;
                 high = before ? high : middle;
             }
@@ -86,13 +108,15 @@ void main()
 #elif defined(FINISH) || defined(PUT)
     const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]);
     const uint count = uint(record.n[3]);
-    Words from = Words(record.operand[0].address);
+    Keys from = Keys(record.operand[0].address);
 #ifdef FINISH
     const bool odd = record.n[4] != 0;
     const uvec2 even_indices = record.operand[1].address, odd_indices = record.operand[2].address;
-    Words values = Words(record.operand[3].address), indices = Words(record.operand[4].address);
+    Keys values = Keys(record.operand[3].address);
+    Words indices = Words(record.operand[4].address);
 #else
-    Words indices = Words(record.operand[1].address), to = Words(record.operand[2].address);
+    Words indices = Words(record.operand[1].address);
+    Keys to = Keys(record.operand[2].address);
 #endif
     if (invocation >= outer * count * inner)
         return;
@@ -109,8 +133,8 @@ void main()
 #else
     const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]);
     const uint most = uint(record.n[3]);
-    Words x = Words(record.operand[0].address);
-    Words values = Words(record.operand[1].address), indices = Words(record.operand[2].address);
+    Keys x = Keys(record.operand[0].address), values = Keys(record.operand[1].address);
+    Words indices = Words(record.operand[2].address);
     if (invocation >= outer * n * inner)
         return;
     const uint row = quotient(invocation, inner), k = invocation - row * inner;
@@ -120,12 +144,12 @@ void main()
 #else
     const uint first = 0u, end = n;
 #endif
-    const uint key = key_of(x.v[invocation]);
+    const KEY key = key_of(x.v[invocation]);
     uint place = 0u;
     uint at = (o * n + first) * inner + k;
     for (uint other = first; other < end; ++other) {
-        const uint of_other = key_of(x.v[at]);
-        place += of_other < key || (of_other == key && other < e) ? 1u : 0u;
+        const KEY of_other = key_of(x.v[at]);
+        place += precedes(of_other, key) || (of_other == key && other < e) ? 1u : 0u;
         at += inner;
     }
     if (place < most) {

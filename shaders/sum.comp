@@ -1,7 +1,8 @@
 #version 460
-// Sums of f32, or of i32, which wraps.  common/reduce.glsl has all but the operation.
+// Sums of f32 or f64, or of i32, which wraps.  common/reduce.glsl has all but the operation.
 // variants: sum: ; sum_rows: -DROWS ; sum_rows_texel: -DROWS -DTEXELS
 // variants: sum_columns: -DCOLUMNS ; sum_columns_texel: -DCOLUMNS -DTEXELS ; sum_partials: -DPARTIALS
+// variants: sum_f64: -DDOUBLE ; sum_partials_f64: -DDOUBLE -DPARTIALS
 // variants: sum_i32: -DINTEGER ; sum_i32_partials: -DINTEGER -DPARTIALS
 #ifndef CHAIN
 #define OPERANDS 2
@@ -20,12 +21,12 @@
 #define IDENTITY 0
 int combine(int a, int b) { return a + b; }
 #else
-#define ELEMENT float
-#define VECTOR4 vec4
-#define Elements Floats
+#define ELEMENT REAL
+#define VECTOR4 REAL4
+#define Elements Reals
 #define IDENTITY (-0.0) // adds to every value without changing its bits
 #define EMPTY 0.0
-precise float combine(float a, float b) { return a + b; }
-precise vec4 combine(vec4 a, vec4 b) { return a + b; }
+precise REAL combine(REAL a, REAL b) { return a + b; }
+precise REAL4 combine(REAL4 a, REAL4 b) { return a + b; }
 #endif
 #include "common/reduce.glsl"

@@ -54,12 +54,13 @@ std::vector<Bytes> run_shader(const Device&, const ShaderRun&);
 // ---- does a device compute right? ----
 
 enum class Verdict {
-    right,     // as the reference device has it
-    wrong,     // see the message
-    zero,      // a derivative that is 0 everywhere
-    undefined, // no derivative: of integers, comparisons, random numbers
-    no_type,   // the op is not for this type
-    lacking,   // the device does not have it in this type
+    right,          // as the reference device has it
+    wrong,          // see the message
+    zero,           // a derivative that is 0 everywhere
+    undefined,      // no derivative: of integers, comparisons, random numbers
+    no_type,        // the op is not for this type
+    lacking,        // the device does not have it in this type
+    transcendental, // it computes transcendental functions, of which the device has no f64 versions
 };
 struct Verified {
     std::string op;

@@ -1,7 +1,7 @@
 // The launch ABI (docs/architecture.md, "Launch interface"): a kernel gets one pointer to its record.
 //
 //   record = Operand[OPERANDS]  16 bytes each: device address, texel index in the slab, bytes/16
-//            float[FLOATS]      scalars
+//            float[FLOATS]      scalars; with DOUBLE double[FLOATS]
 //            int[]              sizes, strides, ...: counted by the kernel's own comment
 //
 // The including file defines OPERANDS, FLOATS (may be 0) and, where it uses the slab's views, SLAB.
@@ -17,15 +17,34 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Ints { int v
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vec4s { vec4 v[]; };
 
+// What a kernel computes in; with DOUBLE for f64, and the record's floats have 64 bits.
+#ifdef DOUBLE
+#define REAL double
+#define REAL4 dvec4
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Reals { double v[]; };
+#else
+#define REAL float
+#define REAL4 vec4
+#define Reals Floats
+#endif
+// Elements that are only copied.
+#ifdef DOUBLE
+#define CELL double
+#define Cells Reals
+#else
+#define CELL uint
+#define Cells Words
+#endif
+
 struct Operand {
     uvec2 address;
     uint texel; // first texel of the tensor in the slab, in units of 16 bytes; meaningless beyond the slab
-    uint spare;
+    uint units; // of 16 bytes
 };
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Record {
     Operand operand[OPERANDS];
 #if FLOATS > 0
-    float f[FLOATS];
+    REAL f[FLOATS];
 #endif
     int n[];
 };

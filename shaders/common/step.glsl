@@ -5,6 +5,12 @@
 // 4096 elements of one member.
 layout(local_size_x = 64) in;
 
+#ifdef DOUBLE
+#define REAL_WORDS 2u
+#else
+#define REAL_WORDS 1u
+#endif
+
 layout(constant_id = 0) const uint MEMBERS = 1;
 layout(constant_id = 1) const uint IN_MEMORY = 0; // bit k: number k is in memory
 
@@ -12,7 +18,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Op
 
 const uint ROUNDS = 16u; // texels that an invocation makes: finding its member costs as much as several
 
-uint member_int(uint m, uint k) { return uint(Ints(record).v[(4u * OPERANDS + FLOATS) * MEMBERS + 2u * m + k]); }
+uint member_int(uint m, uint k) { return uint(Ints(record).v[(4u * OPERANDS + REAL_WORDS * FLOATS) * MEMBERS + 2u * m + k]); }
 
 // The last member whose first workgroup is not behind this one; empty members have none.
 uint find_member(uint workgroup)
@@ -41,19 +47,38 @@ Part find_part()
 }
 
 Operand operand(Part p, uint k) { return Operands(record).v[p.member * OPERANDS + k]; }
-float scalar(Part p, uint k) { return Floats(record).v[4u * OPERANDS * MEMBERS + p.member * FLOATS + k]; }
-float number(Part p, uint k)
+REAL scalar(Part p, uint k)
 {
-    float v = scalar(p, k);
+    return Reals(record).v[4u / REAL_WORDS * OPERANDS * MEMBERS + p.member * FLOATS + k];
+}
+REAL number(Part p, uint k)
+{
+    REAL v = scalar(p, k);
     if ((IN_MEMORY >> k & 1u) != 0u)
-        v = Floats(operand(p, NUMBERS_AT + k).address).v[0];
+        v = Reals(operand(p, NUMBERS_AT + k).address).v[0];
     return v;
 }
 
 #ifdef TEXELS
-vec4 load(Operand from, uint at) { return texelFetch(slab, int(from.texel + at)); }
-void store(Operand to, uint at, vec4 v) { slab_window[WINDOW_OF(to.texel)].v[IN_WINDOW(to.texel) + at] = v; }
+REAL4 load(Operand from, uint at) { return texelFetch(slab, int(from.texel + at)); }
+void store(Operand to, uint at, REAL4 v) { slab_window[WINDOW_OF(to.texel)].v[IN_WINDOW(to.texel) + at] = v; }
+#elif defined(DOUBLE)
+REAL4 load(Operand from, uint at)
+{
+    const uvec4 e = 4u * at + (2u * at + 1u < from.units ? uvec4(0u, 1u, 2u, 3u) : uvec4(0u, 1u, 0u, 0u));
+    Reals r = Reals(from.address);
+    return REAL4(r.v[e.x], r.v[e.y], r.v[e.z], r.v[e.w]);
+}
+void store(Operand to, uint at, REAL4 v)
+{
+    Reals r = Reals(to.address);
+    r.v[4u * at] = v.x;
+    r.v[4u * at + 1u] = v.y;
+    if (2u * at + 1u >= to.units) return;
+    r.v[4u * at + 2u] = v.z;
+    r.v[4u * at + 3u] = v.w;
+}
 #else
-vec4 load(Operand from, uint at) { return Vec4s(from.address).v[at]; }
-void store(Operand to, uint at, vec4 v) { Vec4s(to.address).v[at] = v; }
+REAL4 load(Operand from, uint at) { return Vec4s(from.address).v[at]; }
+void store(Operand to, uint at, REAL4 v) { Vec4s(to.address).v[at] = v; }
 #endif

@@ -14,4 +14,7 @@ uint rp_umulhi(uint a, uint b)
 }
 RPF rp_sqrt(float x) { return sqrt(x); }
 #include "ops/vocabulary.inc"
+#ifdef DOUBLE
+#include "common/vocabulary_f64.glsl"
+#endif
 #endif

@@ -2,7 +2,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "autograd/grad_mode.hpp"
+#include "autograd/probe.hpp"
 #include "autograd/walk.hpp"
 #include "graph/notes.hpp"
 
@@ -12,33 +12,6 @@ using graph::Node;
 using graph::Value;
 
 namespace {
-
-// Takes nodes that are never computed.
-struct Probe : graph::Evaluator {
-    const std::string& name() const override
-    {
-        static const std::string text = "probe";
-        return text;
-    }
-    void accept(const char*, DType, bool) const override {}
-    void evaluate(std::span<const Value>) override {}
-    void read(const Value&, std::span<std::byte>) override {}
-    std::shared_ptr<graph::Storage> upload(const graph::TensorType&, std::span<const std::byte>) override
-    {
-        return nullptr;
-    }
-    void release(std::span<const Node* const>) override {}
-    void appended(const Node&) override {}
-};
-
-// Stands between the probing VJP and a recording that may be under way.
-struct TracerOff {
-    TracerOff() : before(graph::current_tracer()) { graph::current_tracer() = nullptr; }
-    ~TracerOff() { graph::current_tracer() = before; }
-    TracerOff(const TracerOff&) = delete;
-    TracerOff& operator=(const TracerOff&) = delete;
-    graph::Tracer* before;
-};
 
 std::unordered_set<const Node*> reached(const std::vector<Tensor>& from)
 {
@@ -56,23 +29,18 @@ std::unordered_set<const Node*> reached(const std::vector<Tensor>& from)
     return seen;
 }
 
-Reads probe(const Node& n)
+Reads found_reads(const Node& n)
 {
-    TracerOff off;
-    GradModeGuard no_tape(false);
-    auto evaluator = std::make_shared<Probe>();
-    auto placeholder = [&](const graph::TensorType& t) {
-        return graph::make_tensor(graph::leaf(t, evaluator, nullptr, false));
-    };
+    const Probe probe;
     std::vector<Tensor> inputs, outputs, cotangents;
     auto wanted = std::make_unique<bool[]>(n.inputs.size());
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-        inputs.push_back(placeholder(n.inputs[i].type()));
+        inputs.push_back(probe.placeholder(n.inputs[i].type()));
         wanted[i] = n.inputs[i].node->requires_grad;
     }
     for (const graph::TensorType& t : n.outputs) {
-        outputs.push_back(placeholder(t));
-        cotangents.push_back(placeholder(t));
+        outputs.push_back(probe.placeholder(t));
+        cotangents.push_back(probe.placeholder(t));
     }
     Reads r;
     const auto d = node_vjp({n, inputs, outputs, cotangents, {wanted.get(), n.inputs.size()}});
@@ -99,7 +67,7 @@ Reads vjp_reads(const Node& n)
         std::lock_guard lock(mutex);
         if (auto found = known.find(key); found != known.end()) return found->second;
     }
-    const Reads r = probe(n); // without the lock: a VJP is code of an op
+    const Reads r = found_reads(n); // without the lock: a VJP is code of an op
     std::lock_guard lock(mutex);
     return known[key] = r;
 }

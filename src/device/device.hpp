@@ -64,6 +64,7 @@ struct Kernel {
     std::shared_ptr<const HostFunction> host; // for devices whose `host_kernels` is true
     // SPIR-V of a kernel that was made at run time; its name belongs to this code alone.
     std::shared_ptr<const std::vector<std::uint32_t>> code;
+    bool doubles = false; // the floats of its record have 64 bits
 };
 
 struct LaunchDeclaration {

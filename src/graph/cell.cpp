@@ -148,7 +148,7 @@ Value identity(const Value& v)
 namespace {
 void check_type(const Op& op, const TensorType& t, const Evaluator& evaluator)
 {
-    evaluator.accept(op.name, t.dtype, op.row || op.view || op.narrow);
+    evaluator.accept(op.name, &op, t.dtype);
     for (const Dim& d : t.shape)
         shape::require_at_least(op.name, d, 0, [&] {
             return "The shape (" + to_string(t.shape) + ") has a negative size: sizes start at 0.";
@@ -163,6 +163,7 @@ std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes
     std::vector<TensorType> types;
     types.reserve(inputs.size());
     for (const Value& v : inputs) types.push_back(v.type());
+    for (const TensorType& t : types) evaluator->accept(op.name, &op, t.dtype);
     auto node = new_node(op.infer(op, types, attributes), std::move(evaluator));
     for (const TensorType& t : node->outputs) check_type(op, t, *node->evaluator);
     node->op = &op;

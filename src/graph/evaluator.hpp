@@ -11,6 +11,7 @@ namespace reprise::graph {
 
 struct Node;
 struct Value;
+struct Op;
 struct TensorType;
 
 // Where a value lies; its evaluator knows what is behind it.
@@ -22,9 +23,9 @@ class Evaluator {
 public:
     virtual ~Evaluator() = default;
     virtual const std::string& name() const = 0;
-    // Throws Error(unsupported) for a dtype that this device can't hold, or has no kernels of the op for.  `narrow`:
-    // the op's kernels take f16 and bf16.
-    virtual void accept(const char* op, DType, bool narrow) const = 0;
+    // Throws Error(unsupported) for a dtype that this device can't hold, or has no kernels of the op for; `op` may be
+    // null, `by` is its name or that of a function.
+    virtual void accept(const char* by, const Op* op, DType) const = 0;
     // Computes values, without waiting for the device.
     virtual void evaluate(std::span<const Value>) = 0;
     // Copies a value to the host, row-major; evaluates and waits.

@@ -4,6 +4,7 @@
 
 #include <reprise/error.hpp>
 
+#include "device/embedded_kernels.hpp"
 #include "ops/readers.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -83,6 +84,31 @@ bool computes_integers(const Chain& c, const Chain::Step& s)
     for (const Source& from : s.sources)
         if (const DType t = dtype_of(c, from); t != boolean) return !is_floating(t);
     return !is_floating(s.dtype);
+}
+
+bool computes_doubles(const Chain& c)
+{
+    const auto is_double = [](const auto& v) { return v.dtype == f64; };
+    return std::any_of(c.inputs.begin(), c.inputs.end(), is_double) ||
+           std::any_of(c.steps.begin(), c.steps.end(), is_double);
+}
+
+// A row has the kernel where all functions that its text calls have f64 versions (cmake/RepriseShaders.cmake).
+bool serves_doubles(const graph::Op& op)
+{
+    if (!op.row) return op.view || op.doubles || (op.decompose && !op.transcendental);
+    const std::string kernel = kernel_name(op) + "_f64";
+    const auto all = device::embedded_kernels();
+    const auto found = std::lower_bound(
+        all.begin(), all.end(), kernel,
+        [](const device::EmbeddedKernel& k, const std::string& name) { return k.name < name; });
+    return found != all.end() && found->name == kernel;
+}
+
+std::string kernel_name(const graph::Op& op)
+{
+    return std::string("elementwise_") + row_of(op).name +
+           (op.part ? "_d" + std::to_string(op.part - 1) : "_fwd");
 }
 
 bool in_place(const Chain& c, std::span<const DType> dtypes)

@@ -52,9 +52,13 @@ Chain chain_of_copy(const ops::View& from, const ops::View& to, std::vector<ops:
 bool in_place(const Chain&, std::span<const DType> operand_dtypes);
 // What computes in the type of its inputs and has integers: a kernel of its own.
 bool computes_integers(const Chain&, const Chain::Step&);
+// Touches f64: kernels of its own, which load and store any dtype; it is joined with nothing.
+bool computes_doubles(const Chain&);
+bool serves_doubles(const graph::Op&); // whether it has kernels for f64
 DType dtype_of(const Chain&, const Chain::Source&);
-std::string label_of(const Chain&); // "mul+add+relu"
-Dim groups_of(const Chain&);        // workgroups of its kernels
+std::string kernel_name(const graph::Op&); // of a row's part: "elementwise_tanh_d0"
+std::string label_of(const Chain&);        // "mul+add+relu"
+Dim groups_of(const Chain&);               // workgroups of its kernels
 
 // The kernels of a chain: one launch, or a preferred one and its fallback.
 std::vector<ops::LaunchSpec> launches_of(const Chain&, std::span<const ops::View> operands,

@@ -178,6 +178,7 @@ void emit_weight(Lowering& l, const ConvProblem& c)
 
 std::string refuse_direct(const Capabilities& caps, const ConvProblem& p)
 {
+    if (p.x.dtype == f64) return "it computes in f32";
     if (!caps.prefer_texels)
         return "the device has no texel view of its slab, or loads by address are as fast";
     if (!caps.subgroup_shuffle || caps.subgroup_size != 8)

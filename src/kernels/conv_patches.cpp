@@ -83,7 +83,7 @@ View matrix(View v, const Problem& p, const Dim& rows, const Dim& columns, const
 // [groups][K][pitch]: the windows of x as columns; the surplus columns are 0.
 View patches(Lowering& l, const Problem& p, const View& x)
 {
-    const View col = l.temporary(f32, {p.groups * p.taps(), p.pitch()});
+    const View col = l.temporary(x.dtype, {p.groups * p.taps(), p.pitch()});
     const Patches& w = p.windows;
     const LaunchSpec any = w.im2col(x, col);
     launch_where(l, rows_match(w) * is_multiple(p.image(), 4),
@@ -131,7 +131,7 @@ void emit_y(Lowering& l, const ConvProblem& c)
 {
     const Problem p(c);
     const Dim pitch = p.pitch();
-    const View col = patches(l, p, c.x), rows = l.temporary(f32, {p.out_channels(), pitch});
+    const View col = patches(l, p, c.x), rows = l.temporary(c.y.dtype, {p.out_channels(), pitch});
     l.gemm({matrix(c.weight, p, p.co, p.taps(), p.taps(), 1, p.co * p.taps()),
             matrix(col, p, p.taps(), pitch, pitch, 1, p.taps() * pitch),
             matrix(rows, p, p.co, pitch, pitch, 1, p.co * pitch)});
@@ -149,8 +149,8 @@ void emit_x(Lowering& l, const ConvProblem& c)
 {
     const Problem p(c);
     const Dim pitch = p.pitch();
-    const View rows = l.temporary(f32, {p.out_channels(), pitch}),
-               dcol = l.temporary(f32, {p.groups * p.taps(), pitch});
+    const View rows = l.temporary(c.y.dtype, {p.out_channels(), pitch}),
+               dcol = l.temporary(c.y.dtype, {p.groups * p.taps(), pitch});
     swap(l, {.from = c.y,
              .to = rows,
              .bias = nullptr,
@@ -175,7 +175,7 @@ void emit_weight(Lowering& l, const ConvProblem& c)
     dy.layout.strides = {p.out_channels() * p.image(), 1, p.image()};
     const View rows = l.packed(dy, p.image(), channels);    // [P][Co]
     const Dim width = p.groups == Dim(1) ? of_group : p.co; // beyond a group lies the next one
-    View transposed = l.temporary(f32, {p.groups, p.taps(), of_group});
+    View transposed = l.temporary(c.y.dtype, {p.groups, p.taps(), of_group});
     l.gemm({matrix(col, p, p.taps(), p.columns(), p.pitch(), 1, p.taps() * p.pitch()),
             matrix(rows, p, p.columns(), width, channels, 1, p.co),
             matrix(transposed, p, p.taps(), width, of_group, 1, p.taps() * of_group)});

@@ -23,7 +23,8 @@ class Builder {
 public:
     Builder(const Chain& c, std::span<const View> operands)
         : chain_(c), step_(c.steps[0]), row_(*static_cast<const ops::Row*>(step_.op->row)),
-          output_(operands.back()), integer_(computes_integers(c, step_))
+          output_(operands.back()), double_(computes_doubles(c)),
+          integer_(!double_ && computes_integers(c, step_))
     {
         const int part = step_.op->part;
         slots_.resize(static_cast<std::size_t>(row_.arity()) + (part ? 2 : 0));
@@ -43,6 +44,7 @@ public:
         ops::LaunchSpec spec;
         spec.kernel = kernel();
         spec.texels = texels;
+        spec.doubles = double_;
         spec.constants = {texels ? 1u : 0u, static_cast<std::uint32_t>(sizes_.size())};
         spec.ints.push_back(shape::element_count(chain_.sizes));
         spec.ints.insert(spec.ints.end(), sizes_.begin(), sizes_.end());
@@ -94,10 +96,9 @@ private:
 
     std::string kernel() const
     {
-        const int part = step_.op->part;
-        std::string name =
-            std::string("elementwise_") + row_.name + (part ? "_d" + std::to_string(part - 1) : "_fwd");
+        std::string name = kernel_name(*step_.op);
         if (integer_) name += "_i32";
+        if (double_) return name + "_f64";
         return plain() ? name + "_plain" : name;
     }
 
@@ -105,7 +106,7 @@ private:
     const Chain::Step& step_;
     const ops::Row& row_;
     View output_;
-    bool integer_;
+    bool double_, integer_;
     std::vector<Slot> slots_;
     Shape sizes_; // of the walk; empty where nothing is strided
     bool walked_ = false;

@@ -139,10 +139,13 @@ void emit_shuffle(Lowering& l, const GemmProblem& p)
 void emit_address(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_address", p, {8, 32})); }
 void emit_tile(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_tile", p, {64, 64})); }
 
+constexpr const char* single = "it computes in f32";
+
 Dim serves_all(const GemmProblem&) { return 1; }
 
 std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
 {
+    if (p.c.dtype == f64) return single;
     if (!c.prefer_texels) return "the device has no texel view of its slab, or loads by address are as fast";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     if (!p.c.layout.offset.divisible_by(4)) return "the output is not 16-byte aligned";
@@ -168,15 +171,17 @@ Dim turned_serves(const GemmProblem& p)
     return enough * (1 - too_many);
 }
 
-std::string refuse_shuffle(const Capabilities& c, const GemmProblem&)
+std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 {
+    if (p.c.dtype == f64) return single;
     if (c.kind != device::Kind::cpu) return "it is made for CPUs";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     return {};
 }
 
-std::string refuse_tile(const Capabilities& c, const GemmProblem&)
+std::string refuse_tile(const Capabilities& c, const GemmProblem& p)
 {
+    if (p.c.dtype == f64) return single;
     return c.kind == device::Kind::cpu ? "barriers and shared memory are slow on CPUs" : "";
 }
 
@@ -192,7 +197,7 @@ constexpr std::array<Variant<GemmProblem>, 5> variants = {{
 
 void check(const GemmProblem& p)
 {
-    if (p.c.dtype != f32)
+    if (!is_floating(p.c.dtype))
         detail::fail(ErrorKind::unsupported, "matmul", "There are no kernels for (", name_of(p.c.dtype),
                      ") yet: cast to f32.");
 }
@@ -219,7 +224,7 @@ bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     if (p.c.sizes()[0] != Dim(1) || p.c.sizes()[1] != Dim(1) || !m.is_constant() || !n.is_constant())
         return false;
-    if (k.at_most(8 * chunk - 1)) return false;
+    if (p.c.dtype == f64 || k.at_most(8 * chunk - 1)) return false;
     const bool cpu = caps.kind == device::Kind::cpu;
     const std::int64_t tiles = (ceil_div(m, cpu ? 16 : 64) * ceil_div(n, cpu ? 32 : 64)).value();
     return tiles < (cpu ? 4 : 128);

@@ -44,7 +44,8 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op adagrad_step_op{.name = "adagrad_step", .infer = infer, .lower = lower, .reference = reference};
+const Op adagrad_step_op{
+    .name = "adagrad_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 

@@ -53,7 +53,8 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op adam_step_op{.name = "adam_step", .infer = infer, .lower = lower, .reference = reference};
+const Op adam_step_op{
+    .name = "adam_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 

@@ -45,7 +45,12 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op arange_op{.name = "arange", .infer = infer, .lower = lower, .reference = reference, .narrow = true};
+const Op arange_op{.name = "arange",
+                   .infer = infer,
+                   .lower = lower,
+                   .reference = reference,
+                   .narrow = true,
+                   .doubles = true};
 
 } // namespace ops
 

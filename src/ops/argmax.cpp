@@ -106,7 +106,7 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op argmax_op{.name = "argmax", .infer = infer, .lower = lower, .reference = reference};
+const Op argmax_op{.name = "argmax", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 

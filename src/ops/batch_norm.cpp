@@ -94,6 +94,16 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     return d;
 }
 
+std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
+{
+    const Shape& shape = in[0].shape();
+    const Dims dims = other_dims(shape);
+    const Tensor center = mean(in[0], dims), shifted = in[0] - by_channel(center, shape);
+    const Tensor variance = mean(square(shifted), dims);
+    const Tensor scale = rsqrt(variance + n.attributes.number("eps")) * in[1];
+    return {shifted * by_channel(scale, shape) + by_channel(in[2], shape), center, variance};
+}
+
 std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
     const Tensor &dy = in[0], &x = in[1], &weight = in[4];
@@ -242,15 +252,22 @@ void reference_update(const ReferenceArguments& a)
 
 } // namespace
 
-const Op batch_norm_op{
-    .name = "batch_norm", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op batch_norm_op{.name = "batch_norm",
+                       .infer = infer,
+                       .vjp = vjp,
+                       .decompose = decompose,
+                       .lower = lower,
+                       .reference = reference};
 const Op batch_norm_vjp_op{.name = "batch_norm_vjp",
                            .infer = infer_vjp,
                            .decompose = decompose_vjp,
                            .lower = lower_vjp,
                            .reference = reference_vjp};
-const Op batch_norm_update_op{
-    .name = "batch_norm_update", .infer = infer_update, .lower = lower_update, .reference = reference_update};
+const Op batch_norm_update_op{.name = "batch_norm_update",
+                              .infer = infer_update,
+                              .lower = lower_update,
+                              .reference = reference_update,
+                              .doubles = true};
 
 } // namespace ops
 
@@ -301,7 +318,9 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
     if (running) {
         const no_grad guard;
         const std::vector<Tensor> kept =
-            graph::apply(ops::batch_norm_update_op, {running_mean, running_var, out[1], out[2]},
+            graph::apply(ops::batch_norm_update_op,
+                         {running_mean, running_var, ops::found_for(running_mean, out[1]),
+                          ops::found_for(running_var, out[2])},
                          {{"momentum", options.momentum}, {"count", count}});
         running_mean.assign(kept[0]);
         running_var.assign(kept[1]);

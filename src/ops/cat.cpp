@@ -119,7 +119,8 @@ std::vector<Tensor> parts_of(const std::vector<Tensor>& tensors)
 
 } // namespace
 
-const Op cat_op{.name = "cat", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op cat_op{
+    .name = "cat", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 

@@ -17,6 +17,9 @@ void require_several(const char* op, const char* part, const Dim& count, const S
 // One number a channel, as it broadcasts against x.
 Tensor by_channel(const Tensor&, const Shape& x);
 
+// A statistic that was found, for a running one: no kernel takes f64 beside another dtype.
+Tensor found_for(const Tensor& running, const Tensor& found);
+
 // -- launches --
 struct ChannelProblem {
     Dim images, channels, image;             // of an image: elements

@@ -408,18 +408,21 @@ const Op convolution_op{.name = "convolution",
                         .vjp = vjp,
                         .lower = lower,
                         .reference = reference,
+                        .doubles = true,
                         .cost = graph::Cost::compute};
 const Op convolution_input_op{.name = "convolution_input",
                               .infer = infer_input,
                               .vjp = vjp_of_input,
                               .lower = lower_input,
                               .reference = reference_input,
+                              .doubles = true,
                               .cost = graph::Cost::compute};
 const Op convolution_weight_op{.name = "convolution_weight",
                                .infer = infer_weight,
                                .vjp = vjp_of_weight,
                                .lower = lower_weight,
                                .reference = reference_weight,
+                               .doubles = true,
                                .cost = graph::Cost::compute};
 
 } // namespace ops

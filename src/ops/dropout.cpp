@@ -70,8 +70,13 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op dropout_op{
-    .name = "dropout", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .narrow = true};
+const Op dropout_op{.name = "dropout",
+                    .infer = infer,
+                    .vjp = vjp,
+                    .lower = lower,
+                    .reference = reference,
+                    .narrow = true,
+                    .doubles = true};
 
 } // namespace ops
 

@@ -69,15 +69,6 @@ std::vector<Tensor> vjp(const VjpArguments& a)
             {}};
 }
 
-std::uint32_t bits_of(DType dtype, double value)
-{
-    std::uint64_t bits = 0;
-    const HostTensor one{
-        .dtype = dtype, .data = reinterpret_cast<std::byte*>(&bits), .sizes = {}, .strides = {}};
-    one.set(0, value);
-    return static_cast<std::uint32_t>(bits);
-}
-
 void lower(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0)), start = l.contiguous(l.input(1)), y = l.output();
@@ -87,11 +78,12 @@ void lower(Lowering& l, const Node& n)
         if (d != along) (d < along ? outer : inner) *= x.sizes()[d];
     const Dim &size = x.sizes()[along], &length = y.sizes()[along];
     const auto bytes = static_cast<std::uint32_t>(size_of(y.dtype));
+    std::vector<Dim> ints = {outer, size, length, inner, n.attributes.integer("sign")};
+    for (const Dim& word : bits_of(y.dtype, n.attributes.number("value"))) ints.push_back(word);
     l.launch({.kernel = "dynamic_shift",
               .constants = {bytes, bytes == 4 && inner.divisible_by(4) ? 1u : 0u},
               .operands = {{x, Use::read}, {start, Use::read}, {y, Use::write}},
-              .ints = {outer, size, length, inner, n.attributes.integer("sign"),
-                       static_cast<std::int64_t>(bits_of(y.dtype, n.attributes.number("value")))},
+              .ints = std::move(ints),
               .groups = ceil_div(outer * length * inner, 256),
               .words = true});
 }
@@ -138,7 +130,8 @@ const Op dynamic_shift_op{.name = "dynamic_shift",
                           .vjp = vjp,
                           .lower = lower,
                           .reference = reference,
-                          .narrow = true};
+                          .narrow = true,
+                          .doubles = true};
 
 } // namespace ops
 

@@ -184,12 +184,13 @@ void reference_last(const ReferenceArguments& a)
 const Op last_positions_op{
     .name = "last_positions", .infer = infer_last, .lower = lower_last, .reference = reference_last};
 const Op embedding_op{
-    .name = "embedding", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+    .name = "embedding", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
 const Op embedding_vjp_op{.name = "embedding_vjp",
                           .infer = infer_vjp,
                           .vjp = vjp_vjp,
                           .lower = lower_vjp,
-                          .reference = reference_vjp};
+                          .reference = reference_vjp,
+                          .doubles = true};
 
 } // namespace ops
 

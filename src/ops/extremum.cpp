@@ -83,10 +83,18 @@ Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim, b
 
 } // namespace
 
-const Op amax_op{
-    .name = "amax", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
-const Op amin_op{
-    .name = "amin", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
+const Op amax_op{.name = "amax",
+                 .infer = infer,
+                 .vjp = vjp,
+                 .lower = lower_reduction,
+                 .reference = reference,
+                 .doubles = true};
+const Op amin_op{.name = "amin",
+                 .infer = infer,
+                 .vjp = vjp,
+                 .lower = lower_reduction,
+                 .reference = reference,
+                 .doubles = true};
 
 } // namespace ops
 

@@ -56,7 +56,8 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op flip_op{.name = "flip", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op flip_op{
+    .name = "flip", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 

@@ -129,8 +129,13 @@ Tensor full_on(const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& 
                          {{"shape", shape}, {"value", value}, {"factor", factor}, {"dtype", dtype}});
 }
 
-const Op full_op{
-    .name = "full", .infer = infer, .number = number, .lower = lower, .reference = reference, .narrow = true};
+const Op full_op{.name = "full",
+                 .infer = infer,
+                 .number = number,
+                 .lower = lower,
+                 .reference = reference,
+                 .narrow = true,
+                 .doubles = true};
 
 } // namespace ops
 

@@ -74,6 +74,17 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     return d;
 }
 
+std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
+{
+    const Shape shape = in[0].shape();
+    const Groups g = groups_of(shape, n);
+    const Tensor x = reshape(in[0], {g.images, g.count, g.elements()});
+    const Tensor center = mean(x, {2}), shifted = x - unsqueeze(center, 2),
+                 variance = mean(square(shifted), {2});
+    const Tensor z = shifted * unsqueeze(rsqrt(variance + n.attributes.number("eps")), 2);
+    return {reshape(z, shape) * by_channel(in[1], shape) + by_channel(in[2], shape), center, variance};
+}
+
 // Mean and variance are functions of x, which is what is differentiated.
 std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
@@ -225,8 +236,12 @@ void reference_vjp(const ReferenceArguments& a)
 
 } // namespace
 
-const Op group_norm_op{
-    .name = "group_norm", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op group_norm_op{.name = "group_norm",
+                       .infer = infer,
+                       .vjp = vjp,
+                       .decompose = decompose,
+                       .lower = lower,
+                       .reference = reference};
 const Op group_norm_vjp_op{.name = "group_norm_vjp",
                            .infer = infer_vjp,
                            .decompose = decompose_vjp,
@@ -293,9 +308,11 @@ Tensor instance_norm(const Tensor& x, Tensor running_mean, Tensor running_var, c
     if (running_mean.defined() && running_var.defined()) {
         const no_grad guard;
         // An empty batch has no statistics.
-        const std::vector<Tensor> kept = graph::apply(
-            ops::batch_norm_update_op, {running_mean, running_var, mean(out[1], {0}), mean(out[2], {0})},
-            {{"momentum", options.momentum}, {"count", image * min(sizes[0], 1)}});
+        const std::vector<Tensor> kept =
+            graph::apply(ops::batch_norm_update_op,
+                         {running_mean, running_var, ops::found_for(running_mean, mean(out[1], {0})),
+                          ops::found_for(running_var, mean(out[2], {0}))},
+                         {{"momentum", options.momentum}, {"count", image * min(sizes[0], 1)}});
         running_mean.assign(kept[0]);
         running_var.assign(kept[1]);
     }

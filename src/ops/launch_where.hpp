@@ -39,7 +39,7 @@ inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, La
 inline void require_f32(const graph::Node& n)
 {
     const DType dtype = n.outputs[0].dtype;
-    if (dtype != f32 && dtype != f16 && dtype != bf16)
+    if (!is_floating(dtype))
         detail::fail(ErrorKind::unsupported, n.op->name, "There are no kernels for (", name_of(dtype),
                      ") yet: cast to f32.");
 }

@@ -142,6 +142,17 @@ void lower_long(Lowering& l, const Node& n)
     rows.write(y, "add", {rows.across("mul", {z, l.input(1)}), l.input(2)});
 }
 
+std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
+{
+    const Tensor& x = in[0];
+    const auto column = [](const Tensor& t) { return unsqueeze(t, 1); };
+    const bool shifts = centered(n) != 0;
+    const Tensor center = shifts ? mean(x, {1}) : full_on(evaluator_of(x), {x.size(0)}, 0, x.dtype());
+    const Tensor shifted = shifts ? x - column(center) : x;
+    const Tensor rstd = rsqrt(mean(square(shifted), {1}) + n.attributes.number("eps"));
+    return {shifted * column(rstd) * in[1] + in[2], center, rstd};
+}
+
 void lower_short(Lowering& l, const Node& n)
 {
     const View x = l.input(0), y = l.output(0);
@@ -327,8 +338,12 @@ void reference_weight_vjp(const ReferenceArguments& a)
 
 } // namespace
 
-const Op layer_norm_op{
-    .name = "layer_norm", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op layer_norm_op{.name = "layer_norm",
+                       .infer = infer,
+                       .vjp = vjp,
+                       .decompose = decompose,
+                       .lower = lower,
+                       .reference = reference};
 const Op layer_norm_vjp_op{.name = "layer_norm_vjp",
                            .infer = infer_vjp,
                            .decompose = decompose_vjp,

@@ -47,7 +47,7 @@ void lower(Lowering& l, const Node& n)
     const Dim blocks = max(ceil_div(length, block), 1);
     const std::vector<Dim> ints = {outer, length, inner, blocks};
     const bool one = length.at_most(block);
-    const View totals = l.temporary(f32, {one ? Dim(1) : outer * blocks * inner * 2});
+    const View totals = l.temporary(y.dtype, {one ? Dim(1) : outer * blocks * inner * 2});
     if (!one)
         l.when(floor_div(min(blocks, 2), 2), [&] {
             l.launch({.kernel = "linear_scan_totals",
@@ -101,7 +101,11 @@ Tensor linear_scan_back(const Tensor& a, const Tensor& b, std::int64_t dim)
 Tensor before_each(const Tensor& x, std::int64_t dim, double value) { return shifted(x, dim, 1, value); }
 Tensor behind_each(const Tensor& x, std::int64_t dim, double value) { return shifted(x, dim, 0, value); }
 
-const Op linear_scan_op{
-    .name = "linear_scan", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op linear_scan_op{.name = "linear_scan",
+                        .infer = infer,
+                        .vjp = vjp,
+                        .lower = lower,
+                        .reference = reference,
+                        .doubles = true};
 
 } // namespace reprise::ops

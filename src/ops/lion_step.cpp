@@ -43,7 +43,8 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op lion_step_op{.name = "lion_step", .infer = infer, .lower = lower, .reference = reference};
+const Op lion_step_op{
+    .name = "lion_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 

@@ -61,7 +61,8 @@ struct LaunchSpec {
     bool reduces =
         false;     // a first level of shaders/common/reduce.glsl: the fuser may compute its elements in it
     Dim flops = 0; // multiplications and additions, where they are what takes the time
-    bool texels = false; // needs its operands in the slab, 16-byte aligned, none across a window's edge
+    bool texels = false;  // needs its operands in the slab, 16-byte aligned, none across a window's edge
+    bool doubles = false; // its floats have 64 bits
 };
 
 // A product of matrices, batched: C[b] = A[b] B[b].  Strides in elements; the innermost two dimensions are

@@ -112,6 +112,7 @@ const Op matmul_op{.name = "matmul",
                    .vjp = vjp,
                    .lower = lower,
                    .reference = reference,
+                   .doubles = true,
                    .cost = graph::Cost::compute};
 
 const Op matmul_heads_op{.name = "matmul_heads",
@@ -119,6 +120,7 @@ const Op matmul_heads_op{.name = "matmul_heads",
                          .vjp = vjp_heads,
                          .lower = lower_heads,
                          .reference = reference_heads,
+                         .doubles = true,
                          .cost = graph::Cost::compute};
 
 // The batch as two dimensions, which heads inside of rows need; copies where strides can't say even that.

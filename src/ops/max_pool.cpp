@@ -151,7 +151,7 @@ void lower(Lowering& l, const Node& node)
     const View x = l.contiguous(l.input(0)), y = l.output(0), index = l.output(1);
     const Problem p(x.sizes(), y.sizes(), node.attributes);
     const std::vector<LaunchOperand> operands{{x, Use::read}, {y, Use::write}, {index, Use::write}};
-    if (!p.plane)
+    if (!p.plane || x.dtype == f64)
         return l.launch({.kernel = "max_pool",
                          .constants = {p.adaptive() ? 1u : 0u},
                          .operands = operands,
@@ -175,7 +175,7 @@ void lower_vjp(Lowering& l, const Node& node)
     const View dy = l.contiguous(l.input(0)), index = l.contiguous(l.input(1)), dx = l.output();
     const Problem p(dx.sizes(), dy.sizes(), node.attributes);
     const std::vector<LaunchOperand> operands{{dy, Use::read}, {index, Use::read}, {dx, Use::write}};
-    if (!p.plane)
+    if (!p.plane || dy.dtype == f64)
         return l.launch({.kernel = "max_pool_vjp",
                          .constants = {p.adaptive() ? 1u : 0u},
                          .operands = operands,
@@ -285,16 +285,19 @@ void reference_take(const ReferenceArguments& a)
 
 } // namespace
 
-const Op max_pool_op{.name = "max_pool", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op max_pool_op{
+    .name = "max_pool", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
 const Op max_pool_vjp_op{.name = "max_pool_vjp",
                          .infer = infer_vjp,
                          .vjp = vjp_of_vjp,
                          .lower = lower_vjp,
-                         .reference = reference_vjp};
+                         .reference = reference_vjp,
+                         .doubles = true};
 const Op max_pool_take_op{.name = "max_pool_take",
                           .infer = infer_take,
                           .vjp = vjp_of_take,
                           .lower = lower_take,
-                          .reference = reference_take};
+                          .reference = reference_take,
+                          .doubles = true};
 
 } // namespace reprise::ops

@@ -120,9 +120,14 @@ void reference_vjp(const ReferenceArguments& a)
 
 } // namespace
 
-const Op nll_op{.name = "nll", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
-const Op nll_vjp_op{
-    .name = "nll_vjp", .infer = infer_vjp, .vjp = vjp_vjp, .lower = lower_vjp, .reference = reference_vjp};
+const Op nll_op{
+    .name = "nll", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
+const Op nll_vjp_op{.name = "nll_vjp",
+                    .infer = infer_vjp,
+                    .vjp = vjp_vjp,
+                    .lower = lower_vjp,
+                    .reference = reference_vjp,
+                    .doubles = true};
 
 } // namespace ops
 } // namespace reprise

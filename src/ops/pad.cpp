@@ -1,6 +1,5 @@
 // pad: a value before and behind a tensor.  The op does one dimension; narrow is its gradient, and it is narrow's.
 // With elements of the tensor it is a resampling of all dimensions at once.
-#include <bit>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -39,18 +38,6 @@ std::vector<Tensor> vjp(const VjpArguments& a)
         narrow(a.cotangents[0], d, at.get<Dim>("start"), a.inputs[0].shape()[static_cast<std::size_t>(d)])};
 }
 
-// As memory holds it.
-std::uint32_t bits_of(DType dtype, double value)
-{
-    switch (dtype) {
-    case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    case DType::f16: return to_f16(static_cast<float>(value));
-    case DType::bf16: return to_bf16(static_cast<float>(value));
-    case DType::boolean: return value != 0 ? 1 : 0;
-    default: return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
-    }
-}
-
 // Sizes as [outer, along, inner].
 void lower(Lowering& l, const Node& n)
 {
@@ -60,11 +47,12 @@ void lower(Lowering& l, const Node& n)
     for (std::size_t i = 0; i < to.sizes().size(); ++i)
         (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
     const Dim count = outer * to.sizes()[d] * inner;
+    std::vector<Dim> ints = {outer, from.sizes()[d], to.sizes()[d], n.attributes.get<Dim>("start"), inner};
+    for (const Dim& word : bits_of(to.dtype, n.attributes.number("value"))) ints.push_back(word);
     l.launch({.kernel = "pad",
               .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
               .operands = {{from, Use::read}, {to, Use::write}},
-              .ints = {outer, from.sizes()[d], to.sizes()[d], n.attributes.get<Dim>("start"), inner,
-                       bits_of(to.dtype, n.attributes.number("value"))},
+              .ints = std::move(ints),
               .groups = ceil_div(count, 256),
               .words = true});
 }
@@ -90,8 +78,13 @@ bool crops(const Dim& amount) { return amount.is_constant() && amount.value() < 
 
 } // namespace
 
-const Op pad_op{
-    .name = "pad", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .narrow = true};
+const Op pad_op{.name = "pad",
+                .infer = infer,
+                .vjp = vjp,
+                .lower = lower,
+                .reference = reference,
+                .narrow = true,
+                .doubles = true};
 
 } // namespace ops
 

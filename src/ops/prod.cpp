@@ -81,8 +81,12 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op prod_op{
-    .name = "prod", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
+const Op prod_op{.name = "prod",
+                 .infer = infer,
+                 .vjp = vjp,
+                 .lower = lower_reduction,
+                 .reference = reference,
+                 .doubles = true};
 
 } // namespace ops
 

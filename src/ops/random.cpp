@@ -42,7 +42,7 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const A
 
 void lower(Lowering& l, const Node& n)
 {
-    const View to = l.output();
+    const View out = l.output(), to = out.dtype == f64 ? l.temporary(f32, out.sizes()) : out;
     const Dim count = shape::element_count(to.sizes());
     std::vector<Dim> ints = random_ints(n.attributes);
     ints.insert(ints.begin(), count);
@@ -53,6 +53,7 @@ void lower(Lowering& l, const Node& n)
               .ints = std::move(ints),
               .groups = ceil_div(count, 256),
               .words = true});
+    if (out.dtype == f64) l.copy(to, out);
 }
 
 // In float, by the text of the kernels: the same bits everywhere.
@@ -184,10 +185,18 @@ native::rp_words RandomWords::operator()(std::int64_t group) const
     return native::rp_random(low_word(group), ordinal_low_, ordinal_high_, seed_low_, seed_high_);
 }
 
-const Op random_uniform_op{
-    .name = "random_uniform", .infer = infer, .lower = lower, .reference = reference_uniform, .narrow = true};
-const Op random_normal_op{
-    .name = "random_normal", .infer = infer, .lower = lower, .reference = reference_normal, .narrow = true};
+const Op random_uniform_op{.name = "random_uniform",
+                           .infer = infer,
+                           .lower = lower,
+                           .reference = reference_uniform,
+                           .narrow = true,
+                           .doubles = true};
+const Op random_normal_op{.name = "random_normal",
+                          .infer = infer,
+                          .lower = lower,
+                          .reference = reference_normal,
+                          .narrow = true,
+                          .doubles = true};
 const Op random_integers_op{.name = "random_integers",
                             .infer = infer_integers,
                             .lower = lower_integers,

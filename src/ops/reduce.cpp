@@ -98,7 +98,7 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
 
 void require_f32_kernel(const char* op, DType dtype)
 {
-    if (dtype != f32 && dtype != f16 && dtype != bf16)
+    if (!is_floating(dtype))
         detail::fail(ErrorKind::unsupported, op, "There are kernels for floating dtypes only, not for (",
                      name_of(dtype), "): cast the input first, or use the reference device.");
 }

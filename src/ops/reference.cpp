@@ -1,5 +1,6 @@
 #include "ops/reference.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -49,6 +50,14 @@ double rounded_to(DType dtype, double v)
     case DType::u8: return std::trunc(v);
     }
     return v;
+}
+
+std::vector<Dim> bits_of(DType dtype, double value)
+{
+    std::array<std::uint32_t, 2> words{};
+    HostTensor{dtype, reinterpret_cast<std::byte*>(words.data()), {}, {}}.set(0, value);
+    if (size_of(dtype) < 8) return {words[0]};
+    return {words[0], words[1]};
 }
 
 std::int64_t HostTensor::count() const

@@ -226,9 +226,14 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op resample_op{.name = "resample", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
-const Op resample_vjp_op{
-    .name = "resample_vjp", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op resample_op{
+    .name = "resample", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
+const Op resample_vjp_op{.name = "resample_vjp",
+                         .infer = infer,
+                         .vjp = vjp,
+                         .lower = lower,
+                         .reference = reference,
+                         .doubles = true};
 
 Tensor resample(const Tensor& x, const ResampleOptions& o)
 {

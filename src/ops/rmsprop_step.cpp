@@ -62,7 +62,8 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op rmsprop_step_op{.name = "rmsprop_step", .infer = infer, .lower = lower, .reference = reference};
+const Op rmsprop_step_op{
+    .name = "rmsprop_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 

@@ -124,10 +124,18 @@ Tensor along(const Op& op, const Tensor& x, std::int64_t dim)
 
 } // namespace
 
-const Op cumsum_op{
-    .name = "cumsum", .infer = infer, .vjp = vjp_cumsum, .lower = lower, .reference = reference};
-const Op cumprod_op{
-    .name = "cumprod", .infer = infer, .vjp = vjp_cumprod, .lower = lower, .reference = reference};
+const Op cumsum_op{.name = "cumsum",
+                   .infer = infer,
+                   .vjp = vjp_cumsum,
+                   .lower = lower,
+                   .reference = reference,
+                   .doubles = true};
+const Op cumprod_op{.name = "cumprod",
+                    .infer = infer,
+                    .vjp = vjp_cumprod,
+                    .lower = lower,
+                    .reference = reference,
+                    .doubles = true};
 
 } // namespace ops
 

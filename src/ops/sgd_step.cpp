@@ -50,7 +50,8 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op sgd_step_op{.name = "sgd_step", .infer = infer, .lower = lower, .reference = reference};
+const Op sgd_step_op{
+    .name = "sgd_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 

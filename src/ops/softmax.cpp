@@ -216,13 +216,18 @@ void reference_vjp(const ReferenceArguments& a)
 
 } // namespace
 
-const Op softmax_op{
-    .name = "softmax", .infer = infer_rows, .vjp = vjp, .lower = lower, .reference = reference};
+const Op softmax_op{.name = "softmax",
+                    .infer = infer_rows,
+                    .vjp = vjp,
+                    .lower = lower,
+                    .reference = reference,
+                    .transcendental = true};
 const Op softmax_vjp_op{.name = "softmax_vjp",
                         .infer = infer_rows,
                         .decompose = decompose_vjp,
                         .lower = lower_vjp,
-                        .reference = reference_vjp};
+                        .reference = reference_vjp,
+                        .transcendental = true};
 
 } // namespace ops
 

@@ -66,7 +66,8 @@ void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, co
     const View values = l.output(0), indices = l.output(1);
     const Dim all = lines.outer * lines.inner;
     const Shape lined{all, n};
-    View keys[] = {l.temporary(i32, lined), l.temporary(i32, lined)};
+    const DType key = x.dtype == f64 ? f64 : i32; // as many bits as an element
+    View keys[] = {l.temporary(key, lined), l.temporary(key, lined)};
     View places[] = {l.temporary(i32, lined), l.temporary(i32, lined)};
     l.launch({.kernel = "sort_blocks",
               .constants = constants,
@@ -251,9 +252,14 @@ std::pair<Tensor, Tensor> kth(const char* op, const Tensor& x, const Dim& k, std
 
 } // namespace
 
-const Op sort_op{.name = "sort", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
-const Op sort_vjp_op{
-    .name = "sort_vjp", .infer = infer_vjp, .vjp = vjp_vjp, .lower = lower_vjp, .reference = reference_vjp};
+const Op sort_op{
+    .name = "sort", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
+const Op sort_vjp_op{.name = "sort_vjp",
+                     .infer = infer_vjp,
+                     .vjp = vjp_vjp,
+                     .lower = lower_vjp,
+                     .reference = reference_vjp,
+                     .doubles = true};
 
 } // namespace ops
 

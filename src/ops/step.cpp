@@ -85,8 +85,9 @@ void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
             spec.operands.push_back(nothing);
         } else {
             View v = l.input(first + k);
-            if (v.dtype != f32) {
-                const View cast = l.temporary(f32, v.sizes());
+            const DType wide = n.outputs[0].dtype == f64 ? f64 : f32;
+            if (v.dtype != wide) {
+                const View cast = l.temporary(wide, v.sizes());
                 l.copy(v, cast);
                 v = cast;
             }

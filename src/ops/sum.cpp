@@ -52,7 +52,12 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op sum_op{.name = "sum", .infer = infer, .vjp = vjp, .lower = lower_reduction, .reference = reference};
+const Op sum_op{.name = "sum",
+                .infer = infer,
+                .vjp = vjp,
+                .lower = lower_reduction,
+                .reference = reference,
+                .doubles = true};
 
 } // namespace ops
 

@@ -196,12 +196,14 @@ Attributes attributes(const WindowSizes<2>& kernel, const UnfoldOptions& o)
 
 } // namespace
 
-const Op unfold_op{.name = "unfold", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference};
+const Op unfold_op{
+    .name = "unfold", .infer = infer, .vjp = vjp, .lower = lower, .reference = reference, .doubles = true};
 const Op fold_op{.name = "fold",
                  .infer = infer_fold,
                  .vjp = vjp_of_fold,
                  .lower = lower_fold,
-                 .reference = reference_fold};
+                 .reference = reference_fold,
+                 .doubles = true};
 
 } // namespace ops
 

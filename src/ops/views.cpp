@@ -187,7 +187,8 @@ const Op contiguous_op{.name = "contiguous",
                        .vjp = vjp_contiguous,
                        .lower = lower_contiguous,
                        .reference = reference_contiguous,
-                       .narrow = true};
+                       .narrow = true,
+                       .doubles = true};
 
 } // namespace ops
 

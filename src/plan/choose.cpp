@@ -19,7 +19,7 @@ PlanLaunch launch_of(const ops::LaunchSpec& spec, const PlanLaunch& from)
     PlanLaunch l;
     l.label = from.label;
     l.chain = from.chain;
-    l.kernel = {.name = spec.kernel, .constants = spec.constants, .code = spec.code};
+    l.kernel = {.name = spec.kernel, .constants = spec.constants, .code = spec.code, .doubles = spec.doubles};
     for (const ops::LaunchOperand& o : spec.operands)
         l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
     l.floats = spec.floats;

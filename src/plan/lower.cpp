@@ -1,11 +1,13 @@
 // Nodes to launches.  Views cost nothing here: each value of the graph is a strided look at a value of the
 // plan.
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
 #include <utility>
 
 #include <reprise/error.hpp>
 
+#include "autograd/decomposed.hpp"
 #include "kernels/variants.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -68,13 +70,7 @@ public:
 
     Compiled run()
     {
-        for (const Node* n : request_.nodes) {
-            node_ = n;
-            if (n->op->view) look(*n);
-            else if (caps_.host_kernels) lower_for_host(*n);
-            else if (is_number(*n)) continue; // written only where memory is asked for
-            else lower_node(*n);
-        }
+        for (const Node* n : request_.nodes) lower_any(*n);
         for (const Value& v : request_.results) out_.results.push_back({materialised(v)});
         node_ = nullptr;
         copy_aside_assigned();
@@ -115,6 +111,7 @@ public:
     void launch(ops::LaunchSpec spec) override { add_launch(std::move(spec), no_launch); }
     void launch(ops::LaunchSpec preferred, ops::LaunchSpec fallback) override
     {
+        if (takes_doubles(preferred)) return add_launch(std::move(fallback), no_launch);
         const auto first = static_cast<std::uint32_t>(out_.plan.launches.size());
         add_launch(std::move(preferred), no_launch);
         add_launch(std::move(fallback), first);
@@ -212,6 +209,37 @@ private:
         }
     }
 
+    void lower_any(const Node& n)
+    {
+        node_ = &n;
+        if (n.op->view) look(n);
+        else if (caps_.host_kernels) lower_for_host(n);
+        else if (is_number(n)) return; // written only where memory is asked for
+        else if (lacks_kernels(n)) lower_decomposed(n);
+        else lower_node(n);
+    }
+
+    static bool lacks_kernels(const Node& n)
+    {
+        const auto is_double = [](const auto& v) { return v.dtype == f64; };
+        if (n.op->row || n.op->doubles || !n.op->decompose) return false;
+        return std::any_of(n.outputs.begin(), n.outputs.end(), is_double) ||
+               std::any_of(n.inputs.begin(), n.inputs.end(),
+                           [&](const Value& v) { return is_double(v.type()); });
+    }
+
+    void lower_decomposed(const Node& n)
+    {
+        const autograd::Decomposed& d = decomposed_.emplace_back(autograd::decomposed(n));
+        for (std::size_t i = 0; i < n.inputs.size(); ++i)
+            views_[d.inputs[i].node.get()] = {materialised(n.inputs[i])};
+        for (const Node* part : graph::pending(d.outputs))
+            if (!views_.count(part)) lower_any(*part);
+        std::vector<View> outputs;
+        for (const Value& v : d.outputs) outputs.push_back(materialised(v));
+        views_[&n] = std::move(outputs);
+    }
+
     void lower_node(const Node& n)
     {
         if (!n.op->lower)
@@ -292,12 +320,20 @@ private:
         return views_.at(n)[v.index];
     }
 
+    static bool takes_doubles(const ops::LaunchSpec& spec)
+    {
+        return !spec.code && std::any_of(spec.operands.begin(), spec.operands.end(),
+                                         [](const ops::LaunchOperand& o) { return o.view.dtype == f64; });
+    }
+
     void add_launch(ops::LaunchSpec spec, std::uint32_t fallback_of)
     {
         PlanLaunch l;
         l.label = label_of(spec.kernel);
         l.kernel.name = std::move(spec.kernel);
         l.kernel.code = std::move(spec.code);
+        l.kernel.doubles = takes_doubles(spec);
+        if (l.kernel.doubles) l.kernel.name += "_f64";
         l.kernel.constants = std::move(spec.constants);
         for (ops::LaunchOperand& o : spec.operands)
             l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
@@ -426,6 +462,7 @@ private:
     const device::Capabilities& caps_;
     Compiled out_;
     std::unordered_map<const Node*, std::vector<View>> views_;
+    std::deque<autograd::Decomposed> decomposed_; // alive as long as views of its nodes
     const Node* node_ = nullptr;
     // The node's operands as its kernels take them, where they take no narrow dtypes.
     struct Widening {

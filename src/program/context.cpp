@@ -9,6 +9,7 @@
 
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
+#include "kernels/chain.hpp"
 #include "ops/registry.hpp"
 #include "plan/held.hpp"
 #include "program/executable.hpp"
@@ -114,12 +115,20 @@ void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
 
 Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
 
-void Context::accept(const char* op, DType dtype, bool /*narrow*/) const
+void Context::accept(const char* by, const graph::Op* op, DType dtype) const
 {
-    if (device_->capabilities().host_kernels || !device_->capabilities().computes) return;
-    if (dtype == f64)
-        detail::fail(ErrorKind::unsupported, op, "The device (", name(), ") has no kernels for (",
-                     name_of(dtype), ") yet: use f32, or the reference device.");
+    const device::Capabilities& c = device_->capabilities();
+    if (dtype != f64 || c.host_kernels || !c.computes) return;
+    if (!c.float64)
+        detail::fail(ErrorKind::unsupported, by, "The device (", name(),
+                     ") has no f64 arithmetic: use f32, or the reference device.");
+    if (!op || kernels::serves_doubles(*op)) return;
+    if (op->row || op->transcendental)
+        detail::fail(ErrorKind::unsupported, by,
+                     "Transcendental functions have no f64 versions on the device (", name(),
+                     "): cast to f32, or use the reference device.");
+    detail::fail(ErrorKind::unsupported, by, "The op has no f64 kernels on the device (", name(),
+                 ") yet: cast to f32, or use the reference device.");
 }
 
 void Context::evaluate(std::span<const Value> targets)

@@ -19,7 +19,7 @@ public:
 
     // -- graph::Evaluator --
     const std::string& name() const override { return device_->capabilities().id; }
-    void accept(const char* op, DType, bool narrow) const override;
+    void accept(const char* by, const graph::Op* op, DType) const override;
     void evaluate(std::span<const graph::Value>) override;
     void read(const graph::Value&, std::span<std::byte> to) override;
     std::shared_ptr<graph::Storage> upload(const graph::TensorType&,

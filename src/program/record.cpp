@@ -166,7 +166,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         shape::GuardScope guarding(trace.guards());
         std::vector<Tensor> inputs;
         for (const Spec& s : specs) {
-            p->context->accept("record", s.dtype, true);
+            p->context->accept("record", nullptr, s.dtype);
             for (const Dim& d : s.shape)
                 if (d.is_constant() && d.value() < 0)
                     detail::fail(ErrorKind::argument, "record", "The spec of input (", inputs.size(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/reductions.hpp>
@@ -306,6 +307,12 @@ GradCheck check_second_gradient(const OpInfo& row, const Sample& sample, const G
         return p.mixed(given);
     };
     return gradcheck(f, variables, options);
+}
+
+bool refused_as_transcendental(const Error& e)
+{
+    return e.kind() == ErrorKind::unsupported &&
+           std::string_view(e.what()).find("Transcendental functions have no f64") != std::string_view::npos;
 }
 
 std::vector<std::string> rows_for(Check check)

@@ -5,6 +5,7 @@
 
 #include <reprise/autograd.hpp>
 #include <reprise/device.hpp>
+#include <reprise/error.hpp>
 
 #include "testing/op_info/op_info.hpp"
 #include "testing/values.hpp"
@@ -51,6 +52,9 @@ std::int64_t checked_size(const Sample&);
 // its gradient (by the inputs and by the cotangents).
 GradCheck check_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
 GradCheck check_second_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
+
+// Of f64: the op, or one that it is made of, computes transcendental functions.
+bool refused_as_transcendental(const Error&);
 
 // Rows that a check is for.
 std::vector<std::string> rows_for(Check);

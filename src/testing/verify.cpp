@@ -147,7 +147,8 @@ private:
         } catch (const Error& error) {
             if (error.kind() == ErrorKind::unsupported && result_.dtype != f32)
                 for (Verdict* v : {&result_.forward, &result_.gradient, &result_.second_gradient})
-                    settle(*v, Verdict::lacking);
+                    settle(*v, test::refused_as_transcendental(error) ? Verdict::transcendental
+                                                                      : Verdict::lacking);
             else fail(result_.forward, error.what());
         }
         return std::nullopt;

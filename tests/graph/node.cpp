@@ -26,7 +26,7 @@ struct Idle : Evaluator {
         static const std::string text = "idle";
         return text;
     }
-    void accept(const char*, DType, bool) const override {}
+    void accept(const char*, const Op*, DType) const override {}
     void evaluate(std::span<const Value>) override {}
     void read(const Value&, std::span<std::byte>) override {}
     std::shared_ptr<Storage> upload(const TensorType&, std::span<const std::byte>) override

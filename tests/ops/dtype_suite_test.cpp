@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <reprise/error.hpp>
+#include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 
 #include "shape/error_of.hpp"
@@ -101,6 +103,49 @@ TEST_P(Halves, FollowTheReference)
             EXPECT_EQ(got.gradients[i].dtype(), dtype) << what;
             expect_near(got.gradients[i], want.gradients[i], 4 * tolerance, what);
         }
+    }
+}
+
+// -- f64: with kernels of its own, on devices that have its arithmetic --
+
+struct Doubles : testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Ops, Doubles, testing::ValuesIn(rows_with(f32)), name_of_row);
+
+TEST_P(Doubles, AreTheReferencesOrRefused)
+{
+    const OpInfo& row = op_info(GetParam());
+    const Sample& sample = *first_sample(row, f32);
+    const Sample wide = in_dtype(sample, f32, f64);
+    const std::int64_t size = checked_size(sample);
+    const Data data = draw(row, wide, size);
+    const bool gradient = row.differentiable && sample.differentiable;
+    const std::string what = describe(wide, size);
+    const auto call = [&](const Device& device) {
+        Outcome o = run(row, wide, data, {device}, gradient);
+        for (const Tensor& y : o.outputs) y.eval();
+        return o;
+    };
+    const bool lacking = error_of([&] { return zeros({1}, {.dtype = f64}); }).kind == ErrorKind::unsupported;
+    try {
+        const Outcome got = call(here().device), want = call(oracle().device);
+        EXPECT_FALSE(lacking) << what;
+        constexpr double tolerance = 1e-13;
+        ASSERT_EQ(got.outputs.size(), want.outputs.size());
+        for (std::size_t i = 0; i < got.outputs.size(); ++i)
+            expect_near(got.outputs[i], want.outputs[i], tolerance, what + ", output " + std::to_string(i));
+        ASSERT_EQ(got.gradients.size(), want.gradients.size());
+        for (std::size_t i = 0; i < got.gradients.size(); ++i) {
+            ASSERT_EQ(got.gradients[i].defined(), want.gradients[i].defined()) << what;
+            if (got.gradients[i].defined())
+                expect_near(got.gradients[i], want.gradients[i], 4 * tolerance,
+                            what + ", gradient " + std::to_string(i));
+        }
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::unsupported) << what << ": " << error.what();
+        const std::string text = error.what();
+        EXPECT_TRUE(lacking ? text.find("has no f64 arithmetic") != text.npos
+                            : refused_as_transcendental(error))
+            << what << ": " << text;
     }
 }
 

@@ -42,9 +42,11 @@ Parameters::Parameters(std::span<const LaunchDeclaration> launches)
     entries_.reserve(launches.size());
     for (const LaunchDeclaration& launch : launches) {
         const auto operands = static_cast<std::uint32_t>(launch.operands.size());
-        entries_.push_back({bytes_, operands, launch.floats, launch.ints});
-        const std::uint64_t record =
-            16 * std::uint64_t{operands} + 4 * (std::uint64_t{launch.floats} + launch.ints);
+        const bool doubles = launch.kernel.doubles;
+        entries_.push_back({bytes_, operands, launch.floats, launch.ints, doubles});
+        const std::uint64_t record = 16 * std::uint64_t{operands} +
+                                     (doubles ? 8 : 4) * std::uint64_t{launch.floats} +
+                                     4 * std::uint64_t{launch.ints};
         bytes_ += grid_bytes + (record + 15) / 16 * 16;
     }
 }
@@ -69,11 +71,15 @@ Grid Parameters::write(std::byte* block, std::uint32_t launch, const LaunchArgum
         std::memcpy(to, &record, sizeof record);
         to += sizeof record;
     }
-    for (const double value : a.floats) {
-        const auto rounded = static_cast<float>(value);
-        std::memcpy(to, &rounded, 4);
-        to += 4;
-    }
+    if (entries_[launch].doubles && !a.floats.empty()) {
+        std::memcpy(to, a.floats.data(), a.floats.size_bytes());
+        to += a.floats.size_bytes();
+    } else
+        for (const double value : a.floats) {
+            const auto rounded = static_cast<float>(value);
+            std::memcpy(to, &rounded, 4);
+            to += 4;
+        }
     if (!a.ints.empty()) {
         std::memcpy(to, a.ints.data(), a.ints.size_bytes());
     }

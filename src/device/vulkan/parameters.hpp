@@ -29,6 +29,7 @@ private:
     struct Entry {
         std::uint64_t offset;
         std::uint32_t operands, floats, ints;
+        bool doubles;
     };
     [[noreturn]] void fail_counts(std::uint32_t launch, const LaunchArguments&) const;
 

@@ -1,0 +1,46 @@
+// Ops called on placeholders: nodes that nobody computes, made to be looked at.
+#pragma once
+#include <memory>
+
+#include "autograd/grad_mode.hpp"
+#include "graph/cell.hpp"
+
+namespace reprise::autograd {
+
+struct ProbeEvaluator final : graph::Evaluator {
+    const std::string& name() const override
+    {
+        static const std::string text = "probe";
+        return text;
+    }
+    void accept(const char*, const graph::Op*, DType) const override {}
+    void evaluate(std::span<const graph::Value>) override {}
+    void read(const graph::Value&, std::span<std::byte>) override {}
+    std::shared_ptr<graph::Storage> upload(const graph::TensorType&, std::span<const std::byte>) override
+    {
+        return nullptr;
+    }
+    void release(std::span<const graph::Node* const>) override {}
+    void appended(const graph::Node&) override {}
+};
+
+// While it lives, ops are called outside of a recording that may be under way, and nothing is on the tape.
+class Probe {
+public:
+    Probe() : before_(std::exchange(graph::current_tracer(), nullptr)) {}
+    ~Probe() { graph::current_tracer() = before_; }
+    Probe(const Probe&) = delete;
+    Probe& operator=(const Probe&) = delete;
+
+    Tensor placeholder(const graph::TensorType& t) const
+    {
+        return graph::make_tensor(graph::leaf(t, evaluator_, nullptr, false));
+    }
+
+private:
+    graph::Tracer* before_;
+    GradModeGuard no_tape_{false};
+    std::shared_ptr<graph::Evaluator> evaluator_ = std::make_shared<ProbeEvaluator>();
+};
+
+} // namespace reprise::autograd

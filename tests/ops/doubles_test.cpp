@@ -1,0 +1,212 @@
+// f64 on a device that has its arithmetic: the bits of the reference where nothing is rounded twice, and numbers, casts
+// and sizes exactly.  Devices without it, and rows with transcendental functions, refuse it when the op is called.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include <reprise/autograd.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
+#include <reprise/optim.hpp>
+#include <reprise/program.hpp>
+
+#include "graph/cell.hpp"
+#include "ops/readers.hpp"
+#include "ops/registry.hpp"
+#include "shape/error_of.hpp"
+
+namespace {
+
+using namespace reprise;
+using testing::HasSubstr;
+
+using Doubles = std::vector<double>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity(),
+                 nan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor doubles(const Doubles& v, const Device& device)
+{
+    return from_vector(v, {static_cast<long long>(v.size())}, {.device = device});
+}
+
+// Where the device has none of it, what is tested is that it says so.
+bool has_doubles()
+{
+    const Caught refused = error_of([] { return zeros({1}, {.dtype = f64}); });
+    if (refused.text == Caught{}.text) return true;
+    EXPECT_EQ(refused.kind, ErrorKind::unsupported);
+    EXPECT_THAT(refused.text, HasSubstr("has no f64 arithmetic"));
+    EXPECT_EQ(error_of([] { return from_vector(Doubles{1}, {1}); }).text.find("[from_vector]"), 0u);
+    EXPECT_THAT(error_of([] { return cast(zeros({1}), f64); }).text, HasSubstr("has no f64 arithmetic"));
+    return false;
+}
+
+// The same NaN or the same number; -0 is not 0.
+bool same(double a, double b)
+{
+    return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
+}
+
+const Doubles special = {0.0,
+                         -0.0,
+                         0.5,
+                         -0.5,
+                         1.5,
+                         2.5,
+                         -2.5,
+                         0.1,
+                         -0.1,
+                         1.0,
+                         3.0,
+                         -7.0,
+                         infinity,
+                         -infinity,
+                         nan,
+                         1e300,
+                         -1e300,
+                         1e-300,
+                         4503599627370495.5,
+                         -4503599627370496.5,
+                         9007199254740993.0,
+                         2147483647.5,
+                         -2147483648.5,
+                         0.3333333333333333,
+                         5.1};
+
+TEST(DoublesOfRows, AreTheReferences)
+{
+    if (!has_doubles()) return;
+    Doubles a, b;
+    for (const double x : special)
+        for (const double y : special) {
+            a.push_back(x);
+            b.push_back(y);
+        }
+    const Doubles c(a.size(), 0.25);
+    for (const ops::Row& row : ops::reference_rows()) {
+        if (row.types.find_first_not_of("FN") < row.types.size() - 1) continue; // bools and integers
+        if (std::string(row.name) == "cast") continue;
+        const auto result = [&](const Device& device) {
+            std::vector<Tensor> in{doubles(a, device)};
+            if (row.arity() > 1) in.push_back(doubles(b, device));
+            if (row.arity() > 2) in.push_back(doubles(c, device));
+            const Tensor y = graph::apply1(ops::row_op(row.name), in);
+            return cast(y, f64).to_vector<double>();
+        };
+        Doubles got;
+        try {
+            got = result(default_device());
+        } catch (const Error& refused) {
+            EXPECT_THAT(refused.what(), HasSubstr("Transcendental functions have no f64")) << row.name;
+            continue;
+        }
+        const Doubles want = result(Device("reference"));
+        for (std::size_t i = 0; i < want.size(); ++i) // a device may divide and take roots less exactly
+            ASSERT_TRUE(same(got[i], want[i]) || std::fabs(got[i] - want[i]) <= 4e-16 * std::fabs(want[i]))
+                << row.name << "(" << a[i] << ", " << b[i] << ") is " << got[i] << ", not " << want[i];
+    }
+}
+
+TEST(DoublesAreCast, ToAndFromEveryDtype)
+{
+    if (!has_doubles()) return;
+    for (const DType dtype : {f32, f16, bf16, i32, i16, i8, u8, boolean}) {
+        const auto there = [&](const Device& device) {
+            const Tensor x = doubles(special, device);
+            return cast(cast(x, dtype), f64).to_vector<double>();
+        };
+        const Doubles got = there(default_device()), want = there(Device("reference"));
+        for (std::size_t i = 0; i < want.size(); ++i)
+            EXPECT_TRUE(same(got[i], want[i]))
+                << name_of(dtype) << " of " << special[i] << " is " << got[i] << ", not " << want[i];
+    }
+    const std::vector<std::int32_t> whole = {2147483647, -2147483647, 16777217};
+    EXPECT_EQ(cast(from_vector(whole, {3}), f64).to_vector<double>(),
+              (Doubles{2147483647, -2147483647, 16777217}));
+}
+
+TEST(DoublesOfNumbers, AreExact)
+{
+    if (!has_doubles()) return;
+    EXPECT_EQ(full({3}, 0.1, {.dtype = f64}).to_vector<double>(), Doubles(3, 0.1));
+    EXPECT_EQ((doubles({3}, default_device()) * 0.1).to_vector<double>()[0], 3 * 0.1);
+    EXPECT_EQ(pad(doubles({1}, default_device()), {1, 2}, 0.1).to_vector<double>(),
+              (Doubles{0.1, 1, 0.1, 0.1}));
+    EXPECT_EQ(mean(doubles({1, 1, 0}, default_device())).item<double>(), 2.0 / 3);
+    EXPECT_EQ(arange(5, {.dtype = f64}).to_vector<double>(), (Doubles{0, 1, 2, 3, 4}));
+}
+
+TEST(DoublesOfViews, AreFoundAtTheirPlaces)
+{
+    if (!has_doubles()) return;
+    Doubles v(35);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = 0.1 * static_cast<double>(i);
+    const Tensor x = reshape(doubles(v, default_device()), {5, 7});
+    const Doubles turned = (x.t() + 1.0).to_vector<double>(),
+                  part = (x.narrow(1, 3, 3) * 2.0).to_vector<double>();
+    for (std::size_t i = 0; i < 5; ++i)
+        for (std::size_t j = 0; j < 7; ++j) {
+            EXPECT_EQ(turned[j * 5 + i], v[i * 7 + j] + 1.0);
+            if (j < 3 || j >= 6) continue;
+            EXPECT_EQ(part[i * 3 + j - 3], v[i * 7 + j] * 2.0);
+        }
+    EXPECT_EQ((x + x.narrow(0, 1, 1)).to_vector<double>()[34], v[34] + v[13]);
+}
+
+TEST(DoublesInOrder, AreSortedByAllTheirBits)
+{
+    if (!has_doubles()) return;
+    Doubles v;
+    for (int i = 0; i < 700; ++i) v.push_back(1.0 + 1e-15 * ((i * 387) % 700)); // alike as floats
+    v[3] = nan;
+    v[5] = -infinity;
+    for (const std::size_t n : {7u, 700u}) {
+        const Doubles part(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(n));
+        const auto [got, at] = sort(doubles(part, default_device()));
+        const auto [want, of] = sort(doubles(part, Device("reference")));
+        const Doubles a = got.to_vector<double>(), b = want.to_vector<double>();
+        for (std::size_t i = 0; i < n; ++i) EXPECT_TRUE(same(a[i], b[i])) << i;
+        EXPECT_EQ(at.to_vector<std::int32_t>(), of.to_vector<std::int32_t>());
+    }
+}
+
+TEST(DoublesInPrograms, ServeEverySize)
+{
+    if (!has_doubles()) return;
+    const Dim n = symbol("n");
+    auto p = record(
+        [](Tensor x) { return grad([](const Tensor& v) { return sum(square(v) * 0.1); }, x) + mean(x); },
+        {spec({n}, f64)});
+    for (const std::size_t count : {1u, 5u, 600u}) {
+        Doubles v(count);
+        for (std::size_t i = 0; i < count; ++i) v[i] = 1 + 0.1 * static_cast<double>(i);
+        const Doubles got = p(doubles(v, default_device())).to_vector<double>();
+        double total = 0;
+        for (const double x : v) total += x;
+        for (std::size_t i = 0; i < count; ++i)
+            EXPECT_NEAR(got[i], 0.2 * v[i] + total / static_cast<double>(count), 1e-13);
+    }
+}
+
+TEST(DoublesWithoutKernels, AreRefusedWhenTheOpIsCalled)
+{
+    if (!has_doubles() || default_device() == Device("reference")) return;
+    const Tensor x = doubles({1, 2}, default_device());
+    for (const auto& call :
+         std::vector<std::function<Tensor()>>{[&] { return exp(x); }, [&] { return pow(x, 2); }}) {
+        const Caught refused = error_of(call);
+        EXPECT_EQ(refused.kind, ErrorKind::unsupported);
+        EXPECT_THAT(refused.text, HasSubstr("Transcendental functions have no f64 versions on the device"));
+    }
+}
+
+} // namespace
