@@ -42,7 +42,7 @@ Tensor Tensor::to(const Device& device) const
     const Value v = graph::read(*this);
     const std::shared_ptr<graph::Evaluator> evaluator = ops::evaluator_for({.device = device});
     std::vector<std::byte> bytes(static_cast<std::size_t>(numel().value()) * size_of(v.type().dtype));
-    evaluator->accept("to", v.type().dtype, true);
+    evaluator->accept("to", nullptr, v.type().dtype);
     v.node->evaluator->read(v, bytes);
     const auto storage = evaluator->upload(v.type(), bytes);
     if (!requires_grad() || !graph::grad_mode())
