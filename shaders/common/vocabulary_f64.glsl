@@ -59,7 +59,8 @@ RP_FN RPD rp_fmod(double a, double b)
 {
     RPD rest = rp_abs(a);
     RPD size = rp_abs(b);
-    bool ordinary = rp_size_bits(a).y < 0x7FF00000u && !rp_is_zero(b) && !rp_is_nan(b);
+    // > takes subnormals that a device flushes for the zeros that they then are: the loop below ends
+    bool ordinary = rp_size_bits(a).y < 0x7FF00000u && size > 0.0lf && !rp_is_nan(b);
     bool lower = !ordinary || rest < size;
     rest = lower ? 0.0lf : rest;
     size = lower ? 1.0lf : size;
@@ -87,9 +88,11 @@ RP_FN RPD rp_remainder(double a, double b)
 }
 RP_FN RPD rp_floor_divide(double a, double b)
 {
-    RPD r = rp_remainder(a, b);
+    RPD r = rp_fmod(a, b);
     RPD q = (a - r) / b;
-    RPD whole = rp_round(q);
+    RPD below = q - 1.0lf;
+    bool other = rp_is_negative(r) != rp_is_negative(b);
+    RPD whole = rp_round(rp_is_nonzero(r) && other ? below : q);
     RPD infinite = a / b;
     return rp_is_zero(b) ? infinite : whole;
 }

@@ -43,15 +43,18 @@ Tensor checked_state(const char* name, const char* what, const Tensor& state, co
     if (!state.defined()) return zeros(shape, {.dtype = x.dtype(), .device = x.device()});
     const Shape given = state.shape();
     bool fits = given.size() == shape.size();
-    for (std::size_t d = 0; fits && d < shape.size(); ++d)
-        fits = given[d] == shape[d] || !given[d].is_constant() || !shape[d].is_constant();
+    std::size_t open = 0; // sizes that the call decides: reshape compares the counts, so one at most
+    for (std::size_t d = 0; fits && d < shape.size(); ++d) {
+        if (given[d] == shape[d]) continue;
+        fits = (!given[d].is_constant() || !shape[d].is_constant()) && ++open == 1;
+    }
     if (!fits)
         detail::fail(ErrorKind::shape, name, "The first ", what, " has the shape (", to_string(given),
                      ") where (", to_string(shape), ") is needed.");
     if (state.dtype() != x.dtype())
         detail::fail(ErrorKind::dtype, name, "The dtype (", name_of(state.dtype()), ") of the first ", what,
                      " is not the input's (", name_of(x.dtype()), "): cast one of them.");
-    return given == shape ? state : reshape(state, shape); // which compares symbols at the call
+    return given == shape ? state : reshape(state, shape);
 }
 
 LSTMState lstm_step(const Tensor& from_x, const Tensor& from_h, const Tensor& c)

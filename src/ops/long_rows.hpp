@@ -13,7 +13,7 @@ public:
     LongRows(Lowering&, const Shape& sizes, std::size_t dim);
 
     // Emits one of both, or both where the sizes are not known.  From `longest` on an invocation can't make a row:
-    // lavapipe ends a loop after 65,535 iterations.
+    // lavapipe ends the loops of a shader after 65,535 iterations of all of them together.
     static void choose(Lowering&, const Dim& length, const Dim& rows, std::int64_t longest,
                        const std::function<void()>& one_each, const std::function<void()>& divided);
 

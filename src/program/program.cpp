@@ -73,6 +73,7 @@ void Program::Impl::bind_sizes(const std::vector<Tensor>& inputs, const std::vec
     }
     for (const Dim& d : sizes) bound.sizes.push_back(d.value());
     executable_symbols(signature.bind(bound.shapes, bound.sizes), bound.call.symbols);
+    bound.held.clear(); // what is held on to looks shared where state is written
 }
 
 // Each hook once a call.  Where the call fails, what can be is taken back, the newest first; the rest has run for the

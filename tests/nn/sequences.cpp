@@ -229,6 +229,14 @@ TEST(Recurrent, ComparesSymbolicBatches)
                                    {spec({2, symbol("batch"), 3}), spec({1, symbol("states"), 2})});
     EXPECT_EQ(program(ones({2, 5, 3}), zeros({1, 5, 2})).shape(), (Shape{2, 5, 2}));
     EXPECT_EQ(error_of([&] { program(ones({2, 5, 3}), zeros({1, 1, 2})); }).kind, ErrorKind::shape);
+    // as many elements in another order
+    nn::GRU two(3, 2, {.num_layers = 2});
+    const Dim batch = symbol("batch");
+    const auto record_two = [&] {
+        record([&](Tensor x, Tensor h) { return two(x, h).output; },
+               {spec({2, batch, 3}), spec({batch, 2, 2})});
+    };
+    EXPECT_EQ(error_of(record_two).kind, ErrorKind::shape);
 }
 
 TEST(MultiheadAttention, AttendsToItself)

@@ -191,7 +191,7 @@ TEST(Softmax, RecordedEqualsEager)
     }
 }
 
-// lavapipe ends loops after 65,535 iterations.
+// lavapipe ends the loops of a shader after 65,535 iterations of all of them together.
 TEST(Softmax, TakesRowsOfMoreElementsThanAVocabulary)
 {
     constexpr std::int64_t n = 300'000;

@@ -42,7 +42,7 @@ private:
 
 // Modules in an order, named "0", "1", ...; call them as you like.  An index may be negative: it counts from the end.
 // Error(argument) for one that there is not, a null pointer, or a module that this one lies in.
-class ModuleList : public Module {
+class ModuleList final : public Module {
 public:
     template <class... Modules> explicit ModuleList(std::shared_ptr<Modules>... modules)
     {
@@ -77,7 +77,7 @@ private:
 
 // Modules by name, in the order of insertion.  Error(argument) for a name that there is not, is empty or has a dot, a
 // null pointer, or a module that this one lies in.
-class ModuleDict : public Module {
+class ModuleDict final : public Module {
 public:
     using Items = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
     ModuleDict() = default;
