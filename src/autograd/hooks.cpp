@@ -23,7 +23,7 @@ std::shared_ptr<graph::GradHooks> hooks_of(const Value& v)
 {
     if (const auto owner = v.node->leaf.lock()) {
         if (!owner->hooks) owner->hooks = std::make_shared<graph::GradHooks>();
-        graph::set_owner(*v.node, owner);
+        graph::notes_of(*v.node).hooks = {owner->hooks}; // they stay when the cell goes
         return owner->hooks;
     }
     auto& list = graph::notes_of(*v.node).hooks;

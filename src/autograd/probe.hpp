@@ -1,9 +1,11 @@
 // Ops called on placeholders: nodes that nobody computes, made to be looked at.
 #pragma once
 #include <memory>
+#include <utility>
 
 #include "autograd/grad_mode.hpp"
 #include "graph/cell.hpp"
+#include "graph/notes.hpp"
 
 namespace reprise::autograd {
 
@@ -16,7 +18,8 @@ struct ProbeEvaluator final : graph::Evaluator {
     void accept(const char*, const graph::Op*, DType) const override {}
     void evaluate(std::span<const graph::Value>) override {}
     void read(const graph::Value&, std::span<std::byte>) override {}
-    std::shared_ptr<graph::Storage> upload(const graph::TensorType&, std::span<const std::byte>) override
+    std::shared_ptr<graph::Storage> upload(const char*, const graph::TensorType&,
+                                           std::span<const std::byte>) override
     {
         return nullptr;
     }
@@ -24,7 +27,8 @@ struct ProbeEvaluator final : graph::Evaluator {
     void appended(const graph::Node&) override {}
 };
 
-// While it lives, ops are called outside of a recording that may be under way, and nothing is on the tape.
+// While it lives, ops are called outside of a recording that may be under way, nothing is on the tape, and no scope
+// sees them.
 class Probe {
 public:
     Probe() : before_(std::exchange(graph::current_tracer(), nullptr)) {}
@@ -39,6 +43,7 @@ public:
 
 private:
     graph::Tracer* before_;
+    graph::ScopesOff scopes_off_;
     GradModeGuard no_tape_{false};
     std::shared_ptr<graph::Evaluator> evaluator_ = std::make_shared<ProbeEvaluator>();
 };

@@ -44,7 +44,7 @@ Tensor Tensor::to(const Device& device) const
     std::vector<std::byte> bytes(static_cast<std::size_t>(numel().value()) * size_of(v.type().dtype));
     evaluator->accept("to", nullptr, v.type().dtype);
     v.node->evaluator->read(v, bytes);
-    const auto storage = evaluator->upload(v.type(), bytes);
+    const auto storage = evaluator->upload("to", v.type(), bytes);
     if (!requires_grad() || !graph::grad_mode())
         return graph::make_tensor(graph::leaf(v.type(), evaluator, storage, false));
     const auto node = graph::append(to_op, {v}, {}, evaluator, true, std::make_shared<BackTo>(source));
@@ -53,10 +53,10 @@ Tensor Tensor::to(const Device& device) const
     return graph::make_tensor({node, 0});
 }
 
-// The narrower dtype travels.
+// The narrower dtype travels; of two as wide the one that is wanted, as only that must be one of the device.
 Tensor Tensor::to(const Device& device, DType dtype) const
 {
-    return size_of(dtype) < size_of(this->dtype()) ? to(dtype).to(device) : to(device).to(dtype);
+    return size_of(dtype) <= size_of(this->dtype()) ? to(dtype).to(device) : to(device).to(dtype);
 }
 
 } // namespace reprise

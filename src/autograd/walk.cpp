@@ -25,15 +25,6 @@ namespace {
 const graph::Op* spoiled = nullptr;
 SpoilVjp::Change change;
 
-// Nothing that stands by sees what runs meanwhile: a VJP's ops are the library's.
-struct ScopesOff {
-    ScopesOff() : before(std::exchange(graph::current_scope(), nullptr)) {}
-    ~ScopesOff() { graph::current_scope() = before; }
-    ScopesOff(const ScopesOff&) = delete;
-    ScopesOff& operator=(const ScopesOff&) = delete;
-    graph::Scope* before;
-};
-
 using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
 
 class Walk {
@@ -306,7 +297,7 @@ SpoilVjp::~SpoilVjp()
 
 std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
 {
-    const ScopesOff off;
+    const graph::ScopesOff off; // a VJP's ops are the library's
     const graph::Op& op = *a.node.op;
     if (a.node.gradient) return a.node.gradient->vjp(a);
     if (op.vjp) return op.vjp(a);

@@ -30,7 +30,9 @@ public:
     virtual void evaluate(std::span<const Value>) = 0;
     // Copies a value to the host, row-major; evaluates and waits.
     virtual void read(const Value&, std::span<std::byte> to) = 0;
-    virtual std::shared_ptr<Storage> upload(const TensorType&, std::span<const std::byte> from) = 0;
+    // Accepts the dtype first; `by` is the function's name.
+    virtual std::shared_ptr<Storage> upload(const char* by, const TensorType&,
+                                            std::span<const std::byte> from) = 0;
     // Backward has used these nodes: what is stored drops its inputs.
     virtual void release(std::span<const Node* const>) = 0;
     // A node was appended whose value nobody has asked for yet.

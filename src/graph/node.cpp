@@ -44,12 +44,15 @@ void verify(const Node& node)
                      ") are not its op's.");
 }
 
-std::vector<const Node*> pending(std::span<const Value> targets)
+namespace {
+
+// The targets' nodes and all that they depend on by way of nodes to enter, in the order of their making.
+template <class Enter> std::vector<const Node*> ancestors(std::span<const Value> targets, const Enter& enter)
 {
     std::vector<const Node*> stack, found;
     std::unordered_set<const Node*> seen;
     auto visit = [&](const Node* n) {
-        if (!n->materialised() && seen.insert(n).second) stack.push_back(n);
+        if (enter(*n) && seen.insert(n).second) stack.push_back(n);
     };
     for (const Value& v : targets) visit(v.node.get());
     while (!stack.empty()) {
@@ -60,6 +63,18 @@ std::vector<const Node*> pending(std::span<const Value> targets)
     }
     std::sort(found.begin(), found.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
     return found;
+}
+
+} // namespace
+
+std::vector<const Node*> pending(std::span<const Value> targets)
+{
+    return ancestors(targets, [](const Node& n) { return !n.materialised(); });
+}
+
+std::vector<const Node*> reachable(std::span<const Value> targets)
+{
+    return ancestors(targets, [](const Node&) { return true; });
 }
 
 } // namespace reprise::graph

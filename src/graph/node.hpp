@@ -61,6 +61,8 @@ void verify(const Node&);
 
 // Everything that `targets` depend on and that is not materialised, inputs first.
 std::vector<const Node*> pending(std::span<const Value> targets);
+// Everything that they depend on.
+std::vector<const Node*> reachable(std::span<const Value> targets);
 
 std::string print_text(std::span<const Value> outputs);
 std::string print_dot(std::span<const Value> outputs);

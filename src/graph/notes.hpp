@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <reprise/autograd/hooks.hpp>
@@ -50,5 +51,17 @@ private:
     Scope* outer_;
 };
 Scope*& current_scope(); // the innermost of this thread; null: none
+
+// No scope stands by for its life: what runs meanwhile is the library's.
+class ScopesOff {
+public:
+    ScopesOff() : before_(std::exchange(current_scope(), nullptr)) {}
+    ~ScopesOff() { current_scope() = before_; }
+    ScopesOff(const ScopesOff&) = delete;
+    ScopesOff& operator=(const ScopesOff&) = delete;
+
+private:
+    Scope* before_;
+};
 
 } // namespace reprise::graph

@@ -1,30 +1,10 @@
-#include <algorithm>
 #include <sstream>
-#include <unordered_set>
 
 #include "graph/node.hpp"
 
 namespace reprise::graph {
 
 namespace {
-
-std::vector<const Node*> reachable(std::span<const Value> outputs)
-{
-    std::vector<const Node*> stack, found;
-    std::unordered_set<const Node*> seen;
-    auto visit = [&](const Node* n) {
-        if (seen.insert(n).second) stack.push_back(n);
-    };
-    for (const Value& v : outputs) visit(v.node.get());
-    while (!stack.empty()) {
-        const Node* n = stack.back();
-        stack.pop_back();
-        found.push_back(n);
-        for (const Value& v : n->inputs) visit(v.node.get());
-    }
-    std::sort(found.begin(), found.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
-    return found;
-}
 
 void name(std::ostream& out, const Value& v)
 {

@@ -269,7 +269,7 @@ void gradient_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes
 template <class Matrices, class Pass>
 void choose(Lowering& l, const Node& n, const AttentionSizes& s, const Matrices& matrices, const Pass& pass)
 {
-    require_f32_kernel("scaled_dot_product_attention", n.outputs[0].dtype);
+    require_floating_kernel("scaled_dot_product_attention", n.outputs[0].dtype);
     const Dim by = by_matrices(s, n.attributes);
     if (by != Dim(0)) l.when(by, [&] { matrices(l, n.attributes, s); });
     if (by != Dim(1)) l.when(1 - by, [&] { pass(l, n.attributes, s); });

@@ -196,7 +196,7 @@ ConvProblem problem(ConvProblem::Wanted wanted, const View& x, const View& weigh
 
 void lower(Lowering& l, const Node& node)
 {
-    require_f32(node);
+    require_floating_kernel(node.op->name, node.outputs[0].dtype);
     ConvProblem p = problem(ConvProblem::Wanted::y, l.contiguous(l.input(0)), l.contiguous(l.input(1)),
                             l.output(), node.attributes);
     if (node.inputs.size() == 3) p.bias = l.contiguous(l.input(2));
@@ -205,14 +205,14 @@ void lower(Lowering& l, const Node& node)
 
 void lower_input(Lowering& l, const Node& node)
 {
-    require_f32(node);
+    require_floating_kernel(node.op->name, node.outputs[0].dtype);
     l.conv(problem(ConvProblem::Wanted::x, l.output(), l.contiguous(l.input(1)), l.contiguous(l.input(0)),
                    node.attributes));
 }
 
 void lower_weight(Lowering& l, const Node& node)
 {
-    require_f32(node);
+    require_floating_kernel(node.op->name, node.outputs[0].dtype);
     l.conv(problem(ConvProblem::Wanted::weight, l.contiguous(l.input(1)), l.output(),
                    l.contiguous(l.input(0)), node.attributes));
 }

@@ -47,7 +47,7 @@ void lower(Lowering& l, const Node& n)
 {
     const View indices = l.input(0), weight = l.input(1), to = l.output();
     const bool whole = weight.dtype == i32;
-    if (!whole) require_f32_kernel(n.op->name, weight.dtype);
+    if (!whole) require_floating_kernel(n.op->name, weight.dtype);
     const Dim &count = to.sizes()[0], &length = to.sizes()[1];
     LaunchSpec addresses{.kernel = whole ? "embedding_i32" : "embedding",
                          .operands = {{indices, Use::read}, {weight, Use::read}, {to, Use::write}},
@@ -118,7 +118,7 @@ void lower_vjp(Lowering& l, const Node& n)
 {
     const View dy = l.input(0), indices = l.input(1), to = l.output();
     const bool whole = dy.dtype == i32;
-    if (!whole) require_f32_kernel(n.op->name, dy.dtype);
+    if (!whole) require_floating_kernel(n.op->name, dy.dtype);
     const Dim &length = to.sizes()[1], &rows = to.sizes()[0];
     const auto [tails, next] = link(l, indices, rows, n.attributes.integer("padding"));
     LaunchSpec addresses{

@@ -296,12 +296,12 @@ Tensor instance_norm(const Tensor& x, Tensor running_mean, Tensor running_var, c
     constexpr const char* op = "instance_norm";
     const Dim channels = ops::channels_of(op, ops::type_of(x));
     const Shape& sizes = x.shape();
-    if (sizes.size() < 3)
-        detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
-                     ") has no image: give [N, C, ...].");
     if (!options.use_input_stats)
         return batch_norm(x, running_mean, running_var, weight, bias,
                           {.training = false, .momentum = options.momentum, .eps = options.eps});
+    if (sizes.size() < 3)
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
+                     ") has no image: give [N, C, ...].");
     const Dim image = shape::element_count({sizes.begin() + 2, sizes.end()});
     ops::require_several(op, "channel of an image", image, sizes);
     const std::vector<Tensor> out = ops::by_groups(op, x, channels, weight, bias, options.eps);

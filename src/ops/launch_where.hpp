@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <reprise/error.hpp>
-
 #include "ops/lowering.hpp"
 
 namespace reprise::ops {
@@ -33,15 +31,6 @@ inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, La
         address.groups *= condition;
     }
     l.launch(std::move(texel), std::move(address));
-}
-
-// Kernels are in f32, around which f16 and bf16 are widened; the reference device takes every floating dtype.
-inline void require_f32(const graph::Node& n)
-{
-    const DType dtype = n.outputs[0].dtype;
-    if (!is_floating(dtype))
-        detail::fail(ErrorKind::unsupported, n.op->name, "There are no kernels for (", name_of(dtype),
-                     ") yet: cast to f32.");
 }
 
 } // namespace reprise::ops

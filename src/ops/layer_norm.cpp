@@ -173,7 +173,7 @@ void lower_short(Lowering& l, const Node& n)
 void lower(Lowering& l, const Node& n)
 {
     const Shape& sizes = n.outputs[0].shape;
-    require_f32_kernel(n.op->name, l.input(0).dtype);
+    require_floating_kernel(n.op->name, l.input(0).dtype);
     LongRows::choose(
         l, sizes[1], sizes[0], longest_row, [&] { lower_short(l, n); }, [&] { lower_long(l, n); });
 }
@@ -254,7 +254,7 @@ void lower_short_vjp(Lowering& l, const Node& n)
 void lower_vjp(Lowering& l, const Node& n)
 {
     const Shape& sizes = n.outputs[0].shape;
-    require_f32_kernel(n.op->name, l.input(1).dtype);
+    require_floating_kernel(n.op->name, l.input(1).dtype);
     LongRows::choose(
         l, sizes[1], sizes[0], longest_row, [&] { lower_short_vjp(l, n); }, [&] { lower_long_vjp(l, n); });
 }
@@ -293,7 +293,7 @@ std::vector<Tensor> decompose_weight_vjp(const Node& n, std::span<const Tensor> 
 void lower_weight_vjp(Lowering& l, const Node& n)
 {
     const View dy = l.input(0), x = l.input(1);
-    require_f32_kernel(n.op->name, x.dtype);
+    require_floating_kernel(n.op->name, x.dtype);
     const Dim &count = x.sizes()[0], &length = x.sizes()[1];
     constexpr std::int64_t block = 64, most_partials = 128; // rows; of shaders/layer_norm_weight_vjp.comp
     const Dim partials = max(min(ceil_div(count, block), most_partials), 1);

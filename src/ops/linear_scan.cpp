@@ -4,7 +4,6 @@
 
 #include <reprise/ops/shapes.hpp>
 
-#include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -19,7 +18,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::VjpArguments;
 
-constexpr std::int64_t block = 256; // of shaders/linear_scan.comp
+constexpr std::int64_t block = 256; // of shaders/scan.comp and linear_scan.comp
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
@@ -37,32 +36,9 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 
 void lower(Lowering& l, const Node& n)
 {
-    const View a = l.contiguous(l.input(0)), b = l.contiguous(l.input(1)), y = l.output();
-    require_f32_kernel(n.op->name, y.dtype);
-    const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
-    Dim outer = 1, inner = 1;
-    const Dim length = y.sizes()[dim];
-    for (std::size_t d = 0; d < y.sizes().size(); ++d)
-        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
-    const Dim blocks = max(ceil_div(length, block), 1);
-    const std::vector<Dim> ints = {outer, length, inner, blocks};
-    const bool one = length.at_most(block);
-    const View totals = l.temporary(y.dtype, {one ? Dim(1) : outer * blocks * inner * 2});
-    if (!one)
-        l.when(floor_div(min(blocks, 2), 2), [&] {
-            l.launch({.kernel = "linear_scan_totals",
-                      .operands = {{a, Use::read}, {b, Use::read}, {totals, Use::write}},
-                      .ints = ints,
-                      .groups = ceil_div(outer * blocks * inner, 64)});
-            l.launch({.kernel = "linear_scan_carry",
-                      .operands = {{totals, Use::update}},
-                      .ints = ints,
-                      .groups = ceil_div(outer * inner, 64)});
-        });
-    l.launch({.kernel = "linear_scan",
-              .operands = {{a, Use::read}, {b, Use::read}, {totals, Use::read}, {y, Use::write}},
-              .ints = ints,
-              .groups = ceil_div(outer * blocks * inner, 64)});
+    const View a = l.contiguous(l.input(0)), b = l.contiguous(l.input(1));
+    require_floating_kernel(n.op->name, b.dtype);
+    lower_scan(l, n, n.op->name, {a, b});
 }
 
 void reference(const ReferenceArguments& args)
@@ -93,6 +69,41 @@ Tensor shifted(const Tensor& x, std::int64_t dim, std::int64_t before, double va
 }
 
 } // namespace
+
+void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std::vector<View>& inputs)
+{
+    const View y = l.output();
+    const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
+    Dim outer = 1, inner = 1;
+    const Dim length = y.sizes()[dim];
+    for (std::size_t d = 0; d < y.sizes().size(); ++d)
+        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
+    const Dim blocks = max(ceil_div(length, block), 1);
+    const std::vector<Dim> ints = {outer, length, inner, blocks};
+    const bool one = length.at_most(block);
+    const View totals = l.temporary(y.dtype, {one ? Dim(1) : outer * blocks * inner * 2});
+    std::vector<LaunchOperand> operands;
+    for (const View& v : inputs) operands.push_back({v, Use::read});
+    if (!one)
+        l.when(floor_div(min(blocks, 2), 2), [&] {
+            operands.push_back({totals, Use::write});
+            l.launch({.kernel = kernel + "_totals",
+                      .operands = operands,
+                      .ints = ints,
+                      .groups = ceil_div(outer * blocks * inner, 64)});
+            operands.pop_back();
+            l.launch({.kernel = kernel + "_carry",
+                      .operands = {{totals, Use::update}},
+                      .ints = ints,
+                      .groups = ceil_div(outer * inner, 64)});
+        });
+    operands.push_back({totals, Use::read});
+    operands.push_back({y, Use::write});
+    l.launch({.kernel = kernel,
+              .operands = std::move(operands),
+              .ints = ints,
+              .groups = ceil_div(outer * blocks * inner, 64)});
+}
 
 Tensor linear_scan_back(const Tensor& a, const Tensor& b, std::int64_t dim)
 {

@@ -1,8 +1,10 @@
-// What the gradients of products along a dimension are made of.
+// What scans along a dimension share, and the gradients of products there.
 #pragma once
 #include <cstdint>
+#include <string>
+#include <vector>
 
-#include <reprise/tensor.hpp>
+#include "ops/lowering.hpp"
 
 namespace reprise::ops {
 
@@ -11,5 +13,9 @@ Tensor linear_scan_back(const Tensor& a, const Tensor& b, std::int64_t dim);
 // The element before each one, and the one behind it; `value` where there is none.
 Tensor before_each(const Tensor& x, std::int64_t dim, double value);
 Tensor behind_each(const Tensor& x, std::int64_t dim, double value);
+
+// The launches of a scan along attribute "dim", in blocks whose totals are carried: <kernel>_totals, <kernel>_carry,
+// <kernel>.  The inputs are contiguous.
+void lower_scan(Lowering&, const graph::Node&, const std::string& kernel, const std::vector<View>& inputs);
 
 } // namespace reprise::ops

@@ -1,5 +1,7 @@
 #include "ops/lowering.hpp"
 
+#include <reprise/error.hpp>
+
 #include "shape/rules.hpp"
 
 namespace reprise::ops {
@@ -16,6 +18,13 @@ bool has_texel_rows(const View& v)
 {
     return v.sizes()[1].divisible_by(4) && v.layout.strides[1] == Dim(1) &&
            v.layout.strides[0].divisible_by(4) && v.layout.offset.divisible_by(4);
+}
+
+void require_floating_kernel(const char* op, DType dtype)
+{
+    if (!is_floating(dtype))
+        detail::fail(ErrorKind::unsupported, op, "There are kernels for floating dtypes only, not for (",
+                     name_of(dtype), "): cast the input first, or use the reference device.");
 }
 
 } // namespace reprise::ops

@@ -107,4 +107,7 @@ public:
     virtual bool texels() const = 0; // whether texel variants are worth recording
 };
 
+// Kernels compute in f32 and f64, around which f16 and bf16 are widened.  Throws Error(unsupported) for other dtypes.
+void require_floating_kernel(const char* op, DType);
+
 } // namespace reprise::ops

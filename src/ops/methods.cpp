@@ -57,8 +57,8 @@ Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const Te
                      to_string(shape), ").");
     const graph::TensorType type{options.dtype, shape};
     const auto evaluator = ops::evaluator_for(options);
-    evaluator->accept("from_vector", nullptr, options.dtype);
-    Tensor t = graph::make_tensor(graph::leaf(type, evaluator, evaluator->upload(type, bytes), false));
+    Tensor t = graph::make_tensor(
+        graph::leaf(type, evaluator, evaluator->upload("from_vector", type, bytes), false));
     if (options.requires_grad) t.requires_grad_();
     return t;
 }

@@ -49,7 +49,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 void lower(Lowering& l, const Node& n)
 {
     const View x = l.input(0), target = l.input(1), to = l.output();
-    require_f32_kernel(n.op->name, x.dtype);
+    require_floating_kernel(n.op->name, x.dtype);
     const Dim& rows = x.sizes()[0];
     l.launch({.kernel = "nll",
               .constants = {},
@@ -89,7 +89,7 @@ std::vector<Tensor> vjp_vjp(const VjpArguments& a)
 void lower_vjp(Lowering& l, const Node& n)
 {
     const View dy = l.input(0), target = l.input(1), to = l.output();
-    require_f32_kernel(n.op->name, dy.dtype);
+    require_floating_kernel(n.op->name, dy.dtype);
     const Dim &rows = to.sizes()[0], &classes = to.sizes()[1];
     LaunchSpec addresses{.kernel = "nll_vjp",
                          .constants = {classes.divisible_by(4) ? 1u : 0u},

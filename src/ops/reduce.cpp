@@ -96,13 +96,6 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
 
 } // namespace
 
-void require_f32_kernel(const char* op, DType dtype)
-{
-    if (!is_floating(dtype))
-        detail::fail(ErrorKind::unsupported, op, "There are kernels for floating dtypes only, not for (",
-                     name_of(dtype), "): cast the input first, or use the reference device.");
-}
-
 void require_arithmetic(const char* op, DType dtype)
 {
     if (!is_floating(dtype) && dtype != i32 && dtype != i64)
@@ -183,7 +176,7 @@ void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dim
 {
     std::string name = op;
     if (x.dtype == i32) name += "_i32";
-    else require_f32_kernel(op.c_str(), x.dtype);
+    else require_floating_kernel(op.c_str(), x.dtype);
     const Reduction r = split(l, op.c_str(), x, dims);
     if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), most_partials);

@@ -9,9 +9,6 @@
 
 namespace reprise::ops {
 
-// Kernels of f32 only; other floating dtypes are cast around the op by the user.
-void require_f32_kernel(const char* op, DType);
-
 // What can be added and multiplied: floating dtypes, i32, i64; bool and narrower integers become i32 first.
 void require_arithmetic(const char* op, DType);
 Tensor widened_to_i32(const Tensor&);

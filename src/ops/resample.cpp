@@ -51,7 +51,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
 // Inputs are those of the forward map, whichever way this one goes.
 void lower(Lowering& l, const Node& node)
 {
-    require_f32(node);
+    require_floating_kernel(node.op->name, node.outputs[0].dtype);
     const Attributes& a = node.attributes;
     const bool forward = node.op == &resample_op;
     const View from = l.contiguous(l.input(0)), to = l.output();

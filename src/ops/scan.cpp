@@ -9,7 +9,6 @@
 
 #include "ops/accumulated.hpp"
 #include "ops/linear_scan.hpp"
-#include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -24,8 +23,6 @@ using graph::Node;
 using graph::Op;
 using graph::TensorType;
 using graph::VjpArguments;
-
-constexpr std::int64_t block = 256; // of shaders/scan.comp
 
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
@@ -58,34 +55,11 @@ std::vector<Tensor> vjp_cumprod(const VjpArguments& a)
 
 void lower(Lowering& l, const Node& n)
 {
-    const View x = l.contiguous(l.input(0)), y = l.output();
+    const View x = l.contiguous(l.input(0));
     std::string name = n.op->name;
     if (x.dtype == i32) name += "_i32";
-    else require_f32_kernel(n.op->name, x.dtype);
-    const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
-    Dim outer = 1, inner = 1;
-    const Dim length = y.sizes()[dim];
-    for (std::size_t d = 0; d < y.sizes().size(); ++d)
-        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
-    const Dim blocks = max(ceil_div(length, block), 1);
-    const std::vector<Dim> ints = {outer, length, inner, blocks};
-    const bool one = length.at_most(block);
-    const View totals = l.temporary(x.dtype, {one ? Dim(1) : outer * blocks * inner * 2});
-    if (!one)
-        l.when(floor_div(min(blocks, 2), 2), [&] {
-            l.launch({.kernel = name + "_totals",
-                      .operands = {{x, Use::read}, {totals, Use::write}},
-                      .ints = ints,
-                      .groups = ceil_div(outer * blocks * inner, 64)});
-            l.launch({.kernel = name + "_carry",
-                      .operands = {{totals, Use::update}},
-                      .ints = ints,
-                      .groups = ceil_div(outer * inner, 64)});
-        });
-    l.launch({.kernel = name,
-              .operands = {{x, Use::read}, {totals, Use::read}, {y, Use::write}},
-              .ints = ints,
-              .groups = ceil_div(outer * blocks * inner, 64)});
+    else require_floating_kernel(n.op->name, x.dtype);
+    lower_scan(l, n, name, {x});
 }
 
 void reference(const ReferenceArguments& a)

@@ -110,7 +110,7 @@ void lower_rows(Lowering& l, const Node& n, LongForm divided)
     std::vector<View> views;
     for (std::size_t i = 0; i < n.inputs.size(); ++i) views.push_back(l.input(i));
     const View out = l.output();
-    require_f32_kernel(n.op->name, out.dtype);
+    require_floating_kernel(n.op->name, out.dtype);
     constexpr std::int64_t longest = std::int64_t{1} << 19; // 3 passes, 32 elements an iteration
     Shape kept = out.sizes();
     kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(dim));

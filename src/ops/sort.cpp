@@ -102,7 +102,7 @@ void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, co
 void lower(Lowering& l, const Node& node)
 {
     const View x = l.contiguous(l.input(0));
-    if (x.dtype != i32) require_f32_kernel(node.op->name, x.dtype);
+    if (x.dtype != i32) require_floating_kernel(node.op->name, x.dtype);
     const std::int64_t dim = node.attributes.integer("dim");
     const Lines lines(x.sizes(), dim);
     const Dim n = x.sizes()[static_cast<std::size_t>(dim)], count = node.attributes.get<Dim>("count");
@@ -178,7 +178,7 @@ std::vector<Tensor> vjp_vjp(const VjpArguments& a)
 void lower_vjp(Lowering& l, const Node& node)
 {
     const View dy = l.contiguous(l.input(0)), indices = l.contiguous(l.input(1)), to = l.output();
-    require_f32_kernel(node.op->name, dy.dtype);
+    require_floating_kernel(node.op->name, dy.dtype);
     const std::int64_t dim = node.attributes.integer("dim");
     const Lines lines(to.sizes(), dim);
     const Dim n = to.sizes()[static_cast<std::size_t>(dim)],

@@ -63,7 +63,7 @@ std::size_t moments_of(const graph::Node& n) { return n.outputs.size() - 1; }
 
 void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
 {
-    require_f32_kernel(n.op->name, n.outputs[0].dtype);
+    require_floating_kernel(n.op->name, n.outputs[0].dtype);
     const Dim count = shape::element_count(n.outputs[0].shape);
     const LaunchOperand nothing{.view = {}, .use = Use::read, .absent = true};
     LaunchSpec spec{

@@ -133,14 +133,14 @@ Patches patches(const View& x, const View& col, const Attributes& a, const char*
 
 void lower(Lowering& l, const Node& node)
 {
-    require_f32(node);
+    require_floating_kernel(node.op->name, node.outputs[0].dtype);
     const View x = l.contiguous(l.input(0)), y = l.output();
     l.launch(patches(x, y, node.attributes, node.op->name).im2col(x, y));
 }
 
 void lower_fold(Lowering& l, const Node& node)
 {
-    require_f32(node);
+    require_floating_kernel(node.op->name, node.outputs[0].dtype);
     const View x = l.contiguous(l.input(0)), y = l.output();
     l.launch(patches(y, x, node.attributes, node.op->name).col2im(x, y));
 }

@@ -87,7 +87,7 @@ graph::TensorType held(const graph::TensorType& type, const device::Device& on)
 }
 
 // i64 for a device that holds 32 bits.
-std::vector<std::int32_t> narrowed(std::span<const std::byte> from, const std::string& device)
+std::vector<std::int32_t> narrowed(const char* by, std::span<const std::byte> from, const std::string& device)
 {
     std::vector<std::int32_t> words;
     words.reserve(from.size() / sizeof(std::int64_t));
@@ -96,7 +96,7 @@ std::vector<std::int32_t> narrowed(std::span<const std::byte> from, const std::s
         std::memcpy(&v, from.data() + i, sizeof v);
         words.push_back(static_cast<std::int32_t>(v));
         if (words.back() != v)
-            detail::fail(ErrorKind::argument, "from_vector", "The element (", i / sizeof v, ") is (", v,
+            detail::fail(ErrorKind::argument, by, "The element (", i / sizeof v, ") is (", v,
                          "), but the device (", device,
                          ") holds i64 in 32 bits: use the reference device for such numbers.");
     }
@@ -207,13 +207,14 @@ void Context::read(const Value& v, std::span<std::byte> to)
     } else read_bytes(*device_, s, to);
 }
 
-std::shared_ptr<graph::Storage> Context::upload(const graph::TensorType& given,
+std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::TensorType& given,
                                                 std::span<const std::byte> from)
 {
+    accept(by, nullptr, given.dtype);
     const graph::TensorType type = held(given, *device_);
     std::vector<std::int32_t> words;
     if (type.dtype != given.dtype) {
-        words = narrowed(from, name());
+        words = narrowed(by, from, name());
         from = std::as_bytes(std::span(words));
     }
     std::lock_guard lock(mutex_);

@@ -22,7 +22,7 @@ public:
     void accept(const char* by, const graph::Op* op, DType) const override;
     void evaluate(std::span<const graph::Value>) override;
     void read(const graph::Value&, std::span<std::byte> to) override;
-    std::shared_ptr<graph::Storage> upload(const graph::TensorType&,
+    std::shared_ptr<graph::Storage> upload(const char* by, const graph::TensorType&,
                                            std::span<const std::byte> from) override;
     void release(std::span<const graph::Node* const>) override;
     void appended(const graph::Node&) override;

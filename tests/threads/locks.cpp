@@ -1,53 +1,21 @@
 // Nothing of the library is locked while user code runs in a backward pass: hooks and custom functions may
-// do anything there, on many threads at once.  A watchdog ends what would wait for ever.
+// do anything there, on many threads at once.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
 #include <thread>
 
 #include <reprise/autograd.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 
+#include "support/time_limit.hpp"
+
 namespace reprise {
 namespace {
 
 using Tensors = std::vector<Tensor>;
-
-// Ends the process unless it is gone in time: a thread that waits for a lock can't be ended otherwise.
-class Watchdog {
-public:
-    explicit Watchdog(std::chrono::seconds limit)
-        : thread_([this, limit] {
-              std::unique_lock lock(mutex_);
-              if (done_.wait_for(lock, limit, [this] { return over_; })) return;
-              std::fputs("The backward passes did not end in time: a deadlock.\n", stderr);
-              std::_Exit(1);
-          })
-    {}
-    ~Watchdog()
-    {
-        {
-            const std::lock_guard lock(mutex_);
-            over_ = true;
-        }
-        done_.notify_all();
-        thread_.join();
-    }
-    Watchdog(const Watchdog&) = delete;
-    Watchdog& operator=(const Watchdog&) = delete;
-
-private:
-    std::mutex mutex_;
-    std::condition_variable done_;
-    bool over_ = false;
-    std::thread thread_;
-};
 
 // A backward pass that runs others inside: in a hook and in a custom function, which evaluate, read and
 // record.
@@ -80,7 +48,7 @@ float nested(float start, int depth)
 
 TEST(Locks, NoneIsHeldWhileUserCodeRuns)
 {
-    const Watchdog watchdog(std::chrono::seconds(100));
+    const test::TimeLimit limit(std::chrono::seconds(100));
     constexpr int threads = 4;
     std::atomic<int> right = 0;
     std::vector<std::thread> running;
@@ -96,7 +64,7 @@ TEST(Locks, NoneIsHeldWhileUserCodeRuns)
 // Many threads add to the same leaf's graph, each by its own handle of the gradients.
 TEST(Locks, ThreadsShareAForwardPass)
 {
-    const Watchdog watchdog(std::chrono::seconds(100));
+    const test::TimeLimit limit(std::chrono::seconds(100));
     const Variable w(from_vector({1, 2}));
     const Tensor y = sum(exp(w) * w);
     const auto want = y.gradients({.retain_graph = true}).get(w).to_vector<float>();

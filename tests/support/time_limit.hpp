@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-namespace reprise::follow {
+namespace reprise::test {
 
 class TimeLimit {
 public:
@@ -39,4 +39,4 @@ private:
     std::thread watch_; // last: it reads the others
 };
 
-} // namespace reprise::follow
+} // namespace reprise::test
