@@ -131,10 +131,14 @@ private:
         verdict = Verdict::wrong;
         if (result_.message.empty()) result_.message = what_ + ": " + text;
     }
-    // What one sample shows counts for the op; wrong before all, then right.
+    // What one sample shows counts for the op: of several verdicts the one that says most.
     static void settle(Verdict& verdict, Verdict found)
     {
-        if (verdict != Verdict::wrong && verdict != Verdict::right) verdict = found;
+        static constexpr Verdict order[] = {Verdict::wrong,          Verdict::right,   Verdict::zero,
+                                            Verdict::transcendental, Verdict::lacking, Verdict::undefined,
+                                            Verdict::no_type};
+        const auto rank = [](Verdict v) { return std::find(std::begin(order), std::end(order), v); };
+        if (rank(found) < rank(verdict)) verdict = found;
     }
     std::optional<Results> attempt(const Sample& sample, const Data& data, bool differentiate)
     {

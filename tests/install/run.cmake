@@ -13,11 +13,9 @@ if(MODE STREQUAL "package")
     set(where -D CMAKE_PREFIX_PATH=${SCRATCH}/prefix)
 else()
     cmake_path(SET source NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
-    # With the build tree's kernels, and quickly: compiled for debugging.
-    set(TYPE Debug)
+    # With the build tree's kernels, and its compiler's options: a compiler cache then has most objects.
     set(where -D REPRISE_SOURCE=${source} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
-        -D CMAKE_CXX_EXTENSIONS=OFF -D CMAKE_CXX_FLAGS_DEBUG=-O0 -D REPRISE_WERROR=${WERROR}
-        -D REPRISE_SPIRV=${BUILD}/shaders)
+        -D CMAKE_CXX_EXTENSIONS=OFF -D REPRISE_WERROR=${WERROR} -D REPRISE_SPIRV=${BUILD}/shaders)
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/consumer -G ${GENERATOR}
     -D CMAKE_BUILD_TYPE=${TYPE} -D CMAKE_CXX_COMPILER=${CXX} ${where})

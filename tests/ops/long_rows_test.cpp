@@ -108,9 +108,9 @@ TEST(LongRows, InfinitiesAndNanComeThrough)
 // The longest rows that one invocation makes, and the first beyond them.
 TEST(LongRows, ManyRowsAtTheLimits)
 {
-    for (const std::int64_t n : {65'535, 65'536, 131'071})
+    for (const std::int64_t n : {65'536, 131'071})
         for (const Row& row : {norms[0], norms[2]}) expect_as_reference(row, {8, n}, 1);
-    for (const std::int64_t n : {524'287, 700'000}) expect_as_reference(ops[0], {8, n}, 1);
+    expect_as_reference(ops[0], {8, 524'287}, 1);
 }
 
 // A program takes the way that the sizes of a call ask for.

@@ -26,7 +26,7 @@ namespace {
 using reprise::testing::Verified;
 
 struct Options {
-    std::string device, op, markdown, covers;
+    std::string device, op, markdown, expect, covers;
     bool list = false;
 };
 
@@ -52,31 +52,55 @@ void show_progress(std::size_t done, std::size_t of, const std::string& op)
     std::fflush(stderr);
 }
 
-// Every table of the file must list every op.
-void check_covers(const std::string& path)
+std::vector<OpTable> tables_in(const std::string& path)
 {
     std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
-    const auto tables = tables_of(text.str());
-    const std::vector<std::string> names = reprise::testing::verified_ops();
-    for (const std::vector<std::string>& table : tables)
-        for (const auto* pair : {&names, &table})
-            for (const std::string& name : *pair) {
-                const auto& other = pair == &names ? table : names;
-                if (std::find(other.begin(), other.end(), name) == other.end())
-                    throw std::runtime_error(
-                        path + (pair == &names ? " lacks the op " : " lists, but there is not, ") + name +
-                        ": make it anew with scripts/make_ops_table.");
-            }
+    std::vector<OpTable> tables = tables_of(text.str());
     if (tables.empty()) throw std::runtime_error(path + " holds no table of ops.");
+    return tables;
 }
 
-void write_markdown(const std::string& path, const reprise::Device& device,
-                    const std::vector<std::vector<Verified>>& ops)
+[[noreturn]] void stale(const std::string& path, const std::string& what)
+{
+    throw std::runtime_error(path + " " + what + ": make it anew with scripts/make_ops_table.");
+}
+
+// Every table of the file must list every op, and no other.
+void check_covers(const std::string& path)
+{
+    const std::vector<std::string> names = reprise::testing::verified_ops();
+    for (const OpTable& table : tables_in(path)) {
+        for (const std::string& name : names)
+            if (std::ranges::find(table.lines, name, &OpLine::op) == table.lines.end())
+                stale(path, "lacks the op " + name);
+        for (const OpLine& line : table.lines)
+            if (std::ranges::find(names, line.op) == names.end())
+                stale(path, "lists, but there is not, " + line.op);
+    }
+}
+
+// What the file says of this device must be what was found.  False: it has no table of it.
+bool check_expected(const std::string& path, const std::string& markdown)
+{
+    const OpTable found = tables_of(markdown).front();
+    for (const OpTable& table : tables_in(path)) {
+        if (table.device != found.device) continue;
+        for (const OpLine& line : found.lines) {
+            const auto expected = std::ranges::find(table.lines, line.op, &OpLine::op);
+            if (expected == table.lines.end() || expected->text != line.text)
+                stale(path, "does not say of " + found.device + " what was found, \"" + line.text + "\"");
+        }
+        return true;
+    }
+    return false;
+}
+
+void write_markdown(const std::string& path, const std::string& markdown)
 {
     reprise::WholeFile file(path);
-    file.write(verify_markdown(device.description(), ops));
+    file.write(markdown);
     file.commit();
 }
 
@@ -113,7 +137,10 @@ bool run(const Options& o)
                   "\n%zu ops, right in %zu combinations with a dtype, wrong in %zu; %.0f s\n", all.size(),
                   cells, messages.size(), seconds);
     std::cout << text;
-    if (!o.markdown.empty()) write_markdown(o.markdown, device, all);
+    const std::string markdown = verify_markdown(device.description(), all);
+    if (!o.markdown.empty()) write_markdown(o.markdown, markdown);
+    if (!o.expect.empty() && !check_expected(o.expect, markdown))
+        std::cout << o.expect << " has no table of this device.\n";
     return messages.empty();
 }
 
@@ -128,6 +155,7 @@ void add_verify(CLI::App& app)
     verify->add_option("--op", options->op, "Only this one");
     verify->add_flag("--list", options->list, "Names the ops and does nothing");
     verify->add_option("--markdown", options->markdown, "Writes the table to this file");
+    verify->add_option("--expect", options->expect, "Fails where this file has another table of the device");
     verify->add_option("--covers", options->covers, "Only checks that the tables of this file list every op");
     verify->callback([options] {
         if (options->list) {

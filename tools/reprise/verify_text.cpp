@@ -97,14 +97,14 @@ std::string verify_markdown(const std::string& device, const std::vector<std::ve
     return out.str();
 }
 
-std::vector<std::vector<std::string>> tables_of(const std::string& markdown)
+std::vector<OpTable> tables_of(const std::string& markdown)
 {
-    std::vector<std::vector<std::string>> tables;
+    std::vector<OpTable> tables;
     std::istringstream in(markdown);
     for (std::string line; std::getline(in, line);) {
-        if (line.starts_with("## ")) tables.emplace_back();
+        if (line.starts_with("## ")) tables.push_back({line.substr(3), {}});
         if (!line.starts_with("| ") || line.starts_with("| op |") || tables.empty()) continue;
-        tables.back().push_back(line.substr(2, line.find(" |") - 2));
+        tables.back().lines.push_back({line.substr(2, line.find(" |") - 2), line});
     }
     return tables;
 }

@@ -13,7 +13,14 @@ std::string verify_line(const std::vector<reprise::testing::Verified>& op, std::
 // A table of all of them in Markdown, one column a dtype.
 std::string verify_markdown(const std::string& device,
                             const std::vector<std::vector<reprise::testing::Verified>>& ops);
-// The names of ops that such a file has a line for, in each table that it holds.
-std::vector<std::vector<std::string>> tables_of(const std::string& markdown);
+// The tables that such a file holds, and their lines in order.
+struct OpLine {
+    std::string op, text;
+};
+struct OpTable {
+    std::string device;
+    std::vector<OpLine> lines;
+};
+std::vector<OpTable> tables_of(const std::string& markdown);
 
 } // namespace command
