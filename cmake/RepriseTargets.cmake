@@ -27,7 +27,7 @@ function(reprise_room room)
     add_library(${target} OBJECT ${sources})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
-        ${PROJECT_BINARY_DIR}/generated)
+        ${REPRISE_GENERATED})
     target_link_libraries(${target} PRIVATE reprise_compiler Threads::Threads ${arg_LINK})
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS ${target})
 endfunction()

@@ -8,7 +8,7 @@ find_path(REPRISE_VULKAN_INCLUDE_DIR vulkan/vulkan_core.h HINTS ENV VULKAN_SDK P
 find_path(REPRISE_VOLK_INCLUDE_DIR volk.c HINTS ENV VULKAN_SDK PATH_SUFFIXES include/volk include/Volk volk Volk include REQUIRED
     DOC "Folder of volk.h and volk.c (Debian: libvulkan-volk-dev)")
 
-set(renames ${CMAKE_CURRENT_BINARY_DIR}/generated/reprise_volk_names.h)
+set(renames ${REPRISE_GENERATED}/reprise_volk_names.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${REPRISE_VOLK_INCLUDE_DIR}/volk.h)
 file(STRINGS ${REPRISE_VOLK_INCLUDE_DIR}/volk.h declarations
     REGEX "^(extern PFN_vk[A-Za-z0-9]+ vk|[A-Za-z0-9_]+ volk[A-Za-z]+\\()")

@@ -19,4 +19,5 @@ else()
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/consumer -G ${GENERATOR}
     -D CMAKE_BUILD_TYPE=${TYPE} -D CMAKE_CXX_COMPILER=${CXX} ${where})
+set(ENV{CCACHE_BASEDIR} ${SCRATCH}/consumer)
 run(${CMAKE_COMMAND} --build ${SCRATCH}/consumer --target consumer --parallel)

@@ -323,7 +323,8 @@ void add_instance_norm(std::vector<OpInfo>& rows)
          .is_op = false,
          .samples = {instance_norm_sample("images", {n(), 3, 4, 5}, true, true, {0, 1, 4}),
                      instance_norm_sample("one dimension", {2, 3, n()}, true, false, {2, 8, 300}),
-                     instance_norm_sample("running statistics", {n(), 3, 4, 2}, false, true, {0, 1, 4})},
+                     instance_norm_sample("running statistics", {n(), 3, 4, 2}, false, true, {0, 1, 4}),
+                     instance_norm_sample("features by running statistics", {n(), 3}, false, true, {1, 4})},
          .mistakes = {{"no image",
                        [] {
                            instance_norm(ones({2, 3}));
