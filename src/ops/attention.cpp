@@ -1,4 +1,4 @@
-// Attention as one op.  For few keys its weights are matrices between products (and kept for the gradient), else they
+// Attention as one op.  For few keys its weights are matrices between products, which the gradient makes again, else they
 // never lie in memory: one pass with a running maximum, and the gradient makes them again from what each row's
 // exponentials add up to.
 #include "ops/attention.hpp"
@@ -48,17 +48,16 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 Tensor matrix_transposed(const Tensor& t) { return transpose(t, -1, -2); }
 Tensor heads_outside(const Tensor& t) { return transpose(t, 1, 2); }
 
-// -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F]; and for the gradient either the logarithm of each
-// row's sum of exponentials [B, H, T] or the weights [B, H, T, pitch], the other one being of no row --
+// -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F]; and for the gradient in one pass the logarithm of each
+// row's sum of exponentials [B, H, T], of no row by matrices --
 std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const AttentionSizes s(in[0].shape, in[1].shape, in[2].shape);
-    const Dim matrices = by_matrices(s, a), rows = s.queries * matrices;
+    const Dim rows = s.queries - s.queries * by_matrices(s, a);
     const DType dtype = in[0].dtype;
     return {{dtype, {s.batch, s.queries, s.heads, s.value_features}},
-            {accumulated(dtype), {s.batch, s.heads, s.queries - rows}},
-            {dtype, {s.batch, s.heads, rows, attention_pitch(s.keys)}}};
+            {accumulated(dtype), {s.batch, s.heads, rows}}};
 }
 
 // -- attention_vjp: dy [B, T, H, F], q, k, v, the outputs [, mask] -> dq [B, T, H, E], dk [B, S, G, E],
@@ -141,8 +140,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const Tensor& dy = a.cotangents[0];
     const Tensor mask = a.inputs.size() > 3 ? a.inputs[3] : Tensor();
     if (a.wanted[0] || a.wanted[1] || a.wanted[2]) {
-        std::vector<Tensor> in = {dy,           a.inputs[0],  a.inputs[1], a.inputs[2],
-                                  a.outputs[0], a.outputs[1], a.outputs[2]};
+        std::vector<Tensor> in = {dy, a.inputs[0], a.inputs[1], a.inputs[2], a.outputs[0], a.outputs[1]};
         if (mask.defined()) in.push_back(mask);
         const std::vector<Tensor> all = graph::apply(attention_vjp_op, in, a.node.attributes);
         for (std::size_t i = 0; i < 3; ++i) d[i] = heads_outside(all[i]);
@@ -155,7 +153,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 
 std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
-    return Composed(n.attributes, in[1], in[2], in[3], in.size() > 7 ? in[7] : Tensor())
+    return Composed(n.attributes, in[1], in[2], in[3], in.size() > 6 ? in[6] : Tensor())
         .gradients(heads_outside(in[0]));
 }
 

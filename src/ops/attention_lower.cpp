@@ -43,14 +43,6 @@ View matrix(Lowering& l, const AttentionSizes& s)
     return l.temporary(f32, {s.batch, s.heads, s.queries, attention_pitch(s.keys)});
 }
 
-// An output that has no rows in the other case, as what it is in this one.
-View as_matrix(View v, const AttentionSizes& s)
-{
-    v.layout.sizes = {s.batch, s.heads, s.queries, attention_pitch(s.keys)};
-    v.layout.strides = shape::contiguous_strides(v.layout.sizes);
-    return v;
-}
-
 // a b^T for rows [B, H, ., E], with zeros behind those of b.
 void product_of_rows(Lowering& l, const View& a, const View& rows, const View& to)
 {
@@ -121,18 +113,25 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
     return to;
 }
 
+// Before dropout; the same bits for the forward pass and its gradient.
+View weights_of(Lowering& l, const View& q, const View& k, const AttentionSizes& s, const Attributes& a)
+{
+    const View scores = matrix(l, s), weights = matrix(l, s);
+    product_of_rows(l, q, k, scores);
+    rows_of(l, "attention_softmax", {scores, weights}, s, a);
+    return weights;
+}
+
 void forward_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View scores = matrix(l, s), weights = as_matrix(l.output(2), s);
-    product_of_rows(l, l.input(0), l.input(1), scores);
-    rows_of(l, "attention_softmax", {scores, weights}, s, a);
+    const View weights = weights_of(l, l.input(0), l.input(1), s, a);
     lower_product(l, first_columns(dropped(l, weights, s, a), s.keys), l.input(2),
                   heads_outside(l.output(0)));
 }
 
 void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View dy = heads_outside(l.input(0)), weights = as_matrix(l.contiguous(l.input(6)), s);
+    const View dy = heads_outside(l.input(0)), weights = weights_of(l, l.input(1), l.input(2), s, a);
     const View dp = matrix(l, s), ds = matrix(l, s);
     product_of_rows(l, dy, l.input(3), dp);
     rows_of(l, "attention_softmax_vjp", {dropped(l, dp, s, a), weights, ds}, s, a);
@@ -234,7 +233,7 @@ void gradient_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes
     const View share = l.temporary(f32, {s.batch, s.heads, s.queries});
     const View k_rows = in_texels(l, k), v_rows = in_texels(l, v);
     const Dim products = s.batch * s.heads * s.queries * s.keys * 2;
-    Pass by_query(l, "attention_vjp_query", a, s, 7);
+    Pass by_query(l, "attention_vjp_query", a, s, 6);
     by_query.spec.operands = {{q, Use::read},   {k_rows, Use::read}, {v_rows, Use::read},
                               by_query.mask,    {dy, Use::read},     {out, Use::read},
                               {lse, Use::read}, {share, Use::write}, {l.output(0), Use::write}};
@@ -248,7 +247,7 @@ void gradient_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes
     by_query.launch(l);
 
     const View q_rows = in_texels(l, q), dy_rows = in_texels(l, dy);
-    Pass by_key(l, "attention_vjp_key", a, s, 7);
+    Pass by_key(l, "attention_vjp_key", a, s, 6);
     by_key.spec.operands = {
         {q_rows, Use::read},      {k, Use::read},   {v, Use::read},     by_key.mask,
         {dy_rows, Use::read},     {lse, Use::read}, {share, Use::read}, {l.output(1), Use::write},

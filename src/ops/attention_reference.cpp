@@ -82,8 +82,7 @@ public:
 
 void reference_attention(const ReferenceArguments& a)
 {
-    const HostTensor &q = a.inputs[0], &v = a.inputs[2], &out = a.outputs[0], &lse = a.outputs[1],
-                     &weights = a.outputs[2];
+    const HostTensor &q = a.inputs[0], &v = a.inputs[2], &out = a.outputs[0], &lse = a.outputs[1];
     HostAttention attention(a, q, a.inputs[1], a.inputs.size() > 3 ? &a.inputs[3] : nullptr);
     const std::int64_t heads = attention.heads, queries = attention.queries, keys = attention.keys,
                        columns = v.sizes[3];
@@ -93,9 +92,6 @@ void reference_attention(const ReferenceArguments& a)
                 const std::int64_t row = (b * heads + h) * queries + t;
                 const double sum = attention.row(b, h, t);
                 if (lse.count() > 0) lse.put(row, sum);
-                for (std::int64_t s = 0; s < weights.sizes[3] && weights.count() > 0; ++s)
-                    weights.put(row * weights.sizes[3] + s,
-                                s < keys ? attention.scores[static_cast<std::size_t>(s)] : 0);
                 for (std::int64_t e = 0; e < columns; ++e) {
                     double total = 0;
                     for (std::int64_t s = 0; s < keys; ++s) {
@@ -111,7 +107,7 @@ void reference_attention(const ReferenceArguments& a)
 void reference_attention_vjp(const ReferenceArguments& a)
 {
     const HostTensor &dy = a.inputs[0], &q = a.inputs[1], &k = a.inputs[2], &v = a.inputs[3];
-    HostAttention attention(a, q, k, a.inputs.size() > 7 ? &a.inputs[7] : nullptr);
+    HostAttention attention(a, q, k, a.inputs.size() > 6 ? &a.inputs[6] : nullptr);
     const std::int64_t heads = attention.heads, queries = attention.queries, keys = attention.keys,
                        groups = k.sizes[1], features = q.sizes[3], columns = v.sizes[3];
     const auto value = HostAttention::value;

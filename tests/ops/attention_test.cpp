@@ -157,6 +157,19 @@ TEST(Attention, TakesBothWaysInAProgramOfAnyLength)
 }
 
 // No matrix of weights: what is placed for a step is far below one head's.
+// Of few keys either, where the weights are matrices for as long as they are used.
+TEST(Attention, KeepsNoMatrixForTheGradient)
+{
+    Tensor q = tensor({2, 8, 100, 4}, 1).requires_grad_(), k = tensor({2, 8, 100, 4}, 2),
+           v = tensor({2, 8, 100, 4}, 3);
+    for (const Tensor& t : {q, k, v}) t.eval();
+    const Device device = default_device();
+    const std::uint64_t before = device.live_bytes();
+    const Tensor y = scaled_dot_product_attention(q, k, v, {.is_causal = true});
+    y.eval();
+    EXPECT_LT(device.live_bytes() - before, 2u * 8 * 100 * 100 * 4 / 4);
+}
+
 TEST(Attention, TakesMemoryLinearInTheLength)
 {
     const std::int64_t steps = runs_kernels() ? 2048 : 640, heads = 2;

@@ -50,7 +50,7 @@ Sample attention_vjp_sample(const char* what, std::vector<Argument> arguments, c
                 [kind](const Inputs& in) {
                     const Inputs of_forward(in.begin() + 1, in.end());
                     const Inputs y = graph::apply(ops::attention_op, of_forward, attributes_of(kind));
-                    Inputs all = {in[0], in[1], in[2], in[3], y[0], y[1], y[2]};
+                    Inputs all = {in[0], in[1], in[2], in[3], y[0], y[1]};
                     all.insert(all.end(), in.begin() + 4, in.end());
                     return graph::apply(ops::attention_vjp_op, all, attributes_of(kind));
                 },
