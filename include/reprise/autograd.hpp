@@ -2,6 +2,7 @@
 #pragma once
 #include <reprise/autograd/anomaly.hpp>
 #include <reprise/autograd/check.hpp>
+#include <reprise/autograd/checkpoint.hpp>
 #include <reprise/autograd/custom_function.hpp>
 #include <reprise/autograd/derivatives.hpp>
 #include <reprise/autograd/grad.hpp>

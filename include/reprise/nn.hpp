@@ -2,6 +2,7 @@
 #pragma once
 #include <reprise/nn/activations.hpp>
 #include <reprise/nn/attention.hpp>
+#include <reprise/nn/checkpoint.hpp>
 #include <reprise/nn/containers.hpp>
 #include <reprise/nn/convolution.hpp>
 #include <reprise/nn/dropout.hpp>

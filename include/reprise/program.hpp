@@ -34,6 +34,16 @@ struct LaunchTime {
     double bytes = 0;          // of the values that its operands lie in
 };
 
+// What a call holds of the device's memory, in bytes.
+struct CallMemory {
+    // The arena: temporaries, workspaces, gradients that the program does not keep, what checkpoints compute again.
+    std::uint64_t peak = 0;
+    // The most of it that lives at one launch: in this order of launches no program takes less.
+    std::uint64_t lower_bound = 0;
+    std::uint64_t outputs = 0; // results
+    std::uint64_t state = 0;   // parameters, optimizer state, running statistics, constants
+};
+
 // A recorded function.  Copies share it.  Parameters, optimizer moments and running statistics that the
 // function read or assigned are its state: found while recording and updated in place at each call.
 class Program {
@@ -70,6 +80,7 @@ public:
     // `symbol_values` in the order of text(): sizes that the function takes, then as the specs name the symbols.
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
+    CallMemory memory(const std::vector<std::int64_t>& symbol_values) const;
 
     struct Impl; // src/program/program.hpp
     explicit Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -8,6 +8,7 @@
 #include <reprise/dtype.hpp>
 #include <reprise/error.hpp>
 #include <reprise/io.hpp>
+#include <reprise/memory.hpp>
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/optim.hpp>

@@ -24,6 +24,7 @@ struct ProbeEvaluator final : graph::Evaluator {
         return nullptr;
     }
     void release(std::span<const graph::Node* const>) override {}
+    void discard(std::span<const graph::Node* const>) override {}
     void appended(const graph::Node&) override {}
 };
 

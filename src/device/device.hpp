@@ -155,6 +155,7 @@ public:
     // For small outputs: the host reads it through Memory::host with no submission of its own.
     virtual std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) = 0;
     virtual void set_memory_limit(std::uint64_t bytes) = 0;
+    virtual void reset_peak() = 0; // peak_bytes starts anew at live_bytes
     virtual void upload(Address to, std::span<const std::byte> from) = 0;
     virtual void download(Address from, std::span<std::byte> to) = 0;
 

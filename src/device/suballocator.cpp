@@ -76,6 +76,12 @@ void SubAllocator::set_limit(std::uint64_t bytes)
     limit_ = bytes;
 }
 
+void SubAllocator::reset_peak()
+{
+    const std::lock_guard lock(mutex_);
+    peak_ = live_;
+}
+
 SubAllocator::Usage SubAllocator::usage() const
 {
     const std::lock_guard lock(mutex_);

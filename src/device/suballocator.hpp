@@ -35,6 +35,7 @@ public:
     void release(const Allocation&) noexcept;
 
     void set_limit(std::uint64_t bytes);
+    void reset_peak();
 
     struct Usage {
         std::uint64_t limit, live, peak, reserved; // bytes; reserved: of all blocks

@@ -5,6 +5,7 @@
 #include <reprise/error.hpp>
 
 #include "graph/notes.hpp"
+#include "graph/segment.hpp"
 #include "shape/guard.hpp"
 
 namespace reprise::graph {
@@ -23,6 +24,10 @@ std::shared_ptr<Node> new_node(std::vector<TensorType> types, std::shared_ptr<Ev
     node->outputs = std::move(types);
     node->evaluator = std::move(evaluator);
     node->trace = trace_id();
+    if (const auto& segment = current_segment()) {
+        node->segment = segment;
+        segment->nodes.push_back(node);
+    }
     return node;
 }
 

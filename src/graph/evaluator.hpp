@@ -35,6 +35,8 @@ public:
                                             std::span<const std::byte> from) = 0;
     // Backward has used these nodes: what is stored drops its inputs.
     virtual void release(std::span<const Node* const>) = 0;
+    // The values of these nodes, where they are stored and can be computed again, are not wanted until then.
+    virtual void discard(std::span<const Node* const>) = 0;
     // A node was appended whose value nobody has asked for yet.
     virtual void appended(const Node&) = 0;
 };

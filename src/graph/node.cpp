@@ -29,6 +29,13 @@ Node::~Node()
     dying = nullptr;
 }
 
+const Value* looked_at(const Value& v)
+{
+    const Node& n = *v.node;
+    if (!n.op || !n.op->view || n.inputs.empty()) return nullptr;
+    return &n.inputs[n.op->looks_at ? n.op->looks_at(n, v.index) : 0];
+}
+
 void verify(const Node& node)
 {
     if (!node.op) return;

@@ -12,6 +12,7 @@ namespace reprise::graph {
 
 struct Cell;
 struct GivenGradient; // graph/notes.hpp
+struct Segment;       // graph/segment.hpp
 struct TapeNotes;
 
 // One output of a node.
@@ -35,6 +36,7 @@ struct Node : std::enable_shared_from_this<Node> {
     std::uint64_t id = 0;
     bool requires_grad = false;
     std::uint32_t trace = 0;                       // of the recording that made it; 0: eager
+    std::shared_ptr<const Segment> segment;        // that it was made in; null: none
     std::shared_ptr<const GivenGradient> gradient; // a user's in place of the op's; null: none
 
     mutable std::vector<Value> inputs; // dropped once the values are known and no tape needs them
@@ -51,6 +53,9 @@ struct Node : std::enable_shared_from_this<Node> {
     bool materialised() const noexcept { return !storage.empty() && storage[0] != nullptr; }
     bool on_tape() const noexcept { return requires_grad && !released; }
 };
+
+// The input whose memory the value looks at; null where it is no view of one.
+const Value* looked_at(const Value&);
 
 inline const TensorType& Value::type() const { return node->outputs[index]; }
 // Of several outputs those that are no numbers of a floating dtype (places, indices) never do.

@@ -57,8 +57,12 @@ Tensor Module::operator()(Tensor x, Place where)
     const detail::Place place(where.location);
     if (pre_hooks_)
         for (const auto& hook : pre_hooks_->hooks()) replace(x, hook(*this, x));
-    return forward_watched(x);
+    if (!checkpoint_) return forward_watched(x);
+    return checkpoint(
+        *checkpoint_, [this](const Tensor& in) { return forward_watched(in); }, x);
 }
+
+void Module::set_checkpoint(std::optional<CheckpointOptions> options) { checkpoint_ = std::move(options); }
 
 Tensor Module::forward_watched(const Tensor& x)
 {

@@ -220,12 +220,19 @@ private:
             up &= !conflict(plan_.launches[k], plan_.launches[j]);
         }
         if (!down && !up) return false;
+        if (!together(plan_.launches[i], plan_.launches[j])) return false;
         std::optional<PlanLaunch> joined = Join(plan_.launches[i], plan_.launches[j]).run();
         if (!joined) return false;
         plan_.launches[down ? j : i] = std::move(*joined);
         dead_[down ? i : j] = true;
         if (!down) j = i;
         return true;
+    }
+
+    // What is computed again stays where it is: with what was there before, it would be computed too early.
+    static bool together(const PlanLaunch& first, const PlanLaunch& second)
+    {
+        return first.replay == second.replay || (first.replay != 0 && second.replay == 0);
     }
 
     // A chain that is made for one reduction goes into it, as what the reduction loads.
@@ -245,6 +252,7 @@ private:
         if (!kernels::fits_reduction(*made.chain, operands)) return;
         for (std::size_t k = i + 1; k < j; ++k)
             if (!dead_[k] && conflict(plan_.launches[k], made)) return;
+        if (!together(made, plan_.launches[j])) return;
         for (std::size_t k = j; k == j || (k < plan_.launches.size() && plan_.launches[k].fallback_of == j);
              ++k) {
             PlanLaunch& l = plan_.launches[k];

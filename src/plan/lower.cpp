@@ -2,12 +2,14 @@
 // plan.
 #include <algorithm>
 #include <deque>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include <reprise/error.hpp>
 
 #include "autograd/decomposed.hpp"
+#include "graph/segment.hpp"
 #include "kernels/variants.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -70,9 +72,14 @@ public:
 
     Compiled run()
     {
-        for (const Node* n : request_.nodes) lower_any(*n);
+        for (const Node* n : request_.nodes) {
+            enter(*n);
+            lower_any(*n);
+        }
         for (const Value& v : request_.results) out_.results.push_back({materialised(v)});
         node_ = nullptr;
+        entered_ = ++nodes_;
+        made_in_ = interior_of_ = no_segment;
         copy_aside_assigned();
         for (Result& r : out_.results) keep(r.view.value);
         copy_into_state();
@@ -153,6 +160,7 @@ private:
         v.dtype = dtype;
         v.elements = std::move(elements);
         v.name = std::move(name);
+        v.segment = made_in_;
         out_.plan.values.push_back(std::move(v));
         return static_cast<std::uint32_t>(out_.plan.values.size() - 1);
     }
@@ -206,7 +214,25 @@ private:
             list.push_back({.value = add_value(dtype, count_of(t.shape), name_of_value(n)),
                             .dtype = dtype,
                             .layout = {t.shape, shape::contiguous_strides(t.shape), 0}});
+            out_.plan.values.back().segment = interior_of_;
         }
+    }
+
+    // What is lowered next belongs to the segments of this node.
+    void enter(const Node& n)
+    {
+        entered_ = ++nodes_;
+        made_in_ = segment(graph::made_in(n));
+        interior_of_ = segment(graph::interior_of(n));
+    }
+
+    std::uint32_t segment(const graph::Segment* s)
+    {
+        if (!s) return no_segment;
+        if (const auto found = segments_.find(s); found != segments_.end()) return found->second;
+        const std::uint32_t outer = segment(graph::closed_outer(s));
+        out_.plan.segments.push_back(outer);
+        return segments_[s] = static_cast<std::uint32_t>(out_.plan.segments.size() - 1);
     }
 
     void lower_any(const Node& n)
@@ -292,6 +318,7 @@ private:
             View v = from;
             if (!n.op->view(n, i, v.layout)) {
                 v = from = contiguous(from);
+                out_.plan.values[v.value].segment = interior_of_;
                 if (!n.op->view(n, i, v.layout))
                     detail::fail(ErrorKind::internal, n.op->name,
                                  "A contiguous input can't be viewed as the output.");
@@ -310,6 +337,8 @@ private:
         // A number that now needs memory, or a view of one: made at every call, whatever condition the launch has that
         // asks for it first.
         const Node* before = std::exchange(node_, n);
+        const auto segments = std::tuple(made_in_, interior_of_, entered_);
+        enter(*n);
         const Dim condition = std::exchange(condition_, Dim(1));
         if (view) {
             materialised(n->inputs[0]);
@@ -317,6 +346,7 @@ private:
         } else lower_node(*n);
         condition_ = condition;
         node_ = before;
+        std::tie(made_in_, interior_of_, entered_) = segments;
         return views_.at(n)[v.index];
     }
 
@@ -340,6 +370,8 @@ private:
         l.floats = std::move(spec.floats);
         l.ints = std::move(spec.ints);
         l.condition = condition_;
+        l.segment = made_in_;
+        l.node = entered_;
         l.groups = spec.groups * condition_;
         l.flops = spec.flops * condition_;
         l.texels = spec.texels;
@@ -364,6 +396,8 @@ private:
         l.operands.back().use = ops::Use::write;
         l.in_place = kernels::in_place(chain, dtypes);
         l.condition = condition_;
+        l.segment = made_in_;
+        l.node = entered_;
         l.groups = kernels::groups_of(chain) * condition_;
         l.chain = std::make_shared<const kernels::Chain>(std::move(chain));
         out_.plan.launches.push_back(std::move(l));
@@ -408,6 +442,8 @@ private:
         for (const auto& [name, attribute] : attributes.all())
             if (const Shape* s = std::get_if<Shape>(&attribute)) std::for_each(s->begin(), s->end(), add_dim);
         l.words = true;
+        l.segment = made_in_;
+        l.node = entered_;
         l.kernel.name = op.name;
         l.kernel.host = std::make_shared<const device::HostFunction>(
             [&op, attributes, shapes, inputs = in.size()](const device::LaunchArguments& a) {
@@ -471,6 +507,9 @@ private:
         std::vector<View> outputs{};
     } wide_;
     Dim condition_ = 1; // of when()
+    std::unordered_map<const graph::Segment*, std::uint32_t> segments_;
+    std::uint32_t made_in_ = no_segment, interior_of_ = no_segment; // of what is being lowered
+    std::uint32_t nodes_ = 0, entered_ = 0;
 };
 
 } // namespace

@@ -7,6 +7,7 @@ namespace reprise::plan {
 Compiled compile(const Request& request)
 {
     Compiled c = lower(request);
+    replay_segments(c);
     assign_state(c, request);
     remove_dead(c.plan);
     if (request.fuse && kernels::can_fuse()) fuse(c.plan);

@@ -99,6 +99,27 @@ std::uint64_t Placement::fill(std::span<const std::uint64_t> bytes, std::uint64_
     return size;
 }
 
+std::uint64_t most_live_at_a_launch(const Plan& plan, std::span<const std::uint64_t> bytes)
+{
+    constexpr std::size_t never = ~std::size_t{0};
+    std::vector<std::size_t> first(plan.values.size(), never), last(plan.values.size(), 0);
+    for (std::size_t i = 0; i < plan.launches.size(); ++i)
+        for (const PlanOperand& o : plan.launches[i].operands) {
+            if (o.absent || plan.values[o.value].place != Place::temporary) continue;
+            first[o.value] = std::min(first[o.value], i);
+            last[o.value] = i;
+        }
+    std::vector<std::uint64_t> change(plan.launches.size() + 1, 0); // from launch to launch; wraps
+    for (std::size_t v = 0; v < first.size(); ++v) {
+        if (first[v] == never) continue;
+        change[first[v]] += aligned(bytes[v]);
+        change[last[v] + 1] -= aligned(bytes[v]);
+    }
+    std::uint64_t live = 0, most = 0;
+    for (const std::uint64_t c : change) most = std::max(most, live += c);
+    return most;
+}
+
 std::uint64_t Placement::lower_bound(std::span<const std::uint64_t> bytes) const
 {
     std::vector<std::uint64_t> change(epochs_ + 2, 0); // from epoch to epoch; wraps

@@ -37,6 +37,10 @@ private:
     std::uint32_t epochs_ = 0;
 };
 
+// The largest sum of bytes of temporaries that live at one launch, were each to run by itself in the plan's order.  Epochs
+// of several launches make lower_bound() larger than this.
+std::uint64_t most_live_at_a_launch(const Plan&, std::span<const std::uint64_t> bytes);
+
 constexpr std::uint64_t arena_alignment = 256;
 
 } // namespace reprise::plan

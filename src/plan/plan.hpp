@@ -18,6 +18,8 @@ enum class Place : std::uint8_t {
     temporary, // in the arena
 };
 
+constexpr std::uint32_t no_segment = 0xFFFFFFFF;
+
 struct PlanValue {
     Place place = Place::temporary;
     DType dtype = DType::f32;
@@ -25,7 +27,8 @@ struct PlanValue {
     std::uint32_t slot = 0;  // of an external or output: which
     std::uint32_t first = 0; // epochs of the first write and the last read
     std::uint32_t last = 0;
-    std::string name; // "%12 conv2d"
+    std::uint32_t segment = no_segment; // whose interior it is of
+    std::string name;                   // "%12 conv2d"
 };
 
 struct PlanOperand {
@@ -49,6 +52,9 @@ struct PlanLaunch {
     Dim condition = 1; // 1 or 0: whether it runs; a factor of the groups
     Dim flops;         // for profiles; 0: not counted
     std::uint32_t epoch = 0;
+    std::uint32_t segment = no_segment; // that it lies in
+    std::uint32_t node = 0;             // of those of one node: a number of its own
+    std::uint32_t replay = 0; // launches with the same are computed again together; 0: as the graph has them
     std::uint32_t fallback_of = no_launch; // runs where that one's operands are not in the slab
     bool texels = false;
     bool words = false;
@@ -60,7 +66,8 @@ struct PlanLaunch {
 
 struct Plan {
     std::vector<PlanValue> values;
-    std::vector<PlanLaunch> launches; // ascending epochs
+    std::vector<std::uint32_t> segments; // which each lies in
+    std::vector<PlanLaunch> launches;    // ascending epochs
     std::uint32_t epochs = 0;
 };
 

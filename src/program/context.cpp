@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -9,6 +10,7 @@
 
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
+#include "graph/segment.hpp"
 #include "kernels/chain.hpp"
 #include "ops/registry.hpp"
 #include "plan/held.hpp"
@@ -26,7 +28,8 @@ namespace {
 constexpr std::size_t long_queue = 4096; // nodes that nobody has asked for
 
 // Which values of these nodes outlive the evaluation: the targets, what something outside of these nodes
-// refers to, and what the VJPs of the tape will read.
+// refers to, and what the VJPs of the tape will read.  Of a segment's interior none does but a target: what VJPs will
+// read is computed again, of values around the segment, which are kept for that.
 class Keep {
 public:
     void targets(std::span<const Value> targets)
@@ -40,7 +43,7 @@ public:
         for (const Node* n : nodes)
             for (const Value& v : n->inputs) ++inside[v.node.get()];
         for (const Node* n : nodes)
-            if (n->weak_from_this().use_count() > inside[n]) add_unless_number(n);
+            if (n->weak_from_this().use_count() > inside[n] && !graph::interior_of(*n)) add_unless_number(n);
     }
 
     void read_by_the_tape(const std::vector<const Node*>& nodes)
@@ -49,12 +52,14 @@ public:
             if (!n->on_tape() || n->is_leaf) continue;
             const autograd::Reads reads = autograd::vjp_reads(*n);
             for (std::size_t i = 0; i < n->inputs.size(); ++i)
-                if (reads.inputs >> i & 1) add_unless_number(n->inputs[i].node.get());
-            if (reads.outputs) add_unless_number(n);
+                if (reads.inputs >> i & 1) provide(n->inputs[i]);
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i)
+                if (reads.outputs >> i & 1) provide({n->shared_from_this(), i});
         }
     }
 
-    std::vector<Value> take() { return std::move(values_); }
+    std::vector<Value> values() { return std::move(values_); }
+    std::vector<Value> unkept; // what VJPs will read and is computed again
 
 private:
     void add(const Node* n) // all outputs or none: a node is stored or pending
@@ -62,22 +67,50 @@ private:
         if (n->materialised() || !seen_.insert(n).second) return;
         for (std::uint32_t i = 0; i < n->outputs.size(); ++i) values_.push_back({n->shared_from_this(), i});
     }
+    // The value itself, or what it is computed of again.
+    void provide(const Value& value)
+    {
+        const Value* at = &value;
+        while (const Value* under = graph::looked_at(*at)) at = under;
+        if (!at->node->materialised() && graph::interior_of(*at->node)) unkept.push_back(*at);
+        std::vector<const Node*> stack{value.node.get()};
+        while (!stack.empty()) {
+            const Node* n = stack.back();
+            stack.pop_back();
+            if (n->materialised()) continue;
+            if (!graph::interior_of(*n)) add_unless_number(n);
+            else if (again_.insert(n).second)
+                for (const Value& v : n->inputs) stack.push_back(v.node.get());
+        }
+    }
     void add_unless_number(const Node* n) // a number costs nothing to make again
     {
         if (!n->op || !n->op->number) add(n);
     }
 
     std::vector<Value> values_;
-    std::unordered_set<const Node*> seen_;
+    std::unordered_set<const Node*> seen_, again_;
 };
 
-std::vector<Value> values_to_keep(const std::vector<const Node*>& nodes, std::span<const Value> targets)
+// What the segments of these nodes made for others than their outputs is computed with them, not once more for itself.
+void add_effects(std::vector<const Node*>& nodes, std::vector<Value>& targets)
 {
-    Keep keep;
-    keep.referred_from_outside(nodes); // before anything else here refers to them
-    keep.targets(targets);
-    keep.read_by_the_tape(nodes);
-    return keep.take();
+    std::unordered_set<const graph::Segment*> seen;
+    std::vector<std::shared_ptr<const Node>> found;
+    std::unordered_map<const Node*, long> inside;
+    for (const Node* n : nodes)
+        for (const graph::Segment* s = graph::made_in(*n); s && seen.insert(s).second;
+             s = graph::closed_outer(s))
+            for (const auto& weak : s->effects)
+                if (auto effect = weak.lock(); effect && !effect->materialised() && !effect->op->view) {
+                    for (const Value& v : effect->inputs) ++inside[v.node.get()];
+                    found.push_back(std::move(effect));
+                }
+    const std::size_t before = targets.size();
+    for (const auto& n : found) // those that only others of them refer to are not asked for
+        if (n.use_count() > inside[n.get()] + 1)
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
+    if (targets.size() > before) nodes = graph::pending(targets);
 }
 
 // The type as memory holds it.
@@ -115,6 +148,50 @@ void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
 
 Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
 
+// Counts until the segment is gone, or a backward pass has used it up.
+class Context::Unkept {
+public:
+    explicit Unkept(std::shared_ptr<std::atomic<std::uint64_t>> layer) : layer_(std::move(layer)) {}
+    ~Unkept() { *layer_ -= bytes_; }
+    Unkept(const Unkept&) = delete;
+    Unkept& operator=(const Unkept&) = delete;
+
+    void add(const Value& v)
+    {
+        if (!seen_.insert({v.node->id, v.index}).second) return;
+        const std::uint64_t bytes = bytes_of(v.type());
+        bytes_ += bytes;
+        *layer_ += bytes;
+    }
+
+private:
+    std::shared_ptr<std::atomic<std::uint64_t>> layer_;
+    std::uint64_t bytes_ = 0;
+    std::set<std::pair<std::uint64_t, std::uint32_t>> seen_; // ids and outputs
+};
+
+void Context::note_unkept(const std::vector<Value>& values)
+{
+    for (const Value& v : values) {
+        const graph::Segment& s = *graph::interior_of(*v.node);
+        if (!s.unkept) {
+            const std::lock_guard lock(unkept_mutex_);
+            auto& layer = unkept_[s.layer];
+            if (!layer) layer = std::make_shared<std::atomic<std::uint64_t>>(0);
+            s.unkept = std::make_shared<Unkept>(layer);
+        }
+        std::static_pointer_cast<Unkept>(s.unkept)->add(v);
+    }
+}
+
+std::map<std::string, std::uint64_t> Context::unkept() const
+{
+    const std::lock_guard lock(unkept_mutex_);
+    std::map<std::string, std::uint64_t> out;
+    for (const auto& [layer, bytes] : unkept_) out[layer] = *bytes;
+    return out;
+}
+
 void Context::accept(const char* by, const graph::Op* op, DType dtype) const
 {
     const device::Capabilities& c = device_->capabilities();
@@ -137,10 +214,12 @@ void Context::evaluate(std::span<const Value> targets)
     compute(targets);
 }
 
-void Context::compute(std::span<const Value> targets)
+void Context::compute(std::span<const Value> asked)
 {
-    const std::vector<const Node*> nodes = graph::pending(targets);
+    std::vector<Value> targets(asked.begin(), asked.end());
+    std::vector<const Node*> nodes = graph::pending(targets);
     if (nodes.empty()) return;
+    add_effects(nodes, targets);
     for (const Node* n : nodes) {
 #ifndef NDEBUG
         graph::verify(*n);
@@ -166,7 +245,12 @@ void Context::compute(std::span<const Value> targets)
             call.externals.push_back({s.memory->address, s.memory->bytes});
             external.push_back(&s);
         }
-    request.results = values_to_keep(nodes, targets);
+    Keep keep;
+    keep.referred_from_outside(nodes); // before anything else here refers to them
+    keep.targets(targets);
+    keep.read_by_the_tape(nodes);
+    note_unkept(keep.unkept);
+    request.results = keep.values();
     Executable executable(plan::compile(request), device_, Executable::Calls::one);
     count_plan(executable.compiled().plan);
     executable.ask(call.numbers);
@@ -251,8 +335,18 @@ Value Context::replaced(const Value& v, const Value& copy, const std::shared_ptr
 void Context::release(std::span<const Node* const> nodes)
 {
     std::lock_guard lock(mutex_);
-    for (const Node* n : nodes)
+    for (const Node* n : nodes) {
         if (n->materialised()) n->inputs.clear();
+        for (const graph::Segment* s = graph::made_in(*n); s; s = graph::closed_outer(s)) s->unkept = nullptr;
+    }
+}
+
+void Context::discard(std::span<const Node* const> nodes)
+{
+    std::lock_guard lock(mutex_);
+    for (const Node* n : nodes) // what is on no tape has no inputs to be computed of
+        if (n->materialised() && n->on_tape() && !n->is_leaf)
+            std::fill(n->storage.begin(), n->storage.end(), nullptr);
 }
 
 void Context::appended(const Node& n)

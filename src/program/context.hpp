@@ -2,6 +2,7 @@
 // gave.
 #pragma once
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -25,6 +26,7 @@ public:
     std::shared_ptr<graph::Storage> upload(const char* by, const graph::TensorType&,
                                            std::span<const std::byte> from) override;
     void release(std::span<const graph::Node* const>) override;
+    void discard(std::span<const graph::Node* const>) override;
     void appended(const graph::Node&) override;
 
     const std::shared_ptr<device::Device>& device() const { return device_; }
@@ -38,11 +40,15 @@ public:
     // Counts for stats(): a plan and its launches, an arena that was laid out.
     void count_plan(const plan::Plan&);
     void count_placed(std::uint64_t bytes) { bytes_placed_ += bytes; }
+    // Bytes that segments alive have not kept, by layer.
+    std::map<std::string, std::uint64_t> unkept() const;
     std::uint64_t plans() const { return plans_; }
     std::uint64_t launches() const { return launches_; }
     std::uint64_t bytes_placed() const { return bytes_placed_; }
 
 private:
+    class Unkept; // what one segment has not kept
+    void note_unkept(const std::vector<graph::Value>&);
     void compute(std::span<const graph::Value> targets);
     void flush();
 
@@ -50,6 +56,8 @@ private:
     std::recursive_mutex mutex_; // of evaluation; user code never runs under it
     std::mutex queue_mutex_;
     std::vector<std::weak_ptr<const graph::Node>> queue_; // appended since the last flush
+    std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> unkept_; // by layer
+    mutable std::mutex unkept_mutex_;
     std::atomic<std::uint64_t> plans_ = 0, launches_ = 0, bytes_placed_ = 0;
 };
 

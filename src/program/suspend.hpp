@@ -2,10 +2,11 @@
 #include <utility>
 
 #include "graph/cell.hpp"
+#include "graph/segment.hpp"
 
 namespace reprise::program {
 
-// While it lives, this thread is outside of the recording.
+// While it lives, this thread is outside of the recording and of any segment.
 class Suspend {
 public:
     Suspend() : before_(std::exchange(graph::current_tracer(), nullptr)) {}
@@ -15,6 +16,7 @@ public:
 
 private:
     graph::Tracer* before_;
+    graph::NoSegment no_segment_;
 };
 
 } // namespace reprise::program

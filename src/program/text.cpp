@@ -105,6 +105,21 @@ std::vector<LaunchTime> Program::times() const
     return out;
 }
 
+CallMemory Program::memory(const std::vector<std::int64_t>& sizes) const
+{
+    const Impl& p = *required(impl_);
+    const program::Executable::Placed placed = p.executable->placed(symbols_at(p, sizes));
+    const plan::Plan& plan = plan_of(impl_);
+    CallMemory m{.peak = placed.arena, .lower_bound = plan::most_live_at_a_launch(plan, placed.bytes)};
+    const auto& values = plan.values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i].place == plan::Place::output) m.outputs += placed.bytes[i];
+    for (std::size_t slot = 0; slot < p.externals.size(); ++slot)
+        if (p.externals[slot].source != Impl::Source::input)
+            m.state += placed.bytes[p.executable->compiled().external[slot]];
+    return m;
+}
+
 std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const
 {
     const Impl& p = *required(impl_);

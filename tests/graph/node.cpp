@@ -34,6 +34,7 @@ struct Idle : Evaluator {
         return nullptr;
     }
     void release(std::span<const Node* const>) override {}
+    void discard(std::span<const Node* const>) override {}
     void appended(const Node&) override {}
 };
 

@@ -25,6 +25,7 @@ public:
         return to_->allocate_readable(bytes);
     }
     void set_memory_limit(std::uint64_t bytes) override { to_->set_memory_limit(bytes); }
+    void reset_peak() override { to_->reset_peak(); }
     void upload(device::Address to, std::span<const std::byte> from) override { to_->upload(to, from); }
     void download(device::Address from, std::span<std::byte> to) override { to_->download(from, to); }
     std::unique_ptr<device::Recording> record(std::span<const device::LaunchDeclaration> launches,

@@ -4,11 +4,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <reprise/autograd/checkpoint.hpp>
 #include <reprise/autograd/hooks.hpp>
 #include <reprise/tensor.hpp>
 
@@ -64,6 +66,9 @@ public:
     bool is_training() const noexcept { return training_; }
     void zero_grad();
 
+    // Its calls are checkpoints from now on; nullopt: they are no more.  Parameters and their names stay as they are.
+    void set_checkpoint(std::optional<CheckpointOptions>);
+
 protected:
     Variable register_parameter(const std::string& name, Variable);
     Variable register_buffer(const std::string& name, Variable);
@@ -90,6 +95,7 @@ private:
     std::vector<Child> children_;
     std::shared_ptr<detail::HookList<Tensor(Module&, const Tensor&)>> pre_hooks_; // null: none
     std::shared_ptr<detail::HookList<Tensor(Module&, const Tensor&, const Tensor&)>> hooks_, backward_hooks_;
+    std::optional<CheckpointOptions> checkpoint_;
     bool training_ = true;
 };
 

@@ -31,6 +31,7 @@ public:
         return make_memory(bytes, true);
     }
     void set_memory_limit(std::uint64_t bytes) override { ranges_.set_limit(bytes); }
+    void reset_peak() override { ranges_.reset_peak(); }
     void upload(Address, std::span<const std::byte>) override { health_.require_alive("upload"); }
     void download(Address, std::span<std::byte> to) override
     {

@@ -113,6 +113,12 @@ void HostArena::set_limit(std::uint64_t bytes)
     limit_ = bytes;
 }
 
+void HostArena::reset_peak()
+{
+    const std::lock_guard lock(mutex_);
+    peak_bytes_ = live_bytes_;
+}
+
 void HostArena::fill(Counters& c) const
 {
     const std::lock_guard lock(mutex_);

@@ -19,6 +19,7 @@ public:
     void check();
 
     void set_limit(std::uint64_t bytes);
+    void reset_peak();
     void fill(Counters&) const;
 
 private:

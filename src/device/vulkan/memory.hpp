@@ -18,6 +18,7 @@ public:
     SubAllocator::Allocation allocate(std::uint64_t bytes);
     void release(const SubAllocator::Allocation& a) noexcept { ranges_.release(a); }
     void set_limit(std::uint64_t bytes) { ranges_.set_limit(bytes); }
+    void reset_peak() { ranges_.reset_peak(); }
     SubAllocator::Usage usage() const { return ranges_.usage(); }
     void verify() const { ranges_.verify(); }
 

@@ -110,6 +110,7 @@ std::unique_ptr<Memory> VulkanDevice::allocate_readable(std::uint64_t bytes)
 }
 
 void VulkanDevice::set_memory_limit(std::uint64_t bytes) { context_.memory.set_limit(bytes); }
+void VulkanDevice::reset_peak() { context_.memory.reset_peak(); }
 
 void VulkanDevice::upload(Address to, std::span<const std::byte> from)
 {

@@ -14,6 +14,7 @@ public:
     std::unique_ptr<Memory> allocate(std::uint64_t bytes) override;
     std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) override;
     void set_memory_limit(std::uint64_t bytes) override;
+    void reset_peak() override;
     void upload(Address to, std::span<const std::byte> from) override;
     void download(Address from, std::span<std::byte> to) override;
     std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;

@@ -1,0 +1,85 @@
+#include <reprise/autograd/checkpoint.hpp>
+#include <reprise/error.hpp>
+
+#include "graph/cell.hpp"
+#include "graph/segment.hpp"
+
+namespace reprise {
+
+namespace {
+
+struct Mode {
+    bool on = true;
+    int running = 0;
+};
+
+Mode& mode()
+{
+    thread_local Mode m;
+    return m;
+}
+
+} // namespace
+
+namespace detail {
+
+struct CheckpointRun::State {
+    explicit State(const CheckpointOptions& o)
+        : scope(o.policy == CheckpointOptions::Policy::selective, o.layer)
+    {}
+    graph::SegmentScope scope;
+};
+
+CheckpointRun::CheckpointRun(const CheckpointOptions& options)
+{
+    if (mode().on && graph::grad_mode()) state_ = std::make_unique<State>(options);
+    ++mode().running;
+}
+
+CheckpointRun::~CheckpointRun() { --mode().running; }
+
+void CheckpointRun::close(const std::vector<Tensor>& outputs)
+{
+    if (!state_) return;
+    std::vector<graph::Value> values;
+    for (const Tensor& t : outputs)
+        if (t.defined()) values.push_back(graph::read(t));
+    state_->scope.close(values);
+}
+
+void fail_without_function(const char* op)
+{
+    fail(ErrorKind::argument, op, "The function is null: give one that can be called.");
+}
+
+CheckpointMode::CheckpointMode(bool on) : before_(std::exchange(mode().on, on)) {}
+CheckpointMode::~CheckpointMode() { mode().on = before_; }
+
+} // namespace detail
+
+bool is_checkpointing() { return mode().running > 0; }
+
+Tensor checkpoint_sequential(const std::vector<std::function<Tensor(Tensor)>>& functions,
+                             std::size_t segments, Tensor x, const CheckpointOptions& options)
+{
+    constexpr const char* op = "checkpoint_sequential";
+    if (functions.empty()) detail::fail(ErrorKind::argument, op, "There is no function: give at least one.");
+    if (segments < 1 || segments > functions.size())
+        detail::fail(ErrorKind::argument, op, "The number of segments (", segments, ") must be from 1 to (",
+                     functions.size(), "), that of the functions.");
+    for (const auto& f : functions) detail::require_function(op, f);
+    const std::size_t each = functions.size() / segments, longer = functions.size() % segments;
+    auto next = functions.begin();
+    for (std::size_t s = 0; s < segments; ++s) {
+        const auto end = next + static_cast<std::ptrdiff_t>(each + (s < longer ? 1 : 0));
+        const auto run = [&](Tensor in) {
+            for (auto f = next; f != end; ++f) in = (*f)(in);
+            return in;
+        };
+        x = s + 1 < segments ? checkpoint(options, run, x) : run(x);
+        next = end;
+    }
+    return x;
+}
+
+} // namespace reprise

@@ -1,0 +1,100 @@
+#include "graph/segment.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace reprise::graph {
+
+std::shared_ptr<Segment>& current_segment()
+{
+    thread_local std::shared_ptr<Segment> segment;
+    return segment;
+}
+
+const Segment* made_in(const Node& n)
+{
+    const Segment* s = n.segment.get();
+    return !s || s->closed ? s : closed_outer(s);
+}
+
+const Segment* interior_of(const Node& n)
+{
+    for (const Segment* s = made_in(n); s; s = closed_outer(s))
+        if (std::binary_search(s->interior.begin(), s->interior.end(), n.id) &&
+            !(s->keeps_compute && n.op->cost == Cost::compute))
+            return s;
+    return nullptr;
+}
+
+SegmentScope::SegmentScope(bool keeps_compute, std::string layer) : segment_(std::make_shared<Segment>())
+{
+    segment_->outer = current_segment();
+    segment_->keeps_compute = keeps_compute;
+    segment_->layer = std::move(layer);
+    current_segment() = segment_;
+}
+
+SegmentScope::~SegmentScope()
+{
+    current_segment() = std::const_pointer_cast<Segment>(segment_->outer);
+    if (const auto& outer = current_segment())
+        outer->nodes.insert(outer->nodes.end(), segment_->nodes.begin(), segment_->nodes.end());
+    if (!segment_->closed) segment_->nodes.clear();
+}
+
+namespace {
+
+// The nodes that these are outputs of, and those whose memory they look at.
+std::unordered_set<const Node*> kept_for(const std::vector<Value>& outputs)
+{
+    std::unordered_set<const Node*> kept;
+    for (const Value& v : outputs)
+        for (const Value* at = &v; at; at = looked_at(*at)) kept.insert(at->node.get());
+    return kept;
+}
+
+} // namespace
+
+void SegmentScope::close(const std::vector<Value>& outputs)
+{
+    std::vector<std::shared_ptr<const Node>> made;
+    std::unordered_map<const Node*, long> inside; // references by each other
+    for (const auto& weak : segment_->nodes)
+        if (auto n = weak.lock()) {
+            inside[n.get()] = 0;
+            made.push_back(std::move(n));
+        }
+    for (const auto& n : made)
+        for (const Value& v : n->inputs)
+            if (const auto found = inside.find(v.node.get()); found != inside.end()) ++found->second;
+    std::vector<Value> given = outputs;
+    for (const auto& n : made) // handed out in another way: the user has it, or a cell
+        if (n.use_count() > inside[n.get()] + 1)
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i) given.push_back({n, i});
+    const std::unordered_set<const Node*> kept = kept_for(given);
+    std::unordered_set<const Node*> ancestors;
+    std::vector<const Node*> stack;
+    const auto visit = [&](const Node* n) {
+        if (inside.count(n) && ancestors.insert(n).second) stack.push_back(n);
+    };
+    for (const Value& v : outputs) visit(v.node.get());
+    while (!stack.empty()) {
+        const Node* n = stack.back();
+        stack.pop_back();
+        for (const Value& v : n->inputs) visit(v.node.get());
+    }
+    std::unordered_map<Evaluator*, std::vector<const Node*>> interior;
+    for (const auto& n : made) {
+        if (!ancestors.count(n.get())) segment_->effects.push_back(n);
+        else if (!kept.count(n.get()) && n->op) {
+            segment_->interior.push_back(n->id);
+            interior[n->evaluator.get()].push_back(n.get());
+        }
+    }
+    std::sort(segment_->interior.begin(), segment_->interior.end());
+    segment_->closed = true;
+    for (const auto& [evaluator, nodes] : interior) evaluator->discard(nodes);
+}
+
+} // namespace reprise::graph

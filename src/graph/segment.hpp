@@ -1,0 +1,74 @@
+// Segments: parts of a graph whose interior is not kept for the backward pass; what reads it there, once its values
+// are gone, has them computed again by the same nodes.  A segment marks nodes and changes none, so the graph, its
+// tape and its gradients are those without it.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/node.hpp"
+
+namespace reprise::graph {
+
+struct Segment {
+    std::shared_ptr<const Segment> outer; // that it lies in; null: none
+    bool keeps_compute = false;           // what is bound by arithmetic (Op::cost) is kept
+    std::string layer{};                  // its name in MemoryTracker; empty: none
+
+    // Written by the thread that runs it until it is closed; then const.
+    std::atomic<bool> closed = false;
+    std::vector<std::uint64_t> interior;          // ids, ascending: what its outputs are made of
+    std::vector<std::weak_ptr<const Node>> nodes; // made in it
+    std::vector<std::weak_ptr<const Node>>
+        effects; // made in it for others than its outputs: running statistics
+
+    mutable std::shared_ptr<void>
+        unkept{}; // an evaluator's account of its values; belongs to that one's lock
+};
+
+// Where nodes of this thread are made; null: in none.
+std::shared_ptr<Segment>& current_segment();
+
+// The innermost closed segment that the node was made in; null: none.
+const Segment* made_in(const Node&);
+// The innermost closed segment that does not keep the node's value; null: it is a value like others.
+const Segment* interior_of(const Node&);
+inline const Segment* closed_outer(const Segment* s)
+{
+    do s = s->outer.get();
+    while (s && !s->closed);
+    return s;
+}
+
+// Nodes of this thread are made in a new segment, for its life.
+class SegmentScope {
+public:
+    SegmentScope(bool keeps_compute, std::string layer);
+    ~SegmentScope(); // not closed: what was made is as without it
+    SegmentScope(const SegmentScope&) = delete;
+    SegmentScope& operator=(const SegmentScope&) = delete;
+
+    // What these are made of is its interior from now on, but for what somebody holds; values of it that exist are
+    // dropped.
+    void close(const std::vector<Value>& outputs);
+
+private:
+    std::shared_ptr<Segment> segment_;
+};
+
+// Nodes of this thread are made in no segment, for its life.
+class NoSegment {
+public:
+    NoSegment() : before_(std::exchange(current_segment(), nullptr)) {}
+    ~NoSegment() { current_segment() = std::move(before_); }
+    NoSegment(const NoSegment&) = delete;
+    NoSegment& operator=(const NoSegment&) = delete;
+
+private:
+    std::shared_ptr<Segment> before_;
+};
+
+} // namespace reprise::graph

@@ -1,0 +1,40 @@
+#include <reprise/error.hpp>
+#include <reprise/memory.hpp>
+
+#include "program/context.hpp"
+
+namespace reprise {
+
+std::uint64_t MemoryTracker::current() const { return device_.live_bytes(); }
+std::uint64_t MemoryTracker::peak() const { return device_.peak_bytes(); }
+void MemoryTracker::reset_peak() const { device_.context()->device()->reset_peak(); }
+
+std::uint64_t MemoryTracker::saved() const
+{
+    std::uint64_t sum = 0;
+    for (const auto& [layer, bytes] : device_.context()->unkept()) sum += bytes;
+    return sum;
+}
+
+std::uint64_t MemoryTracker::saved(const std::string& layer) const
+{
+    const auto all = device_.context()->unkept();
+    const auto found = all.find(layer);
+    if (layer.empty() || found == all.end()) {
+        std::string known;
+        for (const std::string& name : layers()) known += (known.empty() ? "" : ", ") + name;
+        detail::fail(ErrorKind::argument, "MemoryTracker", "No checkpoint on (", device_.name(),
+                     ") had the layer (", layer, "): there are (", known, ").");
+    }
+    return found->second;
+}
+
+std::vector<std::string> MemoryTracker::layers() const
+{
+    std::vector<std::string> names;
+    for (const auto& [layer, bytes] : device_.context()->unkept())
+        if (!layer.empty()) names.push_back(layer);
+    return names;
+}
+
+} // namespace reprise
