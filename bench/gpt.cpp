@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "pairs.hpp"
 #include "workload.hpp"
 
 namespace bench {
@@ -14,7 +15,7 @@ using rp::Tensor;
 
 namespace {
 
-constexpr std::int64_t classes = 96, longest = 128, features = 128, heads = 4, layers = 4, batch = 16;
+constexpr std::int64_t classes = 96, longest = 128, features = 128, heads = 4, batch = 16;
 
 struct Block : nn::Module {
     nn::LayerNorm ln1{features}, ln2{features};
@@ -45,9 +46,12 @@ struct Gpt : nn::Module {
     nn::Sequential blocks;
     nn::LayerNorm lnf{features};
     nn::Linear head{features, classes, {.bias = false}};
-    Gpt()
+    Gpt(std::size_t layers, bool checkpoints)
     {
-        for (std::int64_t i = 0; i < layers; ++i) blocks.push_back(nn::make<Block>());
+        for (std::size_t i = 0; i < layers; ++i) {
+            blocks.push_back(nn::make<Block>());
+            if (checkpoints) nn::checkpoint_module(blocks.at(i), "block " + std::to_string(i));
+        }
         register_module("tok", tok);
         register_module("pos", pos);
         register_module("blocks", blocks);
@@ -70,6 +74,7 @@ Tensor tokens(std::int64_t length, std::int64_t seed)
 }
 
 struct Training {
+    explicit Training(std::size_t layers = 4, bool checkpoints = false) : net(layers, checkpoints) {}
     Gpt net;
     rp::optim::AdamW optimizer{net.parameters(), {.lr = 3e-4}};
     rp::Program step{};
@@ -89,9 +94,9 @@ std::vector<rp::Spec> specs(const Dim& length)
     return {rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)};
 }
 
-std::shared_ptr<Training> recorded(const Dim& length)
+std::shared_ptr<Training> recorded(const Dim& length, std::size_t layers = 4, bool checkpoints = false)
 {
-    auto training = std::make_shared<Training>();
+    auto training = std::make_shared<Training>(layers, checkpoints);
     training->step = rp::record_function(
         [&t = *training](const std::vector<Tensor>& in) { return std::vector<Tensor>{t.run(in)}; },
         specs(length), recording);
@@ -125,6 +130,33 @@ std::vector<Workload> gpt_workloads()
                      return Run{training->step, {tokens(longest, 0), tokens(longest, 1)}, training};
                  }},
             {.name = "varshape_gptmini", .cycle = lengths_in_turn}};
+}
+
+// A checkpoint around each of eight blocks, beside the step without.
+std::vector<Report> checkpoint_reports()
+{
+    return {{"checkpoint_gpt8", [](const rp::Device& device, bool quick) {
+                 const auto off = recorded(longest, 8), on = recorded(longest, 8, true);
+                 const std::vector<Tensor> in = {tokens(longest, 0), tokens(longest, 1)};
+                 const auto call = [&](const Training& t) {
+                     return [&] {
+                         t.step.call(in);
+                         device.synchronize();
+                     };
+                 };
+                 const Pairs p = in_turn(call(*on), call(*off), quick ? 3 : 15);
+                 const rp::CallMemory with = on->step.memory({}), without = off->step.memory({});
+                 const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+                 return Figures{{"off_ms", p.b * 1e3},
+                                {"on_ms", p.a * 1e3},
+                                {"time_ratio", p.ratio},
+                                {"ratio_quartile_1", p.quartiles[0]},
+                                {"ratio_quartile_3", p.quartiles[1]},
+                                {"peak_mib_off", mib(without.peak)},
+                                {"peak_mib_on", mib(with.peak)},
+                                {"lower_bound_mib_off", mib(without.lower_bound)},
+                                {"lower_bound_mib_on", mib(with.lower_bound)}};
+             }}};
 }
 
 OpenStep open_gpt_step()

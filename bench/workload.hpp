@@ -56,6 +56,7 @@ std::vector<Workload> gpt_workloads();
 OpenStep open_gpt_step();
 std::vector<Report> call_reports();
 std::vector<Report> fusion_reports();
+std::vector<Report> checkpoint_reports();
 
 inline reprise::RecordOptions recording; // what all workloads are recorded with
 
