@@ -6,6 +6,7 @@
 #include "autograd/grad_mode.hpp"
 #include "graph/cell.hpp"
 #include "graph/notes.hpp"
+#include "graph/segment.hpp"
 
 namespace reprise::autograd {
 
@@ -45,6 +46,7 @@ public:
 private:
     graph::Tracer* before_;
     graph::ScopesOff scopes_off_;
+    graph::InSegment no_segment_{nullptr};
     GradModeGuard no_tape_{false};
     std::shared_ptr<graph::Evaluator> evaluator_ = std::make_shared<ProbeEvaluator>();
 };

@@ -33,7 +33,8 @@ const Value* looked_at(const Value& v)
 {
     const Node& n = *v.node;
     if (!n.op || !n.op->view || n.inputs.empty()) return nullptr;
-    return &n.inputs[n.op->looks_at ? n.op->looks_at(n, v.index) : 0];
+    const Value& under = n.inputs[n.op->looks_at ? n.op->looks_at(n, v.index) : 0];
+    return under.node->evaluator == n.evaluator ? &under : nullptr; // what came from another device is a copy
 }
 
 void verify(const Node& node)

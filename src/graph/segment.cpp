@@ -18,13 +18,17 @@ const Segment* made_in(const Node& n)
     return !s || s->closed ? s : closed_outer(s);
 }
 
+bool is_interior(const Segment& s, const Node& n)
+{
+    return std::binary_search(s.interior.begin(), s.interior.end(), n.id) &&
+           !(s.keeps_compute && n.op->cost == Cost::compute);
+}
+
 const Segment* interior_of(const Node& n)
 {
-    for (const Segment* s = made_in(n); s; s = closed_outer(s))
-        if (std::binary_search(s->interior.begin(), s->interior.end(), n.id) &&
-            !(s->keeps_compute && n.op->cost == Cost::compute))
-            return s;
-    return nullptr;
+    const Segment* s = made_in(n);
+    while (s && !is_interior(*s, n)) s = closed_outer(s);
+    return s;
 }
 
 SegmentScope::SegmentScope(bool keeps_compute, std::string layer) : segment_(std::make_shared<Segment>())
@@ -40,7 +44,7 @@ SegmentScope::~SegmentScope()
     current_segment() = std::const_pointer_cast<Segment>(segment_->outer);
     if (const auto& outer = current_segment())
         outer->nodes.insert(outer->nodes.end(), segment_->nodes.begin(), segment_->nodes.end());
-    if (!segment_->closed) segment_->nodes.clear();
+    segment_->nodes = {}; // weak pointers hold the nodes' memory
 }
 
 namespace {
@@ -69,8 +73,12 @@ void SegmentScope::close(const std::vector<Value>& outputs)
         for (const Value& v : n->inputs)
             if (const auto found = inside.find(v.node.get()); found != inside.end()) ++found->second;
     std::vector<Value> given = outputs;
-    for (const auto& n : made) // handed out in another way: the user has it, or a cell
-        if (n.use_count() > inside[n.get()] + 1)
+    const auto from_elsewhere = [](const Node& n) {
+        return std::any_of(n.inputs.begin(), n.inputs.end(),
+                           [&](const Value& v) { return v.node->evaluator != n.evaluator; });
+    };
+    for (const auto& n : made) // handed out in another way: the user has it, or a cell; or another device's
+        if (n.use_count() > inside[n.get()] + 1 || from_elsewhere(*n))
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i) given.push_back({n, i});
     const std::unordered_set<const Node*> kept = kept_for(given);
     std::unordered_set<const Node*> ancestors;
@@ -89,7 +97,8 @@ void SegmentScope::close(const std::vector<Value>& outputs)
         if (!ancestors.count(n.get())) segment_->effects.push_back(n);
         else if (!kept.count(n.get()) && n->op) {
             segment_->interior.push_back(n->id);
-            interior[n->evaluator.get()].push_back(n.get());
+            if (!(segment_->keeps_compute && n->op->cost == Cost::compute))
+                interior[n->evaluator.get()].push_back(n.get());
         }
     }
     std::sort(segment_->interior.begin(), segment_->interior.end());

@@ -4,6 +4,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,8 +26,8 @@ struct Segment {
     std::vector<std::weak_ptr<const Node>>
         effects; // made in it for others than its outputs: running statistics
 
-    mutable std::shared_ptr<void>
-        unkept{}; // an evaluator's account of its values; belongs to that one's lock
+    mutable std::map<const Evaluator*, std::shared_ptr<void>>
+        unkept{}; // their accounts of it (program/context.cpp)
 };
 
 // Where nodes of this thread are made; null: in none.
@@ -34,6 +35,8 @@ std::shared_ptr<Segment>& current_segment();
 
 // The innermost closed segment that the node was made in; null: none.
 const Segment* made_in(const Node&);
+// Whether it does not keep the node's value.
+bool is_interior(const Segment&, const Node&);
 // The innermost closed segment that does not keep the node's value; null: it is a value like others.
 const Segment* interior_of(const Node&);
 inline const Segment* closed_outer(const Segment* s)
@@ -59,13 +62,14 @@ private:
     std::shared_ptr<Segment> segment_;
 };
 
-// Nodes of this thread are made in no segment, for its life.
-class NoSegment {
+// Nodes of this thread are made in this segment, for its life; null: in none.
+class InSegment {
 public:
-    NoSegment() : before_(std::exchange(current_segment(), nullptr)) {}
-    ~NoSegment() { current_segment() = std::move(before_); }
-    NoSegment(const NoSegment&) = delete;
-    NoSegment& operator=(const NoSegment&) = delete;
+    explicit InSegment(std::shared_ptr<Segment> s) : before_(std::exchange(current_segment(), std::move(s)))
+    {}
+    ~InSegment() { current_segment() = std::move(before_); }
+    InSegment(const InSegment&) = delete;
+    InSegment& operator=(const InSegment&) = delete;
 
 private:
     std::shared_ptr<Segment> before_;

@@ -2,6 +2,7 @@
 // again.  They stand right before their first reader; so the interior itself dies in the forward pass.  A generation is
 // what one segment's readers share: clones of its launches and of those nested in it, whose own readers have a
 // generation of their own, of the nested segment's inputs as this one has them.
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -67,7 +68,7 @@ private:
 
     std::uint32_t again(std::uint32_t value, std::uint32_t generation)
     {
-        replay(written_by_[value], generation);
+        replay({generation, written_by_[value]});
         return clone(value, generation);
     }
 
@@ -85,24 +86,48 @@ private:
         return found->second;
     }
 
-    // All launches of a node: what they keep between them is theirs alone.
-    void replay(std::uint32_t node, std::uint32_t generation)
+    // Where a launch of a generation's node reads this value from; no_segment: from where it is.
+    std::uint32_t generation_of(std::uint32_t value, InGeneration reader) const
     {
-        if (!replayed_.insert({generation, node}).second) return;
-        std::map<std::uint32_t, std::uint32_t> moved;
-        for (const std::uint32_t i : launches_of_[node]) {
-            PlanLaunch l = plan_.launches[i];
-            for (PlanOperand& o : l.operands) {
-                if (o.absent) continue;
-                const std::uint32_t s = segment_of(o.value);
-                if (written_by_[o.value] == node) o.value = clone(o.value, generation);
-                else if (written_by_[o.value] != no_node && s != no_segment)
-                    o.value = again(o.value, within(s, generation) ? generation : s);
+        const std::uint32_t s = segment_of(value);
+        if (written_by_[value] == reader.second) return reader.first;
+        if (written_by_[value] == no_node || s == no_segment) return no_segment;
+        return within(s, reader.first) ? reader.first : s;
+    }
+
+    // The node and all that it is made of, as far as there are no clones of it: all launches of each, as what they
+    // keep between them is theirs alone.  In the order of the originals what is read comes first.
+    void replay(InGeneration wanted)
+    {
+        std::vector<InGeneration> stack;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> order; // a launch and its generation
+        const auto visit = [&](InGeneration node) {
+            if (replayed_.insert(node).second) stack.push_back(node);
+        };
+        visit(wanted);
+        while (!stack.empty()) {
+            const InGeneration node = stack.back();
+            stack.pop_back();
+            for (const std::uint32_t i : launches_of_[node.second]) {
+                order.emplace_back(i, node.first);
+                for (const PlanOperand& o : plan_.launches[i].operands)
+                    if (!o.absent)
+                        if (const std::uint32_t g = generation_of(o.value, node); g != no_segment)
+                            visit({g, written_by_[o.value]});
             }
+        }
+        std::sort(order.begin(), order.end());
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> moved;
+        for (const auto& [i, generation] : order) {
+            PlanLaunch l = plan_.launches[i];
+            for (PlanOperand& o : l.operands)
+                if (!o.absent)
+                    if (const std::uint32_t g = generation_of(o.value, {generation, l.node}); g != no_segment)
+                        o.value = clone(o.value, g);
             l.replay = generation + 1;
             l.label += ", again";
-            if (l.fallback_of != no_launch) l.fallback_of = moved.at(l.fallback_of);
-            moved[i] = emit(std::move(l));
+            if (l.fallback_of != no_launch) l.fallback_of = moved.at({l.fallback_of, generation});
+            moved[{i, generation}] = emit(std::move(l));
         }
     }
 

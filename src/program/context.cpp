@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -43,7 +42,7 @@ public:
         for (const Node* n : nodes)
             for (const Value& v : n->inputs) ++inside[v.node.get()];
         for (const Node* n : nodes)
-            if (n->weak_from_this().use_count() > inside[n] && !graph::interior_of(*n)) add_unless_number(n);
+            if (n->weak_from_this().use_count() > inside[n]) keep_or_surround(n);
     }
 
     void read_by_the_tape(const std::vector<const Node*>& nodes)
@@ -67,18 +66,38 @@ private:
         if (n->materialised() || !seen_.insert(n).second) return;
         for (std::uint32_t i = 0; i < n->outputs.size(); ++i) values_.push_back({n->shared_from_this(), i});
     }
-    // The value itself, or what it is computed of again.
     void provide(const Value& value)
+    {
+        if (!value.node->materialised() && graph::interior_of(*owner(value).node))
+            unkept.push_back(owner(value));
+        keep_or_surround(value.node.get());
+    }
+    // The value whose memory this one has.
+    static const Value& owner(const Value& value)
     {
         const Value* at = &value;
         while (const Value* under = graph::looked_at(*at)) at = under;
-        if (!at->node->materialised() && graph::interior_of(*at->node)) unkept.push_back(*at);
-        std::vector<const Node*> stack{value.node.get()};
+        return *at;
+    }
+    // Of an interior; or a view of one, which would keep it.
+    static bool is_made_again(const Node* n)
+    {
+        if (n->segment && graph::interior_of(*n)) return true;
+        if (!n->op || !n->op->view) return false;
+        const Node& base = *owner({n->shared_from_this(), 0}).node;
+        return !base.materialised() && base.segment && graph::interior_of(base);
+    }
+    // The value itself, or what it is computed of again.
+    void keep_or_surround(const Node* n)
+    {
+        if (n->materialised()) return;
+        if (!is_made_again(n)) return add_unless_number(n);
+        std::vector<const Node*> stack{n};
         while (!stack.empty()) {
-            const Node* n = stack.back();
+            n = stack.back();
             stack.pop_back();
             if (n->materialised()) continue;
-            if (!graph::interior_of(*n)) add_unless_number(n);
+            if (!is_made_again(n)) add_unless_number(n);
             else if (again_.insert(n).second)
                 for (const Value& v : n->inputs) stack.push_back(v.node.get());
         }
@@ -93,7 +112,7 @@ private:
 };
 
 // What the segments of these nodes made for others than their outputs is computed with them, not once more for itself.
-void add_effects(std::vector<const Node*>& nodes, std::vector<Value>& targets)
+void add_effects(const graph::Evaluator* self, std::vector<const Node*>& nodes, std::vector<Value>& targets)
 {
     std::unordered_set<const graph::Segment*> seen;
     std::vector<std::shared_ptr<const Node>> found;
@@ -102,7 +121,8 @@ void add_effects(std::vector<const Node*>& nodes, std::vector<Value>& targets)
         for (const graph::Segment* s = graph::made_in(*n); s && seen.insert(s).second;
              s = graph::closed_outer(s))
             for (const auto& weak : s->effects)
-                if (auto effect = weak.lock(); effect && !effect->materialised() && !effect->op->view) {
+                if (auto effect = weak.lock(); effect && effect->op && !effect->op->view && !effect->trace &&
+                                               effect->evaluator.get() == self && !effect->materialised()) {
                     for (const Value& v : effect->inputs) ++inside[v.node.get()];
                     found.push_back(std::move(effect));
                 }
@@ -148,39 +168,53 @@ void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
 
 Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
 
-// Counts until the segment is gone, or a backward pass has used it up.
+namespace {
+std::mutex accounts; // of Segment::unkept
+}
+
+// Counts what it is given until that is taken back, or the segment is gone.
 class Context::Unkept {
 public:
     explicit Unkept(std::shared_ptr<std::atomic<std::uint64_t>> layer) : layer_(std::move(layer)) {}
-    ~Unkept() { *layer_ -= bytes_; }
+    ~Unkept()
+    {
+        for (const auto& [value, bytes] : bytes_) *layer_ -= bytes;
+    }
     Unkept(const Unkept&) = delete;
     Unkept& operator=(const Unkept&) = delete;
 
     void add(const Value& v)
     {
-        if (!seen_.insert({v.node->id, v.index}).second) return;
         const std::uint64_t bytes = bytes_of(v.type());
-        bytes_ += bytes;
-        *layer_ += bytes;
+        if (bytes_.try_emplace({v.node->id, v.index}, bytes).second) *layer_ += bytes;
+    }
+    void remove(const Node& n)
+    {
+        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
+            if (const auto found = bytes_.find({n.id, i}); found != bytes_.end()) {
+                *layer_ -= found->second;
+                bytes_.erase(found);
+            }
     }
 
 private:
     std::shared_ptr<std::atomic<std::uint64_t>> layer_;
-    std::uint64_t bytes_ = 0;
-    std::set<std::pair<std::uint64_t, std::uint32_t>> seen_; // ids and outputs
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> bytes_; // by id and output
 };
 
 void Context::note_unkept(const std::vector<Value>& values)
 {
+    if (values.empty()) return;
+    const std::scoped_lock lock(accounts, unkept_mutex_);
     for (const Value& v : values) {
         const graph::Segment& s = *graph::interior_of(*v.node);
-        if (!s.unkept) {
-            const std::lock_guard lock(unkept_mutex_);
+        auto& account = s.unkept[this];
+        if (!account) {
             auto& layer = unkept_[s.layer];
             if (!layer) layer = std::make_shared<std::atomic<std::uint64_t>>(0);
-            s.unkept = std::make_shared<Unkept>(layer);
+            account = std::make_shared<Unkept>(layer);
         }
-        std::static_pointer_cast<Unkept>(s.unkept)->add(v);
+        std::static_pointer_cast<Unkept>(account)->add(v);
     }
 }
 
@@ -219,7 +253,7 @@ void Context::compute(std::span<const Value> asked)
     std::vector<Value> targets(asked.begin(), asked.end());
     std::vector<const Node*> nodes = graph::pending(targets);
     if (nodes.empty()) return;
-    add_effects(nodes, targets);
+    add_effects(this, nodes, targets);
     for (const Node* n : nodes) {
 #ifndef NDEBUG
         graph::verify(*n);
@@ -240,6 +274,9 @@ void Context::compute(std::span<const Value> asked)
     for (const Node* n : nodes)
         for (const Value& v : n->inputs) {
             if (!v.node->materialised() || !bound[v.node.get()].insert(v.index).second) continue;
+            if (v.node->evaluator.get() != this)
+                detail::fail(ErrorKind::internal, n->op->name, "The input is on (", v.node->evaluator->name(),
+                             "), not on (", name(), ").");
             const Stored& s = Stored::of(v);
             request.externals.push_back({v, {s.strides.begin(), s.strides.end()}, s.offset});
             call.externals.push_back({s.memory->address, s.memory->bytes});
@@ -337,7 +374,11 @@ void Context::release(std::span<const Node* const> nodes)
     std::lock_guard lock(mutex_);
     for (const Node* n : nodes) {
         if (n->materialised()) n->inputs.clear();
-        for (const graph::Segment* s = graph::made_in(*n); s; s = graph::closed_outer(s)) s->unkept = nullptr;
+        const graph::Segment* s = n->segment ? graph::interior_of(*n) : nullptr;
+        if (!s) continue;
+        const std::lock_guard account(accounts);
+        if (const auto found = s->unkept.find(this); found != s->unkept.end())
+            std::static_pointer_cast<Unkept>(found->second)->remove(*n);
     }
 }
 
@@ -380,7 +421,7 @@ void Context::flush()
         for (const Value& v : n->inputs) ++inside[v.node.get()];
     std::vector<Value> targets;
     for (const auto& n : alive)
-        if (n.use_count() > inside[n.get()] + 1)
+        if (n.use_count() > inside[n.get()] + 1 && !graph::interior_of(*n))
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
     alive.clear(); // what only these nodes refer to must not seem to be referred to
     compute(targets);

@@ -8,6 +8,7 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 
+#include "graph/segment.hpp"
 #include "program/program.hpp"
 
 namespace reprise {
@@ -163,6 +164,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     plan::Request request;
     {
         TracerScope tracing(trace);
+        const graph::InSegment no_segment(nullptr);
         shape::GuardScope guarding(trace.guards());
         std::vector<Tensor> inputs;
         for (const Spec& s : specs) {

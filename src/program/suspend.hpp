@@ -16,7 +16,7 @@ public:
 
 private:
     graph::Tracer* before_;
-    graph::NoSegment no_segment_;
+    graph::InSegment no_segment_{nullptr};
 };
 
 } // namespace reprise::program

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -112,8 +113,9 @@ const std::vector<Net>& nets()
         {"gpt",
          {5, 8},
          [] {
-             return std::vector<std::shared_ptr<nn::Module>>{make<Transformer>(), make<Transformer>(),
-                                                             make<Transformer>()};
+             std::vector<std::shared_ptr<nn::Module>> blocks;
+             for (int i = 0; i < 8; ++i) blocks.push_back(make<Transformer>());
+             return blocks;
          }},
     };
     return all;
@@ -385,6 +387,37 @@ TEST(Checkpoint, TakesLessMemory)
     for (std::size_t i = 0; i < want.size(); ++i) EXPECT_EQ(bits(got[i]), bits(want[i])) << i;
 }
 
+// With as many segments as a segment has layers the peak grows as the root of their number.
+TEST(Checkpoint, TakesMemoryOfTheRootOfTheDepth)
+{
+    std::vector<double> peaks;
+    for (const std::size_t root : {4, 8, 16}) {
+        std::vector<Variable> weights;
+        const Program p = deep(
+            root * root, [&](const auto& fs, Tensor x) { return checkpoint_sequential(fs, root, x); },
+            weights);
+        peaks.push_back(static_cast<double>(p.arena_bytes({512})));
+    }
+    EXPECT_LE(std::log(peaks[2] / peaks[0]) / std::log(16.0), 0.6)
+        << peaks[0] << ", " << peaks[1] << ", " << peaks[2];
+    EXPECT_LE(std::log(peaks[1] / peaks[0]) / std::log(4.0), 0.6);
+}
+
+// So does a program that is called while another is recorded.
+TEST(Checkpoint, TakesLessMemoryInAProgramWithin)
+{
+    std::vector<Variable> weights;
+    const Program inner = deep(
+        16, [](const auto& fs, Tensor x) { return checkpoint_sequential(fs, 4, x); }, weights);
+    const Program outer =
+        record_function([&](const std::vector<Tensor>& in) { return inner.call({in[0] * 2}); },
+                        {spec({symbol("batch"), 16})});
+    EXPECT_LE(outer.arena_bytes({1024}), inner.arena_bytes({1024}) + 1024 * 16 * sizeof(float));
+    const Tensor x = test::random_tensor({8, 16}, 3);
+    const auto got = outer.call({x}), want = inner.call({x * 2});
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_EQ(bits(got[i]), bits(want[i])) << i;
+}
+
 TEST(Checkpoint, KeepsLessInEagerCode)
 {
     Variable w(test::random_tensor({64, 64}, 1, -0.2, 0.2));
@@ -477,6 +510,83 @@ TEST(Checkpoint, DoesNotComputeEffectsAgain)
     step();
     const std::uint64_t after_two = step();
     for (int i = 0; i < 5; ++i) EXPECT_EQ(step(), after_two);
+}
+
+// What comes from another device is kept: it can't be computed again here.
+TEST(Checkpoint, KeepsWhatComesFromAnotherDevice)
+{
+    const Device other = default_device().name() == "reference" ? Device("null") : Device("reference");
+    if (other.name() == "null") return; // which computes nothing
+    Variable w(from_vector({1, 2, 3}));
+    const auto f = [&](const Tensor& t) { return exp((t * 2).to(other)) * 2; };
+    const Tensor y = checkpoint(f, w);
+    EXPECT_EQ(bits(y), bits(f(w)));
+    sum(y).backward();
+    const test::Bits got = bits(w.grad());
+    w.zero_grad();
+    sum(f(w)).backward();
+    EXPECT_EQ(got, bits(w.grad()));
+}
+
+TEST(Checkpoint, MayRecordInside)
+{
+    Variable w(from_vector({1, 2, 3}));
+    Program step;
+    const auto f = [&](const Tensor& t) {
+        if (!step.defined()) step = record([](Tensor x) { return exp(x) + rand({3}); }, {spec({3})});
+        const Tensor noise = step(t.detach());
+        return sin(t) * noise;
+    };
+    const Tensor y = checkpoint(f, w);
+    EXPECT_EQ(y.to_vector<float>().size(), 3u);
+    sum(y).backward();
+    EXPECT_EQ(w.grad().to_vector<float>().size(), 3u);
+}
+
+// More ops than a queue holds: what lies inside is not stored when it is flushed.
+TEST(Checkpoint, SurvivesAFlush)
+{
+    Variable w(test::random_tensor({64, 64}, 1, -0.1, 0.1));
+    const Device device = default_device();
+    w.eval();
+    const std::uint64_t before = device.live_bytes();
+    Tensor x = w;
+    constexpr int blocks = 50, ops = 100;
+    for (int b = 0; b < blocks; ++b)
+        x = checkpoint(
+            [](Tensor t) {
+                for (int i = 0; i < ops / 2; ++i) t = transpose(sin(t), 0, 1);
+                return t * 1.0;
+            },
+            x);
+    const Tensor loss = sum(x);
+    loss.eval();
+    EXPECT_LE(device.live_bytes() - before, (blocks + 60) * 64 * 64 * 4u);
+    loss.backward();
+    EXPECT_EQ(w.grad().to_vector<float>().size(), 64u * 64);
+}
+
+// The gradients' evaluation computes each segment again once, and no segment before it.
+TEST(Checkpoint, ComputesTheForwardPassTwiceAtMost)
+{
+    Variable w(test::random_tensor({8, 8}, 1));
+    const auto launches = [&](bool on, bool backward = true) {
+        const std::uint64_t before = stats().launches;
+        Tensor x = w;
+        with_checkpoint_mode(on, [&] {
+            for (int b = 0; b < 6; ++b)
+                x = checkpoint([](Tensor t) { return (t + 1.0) * sin(t * 0.5 + 0.1); }, x);
+        });
+        const Tensor loss = sum(x);
+        if (backward) loss.backward(); // lazy: the loss is computed first, the tape is released
+        loss.eval();
+        if (backward) w.grad().eval();
+        w.zero_grad();
+        return stats().launches - before;
+    };
+    const std::uint64_t plain = launches(false), forward = launches(false, false);
+    EXPECT_GT(launches(true), plain);
+    EXPECT_LE(launches(true), plain + forward);
 }
 
 // ---- modes and mistakes ----

@@ -156,8 +156,7 @@ TEST(Attention, TakesBothWaysInAProgramOfAnyLength)
     }
 }
 
-// No matrix of weights: what is placed for a step is far below one head's.
-// Of few keys either, where the weights are matrices for as long as they are used.
+// Of few keys, where the weights are matrices for as long as they are used.
 TEST(Attention, KeepsNoMatrixForTheGradient)
 {
     Tensor q = tensor({2, 8, 100, 4}, 1).requires_grad_(), k = tensor({2, 8, 100, 4}, 2),
@@ -170,6 +169,7 @@ TEST(Attention, KeepsNoMatrixForTheGradient)
     EXPECT_LT(device.live_bytes() - before, 2u * 8 * 100 * 100 * 4 / 4);
 }
 
+// No matrix of weights: what is placed for a step is far below one head's.
 TEST(Attention, TakesMemoryLinearInTheLength)
 {
     const std::int64_t steps = runs_kernels() ? 2048 : 640, heads = 2;

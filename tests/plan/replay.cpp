@@ -141,6 +141,22 @@ TEST(Replay, KeepsFallbacksAndStateCopies)
     EXPECT_THAT(p.copies, ElementsAre(6));
 }
 
+TEST(Replay, OfALongChainNeedsNoStack)
+{
+    Segmented p;
+    const std::uint32_t s = p.segment(), x = p.external(), y = p.output(), out = p.output();
+    std::uint32_t last = x;
+    constexpr std::uint32_t length = 50'000;
+    for (std::uint32_t i = 0; i < length; ++i) {
+        const std::uint32_t next = p.interior(s);
+        p.in(s, {last}, {next});
+        last = next;
+    }
+    p.in(s, {last}, {y});
+    p.in(no_segment, {y, last}, {out});
+    EXPECT_EQ(p.replayed().size(), 2 * length + 2);
+}
+
 // What a node keeps between its launches belongs to each of its replays.
 TEST(Replay, ClonesAllLaunchesOfANode)
 {

@@ -23,7 +23,8 @@ struct Accumulation {
         manual_seed(4);
         net = std::make_unique<nn::Linear>(5, 3);
         set_generator_state(before);
-        optimizer = std::make_unique<optim::Adam>(net->parameters(), optim::AdamOptions{.lr = 0.1});
+        optimizer =
+            std::make_unique<optim::SGD>(net->parameters(), optim::SGDOptions{.lr = 0.5, .momentum = 0.9});
     }
     Tensor add(const Tensor& x, const Tensor& target) const // of its share of the whole batch
     {
@@ -47,7 +48,7 @@ struct Accumulation {
 
     static constexpr int whole_batch = 12;
     std::unique_ptr<nn::Linear> net;
-    std::unique_ptr<optim::Adam> optimizer;
+    std::unique_ptr<optim::SGD> optimizer;
 };
 
 TEST(Accumulation, OfSeveralSizesIsOneStepOfTheWhole)
