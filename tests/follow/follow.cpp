@@ -6,6 +6,8 @@
 
 #include <reprise/io.hpp>
 
+#include "support/blocks.hpp"
+
 namespace reprise::follow {
 
 namespace {
@@ -70,32 +72,6 @@ std::vector<Tensor> Model::batch(const Fixture& fixture, std::size_t step) const
 
 Tensor Model::loss(const std::vector<Tensor>& batch) { return cross_entropy((*this)(batch[0]), batch[1]); }
 
-namespace {
-
-struct Block : nn::Module {
-    nn::LayerNorm ln1{32}, ln2{32};
-    nn::Linear qkv{32, 96}, proj{32, 32}, up{32, 128}, down{128, 32};
-    Block()
-    {
-        register_module("ln1", ln1);
-        register_module("qkv", qkv);
-        register_module("proj", proj);
-        register_module("ln2", ln2);
-        register_module("up", up);
-        register_module("down", down);
-    }
-    Tensor forward(Tensor x) override
-    {
-        const Dim b = x.size(0), t = x.size(1);
-        const auto in = unbind(qkv(ln1(x)).view({b, t, 3, 2, 16}).permute({2, 0, 3, 1, 4}));
-        const Tensor a = scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
-        x = x + proj(a.transpose(1, 2).reshape({b, t, 32}));
-        return x + down(gelu(up(ln2(x)), GeluApproximation::tanh));
-    }
-};
-
-} // namespace
-
 Cnn::Cnn()
 {
     register_module("c1", c1);
@@ -124,7 +100,7 @@ Tensor Mlp::forward(Tensor x) { return c(relu(b(relu(a(flatten(x, 1)))))); }
 
 Gpt::Gpt()
 {
-    for (int i = 0; i < 4; ++i) blocks.push_back(nn::make<Block>());
+    for (int i = 0; i < 4; ++i) blocks.push_back(nn::make<test::TransformerBlock>(32, 2));
     register_module("tok", tok);
     register_module("pos", pos);
     register_module("blocks", blocks);

@@ -4,39 +4,11 @@
 #include <reprise/ops.hpp>
 #include <reprise/random.hpp>
 
+#include "support/blocks.hpp"
+
 namespace reprise::test {
 
 using nn::make;
-
-namespace {
-
-std::shared_ptr<nn::Conv2d> convolution(std::int64_t in, std::int64_t out, std::int64_t kernel,
-                                        std::int64_t stride)
-{
-    return make<nn::Conv2d>(
-        in, out,
-        nn::Conv2dOptions{.kernel_size = kernel, .stride = stride, .padding = kernel / 2, .bias = false});
-}
-
-class Residual : public nn::Module {
-public:
-    Residual(std::int64_t in, std::int64_t out, std::int64_t stride)
-        : path_(convolution(in, out, 3, stride), make<nn::BatchNorm2d>(out), make<nn::ReLU>(),
-                convolution(out, out, 3, 1), make<nn::BatchNorm2d>(out))
-    {
-        register_module("path", path_);
-        if (in == out && stride == 1) return;
-        shortcut_.push_back(convolution(in, out, 1, stride));
-        shortcut_.push_back(make<nn::BatchNorm2d>(out));
-        register_module("shortcut", shortcut_);
-    }
-    Tensor forward(Tensor x) override { return relu(path_(x) + shortcut_(x)); }
-
-private:
-    nn::Sequential path_, shortcut_;
-};
-
-} // namespace
 
 const char* name_of(Net n)
 {
