@@ -356,6 +356,13 @@ private:
                                          [](const ops::LaunchOperand& o) { return o.view.dtype == f64; });
     }
 
+    void append(PlanLaunch l)
+    {
+        l.segment = made_in_;
+        l.node = entered_;
+        out_.plan.launches.push_back(std::move(l));
+    }
+
     void add_launch(ops::LaunchSpec spec, std::uint32_t fallback_of)
     {
         PlanLaunch l;
@@ -370,8 +377,6 @@ private:
         l.floats = std::move(spec.floats);
         l.ints = std::move(spec.ints);
         l.condition = condition_;
-        l.segment = made_in_;
-        l.node = entered_;
         l.groups = spec.groups * condition_;
         l.flops = spec.flops * condition_;
         l.texels = spec.texels;
@@ -380,7 +385,7 @@ private:
         l.batches = spec.batches;
         l.reduces = spec.reduces;
         l.fallback_of = fallback_of;
-        out_.plan.launches.push_back(std::move(l));
+        append(std::move(l));
     }
 
     void add_chain(kernels::Chain chain, const std::vector<View>& operands)
@@ -396,11 +401,9 @@ private:
         l.operands.back().use = ops::Use::write;
         l.in_place = kernels::in_place(chain, dtypes);
         l.condition = condition_;
-        l.segment = made_in_;
-        l.node = entered_;
         l.groups = kernels::groups_of(chain) * condition_;
         l.chain = std::make_shared<const kernels::Chain>(std::move(chain));
-        out_.plan.launches.push_back(std::move(l));
+        append(std::move(l));
     }
 
     std::string label_of(const std::string& kernel) const
@@ -442,15 +445,13 @@ private:
         for (const auto& [name, attribute] : attributes.all())
             if (const Shape* s = std::get_if<Shape>(&attribute)) std::for_each(s->begin(), s->end(), add_dim);
         l.words = true;
-        l.segment = made_in_;
-        l.node = entered_;
         l.kernel.name = op.name;
         l.kernel.host = std::make_shared<const device::HostFunction>(
             [&op, attributes, shapes, inputs = in.size()](const device::LaunchArguments& a) {
                 run_reference(op, attributes, shapes, inputs, a);
             });
         l.groups = 1;
-        out_.plan.launches.push_back(std::move(l));
+        append(std::move(l));
     }
 
     void lower_for_host(const Node& n)

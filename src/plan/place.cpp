@@ -11,6 +11,26 @@ std::uint64_t aligned(std::uint64_t bytes)
     return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
 }
 
+// The largest sum of what lives at one time.
+class MostAtOnce {
+public:
+    explicit MostAtOnce(std::size_t times) : change_(times + 1, 0) {}
+    void add(std::size_t first, std::size_t last, std::uint64_t bytes)
+    {
+        change_[first] += bytes;
+        change_[last + 1] -= bytes;
+    }
+    std::uint64_t most() const
+    {
+        std::uint64_t live = 0, most = 0;
+        for (const std::uint64_t c : change_) most = std::max(most, live += c);
+        return most;
+    }
+
+private:
+    std::vector<std::uint64_t> change_; // from time to time; wraps
+};
+
 struct Placed {
     std::uint64_t from, to;    // bytes
     std::uint32_t first, last; // epochs
@@ -109,27 +129,17 @@ std::uint64_t most_live_at_a_launch(const Plan& plan, std::span<const std::uint6
             first[o.value] = std::min(first[o.value], i);
             last[o.value] = i;
         }
-    std::vector<std::uint64_t> change(plan.launches.size() + 1, 0); // from launch to launch; wraps
-    for (std::size_t v = 0; v < first.size(); ++v) {
-        if (first[v] == never) continue;
-        change[first[v]] += aligned(bytes[v]);
-        change[last[v] + 1] -= aligned(bytes[v]);
-    }
-    std::uint64_t live = 0, most = 0;
-    for (const std::uint64_t c : change) most = std::max(most, live += c);
-    return most;
+    MostAtOnce live(plan.launches.size());
+    for (std::size_t v = 0; v < first.size(); ++v)
+        if (first[v] != never) live.add(first[v], last[v], aligned(bytes[v]));
+    return live.most();
 }
 
 std::uint64_t Placement::lower_bound(std::span<const std::uint64_t> bytes) const
 {
-    std::vector<std::uint64_t> change(epochs_ + 2, 0); // from epoch to epoch; wraps
-    for (const std::uint32_t v : order_) {
-        change[live_[v].first] += aligned(bytes[v]);
-        change[live_[v].last + 1] -= aligned(bytes[v]);
-    }
-    std::uint64_t live = 0, most = 0;
-    for (const std::uint64_t c : change) most = std::max(most, live += c);
-    return most;
+    MostAtOnce live(std::size_t{epochs_} + 1);
+    for (const std::uint32_t v : order_) live.add(live_[v].first, live_[v].last, aligned(bytes[v]));
+    return live.most();
 }
 
 } // namespace reprise::plan

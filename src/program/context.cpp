@@ -7,13 +7,13 @@
 
 #include <reprise/error.hpp>
 
-#include "autograd/walk.hpp"
 #include "graph/cell.hpp"
 #include "graph/segment.hpp"
 #include "kernels/chain.hpp"
 #include "ops/registry.hpp"
 #include "plan/held.hpp"
 #include "program/executable.hpp"
+#include "program/keep.hpp"
 #include "program/storage.hpp"
 #include "program/suspend.hpp"
 
@@ -25,113 +25,6 @@ using graph::Value;
 namespace {
 
 constexpr std::size_t long_queue = 4096; // nodes that nobody has asked for
-
-// Which values of these nodes outlive the evaluation: the targets, what something outside of these nodes
-// refers to, and what the VJPs of the tape will read.  Of a segment's interior none does but a target: what VJPs will
-// read is computed again, of values around the segment, which are kept for that.
-class Keep {
-public:
-    void targets(std::span<const Value> targets)
-    {
-        for (const Value& v : targets) add(v.node.get());
-    }
-
-    void referred_from_outside(const std::vector<const Node*>& nodes)
-    {
-        std::unordered_map<const Node*, long> inside;
-        for (const Node* n : nodes)
-            for (const Value& v : n->inputs) ++inside[v.node.get()];
-        for (const Node* n : nodes)
-            if (n->weak_from_this().use_count() > inside[n]) keep_or_surround(n);
-    }
-
-    void read_by_the_tape(const std::vector<const Node*>& nodes)
-    {
-        for (const Node* n : nodes) {
-            if (!n->on_tape() || n->is_leaf) continue;
-            const autograd::Reads reads = autograd::vjp_reads(*n);
-            for (std::size_t i = 0; i < n->inputs.size(); ++i)
-                if (reads.inputs >> i & 1) provide(n->inputs[i]);
-            for (std::uint32_t i = 0; i < n->outputs.size(); ++i)
-                if (reads.outputs >> i & 1) provide({n->shared_from_this(), i});
-        }
-    }
-
-    std::vector<Value> values() { return std::move(values_); }
-    std::vector<Value> unkept; // what VJPs will read and is computed again
-
-private:
-    void add(const Node* n) // all outputs or none: a node is stored or pending
-    {
-        if (n->materialised() || !seen_.insert(n).second) return;
-        for (std::uint32_t i = 0; i < n->outputs.size(); ++i) values_.push_back({n->shared_from_this(), i});
-    }
-    void provide(const Value& value)
-    {
-        if (!value.node->materialised() && graph::interior_of(*owner(value).node))
-            unkept.push_back(owner(value));
-        keep_or_surround(value.node.get());
-    }
-    // The value whose memory this one has.
-    static const Value& owner(const Value& value)
-    {
-        const Value* at = &value;
-        while (const Value* under = graph::looked_at(*at)) at = under;
-        return *at;
-    }
-    // Of an interior; or a view of one, which would keep it.
-    static bool is_made_again(const Node* n)
-    {
-        if (n->segment && graph::interior_of(*n)) return true;
-        if (!n->op || !n->op->view) return false;
-        const Node& base = *owner({n->shared_from_this(), 0}).node;
-        return !base.materialised() && base.segment && graph::interior_of(base);
-    }
-    // The value itself, or what it is computed of again.
-    void keep_or_surround(const Node* n)
-    {
-        if (n->materialised()) return;
-        if (!is_made_again(n)) return add_unless_number(n);
-        std::vector<const Node*> stack{n};
-        while (!stack.empty()) {
-            n = stack.back();
-            stack.pop_back();
-            if (n->materialised()) continue;
-            if (!is_made_again(n)) add_unless_number(n);
-            else if (again_.insert(n).second)
-                for (const Value& v : n->inputs) stack.push_back(v.node.get());
-        }
-    }
-    void add_unless_number(const Node* n) // a number costs nothing to make again
-    {
-        if (!n->op || !n->op->number) add(n);
-    }
-
-    std::vector<Value> values_;
-    std::unordered_set<const Node*> seen_, again_;
-};
-
-// What the segments of these nodes made for others than their outputs is computed with them, not once more for itself.
-void add_effects(const graph::Evaluator* self, std::vector<const Node*>& nodes, std::vector<Value>& targets)
-{
-    std::unordered_set<const graph::Segment*> seen;
-    std::vector<std::shared_ptr<const Node>> found;
-    std::unordered_map<const Node*, long> inside;
-    for (const Node* n : nodes)
-        for (const graph::Segment* s = graph::made_in(*n); s && seen.insert(s).second;
-             s = graph::closed_outer(s))
-            for (const auto& weak : s->effects)
-                if (auto effect = weak.lock(); effect && effect->op && !effect->op->view && !effect->trace &&
-                                               effect->evaluator.get() == self && !effect->materialised()) {
-                    for (const Value& v : effect->inputs) ++inside[v.node.get()];
-                    found.push_back(std::move(effect));
-                }
-    const std::size_t before = targets.size();
-    for (const auto& n : found) // those that only others of them refer to are not asked for
-        if (n.use_count() > inside[n.get()] + 1)
-            for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
-    if (targets.size() > before) nodes = graph::pending(targets);
-}
 
 // The type as memory holds it.
 graph::TensorType held(const graph::TensorType& type, const device::Device& on)
@@ -282,12 +175,9 @@ void Context::compute(std::span<const Value> asked)
             call.externals.push_back({s.memory->address, s.memory->bytes});
             external.push_back(&s);
         }
-    Keep keep;
-    keep.referred_from_outside(nodes); // before anything else here refers to them
-    keep.targets(targets);
-    keep.read_by_the_tape(nodes);
+    Kept keep = values_to_keep(nodes, targets);
     note_unkept(keep.unkept);
-    request.results = keep.values();
+    request.results = std::move(keep.values);
     Executable executable(plan::compile(request), device_, Executable::Calls::one);
     count_plan(executable.compiled().plan);
     executable.ask(call.numbers);
