@@ -311,7 +311,8 @@ NORMS = {
     "group_norm": {"images": group_norm(3), "without weights": group_norm(2), "no image": group_norm(2),
                    "one group": group_norm(1), "three dimensions": group_norm(4)},
     "instance_norm": {"images": instance_norm(True), "one dimension": instance_norm(True),
-                      "running statistics": instance_norm(False)},
+                      "running statistics": instance_norm(False),
+                      "features by running statistics": instance_norm(False)},
     "embedding": lambda i, w: F.embedding(i.long(), w),
 }
 
