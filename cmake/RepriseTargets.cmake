@@ -30,6 +30,18 @@ function(reprise_room room)
         ${REPRISE_GENERATED})
     target_link_libraries(${target} PRIVATE reprise_compiler Threads::Threads ${arg_LINK})
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS ${target})
+    # Sanitized builds are seldom cached; others must find what is missing from a file's own includes.
+    if(REPRISE_PRECOMPILE AND REPRISE_SANITIZE)
+        get_property(first GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM)
+        if(first)
+            target_precompile_headers(${target} REUSE_FROM ${first})
+        else()
+            target_precompile_headers(${target} PRIVATE <algorithm> <cmath> <functional> <map> <memory> <mutex>
+                <optional> <set> <span> <sstream> <string> <unordered_map> <unordered_set> <vector>
+                <reprise/tensor.hpp> ${PROJECT_SOURCE_DIR}/src/graph/node.hpp)
+            set_property(GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM ${target})
+        endif()
+    endif()
 endfunction()
 
 # reprise_shaders(): shaders/ as SPIR-V, embedded.
