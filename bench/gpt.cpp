@@ -129,6 +129,12 @@ std::vector<Workload> gpt_workloads()
                      auto training = recorded(longest);
                      return Run{training->step, {tokens(longest, 0), tokens(longest, 1)}, training};
                  }},
+            {.name = "train_gpt8_checkpoints",
+             .make =
+                 [] {
+                     auto training = recorded(longest, 8, true);
+                     return Run{training->step, {tokens(longest, 0), tokens(longest, 1)}, training};
+                 }},
             {.name = "varshape_gptmini", .cycle = lengths_in_turn}};
 }
 

@@ -1,6 +1,7 @@
 // Where a device's memory goes.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,5 +30,13 @@ public:
 private:
     Device device_;
 };
+
+// The most bytes that one evaluation of eager code on the device may hold beside what it reads: temporaries, workspaces and
+// what it leaves (what was asked for, and what backward passes will read).  No value: no limit, as at the start.  Values
+// are then dropped and made again as in a program (RecordOptions::memory_budget), and planning takes longer.  A loss that
+// is read before backward() is an evaluation of its own, which leaves all that the backward pass reads: read it afterwards.
+// An evaluation that no plan fits throws Error(out_of_memory) with the least that was found, and leaves all as it was.
+void set_memory_budget(std::optional<std::uint64_t> bytes, const Device& = default_device());
+std::optional<std::uint64_t> memory_budget(const Device& = default_device());
 
 } // namespace reprise

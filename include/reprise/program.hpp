@@ -24,6 +24,12 @@ struct RecordOptions {
     // changes where no compiler was built into the library.
     bool fuse = true;
     std::optional<Device> device = std::nullopt;
+    // The most bytes that a call may hold of temporaries, workspaces, gradients and outputs; parameters and optimizer state
+    // come on top (CallMemory::state).  Values are then dropped while nobody reads them and made again by the same
+    // launches, so the bits stay and calls take longer.  Sizes decide how many: up to four nested sets are made while
+    // recording, and a call takes the first that fits.  Error(out_of_memory), with the least that was found, from
+    // record() where no set fits at any size, from a call before it does anything where none fits at its sizes.
+    std::optional<std::uint64_t> memory_budget = std::nullopt;
 };
 
 // One launch of a call.
@@ -68,7 +74,8 @@ public:
     bool defined() const noexcept { return impl_ != nullptr; }
 
     // Inputs, symbols, conditions of a call, state and results; values with lifetimes, launches with grids as
-    // expressions.
+    // expressions.  Within a memory budget there are several plans: text() has all, dot() and launches() are of the one
+    // that drops least.
     std::string text() const;
     std::string dot() const; // the plan as a graph
     // The arena for these sizes (as for arena_bytes): each temporary a rectangle, epochs by addresses.

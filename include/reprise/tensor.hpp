@@ -136,6 +136,10 @@ private:
 };
 template <> std::vector<bool> Tensor::to_vector<bool>() const;
 
+// Computes what is pending of all of them together, without waiting: what they share is computed once, and nothing of it is
+// kept for a later evaluation.  Error(state) for a tensor that is being recorded.
+void eval(const std::vector<Tensor>&);
+
 // A leaf that can be assigned: a parameter, or (without a gradient) moments and running statistics.
 class Variable : public Tensor {
 public:

@@ -1,4 +1,7 @@
 // Tensor's members that need no op.
+#include <map>
+#include <vector>
+
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/linear_algebra.hpp>
@@ -53,13 +56,19 @@ std::size_t Tensor::elements_to_read() const
     return static_cast<std::size_t>(numel().value());
 }
 
-void Tensor::eval() const
+void Tensor::eval() const { reprise::eval({*this}); }
+
+void eval(const std::vector<Tensor>& tensors)
 {
-    const Value v = graph::read(*this);
-    if (v.node->trace)
-        detail::fail(ErrorKind::state, "eval",
-                     "A tensor of a program that is being recorded has no value yet.");
-    v.node->evaluator->evaluate({&v, 1});
+    std::map<graph::Evaluator*, std::vector<Value>> by_device;
+    for (const Tensor& t : tensors) {
+        Value v = graph::read(t);
+        if (v.node->trace)
+            detail::fail(ErrorKind::state, "eval",
+                         "A tensor of a program that is being recorded has no value yet.");
+        by_device[v.node->evaluator.get()].push_back(std::move(v));
+    }
+    for (const auto& [device, values] : by_device) device->evaluate(values);
 }
 
 void Tensor::assign(const Tensor& value)

@@ -4,17 +4,29 @@
 
 namespace reprise::plan {
 
-Compiled compile(const Request& request)
+Compiled draft(const Request& request)
 {
     Compiled c = lower(request);
     replay_segments(c);
     assign_state(c, request);
     remove_dead(c.plan);
     if (request.fuse && kernels::can_fuse()) fuse(c.plan);
+    return c;
+}
+
+void finish(Compiled& c, const Request& request)
+{
+    reuse(c.plan);
     choose_kernels(c.plan, *request.capabilities);
     batch(c.plan);
     schedule(c.plan);
     find_lifetimes(c.plan);
+}
+
+Compiled compile(const Request& request)
+{
+    Compiled c = draft(request);
+    finish(c, request);
     return c;
 }
 

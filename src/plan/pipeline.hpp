@@ -41,6 +41,10 @@ struct Compiled {
 };
 
 Compiled compile(const Request&);
+// The same in two parts: launches that no kernel is chosen for yet, which a memory budget may add to (drop.hpp), and
+// what makes a plan of them.
+Compiled draft(const Request&);
+void finish(Compiled&, const Request&);
 
 // -- the passes, each with its file and its test --
 Compiled lower(const Request&);  // lower.cpp: nodes to launches
@@ -49,6 +53,7 @@ void assign_state(Compiled&,
                   const Request&); // state.cpp: updates in place where nothing else reads, else copies
 void remove_dead(Plan&);           // dead.cpp: launches whose results nobody reads
 void fuse(Plan&);                  // fuse.cpp: joins chains of elementwise launches
+void reuse(Plan&); // reuse.cpp: elementwise launches write over what they are the last to read
 void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: elementwise launches get their kernels
 void batch(Plan&);          // batch.cpp: the updates of all parameters become one launch
 void schedule(Plan&);       // schedule.cpp: epochs

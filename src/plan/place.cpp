@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include <reprise/error.hpp>
+
+#include "shape/program.hpp"
+
 namespace reprise::plan {
 
 namespace {
-
-std::uint64_t aligned(std::uint64_t bytes)
-{
-    return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
-}
 
 // The largest sum of what lives at one time.
 class MostAtOnce {
@@ -133,6 +132,30 @@ std::uint64_t most_live_at_a_launch(const Plan& plan, std::span<const std::uint6
     for (std::size_t v = 0; v < first.size(); ++v)
         if (first[v] != never) live.add(first[v], last[v], aligned(bytes[v]));
     return live.most();
+}
+
+std::vector<std::uint64_t> typical_bytes(const Plan& plan)
+{
+    constexpr std::int64_t typical_size = 64;
+    std::vector<std::uint64_t> bytes(plan.values.size(), 0);
+    shape::DimProgram program; // of sizes that are no numbers
+    std::vector<std::pair<std::size_t, shape::Slot>> open;
+    for (std::size_t v = 0; v < bytes.size(); ++v) {
+        const Dim& n = plan.values[v].elements;
+        if (n.is_constant()) bytes[v] = static_cast<std::uint64_t>(n.value()) * size_of(plan.values[v].dtype);
+        else open.emplace_back(v, program.add(n));
+    }
+    if (open.empty()) return bytes;
+    try {
+        std::vector<std::int64_t> values;
+        program.evaluate(program.legal_values(typical_size), values);
+        for (const auto& [v, slot] : open)
+            bytes[v] = static_cast<std::uint64_t>(std::max<std::int64_t>(values[slot], 0)) *
+                       size_of(plan.values[v].dtype);
+    } catch (const Error&) {
+        std::fill(bytes.begin(), bytes.end(), 0);
+    }
+    return bytes;
 }
 
 std::uint64_t Placement::lower_bound(std::span<const std::uint64_t> bytes) const

@@ -41,6 +41,13 @@ private:
 // of several launches make lower_bound() larger than this.
 std::uint64_t most_live_at_a_launch(const Plan&, std::span<const std::uint64_t> bytes);
 
-constexpr std::uint64_t arena_alignment = 256;
+// Bytes of each value with every symbol at a size that is neither large nor small; zeros where that is legal nowhere.
+std::vector<std::uint64_t> typical_bytes(const Plan&);
+
+constexpr std::uint64_t arena_alignment = 256; // bytes, of any memory that a device gives
+constexpr std::uint64_t aligned(std::uint64_t bytes)
+{
+    return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+}
 
 } // namespace reprise::plan

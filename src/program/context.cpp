@@ -12,6 +12,7 @@
 #include "kernels/chain.hpp"
 #include "ops/registry.hpp"
 #include "plan/held.hpp"
+#include "program/budget.hpp"
 #include "program/executable.hpp"
 #include "program/keep.hpp"
 #include "program/storage.hpp"
@@ -141,6 +142,14 @@ void Context::evaluate(std::span<const Value> targets)
     compute(targets);
 }
 
+std::unique_ptr<Executable> Context::executable_of(const plan::Request& request) const
+{
+    if (const auto budget = memory_budget())
+        return std::move(
+            within_budget(request, {*budget, false, "memory"}, device_, Executable::Calls::one).front());
+    return std::make_unique<Executable>(plan::compile(request), device_, Executable::Calls::one);
+}
+
 void Context::compute(std::span<const Value> asked)
 {
     std::vector<Value> targets(asked.begin(), asked.end());
@@ -176,9 +185,10 @@ void Context::compute(std::span<const Value> asked)
             external.push_back(&s);
         }
     Kept keep = values_to_keep(nodes, targets);
-    note_unkept(keep.unkept);
     request.results = std::move(keep.values);
-    Executable executable(plan::compile(request), device_, Executable::Calls::one);
+    const std::unique_ptr<Executable> made = executable_of(request);
+    Executable& executable = *made;
+    note_unkept(keep.unkept);
     count_plan(executable.compiled().plan);
     executable.ask(call.numbers);
     const Executable::Outcome outcome = executable.run_once(call);

@@ -2,9 +2,11 @@
 // gave.
 #pragma once
 #include <atomic>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +15,8 @@
 #include "plan/pipeline.hpp"
 
 namespace reprise::program {
+
+class Executable;
 
 class Context final : public graph::Evaluator, public std::enable_shared_from_this<Context> {
 public:
@@ -42,6 +46,12 @@ public:
     void count_placed(std::uint64_t bytes) { bytes_placed_ += bytes; }
     // Bytes that segments alive have not kept, by layer.
     std::map<std::string, std::uint64_t> unkept() const;
+    void set_memory_budget(std::optional<std::uint64_t> bytes) { memory_budget_ = bytes.value_or(no_budget); }
+    std::optional<std::uint64_t> memory_budget() const
+    {
+        const std::uint64_t bytes = memory_budget_;
+        return bytes == no_budget ? std::nullopt : std::optional(bytes);
+    }
     std::uint64_t plans() const { return plans_; }
     std::uint64_t launches() const { return launches_; }
     std::uint64_t bytes_placed() const { return bytes_placed_; }
@@ -50,6 +60,7 @@ private:
     class Unkept; // what one segment has not kept
     void note_unkept(const std::vector<graph::Value>&);
     void compute(std::span<const graph::Value> targets);
+    std::unique_ptr<Executable> executable_of(const plan::Request&) const;
     void flush();
 
     std::shared_ptr<device::Device> device_;
@@ -58,6 +69,8 @@ private:
     std::vector<std::weak_ptr<const graph::Node>> queue_; // appended since the last flush
     std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> unkept_; // by layer
     mutable std::mutex unkept_mutex_;
+    static constexpr std::uint64_t no_budget = std::numeric_limits<std::uint64_t>::max();
+    std::atomic<std::uint64_t> memory_budget_ = no_budget; // of one evaluation
     std::atomic<std::uint64_t> plans_ = 0, launches_ = 0, bytes_placed_ = 0;
 };
 

@@ -13,7 +13,6 @@ using plan::Place;
 
 namespace {
 
-constexpr std::int64_t typical_size = 64;          // of a symbol, when the placing order is searched
 constexpr int many_tries = 16;                     // of the search for the placing order
 constexpr std::uint64_t small_output = 4096;       // bytes
 constexpr std::size_t most_known_bytes = 32 << 20; // of what sizes gave
@@ -54,27 +53,25 @@ void Executable::compile_expressions()
 
 void Executable::find_placement(Calls calls)
 {
-    std::vector<std::uint64_t> bytes(compiled_.plan.values.size(), 0);
-    std::vector<std::int64_t> values;
-    try {
-        program_.evaluate(program_.legal_values(typical_size), values);
-        for (std::size_t i = 0; i < bytes.size(); ++i)
-            bytes[i] = static_cast<std::uint64_t>(std::max<std::int64_t>(values[elements_[i]], 0)) *
-                       size_of(compiled_.plan.values[i].dtype);
-    } catch (const Error&) { // the typical size is not legal here: the order is then by lifetimes
-    }
-    placement_ =
-        std::make_unique<plan::Placement>(compiled_.plan, bytes, calls == Calls::many ? many_tries : 0);
+    placement_ = std::make_unique<plan::Placement>(compiled_.plan, typical_bytes(compiled_.plan),
+                                                   calls == Calls::many ? many_tries : 0);
+}
+
+std::vector<std::uint64_t> Executable::bytes_at(std::span<const std::int64_t> values) const
+{
+    std::vector<std::uint64_t> bytes;
+    bytes.reserve(elements_.size());
+    for (std::size_t i = 0; i < elements_.size(); ++i)
+        bytes.push_back(static_cast<std::uint64_t>(values[elements_[i]]) *
+                        size_of(compiled_.plan.values[i].dtype));
+    return bytes;
 }
 
 Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) const
 {
     Sized s;
     program_.evaluate(symbols, s.values);
-    s.bytes.resize(compiled_.plan.values.size());
-    for (std::size_t i = 0; i < s.bytes.size(); ++i)
-        s.bytes[i] =
-            static_cast<std::uint64_t>(s.values[elements_[i]]) * size_of(compiled_.plan.values[i].dtype);
+    s.bytes = bytes_at(s.values);
     s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
     // Values without elements have an address too: a driver may load from it ahead of the loop that does not run.
     if (s.arena == 0 && !placement_->order().empty()) s.arena = plan::arena_alignment;
@@ -283,14 +280,27 @@ std::int64_t Executable::evaluated(const Dim& d, const std::vector<std::int64_t>
     });
 }
 
-std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols)
+std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols) const
 {
-    return sized(symbols).arena;
+    std::vector<std::int64_t> values;
+    std::vector<std::uint64_t> offsets;
+    program_.evaluate(symbols, values);
+    return placement_->fill(bytes_at(values), 0, 0, offsets);
 }
 
-std::uint64_t Executable::arena_lower_bound(const std::vector<std::int64_t>& symbols)
+std::uint64_t Executable::output_bytes(const std::vector<std::int64_t>& symbols) const
 {
-    return placement_->lower_bound(sized(symbols).bytes);
+    std::vector<std::int64_t> values;
+    program_.evaluate(symbols, values);
+    const std::vector<std::uint64_t> bytes = bytes_at(values);
+    std::uint64_t sum = 0;
+    for (const Output& o : outputs_) sum += plan::aligned(std::max<std::uint64_t>(bytes[o.value], 1));
+    return sum;
+}
+
+std::uint64_t Executable::peak_bytes(const std::vector<std::int64_t>& symbols) const
+{
+    return arena_bytes(symbols) + output_bytes(symbols);
 }
 
 Executable::Placed Executable::placed(const std::vector<std::int64_t>& symbols) const

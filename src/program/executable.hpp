@@ -46,6 +46,8 @@ public:
     };
     Times times() const;
     Outcome replay(const Call&);
+    // The other's arena is this one's from now on.
+    void take_arena(Executable& other) { arena_ = std::move(other.arena_); }
     // Records what this call needs, submits it and forgets the recording.
     Outcome run_once(const Call&);
 
@@ -74,8 +76,11 @@ public:
     std::string symbol_name(std::size_t position) const { return program_.symbol_name(position); }
     const plan::Compiled& compiled() const { return compiled_; }
     std::uint64_t bytes_placed() const { return bytes_placed_; } // by all calls so far
-    std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols);
-    std::uint64_t arena_lower_bound(const std::vector<std::int64_t>& symbols);
+    std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols) const;
+    std::uint64_t output_bytes(const std::vector<std::int64_t>& symbols) const;
+    std::uint64_t peak_bytes(const std::vector<std::int64_t>& symbols) const; // arena and outputs
+    // Values for symbols(): each of this size, or what its range and divisor allow that is nearest to it.
+    std::vector<std::int64_t> sizes_near(std::int64_t size) const { return program_.legal_values(size); }
     struct Placed {
         std::vector<std::uint64_t> bytes, offsets; // by plan value
         std::uint64_t arena = 0, lower_bound = 0;
@@ -100,6 +105,7 @@ private:
     void compile_expressions();
     void find_placement(Calls);
     Sized& at(const std::vector<std::int64_t>& symbols);
+    std::vector<std::uint64_t> bytes_at(std::span<const std::int64_t> values) const; // by plan value
     Sized sized(const std::vector<std::int64_t>& symbols) const;
     void provide_arena(Sized&);
     std::size_t output_at(std::uint32_t value) const; // its index

@@ -42,12 +42,44 @@ void Program::Impl::check_input(std::size_t i, const Value& v) const
                      ") but the program is for (", context->name(), ").");
 }
 
-void Program::Impl::executable_symbols(const std::vector<std::int64_t>& values,
-                                       std::vector<std::int64_t>& symbols) const
+void Program::Impl::Variant::place(const std::vector<std::int64_t>& of_signature,
+                                   std::vector<std::int64_t>& symbols) const
 {
     symbols.assign(executable->symbols().size(), -1);
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (symbol_places[i] != not_asked) symbols[symbol_places[i]] = values[i];
+    for (std::size_t i = 0; i < of_signature.size(); ++i)
+        if (symbol_places[i] != not_asked) symbols[symbol_places[i]] = of_signature[i];
+}
+
+std::size_t Program::Impl::variant_at(const std::vector<std::int64_t>& sizes) const
+{
+    if (!memory_budget) return 0;
+    std::uint64_t least = 0;
+    std::vector<std::int64_t> symbols;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        variants[i].place(sizes, symbols);
+        std::replace(symbols.begin(), symbols.end(), std::int64_t{-1}, std::int64_t{0}); // counters
+        const std::uint64_t peak = variants[i].executable->peak_bytes(symbols);
+        if (peak <= *memory_budget) return i;
+        least = i == 0 ? peak : std::min(least, peak);
+    }
+    std::string text;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        text += (i ? ", " : "") + signature.symbols()[i]->name + " = " + std::to_string(sizes[i]);
+    detail::fail(ErrorKind::out_of_memory, "program", "At (", text, ") the program takes (", least,
+                 ") bytes at least, but its memory budget is (", *memory_budget,
+                 "): call it at smaller sizes, or record it with a larger budget.");
+}
+
+// The executable for a call at these sizes; the arena goes with it from one to the other.
+void Program::Impl::use(const std::vector<std::int64_t>& sizes)
+{
+    if (memory_budget) {
+        const std::size_t* known = chosen.find(sizes);
+        if (!known) known = &chosen.add(sizes, variant_at(sizes), 8 * sizes.size() + 64);
+        if (*known != used) variants[*known].executable->take_arena(*variants[used].executable);
+        used = *known;
+    }
+    variants[used].place(sizes, bound.call.symbols);
 }
 
 void Program::Impl::Bound::clear()
@@ -72,7 +104,7 @@ void Program::Impl::bind_sizes(const std::vector<Tensor>& inputs, const std::vec
         bound.shapes.push_back(&bound.held.back().type().shape);
     }
     for (const Dim& d : sizes) bound.sizes.push_back(d.value());
-    executable_symbols(signature.bind(bound.shapes, bound.sizes), bound.call.symbols);
+    use(signature.bind(bound.shapes, bound.sizes));
     bound.held.clear(); // what is held on to looks shared where state is written
 }
 
@@ -209,7 +241,7 @@ public:
         if (count_ == 0) return;
         first_ = ops::take_ordinals(count_);
         const auto set = [&](const Dim& symbol, std::uint64_t v) {
-            const auto& ids = p.executable->symbols();
+            const auto& ids = p.executable().symbols();
             const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
             if (found != ids.end())
                 symbols[static_cast<std::size_t>(found - ids.begin())] = static_cast<std::int64_t>(v);
@@ -234,11 +266,11 @@ private:
 
 Value Program::Impl::result_value(std::size_t result, const program::Executable::Outcome& outcome)
 {
-    const ops::View& view = executable->compiled().results[result].view;
-    const plan::PlanValue& value = executable->compiled().plan.values[view.value];
-    const program::Executable::Layout layout = executable->result_layout(result);
+    const ops::View& view = executable().compiled().results[result].view;
+    const plan::PlanValue& value = executable().compiled().plan.values[view.value];
+    const program::Executable::Layout layout = executable().result_layout(result);
     const auto& memory = value.place == plan::Place::external ? bound.external[value.slot]->memory
-                                                              : executable->output(outcome, view.value);
+                                                              : executable().output(outcome, view.value);
     graph::TensorType type{view.dtype, Shape(layout.sizes.begin(), layout.sizes.end())}; // as memory holds it
     const auto stored = std::make_shared<Stored>(type, memory, layout.strides, layout.offset);
     if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
@@ -277,16 +309,16 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
     // Hooks and host scalars are user code: they run before anything is bound, and without the device's lock.
     Hooks of_call(*this);
     of_call.run();
-    executable->ask(bound.call.numbers);
+    executable().ask(bound.call.numbers);
 
     std::lock_guard lock(context->mutex());
     find_grads();
     prefetch_state();
     bind_memory(inputs);
     Draw draw(*this, bound.call.symbols);
-    const std::uint64_t placed = executable->bytes_placed();
-    const program::Executable::Outcome outcome = executable->replay(bound.call);
-    context->count_placed(executable->bytes_placed() - placed);
+    const std::uint64_t placed = executable().bytes_placed();
+    const program::Executable::Outcome outcome = variants[used].executable->replay(bound.call);
+    context->count_placed(executable().bytes_placed() - placed);
     draw.keep();
     of_call.keep();
 

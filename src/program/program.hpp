@@ -4,12 +4,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include <reprise/program.hpp>
 
 #include "program/executable.hpp"
+#include "program/recent.hpp"
 #include "program/signature.hpp"
 #include "program/storage.hpp"
 #include "program/trace.hpp"
@@ -18,11 +20,20 @@ namespace reprise {
 
 struct Program::Impl {
     std::shared_ptr<program::Context> context;
-    std::unique_ptr<program::Executable> executable;
     program::Signature signature;
-    std::vector<std::size_t>
-        symbol_places; // of the signature's symbols among the executable's, or `not_asked`
+    // One, or within a memory budget several that drop more and more.
+    struct Variant {
+        std::unique_ptr<program::Executable> executable;
+        std::vector<std::size_t> symbol_places; // of the signature's symbols among its own, or `not_asked`
+
+        // Values in the executable's order; -1 for those that are no sizes.
+        void place(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols) const;
+    };
     static constexpr std::size_t not_asked = static_cast<std::size_t>(-1);
+    std::vector<Variant> variants;
+    std::optional<std::uint64_t> memory_budget; // bytes
+    // The first that fits at these sizes.  Throws Error(out_of_memory) where none does.
+    std::size_t variant_at(const std::vector<std::int64_t>& sizes) const;
     std::vector<program::Trace::Hook> hooks;
     std::vector<bool>
         hooks_run; // of a call that failed, those without an undo: the next one is that call again
@@ -63,11 +74,12 @@ struct Program::Impl {
     // The same as a part of the recording that is under way (inline.cpp).
     std::vector<Tensor> append_to(program::Trace&, const std::vector<Tensor>& inputs,
                                   const std::vector<Dim>& sizes) const;
-    // Symbol values in the executable's order; -1 for those that are no sizes.
-    void executable_symbols(const std::vector<std::int64_t>& signature_values,
-                            std::vector<std::int64_t>& symbols) const;
+    const program::Executable& executable() const { return *variants[used].executable; } // of the last call
 
 private:
+    std::size_t used = 0; // variant
+    static constexpr std::size_t most_known_bytes = 1 << 20;
+    program::Recent<std::size_t> chosen{most_known_bytes}; // variants, by sizes
     // What one call binds.  Kept from call to call for its memory: a call's caches are cold, and each allocation
     // costs it a miss or two.
     struct Bound {
@@ -84,6 +96,7 @@ private:
     class Draw;
     void check_count(std::size_t inputs, std::size_t sizes) const;
     void check_input(std::size_t i, const graph::Value&) const;
+    void use(const std::vector<std::int64_t>& sizes);
     void bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
     class Hooks;
     const program::Stored& bind_input(const Tensor&);

@@ -9,6 +9,7 @@
 #include <reprise/ops/linear_algebra.hpp>
 
 #include "graph/segment.hpp"
+#include "program/budget.hpp"
 #include "program/program.hpp"
 
 namespace reprise {
@@ -123,13 +124,14 @@ private:
     std::set<std::pair<const graph::Node*, std::uint32_t>> constants_; // values: a node has several
 };
 
-// Where the executable wants the symbols that a call gives.  Every other symbol of it must be a counter.
-void place_symbols(Program::Impl& p)
+// Where an executable wants the symbols that a call gives.  Every other symbol of it must be a counter.
+std::vector<std::size_t> symbol_places(const Program::Impl& p, program::Executable& e)
 {
     std::vector<std::uint32_t> counters;
+    std::vector<std::size_t> places;
     for (const Dim* d : {&p.random.seed_low, &p.random.seed_high, &p.random.ordinal})
         counters.push_back(d->symbols().front());
-    const auto& asked = p.executable->symbols();
+    const auto& asked = e.symbols();
     std::vector<bool> known(asked.size(), false);
     const auto find = [&](std::uint32_t id) {
         const auto at = static_cast<std::size_t>(std::find(asked.begin(), asked.end(), id) - asked.begin());
@@ -138,14 +140,28 @@ void place_symbols(Program::Impl& p)
         return at;
     };
     for (const std::uint32_t id : counters) find(id);
-    for (const shape::SymbolPtr& s : p.signature.symbols()) p.symbol_places.push_back(find(s->id));
+    for (const shape::SymbolPtr& s : p.signature.symbols()) places.push_back(find(s->id));
     for (std::size_t i = 0; i < asked.size(); ++i)
         if (!known[i])
             detail::fail(ErrorKind::argument, "record", "A size of the function is the symbol (",
-                         p.executable->symbol_name(i),
+                         e.symbol_name(i),
                          ") that no call would give: let a size of a spec be it alone, or take it as an "
                          "argument of the function.");
-    p.executable->set_counters(counters);
+    e.set_counters(counters);
+    return places;
+}
+
+std::vector<std::unique_ptr<program::Executable>> executables(const Program::Impl& p,
+                                                              const plan::Request& request)
+{
+    using program::Executable;
+    if (p.memory_budget)
+        return within_budget(request, {*p.memory_budget, !p.signature.symbols().empty(), "record"},
+                             p.context->device(), Executable::Calls::many);
+    std::vector<std::unique_ptr<Executable>> one;
+    one.push_back(
+        std::make_unique<Executable>(plan::compile(request), p.context->device(), Executable::Calls::many));
+    return one;
 }
 
 } // namespace
@@ -188,12 +204,14 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     for (const plan::Request::External& e : request.externals) p->recorded.externals.push_back(e.value);
     p->recorded.results = request.results;
     p->recorded.assignments = request.assignments;
-    p->executable = std::make_unique<program::Executable>(plan::compile(request), p->context->device(),
-                                                          program::Executable::Calls::many);
-    p->context->count_plan(p->executable->compiled().plan);
-    place_symbols(*p);
-    for (const std::size_t i : p->outputs) p->executable->make_readable(i);
-    p->executable->record(options.slots, options.timestamps);
+    p->memory_budget = options.memory_budget;
+    for (auto& e : executables(*p, request)) {
+        p->context->count_plan(e->compiled().plan);
+        std::vector<std::size_t> places = symbol_places(*p, *e);
+        for (const std::size_t i : p->outputs) e->make_readable(i);
+        e->record(options.slots, options.timestamps);
+        p->variants.push_back({std::move(e), std::move(places)});
+    }
     trace.keep();
     return Program(std::move(p));
 }

@@ -15,13 +15,18 @@ const std::shared_ptr<Program::Impl>& required(const std::shared_ptr<Program::Im
     return impl;
 }
 
+// The plan that drops least.
 const plan::Plan& plan_of(const std::shared_ptr<Program::Impl>& impl)
 {
-    return required(impl)->executable->compiled().plan;
+    return required(impl)->variants.front().executable->compiled().plan;
 }
 
-// Symbol values of the executable; counters are no sizes.
-std::vector<std::int64_t> symbols_at(const Program::Impl& p, const std::vector<std::int64_t>& sizes)
+// What a call at these sizes would run, and its symbol values; counters are no sizes.
+struct At {
+    const program::Executable& executable;
+    std::vector<std::int64_t> symbols;
+};
+At at(const Program::Impl& p, const std::vector<std::int64_t>& sizes)
 {
     const auto& symbols = p.signature.symbols();
     if (symbols.size() != sizes.size())
@@ -30,10 +35,11 @@ std::vector<std::int64_t> symbols_at(const Program::Impl& p, const std::vector<s
     for (std::size_t i = 0; i < sizes.size(); ++i)
         if (const std::string fault = symbols[i]->fault(sizes[i]); !fault.empty())
             detail::fail(ErrorKind::argument, "program", fault);
+    const Program::Impl::Variant& v = p.variants[p.variant_at(sizes)];
     std::vector<std::int64_t> values;
-    p.executable_symbols(sizes, values);
+    v.place(sizes, values);
     std::replace(values.begin(), values.end(), std::int64_t{-1}, std::int64_t{0});
-    return values;
+    return {*v.executable, std::move(values)};
 }
 
 void print_state(std::ostream& out, const Program::Impl& p)
@@ -42,8 +48,8 @@ void print_state(std::ostream& out, const Program::Impl& p)
         if (p.externals[slot].source != Program::Impl::Source::state) continue;
         const Program::Impl::State& s = p.states[p.externals[slot].index];
         const graph::TensorType& type = p.recorded.externals[slot].type();
-        out << "state v" << p.executable->compiled().external[slot] << "  " << name_of(type.dtype)
-            << to_string(type.shape) << (s.assigned ? "  assigned" : "  read")
+        out << "state v" << p.variants.front().executable->compiled().external[slot] << "  "
+            << name_of(type.dtype) << to_string(type.shape) << (s.assigned ? "  assigned" : "  read")
             << (s.owner ? ", a gradient" : "") << '\n';
     }
     if (p.random_ops) out << "random ops " << p.random_ops << " a call\n";
@@ -62,7 +68,10 @@ std::string Program::text() const
     std::ostringstream out;
     out << p.signature.text();
     print_state(out, p);
-    out << plan::print(plan_of(impl_));
+    for (std::size_t i = 0; i < p.variants.size(); ++i) {
+        if (i) out << "where the memory budget asks for less, set " << i << '\n';
+        out << plan::print(p.variants[i].executable->compiled().plan);
+    }
     return out.str();
 }
 
@@ -71,11 +80,12 @@ std::string Program::dot() const { return plan::print_dot(plan_of(impl_)); }
 std::string Program::svg(const std::vector<std::int64_t>& sizes) const
 {
     const Impl& p = *required(impl_);
-    const program::Executable::Placed placed = p.executable->placed(symbols_at(p, sizes));
+    const auto [executable, symbols] = at(p, sizes);
+    const program::Executable::Placed placed = executable.placed(symbols);
     std::string title = "temporaries";
     for (std::size_t i = 0; i < sizes.size(); ++i)
         title += (i ? ", " : " at ") + p.signature.symbols()[i]->name + " = " + std::to_string(sizes[i]);
-    return plan::draw_svg(plan_of(impl_),
+    return plan::draw_svg(executable.compiled().plan,
                           {placed.bytes, placed.offsets, placed.arena, placed.lower_bound, title});
 }
 
@@ -83,9 +93,9 @@ std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
 
 std::vector<LaunchTime> Program::times() const
 {
-    const plan::Plan& plan = plan_of(impl_);
-    const std::lock_guard lock(impl_->mutex); // calls change what is read here
-    const program::Executable& executable = *impl_->executable;
+    const std::lock_guard lock(required(impl_)->mutex); // calls change what is read here
+    const program::Executable& executable = impl_->executable();
+    const plan::Plan& plan = executable.compiled().plan;
     const auto [begun, symbols] = executable.times();
     if (begun.empty()) return {};
     std::vector<LaunchTime> out;
@@ -108,22 +118,23 @@ std::vector<LaunchTime> Program::times() const
 CallMemory Program::memory(const std::vector<std::int64_t>& sizes) const
 {
     const Impl& p = *required(impl_);
-    const program::Executable::Placed placed = p.executable->placed(symbols_at(p, sizes));
-    const plan::Plan& plan = plan_of(impl_);
-    CallMemory m{.peak = placed.arena, .lower_bound = plan::most_live_at_a_launch(plan, placed.bytes)};
-    const auto& values = plan.values;
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i].place == plan::Place::output) m.outputs += placed.bytes[i];
+    const auto [executable, symbols] = at(p, sizes);
+    const program::Executable::Placed placed = executable.placed(symbols);
+    const plan::Plan& plan = executable.compiled().plan;
+    CallMemory m{.peak = placed.arena,
+                 .lower_bound = plan::most_live_at_a_launch(plan, placed.bytes),
+                 .outputs = executable.output_bytes(symbols)};
     for (std::size_t slot = 0; slot < p.externals.size(); ++slot)
         if (p.externals[slot].source != Impl::Source::input)
-            m.state += placed.bytes[p.executable->compiled().external[slot]];
+            m.state += placed.bytes[executable.compiled().external[slot]];
     return m;
 }
 
 std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const
 {
     const Impl& p = *required(impl_);
-    return p.executable->arena_bytes(symbols_at(p, sizes));
+    const auto [executable, symbols] = at(p, sizes);
+    return executable.arena_bytes(symbols);
 }
 
 } // namespace reprise

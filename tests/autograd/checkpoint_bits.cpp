@@ -12,69 +12,18 @@
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
 
-#include "support/blocks.hpp"
+#include "support/stacks.hpp"
 #include "testing/values.hpp"
 
 namespace reprise {
 namespace {
 
-using nn::make;
 using test::Bits;
 using test::bits;
+using test::plain;
+using test::Stack;
+using test::stacks;
 using Policy = CheckpointOptions::Policy;
-
-// ---- networks as lists of blocks ----
-
-struct Net {
-    std::string name;
-    Shape example; // without the batch
-    std::function<std::vector<std::shared_ptr<nn::Module>>()> blocks;
-};
-std::shared_ptr<nn::Module> sequence(std::vector<std::shared_ptr<nn::Module>> modules)
-{
-    const auto s = make<nn::Sequential>();
-    for (auto& m : modules) s->push_back(std::move(m));
-    return s;
-}
-const std::vector<Net>& nets()
-{
-    static const std::vector<Net> all = {
-        {"mlp",
-         {6},
-         [] {
-             std::vector<std::shared_ptr<nn::Module>> blocks;
-             for (const std::int64_t in : {6, 7, 7, 7})
-                 blocks.push_back(sequence({make<nn::Linear>(in, 7), make<nn::Tanh>()}));
-             return blocks;
-         }},
-        {"cnn_with_dropout",
-         {2, 6, 6},
-         [] {
-             const auto convolution = [](std::int64_t in) {
-                 return make<nn::Conv2d>(in, 3, nn::Conv2dOptions{.kernel_size = 3, .padding = 1});
-             };
-             return std::vector<std::shared_ptr<nn::Module>>{
-                 sequence({convolution(2), make<nn::ReLU>(), make<nn::Dropout>(0.3)}),
-                 sequence(
-                     {convolution(3), make<nn::ReLU>(), make<nn::Dropout2d>(0.3), make<nn::MaxPool2d>(2)}),
-                 sequence({make<nn::Flatten>(), make<nn::Linear>(27, 5)})};
-         }},
-        {"resnet_with_batch_norm",
-         {4, 5, 5},
-         [] {
-             return std::vector<std::shared_ptr<nn::Module>>{
-                 make<test::Residual>(4, 4, 1), make<test::Residual>(4, 6, 2), make<test::Residual>(6, 6, 1)};
-         }},
-        {"gpt",
-         {5, 8},
-         [] {
-             std::vector<std::shared_ptr<nn::Module>> blocks;
-             for (int i = 0; i < 8; ++i) blocks.push_back(make<test::TransformerBlock>(8, 2, 0.15));
-             return blocks;
-         }},
-    };
-    return all;
-}
 
 // ---- ways to call them ----
 
@@ -83,11 +32,6 @@ struct Way {
     std::string name;
     Forward forward;
 };
-Tensor plain(const std::vector<std::shared_ptr<nn::Module>>& blocks, Tensor x)
-{
-    for (const auto& b : blocks) x = (*b)(x);
-    return x;
-}
 Tensor each(const CheckpointOptions& options, const std::vector<std::shared_ptr<nn::Module>>& blocks,
             Tensor x)
 {
@@ -130,7 +74,7 @@ const std::vector<Way>& ways()
 enum class How { eager, eager_in_steps, recorded, recorded_unfused };
 
 // The loss, the gradients by the input and all parameters, the running statistics; twice, at two batch sizes.
-std::vector<Bits> train(const Net& net, const Forward& forward, How how)
+std::vector<Bits> train(const Stack& net, const Forward& forward, How how)
 {
     manual_seed(5);
     const auto blocks = net.blocks();
@@ -171,12 +115,12 @@ struct SameBits : testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
 INSTANTIATE_TEST_SUITE_P(
     Nets, SameBits, testing::Combine(testing::Range<std::size_t>(0, 4), testing::Range<std::size_t>(0, 5)),
     [](const auto& test) {
-        return nets()[std::get<0>(test.param)].name + "_" + ways()[std::get<1>(test.param)].name;
+        return stacks()[std::get<0>(test.param)].name + "_" + ways()[std::get<1>(test.param)].name;
     });
 
 TEST_P(SameBits, AsWithoutCheckpoints)
 {
-    const Net& net = nets()[std::get<0>(GetParam())];
+    const Stack& net = stacks()[std::get<0>(GetParam())];
     const Way& way = ways()[std::get<1>(GetParam())];
     const auto want = train(net, plain, How::eager);
     EXPECT_EQ(train(net, way.forward, How::eager), want) << "eager";

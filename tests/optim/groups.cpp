@@ -23,7 +23,7 @@ void expect_updates(const Program& program, int launches)
 {
     if (default_device().name() == Device("reference").name()) return; // a launch for each op there
     int updates = 0;
-    for (const plan::PlanLaunch& l : program.impl()->executable->compiled().plan.launches)
+    for (const plan::PlanLaunch& l : program.impl()->executable().compiled().plan.launches)
         updates += l.batches && l.fallback_of == plan::no_launch;
     EXPECT_EQ(updates, launches);
 }

@@ -21,7 +21,7 @@ TEST_P(Batch, AStepUpdatesAllParametersAtOnce)
         test::Training training{net};
         const Program program = training.recorded(symbol("batch"));
         int updates = 0;
-        for (const plan::PlanLaunch& l : program.impl()->executable->compiled().plan.launches)
+        for (const plan::PlanLaunch& l : program.impl()->executable().compiled().plan.launches)
             updates += l.batches && l.fallback_of == plan::no_launch;
         EXPECT_EQ(updates, 1) << name_of(net);
     }

@@ -23,7 +23,7 @@ protected:
     const plan::Plan& plan_of(const TracedFunction& f, const std::vector<Spec>& specs)
     {
         program = record_function(f, specs);
-        return program.impl()->executable->compiled().plan;
+        return program.impl()->executable().compiled().plan;
     }
     // What each launch does, fallbacks left out: "mul+add", or the kernel's name where it is of no chain.
     std::vector<std::string> launches(const TracedFunction& f, const std::vector<Spec>& specs)
@@ -127,7 +127,7 @@ TEST_P(Fuse, OneStepMayHaveSeveralResults)
                     },
                     {spec({n, 4}), spec({4, 4})}),
                 ElementsAre("exp", HasSubstr("gemm"), HasSubstr("gemm")));
-    const plan::PlanLaunch& l = program.impl()->executable->compiled().plan.launches[0];
+    const plan::PlanLaunch& l = program.impl()->executable().compiled().plan.launches[0];
     EXPECT_EQ(std::count_if(l.operands.begin(), l.operands.end(), plan::writes), 2);
 }
 

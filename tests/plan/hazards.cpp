@@ -62,7 +62,7 @@ protected:
                     out = {std::min(out.first, plan().launches[i].epoch), plan().launches[i].epoch};
         return out;
     }
-    program::Executable& executable() { return *program.impl()->executable; }
+    program::Executable& executable() { return *program.impl()->variants[0].executable; }
     const plan::Plan& plan() { return executable().compiled().plan; }
 
     Device device = std::string(GetParam().device) == "reference"
@@ -135,7 +135,7 @@ TEST_P(Step, TheArenaIsNearlyAsSmallAsItCanBe)
     for (const std::int64_t size : batches) {
         std::vector<std::int64_t> symbols;
         for (const std::uint32_t s : executable().symbols()) symbols.push_back(s == id ? size : 7);
-        const std::uint64_t least = executable().arena_lower_bound(symbols),
+        const std::uint64_t least = executable().placed(symbols).lower_bound,
                             got = executable().arena_bytes(symbols);
         EXPECT_GE(got, least) << size;
         EXPECT_LE(static_cast<double>(got), 1.3 * static_cast<double>(least)) << size;

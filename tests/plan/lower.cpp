@@ -20,7 +20,7 @@ protected:
     const plan::Plan& plan_of(const TracedFunction& f, const std::vector<Spec>& specs)
     {
         program = record_function(f, specs, {.fuse = false});
-        return program.impl()->executable->compiled().plan;
+        return program.impl()->executable().compiled().plan;
     }
     std::vector<std::string> kernels(const TracedFunction& f, const std::vector<Spec>& specs)
     {
@@ -138,7 +138,7 @@ TEST_P(Lower, StateIsUpdatedInPlace)
                     },
                     {spec({8})}),
                 ElementsAre(HasSubstr("elementwise_add_fwd")));
-    const plan::Plan& plan = program.impl()->executable->compiled().plan;
+    const plan::Plan& plan = program.impl()->executable().compiled().plan;
     const plan::PlanLaunch& add = plan.launches.front();
     EXPECT_EQ(add.operands[0].value, add.operands[2].value);
     EXPECT_EQ(plan.values[add.operands[0].value].place, plan::Place::external);

@@ -39,6 +39,19 @@ TEST(Schedule, IndependentNeighboursShareAnEpoch)
     EXPECT_THAT(p.epochs(), ElementsAre(0, 0, 1, 1, 2));
 }
 
+// Two workspaces of one epoch would be more than any launch needs by itself.
+TEST(Schedule, NeighboursThatHoldTooMuchTogetherAreApart)
+{
+    HandMade p;
+    const auto x = p.external();
+    for (const std::int64_t size : {4096, 4096, 64}) {
+        const auto work = p.temporary(size), out = p.output();
+        p.launch({x}, {work});
+        p.launch({work}, {out});
+    }
+    EXPECT_THAT(p.epochs(), ElementsAre(0, 1, 2, 3, 3, 4));
+}
+
 TEST(Schedule, AWriterComesAfterReadersAndWritersOfItsValue)
 {
     HandMade p;

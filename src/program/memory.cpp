@@ -37,4 +37,11 @@ std::vector<std::string> MemoryTracker::layers() const
     return names;
 }
 
+void set_memory_budget(std::optional<std::uint64_t> bytes, const Device& device)
+{
+    device.context()->set_memory_budget(bytes);
+}
+
+std::optional<std::uint64_t> memory_budget(const Device& device) { return device.context()->memory_budget(); }
+
 } // namespace reprise

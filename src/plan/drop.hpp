@@ -1,0 +1,98 @@
+// Values that are dropped while nobody reads them, and made again for those who read them later: what lives then, what
+// that costs, and the launches that come of it.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace reprise::plan {
+
+// What a search goes by: one call's sizes.
+struct Weights {
+    std::vector<std::uint64_t> bytes; // by value
+    std::vector<double> time;         // by launch, in any unit
+};
+
+// What reads `value` behind launch `after` reads a clone of it, made right before the first that does.  Where nobody else
+// reads the value itself, it is made later instead of twice.
+struct Drop {
+    std::uint32_t value = 0, after = 0;
+    friend bool operator==(const Drop&, const Drop&) = default;
+};
+using DropSet = std::vector<Drop>; // each value once
+
+// Launches that write a value together are one unit: they are made again together.
+class Units {
+public:
+    explicit Units(const Plan&);
+
+    // Temporaries whose unit writes nothing else, and reads what is written before it only.
+    bool may_drop(std::uint32_t value) const { return unit_[value] != no_launch && fit_[unit_[value]]; }
+    std::uint32_t of(std::uint32_t value) const { return unit_[value]; } // no_launch: nobody writes it
+    const std::vector<std::uint32_t>& launches(std::uint32_t unit) const { return launches_[unit]; }
+    // Made again in front of this launch it finds what it read; behind it, state that was assigned meanwhile.
+    std::uint32_t deadline(std::uint32_t unit) const { return deadline_[unit]; }
+    // Of a fallback: the launch that it stands for.
+    std::uint32_t place(std::uint32_t launch) const { return place_[launch]; }
+    std::uint32_t last_place(std::uint32_t unit) const { return place_[launches_[unit].back()]; }
+
+private:
+    void join_writers(const Plan&);
+    void judge(const Plan&);
+
+    std::vector<std::uint32_t> unit_; // by value
+    std::vector<std::vector<std::uint32_t>> launches_;
+    std::vector<bool> fit_;
+    std::vector<std::uint32_t> deadline_, place_;
+};
+
+// The launches in their new order, but for those that nobody reads.
+struct Remade {
+    struct Step {
+        std::uint32_t launch = 0;
+        std::uint32_t place = 0; // the launch in front of which it is made again, or itself
+        bool again = false;
+        std::vector<std::uint32_t> values; // by operand; clones from the plan's number of values on
+    };
+    std::vector<Step> steps;
+    std::vector<std::uint32_t> clone_of; // by clone
+    bool possible = true;                // no deadline is missed
+};
+Remade remake(const Plan&, const Units&, const DropSet&);
+
+// What lives at each step, and what is spent on making things again.
+class Profile {
+public:
+    Profile(const Plan&, const Weights&, Remade);
+
+    std::uint64_t peak =
+        0; // bytes of temporaries that live at one step; the largest number where it is impossible
+    std::uint32_t peak_at = 0;
+    double time = 0; // added
+
+    double above(std::uint64_t budget) const; // bytes, summed over steps
+    // The last step up to `at` that touches this value of the plan, and the next one; false where there are no such.
+    bool gap(std::uint32_t value, std::uint32_t at, std::uint32_t& before, std::uint32_t& behind) const;
+    bool lives(std::uint32_t value, std::uint32_t at) const; // to be read at step `at`, too
+    const Remade::Step& step(std::uint32_t at) const { return order_.steps[at]; }
+
+private:
+    bool is_temporary(std::uint32_t v) const;
+
+    const Plan& plan_;
+    Remade order_;
+    std::vector<std::vector<std::uint32_t>> touches_; // steps, by value
+    std::vector<std::uint64_t> live_;                 // bytes, by step
+};
+
+// The drops of least added time that were found for this peak, with all of `kept` among them; where none fits, those of
+// the least peak.  Greedy: at each turn the drop that takes most of what lies above the budget, summed over steps, for its
+// time (the measure of Kirisame et al., "Dynamic Tensor Rematerialization", 2021, on a plan whose order is known); then
+// tabu search (Glover, 1986) below what greed finds, and what the peak can do without goes.
+DropSet fit(const Plan&, const Weights&, std::uint64_t budget, const DropSet& kept = {});
+
+// The plan with clones of the launches that make dropped values.
+void make_again(Plan&, const DropSet&);
+
+} // namespace reprise::plan

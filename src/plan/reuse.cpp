@@ -1,0 +1,92 @@
+// Memory that is used on: an elementwise launch that is the last to read a value, element for element, writes a result
+// over it.
+#include <algorithm>
+
+#include "plan/pipeline.hpp"
+
+namespace reprise::plan {
+
+namespace {
+
+using kernels::Chain;
+
+class Reuse {
+public:
+    explicit Reuse(Plan& p) : plan_(p), touched_(p.values.size())
+    {
+        for (std::uint32_t i = 0; i < p.launches.size(); ++i)
+            for (const PlanOperand& o : p.launches[i].operands)
+                if (!o.absent && (touched_[o.value].empty() || touched_[o.value].back() != i))
+                    touched_[o.value].push_back(i);
+        for (std::uint32_t v = 0; v < p.values.size(); ++v) becomes_.push_back(v);
+    }
+
+    void run()
+    {
+        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
+            PlanLaunch& l = plan_.launches[i];
+            for (PlanOperand& o : l.operands) o.value = becomes_[o.value];
+            if (!l.chain || l.reduces || l.condition != Dim(1)) continue;
+            const std::size_t inputs = l.chain->memory_inputs();
+            for (std::size_t r = inputs; r < l.operands.size(); ++r) use_on(i, l, r, inputs);
+        }
+    }
+
+private:
+    // Result operand `r` in the memory of an input, where one fits.
+    void use_on(std::uint32_t i, PlanLaunch& l, std::size_t r, std::size_t inputs)
+    {
+        const std::uint32_t result = l.operands[r].value;
+        const PlanValue& to = plan_.values[result];
+        if (to.place != Place::temporary || l.operands[r].offset != Dim(0) || touched_[result].front() != i)
+            return;
+        for (std::size_t k = 0; k < inputs; ++k) {
+            const PlanOperand& from = l.operands[k];
+            const PlanValue& value = plan_.values[from.value];
+            if (value.place != Place::temporary || from.value == result || from.offset != Dim(0) ||
+                from.dtype != l.operands[r].dtype || value.dtype != to.dtype ||
+                value.elements != to.elements || times_used(l, from.value) != 1 || !is_flat(*l.chain, k) ||
+                !is_last(i, from.value))
+                continue;
+            becomes_[result] = from.value;
+            auto& all = touched_[from.value];
+            all.insert(all.end(), touched_[result].begin() + 1, touched_[result].end());
+            l.operands[r].value = from.value;
+            l.in_place = true;
+            return;
+        }
+    }
+
+    // Nobody touches the value later, and who did before comes before this launch anyway: another reader would share
+    // its epoch, or be batched with others.
+    bool is_last(std::uint32_t i, std::uint32_t value) const
+    {
+        const auto& all = touched_[value];
+        if (all.size() < 2 || all.back() != i) return false;
+        const PlanLaunch& before = plan_.launches[all[all.size() - 2]];
+        return !before.batches && conflict(before, plan_.launches[i]);
+    }
+
+    static std::ptrdiff_t times_used(const PlanLaunch& l, std::uint32_t value)
+    {
+        return std::count_if(l.operands.begin(), l.operands.end(),
+                             [&](const PlanOperand& o) { return o.value == value; });
+    }
+    static bool is_flat(const Chain& c, std::size_t operand)
+    {
+        return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {
+            return in.number || in.operand != operand || c.flat(in);
+        });
+    }
+
+    Plan& plan_;
+    std::vector<std::vector<std::uint32_t>>
+        touched_;                        // by value: launches, ascending, of all that lies in its memory
+    std::vector<std::uint32_t> becomes_; // by value
+};
+
+} // namespace
+
+void reuse(Plan& plan) { Reuse(plan).run(); }
+
+} // namespace reprise::plan

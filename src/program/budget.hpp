@@ -1,0 +1,24 @@
+// Executables of one request that stay within a memory budget.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "program/executable.hpp"
+
+namespace reprise::program {
+
+struct Budget {
+    std::uint64_t bytes = 0; // of an arena and outputs
+    bool open_sizes = false; // there are symbols that a call gives
+    const char* by = "";     // whom an error names
+};
+
+// At most four, whose drop-sets (plan/drop.hpp) contain those of the ones before: for a call, the first that fits at its
+// sizes is the one of least added time.  One where all sizes are numbers.  Throws Error(out_of_memory), with the least
+// that was found, where nothing fits at the smallest sizes.
+std::vector<std::unique_ptr<Executable>> within_budget(const plan::Request&, const Budget&,
+                                                       std::shared_ptr<device::Device>, Executable::Calls);
+
+} // namespace reprise::program

@@ -1,0 +1,224 @@
+// Memory budgets on plans written by hand: what is dropped, and that no set of drops takes less.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "plan/drop.hpp"
+#include "plan/hand_made.hpp"
+#include "testing/values.hpp"
+
+namespace reprise::plan {
+namespace {
+
+// Launches of one unit of time each, values of as many bytes as they have elements.
+Weights weights(const Plan& plan)
+{
+    Weights w;
+    for (const PlanValue& v : plan.values) w.bytes.push_back(static_cast<std::uint64_t>(v.elements.value()));
+    w.time.assign(plan.launches.size(), 1);
+    return w;
+}
+
+Profile profile(const Plan& plan, const DropSet& drops)
+{
+    return {plan, weights(plan), remake(plan, Units(plan), drops)};
+}
+
+// A forward pass of `layers` and its backward pass, which reads the layers from the last to the first.
+HandMade chain(int layers)
+{
+    HandMade p;
+    std::vector<std::uint32_t> v{p.external()};
+    for (int i = 0; i < layers; ++i) {
+        v.push_back(p.temporary());
+        p.launch({v[v.size() - 2]}, {v.back()});
+    }
+    std::uint32_t g = p.temporary();
+    p.launch({v.back()}, {g});
+    for (int i = layers; i-- > 0;) {
+        const std::uint32_t next = i ? p.temporary() : p.output();
+        p.launch({g, v[static_cast<std::size_t>(i)]}, {next});
+        g = next;
+    }
+    return p;
+}
+
+// Nodes of two inputs and at most two outputs, of any sizes.
+HandMade random_graph(std::uint64_t seed, std::int64_t most)
+{
+    test::Numbers numbers(seed);
+    HandMade p;
+    std::vector<std::uint32_t> v{p.external()};
+    for (std::int64_t i = numbers.integer(3, most); i > 0; --i) {
+        const auto any = [&] {
+            return v[static_cast<std::size_t>(numbers.integer(0, static_cast<std::int64_t>(v.size()) - 1))];
+        };
+        const std::uint32_t a = any(), b = any(), y = p.temporary(numbers.integer(1, 9) * 64);
+        if (numbers.integer(0, 3) == 0) {
+            const std::uint32_t z = p.temporary(numbers.integer(1, 9) * 64);
+            p.launch({a, b}, {y, z});
+            v.push_back(z);
+        } else p.launch({a, b}, {y});
+        v.push_back(y);
+    }
+    const std::uint32_t out = p.output();
+    p.launch({v.back()}, {out});
+    return p;
+}
+
+// All drops of a value: behind launches that touch it and before another; or `anywhere` behind what makes it, which is
+// also to say that what is made again of it makes it again.
+std::vector<std::vector<Drop>> choices(const Plan& plan, bool anywhere)
+{
+    std::vector<std::vector<Drop>> out;
+    const Units units(plan);
+    for (std::uint32_t v = 0; v < plan.values.size(); ++v) {
+        if (!units.may_drop(v)) continue;
+        std::vector<std::uint32_t> touched;
+        for (std::uint32_t i = 0; i < plan.launches.size(); ++i)
+            for (const PlanOperand& o : plan.launches[i].operands)
+                if (o.value == v && (touched.empty() || touched.back() != i)) touched.push_back(i);
+        std::vector<Drop> drops;
+        if (anywhere)
+            for (std::uint32_t at = touched.front(); at + 1 < plan.launches.size(); ++at)
+                drops.push_back({v, at});
+        else
+            for (std::size_t k = 0; k + 1 < touched.size(); ++k)
+                if (touched[k + 1] > touched[k] + 1) drops.push_back({v, touched[k]});
+        if (!drops.empty()) out.push_back(drops);
+    }
+    return out;
+}
+
+std::uint64_t least_by_force(const Plan& plan, bool anywhere)
+{
+    const auto all = choices(plan, anywhere);
+    std::vector<std::size_t> chosen(all.size(), 0); // 0: none
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (;;) {
+        DropSet set;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (chosen[i]) set.push_back(all[i][chosen[i] - 1]);
+        least = std::min(least, profile(plan, set).peak);
+        std::size_t i = 0;
+        while (i < all.size() && ++chosen[i] > all[i].size()) chosen[i++] = 0;
+        if (i == all.size()) return least;
+    }
+}
+
+std::uint64_t least_found(const Plan& plan) { return profile(plan, fit(plan, weights(plan), 0)).peak; }
+
+TEST(Drop, OfAChainTakesTheLeastThatThereIs)
+{
+    for (const int layers : {1, 2, 3, 4, 6, 8, 10}) {
+        const HandMade p = chain(layers);
+        EXPECT_EQ(least_found(p.plan), least_by_force(p.plan, false)) << layers;
+    }
+}
+
+TEST(Drop, OfGraphsOfUpToTwelveNodesTakesTheLeastThatThereIs)
+{
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const HandMade p = random_graph(seed, 11);
+        EXPECT_LE(least_found(p.plan), least_by_force(p.plan, false)) << seed;
+    }
+    for (std::uint64_t seed = 1000; seed < 1040; ++seed) {
+        const HandMade p = random_graph(seed, 6);
+        EXPECT_EQ(least_found(p.plan), least_by_force(p.plan, true)) << seed;
+    }
+}
+
+TEST(Drop, IsNoMoreThanTheBudgetAsksFor)
+{
+    const HandMade p = chain(10);
+    const Weights w = weights(p.plan);
+    const Profile all = profile(p.plan, {});
+    EXPECT_TRUE(fit(p.plan, w, all.peak).empty());
+    const Profile some = profile(p.plan, fit(p.plan, w, all.peak - 64)),
+                  most = profile(p.plan, fit(p.plan, w, 0));
+    EXPECT_LE(some.peak, all.peak - 64);
+    EXPECT_LT(some.time, most.time);
+}
+
+TEST(Drop, KeepsTheDropsOfALargerBudget)
+{
+    const HandMade p = chain(16);
+    const Weights w = weights(p.plan);
+    const DropSet some = fit(p.plan, w, profile(p.plan, {}).peak - 256);
+    ASSERT_FALSE(some.empty());
+    const DropSet most = fit(p.plan, w, 0, some);
+    ASSERT_GE(most.size(), some.size());
+    EXPECT_TRUE(std::equal(some.begin(), some.end(), most.begin()));
+    EXPECT_LT(profile(p.plan, most).peak, profile(p.plan, some).peak);
+}
+
+TEST(Drop, MakesThePlanThatWasEstimated)
+{
+    HandMade p = chain(8);
+    const DropSet set = fit(p.plan, weights(p.plan), 0);
+    const Profile want = profile(p.plan, set);
+    const std::size_t launches = p.plan.launches.size();
+    make_again(p.plan, set);
+    EXPECT_EQ(static_cast<double>(p.plan.launches.size() - launches), want.time);
+    EXPECT_EQ(profile(p.plan, {}).peak, want.peak);
+}
+
+// x is made by two launches: both run again, in their order.
+TEST(Drop, TakesAllLaunchesThatWriteAValue)
+{
+    HandMade p;
+    const auto in = p.external(), x = p.temporary(), y = p.temporary(), z = p.temporary(), out = p.output();
+    p.launch({in}, {x});
+    p.launch({in}, {x});
+    p.launch({x}, {y});
+    p.launch({y}, {z});
+    p.launch({z, x}, {out});
+    make_again(p.plan, {{x, 2}});
+    ASSERT_EQ(p.plan.launches.size(), 7U);
+    EXPECT_EQ(p.plan.launches[4].label, "launch 0, again");
+    EXPECT_EQ(p.plan.launches[5].label, "launch 1, again");
+    EXPECT_EQ(p.plan.launches[6].operands[1].value, 5U);
+}
+
+TEST(Drop, LeavesALaunchAndItsFallbackSideBySide)
+{
+    HandMade p;
+    const auto in = p.external(), x = p.temporary(), y = p.temporary(), out = p.output();
+    const auto first = p.launch({in}, {x});
+    p.fallback(first, {in}, {x});
+    p.launch({x}, {y});
+    const auto last = p.launch({y}, {out});
+    p.fallback(last, {x}, {out});
+    make_again(p.plan, {{x, 2}});
+    ASSERT_EQ(p.plan.launches.size(), 7U);
+    EXPECT_EQ(p.plan.launches[4].fallback_of, 3U);
+    EXPECT_EQ(p.plan.launches[6].fallback_of, 5U);
+}
+
+// Made again of state that was assigned meanwhile it would be another value.
+TEST(Drop, IsNotOfWhatReadsStateThatWasAssignedMeanwhile)
+{
+    HandMade p;
+    const auto state = p.external(), x = p.temporary(), y = p.temporary(), out = p.output();
+    p.launch({state}, {x});
+    p.launch({x}, {y});
+    p.launch({y}, {state});
+    p.launch({x}, {out});
+    const Units units(p.plan);
+    EXPECT_TRUE(units.may_drop(x));
+    EXPECT_FALSE(remake(p.plan, units, {{x, 1}}).possible);
+    EXPECT_TRUE(fit(p.plan, weights(p.plan), 0).empty());
+}
+
+TEST(Drop, IsNotOfWhatIsWrittenWithAnOutput)
+{
+    HandMade p;
+    const auto in = p.external(), x = p.temporary(), out = p.output();
+    p.launch({in}, {x, out});
+    p.launch({x}, {out});
+    EXPECT_FALSE(Units(p.plan).may_drop(x));
+}
+
+} // namespace
+} // namespace reprise::plan
