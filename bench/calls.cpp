@@ -27,7 +27,7 @@ double thread_seconds()
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-Tensor data(const rp::Spec& spec)
+Tensor filled(const rp::Spec& spec)
 {
     if (spec.dtype != rp::i32) return normal(spec.shape);
     std::int64_t count = 1;
@@ -35,16 +35,6 @@ Tensor data(const rp::Spec& spec)
     std::vector<std::int32_t> v(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<std::int32_t>(i * 7 % 10);
     return rp::from_vector(v, spec.shape);
-}
-
-std::vector<Tensor> data(const std::vector<rp::Spec>& specs)
-{
-    std::vector<Tensor> out;
-    for (const rp::Spec& s : specs) {
-        out.push_back(data(s));
-        out.back().eval();
-    }
-    return out;
 }
 
 class CallCost {
@@ -174,6 +164,16 @@ OpenStep chain(int length)
 }
 
 } // namespace
+
+std::vector<Tensor> data(const std::vector<rp::Spec>& specs)
+{
+    std::vector<Tensor> out;
+    for (const rp::Spec& s : specs) {
+        out.push_back(filled(s));
+        out.back().eval();
+    }
+    return out;
+}
 
 std::vector<Report> call_reports()
 {

@@ -165,6 +165,22 @@ std::vector<Report> checkpoint_reports()
              }}};
 }
 
+OpenStep gpt8_step()
+{
+    return {"gpt8",
+            [] {
+                auto training = std::make_shared<Training>(8);
+                return [training](const std::vector<Tensor>& in) {
+                    return std::vector<Tensor>{training->run(in)};
+                };
+            },
+            [](const Dim& rows) {
+                const rp::Shape sizes{rows, longest};
+                return std::vector<rp::Spec>{rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)};
+            },
+            1, batch};
+}
+
 OpenStep open_gpt_step()
 {
     return {"gptmini",

@@ -163,6 +163,7 @@ int main(int argc, char** argv)
     std::vector<bench::Report> reports = bench::call_reports();
     for (bench::Report& r : bench::fusion_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::checkpoint_reports()) reports.push_back(std::move(r));
+    for (bench::Report& r : bench::budget_reports()) reports.push_back(std::move(r));
     try {
         if (list) {
             for (const bench::Workload& w : all) std::printf("%s\n", w.name.c_str());

@@ -41,6 +41,7 @@ struct OpenStep {
     std::function<std::vector<reprise::Spec>(const reprise::Dim&)> specs;
     std::int64_t least, most; // sizes to call it with
 };
+std::vector<reprise::Tensor> data(const std::vector<reprise::Spec>&); // of fixed sizes: computed
 
 // A workload that measures itself.
 using Figures = std::vector<std::pair<std::string, double>>;
@@ -54,9 +55,11 @@ std::vector<Workload> training_workloads();
 std::vector<OpenStep> open_training_steps();
 std::vector<Workload> gpt_workloads();
 OpenStep open_gpt_step();
+OpenStep gpt8_step(); // any number of rows
 std::vector<Report> call_reports();
 std::vector<Report> fusion_reports();
 std::vector<Report> checkpoint_reports();
+std::vector<Report> budget_reports();
 
 inline reprise::RecordOptions recording; // what all workloads are recorded with
 

@@ -21,7 +21,7 @@ if(REPRISE_SANITIZE)
     # Null pointers and objects' sizes are what the address sanitizer sees; checks of each access for them take a third of
     # a build's time.
     add_compile_options(-fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-        -fno-sanitize=null,object-size,vptr)
+        -fno-sanitize=null,object-size)
     add_link_options(-fsanitize=${REPRISE_SANITIZE})
 endif()
 

@@ -88,6 +88,8 @@ public:
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
     CallMemory memory(const std::vector<std::int64_t>& symbol_values) const;
+    // Bytes of temporaries that live while each launch runs, in the order of launches.
+    std::vector<std::uint64_t> memory_by_launch(const std::vector<std::int64_t>& symbol_values) const;
 
     struct Impl; // src/program/program.hpp
     explicit Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -1,5 +1,5 @@
 // Tensor's members that need no op.
-#include <map>
+#include <algorithm>
 #include <vector>
 
 #include <reprise/ops/creation.hpp>
@@ -60,15 +60,20 @@ void Tensor::eval() const { reprise::eval({*this}); }
 
 void eval(const std::vector<Tensor>& tensors)
 {
-    std::map<graph::Evaluator*, std::vector<Value>> by_device;
+    std::vector<Value> values;
     for (const Tensor& t : tensors) {
-        Value v = graph::read(t);
-        if (v.node->trace)
+        values.push_back(graph::read(t));
+        if (values.back().node->trace)
             detail::fail(ErrorKind::state, "eval",
                          "A tensor of a program that is being recorded has no value yet.");
-        by_device[v.node->evaluator.get()].push_back(std::move(v));
     }
-    for (const auto& [device, values] : by_device) device->evaluate(values);
+    while (!values.empty()) { // a device at a time, in the order in which they come
+        graph::Evaluator* const device = values.front().node->evaluator.get();
+        const auto rest = std::stable_partition(
+            values.begin(), values.end(), [&](const Value& v) { return v.node->evaluator.get() == device; });
+        device->evaluate({values.begin(), rest});
+        values.erase(values.begin(), rest);
+    }
 }
 
 void Tensor::assign(const Tensor& value)

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include <reprise/error.hpp>
+
 namespace reprise::plan {
 
 Units::Units(const Plan& p) : unit_(p.values.size(), no_launch)
@@ -81,11 +83,16 @@ public:
     Remake(const Plan& p, const Units& units, const DropSet& drops)
         : plan_(p), units_(units), after_(p.values.size(), no_launch), clone_(p.values.size(), no_launch)
     {
-        for (const Drop& d : drops) after_[d.value] = units.place(d.after);
+        for (const Drop& d : drops) {
+            after_[d.value] = units.place(d.after);
+            out_.possible &=
+                units.may_drop(d.value) && after_[d.value] >= units.last_place(units.of(d.value));
+        }
     }
 
     Remade run()
     {
+        if (!out_.possible) return std::move(out_);
         for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
             const std::uint32_t place = units_.place(i);
             if (i == place) // for its fallbacks as well: nothing comes between the two
@@ -246,6 +253,8 @@ bool Profile::lives(std::uint32_t value, std::uint32_t at) const
 void make_again(Plan& plan, const DropSet& drops)
 {
     const Remade order = remake(plan, Units(plan), drops);
+    if (!order.possible)
+        detail::fail(ErrorKind::internal, "plan", "A value that is dropped can't be made again.");
     for (const std::uint32_t v : order.clone_of) plan.values.push_back(plan.values[v]);
     std::vector<PlanLaunch> launches;
     std::map<std::pair<bool, std::uint32_t>, std::uint32_t> moved;

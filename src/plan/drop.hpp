@@ -57,7 +57,8 @@ struct Remade {
     };
     std::vector<Step> steps;
     std::vector<std::uint32_t> clone_of; // by clone
-    bool possible = true;                // no deadline is missed
+    bool possible =
+        true; // every drop is of a value that may be dropped, behind what makes it, and misses no deadline
 };
 Remade remake(const Plan&, const Units&, const DropSet&);
 
@@ -92,7 +93,7 @@ private:
 // tabu search (Glover, 1986) below what greed finds, and what the peak can do without goes.
 DropSet fit(const Plan&, const Weights&, std::uint64_t budget, const DropSet& kept = {});
 
-// The plan with clones of the launches that make dropped values.
+// The plan with clones of the launches that make dropped values.  Error(internal) where that is not possible.
 void make_again(Plan&, const DropSet&);
 
 } // namespace reprise::plan

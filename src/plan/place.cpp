@@ -1,6 +1,7 @@
 #include "plan/place.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <reprise/error.hpp>
 
@@ -10,25 +11,30 @@ namespace reprise::plan {
 
 namespace {
 
-// The largest sum of what lives at one time.
-class MostAtOnce {
+// The sum of what lives, from time to time.
+class Living {
 public:
-    explicit MostAtOnce(std::size_t times) : change_(times + 1, 0) {}
+    explicit Living(std::size_t times) : change_(times + 1, 0) {}
     void add(std::size_t first, std::size_t last, std::uint64_t bytes)
     {
         change_[first] += bytes;
         change_[last + 1] -= bytes;
     }
-    std::uint64_t most() const
+    std::vector<std::uint64_t> sums() const
     {
-        std::uint64_t live = 0, most = 0;
-        for (const std::uint64_t c : change_) most = std::max(most, live += c);
-        return most;
+        std::vector<std::uint64_t> out(change_.begin(), change_.end() - 1);
+        std::partial_sum(out.begin(), out.end(), out.begin());
+        return out;
     }
 
 private:
-    std::vector<std::uint64_t> change_; // from time to time; wraps
+    std::vector<std::uint64_t> change_; // wraps
 };
+
+std::uint64_t most(const std::vector<std::uint64_t>& sums)
+{
+    return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
 
 struct Placed {
     std::uint64_t from, to;    // bytes
@@ -118,7 +124,7 @@ std::uint64_t Placement::fill(std::span<const std::uint64_t> bytes, std::uint64_
     return size;
 }
 
-std::uint64_t most_live_at_a_launch(const Plan& plan, std::span<const std::uint64_t> bytes)
+std::vector<std::uint64_t> live_at_launches(const Plan& plan, std::span<const std::uint64_t> bytes)
 {
     constexpr std::size_t never = ~std::size_t{0};
     std::vector<std::size_t> first(plan.values.size(), never), last(plan.values.size(), 0);
@@ -128,10 +134,15 @@ std::uint64_t most_live_at_a_launch(const Plan& plan, std::span<const std::uint6
             first[o.value] = std::min(first[o.value], i);
             last[o.value] = i;
         }
-    MostAtOnce live(plan.launches.size());
+    Living live(plan.launches.size());
     for (std::size_t v = 0; v < first.size(); ++v)
         if (first[v] != never) live.add(first[v], last[v], aligned(bytes[v]));
-    return live.most();
+    return live.sums();
+}
+
+std::uint64_t most_live_at_a_launch(const Plan& plan, std::span<const std::uint64_t> bytes)
+{
+    return most(live_at_launches(plan, bytes));
 }
 
 std::vector<std::uint64_t> typical_bytes(const Plan& plan)
@@ -160,9 +171,9 @@ std::vector<std::uint64_t> typical_bytes(const Plan& plan)
 
 std::uint64_t Placement::lower_bound(std::span<const std::uint64_t> bytes) const
 {
-    MostAtOnce live(std::size_t{epochs_} + 1);
+    Living live(std::size_t{epochs_} + 1);
     for (const std::uint32_t v : order_) live.add(live_[v].first, live_[v].last, aligned(bytes[v]));
-    return live.most();
+    return most(live.sums());
 }
 
 } // namespace reprise::plan

@@ -37,8 +37,9 @@ private:
     std::uint32_t epochs_ = 0;
 };
 
-// The largest sum of bytes of temporaries that live at one launch, were each to run by itself in the plan's order.  Epochs
-// of several launches make lower_bound() larger than this.
+// Bytes of temporaries that live at each launch, were each to run by itself in the plan's order.  Epochs of several
+// launches make lower_bound() larger than the most of these.
+std::vector<std::uint64_t> live_at_launches(const Plan&, std::span<const std::uint64_t> bytes);
 std::uint64_t most_live_at_a_launch(const Plan&, std::span<const std::uint64_t> bytes);
 
 // Bytes of each value with every symbol at a size that is neither large nor small; zeros where that is legal nowhere.

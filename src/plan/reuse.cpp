@@ -57,14 +57,15 @@ private:
         }
     }
 
-    // Nobody touches the value later, and who did before comes before this launch anyway: another reader would share
-    // its epoch, or be batched with others.
+    // Nobody touches the value later, and who did last comes before this launch anyway: it would share its epoch.  Nor is
+    // any of those that did to be batched with others, for which it moves.
     bool is_last(std::uint32_t i, std::uint32_t value) const
     {
         const auto& all = touched_[value];
         if (all.size() < 2 || all.back() != i) return false;
-        const PlanLaunch& before = plan_.launches[all[all.size() - 2]];
-        return !before.batches && conflict(before, plan_.launches[i]);
+        return conflict(plan_.launches[all[all.size() - 2]], plan_.launches[i]) &&
+               std::none_of(all.begin(), all.end(),
+                            [&](std::uint32_t k) { return plan_.launches[k].batches; });
     }
 
     static std::ptrdiff_t times_used(const PlanLaunch& l, std::uint32_t value)

@@ -32,11 +32,7 @@ struct Memory {
                 begins[first[v]] += aligned(bytes[v]);
                 ends[last[v]] += aligned(bytes[v]);
             }
-        std::uint64_t live = 0;
-        for (std::size_t i = 0; i < begins.size(); ++i) {
-            most = std::max(most, live += begins[i]);
-            live -= ends[i];
-        }
+        most = most_live_at_a_launch(p, bytes);
     }
 };
 

@@ -1,18 +1,21 @@
 // Executables of one request that stay within a memory budget.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "program/executable.hpp"
+#include "shape/expression.hpp"
 
 namespace reprise::program {
 
 struct Budget {
-    std::uint64_t bytes = 0; // of an arena and outputs
-    bool open_sizes = false; // there are symbols that a call gives
-    const char* by = "";     // whom an error names
+    std::uint64_t bytes = 0;               // of an arena and outputs
+    std::vector<shape::SymbolPtr> sizes{}; // that a call gives; none: all sizes are numbers
+    const char* caller = "";               // whom errors name
+    // Refuses what it is called with before anything is searched.
+    std::function<void(const Executable&)> check = nullptr;
 };
 
 // At most four, whose drop-sets (plan/drop.hpp) contain those of the ones before: for a call, the first that fits at its

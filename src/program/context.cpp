@@ -142,15 +142,16 @@ void Context::evaluate(std::span<const Value> targets)
     compute(targets);
 }
 
-std::unique_ptr<Executable> Context::executable_of(const plan::Request& request) const
+std::unique_ptr<Executable> Context::executable_of(const plan::Request& request, Asks who) const
 {
-    if (const auto budget = memory_budget())
+    if (const auto budget = memory_budget(); budget && who == Asks::user)
         return std::move(
-            within_budget(request, {*budget, false, "memory"}, device_, Executable::Calls::one).front());
+            within_budget(request, {.bytes = *budget, .caller = "memory"}, device_, Executable::Calls::one)
+                .front());
     return std::make_unique<Executable>(plan::compile(request), device_, Executable::Calls::one);
 }
 
-void Context::compute(std::span<const Value> asked)
+void Context::compute(std::span<const Value> asked, Asks who)
 {
     std::vector<Value> targets(asked.begin(), asked.end());
     std::vector<const Node*> nodes = graph::pending(targets);
@@ -186,7 +187,7 @@ void Context::compute(std::span<const Value> asked)
         }
     Kept keep = values_to_keep(nodes, targets);
     request.results = std::move(keep.values);
-    const std::unique_ptr<Executable> made = executable_of(request);
+    const std::unique_ptr<Executable> made = executable_of(request, who);
     Executable& executable = *made;
     note_unkept(keep.unkept);
     count_plan(executable.compiled().plan);
@@ -256,7 +257,7 @@ Value Context::copy_of(const Value& v)
     std::lock_guard lock(mutex_);
     Suspend outside;
     const Value copy{graph::append(ops::contiguous_op, {v}, {}, shared_from_this(), false), 0};
-    compute({&copy, 1});
+    compute({&copy, 1}, Asks::library);
     return copy;
 }
 

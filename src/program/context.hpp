@@ -2,6 +2,7 @@
 // gave.
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
@@ -59,8 +60,9 @@ public:
 private:
     class Unkept; // what one segment has not kept
     void note_unkept(const std::vector<graph::Value>&);
-    void compute(std::span<const graph::Value> targets);
-    std::unique_ptr<Executable> executable_of(const plan::Request&) const;
+    enum class Asks : std::uint8_t { user, library }; // whose evaluation the budget is for, and is not
+    void compute(std::span<const graph::Value> targets, Asks = Asks::user);
+    std::unique_ptr<Executable> executable_of(const plan::Request&, Asks) const;
     void flush();
 
     std::shared_ptr<device::Device> device_;

@@ -61,9 +61,13 @@ std::vector<std::uint64_t> Executable::bytes_at(std::span<const std::int64_t> va
 {
     std::vector<std::uint64_t> bytes;
     bytes.reserve(elements_.size());
-    for (std::size_t i = 0; i < elements_.size(); ++i)
-        bytes.push_back(static_cast<std::uint64_t>(values[elements_[i]]) *
-                        size_of(compiled_.plan.values[i].dtype));
+    for (std::size_t i = 0; i < elements_.size(); ++i) {
+        const std::int64_t n = values[elements_[i]];
+        if (n < 0)
+            detail::fail(ErrorKind::internal, "plan", "The value (", compiled_.plan.values[i].name,
+                         ") would have (", n, ") elements.");
+        bytes.push_back(static_cast<std::uint64_t>(n) * size_of(compiled_.plan.values[i].dtype));
+    }
     return bytes;
 }
 
@@ -104,6 +108,11 @@ void Executable::set_counters(const std::vector<std::uint32_t>& ids)
         if (std::find(ids.begin(), ids.end(), symbols()[i]) != ids.end()) counters_.push_back(i);
     counted_ = program_.depending_on(counters_);
     writer_.set_counters(counted_);
+}
+
+void Executable::trim_arena(std::uint64_t bytes)
+{
+    if (arena_ && arena_->bytes > bytes) arena_.reset(); // later work may have its memory at once
 }
 
 // The arena grows to the largest size asked for.  A range of up to a window never crosses a window's edge
@@ -265,7 +274,7 @@ Executable::Times Executable::times() const
     if (!recording_) return {};
     const device::Recording::Times t = recording_->times();
     for (const Timed& call : timed_)
-        if (call.call == t.call && !t.begun.empty()) return {t.begun, call.symbols};
+        if (call.call == t.call && !t.begun.empty()) return {t.begun, call.symbols, t.call};
     return {};
 }
 
@@ -280,12 +289,18 @@ std::int64_t Executable::evaluated(const Dim& d, const std::vector<std::int64_t>
     });
 }
 
+// Where it is larger than a window, what that takes depends on where it comes to lie: the most of a few places.
 std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols) const
 {
     std::vector<std::int64_t> values;
     std::vector<std::uint64_t> offsets;
     program_.evaluate(symbols, values);
-    return placement_->fill(bytes_at(values), 0, 0, offsets);
+    const std::vector<std::uint64_t> bytes = bytes_at(values);
+    std::uint64_t arena = placement_->fill(bytes, 0, 0, offsets);
+    if (const std::uint64_t window = device_->capabilities().window_bytes; window && arena > window)
+        for (std::uint64_t base = 0; base < window; base += window / 8)
+            arena = std::max(arena, placement_->fill(bytes, base, window, offsets));
+    return arena;
 }
 
 std::uint64_t Executable::output_bytes(const std::vector<std::int64_t>& symbols) const

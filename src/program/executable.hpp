@@ -43,11 +43,13 @@ public:
     struct Times {
         std::vector<double> begun;
         std::vector<std::int64_t> symbols;
+        device::Ticket call = 0;
     };
     Times times() const;
     Outcome replay(const Call&);
     // The other's arena is this one's from now on.
     void take_arena(Executable& other) { arena_ = std::move(other.arena_); }
+    void trim_arena(std::uint64_t bytes); // gives a larger one back
     // Records what this call needs, submits it and forgets the recording.
     Outcome run_once(const Call&);
 
@@ -79,8 +81,6 @@ public:
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t output_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t peak_bytes(const std::vector<std::int64_t>& symbols) const; // arena and outputs
-    // Values for symbols(): each of this size, or what its range and divisor allow that is nearest to it.
-    std::vector<std::int64_t> sizes_near(std::int64_t size) const { return program_.legal_values(size); }
     struct Placed {
         std::vector<std::uint64_t> bytes, offsets; // by plan value
         std::uint64_t arena = 0, lower_bound = 0;

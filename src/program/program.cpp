@@ -70,16 +70,36 @@ std::size_t Program::Impl::variant_at(const std::vector<std::int64_t>& sizes) co
                  "): call it at smaller sizes, or record it with a larger budget.");
 }
 
-// The executable for a call at these sizes; the arena goes with it from one to the other.
-void Program::Impl::use(const std::vector<std::int64_t>& sizes)
+// The executable for a call at these sizes.
+void Program::Impl::choose(const std::vector<std::int64_t>& sizes)
 {
+    bound.choice = {};
     if (memory_budget) {
-        const std::size_t* known = chosen.find(sizes);
-        if (!known) known = &chosen.add(sizes, variant_at(sizes), 8 * sizes.size() + 64);
-        if (*known != used) variants[*known].executable->take_arena(*variants[used].executable);
-        used = *known;
+        const Choice* known = chosen.find(sizes);
+        if (!known) {
+            Choice c{.variant = variant_at(sizes)};
+            variants[c.variant].place(sizes, bound.call.symbols);
+            std::replace(bound.call.symbols.begin(), bound.call.symbols.end(), std::int64_t{-1},
+                         std::int64_t{0});
+            c.outputs = variants[c.variant].executable->output_bytes(bound.call.symbols);
+            known = &chosen.add(sizes, c, 8 * sizes.size() + 64);
+        }
+        bound.choice = *known;
     }
-    variants[used].place(sizes, bound.call.symbols);
+    bound.executable = variants[bound.choice.variant].executable.get();
+    variants[bound.choice.variant].place(sizes, bound.call.symbols);
+}
+
+// All variants use one arena; what is left of it at other sizes must leave room for this call's outputs.
+program::Executable::Outcome Program::Impl::replay()
+{
+    if (bound.choice.variant != used) bound.executable->take_arena(*variants[used].executable);
+    used = bound.choice.variant;
+    if (memory_budget) bound.executable->trim_arena(*memory_budget - bound.choice.outputs);
+    const std::uint64_t placed = bound.executable->bytes_placed();
+    program::Executable::Outcome outcome = bound.executable->replay(bound.call);
+    context->count_placed(bound.executable->bytes_placed() - placed);
+    return outcome;
 }
 
 void Program::Impl::Bound::clear()
@@ -104,7 +124,7 @@ void Program::Impl::bind_sizes(const std::vector<Tensor>& inputs, const std::vec
         bound.shapes.push_back(&bound.held.back().type().shape);
     }
     for (const Dim& d : sizes) bound.sizes.push_back(d.value());
-    use(signature.bind(bound.shapes, bound.sizes));
+    choose(signature.bind(bound.shapes, bound.sizes));
     bound.held.clear(); // what is held on to looks shared where state is written
 }
 
@@ -241,7 +261,7 @@ public:
         if (count_ == 0) return;
         first_ = ops::take_ordinals(count_);
         const auto set = [&](const Dim& symbol, std::uint64_t v) {
-            const auto& ids = p.executable().symbols();
+            const auto& ids = p.bound.executable->symbols();
             const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
             if (found != ids.end())
                 symbols[static_cast<std::size_t>(found - ids.begin())] = static_cast<std::int64_t>(v);
@@ -266,11 +286,11 @@ private:
 
 Value Program::Impl::result_value(std::size_t result, const program::Executable::Outcome& outcome)
 {
-    const ops::View& view = executable().compiled().results[result].view;
-    const plan::PlanValue& value = executable().compiled().plan.values[view.value];
-    const program::Executable::Layout layout = executable().result_layout(result);
+    const ops::View& view = bound.executable->compiled().results[result].view;
+    const plan::PlanValue& value = bound.executable->compiled().plan.values[view.value];
+    const program::Executable::Layout layout = bound.executable->result_layout(result);
     const auto& memory = value.place == plan::Place::external ? bound.external[value.slot]->memory
-                                                              : executable().output(outcome, view.value);
+                                                              : bound.executable->output(outcome, view.value);
     graph::TensorType type{view.dtype, Shape(layout.sizes.begin(), layout.sizes.end())}; // as memory holds it
     const auto stored = std::make_shared<Stored>(type, memory, layout.strides, layout.offset);
     if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
@@ -309,16 +329,14 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
     // Hooks and host scalars are user code: they run before anything is bound, and without the device's lock.
     Hooks of_call(*this);
     of_call.run();
-    executable().ask(bound.call.numbers);
+    bound.executable->ask(bound.call.numbers);
 
     std::lock_guard lock(context->mutex());
     find_grads();
     prefetch_state();
     bind_memory(inputs);
     Draw draw(*this, bound.call.symbols);
-    const std::uint64_t placed = executable().bytes_placed();
-    const program::Executable::Outcome outcome = variants[used].executable->replay(bound.call);
-    context->count_placed(executable().bytes_placed() - placed);
+    const program::Executable::Outcome outcome = replay();
     draw.keep();
     of_call.keep();
 

@@ -77,12 +77,18 @@ struct Program::Impl {
     const program::Executable& executable() const { return *variants[used].executable; } // of the last call
 
 private:
-    std::size_t used = 0; // variant
+    std::size_t used = 0; // variant, which has the arena
+    struct Choice {
+        std::size_t variant = 0;
+        std::uint64_t outputs = 0; // bytes
+    };
     static constexpr std::size_t most_known_bytes = 1 << 20;
-    program::Recent<std::size_t> chosen{most_known_bytes}; // variants, by sizes
+    program::Recent<Choice> chosen{most_known_bytes}; // by sizes
     // What one call binds.  Kept from call to call for its memory: a call's caches are cold, and each allocation
     // costs it a miss or two.
     struct Bound {
+        Choice choice;
+        program::Executable* executable = nullptr;
         program::Executable::Call call;
         std::vector<graph::Value> held; // until the call is submitted
         std::vector<const Shape*> shapes;
@@ -96,7 +102,8 @@ private:
     class Draw;
     void check_count(std::size_t inputs, std::size_t sizes) const;
     void check_input(std::size_t i, const graph::Value&) const;
-    void use(const std::vector<std::int64_t>& sizes);
+    void choose(const std::vector<std::int64_t>& sizes);
+    program::Executable::Outcome replay();
     void bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
     class Hooks;
     const program::Stored& bind_input(const Tensor&);

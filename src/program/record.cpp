@@ -124,13 +124,18 @@ private:
     std::set<std::pair<const graph::Node*, std::uint32_t>> constants_; // values: a node has several
 };
 
-// Where an executable wants the symbols that a call gives.  Every other symbol of it must be a counter.
-std::vector<std::size_t> symbol_places(const Program::Impl& p, program::Executable& e)
+std::vector<std::uint32_t> counters(const Program::Impl& p)
 {
-    std::vector<std::uint32_t> counters;
-    std::vector<std::size_t> places;
+    std::vector<std::uint32_t> ids;
     for (const Dim* d : {&p.random.seed_low, &p.random.seed_high, &p.random.ordinal})
-        counters.push_back(d->symbols().front());
+        ids.push_back(d->symbols().front());
+    return ids;
+}
+
+// Where an executable wants the symbols that a call gives.  Every other symbol of it must be a counter.
+std::vector<std::size_t> symbol_places(const Program::Impl& p, const program::Executable& e)
+{
+    std::vector<std::size_t> places;
     const auto& asked = e.symbols();
     std::vector<bool> known(asked.size(), false);
     const auto find = [&](std::uint32_t id) {
@@ -139,7 +144,7 @@ std::vector<std::size_t> symbol_places(const Program::Impl& p, program::Executab
         known[at] = true;
         return at;
     };
-    for (const std::uint32_t id : counters) find(id);
+    for (const std::uint32_t id : counters(p)) find(id);
     for (const shape::SymbolPtr& s : p.signature.symbols()) places.push_back(find(s->id));
     for (std::size_t i = 0; i < asked.size(); ++i)
         if (!known[i])
@@ -147,7 +152,6 @@ std::vector<std::size_t> symbol_places(const Program::Impl& p, program::Executab
                          e.symbol_name(i),
                          ") that no call would give: let a size of a spec be it alone, or take it as an "
                          "argument of the function.");
-    e.set_counters(counters);
     return places;
 }
 
@@ -156,7 +160,11 @@ std::vector<std::unique_ptr<program::Executable>> executables(const Program::Imp
 {
     using program::Executable;
     if (p.memory_budget)
-        return within_budget(request, {*p.memory_budget, !p.signature.symbols().empty(), "record"},
+        return within_budget(request,
+                             {.bytes = *p.memory_budget,
+                              .sizes = p.signature.symbols(),
+                              .caller = "record",
+                              .check = [&](const Executable& e) { symbol_places(p, e); }},
                              p.context->device(), Executable::Calls::many);
     std::vector<std::unique_ptr<Executable>> one;
     one.push_back(
@@ -208,6 +216,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     for (auto& e : executables(*p, request)) {
         p->context->count_plan(e->compiled().plan);
         std::vector<std::size_t> places = symbol_places(*p, *e);
+        e->set_counters(counters(*p));
         for (const std::size_t i : p->outputs) e->make_readable(i);
         e->record(options.slots, options.timestamps);
         p->variants.push_back({std::move(e), std::move(places)});

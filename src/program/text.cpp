@@ -94,10 +94,18 @@ std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
 std::vector<LaunchTime> Program::times() const
 {
     const std::lock_guard lock(required(impl_)->mutex); // calls change what is read here
-    const program::Executable& executable = impl_->executable();
+    const program::Executable* ran = nullptr;           // last
+    program::Executable::Times newest;
+    for (const Impl::Variant& v : impl_->variants)
+        if (program::Executable::Times t = v.executable->times();
+            !t.begun.empty() && (!ran || t.call > newest.call)) {
+            newest = std::move(t);
+            ran = v.executable.get();
+        }
+    if (!ran) return {};
+    const program::Executable& executable = *ran;
     const plan::Plan& plan = executable.compiled().plan;
-    const auto [begun, symbols] = executable.times();
-    if (begun.empty()) return {};
+    const auto& [begun, symbols, call] = newest;
     std::vector<LaunchTime> out;
     for (std::size_t i = 0; i < plan.launches.size(); ++i) {
         const plan::PlanLaunch& l = plan.launches[i];
@@ -128,6 +136,12 @@ CallMemory Program::memory(const std::vector<std::int64_t>& sizes) const
         if (p.externals[slot].source != Impl::Source::input)
             m.state += placed.bytes[executable.compiled().external[slot]];
     return m;
+}
+
+std::vector<std::uint64_t> Program::memory_by_launch(const std::vector<std::int64_t>& sizes) const
+{
+    const auto [executable, symbols] = at(*required(impl_), sizes);
+    return plan::live_at_launches(executable.compiled().plan, executable.placed(symbols).bytes);
 }
 
 std::uint64_t Program::arena_bytes(const std::vector<std::int64_t>& sizes) const

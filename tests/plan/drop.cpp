@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+
+#include <reprise/error.hpp>
 
 #include "plan/drop.hpp"
 #include "plan/hand_made.hpp"
@@ -162,6 +165,113 @@ TEST(Drop, MakesThePlanThatWasEstimated)
     make_again(p.plan, set);
     EXPECT_EQ(static_cast<double>(p.plan.launches.size() - launches), want.time);
     EXPECT_EQ(profile(p.plan, {}).peak, want.peak);
+}
+
+// ---- what a plan computes, as a number for each value ----
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b)
+{
+    a ^= b + 0x9E3779B97F4A7C15u + (a << 6) + (a >> 2);
+    return a * 0xBF58476D1CE4E5B9u;
+}
+
+// What outputs and state hold in the end.  A launch's results depend on which it is, on all that it reads, and on what other
+// launches have left in its results.
+std::vector<std::uint64_t> computed(const Plan& plan)
+{
+    std::vector<std::uint64_t> holds;
+    for (std::uint32_t v = 0; v < plan.values.size(); ++v)
+        holds.push_back(plan.values[v].place == Place::external ? v + 1 : 0);
+    for (const PlanLaunch& l : plan.launches) {
+        if (l.fallback_of != no_launch) continue;
+        std::uint64_t h = std::hash<std::string>()(l.label.substr(0, l.label.find(',')));
+        for (const PlanOperand& o : l.operands)
+            if (reads(o)) h = mixed(h, holds[o.value]);
+        std::uint64_t k = 0;
+        for (const PlanOperand& o : l.operands)
+            if (writes(o)) holds[o.value] = mixed(mixed(holds[o.value], h), ++k);
+    }
+    std::vector<std::uint64_t> out;
+    for (std::uint32_t v = 0; v < plan.values.size(); ++v)
+        if (plan.values[v].place != Place::temporary) out.push_back(holds[v]);
+    return out;
+}
+
+// With launches of two results, second writers, updates, fallbacks, and state that is read and assigned.
+HandMade mixed_graph(test::Numbers& numbers)
+{
+    HandMade p;
+    const auto state = p.external();
+    std::vector<std::uint32_t> v{p.external()};
+    const auto any = [&] {
+        return v[static_cast<std::size_t>(numbers.integer(0, static_cast<std::int64_t>(v.size()) - 1))];
+    };
+    for (int i = 0; i < 14; ++i) {
+        const std::uint32_t a = any(), b = any(), y = p.temporary(numbers.integer(1, 9) * 64);
+        switch (numbers.integer(0, 7)) {
+        case 0: {
+            const auto z = p.temporary();
+            p.launch({a, b}, {y, z});
+            v.push_back(z);
+            break;
+        }
+        case 1:
+            p.launch({a}, {y});
+            p.launch({b}, {y});
+            break;
+        case 2:
+            p.launch({a}, {y});
+            p.launch({b}, {y});
+            p.plan.launches.back().operands.back().use = ops::Use::update;
+            break;
+        case 3: p.fallback(p.launch({a, b}, {y}), {b, a}, {y}); break;
+        case 4: p.launch({state, a}, {y}); break;
+        case 5:
+            p.launch({a}, {y});
+            p.launch({b}, {state});
+            break;
+        default: p.launch({a, b}, {y});
+        }
+        v.push_back(y);
+    }
+    for (int i = 0; i < 2; ++i) p.launch({any(), any()}, {p.output()});
+    return p;
+}
+
+TEST(Drop, ComputesTheSame)
+{
+    int made = 0, again = 0;
+    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+        test::Numbers numbers(seed);
+        HandMade p = mixed_graph(numbers);
+        const Units units(p.plan);
+        DropSet drops;
+        for (std::uint32_t v = 0; v < p.plan.values.size(); ++v)
+            if (units.may_drop(v) && numbers.integer(0, 2) == 0)
+                drops.push_back(
+                    {v, units.last_place(units.of(v)) + static_cast<std::uint32_t>(numbers.integer(0, 2))});
+        if (!remake(p.plan, units, drops).possible) continue;
+        const auto want = computed(p.plan);
+        make_again(p.plan, drops);
+        ++made;
+        again += std::any_of(p.plan.launches.begin(), p.plan.launches.end(),
+                             [](const PlanLaunch& l) { return l.label.ends_with(", again"); });
+        EXPECT_EQ(computed(p.plan), want) << seed;
+    }
+    EXPECT_GT(made, 500);
+    EXPECT_GT(again, 300);
+}
+
+TEST(Drop, OfWhatMayNotBeDroppedIsAnError)
+{
+    HandMade p;
+    const auto in = p.external(), x = p.temporary(), out = p.output();
+    p.launch({in}, {x});
+    p.launch({in}, {x});
+    p.launch({x}, {out});
+    EXPECT_FALSE(remake(p.plan, Units(p.plan), {{x, 0}}).possible); // before it is made
+    EXPECT_THROW(make_again(p.plan, {{x, 0}}), Error);
+    EXPECT_THROW(make_again(p.plan, {{out, 2}}), Error);
 }
 
 // x is made by two launches: both run again, in their order.

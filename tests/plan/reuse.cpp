@@ -9,6 +9,7 @@
 #include <reprise/program.hpp>
 
 #include "support/devices.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
@@ -18,9 +19,9 @@ using Tensors = std::vector<Tensor>;
 class Reuse : public testing::TestWithParam<const char*> {
 protected:
     // The arena in matrices of 64 by 64.
-    double matrices(const TracedFunction& f)
+    static double matrices(const TracedFunction& f, bool fuse = false)
     {
-        const Program program = record_function(f, {spec({64, 64}), spec({64, 64})}, {.fuse = false});
+        const Program program = record_function(f, {spec({64, 64}), spec({64, 64})}, {.fuse = fuse});
         return static_cast<double>(program.arena_bytes({})) / (64 * 64 * 4);
     }
     Device device = test::imitation(GetParam());
@@ -71,6 +72,36 @@ TEST_P(Reuse, NotOfWhatIsReadInAnotherOrder)
               2);
 }
 
+// Each of two results over what the other is made of, too.
+TEST_P(Reuse, OfAChainOfTwoResults)
+{
+    EXPECT_EQ(matrices(
+                  [](const Tensors& in) {
+                      const Tensor a = matmul(in[0], in[1]), b = matmul(in[1], in[0]), r = sin(b), q = a + b;
+                      return Tensors{matmul(r, q)};
+                  },
+                  true),
+              2);
+}
+
+TEST_P(Reuse, NotOfWhatABroadcastReads)
+{
+    EXPECT_EQ(matrices([](const Tensors& in) {
+                  const Tensor x = matmul(in[0], in[1]);
+                  return Tensors{matmul(x * narrow(x, 0, 0, 1), in[0])};
+              }),
+              2);
+}
+
+TEST_P(Reuse, NotOfWhatIsReadFromItsMiddle)
+{
+    EXPECT_EQ(matrices([](const Tensors& in) {
+                  const Tensor x = matmul(in[0], in[1]);
+                  return Tensors{matmul(exp(narrow(x, 0, 1, 63)), in[0])};
+              }),
+              2 - 1.0 / 64);
+}
+
 TEST_P(Reuse, NotOfAnotherElementSize)
 {
     EXPECT_EQ(matrices([](const Tensors& in) {
@@ -78,6 +109,25 @@ TEST_P(Reuse, NotOfAnotherElementSize)
                   return Tensors{sum(cast(x > 0, f32))};
               }),
               1.25); // bools lie beside x
+}
+
+// The bits are those of values that lie apart, whatever reads and writes the same memory.
+TEST(ReuseOnADevice, KeepsTheBits)
+{
+    const Tensor x = test::random_tensor({37, 41}, 1), y = test::random_tensor({37, 41}, 2);
+    const auto f = [](const Tensor& p, const Tensor& q) {
+        const Tensor a = matmul(p, transpose(q, 0, 1)), b = matmul(q, transpose(p, 0, 1));
+        const Tensor r = sin(b), s = a + b, t = exp(s * 0.1) - r * a;
+        return std::vector<Tensor>{matmul(r, s), matmul(t, s), sum(r * narrow(t, 0, 0, 1))};
+    };
+    std::vector<test::Bits> want;
+    for (const Tensor& t : f(x, y)) want.push_back(test::bits(t));
+    for (const bool fuse : {false, true}) {
+        const Program p = record_function([&](const Tensors& in) { return f(in[0], in[1]); },
+                                          {spec({symbol("n"), 41}), spec({symbol("m"), 41})}, {.fuse = fuse});
+        const Tensors got = p.call({x, y});
+        for (std::size_t i = 0; i < want.size(); ++i) EXPECT_EQ(test::bits(got[i]), want[i]) << fuse << i;
+    }
 }
 
 } // namespace

@@ -32,7 +32,7 @@ std::uint64_t held(const CallMemory& m) { return m.peak + m.outputs; }
 // What follows the last "(" of a sentence: bytes.
 std::uint64_t least_in(const std::string& text)
 {
-    const std::string before = "least that was found for this program is (";
+    const std::string before = "least that was found is (";
     const std::size_t at = text.find(before);
     return at == std::string::npos ? 0 : std::stoull(text.substr(at + before.size()));
 }
@@ -165,22 +165,34 @@ TEST_P(BudgetOf, KeepsTheBudgetAndTheBits)
     const std::uint64_t least = least_in(refused.text);
     ASSERT_GT(least, 0u) << refused.text;
     const std::uint64_t budget = std::max(unconstrained * 2 / 5, least * 11 / 10);
-    EXPECT_LT(budget, unconstrained);
+    EXPECT_LT(budget, unconstrained * (net.name == "gpt" ? 45 : 100) / 100);
 
-    const Training with(net), without(net);
-    const Program a = with.program(symbol("batch"), budget),
-                  b = without.program(symbol("batch"), std::nullopt);
-    EXPECT_LE(a.impl()->variants.size(), 4u);
-    for (std::int64_t batch = largest; batch > 0; batch -= largest / 10) {
-        const GeneratorState state = generator_state();
-        const Tensor x = with.input(batch);
-        const auto got = all_bits(a.call({x}));
-        set_generator_state(state);
-        EXPECT_EQ(got, all_bits(b.call({x}))) << batch;
-        EXPECT_EQ(with.buffers(), without.buffers()) << batch;
-        EXPECT_LE(held(a.memory({batch})), budget) << batch;
-    }
-    EXPECT_GT(held(b.memory({largest})), budget);
+    using Found = std::pair<std::vector<Bits>, std::vector<Bits>>; // what is given, running statistics
+    const auto calls = [&](std::optional<std::uint64_t> bytes) {
+        const Training t(net);
+        const Program p = t.program(symbol("batch"), bytes);
+        EXPECT_LE(p.impl()->variants.size(), 4u);
+        const MemoryTracker tracker;
+        const std::uint64_t idle = tracker.current(); // no call yet: no arena
+        manual_seed(6);
+        std::vector<Found> found;
+        for (std::int64_t batch = largest; batch > 0; batch -= largest / 10) {
+            const std::uint64_t before = tracker.current();
+            const Tensor x = t.input(batch);
+            x.eval();
+            const std::uint64_t input = tracker.current() - before;
+            tracker.reset_peak();
+            auto given = all_bits(p.call({x}));
+            if (bytes) {
+                EXPECT_LE(tracker.peak(), idle + input + *bytes) << batch;
+            } else if (batch == largest) {
+                EXPECT_GT(tracker.peak(), idle + input + budget);
+            }
+            found.emplace_back(std::move(given), t.buffers());
+        }
+        return found;
+    };
+    EXPECT_EQ(calls(budget), calls(std::nullopt));
 }
 
 TEST_P(BudgetOf, TakesTheLeastThatItSays)
@@ -207,7 +219,13 @@ TEST_P(BudgetOf, HoldsInEagerCode)
         return std::pair{all_bits(out), tracker.peak() - before};
     };
     const auto [want, free] = run(plain);
-    const std::uint64_t budget = free * 4 / 5;
+    const std::uint64_t least = [&] {
+        const Within nothing(1);
+        return least_in(error_of([&] { run(within); }).text);
+    }();
+    ASSERT_GT(least, 0u);
+    const std::uint64_t budget = std::max(free * 4 / 5, least);
+    EXPECT_LT(budget, free);
     {
         const Within small(budget);
         EXPECT_EQ(memory_budget(), budget);
@@ -253,7 +271,9 @@ TEST(MemoryBudget, DropsMoreAtLargerSizes)
         EXPECT_GE(next, used);
         used = next;
         EXPECT_LE(held(with.memory({n})), budget);
-        EXPECT_GT(n == 512 ? budget + 1 : held(without.memory({n})), budget);
+        if (n > 512) {
+            EXPECT_GT(held(without.memory({n})), budget);
+        }
     }
     EXPECT_GT(used, 0u);
     for (const std::int64_t n : {700, 100, 701, 512, 3}) { // from one to the other and back
@@ -282,6 +302,108 @@ TEST(MemoryBudget, IsOneArena)
               budget + budget / 8); // results of the call before are held at the next
 }
 
+// What is left of the arena of one call makes room for the outputs of another.
+TEST(MemoryBudget, CountsOutputsThatGrow)
+{
+    std::vector<Variable> w;
+    for (std::uint64_t i = 0; i < 6; ++i)
+        w.push_back(Variable(test::random_tensor({16, 16}, i + 1, -0.3, 0.3)));
+    const Variable wide(test::random_tensor({16, 64}, 9));
+    const auto f = [&](const std::vector<Tensor>& in) {
+        Tensor h = in[0];
+        for (const Variable& v : w) h = tanh(matmul(h, v));
+        std::vector<Tensor> out = grad({sum(h)}, {w.begin(), w.end()});
+        out.push_back(matmul(h.detach(), wide));
+        return out;
+    };
+    const Program free = record_function(f, {spec({symbol("n"), 16})});
+    const std::uint64_t budget = held(free.memory({512}));
+    const Program p = record_function(f, {spec({symbol("n"), 16})}, {.memory_budget = budget});
+    ASSERT_GT(p.impl()->variants.size(), 1u);
+    const MemoryTracker tracker;
+    const std::uint64_t idle = tracker.current();
+    for (const std::int64_t n : {512, 560, 100, 540, 512, 560}) {
+        const std::uint64_t before = tracker.current();
+        const Tensor x = test::random_tensor({n, 16}, 7);
+        x.eval();
+        const std::uint64_t input = tracker.current() - before;
+        tracker.reset_peak();
+        static_cast<void>(p.call({x}));
+        EXPECT_LE(tracker.peak(), idle + input + budget) << n;
+    }
+}
+
+// Ranges, divisors, random numbers (whose counters are symbols as well) and sizes that a call can't have.
+TEST(MemoryBudget, SearchesTheSizesThatSymbolsAllow)
+{
+    const auto f = [](const Dim& n, bool noise, std::int64_t cut) -> TracedFunction {
+        return [=](const std::vector<Tensor>& in) {
+            Tensor x = in[0].detach().requires_grad_();
+            Tensor h = cut ? narrow(x, 0, cut, n - cut) : x;
+            for (int i = 0; i < 8; ++i) h = tanh(h * 1.1) * 0.9;
+            if (noise) h = dropout(h, 0.5);
+            return std::vector<Tensor>{sum(grad(sum(h * h), x))};
+        };
+    };
+    const std::vector<SymbolOptions> symbols = {
+        {}, {.min = 64}, {.multiple_of = 8}, {.min = 16, .max = 4096}};
+    for (std::size_t i = 0; i < symbols.size(); ++i)
+        for (const bool noise : {false, true})
+            for (const std::int64_t cut : {0, 5}) {
+                if (cut && i % 2 == 0) continue; // 0 to 4 are no sizes of it
+                const Dim n = symbol("n", symbols[i]);
+                const RecordOptions plain{.fuse = false};
+                const Program free = record_function(f(n, noise, cut), {spec({n, 16})}, plain);
+                const std::uint64_t budget = held(free.memory({512}));
+                const Program p = record_function(f(n, noise, cut), {spec({n, 16})},
+                                                  {.fuse = false, .memory_budget = budget});
+                const std::string what = std::to_string(i) + (noise ? ", noise" : "") + (cut ? ", cut" : "");
+                EXPECT_GT(p.impl()->variants.size(), 1u) << what;
+                EXPECT_EQ(p.impl()->variant_at({512}), 0u) << what;
+                EXPECT_LE(held(p.memory({640})), budget) << what;
+            }
+}
+
+TEST(MemoryBudget, IsNoneOfSizesThatNoCallHas)
+{
+    const Dim n = symbol("n");
+    const auto f = [&](const std::vector<Tensor>& in) {
+        return std::vector<Tensor>{sum(exp(narrow(in[0], 0, 5, n - 5)))};
+    };
+    const Program p = record_function(f, {spec({n, 16})}, {.memory_budget = std::uint64_t{1} << 40});
+    EXPECT_EQ(p.call({zeros({6, 16})})[0].item<float>(), 16.0f);
+    EXPECT_EQ(p.impl()->variants.size(), 1u);
+}
+
+TEST(MemoryBudget, OfNothingIsRefusedOrKept)
+{
+    std::vector<Variable> w;
+    EXPECT_EQ(error_of([&] { deep(64, 0, w); }).kind, ErrorKind::out_of_memory);
+    const Program nothing =
+        record_function([](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0]}; }, {spec({4})},
+                        {.memory_budget = 0});
+    EXPECT_EQ(nothing.call({ones({4})})[0].to_vector<float>(), std::vector<float>(4, 1));
+}
+
+// The library's own copies are no evaluation of the user's.
+TEST(MemoryBudget, LetsProgramsBindTheirState)
+{
+    Variable w(test::random_tensor({64, 64}, 1));
+    const Tensor held_too = w * 1; // a call that assigns copies it first
+    held_too.eval();
+    const Program p = record(
+        [&](Tensor x) {
+            w.assign(w + x);
+            return sum(w);
+        },
+        {spec({64, 64})});
+    const Tensor x = test::random_tensor({64, 64}, 2), alias = w.detach();
+    x.eval();
+    const Within small(100);
+    EXPECT_NO_THROW(p(x));
+    EXPECT_NO_THROW(static_cast<void>(transpose(x, 0, 1).to_vector<float>()));
+}
+
 TEST(MemoryBudget, RefusesACallThatNothingFits)
 {
     std::vector<Variable> a, b;
@@ -307,8 +429,19 @@ TEST(MemoryBudget, RefusesAnEvaluationThatNothingFits)
         return error_of([&] { y.eval(); });
     }();
     EXPECT_EQ(error.kind, ErrorKind::out_of_memory);
-    EXPECT_THAT(error.text, HasSubstr("The memory budget is (1000) bytes, but the least that was found"));
+    EXPECT_THAT(error.text,
+                HasSubstr("The memory budget is (1000) bytes, but the least that was found is ("));
     EXPECT_EQ(bits(y), bits(exp(matmul(x, x))));
+}
+
+TEST(MemoryBudget, TellsWhatLivesAtEachLaunch)
+{
+    std::vector<Variable> a;
+    const Program p = deep(symbol("n"), std::nullopt, a);
+    const std::vector<std::uint64_t> live = p.memory_by_launch({512});
+    EXPECT_EQ(live.size(), p.launches());
+    EXPECT_EQ(*std::max_element(live.begin(), live.end()), p.memory({512}).lower_bound);
+    EXPECT_EQ(error_of([&] { static_cast<void>(p.memory_by_launch({})); }).kind, ErrorKind::argument);
 }
 
 // State that the optimizer writes in place is not read by what runs again after that.

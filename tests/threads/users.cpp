@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <set>
+#include <string>
 #include <thread>
 
 #include <reprise/autograd.hpp>
+#include <reprise/memory.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
@@ -84,6 +86,47 @@ TEST(Threads, ReplayProgramsOfTheirOwn)
         });
     for (std::thread& t : threads) t.join();
     EXPECT_EQ(got, want);
+}
+
+// Several segments, one of them around another; eager twice, then recorded within a budget.
+std::vector<test::Bits> checkpointed(std::uint64_t seed)
+{
+    const Variable w(test::random_tensor({8, 8}, seed, -0.5, 0.5));
+    const Tensor x = test::random_tensor({16, 8}, seed + 100);
+    const MemoryTracker tracker;
+    const auto layer = [&](Tensor h) { return tanh(matmul(tanh(matmul(h, w)), w)); };
+    const auto step = [&](const Tensor& in) {
+        Tensor h = checkpoint({.layer = "thread " + std::to_string(seed)}, layer, in);
+        h = checkpoint([&](Tensor outer) { return layer(checkpoint(layer, outer)); }, h);
+        return grad({sum(h * h)}, std::vector<Tensor>{w});
+    };
+    std::vector<test::Bits> out;
+    for (int i = 0; i < 2; ++i) {
+        out.push_back(test::bits(step(x)[0]));
+        static_cast<void>(tracker.saved());
+    }
+    const Program p = record_function([&](const std::vector<Tensor>& in) { return step(in[0]); },
+                                      {spec({symbol("n"), 8})}, {.memory_budget = 8192});
+    for (int i = 0; i < 2; ++i) out.push_back(test::bits(p.call({x})[0]));
+    return out;
+}
+
+TEST(Threads, RunCheckpointsOfTheirOwn)
+{
+    std::vector<std::vector<test::Bits>> want, got(4);
+    for (std::uint64_t i = 0; i < 4; ++i) want.push_back(checkpointed(i + 1));
+    std::vector<std::thread> threads;
+    for (std::uint64_t i = 0; i < 4; ++i) threads.emplace_back([&, i] { got[i] = checkpointed(i + 1); });
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(got, want);
+}
+
+TEST(Threads, RunCheckpointsOnTheNullDevice)
+{
+    const test::UseDevice use(test::imitation("gpu"));
+    std::vector<std::thread> threads;
+    for (std::uint64_t i = 0; i < 4; ++i) threads.emplace_back([i] { checkpointed(i + 1); });
+    for (std::thread& t : threads) t.join();
 }
 
 TEST(Threads, ReplayOnTheNullDevice)
