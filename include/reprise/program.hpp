@@ -27,8 +27,9 @@ struct RecordOptions {
     // The most bytes that a call may hold of temporaries, workspaces, gradients and outputs; parameters and optimizer state
     // come on top (CallMemory::state).  Values are then dropped while nobody reads them and made again by the same
     // launches, so the bits stay and calls take longer.  Sizes decide how many: up to four nested sets are made while
-    // recording, and a call takes the first that fits.  Error(out_of_memory), with the least that was found, from
-    // record() where no set fits at any size, from a call before it does anything where none fits at its sizes.
+    // recording, each with `slots` of its own, and a call takes the first that fits.  Error(out_of_memory), with the least
+    // that was found, from record() where nothing fits at the smallest sizes, from a call before it does anything where
+    // nothing fits at its sizes.  Of a program that becomes a part of another, that one's budget counts.
     std::optional<std::uint64_t> memory_budget = std::nullopt;
 };
 
@@ -46,7 +47,7 @@ struct CallMemory {
     std::uint64_t peak = 0;
     // The most of it that lives at one launch: in this order of launches no program takes less.
     std::uint64_t lower_bound = 0;
-    std::uint64_t outputs = 0; // results
+    std::uint64_t outputs = 0; // results, each rounded up to 256 bytes
     std::uint64_t state = 0;   // parameters, optimizer state, running statistics, constants
 };
 
@@ -88,7 +89,7 @@ public:
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
     CallMemory memory(const std::vector<std::int64_t>& symbol_values) const;
-    // Bytes of temporaries that live while each launch runs, in the order of launches.
+    // Bytes of temporaries that live while each launch runs, in the order of launches of the plan for these sizes.
     std::vector<std::uint64_t> memory_by_launch(const std::vector<std::int64_t>& symbol_values) const;
 
     struct Impl; // src/program/program.hpp

@@ -235,14 +235,12 @@ double Profile::above(std::uint64_t budget) const
     return sum;
 }
 
-bool Profile::gap(std::uint32_t value, std::uint32_t at, std::uint32_t& before, std::uint32_t& behind) const
+std::optional<Profile::Gap> Profile::gap(std::uint32_t value, std::uint32_t at) const
 {
     const auto& list = touches_[value];
     const auto next = std::upper_bound(list.begin(), list.end(), at);
-    if (next == list.begin() || next == list.end()) return false;
-    before = *(next - 1);
-    behind = *next;
-    return true;
+    if (next == list.begin() || next == list.end()) return std::nullopt;
+    return Gap{*(next - 1), *next};
 }
 
 bool Profile::lives(std::uint32_t value, std::uint32_t at) const

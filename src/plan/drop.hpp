@@ -2,6 +2,7 @@
 // that costs, and the launches that come of it.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -73,8 +74,11 @@ public:
     double time = 0; // added
 
     double above(std::uint64_t budget) const; // bytes, summed over steps
-    // The last step up to `at` that touches this value of the plan, and the next one; false where there are no such.
-    bool gap(std::uint32_t value, std::uint32_t at, std::uint32_t& before, std::uint32_t& behind) const;
+    // The last step up to `at` that touches this value of the plan, and the next one.
+    struct Gap {
+        std::uint32_t before, behind;
+    };
+    std::optional<Gap> gap(std::uint32_t value, std::uint32_t at) const;
     bool lives(std::uint32_t value, std::uint32_t at) const; // to be read at step `at`, too
     const Remade::Step& step(std::uint32_t at) const { return order_.steps[at]; }
 
@@ -89,8 +93,8 @@ private:
 
 // The drops of least added time that were found for this peak, with all of `kept` among them; where none fits, those of
 // the least peak.  Greedy: at each turn the drop that takes most of what lies above the budget, summed over steps, for its
-// time (the measure of Kirisame et al., "Dynamic Tensor Rematerialization", 2021, on a plan whose order is known); then
-// tabu search (Glover, 1986) below what greed finds, and what the peak can do without goes.
+// time (the measure of Kirisame et al., "Dynamic Tensor Rematerialization", 2021, on a plan whose order is known); below
+// what greed finds segments (Chen et al., 2016) and tabu search (Glover, 1986); what the peak can do without goes.
 DropSet fit(const Plan&, const Weights&, std::uint64_t budget, const DropSet& kept = {});
 
 // The plan with clones of the launches that make dropped values.  Error(internal) where that is not possible.

@@ -1,6 +1,7 @@
 // Which values to drop for a peak.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 #include "plan/drop.hpp"
@@ -37,6 +38,10 @@ public:
         best_ = kept_;
         best_peak_ = profile(best_).peak;
         descend(kept_);
+        if (best_peak_ > budget_) {
+            divide();
+            descend(best_);
+        }
         if (best_peak_ > budget_) wander(false);
         if (best_peak_ > budget_ && plan_.launches.size() <= small_plan) wander(true);
         return pruned(best_, std::max(best_peak_, budget_));
@@ -82,11 +87,12 @@ private:
     {
         std::vector<Candidate> all;
         for (std::uint32_t v = 0; v < plan_.values.size(); ++v) {
-            std::uint32_t before = 0, behind = 0;
-            if (!units_.may_drop(v) || !now.gap(v, now.peak_at, before, behind)) continue;
-            const std::uint32_t after = now.step(before).place, made = units_.last_place(units_.of(v));
-            if (after < made || (before == now.peak_at && after != made)) continue;
-            all.push_back({{v, after}, behind, static_cast<double>(weights_.bytes[v]) / unit_time_[v]});
+            if (!units_.may_drop(v)) continue;
+            const std::optional<Profile::Gap> gap = now.gap(v, now.peak_at);
+            if (!gap) continue;
+            const std::uint32_t after = now.step(gap->before).place, made = units_.last_place(units_.of(v));
+            if (after < made || (gap->before == now.peak_at && after != made)) continue;
+            all.push_back({{v, after}, gap->behind, static_cast<double>(weights_.bytes[v]) / unit_time_[v]});
         }
         std::stable_sort(all.begin(), all.end(),
                          [](const auto& a, const auto& b) { return a.worth > b.worth; });
@@ -128,6 +134,61 @@ private:
                         set.push_back({o.value, std::max(set[before - 1].after,
                                                          units_.last_place(units_.of(o.value)))});
         return set.size() > before;
+    }
+
+    // -- segments: up to the peak all goes that waits there, but for what crosses a few borders (Chen et al., "Training deep
+    // nets with sublinear memory cost", 2016), each where least crosses --
+    struct Waiting {
+        std::uint32_t value, made, last; // launches; up to the peak
+    };
+    void divide()
+    {
+        const Profile now = profile(kept_);
+        const std::uint32_t peak = now.step(now.peak_at).place;
+        const std::vector<Waiting> all = waiting(peak);
+        std::vector<std::uint64_t> crossing(std::size_t{peak} + 2,
+                                            0); // bytes, in front of each launch; first its changes
+        for (const Waiting& w : all) {
+            crossing[w.made + 1] += weights_.bytes[w.value];
+            crossing[w.last + 1] -= weights_.bytes[w.value];
+        }
+        std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
+        for (const std::uint32_t segments : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+            if (segments > std::max<std::size_t>(all.size(), 1)) return;
+            std::vector<std::uint32_t> borders;
+            for (std::uint32_t i = 1; i < segments; ++i) {
+                const std::uint32_t from = (2 * i - 1) * peak / (2 * segments) + 1,
+                                    to = (2 * i + 1) * peak / (2 * segments) + 1;
+                borders.push_back(static_cast<std::uint32_t>(
+                    std::min_element(crossing.begin() + from, crossing.begin() + std::max(to, from + 1)) -
+                    crossing.begin()));
+            }
+            DropSet set = kept_;
+            for (const Waiting& w : all)
+                if (std::none_of(borders.begin(), borders.end(),
+                                 [&](std::uint32_t b) { return w.made < b && b <= w.last; }))
+                    set.push_back({w.value, w.last});
+            note(set, profile(set));
+        }
+    }
+    // What is made and read before this launch, and read behind it.
+    std::vector<Waiting> waiting(std::uint32_t peak) const
+    {
+        std::vector<std::uint32_t> last(plan_.values.size(), no_launch);
+        std::vector<bool> read_later(plan_.values.size(), false);
+        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i)
+            for (const PlanOperand& o : plan_.launches[i].operands) {
+                if (o.absent) continue;
+                if (units_.place(i) <= peak) last[o.value] = units_.place(i);
+                else if (reads(o)) read_later[o.value] = true;
+            }
+        std::vector<Waiting> out;
+        for (std::uint32_t v = 0; v < last.size(); ++v) {
+            if (last[v] == no_launch || !read_later[v] || !units_.may_drop(v) || holds(kept_, v)) continue;
+            const std::uint32_t made = units_.last_place(units_.of(v));
+            if (made <= last[v]) out.push_back({v, made, last[v]});
+        }
+        return out;
     }
 
     // -- tabu search: the best neighbour at each turn, even where it is worse, unless it undoes what was done lately --

@@ -132,6 +132,14 @@ TEST(Drop, OfGraphsOfUpToTwelveNodesTakesTheLeastThatThereIs)
     }
 }
 
+// As many segments as one has layers, and what the backward pass of a layer holds.
+TEST(Drop, OfADeepChainTakesTheRootOfItsDepth)
+{
+    for (const int root : {6, 8, 16})
+        EXPECT_LE(least_found(chain(root * root).plan), static_cast<std::uint64_t>(2 * root + 4) * 64)
+            << root;
+}
+
 TEST(Drop, IsNoMoreThanTheBudgetAsksFor)
 {
     const HandMade p = chain(10);
