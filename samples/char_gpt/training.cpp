@@ -8,9 +8,11 @@
 #include <random>
 #include <set>
 
-#include "net.hpp"
+#include "../common/gpt.hpp"
 
 namespace char_gpt {
+
+namespace rp = reprise;
 
 namespace {
 
@@ -24,10 +26,11 @@ class Training {
 public:
     Training(const Options& options, const Text& text, const Reporter& reporter)
         : options_(options), text_(text), reporter_(reporter),
-          net_({.characters = text.characters(),
+          net_({.symbols = text.characters(),
                 .longest = std::max(text.longest(), options.longest),
                 .features = options.features,
-                .layers = options.layers})
+                .layers = options.layers,
+                .dropout = 0.1})
     {
         const rp::Dim batch = rp::symbol("batch"), seq = rp::symbol("seq");
         step_ = rp::record(
@@ -172,7 +175,7 @@ private:
     const Options& options_;
     const Text& text_;
     const Reporter& reporter_;
-    Gpt net_;
+    gpt::Gpt net_;
     rp::optim::AdamW optimizer_{net_.parameters(), {.lr = highest_rate}};
     rp::Program step_;
     History history_;

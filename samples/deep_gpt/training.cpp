@@ -3,6 +3,8 @@
 #include <chrono>
 #include <random>
 
+#include "../common/gpt.hpp"
+
 namespace deep_gpt {
 
 namespace {
@@ -32,7 +34,7 @@ Batch sequences(const Options& o, std::mt19937_64& random)
 class Training {
 public:
     Training(const Options& o, bool checkpoints, std::optional<std::uint64_t> budget)
-        : net_({.symbols = symbols, .length = o.length, .layers = o.layers, .features = o.features})
+        : net_({.symbols = symbols, .longest = o.length, .features = o.features, .layers = o.layers})
     {
         if (checkpoints)
             for (std::size_t i = 0; i < net_.blocks.size(); ++i)
@@ -59,7 +61,7 @@ public:
     rp::Program program;
 
 private:
-    Gpt net_;
+    gpt::Gpt net_;
     rp::optim::AdamW optimizer_{net_.parameters(), {.lr = 1e-3}};
 };
 

@@ -7,10 +7,12 @@
 #include <reprise/reprise.hpp>
 
 #include "../common/progress.hpp"
-#include "net.hpp"
 #include "options.hpp"
 
 namespace deep_gpt {
+
+namespace rp = reprise;
+namespace nn = reprise::nn;
 
 // What a step holds.
 struct Step {
