@@ -194,7 +194,7 @@ private:
         return out + "</g>\n" + marks;
     }
 
-    // In the top right corner.  Widths are estimates: SVG knows them only when it is drawn.
+    // In the corner where least is drawn.  Widths are estimates: SVG knows them only when it is drawn.
     std::string legend() const
     {
         constexpr double row = 19, per_character = 7.2, sample = 24;
@@ -205,9 +205,16 @@ private:
         }
         if (rows == 0) return "";
         const double width = sample + 24 + per_character * static_cast<double>(longest);
-        // Where most curves leave room: falling ones at the top, rising ones at the bottom.
         const double height = row * static_cast<double>(rows) + 10;
-        const double x = x_right - width - 8, y = rises() ? y_bottom_ - height - 8 : y_top_ + 8;
+        double x = 0, y = 0;
+        std::size_t least = std::numeric_limits<std::size_t>::max();
+        for (const double left_side : {x_right - width - 8, x_left + 8})
+            for (const double top_side : {y_top_ + 8, y_bottom_ - height - 8})
+                if (const std::size_t n = drawn_within(left_side, top_side, width, height); n < least) {
+                    least = n;
+                    x = left_side;
+                    y = top_side;
+                }
         std::string out = "<rect x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" width=\"" + pixel(width) +
                           "\" height=\"" + pixel(height) +
                           "\" fill=\"#fff\" fill-opacity=\"0.85\" stroke=\"#ccc\"/>\n";
@@ -228,16 +235,23 @@ private:
         return out;
     }
 
-    bool rises() const
+    // Places of curves inside of a rectangle of pixels; long lines have several.
+    std::size_t drawn_within(double x, double y, double width, double height) const
     {
-        double change = 0;
+        constexpr int places = 16; // between neighbours
+        std::size_t count = 0;
         for (const Series& s : panel_.series) {
-            std::vector<double> finite;
-            for (const double y : s.y)
-                if (std::isfinite(y)) finite.push_back(y);
-            if (!finite.empty()) change += finite.back() - finite.front();
+            const std::vector<std::size_t> points = thinned(s);
+            for (std::size_t k = 0; k < points.size(); ++k)
+                for (int p = 0; p < places; ++p) {
+                    const std::size_t a = points[k], b = points[std::min(k + 1, points.size() - 1)];
+                    const double share = static_cast<double>(p) / places;
+                    const double at_x = px(s.x[a] + share * (s.x[b] - s.x[a])),
+                                 at_y = py(s.y[a] + share * (s.y[b] - s.y[a]));
+                    count += at_x >= x && at_x <= x + width && at_y >= y && at_y <= y + height;
+                }
         }
-        return change > 0;
+        return count;
     }
 
     const Panel& panel_;

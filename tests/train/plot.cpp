@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <regex>
 
@@ -103,6 +105,33 @@ TEST(Plot, ALineGoesThroughItsPoints)
     figure.panels[0].y_max = 1;
     // The axes span x 80 to 876 and y 84 to 318 of the picture.
     EXPECT_THAT(train::to_svg(figure), HasSubstr("M80.0 318.0L478.0 84.0L876.0 318.0"));
+}
+
+// Whatever corner a curve leaves free.
+TEST(Plot, TheLegendCoversNoCurveWhereACornerIsFree)
+{
+    const std::vector<std::vector<double>> shapes = {{5, 4, 3, 2, 1, 0},   {0, 1, 2, 3, 4, 5},
+                                                     {0, 5, 4, 3, 2, 1.5}, {5, 0, 1, 2, 3, 3.5},
+                                                     {0, 0, 0, 1, 5, 5},   {5, 5, 5, 4, 0, 0}};
+    for (const auto& y : shapes) {
+        const std::string svg =
+            train::to_svg(one_panel({{.label = "loss", .x = {0, 1, 2, 3, 4, 5}, .y = y}}));
+        double left = 0, top = 0, width = 0, height = 0; // of the legend
+        const std::string rect = svg.substr(0, svg.find("fill-opacity"));
+        ASSERT_EQ(std::sscanf(rect.c_str() + rect.rfind("<rect"),
+                              "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &left, &top, &width,
+                              &height),
+                  4);
+        const double low = *std::min_element(y.begin(), y.end()),
+                     high = *std::max_element(y.begin(), y.end());
+        for (double x = 0; x < 5; x += 0.01) { // axes as below, with a little room at their ends
+            const auto i = static_cast<std::size_t>(x);
+            const double value = y[i] + (x - static_cast<double>(i)) * (y[i + 1] - y[i]);
+            const double at_x = 80 + x / 5 * 796, at_y = 318 - (value - low) / (high - low) * 225;
+            EXPECT_FALSE(at_x >= left && at_x <= left + width && at_y >= top && at_y <= top + height)
+                << testing::PrintToString(y) << " at " << x;
+        }
+    }
 }
 
 TEST(Plot, StandsEmptySingleAndConstantSeries)
