@@ -129,8 +129,9 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     const Attributes& a = v.node.attributes;
     const Tensor &x = v.inputs[0], &weight = v.inputs[1], &dy = v.cotangents[0];
     std::vector<Tensor> d(v.inputs.size());
-    if (v.wanted[0]) d[0] = input_vjp(a, dy, weight, x.shape());
+    // The weight's first: behind it nobody needs x any more, whose gradient is as large.
     if (v.wanted[1]) d[1] = weight_vjp(a, dy, x, weight.shape());
+    if (v.wanted[0]) d[0] = input_vjp(a, dy, weight, x.shape());
     if (d.size() == 3 && v.wanted[2]) {
         Dims but_channels(static_cast<std::size_t>(dy.dim()) - 1);
         std::iota(but_channels.begin(), but_channels.end(), 1);

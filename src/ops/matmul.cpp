@@ -52,8 +52,9 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const auto& operands = a.node.inputs;
     const Tensor& dy = a.cotangents[0];
     std::vector<Tensor> d(2);
-    if (a.wanted[0]) d[0] = product_for(operands[0], dy, matrix_transposed(a.inputs[1]));
+    // The second's, a weight as a rule, first: behind it nobody needs the first any more, whose gradient is as large.
     if (a.wanted[1]) d[1] = product_for(operands[1], matrix_transposed(a.inputs[0]), dy);
+    if (a.wanted[0]) d[0] = product_for(operands[0], dy, matrix_transposed(a.inputs[1]));
     return d;
 }
 
