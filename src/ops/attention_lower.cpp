@@ -57,7 +57,8 @@ void product_of_rows(Lowering& l, const View& a, const View& rows, const View& t
     lower_product(l, a, b, to);
 }
 
-// attention_softmax or its gradient, along rows of matrices.
+// attention_softmax or its gradient, along rows of matrices.  The result may lie over the first operand: an invocation
+// reads each element of its row before it writes it.
 void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, const AttentionSizes& s,
              const Attributes& a)
 {
@@ -67,7 +68,8 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
                     .operands = {},
                     .floats = {a.number("scale")},
                     .ints = {pitch, rows},
-                    .groups = ceil_div(rows, 64)};
+                    .groups = ceil_div(rows, 64),
+                    .in_place = true};
     for (const View& v : views) {
         spec.operands.push_back({v, Use::read});
         spec.ints.push_back(1);
@@ -116,9 +118,9 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
 // Before dropout; the same bits for the forward pass and its gradient.
 View weights_of(Lowering& l, const View& q, const View& k, const AttentionSizes& s, const Attributes& a)
 {
-    const View scores = matrix(l, s), weights = matrix(l, s);
-    product_of_rows(l, q, k, scores);
-    rows_of(l, "attention_softmax", {scores, weights}, s, a);
+    const View weights = matrix(l, s); // first of all the scores
+    product_of_rows(l, q, k, weights);
+    rows_of(l, "attention_softmax", {weights, weights}, s, a);
     return weights;
 }
 
@@ -132,9 +134,10 @@ void forward_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes&
 void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
     const View dy = heads_outside(l.input(0)), weights = weights_of(l, l.input(1), l.input(2), s, a);
-    const View dp = matrix(l, s), ds = matrix(l, s);
+    const View dp = matrix(l, s);
     product_of_rows(l, dy, l.input(3), dp);
-    rows_of(l, "attention_softmax_vjp", {dropped(l, dp, s, a), weights, ds}, s, a);
+    const View ds = dropped(l, dp, s, a); // first of all dp
+    rows_of(l, "attention_softmax_vjp", {ds, weights, ds}, s, a);
     const View used = first_columns(ds, s.keys);
     lower_product(l, used, l.input(2), heads_outside(l.output(0)));
     lower_product(l, transposed(used), l.input(1), heads_outside(l.output(1)));
