@@ -8,7 +8,7 @@
 //             im2col_texel: N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch
 //   groups    Ci * ceil(columns / 64)
 //             im2col_texel: Ci * ceil(N * ceil(OH * OW / 16) / 64)
-//   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, col inside a window; strides of 1, OW == W >= 4,
+//   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, from whole texels on, col inside a window; strides of 1, OW == W >= 4,
 //             OH * OW a multiple of 4, pitch == N * OH * OW
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -3,7 +3,9 @@
 //   dx    sum over windows of W^T dy    [K, Co] [Co, P]
 //   dW^T  col(x) dy^T                   [K, P] [P, Co]
 // with K = Ci kd kh kw and P = N OD OH OW columns; with groups it is a batch of such with the channels of one.  The
-// patches are made anew in the backward pass, not kept.
+// patches are made anew in the backward pass, not kept, and of large batches by parts.
+#include <functional>
+
 #include "kernels/variants.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/patches.hpp"
@@ -71,6 +73,51 @@ Dim rows_match(const Patches& p)
     return is_at_least(p.in[2], 4);
 }
 
+// Patches are as many times larger than the input as a window has elements: a part of the batch has a part of them at
+// a time.  How many parts follows from sizes and device alone, as a weight's gradient is summed by parts.  Where the batch
+// is not known all are recorded: few where a launch of no groups costs something, and one for images so small that a batch
+// of 256 is worth no second one.
+constexpr std::int64_t large_batch = 256;
+
+Dim most_parts(const Lowering& l) { return l.launches_are_cheap() ? 8 : 4; }
+Dim worth_a_part(const Lowering& l)
+{
+    return l.launches_are_cheap() ? 1 << 20 : 1 << 22;
+} // elements of patches
+
+Dim parts_of(const Lowering& l, const ConvProblem& c)
+{
+    if (c.x.dtype == f64) return 1; // gemm_sum adds f32
+    const Problem p(c);
+    const Dim patches = p.groups * p.taps() * p.image() * min(p.windows.n, large_batch);
+    return max(1, min(min(most_parts(l), p.windows.n), floor_div(patches, worth_a_part(l))));
+}
+
+View narrow(View v, const Dim& first, const Dim& images)
+{
+    Dim image = 1;
+    for (std::size_t d = 1; d < v.sizes().size(); ++d) image *= v.sizes()[d];
+    v.layout.offset += first * image;
+    v.layout.sizes[0] = images;
+    return v;
+}
+
+void for_each_part(Lowering& l, const ConvProblem& c,
+                   const std::function<void(const ConvProblem&, std::int64_t)>& emit)
+{
+    const Dim parts = parts_of(l, c), &n = c.x.sizes()[0];
+    if (parts == Dim(1)) return emit(c, 0);
+    const Dim images = ceil_div(n, parts);
+    for (std::int64_t i = 0; most_parts(l).at_least(i + 1); ++i) {
+        if (parts.at_most(i)) return;
+        const Dim first = i * images, count = max(0, min(images, n - first));
+        ConvProblem part = c;
+        part.x = narrow(c.x, first, count);
+        part.y = narrow(c.y, first, count);
+        l.when(is_at_least(parts, i + 1), [&] { emit(part, i); });
+    }
+}
+
 // A matrix of each group: [rows, columns], the first element of the next `group` elements on.
 View matrix(View v, const Problem& p, const Dim& rows, const Dim& columns, const Dim& row_stride,
             const Dim& column_stride, const Dim& group)
@@ -86,7 +133,7 @@ View patches(Lowering& l, const Problem& p, const View& x)
     const View col = l.temporary(x.dtype, {p.groups * p.taps(), p.pitch()});
     const Patches& w = p.windows;
     const LaunchSpec any = w.im2col(x, col);
-    launch_where(l, rows_match(w) * is_multiple(p.image(), 4),
+    launch_where(l, rows_match(w) * is_multiple(p.image(), 4) * is_multiple(x.layout.offset, 4),
                  p.flat(any, "im2col_texel", w.channels * ceil_div(w.n * ceil_div(p.image(), 16), 64)), any);
     return col;
 }
@@ -165,20 +212,39 @@ void emit_x(Lowering& l, const ConvProblem& c)
     add_patches(l, p, dcol, c.x);
 }
 
-void emit_weight(Lowering& l, const ConvProblem& c)
+// [groups][K][Co of a group], rows of whole fours
+void emit_transposed_weight(Lowering& l, const ConvProblem& c, const View& transposed)
 {
     const Problem p(c);
-    View dy = c.y, dweight = c.weight;
+    View dy = c.y;
     const Dim channels = round_up(p.out_channels(), 4), of_group = round_up(p.co, 4);
     const View col = patches(l, p, c.x);
     dy.layout.sizes = {p.windows.n, p.image(), p.out_channels()};
     dy.layout.strides = {p.out_channels() * p.image(), 1, p.image()};
     const View rows = l.packed(dy, p.image(), channels);    // [P][Co]
     const Dim width = p.groups == Dim(1) ? of_group : p.co; // beyond a group lies the next one
-    View transposed = l.temporary(c.y.dtype, {p.groups, p.taps(), of_group});
     l.gemm({matrix(col, p, p.taps(), p.columns(), p.pitch(), 1, p.taps() * p.pitch()),
             matrix(rows, p, p.columns(), width, channels, 1, p.co),
             matrix(transposed, p, p.taps(), width, of_group, 1, p.taps() * of_group)});
+}
+
+void emit_weight(Lowering& l, const ConvProblem& c)
+{
+    const Problem p(c);
+    const Dim parts = parts_of(l, c), rows = p.groups * p.taps(), of_group = round_up(p.co, 4);
+    View sums = l.temporary(c.y.dtype, {parts, rows, of_group}), transposed = sums, dweight = c.weight;
+    for_each_part(l, c, [&](const ConvProblem& part, std::int64_t i) {
+        View sum = sums;
+        sum.layout.offset += i * rows * of_group;
+        emit_transposed_weight(l, part, sum);
+    });
+    if (parts != Dim(1)) {
+        transposed = l.temporary(c.y.dtype, {rows, of_group});
+        l.launch({.kernel = "gemm_sum",
+                  .operands = {{sums, Use::read}, {transposed, Use::write}},
+                  .ints = {rows, of_group, parts, of_group},
+                  .groups = ceil_div(rows * of_group, 64)});
+    }
     transposed.layout.sizes = dweight.layout.sizes = {p.groups, p.co, p.taps()};
     transposed.layout.strides = {p.taps() * of_group, 1, of_group};
     dweight.layout.strides = {p.co * p.taps(), p.taps(), 1};
@@ -187,10 +253,12 @@ void emit_weight(Lowering& l, const ConvProblem& c)
 
 } // namespace
 
-void conv_patches(Lowering& l, const ConvProblem& p)
+void conv_patches(Lowering& l, const ConvProblem& c)
 {
-    using Wanted = ConvProblem::Wanted;
-    (p.wanted == Wanted::y ? emit_y : p.wanted == Wanted::x ? emit_x : emit_weight)(l, p);
+    if (c.wanted == ConvProblem::Wanted::weight) return emit_weight(l, c);
+    for_each_part(l, c, [&](const ConvProblem& part, std::int64_t) {
+        (c.wanted == ConvProblem::Wanted::y ? emit_y : emit_x)(l, part);
+    });
 }
 
 } // namespace reprise::kernels

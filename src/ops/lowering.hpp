@@ -104,7 +104,8 @@ public:
     // A copy of a [batch, (batch,) rows, columns] view with any strides, zero beyond them: [batch, (batch,)
     // rows_padded, columns_padded].
     virtual View packed(const View&, const Dim& rows_padded, const Dim& columns_padded) = 0;
-    virtual bool texels() const = 0; // whether texel variants are worth recording
+    virtual bool texels() const = 0;             // whether texel variants are worth recording
+    virtual bool launches_are_cheap() const = 0; // beside their work, also those without groups: on CPUs
 };
 
 // Kernels compute in f32 and f64, around which f16 and bf16 are widened.  Throws Error(unsupported) for other dtypes.

@@ -152,6 +152,7 @@ public:
         return kernels::packed(*this, caps_, v, rows, columns);
     }
     bool texels() const override { return caps_.prefer_texels; }
+    bool launches_are_cheap() const override { return caps_.kind == device::Kind::cpu; }
 
 private:
     std::uint32_t add_value(DType dtype, Dim elements, std::string name)

@@ -175,6 +175,57 @@ TEST(Convolution, OfAnEmptyBatchGivesNothingAndNoGradient)
               (Shape{0, 2, 7, 7}));
 }
 
+// Of large batches parts are computed in turn: five of at most two images, eight of which three have none, parts that
+// begin inside of a texel, and groups.  All sums are exact.
+struct LargeBatch {
+    Shape x, weight;
+    Conv2dOptions options;
+};
+const std::vector<LargeBatch> large_batches{
+    {{9, 8, 40, 44}, {3, 8, 7, 7}, {.padding = {3, 3}}},
+    {{5, 16, 48, 46}, {3, 16, 7, 7}, {.padding = {3, 3}}},
+    {{50, 3, 51, 50}, {2, 3, 2, 3}, {.padding = {0, 1}}},
+    {{6, 8, 33, 47}, {6, 4, 5, 7}, {.padding = {2, 3}, .groups = 2}},
+};
+
+TEST(Convolution, OfLargeBatchesEqualsThatOfTheirImages)
+{
+    for (const LargeBatch& c : large_batches) {
+        SCOPED_TRACE(to_string(c.x));
+        const auto gradients_of = [&](const Tensor& x, const Tensor& weight, const Tensor& dy) {
+            const Variable vx(x), vw(weight);
+            const Tensor y = conv2d(vx, vw, {}, c.options);
+            std::vector<Tensor> out = grad({y}, {vx, vw}, {.cotangents = {dy}});
+            out.push_back(y);
+            return out;
+        };
+        const Tensor x = ramp(c.x, 7, 11), weight = ramp(c.weight, 5, 7);
+        Shape of_y = conv2d(x, weight, {}, c.options).shape();
+        const Tensor dy = ramp(of_y, 3, 5);
+        const std::vector<Tensor> all = gradients_of(x, weight, dy);
+        Tensor dweight = zeros_like(weight);
+        for (std::int64_t i = 0; i < c.x[0].value(); ++i) {
+            const auto of_image = [&](const Tensor& t) { return t.narrow(0, i, 1); };
+            const std::vector<Tensor> one = gradients_of(of_image(x), weight, of_image(dy));
+            EXPECT_EQ(of_image(all[0]).to_vector<float>(), one[0].to_vector<float>()) << i;
+            EXPECT_EQ(of_image(all[2]).to_vector<float>(), one[2].to_vector<float>()) << i;
+            dweight = dweight + one[1];
+        }
+        EXPECT_EQ(all[1].to_vector<float>(), dweight.to_vector<float>());
+
+        Shape any_x = c.x;
+        any_x[0] = of_y[0] = symbol("batch");
+        const Program free = record([&](Tensor a, Tensor w, Tensor g) { return gradients_of(a, w, g); },
+                                    {spec(any_x), spec(c.weight), spec(of_y)});
+        for (const std::int64_t n : {c.x[0].value(), std::int64_t{1}, std::int64_t{0}}) {
+            const Tensor some = x.narrow(0, 0, n), of_some = dy.narrow(0, 0, n);
+            const auto want = gradients_of(some, weight, of_some), got = free.call({some, weight, of_some});
+            for (std::size_t i = 0; i < want.size(); ++i)
+                EXPECT_EQ(got[i].to_vector<float>(), want[i].to_vector<float>()) << n << ", " << i;
+        }
+    }
+}
+
 TEST(Convolution, OneImageNeedsNoBatch)
 {
     const Variable x = x_of({2, 5, 4}), weight = weight_of({3, 2, 2, 2});

@@ -169,15 +169,18 @@ Capabilities null_capabilities(const NullOptions& options)
     c.subgroup_shuffle = true;
     c.shader_class = options.imitate;
     if (options.imitate == "lavapipe") {
+        c.kind = Kind::cpu;
         c.subgroup_size = 8;
         c.float64 = c.int64 = true;
         c.slab_bytes = 2048 * mebi;
         c.texel_view = c.prefer_texels = true;
     } else if (options.imitate == "swiftshader") {
+        c.kind = Kind::cpu;
         c.subgroup_size = 4;
         c.slab_bytes = 128 * mebi;
         c.flushes_subnormals = true;
     } else if (options.imitate == "gpu") {
+        c.kind = Kind::discrete;
         c.subgroup_size = 32;
         c.float16 = c.int64 = true;
         c.workgroup_invocations = 1024;
