@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <reprise/error.hpp>
 
@@ -36,6 +37,15 @@ std::uint64_t most(const std::vector<std::uint64_t>& sums)
     return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
+// From 0 to 1; looks random, is the same each time (the finalizer of SplitMix64).
+double share(std::uint64_t a, std::uint64_t b)
+{
+    std::uint64_t x = (a << 32 | b) * 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return static_cast<double>(x >> 40) / static_cast<double>(1 << 24);
+}
+
 struct Placed {
     std::uint64_t from, to;    // bytes
     std::uint32_t first, last; // epochs
@@ -43,7 +53,7 @@ struct Placed {
 
 } // namespace
 
-Placement::Placement(const Plan& plan, std::span<const std::uint64_t> bytes, int tries) : epochs_(plan.epochs)
+Placement::Placement(const Plan& plan, std::span<const Bytes> bytes, int tries) : epochs_(plan.epochs)
 {
     for (std::uint32_t i = 0; i < plan.values.size(); ++i) {
         const PlanValue& v = plan.values[i];
@@ -53,40 +63,72 @@ Placement::Placement(const Plan& plan, std::span<const std::uint64_t> bytes, int
     search(bytes, tries);
 }
 
-// The best of a few orders; and where that is above the bound, what lies topmost comes first in the next try.
-void Placement::search(std::span<const std::uint64_t> bytes, int tries)
+// The best of a few orders: by bytes, bytes and end, area, length; where that is above the bound, skylines that prefer by
+// these, then by areas that are scattered.
+void Placement::search(std::span<const Bytes> sizes, int tries)
 {
-    const std::uint64_t bound = lower_bound(bytes);
+    std::vector<std::uint64_t> bounds;
+    for (const Bytes& bytes : sizes) bounds.push_back(std::max<std::uint64_t>(lower_bound(bytes), 1));
+    const Bytes& first = sizes.front();
     const auto length = [&](std::uint32_t i) { return std::uint64_t{live_[i].last} - live_[i].first + 1; };
-    std::vector<std::uint32_t> best_order;
-    std::vector<std::uint64_t> offsets, best_offsets;
-    std::uint64_t best = ~std::uint64_t{0};
-    const auto attempt = [&] { // false: it can't be better
-        if (const std::uint64_t size = fill(bytes, 0, 0, offsets); size < best) {
-            best = size;
-            best_order = order_;
-            best_offsets = offsets;
-        }
-        return best > bound;
+    const auto area = [&](std::uint32_t i) { return first[i] * length(i); };
+    const auto bytes_and_end = [&](std::uint32_t i) { return std::pair(first[i], live_[i].last); };
+    std::vector<std::uint32_t> best;
+    double least = std::numeric_limits<double>::infinity(); // above the bounds, relative, summed over sizes
+    const auto attempt = [&](std::vector<std::uint32_t> order) {
+        order_ = std::move(order);
+        double over = 0;
+        std::vector<std::uint64_t> offsets;
+        for (std::size_t k = 0; k < sizes.size() && over < least; ++k)
+            over += static_cast<double>(fill(sizes[k], 0, 0, offsets)) / static_cast<double>(bounds[k]) - 1;
+        if (over >= least) return;
+        least = over;
+        best = order_;
     };
-    const auto attempt_by = [&](auto key) {
-        std::stable_sort(order_.begin(), order_.end(),
+    const std::vector<std::uint32_t> made = order_;                  // in the order of their making
+    const auto attempt_by = [&](auto key, bool as_skyline = false) { // false: no order is better
+        std::vector<std::uint32_t> order = made;
+        std::stable_sort(order.begin(), order.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return key(a) > key(b); });
-        return attempt();
+        attempt(as_skyline ? skyline(order, first) : std::move(order));
+        return least > 0;
     };
-    bool open = attempt_by([&](std::uint32_t i) { return bytes[i]; }) &&
-                attempt_by([&](std::uint32_t i) { return bytes[i] * length(i); }) && attempt_by(length);
-    order_ = best_order;
-    offsets = best_offsets;
-    for (int i = 0; i < tries && open; ++i) {
-        const auto top =
-            std::max_element(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-                return offsets[a] + bytes[a] < offsets[b] + bytes[b];
-            });
-        std::rotate(order_.begin(), top, top + 1);
-        open = attempt();
+    bool open = attempt_by([&](std::uint32_t i) { return first[i]; }) && attempt_by(bytes_and_end) &&
+                attempt_by(area) && attempt_by(length);
+    if (open && tries > 0)
+        open = attempt_by(area, true) && attempt_by(bytes_and_end, true) && attempt_by(length, true);
+    for (int t = 1; t <= tries && open; ++t) {
+        std::vector<double> scattered(live_.size());
+        for (const std::uint32_t i : made)
+            scattered[i] = static_cast<double>(area(i)) * (1 + 7 * share(static_cast<std::uint64_t>(t), i));
+        open = attempt_by([&](std::uint32_t i) { return scattered[i]; }, true);
     }
-    order_ = std::move(best_order);
+    order_ = std::move(best);
+}
+
+// At each turn what can lie lowest on what is placed; the first of such in `preferred`.
+std::vector<std::uint32_t> Placement::skyline(const std::vector<std::uint32_t>& preferred,
+                                              std::span<const std::uint64_t> bytes) const
+{
+    struct Open {
+        std::uint32_t value;
+        std::uint64_t lowest; // bytes
+    };
+    std::vector<Open> open;
+    for (const std::uint32_t v : preferred) open.push_back({v, 0});
+    std::vector<std::uint32_t> order;
+    while (!open.empty()) {
+        const auto next = std::min_element(open.begin(), open.end(),
+                                           [](const Open& a, const Open& b) { return a.lowest < b.lowest; });
+        const Live live = live_[next->value];
+        const std::uint64_t top = next->lowest + aligned(bytes[next->value]);
+        order.push_back(next->value);
+        open.erase(next);
+        for (Open& o : open)
+            if (live_[o.value].first <= live.last && live_[o.value].last >= live.first)
+                o.lowest = std::max(o.lowest, top);
+    }
+    return order;
 }
 
 std::uint64_t Placement::fill(std::span<const std::uint64_t> bytes, std::uint64_t base, std::uint64_t window,
@@ -145,9 +187,8 @@ std::uint64_t most_live_at_a_launch(const Plan& plan, std::span<const std::uint6
     return most(live_at_launches(plan, bytes));
 }
 
-std::vector<std::uint64_t> typical_bytes(const Plan& plan)
+std::vector<std::uint64_t> typical_bytes(const Plan& plan, std::int64_t size)
 {
-    constexpr std::int64_t typical_size = 64;
     std::vector<std::uint64_t> bytes(plan.values.size(), 0);
     shape::DimProgram program; // of sizes that are no numbers
     std::vector<std::pair<std::size_t, shape::Slot>> open;
@@ -159,7 +200,7 @@ std::vector<std::uint64_t> typical_bytes(const Plan& plan)
     if (open.empty()) return bytes;
     try {
         std::vector<std::int64_t> values;
-        program.evaluate(program.legal_values(typical_size), values);
+        program.evaluate(program.legal_values(size), values);
         for (const auto& [v, slot] : open)
             bytes[v] = static_cast<std::uint64_t>(std::max<std::int64_t>(values[slot], 0)) *
                        size_of(plan.values[v].dtype);
@@ -167,6 +208,14 @@ std::vector<std::uint64_t> typical_bytes(const Plan& plan)
         std::fill(bytes.begin(), bytes.end(), 0);
     }
     return bytes;
+}
+
+std::vector<std::vector<std::uint64_t>> bytes_at_sizes(const Plan& plan)
+{
+    std::vector<std::vector<std::uint64_t>> out{typical_bytes(plan)};
+    for (const std::int64_t size : {7, 100, 1000})
+        if (auto bytes = typical_bytes(plan, size); bytes != out.front()) out.push_back(std::move(bytes));
+    return out;
 }
 
 std::uint64_t Placement::lower_bound(std::span<const std::uint64_t> bytes) const

@@ -12,9 +12,10 @@ namespace reprise::plan {
 
 class Placement {
 public:
-    // `bytes[i]`: of value i at typical sizes, for the search.  `tries`: of orders beyond a few that are good
+    // `bytes[i]`: of value i, for the search, at each of a few sizes.  `tries`: of orders beyond a few that are good
     // as a rule; what is placed once is not worth them.
-    Placement(const Plan&, std::span<const std::uint64_t> bytes, int tries);
+    using Bytes = std::vector<std::uint64_t>;
+    Placement(const Plan&, std::span<const Bytes> bytes, int tries);
 
     // Offsets from the arena's start by value (0 for what is not in the arena) and the arena's size.  `base`
     // is the arena's distance from the slab's start: no value of up to `window` bytes crosses a multiple of
@@ -30,7 +31,9 @@ private:
     struct Live {
         std::uint32_t first, last;
     };
-    void search(std::span<const std::uint64_t> bytes, int tries);
+    void search(std::span<const Bytes> bytes, int tries);
+    std::vector<std::uint32_t> skyline(const std::vector<std::uint32_t>& preferred,
+                                       std::span<const std::uint64_t> bytes) const;
 
     std::vector<Live> live_;           // by value
     std::vector<std::uint32_t> order_; // temporaries
@@ -42,8 +45,11 @@ private:
 std::vector<std::uint64_t> live_at_launches(const Plan&, std::span<const std::uint64_t> bytes);
 std::uint64_t most_live_at_a_launch(const Plan&, std::span<const std::uint64_t> bytes);
 
-// Bytes of each value with every symbol at a size that is neither large nor small; zeros where that is legal nowhere.
-std::vector<std::uint64_t> typical_bytes(const Plan&);
+// Bytes of each value with every symbol at this size or near it, by default one that is neither large nor small; zeros where
+// that is legal nowhere.
+std::vector<std::uint64_t> typical_bytes(const Plan&, std::int64_t size = 64);
+// At a few sizes; at one where all are numbers.
+std::vector<std::vector<std::uint64_t>> bytes_at_sizes(const Plan&);
 
 constexpr std::uint64_t arena_alignment = 256; // bytes, of any memory that a device gives
 constexpr std::uint64_t aligned(std::uint64_t bytes)

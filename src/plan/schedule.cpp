@@ -12,14 +12,12 @@ namespace {
 
 constexpr std::uint32_t never = no_launch;
 
-// Bytes of temporaries, at typical sizes.
-struct Memory {
-    std::vector<std::uint64_t> begins, ends; // by launch: of what it is the first or the last to touch
-    std::uint64_t most = 0;                  // that live at one launch
-
-    explicit Memory(const Plan& p) : begins(p.launches.size(), 0), ends(p.launches.size(), 0)
+// Bytes of temporaries at one size of each symbol, and what of them lives in the epoch under way.
+class Memory {
+public:
+    Memory(const Plan& p, const std::vector<std::uint64_t>& bytes)
+        : begins_(p.launches.size(), 0), ends_(p.launches.size(), 0)
     {
-        const std::vector<std::uint64_t> bytes = typical_bytes(p);
         std::vector<std::uint32_t> first(p.values.size(), never), last(p.values.size(), never);
         for (std::uint32_t i = 0; i < p.launches.size(); ++i)
             for (const PlanOperand& o : p.launches[i].operands) {
@@ -29,41 +27,64 @@ struct Memory {
             }
         for (std::size_t v = 0; v < bytes.size(); ++v)
             if (first[v] != never) {
-                begins[first[v]] += aligned(bytes[v]);
-                ends[last[v]] += aligned(bytes[v]);
+                begins_[first[v]] += aligned(bytes[v]);
+                ends_[last[v]] += aligned(bytes[v]);
             }
-        most = most_live_at_a_launch(p, bytes);
+        const std::uint64_t most = most_live_at_a_launch(p, bytes);
+        limit_ = most + most / 64;
     }
+    // Whether launches [from, to) would make the epoch hold more than any launch by itself does, and what ends in it could go.
+    bool is_full(std::size_t from, std::size_t to) const
+    {
+        return live_ + sum(begins_, from, to) > limit_ && dying_ > 0;
+    }
+    void end_epoch()
+    {
+        live_ -= dying_;
+        dying_ = 0;
+    }
+    void add(std::size_t from, std::size_t to)
+    {
+        live_ += sum(begins_, from, to);
+        dying_ += sum(ends_, from, to);
+    }
+
+private:
+    static std::uint64_t sum(const std::vector<std::uint64_t>& v, std::size_t from, std::size_t to)
+    {
+        std::uint64_t out = 0;
+        for (std::size_t i = from; i < to; ++i) out += v[i];
+        return out;
+    }
+
+    std::vector<std::uint64_t> begins_, ends_; // by launch: of what it is the first or the last to touch
+    std::uint64_t limit_ = 0, live_ = 0, dying_ = 0;
 };
 
 } // namespace
 
 void schedule(Plan& plan)
 {
-    const Memory memory(plan);
-    const std::uint64_t limit = memory.most + memory.most / 64;
+    std::vector<Memory> memory;
+    for (const auto& bytes : bytes_at_sizes(plan)) memory.emplace_back(plan, bytes);
     std::vector<std::uint32_t> read(plan.values.size(), never), written(plan.values.size(), never);
     std::uint32_t epoch = 0;
-    std::uint64_t live = 0, dying = 0; // in this epoch; of that, what the next one is without
     std::size_t i = 0;
     while (i < plan.launches.size()) {
         std::size_t end = i + 1; // a launch and its fallback are one: just one of them runs
         while (end < plan.launches.size() && plan.launches[end].fallback_of == i) ++end;
-        std::uint64_t more = 0;
-        for (std::size_t k = i; k < end; ++k) more += memory.begins[k];
-        bool apart = live + more > limit && dying > 0;
+        bool apart =
+            std::any_of(memory.begin(), memory.end(), [&](const Memory& m) { return m.is_full(i, end); });
         for (std::size_t k = i; k < end; ++k)
             for (const PlanOperand& o : plan.launches[k].operands)
                 if (!o.absent)
                     apart |= written[o.value] == epoch || (o.use != ops::Use::read && read[o.value] == epoch);
         if (apart) {
             ++epoch;
-            live -= dying;
-            dying = 0;
+            for (Memory& m : memory) m.end_epoch();
         }
-        live += more;
+        for (Memory& m : memory) m.add(i, end);
         for (std::size_t k = i; k < end; ++k) {
-            dying += memory.ends[k];
             plan.launches[k].epoch = epoch;
             for (const PlanOperand& o : plan.launches[k].operands) {
                 if (o.absent) continue;

@@ -13,7 +13,7 @@ using plan::Place;
 
 namespace {
 
-constexpr int many_tries = 16;                     // of the search for the placing order
+constexpr int many_tries = 24;                     // of the search for the placing order
 constexpr std::uint64_t small_output = 4096;       // bytes
 constexpr std::size_t most_known_bytes = 32 << 20; // of what sizes gave
 #ifdef NDEBUG
@@ -53,7 +53,7 @@ void Executable::compile_expressions()
 
 void Executable::find_placement(Calls calls)
 {
-    placement_ = std::make_unique<plan::Placement>(compiled_.plan, typical_bytes(compiled_.plan),
+    placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan),
                                                    calls == Calls::many ? many_tries : 0);
 }
 

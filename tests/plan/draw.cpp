@@ -30,7 +30,7 @@ TEST(Draw, ARectangleForEachTemporary)
     p.epochs();
     p.plan.values[a].name = "%3 a<b";
     std::vector<std::uint64_t> bytes(p.plan.values.size(), 1536), offsets;
-    const Placement placement(p.plan, bytes, 0);
+    const Placement placement(p.plan, std::vector<std::vector<std::uint64_t>>{bytes}, 0);
     const std::uint64_t arena = placement.fill(bytes, 0, 0, offsets);
     const std::string svg =
         draw_svg(p.plan, {bytes, offsets, arena, placement.lower_bound(bytes), "n = 3 & more"});

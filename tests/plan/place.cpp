@@ -58,7 +58,7 @@ TEST(Place, ValuesThatLiveAtOnceAreDisjoint)
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         test::Numbers numbers(seed);
         const Plan plan = random_plan(numbers);
-        const Placement placement(plan, random_sizes(plan, numbers, 100000), 24);
+        const Placement placement(plan, std::vector<Sizes>{random_sizes(plan, numbers, 100000)}, 24);
         for (int call = 0; call < 3; ++call) { // other sizes than those that the order was searched for
             const Sizes bytes = random_sizes(plan, numbers, call == 0 ? 100000 : 3000);
             Sizes offsets;
@@ -77,7 +77,7 @@ TEST(Place, NoValueCrossesAWindow)
         test::Numbers numbers(seed);
         const Plan plan = random_plan(numbers);
         const Sizes bytes = random_sizes(plan, numbers, window);
-        const Placement placement(plan, bytes, 0);
+        const Placement placement(plan, std::vector<Sizes>{bytes}, 0);
         const std::uint64_t base = 256 * static_cast<std::uint64_t>(numbers.integer(0, 100));
         Sizes offsets;
         const std::uint64_t arena = placement.fill(bytes, base, window, offsets);
@@ -99,7 +99,7 @@ TEST(Place, LargerThanAWindowIsAllowedToCrossIt)
     p.epochs();
     Sizes bytes(p.plan.values.size(), 0), offsets;
     bytes[a] = 3 * 4096 + 1;
-    EXPECT_GE(Placement(p.plan, bytes, 0).fill(bytes, 256, 4096, offsets), bytes[a]);
+    EXPECT_GE(Placement(p.plan, std::vector<Sizes>{bytes}, 0).fill(bytes, 256, 4096, offsets), bytes[a]);
 }
 
 TEST(Place, AChainNeedsTwoPlaces)
@@ -114,7 +114,7 @@ TEST(Place, AChainNeedsTwoPlaces)
         last = next;
     }
     p.epochs();
-    const Placement placement(p.plan, bytes, 24);
+    const Placement placement(p.plan, std::vector<Sizes>{bytes}, 24);
     Sizes offsets;
     EXPECT_EQ(placement.fill(bytes, 0, 0, offsets), 2 * 4096u);
     EXPECT_EQ(placement.lower_bound(bytes), 2 * 4096u);
