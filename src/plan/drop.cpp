@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <reprise/error.hpp>
@@ -80,35 +81,45 @@ namespace {
 
 class Remake {
 public:
-    Remake(const Plan& p, const Units& units, const DropSet& drops)
-        : plan_(p), units_(units), after_(p.values.size(), no_launch), clone_(p.values.size(), no_launch)
+    Remake(const Plan& p, const Units& units, DropSet drops, std::size_t most_steps)
+        : plan_(p), units_(units), drops_(std::move(drops)), most_steps_(most_steps),
+          first_(p.values.size() + 1, 0), own_(p.values.size(), no_launch)
     {
-        for (const Drop& d : drops) {
-            after_[d.value] = units.place(d.after);
-            out_.possible &=
-                units.may_drop(d.value) && after_[d.value] >= units.last_place(units.of(d.value));
+        for (Drop& d : drops_) {
+            d.after = units.place(d.after);
+            out_.possible &= units.may_drop(d.value) && d.after >= units.last_place(units.of(d.value));
         }
+        std::sort(drops_.begin(), drops_.end(), [](const Drop& a, const Drop& b) {
+            return std::tie(a.value, a.after) < std::tie(b.value, b.after);
+        });
+        for (const Drop& d : drops_) ++first_[d.value + 1];
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        clone_.assign(drops_.size(), no_launch);
     }
 
     Remade run()
     {
         if (!out_.possible) return std::move(out_);
-        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
+        for (std::uint32_t i = 0; i < plan_.launches.size() && out_.possible; ++i) {
             const std::uint32_t place = units_.place(i);
             if (i == place) // for its fallbacks as well: nothing comes between the two
                 for (std::uint32_t k = i; k < plan_.launches.size() && units_.place(k) == place; ++k)
                     for (const PlanOperand& o : plan_.launches[k].operands)
-                        if (reads(o) && is_late(o.value, place)) provide(o.value, place);
-            Remade::Step s{i, place, false, {}};
+                        if (reads(o)) provide(o.value, place);
+            append(i, place, false);
             for (const PlanOperand& o : plan_.launches[i].operands)
-                s.values.push_back(reads(o) && is_late(o.value, place) ? clone_[o.value] : o.value);
-            out_.steps.push_back(std::move(s));
+                out_.values.push_back(reads(o) ? current(o.value, place) : o.value);
         }
         remove_unread();
         return std::move(out_);
     }
 
 private:
+    void append(std::uint32_t launch, std::uint32_t place, bool again)
+    {
+        out_.steps.push_back({launch, place, again, static_cast<std::uint32_t>(out_.values.size())});
+    }
+
     // What only clones are read of runs later, and not here.
     void remove_unread()
     {
@@ -120,36 +131,47 @@ private:
             const Remade::Step& s = out_.steps[at];
             const auto& operands = plan_.launches[s.launch].operands;
             bool any = false;
-            for (std::size_t k = 0; k < operands.size(); ++k) any |= writes(operands[k]) && read[s.values[k]];
+            for (std::size_t k = 0; k < operands.size(); ++k)
+                any |= writes(operands[k]) && read[out_.values[s.first + k]];
             dead[at] = !any;
             for (std::size_t k = 0; any && k < operands.size(); ++k)
-                if (!operands[k].absent) read[s.values[k]] = true;
+                if (!operands[k].absent) read[out_.values[s.first + k]] = true;
         }
         std::size_t at = 0;
         std::erase_if(out_.steps, [&](const Remade::Step&) { return dead[at++]; });
     }
 
-    bool is_late(std::uint32_t v, std::uint32_t place) const
+    // The last drop of the value before this place; no_launch: none.
+    std::uint32_t drop_before(std::uint32_t value, std::uint32_t place) const
     {
-        return after_[v] != no_launch && place > after_[v];
+        const auto first = drops_.begin() + first_[value], end = drops_.begin() + first_[value + 1];
+        const auto behind = std::partition_point(first, end, [&](const Drop& d) { return d.after < place; });
+        return behind == first ? no_launch : static_cast<std::uint32_t>(behind - drops_.begin() - 1);
+    }
+    // The value itself, or its clone that is read at this place.
+    std::uint32_t current(std::uint32_t value, std::uint32_t place) const
+    {
+        const std::uint32_t d = drop_before(value, place);
+        return d == no_launch ? value : clone_[d];
     }
 
-    // Clones of the value's unit and of all that it reads and is dropped by then, in their old order.
+    // Where the value was dropped by then, clones of its unit and of all that it reads and that was dropped too, in their
+    // old order.
     void provide(std::uint32_t value, std::uint32_t place)
     {
         std::vector<std::uint32_t> stack, order; // units; launches
         const auto visit = [&](std::uint32_t v) {
-            if (clone_[v] != no_launch) return;
+            const std::uint32_t d = drop_before(v, place);
+            if (d == no_launch || clone_[d] != no_launch) return;
             const std::uint32_t unit = units_.of(v);
             out_.possible &= place <= units_.deadline(unit);
+            for (const std::uint32_t i : units_.launches(unit))
+                for (const PlanOperand& o : plan_.launches[i].operands)
+                    if (writes(o)) own_[o.value] = no_launch;
             for (const std::uint32_t i : units_.launches(unit)) {
                 order.push_back(i);
                 for (const PlanOperand& o : plan_.launches[i].operands)
-                    if (writes(o) && clone_[o.value] == no_launch) {
-                        clone_[o.value] =
-                            static_cast<std::uint32_t>(plan_.values.size() + out_.clone_of.size());
-                        out_.clone_of.push_back(o.value);
-                    }
+                    if (writes(o) && own_[o.value] == no_launch) own_[o.value] = clone(o.value, place);
             }
             stack.push_back(unit);
         };
@@ -159,62 +181,72 @@ private:
             stack.pop_back();
             for (const std::uint32_t i : units_.launches(unit))
                 for (const PlanOperand& o : plan_.launches[i].operands)
-                    if (reads(o) && units_.of(o.value) != unit && is_late(o.value, place)) visit(o.value);
+                    if (reads(o) && units_.of(o.value) != unit) visit(o.value);
         }
         std::sort(order.begin(), order.end());
+        out_.possible &= out_.steps.size() + order.size() <= most_steps_;
         for (const std::uint32_t i : order) {
             const auto& operands = plan_.launches[i].operands;
             const auto written = std::find_if(operands.begin(), operands.end(),
                                               [](const PlanOperand& o) { return writes(o); });
             const std::uint32_t unit = units_.of(written->value);
-            Remade::Step s{i, place, true, {}};
+            append(i, place, true);
             for (const PlanOperand& o : operands) {
                 const bool own = !o.absent && units_.of(o.value) == unit;
-                s.values.push_back(own || (reads(o) && is_late(o.value, place)) ? clone_[o.value] : o.value);
+                out_.values.push_back(own ? own_[o.value] : reads(o) ? current(o.value, place) : o.value);
             }
-            out_.steps.push_back(std::move(s));
         }
+    }
+
+    // A new one, for who reads the value now; where that is the value itself still, for who reads it behind its first drop.
+    std::uint32_t clone(std::uint32_t value, std::uint32_t place)
+    {
+        const auto id = static_cast<std::uint32_t>(plan_.values.size() + out_.clone_of.size());
+        out_.clone_of.push_back(value);
+        std::uint32_t d = drop_before(value, place);
+        if (d == no_launch && first_[value] < first_[value + 1]) d = first_[value];
+        if (d != no_launch && clone_[d] == no_launch) clone_[d] = id;
+        return id;
     }
 
     const Plan& plan_;
     const Units& units_;
-    std::vector<std::uint32_t> after_, clone_; // by value
+    DropSet drops_; // by value, then by place
+    std::size_t most_steps_;
+    std::vector<std::uint32_t> first_; // of drops_, by value, and their number
+    std::vector<std::uint32_t> clone_; // by drop
+    std::vector<std::uint32_t> own_;   // by value: the clone that its unit writes when it is made again
     Remade out_;
 };
 
 } // namespace
 
-Remade remake(const Plan& plan, const Units& units, const DropSet& drops)
+Remade remake(const Plan& plan, const Units& units, const DropSet& drops, std::size_t most_steps)
 {
-    return Remake(plan, units, drops).run();
+    return Remake(plan, units, drops, most_steps).run();
 }
 
 bool Profile::is_temporary(std::uint32_t v) const
 {
-    return v >= plan_.values.size() || plan_.values[v].place == Place::temporary;
+    return v >= plan_->values.size() || plan_->values[v].place == Place::temporary;
 }
 
 Profile::Profile(const Plan& plan, const Weights& weights, Remade order)
-    : plan_(plan), order_(std::move(order)), touches_(plan.values.size() + order_.clone_of.size())
+    : plan_(&plan), order_(std::move(order)), first_touch_(plan.values.size() + order_.clone_of.size() + 1, 0)
 {
-    for (std::uint32_t at = 0; at < order_.steps.size(); ++at) {
-        const Remade::Step& s = order_.steps[at];
-        time += weights.time[s.launch];
-        const auto& operands = plan.launches[s.launch].operands;
-        for (std::size_t k = 0; k < operands.size(); ++k)
-            if (!operands[k].absent && is_temporary(s.values[k])) {
-                auto& list = touches_[s.values[k]];
-                if (list.empty() || list.back() != at) list.push_back(at);
-            }
-    }
+    find_touches();
+    last_clone_.assign(plan.values.size(), no_launch);
+    for (std::uint32_t c = 0; c < order_.clone_of.size(); ++c)
+        clone_before_.push_back(std::exchange(last_clone_[order_.clone_of[c]], c));
+    for (const Remade::Step& s : order_.steps) time += weights.time[s.launch];
     for (const double t : weights.time) time -= t;
     std::vector<std::uint64_t> change(order_.steps.size() + 1, 0); // from step to step; wraps
-    for (std::uint32_t v = 0; v < touches_.size(); ++v) {
-        if (touches_[v].empty()) continue;
-        const std::uint64_t bytes =
-            weights.bytes[v < plan.values.size() ? v : order_.clone_of[v - plan.values.size()]];
-        change[touches_[v].front()] += bytes;
-        change[touches_[v].back() + 1] -= bytes;
+    for (std::uint32_t v = 0; v < values(); ++v) {
+        const auto list = touches(v);
+        if (list.empty()) continue;
+        const std::uint64_t bytes = weights.bytes[original(v)];
+        change[list.front()] += bytes;
+        change[list.back() + 1] -= bytes;
     }
     std::uint64_t now = 0;
     for (std::uint32_t at = 0; at < order_.steps.size(); ++at) {
@@ -224,6 +256,26 @@ Profile::Profile(const Plan& plan, const Weights& weights, Remade order)
         peak_at = at;
     }
     if (!order_.possible) peak = std::numeric_limits<std::uint64_t>::max();
+}
+
+// In two rounds: how many each value has, and where they are.
+void Profile::find_touches()
+{
+    const auto each = [&](const auto& visit) {
+        for (std::uint32_t at = 0; at < order_.steps.size(); ++at) {
+            const Remade::Step& s = order_.steps[at];
+            const auto& operands = plan_->launches[s.launch].operands;
+            for (std::size_t k = 0; k < operands.size(); ++k)
+                if (const std::uint32_t v = order_.values[s.first + k];
+                    !operands[k].absent && is_temporary(v))
+                    visit(v, at);
+        }
+    };
+    each([&](std::uint32_t v, std::uint32_t) { ++first_touch_[v + 1]; });
+    std::partial_sum(first_touch_.begin(), first_touch_.end(), first_touch_.begin());
+    touches_.resize(first_touch_.back());
+    std::vector<std::uint32_t> next(first_touch_.begin(), first_touch_.end() - 1);
+    each([&](std::uint32_t v, std::uint32_t at) { touches_[next[v]++] = at; });
 }
 
 double Profile::above(std::uint64_t budget) const
@@ -237,7 +289,7 @@ double Profile::above(std::uint64_t budget) const
 
 std::optional<Profile::Gap> Profile::gap(std::uint32_t value, std::uint32_t at) const
 {
-    const auto& list = touches_[value];
+    const auto list = touches(value);
     const auto next = std::upper_bound(list.begin(), list.end(), at);
     if (next == list.begin() || next == list.end()) return std::nullopt;
     return Gap{*(next - 1), *next};
@@ -245,7 +297,15 @@ std::optional<Profile::Gap> Profile::gap(std::uint32_t value, std::uint32_t at) 
 
 bool Profile::lives(std::uint32_t value, std::uint32_t at) const
 {
-    return !is_temporary(value) || (!touches_[value].empty() && touches_[value].back() >= at);
+    if (!is_temporary(value)) return true;
+    const auto is_there = [&](std::uint32_t id) {
+        const auto list = touches(id);
+        return !list.empty() && list.front() < at && list.back() >= at;
+    };
+    if (is_there(value)) return true;
+    for (std::uint32_t c = last_clone_[value]; c != no_launch; c = clone_before_[c])
+        if (is_there(static_cast<std::uint32_t>(plan_->values.size()) + c)) return true;
+    return false;
 }
 
 void make_again(Plan& plan, const DropSet& drops)
@@ -259,7 +319,7 @@ void make_again(Plan& plan, const DropSet& drops)
     std::set<std::uint32_t> run;
     for (const Remade::Step& s : order.steps) {
         PlanLaunch l = plan.launches[s.launch];
-        for (std::size_t k = 0; k < l.operands.size(); ++k) l.operands[k].value = s.values[k];
+        for (std::size_t k = 0; k < l.operands.size(); ++k) l.operands[k].value = order.values[s.first + k];
         if (l.fallback_of != no_launch) l.fallback_of = moved.at({s.again, l.fallback_of});
         if (s.again && run.count(s.launch)) {
             l.label += ", again";

@@ -2,7 +2,9 @@
 // that costs, and the launches that come of it.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -15,13 +17,14 @@ struct Weights {
     std::vector<double> time;         // by launch, in any unit
 };
 
-// What reads `value` behind launch `after` reads a clone of it, made right before the first that does.  Where nobody else
-// reads the value itself, it is made later instead of twice.
+// What reads `value` behind launch `after`, up to the value's next drop, reads a clone of it, made right before the first
+// that does, or earlier where its unit is made again for another value.  Where nobody else reads the value itself, it is
+// made later instead of twice.
 struct Drop {
     std::uint32_t value = 0, after = 0;
     friend bool operator==(const Drop&, const Drop&) = default;
 };
-using DropSet = std::vector<Drop>; // each value once
+using DropSet = std::vector<Drop>; // each once
 
 // Launches that write a value together are one unit: they are made again together.
 class Units {
@@ -54,14 +57,17 @@ struct Remade {
         std::uint32_t launch = 0;
         std::uint32_t place = 0; // the launch in front of which it is made again, or itself
         bool again = false;
-        std::vector<std::uint32_t> values; // by operand; clones from the plan's number of values on
+        std::uint32_t first = 0; // of `values`, one for each of the launch's operands
     };
     std::vector<Step> steps;
+    std::vector<std::uint32_t> values;   // clones from the plan's number of values on
     std::vector<std::uint32_t> clone_of; // by clone
-    bool possible =
-        true; // every drop is of a value that may be dropped, behind what makes it, and misses no deadline
+    // Every drop is of a value that may be dropped, behind what makes it, and misses no deadline; the steps are no more
+    // than asked for.
+    bool possible = true;
 };
-Remade remake(const Plan&, const Units&, const DropSet&);
+constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
+Remade remake(const Plan&, const Units&, const DropSet&, std::size_t most_steps = any_number);
 
 // What lives at each step, and what is spent on making things again.
 class Profile {
@@ -74,27 +80,44 @@ public:
     double time = 0; // added
 
     double above(std::uint64_t budget) const; // bytes, summed over steps
-    // The last step up to `at` that touches this value of the plan, and the next one.
+    // Values of the plan, and behind them clones.
+    std::uint32_t values() const { return static_cast<std::uint32_t>(first_touch_.size() - 1); }
+    std::uint32_t original(std::uint32_t value) const
+    {
+        return value < plan_->values.size() ? value : order_.clone_of[value - plan_->values.size()];
+    }
+    // Steps, ascending.
+    std::span<const std::uint32_t> touches(std::uint32_t value) const
+    {
+        return std::span(touches_).subspan(first_touch_[value],
+                                           first_touch_[value + 1] - first_touch_[value]);
+    }
+    // The last step up to `at` that touches this value, and the next one.
     struct Gap {
         std::uint32_t before, behind;
     };
     std::optional<Gap> gap(std::uint32_t value, std::uint32_t at) const;
-    bool lives(std::uint32_t value, std::uint32_t at) const; // to be read at step `at`, too
+    // It or a clone of it is there before step `at`, and is touched then or later.
+    bool lives(std::uint32_t value, std::uint32_t at) const;
     const Remade::Step& step(std::uint32_t at) const { return order_.steps[at]; }
+    bool possible() const { return order_.possible; }
 
 private:
-    bool is_temporary(std::uint32_t v) const;
+    bool is_temporary(std::uint32_t value) const;
+    void find_touches();
 
-    const Plan& plan_;
+    const Plan* plan_;
     Remade order_;
-    std::vector<std::vector<std::uint32_t>> touches_; // steps, by value
-    std::vector<std::uint64_t> live_;                 // bytes, by step
+    std::vector<std::uint32_t> touches_, first_touch_; // steps, ascending; of them by value, and their number
+    std::vector<std::uint64_t> live_;                  // bytes, by step
+    std::vector<std::uint32_t> last_clone_, clone_before_; // by value of the plan; by clone; no_launch: none
 };
 
 // The drops of least added time that were found for this peak, with all of `kept` among them; where none fits, those of
 // the least peak.  Greedy: at each turn the drop that takes most of what lies above the budget, summed over steps, for its
 // time (the measure of Kirisame et al., "Dynamic Tensor Rematerialization", 2021, on a plan whose order is known); below
-// what greed finds segments (Chen et al., 2016) and tabu search (Glover, 1986); what the peak can do without goes.
+// what greed finds segments (Chen et al., 2016), making all again for each that reads it, and tabu search (Glover, 1986);
+// what the peak can do without goes.
 DropSet fit(const Plan&, const Weights&, std::uint64_t budget, const DropSet& kept = {});
 
 // The plan with clones of the launches that make dropped values.  Error(internal) where that is not possible.

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "plan/drop.hpp"
 
@@ -11,12 +14,17 @@ namespace reprise::plan {
 namespace {
 
 constexpr std::size_t most_tried = 12;      // values at a turn, the most worth
-constexpr std::size_t most_steps = 1 << 21; // looked at in all
+constexpr std::size_t most_steps = 1 << 22; // looked at in all
+constexpr std::size_t most_again = 4;       // times that all launches run
 constexpr std::size_t patience = 60;        // turns without a lower peak
 constexpr std::size_t small_plan = 24;      // launches
 constexpr std::size_t tenure = 7;           // turns for which a value stays as it is
 
-bool holds(const DropSet& set, std::uint32_t value)
+bool holds(const DropSet& set, const Drop& drop)
+{
+    return std::find(set.begin(), set.end(), drop) != set.end();
+}
+bool drops(const DropSet& set, std::uint32_t value)
 {
     return std::any_of(set.begin(), set.end(), [&](const Drop& d) { return d.value == value; });
 }
@@ -35,45 +43,59 @@ public:
 
     DropSet run()
     {
+        const Profile first = profile(kept_);
         best_ = kept_;
-        best_peak_ = profile(best_).peak;
+        best_peak_ = first.peak;
+        best_time_ = first.time;
         descend(kept_);
-        if (best_peak_ > budget_) {
-            divide();
-            descend(best_);
-        }
-        if (best_peak_ > budget_) wander(false);
-        if (best_peak_ > budget_ && plan_.launches.size() <= small_plan) wander(true);
-        return pruned(best_, std::max(best_peak_, budget_));
+        if (searching()) descend(divided());
+        if (searching()) forget();
+        if (searching()) wander(false);
+        if (searching() && plan_.launches.size() <= small_plan) wander(true);
+        return pruned();
     }
 
 private:
     static constexpr double least_time = 1e-9;
 
+    bool searching() const { return best_peak_ > budget_ && steps_ < most_steps; }
+
     Profile profile(const DropSet& set)
     {
-        Remade order = remake(plan_, units_, set);
+        Remade order = remake(plan_, units_, set, most_again * plan_.launches.size());
         steps_ += order.steps.size();
         return {plan_, weights_, std::move(order)};
     }
+    // The lowest peak, and of those within the budget the least time.
     void note(const DropSet& set, const Profile& p)
     {
-        if (p.peak >= best_peak_) return;
+        const bool both_fit = p.peak <= budget_ && best_peak_ <= budget_;
+        if (both_fit ? p.time >= best_time_ : p.peak >= best_peak_) return;
         best_peak_ = p.peak;
+        best_time_ = p.time;
         best_ = set;
     }
 
     // -- greed --
+    struct Step {
+        DropSet set;
+        Profile profile;
+    };
+    // By what lies above the budget; where that brings no lower peak, by what lies at the peak.
     void descend(DropSet set)
     {
-        while (best_peak_ > budget_) {
-            Profile now = profile(set);
-            DropSet next = more(set, now, budget_);
-            if (next.empty() || profile(next).peak >= best_peak_)
-                next = more(best_, profile(best_), best_peak_ - 1);
-            if (next.empty() || next == set) return;
-            set = std::move(next);
-            note(set, profile(set));
+        Step now{set, profile(set)}, best = now;
+        note(now.set, now.profile);
+        while (searching()) {
+            std::optional<Step> next = more(now, budget_);
+            if (!next || next->profile.peak >= best.profile.peak) next = more(best, best.profile.peak - 1);
+            if (!next || next->set == now.set) return;
+            now = std::move(*next);
+            note(now.set, now.profile);
+            const std::uint64_t at = best.profile.peak;
+            if (now.profile.peak < at ||
+                (now.profile.peak == at && now.profile.above(at - 1) < best.profile.above(at - 1)))
+                best = now;
         }
     }
 
@@ -86,39 +108,44 @@ private:
     std::vector<Candidate> candidates(const Profile& now) const
     {
         std::vector<Candidate> all;
-        for (std::uint32_t v = 0; v < plan_.values.size(); ++v) {
+        for (std::uint32_t id = 0; id < now.values(); ++id) {
+            const std::uint32_t v = now.original(id);
             if (!units_.may_drop(v)) continue;
-            const std::optional<Profile::Gap> gap = now.gap(v, now.peak_at);
+            const std::optional<Profile::Gap> gap = now.gap(id, now.peak_at);
             if (!gap) continue;
             const std::uint32_t after = now.step(gap->before).place, made = units_.last_place(units_.of(v));
-            if (after < made || (gap->before == now.peak_at && after != made)) continue;
+            if (after < made || after >= now.step(gap->behind).place) continue;
+            if (gap->before == now.peak_at && (id != v || after != made)) continue;
             all.push_back({{v, after}, gap->behind, static_cast<double>(weights_.bytes[v]) / unit_time_[v]});
         }
         std::stable_sort(all.begin(), all.end(),
                          [](const auto& a, const auto& b) { return a.worth > b.worth; });
-        if (all.size() > most_tried) all.resize(most_tried);
         return all;
     }
 
-    // With one more drop, or several that need each other; empty: none helps.
-    DropSet more(const DropSet& set, const Profile& now, std::uint64_t budget)
+    // With one more drop, or several that need each other; none: none helps.
+    std::optional<Step> more(const Step& now, std::uint64_t budget)
     {
-        const double above = now.above(budget);
-        DropSet best;
+        const double above = now.profile.above(budget);
+        std::optional<Step> best;
         double most = 0;
-        for (const Candidate& c : candidates(now))
+        std::size_t looked_at = 0;
+        for (const Candidate& c : candidates(now.profile)) {
+            if (looked_at++ % most_tried == 0 && best) break;
             for (const bool with_inputs : {false, true}) {
-                if (holds(set, c.drop.value)) continue;
-                DropSet tried = set;
+                if (holds(now.set, c.drop)) continue;
+                DropSet tried = now.set;
                 tried.push_back(c.drop);
-                if (with_inputs && !add_inputs(tried, c.behind, now)) continue;
-                const Profile then = profile(tried);
-                const double gain = (above - then.above(budget)) / std::max(then.time - now.time, least_time);
+                if (with_inputs && !add_inputs(tried, c.behind, now.profile)) continue;
+                Profile then = profile(tried);
+                const double gain =
+                    (above - then.above(budget)) / std::max(then.time - now.profile.time, least_time);
                 if (gain > most) {
                     most = gain;
-                    best = std::move(tried);
+                    best.emplace(Step{std::move(tried), std::move(then)});
                 }
             }
+        }
         return best;
     }
 
@@ -128,11 +155,12 @@ private:
         const std::size_t before = set.size();
         for (std::size_t k = before - 1; k < set.size(); ++k)
             for (const std::uint32_t i : units_.launches(units_.of(set[k].value)))
-                for (const PlanOperand& o : plan_.launches[i].operands)
-                    if (reads(o) && units_.may_drop(o.value) && !holds(set, o.value) &&
-                        !now.lives(o.value, behind))
-                        set.push_back({o.value, std::max(set[before - 1].after,
-                                                         units_.last_place(units_.of(o.value)))});
+                for (const PlanOperand& o : plan_.launches[i].operands) {
+                    if (!reads(o) || !units_.may_drop(o.value) || now.lives(o.value, behind)) continue;
+                    const Drop drop{o.value,
+                                    std::max(set[before - 1].after, units_.last_place(units_.of(o.value)))};
+                    if (!holds(set, drop)) set.push_back(drop);
+                }
         return set.size() > before;
     }
 
@@ -141,7 +169,7 @@ private:
     struct Waiting {
         std::uint32_t value, made, last; // launches; up to the peak
     };
-    void divide()
+    DropSet divided()
     {
         const Profile now = profile(kept_);
         const std::uint32_t peak = now.step(now.peak_at).place;
@@ -153,8 +181,10 @@ private:
             crossing[w.last + 1] -= weights_.bytes[w.value];
         }
         std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
+        DropSet least = kept_;
+        std::uint64_t least_peak = std::numeric_limits<std::uint64_t>::max();
         for (const std::uint32_t segments : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
-            if (segments > std::max<std::size_t>(all.size(), 1)) return;
+            if (segments > std::max<std::size_t>(all.size(), 1)) break;
             std::vector<std::uint32_t> borders;
             for (std::uint32_t i = 1; i < segments; ++i) {
                 const std::uint32_t from = (2 * i - 1) * peak / (2 * segments) + 1,
@@ -168,27 +198,69 @@ private:
                 if (std::none_of(borders.begin(), borders.end(),
                                  [&](std::uint32_t b) { return w.made < b && b <= w.last; }))
                     set.push_back({w.value, w.last});
-            note(set, profile(set));
+            const Profile p = profile(set);
+            if (p.peak >= least_peak) continue;
+            least_peak = p.peak;
+            least = std::move(set);
         }
+        return least;
     }
-    // What is made and read before this launch, and read behind it.
+    // What is made and read before this launch, and read behind it while it can be made again.
     std::vector<Waiting> waiting(std::uint32_t peak) const
     {
-        std::vector<std::uint32_t> last(plan_.values.size(), no_launch);
-        std::vector<bool> read_later(plan_.values.size(), false);
+        std::vector<std::uint32_t> last(plan_.values.size(), no_launch),
+            later(plan_.values.size(), no_launch);
         for (std::uint32_t i = 0; i < plan_.launches.size(); ++i)
             for (const PlanOperand& o : plan_.launches[i].operands) {
                 if (o.absent) continue;
                 if (units_.place(i) <= peak) last[o.value] = units_.place(i);
-                else if (reads(o)) read_later[o.value] = true;
+                else if (reads(o)) later[o.value] = units_.place(i);
             }
         std::vector<Waiting> out;
         for (std::uint32_t v = 0; v < last.size(); ++v) {
-            if (last[v] == no_launch || !read_later[v] || !units_.may_drop(v) || holds(kept_, v)) continue;
+            if (last[v] == no_launch || later[v] == no_launch || !units_.may_drop(v) || drops(kept_, v))
+                continue;
             const std::uint32_t made = units_.last_place(units_.of(v));
-            if (made <= last[v]) out.push_back({v, made, last[v]});
+            if (made <= last[v] && later[v] <= units_.deadline(units_.of(v)))
+                out.push_back({v, made, last[v]});
         }
         return out;
+    }
+
+    // -- nothing waits: what is made up to the peak goes after each launch that reads it, also where that is made again --
+    void forget()
+    {
+        const Profile first = profile(kept_);
+        const std::uint32_t peak = first.step(first.peak_at).place,
+                            end = units_.place(static_cast<std::uint32_t>(plan_.launches.size() - 1));
+        const auto goes = [&](std::uint32_t v) {
+            return units_.may_drop(v) && units_.last_place(units_.of(v)) <= peak &&
+                   units_.deadline(units_.of(v)) >= end && !drops(kept_, v);
+        };
+        std::vector<bool> may_go;
+        for (std::uint32_t v = 0; v < plan_.values.size(); ++v) may_go.push_back(goes(v));
+        std::set<std::pair<std::uint32_t, std::uint32_t>> known; // value, after
+        DropSet set = kept_;
+        for (bool more = true; more && searching();) {
+            const Profile now = profile(set);
+            if (!now.possible()) return;
+            note(set, now);
+            more = false;
+            for (std::uint32_t id = 0; id < now.values(); ++id) {
+                const std::uint32_t v = now.original(id);
+                if (!may_go[v]) continue;
+                const auto at = now.touches(id);
+                for (std::size_t k = 1; k < at.size(); ++k) {
+                    const Drop drop{v, now.step(at[k - 1]).place};
+                    const bool is_gap = at[k] > at[k - 1] + 1 && drop.after < now.step(at[k]).place;
+                    if (!is_gap || drop.after < units_.last_place(units_.of(v)) ||
+                        !known.emplace(v, drop.after).second)
+                        continue;
+                    set.push_back(drop);
+                    more = true;
+                }
+            }
+        }
     }
 
     // -- tabu search: the best neighbour at each turn, even where it is worse, unless it undoes what was done lately --
@@ -197,7 +269,7 @@ private:
         double above, time;
         friend bool operator<(const Score& a, const Score& b)
         {
-            return std::tie(a.peak, a.above, a.time) < std::tie(b.peak, b.above, b.time);
+            return std::tie(a.above, a.peak, a.time) < std::tie(b.above, b.peak, b.time);
         }
     };
     void wander(bool anywhere)
@@ -205,71 +277,73 @@ private:
         DropSet set = best_;
         std::vector<std::size_t> free_at(plan_.values.size(), 0); // turn, by value
         std::size_t last_better = 0;
-        for (std::size_t turn = 1; turn - last_better <= patience && steps_ < most_steps; ++turn) {
-            const std::uint64_t budget = std::max(budget_, best_peak_ - 1);
+        for (std::size_t turn = 1; turn - last_better <= patience && searching(); ++turn) {
+            const std::uint64_t before = best_peak_, aim = std::max(budget_, before - before / 16);
             DropSet next;
             std::uint32_t moved = 0;
-            Score least{std::numeric_limits<std::uint64_t>::max(), 0, 0};
-            for (auto& [to, value] : neighbours(set, profile(set), anywhere)) {
+            Score least{std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<double>::infinity(),
+                        0};
+            each_neighbour(set, anywhere, [&](DropSet&& to, std::uint32_t value) {
                 const Profile p = profile(to);
-                const Score score{p.peak, p.above(budget), p.time};
-                if ((free_at[value] > turn && p.peak >= best_peak_) || !(score < least)) continue;
+                note(to, p);
+                const Score score{p.peak, p.above(aim), p.time};
+                if ((free_at[value] > turn && p.peak >= before) || !(score < least)) return;
                 least = score;
                 moved = value;
                 next = std::move(to);
-            }
+            });
+            if (best_peak_ < before) last_better = turn;
             if (least.peak == std::numeric_limits<std::uint64_t>::max()) continue;
             free_at[moved] = turn + tenure;
-            if (least.peak < best_peak_) {
-                best_peak_ = least.peak;
-                best_ = next;
-                last_better = turn;
-                if (best_peak_ <= budget_) return;
-            }
             set = std::move(next);
         }
     }
 
-    // Each with the value that differs.
-    std::vector<std::pair<DropSet, std::uint32_t>> neighbours(const DropSet& set, const Profile& now,
-                                                              bool anywhere) const
+    // Sets with a drop less, or one more, or one instead of the value's others; each with the value that differs.
+    template <class Visit> void each_neighbour(const DropSet& set, bool anywhere, const Visit& visit)
     {
-        std::vector<std::pair<DropSet, std::uint32_t>> out;
+        const Profile now = profile(set);
         for (std::size_t k = kept_.size(); k < set.size(); ++k) {
             DropSet fewer = set;
             fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
-            out.emplace_back(std::move(fewer), set[k].value);
+            visit(std::move(fewer), set[k].value);
         }
-        const auto with = [&](const Drop& drop) {
+        const auto offer = [&](const Drop& drop, bool instead, const Candidate* with_inputs) {
             DropSet tried = set;
-            std::erase_if(tried, [&](const Drop& d) { return d.value == drop.value; });
+            if (instead)
+                std::erase_if(tried,
+                              [&](const Drop& d) { return d.value == drop.value && !holds(kept_, d); });
+            if (holds(tried, drop) || (instead && tried.size() == set.size())) return;
             tried.push_back(drop);
-            return tried;
+            if (!with_inputs || add_inputs(tried, with_inputs->behind, now))
+                visit(std::move(tried), drop.value);
         };
-        for (const Candidate& c : candidates(now))
-            for (const bool with_inputs : {false, true}) {
-                if (holds(kept_, c.drop.value)) continue;
-                DropSet tried = with(c.drop);
-                if (!with_inputs || add_inputs(tried, c.behind, now))
-                    out.emplace_back(std::move(tried), c.drop.value);
+        std::vector<Candidate> all = candidates(now);
+        if (all.size() > most_tried) all.resize(most_tried);
+        for (const Candidate& c : all)
+            for (const bool instead : {false, true}) {
+                offer(c.drop, instead, nullptr);
+                offer(c.drop, instead, &c);
             }
-        if (anywhere)
-            for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
-                for (std::uint32_t i = 0; units_.may_drop(v) && i + 1 < plan_.launches.size(); ++i)
-                    if (units_.place(i) >= units_.last_place(units_.of(v)) && !holds(kept_, v))
-                        out.emplace_back(with({v, i}), v);
-        return out;
+        if (!anywhere) return;
+        for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
+            for (std::uint32_t i = 0; units_.may_drop(v) && i + 1 < plan_.launches.size(); ++i)
+                if (units_.place(i) >= units_.last_place(units_.of(v)))
+                    for (const bool instead : {false, true}) offer({v, i}, instead, nullptr);
     }
 
     // Without drops that the peak does not need, the dearest first.
-    DropSet pruned(DropSet set, std::uint64_t peak)
+    DropSet pruned()
     {
-        DropSet order(set.begin() + static_cast<std::ptrdiff_t>(kept_.size()), set.end());
+        DropSet set = best_, order(set.begin() + static_cast<std::ptrdiff_t>(kept_.size()), set.end());
         std::stable_sort(order.begin(), order.end(), [&](const Drop& a, const Drop& b) {
             return unit_time_[a.value] > unit_time_[b.value];
         });
-        double time = profile(set).time;
+        const std::uint64_t peak = std::max(best_peak_, budget_);
+        double time = best_time_;
+        const std::size_t last_step = steps_ + most_steps;
         for (const Drop& d : order) {
+            if (steps_ > last_step) break;
             DropSet fewer = set;
             std::erase(fewer, d);
             if (const Profile p = profile(fewer); p.peak <= peak && p.time <= time) {
@@ -288,6 +362,7 @@ private:
     std::vector<double> unit_time_; // by value
     DropSet best_;
     std::uint64_t best_peak_ = 0;
+    double best_time_ = 0;
     std::size_t steps_ = 0;
 };
 

@@ -51,6 +51,7 @@ private:
         std::unique_ptr<Executable> executable;
         std::uint64_t peak = 0; // bytes
         double time = 0;        // added
+        bool reached = false;   // what the search was asked for
     };
 
     // -- sizes: one number for all symbols, as near to it as each allows --
@@ -155,7 +156,9 @@ private:
                         std::int64_t size) const
     {
         Candidate c{.drops = plan::fit(draft_.plan, w, arena, kept), .executable = nullptr};
-        c.time = plan::Profile(draft_.plan, w, remake(draft_.plan, units_, c.drops)).time;
+        const plan::Profile p(draft_.plan, w, remake(draft_.plan, units_, c.drops));
+        c.time = p.time;
+        c.reached = p.peak <= arena;
         c.executable = executable_of(c.drops);
         c.peak = peak(*c.executable, size).value();
         return c;
@@ -175,12 +178,15 @@ private:
             if (both_fit ? next.time < best.time : next.peak < best.peak) best = std::move(next);
         };
         std::uint64_t arena = best.peak - outputs;
+        bool reached = best.reached;
         for (int i = 0; i < most_corrections && target > 0; ++i) {
             if (arena <= room && (arena > room - room / 50 || best.drops == kept)) return best;
+            if (arena > room && !reached) break; // what is left is to ask for nothing
             target = arena <= room ? target + (room - arena)
                                    : target - std::min(target, arena - room + room / 100);
             Candidate next = candidate(w, target, kept, size);
             arena = next.peak - outputs;
+            reached = next.reached;
             consider(std::move(next));
         }
         if (best.peak > budget_.bytes && target > 0) consider(candidate(w, 0, kept, size));
@@ -205,7 +211,15 @@ private:
         for (const std::int64_t size : {searched, first})
             if (!least && peak(*whole_, size)) least = candidate(weights(size), 0, {}, size);
         if (!whole_fits) require(peak(*least->executable, first).value(), first);
-        const std::int64_t last = largest_that_fits(*least->executable, first);
+        std::int64_t last = largest_that_fits(*least->executable, first);
+        for (int i = 0; i < most_corrections && last > first; ++i) { // tuned to the sizes that it is for
+            if (!peak(*whole_, last + 1)) break;
+            Candidate next = candidate(weights(last + 1), 0, {}, last + 1);
+            const std::int64_t further = largest_that_fits(*next.executable, first);
+            if (further <= last) break;
+            last = further;
+            least = std::move(next);
+        }
         plan::DropSet kept;
         std::int64_t before = whole_fits ? first : 0;
         for (std::size_t k = 1; k < most_sets && before < last; ++k) {
