@@ -78,9 +78,13 @@ struct Training {
     Gpt net;
     rp::optim::AdamW optimizer{net.parameters(), {.lr = 3e-4}};
     rp::Program step{};
+    Tensor loss(const std::vector<Tensor>& in)
+    {
+        return rp::cross_entropy(net(in[0]).reshape({-1, classes}), in[1].reshape({-1}));
+    }
     Tensor run(const std::vector<Tensor>& in)
     {
-        const Tensor loss = rp::cross_entropy(net(in[0]).reshape({-1, classes}), in[1].reshape({-1}));
+        const Tensor loss = this->loss(in);
         optimizer.zero_grad();
         loss.backward();
         optimizer.step();
@@ -138,6 +142,20 @@ std::vector<Workload> gpt_workloads()
             {.name = "varshape_gptmini", .cycle = lengths_in_turn}};
 }
 
+// Bytes that eager code holds between its forward and its backward pass, beside parameters and inputs.
+std::uint64_t held_after_forward(std::size_t layers, bool checkpoints, const std::vector<Tensor>& in)
+{
+    Training training(layers, checkpoints);
+    rp::eval(in);
+    const auto parameters = training.net.parameters();
+    rp::eval(std::vector<Tensor>(parameters.begin(), parameters.end()));
+    const rp::MemoryTracker memory;
+    const std::uint64_t before = memory.current();
+    const Tensor loss = training.loss(in);
+    loss.eval();
+    return memory.current() - before;
+}
+
 // A checkpoint around each of eight blocks, beside the step without.
 std::vector<Report> checkpoint_reports()
 {
@@ -158,6 +176,8 @@ std::vector<Report> checkpoint_reports()
                                 {"time_ratio", p.ratio},
                                 {"ratio_quartile_1", p.quartiles[0]},
                                 {"ratio_quartile_3", p.quartiles[1]},
+                                {"saved_after_fwd_mib_off", mib(held_after_forward(8, false, in))},
+                                {"saved_after_fwd_mib_on", mib(held_after_forward(8, true, in))},
                                 {"peak_mib_off", mib(without.peak)},
                                 {"peak_mib_on", mib(with.peak)},
                                 {"lower_bound_mib_off", mib(without.lower_bound)},

@@ -1,6 +1,5 @@
 // Trains a character-level GPT on lines of any length, on any device, by one recorded program.
 #include <cstdio>
-#include <exception>
 #include <iostream>
 
 #include <reprise/reprise.hpp>
@@ -29,6 +28,11 @@ int run(const char_gpt::Options& options)
     const rp::train::Interrupt interrupt;
     ProgressBar bar(std::cout, is_terminal_stdout());
     const char_gpt::Reporter reporter{
+        .recorded =
+            [&](const char_gpt::History& h) {
+                std::printf("A step of the longest lines holds %s\n", memory_text(h.memory).c_str());
+                std::fflush(stdout);
+            },
         .step = [&](const Progress& p) { bar.show(p); },
         .epoch =
             [&](const char_gpt::History& h) {
@@ -62,14 +66,4 @@ int run(const char_gpt::Options& options)
 
 } // namespace
 
-int main(int argc, char** argv)
-{
-    const char_gpt::CommandLine line = char_gpt::parse({argv + 1, argv + argc}, std::cout, std::cerr);
-    if (line.exit_code) return *line.exit_code;
-    try {
-        return run(line.options);
-    } catch (const std::exception& error) {
-        std::cerr << error.what() << std::endl;
-        return 1;
-    }
-}
+int main(int argc, char** argv) { return run_main(argc, argv, char_gpt::parse, run); }

@@ -46,6 +46,7 @@ public:
             {rp::spec({batch, seq}, rp::i32), rp::spec({batch, seq}, rp::i32), rp::spec({batch, seq})});
         for (const rp::Variable& p : net_.parameters()) history_.parameters += p.numel().value();
         const auto lines = static_cast<std::int64_t>(text.lines().size());
+        history_.memory = step_.memory({std::min(options.batch, lines), text.longest()});
         history_.steps_per_epoch = (lines + options.batch - 1) / options.batch;
         steps_ = options.epochs * history_.steps_per_epoch;
         if (options.steps > 0) steps_ = std::min(steps_, options.steps);
@@ -53,6 +54,7 @@ public:
 
     History run(const std::filesystem::path& weights)
     {
+        reporter_.recorded(history_);
         for (epoch_ = 0; started_ < steps_ && !history_.interrupted; ++epoch_) {
             run_epoch();
             rp::save_safetensors(weights, net_.state_dict());

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <reprise/program.hpp>
+
 #include "../common/progress.hpp"
 #include "options.hpp"
 #include "text.hpp"
@@ -14,6 +16,7 @@ namespace char_gpt {
 
 struct History {
     std::int64_t parameters = 0;
+    reprise::CallMemory memory;     // of a whole batch of the longest lines
     std::vector<double> loss;       // of each step, nats a character
     std::vector<double> epoch_loss; // mean of each complete epoch
     std::int64_t steps_per_epoch = 0;
@@ -26,6 +29,7 @@ struct History {
 };
 
 struct Reporter {
+    std::function<void(const History&)> recorded;
     std::function<void(const Progress&)> step;
     std::function<void(const History&)> epoch; // its weights are written then
     std::function<bool()> stop;                // asked before each step

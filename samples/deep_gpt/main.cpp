@@ -1,6 +1,5 @@
 // Trains a GPT at a depth that does not fit a memory budget, within that budget.
 #include <cstdio>
-#include <exception>
 #include <iostream>
 
 #include <reprise/reprise.hpp>
@@ -18,9 +17,7 @@ namespace fs = std::filesystem;
 
 void print(const char* what, const deep_gpt::Step& s)
 {
-    std::printf("%-32s %8.1f MiB, %4zu launches, arena %.3f times what one launch needs\n", what,
-                deep_gpt::mib(s.memory.peak + s.memory.outputs), s.by_launch.size(),
-                static_cast<double>(s.memory.peak) / static_cast<double>(s.memory.lower_bound));
+    std::printf("%-32s %s; %zu launches\n", what, memory_text(s.memory).c_str(), s.by_launch.size());
 }
 
 int run(const deep_gpt::Options& options)
@@ -68,14 +65,4 @@ int run(const deep_gpt::Options& options)
 
 } // namespace
 
-int main(int argc, char** argv)
-{
-    const deep_gpt::CommandLine line = deep_gpt::parse({argv + 1, argv + argc}, std::cout, std::cerr);
-    if (line.exit_code) return *line.exit_code;
-    try {
-        return run(line.options);
-    } catch (const std::exception& error) {
-        std::cerr << error.what() << std::endl;
-        return 1;
-    }
-}
+int main(int argc, char** argv) { return run_main(argc, argv, deep_gpt::parse, run); }

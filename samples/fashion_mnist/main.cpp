@@ -1,6 +1,5 @@
 // Trains a convolutional network on Fashion-MNIST, on any device.
 #include <cstdio>
-#include <exception>
 #include <iostream>
 
 #include <reprise/reprise.hpp>
@@ -32,6 +31,11 @@ int run(const Options& options)
     std::cout << "Device: " << device << std::endl;
     ProgressBar bar(std::cout, is_terminal_stdout());
     const Reporter reporter{
+        .recorded =
+            [&](const History& h) {
+                std::printf("A step of a whole batch holds %s\n", memory_text(h.memory).c_str());
+                std::fflush(stdout);
+            },
         .step = [&](const Progress& p) { bar.show(p); },
         .epoch =
             [&](const History& h) {
@@ -66,14 +70,4 @@ int run(const Options& options)
 
 } // namespace
 
-int main(int argc, char** argv)
-{
-    const CommandLine line = parse({argv + 1, argv + argc}, std::cout, std::cerr);
-    if (line.exit_code) return *line.exit_code;
-    try {
-        return run(line.options);
-    } catch (const std::exception& error) {
-        std::cerr << error.what() << std::endl;
-        return 1;
-    }
-}
+int main(int argc, char** argv) { return run_main(argc, argv, parse, run); }

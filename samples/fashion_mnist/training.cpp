@@ -61,11 +61,13 @@ public:
             inputs);
         net_.train();
         for (const rp::Variable& p : net_.parameters()) history_.parameters += p.numel().value();
+        history_.memory = step_.memory({std::min(options.batch, train_.dataset().size())});
         history_.steps_per_epoch = train_.size();
     }
 
     History run(const std::filesystem::path& weights)
     {
+        reporter_.recorded(history_);
         for (epoch_ = 0; epoch_ < options_.epochs; ++epoch_) {
             if (!run_epoch()) {
                 history_.interrupted = true;

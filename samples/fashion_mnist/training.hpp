@@ -6,12 +6,14 @@
 #include <vector>
 
 #include <reprise/data.hpp>
+#include <reprise/program.hpp>
 
 #include "../common/progress.hpp"
 #include "options.hpp"
 
 struct History {
     std::int64_t parameters = 0;
+    reprise::CallMemory memory;                   // of a step of a whole batch
     std::vector<double> loss, accuracy;           // of each step's batch; accuracy from 0 to 1
     std::vector<double> test_loss, test_accuracy; // after each epoch
     std::int64_t steps_per_epoch = 0;
@@ -21,6 +23,7 @@ struct History {
 };
 
 struct Reporter {
+    std::function<void(const History&)> recorded;
     std::function<void(const Progress&)> step;
     std::function<void(const History&)> epoch; // its weights are written then
     std::function<bool()> stop;                // asked before each step
