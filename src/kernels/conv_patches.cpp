@@ -90,7 +90,11 @@ Dim parts_of(const Lowering& l, const ConvProblem& c)
     if (c.x.dtype == f64) return 1; // gemm_sum adds f32
     const Problem p(c);
     const Dim patches = p.groups * p.taps() * p.image() * min(p.windows.n, large_batch);
-    return max(1, min(min(most_parts(l), p.windows.n), floor_div(patches, worth_a_part(l))));
+    Dim parts = max(1, min(min(most_parts(l), p.windows.n), floor_div(patches, worth_a_part(l))));
+    if (c.wanted ==
+        ConvProblem::Wanted::weight) // sums of the weight's size take less than a part of the patches
+        parts = min(parts, max(1, floor_div(p.columns(), max(1, 4 * p.co))));
+    return parts;
 }
 
 View narrow(View v, const Dim& first, const Dim& images)

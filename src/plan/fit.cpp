@@ -14,7 +14,7 @@ namespace reprise::plan {
 namespace {
 
 constexpr std::size_t most_tried = 12;      // values at a turn, the most worth
-constexpr std::size_t most_steps = 1 << 22; // looked at in all
+constexpr std::size_t most_steps = 1 << 22; // looked at in one way
 constexpr std::size_t most_again = 4;       // times that all launches run
 constexpr std::size_t patience = 60;        // turns without a lower peak
 constexpr std::size_t small_plan = 24;      // launches
@@ -48,10 +48,10 @@ public:
         best_peak_ = first.peak;
         best_time_ = first.time;
         descend(kept_);
-        if (searching()) descend(divided());
-        if (searching()) forget();
-        if (searching()) wander(false);
-        if (searching() && plan_.launches.size() <= small_plan) wander(true);
+        if (goes_on()) descend(divided());
+        if (goes_on()) forget();
+        if (goes_on()) wander(false);
+        if (goes_on() && plan_.launches.size() <= small_plan) wander(true);
         return pruned();
     }
 
@@ -59,6 +59,11 @@ private:
     static constexpr double least_time = 1e-9;
 
     bool searching() const { return best_peak_ > budget_ && steps_ < most_steps; }
+    bool goes_on() // in another way
+    {
+        steps_ = 0;
+        return searching();
+    }
 
     Profile profile(const DropSet& set)
     {
@@ -114,7 +119,8 @@ private:
             const std::optional<Profile::Gap> gap = now.gap(id, now.peak_at);
             if (!gap) continue;
             const std::uint32_t after = now.step(gap->before).place, made = units_.last_place(units_.of(v));
-            if (after < made || after >= now.step(gap->behind).place) continue;
+            const std::uint32_t again = now.step(gap->behind).place;
+            if (after < made || after >= again || again > units_.deadline(units_.of(v))) continue;
             if (gap->before == now.peak_at && (id != v || after != made)) continue;
             all.push_back({{v, after}, gap->behind, static_cast<double>(weights_.bytes[v]) / unit_time_[v]});
         }
@@ -131,7 +137,7 @@ private:
         double most = 0;
         std::size_t looked_at = 0;
         for (const Candidate& c : candidates(now.profile)) {
-            if (looked_at++ % most_tried == 0 && best) break;
+            if ((looked_at++ % most_tried == 0 && best) || steps_ >= most_steps) break;
             for (const bool with_inputs : {false, true}) {
                 if (holds(now.set, c.drop)) continue;
                 DropSet tried = now.set;
@@ -303,7 +309,7 @@ private:
     template <class Visit> void each_neighbour(const DropSet& set, bool anywhere, const Visit& visit)
     {
         const Profile now = profile(set);
-        for (std::size_t k = kept_.size(); k < set.size(); ++k) {
+        for (std::size_t k = kept_.size(); k < set.size() && steps_ < most_steps; ++k) {
             DropSet fewer = set;
             fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
             visit(std::move(fewer), set[k].value);
@@ -313,7 +319,7 @@ private:
             if (instead)
                 std::erase_if(tried,
                               [&](const Drop& d) { return d.value == drop.value && !holds(kept_, d); });
-            if (holds(tried, drop) || (instead && tried.size() == set.size())) return;
+            if (holds(tried, drop) || (instead && tried.size() == set.size()) || steps_ >= most_steps) return;
             tried.push_back(drop);
             if (!with_inputs || add_inputs(tried, with_inputs->behind, now))
                 visit(std::move(tried), drop.value);
@@ -328,7 +334,7 @@ private:
         if (!anywhere) return;
         for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
             for (std::uint32_t i = 0; units_.may_drop(v) && i + 1 < plan_.launches.size(); ++i)
-                if (units_.place(i) >= units_.last_place(units_.of(v)))
+                if (units_.place(i) == i && i >= units_.last_place(units_.of(v)))
                     for (const bool instead : {false, true}) offer({v, i}, instead, nullptr);
     }
 
@@ -341,9 +347,9 @@ private:
         });
         const std::uint64_t peak = std::max(best_peak_, budget_);
         double time = best_time_;
-        const std::size_t last_step = steps_ + most_steps;
+        steps_ = 0;
         for (const Drop& d : order) {
-            if (steps_ > last_step) break;
+            if (steps_ >= most_steps) break;
             DropSet fewer = set;
             std::erase(fewer, d);
             if (const Profile p = profile(fewer); p.peak <= peak && p.time <= time) {

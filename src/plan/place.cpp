@@ -70,6 +70,9 @@ void Placement::search(std::span<const Bytes> sizes, int tries)
     std::vector<std::uint64_t> bounds;
     for (const Bytes& bytes : sizes) bounds.push_back(std::max<std::uint64_t>(lower_bound(bytes), 1));
     const Bytes& first = sizes.front();
+    constexpr std::size_t most_work = 1 << 24; // pairs of values
+    tries = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(tries),
+                                                   most_work / (order_.size() * order_.size() + 1)));
     const auto length = [&](std::uint32_t i) { return std::uint64_t{live_[i].last} - live_[i].first + 1; };
     const auto area = [&](std::uint32_t i) { return first[i] * length(i); };
     const auto bytes_and_end = [&](std::uint32_t i) { return std::pair(first[i], live_[i].last); };
@@ -80,7 +83,9 @@ void Placement::search(std::span<const Bytes> sizes, int tries)
         double over = 0;
         std::vector<std::uint64_t> offsets;
         for (std::size_t k = 0; k < sizes.size() && over < least; ++k)
-            over += static_cast<double>(fill(sizes[k], 0, 0, offsets)) / static_cast<double>(bounds[k]) - 1;
+            over += static_cast<double>(std::max<std::uint64_t>(fill(sizes[k], 0, 0, offsets), 1)) /
+                        static_cast<double>(bounds[k]) -
+                    1;
         if (over >= least) return;
         least = over;
         best = order_;
@@ -215,6 +220,10 @@ std::vector<std::vector<std::uint64_t>> bytes_at_sizes(const Plan& plan)
     std::vector<std::vector<std::uint64_t>> out{typical_bytes(plan)};
     for (const std::int64_t size : {7, 100, 1000})
         if (auto bytes = typical_bytes(plan, size); bytes != out.front()) out.push_back(std::move(bytes));
+    const auto is_empty = [](const auto& bytes) {
+        return std::all_of(bytes.begin(), bytes.end(), [](std::uint64_t n) { return n == 0; });
+    };
+    if (!std::all_of(out.begin(), out.end(), is_empty)) std::erase_if(out, is_empty);
     return out;
 }
 

@@ -28,7 +28,10 @@ public:
           draft_(plan::draft(request)), units_(draft_.plan)
     {
         for (const plan::PlanValue& v : draft_.plan.values) elements_.push_back(program_.add(v.elements));
-        for (const plan::PlanLaunch& l : draft_.plan.launches) flops_.push_back(program_.add(l.flops));
+        for (const plan::PlanLaunch& l : draft_.plan.launches) {
+            flops_.push_back(program_.add(l.flops));
+            groups_.push_back(program_.add(l.groups));
+        }
     }
 
     std::vector<std::unique_ptr<Executable>> run()
@@ -147,8 +150,9 @@ private:
             for (const plan::PlanOperand& o : plan.launches[i].operands)
                 if (!o.absent) bytes += static_cast<double>(w.bytes[o.value]);
             const double time = std::max(bytes, static_cast<double>(values[flops_[i]]) / flops_per_byte);
-            // A fallback runs seldom.
-            w.time.push_back(plan.launches[i].fallback_of == plan::no_launch ? time + launch_overhead : 0);
+            // A fallback runs seldom, a launch of other sizes not at all.
+            const bool runs = plan.launches[i].fallback_of == plan::no_launch && values[groups_[i]] > 0;
+            w.time.push_back(runs ? time + launch_overhead : 0);
         }
         return w;
     }
@@ -210,11 +214,13 @@ private:
         std::optional<Candidate> least;
         for (const std::int64_t size : {searched, first})
             if (!least && peak(*whole_, size)) least = candidate(weights(size), 0, {}, size);
+        if (!whole_fits && !fits(*least->executable, first)) least = candidate(weights(first), 0, {}, first);
         if (!whole_fits) require(peak(*least->executable, first).value(), first);
         std::int64_t last = largest_that_fits(*least->executable, first);
-        for (int i = 0; i < most_corrections && last > first; ++i) { // tuned to the sizes that it is for
-            if (!peak(*whole_, last + 1)) break;
-            Candidate next = candidate(weights(last + 1), 0, {}, last + 1);
+        for (int i = 0; i < most_corrections && last < largest(); ++i) { // tuned to the sizes that it is for
+            const std::int64_t size = std::max(last, first) + 1;
+            if (!peak(*whole_, size)) break;
+            Candidate next = candidate(weights(size), 0, {}, size);
             const std::int64_t further = largest_that_fits(*next.executable, first);
             if (further <= last) break;
             last = further;
@@ -248,8 +254,9 @@ private:
     plan::Compiled draft_;
     plan::Units units_;
     shape::DimProgram program_;
-    std::vector<shape::Slot> elements_, flops_; // by plan value; by launch
-    std::unique_ptr<Executable> whole_;         // without a drop
+    std::vector<shape::Slot> elements_;       // by plan value
+    std::vector<shape::Slot> flops_, groups_; // by launch
+    std::unique_ptr<Executable> whole_;       // without a drop
     std::vector<std::unique_ptr<Executable>> out_;
 };
 

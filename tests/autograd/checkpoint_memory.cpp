@@ -261,6 +261,7 @@ TEST(CheckpointMemory, ComputesTheForwardPassTwiceAtMost)
         return stats().launches - before;
     };
     const std::uint64_t plain = launches(false), forward = launches(false, false);
+    EXPECT_EQ(launches(true, false), forward);
     EXPECT_GT(launches(true), plain);
     EXPECT_LE(launches(true), plain + forward);
 }

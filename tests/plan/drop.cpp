@@ -156,7 +156,7 @@ TEST(Drop, OfGraphsOfUpToTwelveNodesTakesTheLeastThatThereIs)
 // As many segments as one has layers, and what the backward pass of a layer holds.
 TEST(Drop, OfADeepChainTakesTheRootOfItsDepth)
 {
-    for (const int root : {6, 8, 16})
+    for (const int root : {6, 8, 16, 24})
         EXPECT_LE(least_found(chain(root * root).plan), static_cast<std::uint64_t>(2 * root + 4) * 64)
             << root;
 }

@@ -58,7 +58,11 @@ TEST(Place, ValuesThatLiveAtOnceAreDisjoint)
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         test::Numbers numbers(seed);
         const Plan plan = random_plan(numbers);
-        const Placement placement(plan, std::vector<Sizes>{random_sizes(plan, numbers, 100000)}, 24);
+        const Placement placement(plan,
+                                  std::vector<Sizes>{random_sizes(plan, numbers, 100000),
+                                                     Sizes(plan.values.size(), 0),
+                                                     random_sizes(plan, numbers, 3000)},
+                                  24);
         for (int call = 0; call < 3; ++call) { // other sizes than those that the order was searched for
             const Sizes bytes = random_sizes(plan, numbers, call == 0 ? 100000 : 3000);
             Sizes offsets;
