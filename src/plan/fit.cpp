@@ -119,8 +119,7 @@ private:
             const std::optional<Profile::Gap> gap = now.gap(id, now.peak_at);
             if (!gap) continue;
             const std::uint32_t after = now.step(gap->before).place, made = units_.last_place(units_.of(v));
-            const std::uint32_t again = now.step(gap->behind).place;
-            if (after < made || after >= again || again > units_.deadline(units_.of(v))) continue;
+            if (after < made || after >= now.step(gap->behind).place) continue;
             if (gap->before == now.peak_at && (id != v || after != made)) continue;
             all.push_back({{v, after}, gap->behind, static_cast<double>(weights_.bytes[v]) / unit_time_[v]});
         }
