@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "../samples/common/gpt.hpp"
 #include "pairs.hpp"
 #include "workload.hpp"
 
@@ -15,54 +16,7 @@ using rp::Tensor;
 
 namespace {
 
-constexpr std::int64_t classes = 96, longest = 128, features = 128, heads = 4, batch = 16;
-
-struct Block : nn::Module {
-    nn::LayerNorm ln1{features}, ln2{features};
-    nn::Linear qkv{features, 3 * features}, proj{features, features};
-    nn::Linear up{features, 4 * features}, down{4 * features, features};
-    Block()
-    {
-        register_module("ln1", ln1);
-        register_module("qkv", qkv);
-        register_module("proj", proj);
-        register_module("ln2", ln2);
-        register_module("up", up);
-        register_module("down", down);
-    }
-    Tensor forward(Tensor x) override
-    {
-        const Dim rows = x.size(0), length = x.size(1);
-        const std::vector<Tensor> in =
-            rp::unbind(qkv(ln1(x)).view({rows, length, 3, heads, features / heads}).permute({2, 0, 3, 1, 4}));
-        const Tensor a = rp::scaled_dot_product_attention(in[0], in[1], in[2], {.is_causal = true});
-        x = x + proj(a.transpose(1, 2).reshape({rows, length, features}));
-        return x + down(rp::gelu(up(ln2(x)), rp::GeluApproximation::tanh));
-    }
-};
-
-struct Gpt : nn::Module {
-    nn::Embedding tok{classes, features}, pos{longest, features};
-    nn::Sequential blocks;
-    nn::LayerNorm lnf{features};
-    nn::Linear head{features, classes, {.bias = false}};
-    Gpt(std::size_t layers, bool checkpoints)
-    {
-        for (std::size_t i = 0; i < layers; ++i) {
-            blocks.push_back(nn::make<Block>());
-            if (checkpoints) nn::checkpoint_module(blocks.at(i), "block " + std::to_string(i));
-        }
-        register_module("tok", tok);
-        register_module("pos", pos);
-        register_module("blocks", blocks);
-        register_module("lnf", lnf);
-        register_module("head", head);
-    }
-    Tensor forward(Tensor i) override
-    {
-        return head(lnf(blocks(tok(i) + pos.weight.narrow(0, 0, i.size(1)))));
-    }
-};
+constexpr std::int64_t classes = 96, longest = 128, batch = 16;
 
 Tensor tokens(std::int64_t length, std::int64_t seed)
 {
@@ -74,8 +28,13 @@ Tensor tokens(std::int64_t length, std::int64_t seed)
 }
 
 struct Training {
-    explicit Training(std::size_t layers = 4, bool checkpoints = false) : net(layers, checkpoints) {}
-    Gpt net;
+    explicit Training(std::int64_t layers = 4, bool checkpoints = false)
+        : net({.symbols = classes, .longest = longest, .features = 128, .layers = layers})
+    {
+        for (std::size_t i = 0; checkpoints && i < net.blocks.size(); ++i)
+            nn::checkpoint_module(net.blocks.at(i), "block " + std::to_string(i));
+    }
+    gpt::Gpt net;
     rp::optim::AdamW optimizer{net.parameters(), {.lr = 3e-4}};
     rp::Program step{};
     Tensor loss(const std::vector<Tensor>& in)
@@ -98,7 +57,7 @@ std::vector<rp::Spec> specs(const Dim& length)
     return {rp::spec(sizes, rp::i32), rp::spec(sizes, rp::i32)};
 }
 
-std::shared_ptr<Training> recorded(const Dim& length, std::size_t layers = 4, bool checkpoints = false)
+std::shared_ptr<Training> recorded(const Dim& length, std::int64_t layers = 4, bool checkpoints = false)
 {
     auto training = std::make_shared<Training>(layers, checkpoints);
     training->step = rp::record_function(
@@ -143,7 +102,7 @@ std::vector<Workload> gpt_workloads()
 }
 
 // Bytes that eager code holds between its forward and its backward pass, beside parameters and inputs.
-std::uint64_t held_after_forward(std::size_t layers, bool checkpoints, const std::vector<Tensor>& in)
+std::uint64_t held_after_forward(std::int64_t layers, bool checkpoints, const std::vector<Tensor>& in)
 {
     Training training(layers, checkpoints);
     rp::eval(in);
