@@ -218,6 +218,9 @@ std::vector<std::uint64_t> typical_bytes(const Plan& plan, std::int64_t size)
 std::vector<std::vector<std::uint64_t>> bytes_at_sizes(const Plan& plan)
 {
     std::vector<std::vector<std::uint64_t>> out{typical_bytes(plan)};
+    if (std::all_of(plan.values.begin(), plan.values.end(),
+                    [](const PlanValue& v) { return v.elements.is_constant(); }))
+        return out;
     for (const std::int64_t size : {7, 100, 1000})
         if (auto bytes = typical_bytes(plan, size); bytes != out.front()) out.push_back(std::move(bytes));
     const auto is_empty = [](const auto& bytes) {
