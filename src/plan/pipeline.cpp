@@ -8,6 +8,7 @@ Compiled draft(const Request& request)
 {
     Compiled c = lower(request);
     replay_segments(c);
+    share(c.plan);
     assign_state(c, request);
     remove_dead(c.plan);
     if (request.fuse && kernels::can_fuse()) fuse(c.plan);

@@ -1,0 +1,173 @@
+// What a segment's clones made and a gradient behind them makes once more, of the same by the same launches, is made once:
+// attention's weights.  They live a little longer for it, from the replayed forward pass to the gradient; forward passes
+// that are not replayed share nothing, for whose backward passes it would be held over all layers.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "plan/pipeline.hpp"
+
+namespace reprise::plan {
+
+namespace {
+
+// Numbers what values hold: equal numbers, equal contents.
+class Contents {
+public:
+    explicit Contents(const Plan& p) : plan_(p), of_(p.values.size(), nothing)
+    {
+        for (std::size_t v = 0; v < of_.size(); ++v)
+            if (p.values[v].place != Place::temporary) of_[v] = fresh();
+    }
+
+    void run(std::uint32_t launch)
+    {
+        const PlanLaunch& l = plan_.launches[launch];
+        Known& known = find(launch);
+        for (std::size_t k = 0; k < l.operands.size(); ++k) {
+            const PlanOperand& o = l.operands[k];
+            if (!writes(o)) continue;
+            if (plan_.values[o.value].place == Place::temporary) {
+                if (known.made.size() <= k) known.made.resize(k + 1, nothing);
+                if (known.made[k] == nothing) known.made[k] = fresh();
+                of_[o.value] = known.made[k];
+            } else of_[o.value] = fresh();
+        }
+    }
+    std::uint32_t of(std::uint32_t value) const { return of_[value]; }
+
+private:
+    static constexpr std::uint32_t nothing = 0; // never written
+    struct Known {
+        std::uint32_t launch;
+        std::vector<std::uint32_t> made{}; // by operand
+    };
+
+    std::uint32_t fresh() { return ++last_; }
+
+    // The first launch that does the same to the same.
+    Known& find(std::uint32_t launch)
+    {
+        const PlanLaunch& l = plan_.launches[launch];
+        std::vector<std::uint32_t> holds; // before it, by operand
+        for (const PlanOperand& o : l.operands) holds.push_back(o.absent ? nothing : of_[o.value]);
+        std::vector<Known>& alike = known_[{l.kernel.name, std::move(holds)}];
+        for (Known& k : alike)
+            if (same(plan_.launches[k.launch], l)) return k;
+        return alike.emplace_back(Known{launch});
+    }
+
+    bool same(const PlanLaunch& a, const PlanLaunch& b) const
+    {
+        return !a.chain && !b.chain && a.kernel.constants == b.kernel.constants &&
+               a.kernel.code == b.kernel.code && a.kernel.host == b.kernel.host &&
+               a.kernel.doubles == b.kernel.doubles && a.ints == b.ints && a.groups == b.groups &&
+               a.condition == b.condition && (a.fallback_of == no_launch) == (b.fallback_of == no_launch) &&
+               std::equal(a.floats.begin(), a.floats.end(), b.floats.begin(), b.floats.end(),
+                          [](const ops::Scalar& x, const ops::Scalar& y) {
+                              return x.constant == y.constant && x.factor == y.factor && x.source == y.source;
+                          }) &&
+               std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
+                          [&](const PlanOperand& x, const PlanOperand& y) { return same(x, y); });
+    }
+    bool same(const PlanOperand& x, const PlanOperand& y) const
+    {
+        return x.absent == y.absent &&
+               (x.absent || (x.offset == y.offset && x.dtype == y.dtype && x.use == y.use &&
+                             plan_.values[x.value].elements == plan_.values[y.value].elements));
+    }
+
+    const Plan& plan_;
+    std::vector<std::uint32_t> of_; // by value
+    std::map<std::pair<std::string, std::vector<std::uint32_t>>, std::vector<Known>> known_;
+    std::uint32_t last_ = nothing;
+};
+
+class Share {
+public:
+    explicit Share(Plan& p) : plan_(p), writers_(p.values.size()), first_(p.values.size(), no_launch) {}
+
+    void run()
+    {
+        Contents contents(plan_);
+        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
+            contents.run(i);
+            for (const PlanOperand& o : plan_.launches[i].operands) {
+                if (o.absent) continue;
+                if (writes(o) && (writers_[o.value].empty() || writers_[o.value].back() != i))
+                    writers_[o.value].push_back(i);
+                first_[o.value] = std::min(first_[o.value], i);
+            }
+        }
+        std::map<std::uint32_t, std::uint32_t> made; // by contents: a clone
+        for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
+            if (is_clone(v)) made.try_emplace(contents.of(v), v);
+
+        std::vector<bool> dead(plan_.launches.size(), false);
+        std::map<std::uint32_t, std::uint32_t> becomes;
+        for (std::uint32_t v = 0; v < plan_.values.size(); ++v) {
+            if (!is_made_again(v)) continue;
+            const auto found = made.find(contents.of(v));
+            if (found == made.end() || writers_[found->second].back() > first_[v]) continue;
+            becomes.emplace(v, found->second);
+            for (const std::uint32_t i : writers_[v]) dead[i] = true;
+        }
+        if (becomes.empty()) return;
+        for (PlanLaunch& l : plan_.launches)
+            for (PlanOperand& o : l.operands)
+                if (const auto found = becomes.find(o.value); found != becomes.end()) o.value = found->second;
+        drop(plan_, dead);
+    }
+
+private:
+    bool is_clone(std::uint32_t value) const
+    {
+        return plan_.values[value].place == Place::temporary && !writers_[value].empty() &&
+               std::all_of(writers_[value].begin(), writers_[value].end(),
+                           [&](std::uint32_t i) { return plan_.launches[i].replay != 0; });
+    }
+
+    // By a gradient, for itself; worth its memory, as a product went into it; and read when it is ready.
+    bool is_made_again(std::uint32_t value) const
+    {
+        if (plan_.values[value].place != Place::temporary || plan_.values[value].segment != no_segment ||
+            writers_[value].empty())
+            return false;
+        bool product = false;
+        for (const std::uint32_t i : writers_[value]) {
+            const PlanLaunch& l = plan_.launches[i];
+            product |= l.flops != Dim(0);
+            if (l.replay != 0) return false;
+            for (const PlanOperand& o : l.operands)
+                if (writes(o) && o.value != value) return false;
+        }
+        return product && is_ready(value);
+    }
+
+    // Nobody reads it between the launches that write it.
+    bool is_ready(std::uint32_t value) const
+    {
+        const auto& all = writers_[value];
+        for (std::uint32_t i = first_[value]; i < all.back(); ++i)
+            if (!std::binary_search(all.begin(), all.end(), i))
+                for (const PlanOperand& o : plan_.launches[i].operands)
+                    if (!o.absent && o.value == value) return false;
+        return true;
+    }
+
+    Plan& plan_;
+    std::vector<std::vector<std::uint32_t>> writers_; // by value: launches, ascending
+    std::vector<std::uint32_t> first_;                // that touches it, by value
+};
+
+} // namespace
+
+void share(Plan& plan)
+{
+    if (std::any_of(plan.launches.begin(), plan.launches.end(),
+                    [](const PlanLaunch& l) { return l.replay != 0; }))
+        Share(plan).run();
+}
+
+} // namespace reprise::plan
