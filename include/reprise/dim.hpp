@@ -155,6 +155,9 @@ Dim symbol(const std::string& name, const SymbolOptions& = {});
 // The sizes of a tensor, outermost first.
 using Shape = std::vector<Dim>;
 std::string to_string(const Shape&); // "[batch, 1, 28, 28]"
+// Aligned at the last dimension, sizes are equal or one of them is the constant 1; a symbol never broadcasts as
+// if it were 1.  What can't be proved is a condition of each call while a program is recorded, else Error(shape).
+Shape broadcast_shapes(const Shape&, const Shape&);
 
 } // namespace reprise
 

@@ -322,3 +322,9 @@ Collapsed collapse(const Shape& sizes, std::span<const Strides> strides)
 }
 
 } // namespace reprise::shape
+
+namespace reprise {
+
+Shape broadcast_shapes(const Shape& a, const Shape& b) { return shape::broadcast("broadcast_shapes", a, b); }
+
+} // namespace reprise

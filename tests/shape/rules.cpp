@@ -81,6 +81,11 @@ TEST_F(RulesTest, Broadcast)
     });
     expect_error(ErrorKind::shape, {"batch", "7"}, [this] { return rules::broadcast("mul", {b}, {7}); });
 
+    EXPECT_EQ(broadcast_shapes({b, 1, s}, {3, 1}), (Shape{b, 3, s}));
+    expect_error(ErrorKind::shape, {"[broadcast_shapes]", "[2, 3]", "[4]"}, [] {
+        return broadcast_shapes({2, 3}, {4});
+    });
+
     const std::vector<Shape> three{{b, 1, 1}, {3, 1}, {s}};
     EXPECT_EQ(rules::broadcast("where", three), (Shape{b, 3, s}));
     EXPECT_EQ(rules::broadcast("where", std::vector<Shape>{}), Shape{});
