@@ -8,4 +8,5 @@
 #include <reprise/autograd/grad.hpp>
 #include <reprise/autograd/hooks.hpp>
 #include <reprise/autograd/kernel.hpp>
+#include <reprise/autograd/output_shape.hpp>
 #include <reprise/autograd/tape.hpp>

@@ -18,7 +18,11 @@ struct ProbeEvaluator final : graph::Evaluator {
     }
     void accept(const char*, const graph::Op*, DType) const override {}
     void evaluate(std::span<const graph::Value>) override {}
-    void read(const graph::Value&, std::span<std::byte>) override {}
+    void read(const graph::Value&, std::span<std::byte>) override
+    {
+        detail::fail(ErrorKind::state, "read",
+                     "A placeholder has no value: only its shape and dtype can be asked for here.");
+    }
     std::shared_ptr<graph::Storage> upload(const char*, const graph::TensorType&,
                                            std::span<const std::byte>) override
     {
