@@ -6,6 +6,7 @@
 #include <reprise/device.hpp>
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
+#include <reprise/dynamic.hpp>
 #include <reprise/error.hpp>
 #include <reprise/io.hpp>
 #include <reprise/memory.hpp>

@@ -1,0 +1,3 @@
+// Classes for training systems of one's own, which check shapes of symbols; docs/dynamic.md is their guide.
+#pragma once
+#include <reprise/dynamic/symbolic_shape.hpp>

@@ -1,0 +1,45 @@
+// A shape whose sizes may be symbols.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <utility>
+#include <vector>
+
+#include <reprise/dim.hpp>
+
+namespace reprise {
+
+// A Shape with the questions that one asks of it; each becomes the other where it is needed.
+class SymbolicShape {
+public:
+    SymbolicShape() = default; // of a tensor without dimensions
+    SymbolicShape(Shape dims) : dims_(std::move(dims)) {}
+    SymbolicShape(std::initializer_list<Dim> dims) : dims_(dims) {}
+    operator const Shape&() const noexcept { return dims_; }
+
+    const Shape& dims() const noexcept { return dims_; }
+    std::size_t rank() const noexcept { return dims_.size(); }
+    // Negative counts from the end.  Error(argument) for a dimension that there is not.
+    const Dim& operator[](std::int64_t dim) const;
+    Dim numel() const;      // 1 without dimensions
+    bool is_static() const; // all sizes are numbers
+
+    // broadcast_shapes() of the two.
+    SymbolicShape broadcast(const SymbolicShape& other) const;
+    // The sizes as numbers where each symbol has the given value: {{batch, 32}, {seq, 128}}.  Error(argument) for
+    // a symbol without a value, and where what stands before a value is no symbol.
+    SymbolicShape bind(const std::vector<std::pair<Dim, std::int64_t>>& values) const;
+
+    // As expressions, so equal for all values; false says only that no equality could be proved.
+    friend bool operator==(const SymbolicShape&, const SymbolicShape&) = default;
+
+private:
+    Shape dims_;
+};
+
+// "[batch, 1, 28, 28]", which to_string() gives as well.
+std::ostream& operator<<(std::ostream&, const SymbolicShape&);
+
+} // namespace reprise

@@ -1,0 +1,59 @@
+#include <reprise/dynamic/symbolic_shape.hpp>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+#include <reprise/error.hpp>
+
+namespace reprise {
+
+const Dim& SymbolicShape::operator[](std::int64_t dim) const
+{
+    const auto count = static_cast<std::int64_t>(rank());
+    if (dim < -count || dim >= count)
+        detail::fail(ErrorKind::argument, "SymbolicShape", "There is no dimension (", dim, ") in the shape (",
+                     to_string(dims_), "): use one from (", -count, ") to (", count - 1, ").");
+    return dims_[static_cast<std::size_t>(dim < 0 ? dim + count : dim)];
+}
+
+Dim SymbolicShape::numel() const
+{
+    Dim count = 1;
+    for (const Dim& size : dims_) count *= size;
+    return count;
+}
+
+bool SymbolicShape::is_static() const
+{
+    return std::all_of(dims_.begin(), dims_.end(), [](const Dim& size) { return size.is_constant(); });
+}
+
+SymbolicShape SymbolicShape::broadcast(const SymbolicShape& other) const
+{
+    return broadcast_shapes(dims_, other.dims_);
+}
+
+SymbolicShape SymbolicShape::bind(const std::vector<std::pair<Dim, std::int64_t>>& values) const
+{
+    std::map<std::uint32_t, std::int64_t> by_id;
+    for (const auto& [symbol, value] : values) {
+        const std::vector<std::uint32_t> ids = symbol.symbols();
+        if (value < 0 || ids.size() != 1 ||
+            symbol.evaluate([v = value](std::uint32_t) { return v; }) != value)
+            detail::fail(ErrorKind::argument, "SymbolicShape", "The value (", value, ") is given to (",
+                         symbol, "): give one of at least 0 to a symbol alone.");
+        by_id[ids[0]] = value;
+    }
+    Shape bound;
+    for (const Dim& size : dims_)
+        bound.emplace_back(size.evaluate([&](std::uint32_t id) {
+            const auto found = by_id.find(id);
+            return found == by_id.end() ? -1 : found->second;
+        }));
+    return bound;
+}
+
+std::ostream& operator<<(std::ostream& out, const SymbolicShape& shape) { return out << to_string(shape); }
+
+} // namespace reprise
