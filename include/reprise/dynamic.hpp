@@ -1,3 +1,5 @@
 // Classes for training systems of one's own, which check shapes of symbols; docs/dynamic.md is their guide.
 #pragma once
+#include <reprise/dynamic/functions.hpp>
+#include <reprise/dynamic/gradient_function.hpp>
 #include <reprise/dynamic/symbolic_shape.hpp>
