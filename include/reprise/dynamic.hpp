@@ -2,4 +2,5 @@
 #pragma once
 #include <reprise/dynamic/functions.hpp>
 #include <reprise/dynamic/gradient_function.hpp>
+#include <reprise/dynamic/gradient_tensor.hpp>
 #include <reprise/dynamic/symbolic_shape.hpp>
