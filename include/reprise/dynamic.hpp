@@ -1,5 +1,6 @@
 // Classes for training systems of one's own, which check shapes of symbols; docs/dynamic.md is their guide.
 #pragma once
+#include <reprise/dynamic/accumulator.hpp>
 #include <reprise/dynamic/context.hpp>
 #include <reprise/dynamic/functions.hpp>
 #include <reprise/dynamic/gradient_function.hpp>

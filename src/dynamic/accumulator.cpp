@@ -1,0 +1,104 @@
+#include <reprise/dynamic/accumulator.hpp>
+
+#include <numeric>
+
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+#include <reprise/program.hpp>
+
+namespace reprise {
+
+namespace {
+
+void check_shape(const char* op, const char* what, const SymbolicShape& given, const SymbolicShape& wanted)
+{
+    if (given != wanted)
+        detail::fail(ErrorKind::shape, op, "The ", what, " has the shape (", given, ") but (", wanted,
+                     ") is given: both must be the same, symbol for symbol.");
+}
+
+// A handle of its own to the value, with its tape: what the other one is assigned is not seen here.
+Tensor own(const Tensor& t)
+{
+    if (!t.requires_grad()) return t.detach();
+    Dims order(static_cast<std::size_t>(t.dim()));
+    std::iota(order.begin(), order.end(), 0);
+    return permute(t, order);
+}
+
+} // namespace
+
+GradientAccumulatorDynamic::GradientAccumulatorDynamic() : in_recording_(is_recording()) {}
+
+void GradientAccumulatorDynamic::accumulate(const Tensor& gradient, const SymbolicShape& shape)
+{
+    require_own_recording("accumulate");
+    check_shape("accumulate", "gradient", gradient.shape(), shape);
+    add_to_total("accumulate", gradient);
+}
+
+void GradientAccumulatorDynamic::accumulate_batched(const Tensor& gradients, const SymbolicShape& shape)
+{
+    require_own_recording("accumulate_batched");
+    const Shape given = gradients.shape();
+    if (given.empty())
+        detail::fail(ErrorKind::shape, "accumulate_batched", "The gradients have the shape (",
+                     to_string(given), ") but a batch of (", shape,
+                     ") is wanted: give them a dimension in front.");
+    check_shape("accumulate_batched", "gradient of a sample", Shape(given.begin() + 1, given.end()), shape);
+    add_to_total("accumulate_batched", sum(gradients, {0}));
+}
+
+std::optional<Tensor> GradientAccumulatorDynamic::get_accumulated(const SymbolicShape& shape) const
+{
+    require_own_recording("get_accumulated");
+    const Tensor t = total();
+    if (!t.defined()) return std::nullopt;
+    check_shape("get_accumulated", "sum", t.shape(), shape);
+    return own(t);
+}
+
+void GradientAccumulatorDynamic::reset()
+{
+    require_own_recording("reset");
+    Tensor before; // its memory is given back without the lock
+    const std::lock_guard lock(mutex_);
+    std::swap(before, total_);
+}
+
+void GradientAccumulatorDynamic::require_own_recording(const char* op) const
+{
+    if (in_recording_ != is_recording())
+        detail::fail(ErrorKind::state, op, "The accumulator was made (", in_recording_ ? "in" : "outside of",
+                     ") a recording: make one where it is used.");
+}
+
+Tensor GradientAccumulatorDynamic::total() const
+{
+    const std::lock_guard lock(mutex_);
+    return total_;
+}
+
+void GradientAccumulatorDynamic::add_to_total(const char* op, const Tensor& gradient)
+{
+    if (!is_floating(gradient.dtype()))
+        detail::fail(ErrorKind::dtype, op, "The gradient is ", name_of(gradient.dtype()),
+                     ": only floating dtypes have gradients.");
+    while (true) {
+        const Tensor before = total();
+        if (before.defined()) {
+            check_shape(op, "sum", before.shape(), gradient.shape());
+            if (before.dtype() != gradient.dtype())
+                detail::fail(ErrorKind::dtype, op, "The gradient is ", name_of(gradient.dtype()),
+                             " but the sum is ", name_of(before.dtype()), ": cast it.");
+        }
+        const Tensor after = before.defined() ? add(before, gradient) : own(gradient);
+        const std::lock_guard lock(mutex_);
+        if (total_.cell() != before.cell()) continue; // another thread was first
+        total_ = after;
+        return;
+    }
+}
+
+} // namespace reprise
