@@ -1,6 +1,7 @@
 #include <reprise/dynamic/accumulator.hpp>
 
 #include <numeric>
+#include <utility>
 
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>

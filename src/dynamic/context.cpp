@@ -1,5 +1,7 @@
 #include <reprise/dynamic/context.hpp>
 
+#include <utility>
+
 namespace reprise {
 
 using Tensors = DynamicAutogradContext::Tensors;
