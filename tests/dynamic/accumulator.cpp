@@ -78,6 +78,8 @@ TEST(GradientAccumulatorDynamic, RefusesWhatDoesNotFit)
     sums.accumulate(ones({2}), {2});
     shows(error_of([&] { return sums.accumulate(ones({3}), {3}), 0; }), "[2]", "[3]");
     shows(error_of([&] { return sums.accumulate_batched(ones({5, 3}), {3}), 0; }), "[2]", "[3]");
+    shows(error_of([&] { return sums.accumulate(ones({1}), {1}), 0; }), "[2]", "[1]"); // nothing broadcasts
+    shows(error_of([&] { return sums.accumulate(ones({2, 2}), {2, 2}), 0; }), "[2]", "[2, 2]");
     shows(error_of([&] { return sums.get_accumulated({2, 1}); }), "[2]", "[2, 1]");
     EXPECT_EQ(error_of([&] { return sums.accumulate(ones({2}, {.dtype = f16}), {2}), 0; }).kind,
               ErrorKind::dtype);

@@ -105,11 +105,16 @@ TEST_F(SymbolicShapes, AreNumbersOnceSymbolsAre)
     EXPECT_EQ((SymbolicShape{2}).bind({}), SymbolicShape{2});
     const Dim eights = symbol("eights", {.multiple_of = 8});
     EXPECT_EQ((SymbolicShape{eights * 2}).bind({{eights, 16}}), SymbolicShape{32});
-    EXPECT_EQ(error_of([&] { return s.bind({{n, 4}}); }).kind, ErrorKind::argument);      // m has no value
-    EXPECT_EQ(error_of([&] { return s.bind({{n * 2, 4}}); }).kind, ErrorKind::argument);  // no symbol
-    EXPECT_EQ(error_of([&] { return s.bind({{n + m, 4}}); }).kind, ErrorKind::argument);  // no symbol
-    EXPECT_EQ(error_of([&] { return s.bind({{Dim(3), 3}}); }).kind, ErrorKind::argument); // no symbol
-    EXPECT_EQ(error_of([&] { return s.bind({{n, -1}, {m, 1}}); }).kind, ErrorKind::argument);
+    const auto refused = [&](const std::vector<std::pair<Dim, std::int64_t>>& values) {
+        const Caught error = error_of([&] { return s.bind(values); });
+        EXPECT_EQ(error.kind, ErrorKind::argument);
+        return error.text;
+    };
+    refused({{n, 4}}); // m has no value
+    EXPECT_THAT(refused({{n * 2, 4}, {m, 1}}), HasSubstr("n * 2"));
+    EXPECT_THAT(refused({{n, 4}, {m, 1}, {n + m, 5}}), HasSubstr("n + m"));
+    EXPECT_THAT(refused({{n, 4}, {m, 1}, {Dim(3), 3}}), HasSubstr("(3)"));
+    EXPECT_THAT(refused({{n, -1}, {m, 1}}), HasSubstr("-1"));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <latch>
 #include <thread>
 
 #include <reprise/autograd.hpp>
@@ -25,12 +26,17 @@ constexpr std::size_t count = 4;
 
 template <class F> void on_threads(const F& f)
 {
+    std::latch all_are_there(count);
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < count; ++i) threads.emplace_back([&f, i] { f(i); });
+    for (std::size_t i = 0; i < count; ++i)
+        threads.emplace_back([&, i] {
+            all_are_there.arrive_and_wait();
+            f(i);
+        });
     for (std::thread& t : threads) t.join();
 }
 
-// Every class, with tensors of its own but for the functions, which all threads share.
+// Every class, with tensors of its own; all threads share one function.
 std::vector<Bits> use_all(std::size_t who)
 {
     static const DynamicGradientFunction product = DynamicMatMulBackward();
@@ -98,7 +104,7 @@ TEST(DynamicThreads, UseClassesOnTheNullDevice)
 void share_an_accumulator(bool values)
 {
     GradientAccumulatorDynamic sums;
-    constexpr int rounds = 8;
+    constexpr int rounds = 400;
     std::atomic<int> refused = 0;
     on_threads([&](std::size_t i) {
         for (int round = 0; round < rounds; ++round) {
