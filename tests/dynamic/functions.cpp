@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include <reprise/autograd.hpp>
 #include <reprise/program.hpp>
 
@@ -168,6 +170,26 @@ TEST_P(DynamicFunctions, CallHooksAsThePlainOpsDo)
     const std::vector<Bits> want = seen_by_hooks(plain(r, n, m), in);
     EXPECT_EQ(want.size(), 5 * in.size() - 1); // two hooks of all, one gradient of each input
     EXPECT_EQ(seen_by_hooks(dynamic(r, n, m), in), want);
+}
+
+TEST_P(DynamicFunctions, LeaveNothingBehindWhenAHookThrows)
+{
+    const Row& r = GetParam();
+    const auto [n, m] = r.sizes[0];
+    const Tensors all = leaves(values_at(r, n, m)), in(all.begin(), all.end() - 1);
+    eval(all);
+    default_device().synchronize();
+    const std::uint64_t bytes = default_device().live_bytes();
+    {
+        const Tensor y = r.dynamic(n, m).call(in)[0];
+        y.eval();
+        y.register_hook([](const Tensor&) -> Tensor { throw std::runtime_error("stopped in a hook"); });
+        EXPECT_THROW(y.backward(all.back().detach()), std::runtime_error);
+        EXPECT_THROW(y.backward(all.back().detach()), std::runtime_error); // the tape was not used up
+    }
+    for (const Tensor& t : in) EXPECT_FALSE(t.grad().defined());
+    default_device().synchronize();
+    EXPECT_EQ(default_device().live_bytes(), bytes);
 }
 
 TEST_P(DynamicFunctions, RefuseAnotherNumberOfInputs)
