@@ -18,13 +18,15 @@ constexpr const char* op = "CheckpointedGradientAccumulator";
 }
 
 struct CheckpointedGradientAccumulator::Sum {
-    explicit Sum(const Tensor& like) : value(zeros_on(like), false) {}
+    explicit Sum(const Tensor& like) : value(zeros_on(like)) {}
 
     // State that programs may have, so it is made outside of them.
-    static Tensor zeros_on(const Tensor& like)
+    static Variable zeros_on(const Tensor& like)
     {
+        const TensorOptions type{.dtype = like.dtype(), .device = like.device()};
+        const Shape shape = like.shape();
         const outside_recording eager;
-        return zeros(like.shape(), {.dtype = like.dtype(), .device = like.device()});
+        return Variable(zeros(shape, type), false);
     }
 
     Variable value; // what it holds counts where `count` is not 0
