@@ -57,8 +57,8 @@ struct CheckpointedGradientAccumulator::State {
         return out;
     }
 
-    std::mutex mutex; // never held while ops run
-    std::map<std::string, std::shared_ptr<Sum>> sums;
+    std::mutex mutex; // never held while anything is computed
+    Sums sums;
 };
 
 namespace {
@@ -112,18 +112,19 @@ void CheckpointedGradientAccumulator::accumulate(const Gradients& gradients)
     if (!is_recording()) eval(sums);
 }
 
-std::map<std::string, std::shared_ptr<CheckpointedGradientAccumulator::Sum>> CheckpointedGradientAccumulator::
-    sums_for(const Gradients& gradients)
+CheckpointedGradientAccumulator::Sums CheckpointedGradientAccumulator::sums_for(const Gradients& gradients)
 {
-    std::map<std::string, std::shared_ptr<Sum>> found, all;
+    Sums found;
     {
         const std::lock_guard lock(state_->mutex);
-        all = state_->sums;
+        for (const auto& [name, gradient] : gradients) {
+            const auto known = state_->sums.find(name);
+            found[name] = known == state_->sums.end() ? nullptr : known->second;
+        }
     }
-    for (const auto& [name, gradient] : gradients) {
-        check_gradient(name, gradient);
-        const auto known = all.find(name);
-        found[name] = known == all.end() ? std::make_shared<Sum>(gradient) : known->second;
+    for (auto& [name, sum] : found) {
+        check_gradient(name, gradients.at(name));
+        if (!sum) sum = std::make_shared<Sum>(gradients.at(name));
     }
     const std::lock_guard lock(state_->mutex);
     for (auto& [name, sum] : found) {
@@ -150,14 +151,16 @@ std::vector<Tensor> CheckpointedGradientAccumulator::add_all(const Gradients& gr
 Tensor CheckpointedGradientAccumulator::add(Sum& sum, const Tensor& gradient)
 {
     for (;;) {
-        Tensor before;
+        Tensor before; // also where it does not count: what it is made of goes without the lock
+        bool first = false;
         std::uint64_t changes = 0;
         {
             const std::lock_guard lock(state_->mutex);
-            if (sum.count > 0) before = sum.value.detach();
+            before = sum.value.detach();
+            first = sum.count == 0;
             changes = sum.changes;
         }
-        const Tensor after = before.defined() ? before + gradient : gradient;
+        const Tensor after = first ? gradient : before + gradient;
         const std::lock_guard lock(state_->mutex);
         if (sum.changes != changes) continue;
         sum.value.assign(after);
@@ -186,14 +189,17 @@ Tensor CheckpointedGradientAccumulator::add_recorded(const std::shared_ptr<Sum>&
 bool CheckpointedGradientAccumulator::should_apply_gradients() const
 {
     const std::lock_guard lock(state_->mutex);
-    for (const auto& [name, sum] : state_->sums)
-        if (sum->count < steps_) return false;
-    return !state_->sums.empty();
+    bool any = false;
+    for (const auto& [name, sum] : state_->sums) {
+        if (sum->count > 0 && sum->count < steps_) return false;
+        any = any || sum->count > 0;
+    }
+    return any;
 }
 
 CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::get_accumulated_gradients() const
 {
-    std::map<std::string, std::shared_ptr<Sum>> all;
+    Sums all;
     {
         const std::lock_guard lock(state_->mutex);
         if (!is_recording()) return state_->values();

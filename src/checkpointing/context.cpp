@@ -13,7 +13,8 @@ namespace {
 constexpr const char* op = "CheckpointContext";
 }
 
-// Stands on the stack of the thread that entered it; closed from elsewhere it stays there until that thread looks.
+// Stands on the stack of the thread that entered it; closed from elsewhere it stays there until that thread
+// looks.
 struct CheckpointContext::Entry {
     const CheckpointConfig config;
     std::atomic<bool> open = false;

@@ -16,6 +16,8 @@ namespace {
 
 constexpr const char* op = "CheckpointFunction";
 
+bool is_watched(const Tensor& y) { return y.defined() && y.requires_grad(); }
+
 bool among(const Tensor& t, const Tensor* begin, const Tensor* end)
 {
     return std::any_of(begin, end, [&](const Tensor& other) { return other.cell() == t.cell(); });
@@ -29,11 +31,12 @@ Tensor boundary(const Tensor& t)
     return permute(t, dims);
 }
 
-// Hooks on a tensor that the function gives as it got it would see the gradients of its other readers, and stay on a leaf.
+// Hooks on a tensor that the function gives as it got it would see the gradients of its other readers, and
+// stay on a leaf.
 void separate(std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs)
 {
     for (Tensor& y : outputs) {
-        if (!y.defined() || !y.requires_grad()) continue;
+        if (!is_watched(y)) continue;
         const Tensor* before = outputs.data();
         if (y.is_leaf() || among(y, inputs.data(), inputs.data() + inputs.size()) || among(y, before, &y))
             y = boundary(y);
@@ -73,10 +76,11 @@ struct CheckpointFunction::Impl {
     void watch(std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, bool keeps) const
     {
         if (!hook && !keeps) return;
+        if (std::none_of(outputs.begin(), outputs.end(), is_watched)) return;
         separate(outputs, inputs);
         const auto kept = keeps ? manager->lend(id, inputs) : nullptr;
         for (const Tensor& y : outputs) {
-            if (!y.defined() || !y.requires_grad()) continue;
+            if (!is_watched(y)) continue;
             if (hook) y.register_hook(hook);
             if (kept)
                 y.register_hook([kept](const Tensor&) {

@@ -119,8 +119,10 @@ private:
     Tensors replay(const Tensors& inputs);
     std::shared_ptr<const Recording> find(const Device&, const std::vector<Spec>& given);
     std::optional<std::vector<Spec>> more_general(const Device&, const std::vector<Spec>& given);
-    std::shared_ptr<const Recording> record(const Device&, const std::vector<Spec>&);
-    std::shared_ptr<const Recording> record_symbols(const Device&, const std::vector<Spec>&);
+    std::shared_ptr<const Recording> record(const Device&, const std::vector<Spec>&,
+                                            const std::vector<Spec>& given);
+    std::shared_ptr<const Recording> record_symbols(const Device&, const std::vector<Spec>&,
+                                                    const std::vector<Spec>& given);
 };
 
 Tensors RecomputationEngine::Layer::recompute(const Tensors& inputs)
@@ -142,10 +144,11 @@ Tensors RecomputationEngine::Layer::replay(const Tensors& inputs)
     std::optional<std::vector<Spec>> general;
     auto recording = find(device, given);
     if (recording && differences(recording->specs, given).empty()) return recording->program.call(inputs);
-    if (!recording && (general = more_general(device, given))) recording = record_symbols(device, *general);
+    if (!recording && (general = more_general(device, given)))
+        recording = record_symbols(device, *general, given);
     if (recording)
         if (auto outputs = call_if_it_fits(recording->program, inputs)) return *std::move(outputs);
-    Tensors outputs = record(device, given)->program.call(inputs);
+    Tensors outputs = record(device, given, given)->program.call(inputs);
     if (general && !recording) { // it works for these sizes, and not for symbols
         const std::lock_guard lock(mutex);
         follows = false;
@@ -188,10 +191,11 @@ std::optional<std::vector<Spec>> RecomputationEngine::Layer::more_general(const 
 
 // Null: the function does not work for symbols.
 std::shared_ptr<const Recording> RecomputationEngine::Layer::record_symbols(const Device& device,
-                                                                            const std::vector<Spec>& specs)
+                                                                            const std::vector<Spec>& specs,
+                                                                            const std::vector<Spec>& given)
 {
     try {
-        return record(device, specs);
+        return record(device, specs, given);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::state && error.kind() != ErrorKind::shape &&
             error.kind() != ErrorKind::argument)
@@ -200,8 +204,10 @@ std::shared_ptr<const Recording> RecomputationEngine::Layer::record_symbols(cons
     }
 }
 
+// For the first sizes that it is called with.  Where another thread has made one meanwhile, that is the one.
 std::shared_ptr<const Recording> RecomputationEngine::Layer::record(const Device& device,
-                                                                    const std::vector<Spec>& specs)
+                                                                    const std::vector<Spec>& specs,
+                                                                    const std::vector<Spec>& given)
 {
     RecordOptions there = options;
     there.device = device;
@@ -209,8 +215,12 @@ std::shared_ptr<const Recording> RecomputationEngine::Layer::record(const Device
         std::make_shared<const Recording>(Recording{device, specs, record_function(function, specs, there)});
     std::shared_ptr<const Recording> gone;
     const std::lock_guard lock(mutex);
-    recordings.insert(recordings.begin(), made);
     ++statistics.recordings;
+    const auto other = std::find_if(recordings.begin(), recordings.end(), [&](const auto& r) {
+        return same_kind(*r, device, given) && fits(*r, given) && count_symbols(*r) == count_symbols(*made);
+    });
+    if (other != recordings.end()) return *other;
+    recordings.insert(recordings.begin(), made);
     if (recordings.size() > programs) {
         gone = std::move(recordings.back());
         recordings.pop_back();

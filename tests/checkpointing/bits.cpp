@@ -1,4 +1,5 @@
-// Gradients through layers are those of the plain API, bit for bit: eager and recorded, nested, by every strategy.
+// Gradients through layers are those of the plain API, bit for bit: eager and recorded, nested, by every
+// strategy.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -247,7 +247,8 @@ TEST(RecomputationEngine, LeavesFiguresAsTheyWereWhereAFunctionThrows)
     expect_statistics(engine, 2, 2, 2);
 }
 
-// Inputs that the function does not take are its error, at each call; sizes that it takes are still symbols afterwards.
+// Inputs that the function does not take are its error, at each call; sizes that it takes are still symbols
+// afterwards.
 TEST(RecomputationEngine, SurvivesInputsThatDoNotFit)
 {
     const Variable w(random_tensor({4, 4}, 1));

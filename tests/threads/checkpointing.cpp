@@ -82,6 +82,7 @@ std::vector<test::Bits> share()
     EXPECT_EQ(r.recomputations, 1u * threads * rounds);
     EXPECT_GE(r.recordings, 1u);
     EXPECT_LE(r.recordings, 1u * threads); // those that were the first at once
+    EXPECT_EQ(r.programs, 1u);
     EXPECT_EQ(sums.count("all"), threads * rounds);
     std::vector<test::Bits> out{test::bits(engine->recompute("shared", {x})[0])};
     for (const auto& [name, sum] : sums.get_accumulated_gradients()) out.push_back(test::bits(sum));

@@ -9,10 +9,10 @@
 
 namespace reprise {
 
-// Of the layers of a CheckpointManager, in the order of their registration.  A layer's bytes are what its calls would
-// keep for the backward pass if they were no checkpoints (CheckpointManager::bytes); a layer whose bytes are not known
-// is a checkpoint by size and by budget.
-// Throws Error(argument) where it is used: for an `every` of 0, and a budget of 0 bytes.
+// Of the layers of a CheckpointManager, in the order of their registration.  A layer's bytes are what its
+// calls would keep for the backward pass if they were no checkpoints (CheckpointManager::bytes); a layer
+// whose bytes are not known is a checkpoint by size and by budget.
+// Where it is used Error(argument) is thrown for an `every` of 0 and a budget of 0 bytes.
 struct CheckpointConfig {
     enum class Strategy {
         none,      // no layer, not those of `layers` either

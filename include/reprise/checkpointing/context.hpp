@@ -7,23 +7,25 @@
 
 namespace reprise {
 
-// Between enter() and exit() its config takes the place of that of every CheckpointManager that this thread asks.
-// Contexts nest, the innermost counts; other threads see nothing of it.  May be entered again after its exit.
+// Between enter() and exit() its config takes the place of that of every CheckpointManager that this thread
+// asks.  Contexts nest, the innermost counts; other threads see nothing of it.  After its exit it may be
+// entered again.
 //
 //     CheckpointContext off({.strategy = CheckpointConfig::Strategy::none});
 //     off.enter();
 class CheckpointContext {
 public:
-    explicit CheckpointContext(
-        CheckpointConfig); // does not enter; Error(argument) for a config that says nothing
-    // Exits where it is entered, and with it what was entered inside and not exited, such as by an exception.  On another
-    // thread than enter() it closes itself alone.
+    // Does not enter.  Error(argument) as CheckpointConfig says.
+    explicit CheckpointContext(CheckpointConfig);
+    // Exits where it is entered, and with it what was entered inside and not exited, such as by an
+    // exception.  On another thread than enter() it closes itself alone.
     ~CheckpointContext();
     CheckpointContext(const CheckpointContext&) = delete;
     CheckpointContext& operator=(const CheckpointContext&) = delete;
 
     void enter(); // Error(state) where it is entered already, on whatever thread
-    // Error(state) where it is not entered, was entered on another thread, or another one inside it is still entered.
+    // Error(state) where it is not entered, was entered on another thread, or another one inside it is still
+    // entered.
     void exit();
     bool is_enabled() const noexcept; // entered, and not exited
     const CheckpointConfig& config() const noexcept;

@@ -18,8 +18,8 @@ namespace reprise {
 //
 //     y.register_hook([&](const Tensor& g) { return hooks.invoke("block 3", g); });
 //
-// Several threads may use it at once.  Nothing is locked while a hook runs, so a hook may add and remove hooks: an
-// invocation under way goes through those that there were when it began.
+// Several threads may use it at once.  Nothing is locked while a hook runs, so a hook may add and remove
+// hooks: an invocation under way goes through those that there were when it began.
 class BackwardHookManager {
 public:
     using Handle = std::uint64_t; // one for each hook of the process; none is 0
@@ -35,9 +35,9 @@ public:
     std::size_t remove_layer(const std::string& layer);   // how many there were
     void clear();
 
-    // The gradient through the layer's hooks in the order of their registration, each with what the one before gave;
-    // as it is where there are none.  Error(argument) for an undefined gradient, Error(shape) where a hook gives another
-    // shape or dtype.
+    // The gradient through the layer's hooks in the order of their registration, each with what the one
+    // before gave; as it is where there are none.  Error(argument) for an undefined gradient, Error(shape)
+    // where a hook gives another shape or dtype.
     Tensor invoke(const std::string& layer, const Tensor& gradient) const;
 
     std::size_t size() const;

@@ -20,25 +20,24 @@ class Kept; // src/checkpointing/kept.hpp
 
 struct CheckpointStatistics {
     std::size_t layers = 0; // registered
-    std::uint64_t checkpointed =
-        0; // calls of CheckpointFunctions that were checkpoints; those that threw do not count
-    std::uint64_t plain = 0;       // and that were not
+    // Calls of CheckpointFunctions that were checkpoints, and that were not; those that threw do not count.
+    std::uint64_t checkpointed = 0, plain = 0;
     std::size_t keeping = 0;       // layers that keep something now
     std::uint64_t bytes_kept = 0;  // of it; tensors of symbolic sizes do not count
-    std::uint64_t bytes_saved = 0; // MemoryTracker::saved() of the layers
+    std::uint64_t bytes_saved = 0; // MemoryTracker::saved() of the layers' ids, whosever they are
 };
 
 // Several threads may use it at once.  Asked for a layer that is not registered it throws Error(argument).
 class CheckpointManager {
 public:
-    explicit CheckpointManager(CheckpointConfig = {}); // of every layer
+    explicit CheckpointManager(CheckpointConfig = {}); // every layer is a checkpoint
     ~CheckpointManager();
     CheckpointManager(const CheckpointManager&) = delete;
     CheckpointManager& operator=(const CheckpointManager&) = delete;
 
     // ---- layers ----
-    // `bytes`: what the layer's calls would keep for the backward pass, where you know; else measure() finds it.
-    // Error(argument) for an empty id, and for one that is registered already.
+    // `bytes`: what the layer's calls would keep for the backward pass, where you know; else measure() finds
+    // it.  Error(argument) for an empty id, and for one that is registered already.
     void register_layer(const std::string& id, std::optional<std::uint64_t> bytes = std::nullopt);
     bool remove_layer(const std::string& id); // and what it keeps; whether there was one
     bool contains(const std::string& id) const;
@@ -46,9 +45,9 @@ public:
 
     // As given, else as measured; none: not known.
     std::optional<std::uint64_t> bytes(const std::string& id) const;
-    // Takes over as a layer's bytes what MemoryTracker shows to be saved by its checkpoints now, where that is not 0.
-    // Call it when a forward pass has been evaluated and its backward pass not yet; programs show nothing.  Nothing else
-    // measures, so that which layers are checkpoints changes at no other time.
+    // Takes over as a layer's bytes what MemoryTracker shows to be saved by its checkpoints now, where that
+    // is not 0.  Call it when a forward pass has been evaluated and its backward pass not yet; programs show
+    // nothing.  Nothing else measures, so that which layers are checkpoints changes at no other time.
     void measure(const Device& = default_device());
 
     // ---- which are checkpoints ----
@@ -60,11 +59,11 @@ public:
     std::optional<CheckpointOptions> checkpoint_options(const std::string& id) const;
 
     // ---- what they keep ----
-    // Keeps the tensors' values, without their tapes, in place of what the layer kept: until release(), another keep() or
-    // the layer's removal.  Error(argument) for an undefined tensor.
+    // Keeps the tensors' values, without their tapes, in place of what the layer kept: until release(),
+    // another keep() or the layer's removal.  Error(argument) for an undefined tensor.
     void keep(const std::string& id, const std::vector<Tensor>& tensors);
-    // What keep() was given, or the inputs of the newest call of its CheckpointFunction (see there).  Error(state) where
-    // that is nothing.
+    // What keep() was given, or the inputs of the newest call of its CheckpointFunction (see there).
+    // Error(state) where that is nothing.
     std::vector<Tensor> retrieve(const std::string& id) const;
     void release(const std::string& id);
     void clear(); // releases all; layers stay registered

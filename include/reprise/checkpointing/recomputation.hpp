@@ -19,19 +19,20 @@ struct RecomputationStatistics {
     std::size_t programs = 0;         // held now
 };
 
-// Gives a layer's values again outside of backward passes: for looking at them, and for training systems that run their own
-// backward pass.  Inside of backward passes checkpoint() does it, with the random numbers that the forward pass drew; here
-// a function draws new ones, and what it assigns is assigned again.
+// Gives a layer's values again outside of backward passes: for looking at them, and for training systems that
+// run their own backward pass.  Inside of backward passes checkpoint() does it, with the random numbers that
+// the forward pass drew; here a function draws new ones, and what it assigns is assigned again.
 //
-// A function is recorded for the types and sizes of the first inputs.  Sizes that turn out to differ become symbols in one
-// more recording, which replays at any; where the function does not follow them (it reads sizes as numbers, or decides by
-// them), each combination of sizes has a recording of its own.  Of these the ones used last are held.
+// A function is recorded for the types and sizes of the first inputs.  Sizes that turn out to differ become
+// symbols in one more recording, which replays at any; where the function does not follow them (it reads
+// sizes as numbers, or decides by them), each combination of sizes has a recording of its own.  Of these the
+// ones used last are held.
 //
-// Several threads may use it at once, and nothing is locked while a function runs: threads that are the first to
-// recompute a layer at the same time may each record it.
+// Several threads may use it at once, and nothing is locked while a function runs: threads that are the first
+// to recompute a layer at the same time may each record it; one recording stays.
 class RecomputationEngine {
 public:
-    // `options` of all recordings; their device is that of the inputs.  Error(argument) for no program a layer.
+    // `options` of all recordings; their device is that of the inputs.  Error(argument) for 0 programs.
     explicit RecomputationEngine(RecordOptions options = {}, std::size_t programs_per_layer = 8);
     ~RecomputationEngine();
     RecomputationEngine(const RecomputationEngine&) = delete;
@@ -43,9 +44,9 @@ public:
     bool remove_function(const std::string& id);
     bool contains(const std::string& id) const;
 
-    // The function's results for these inputs: values without a tape.  While a program is recorded the function itself
-    // runs, and what it does becomes a part of that.  Error(argument) for an id without a function and for an undefined
-    // input; what the function throws, and nothing has changed then.
+    // The function's results for these inputs: values without a tape.  While a program is recorded the
+    // function itself runs, and what it does becomes a part of that.  Error(argument) for an id without a
+    // function and for an undefined input; what the function throws, and nothing has changed then.
     std::vector<Tensor> recompute(const std::string& id, const std::vector<Tensor>& inputs);
 
     RecomputationStatistics statistics() const; // of the functions that are registered now
