@@ -9,6 +9,7 @@
 
 #include <reprise/autograd.hpp>
 #include <reprise/checkpointing.hpp>
+#include <reprise/memory.hpp>
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
@@ -132,6 +133,42 @@ TEST_F(CheckpointFunctions, LeaveTheirInputsWithTheManager)
     const Tensor y = f(w);
     EXPECT_EQ(manager->statistics().keeping, 0u);
     EXPECT_EQ(engine->statistics().recomputations, 1u);
+}
+
+TEST_F(CheckpointFunctions, TakeThePlaceOfWhatWasKept)
+{
+    const auto f = layer("f", square_twice);
+    const Variable w(from_vector({1, 2, 3}));
+    const std::uint64_t before = MemoryTracker().current();
+    manager->keep("f", {zeros({64, 64}).detach()});
+    manager->retrieve("f")[0].eval();
+    EXPECT_GT(MemoryTracker().current(), before);
+    {
+        const Tensor y = f(w);
+        EXPECT_EQ(MemoryTracker().current(), before);
+        EXPECT_EQ(bits(manager->retrieve("f").at(0)), bits(w));
+    }
+    manager->keep("f", {w});
+    const Tensor constant = f(w.detach()); // has no backward pass
+    EXPECT_EQ(bits(manager->retrieve("f").at(0)), bits(w));
+}
+
+TEST_F(CheckpointFunctions, LeaveNothingOfRecordings)
+{
+    const auto f = layer("f", square_twice);
+    const Variable w(from_vector({1, 2, 3}));
+    Tensor held;
+    const Program p = record(
+        [&](Tensor x) {
+            held = f(x * w);
+            EXPECT_EQ(manager->statistics().keeping, 0u);
+            return held;
+        },
+        {spec({3})});
+    EXPECT_EQ(manager->statistics().checkpointed, 1u);
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+    const Tensor x = from_vector({4, 5, 6});
+    EXPECT_EQ(bits(p(x)), bits(square_twice({x * w})[0]));
 }
 
 // ---- hooks ----
