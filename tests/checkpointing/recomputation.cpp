@@ -136,6 +136,23 @@ TEST(RecomputationEngine, StartsFromTheMostGeneralRecording)
     EXPECT_EQ(engine.statistics().recordings, 3u);
 }
 
+// Sizes that were equal are one symbol until they differ.
+TEST(RecomputationEngine, SplitsASymbol)
+{
+    RecomputationEngine engine;
+    engine.register_function("f", [](const Tensors& in) { return Tensors{in[0] * 2, in[1] * 3}; });
+    const auto check = [&](std::int64_t a, std::int64_t b) {
+        const Tensor x = random_tensor({a}, 1), y = random_tensor({b}, 2);
+        const Tensors out = engine.recompute("f", {x, y});
+        EXPECT_EQ(bits(out[0]), bits(x * 2));
+        EXPECT_EQ(bits(out[1]), bits(y * 3));
+    };
+    for (const std::int64_t n : {2, 3, 4}) check(n, n);
+    EXPECT_EQ(engine.statistics().recordings, 2u);
+    for (const std::int64_t n : {2, 3, 4}) check(n, n + 1);
+    EXPECT_EQ(engine.statistics().recordings, 3u);
+}
+
 // A condition that one call breaks is no reason to give up symbols.
 TEST(RecomputationEngine, KeepsToSymbolsWhereACallBreaksACondition)
 {

@@ -123,6 +123,18 @@ TEST(CheckpointingThreads, ShareALayersGraph)
     EXPECT_EQ(hooked, threads + 1);
 }
 
+TEST(CheckpointingThreads, LoseNoSum)
+{
+    constexpr int each = 400;
+    const Tensor one = from_vector({1});
+    CheckpointedGradientAccumulator sums(threads * each);
+    in_threads([&](int) {
+        for (int i = 0; i < each; ++i) sums.accumulate("sum", one);
+    });
+    EXPECT_TRUE(sums.should_apply_gradients());
+    EXPECT_EQ(sums.get_accumulated_gradients().at("sum").item<float>(), threads * each);
+}
+
 // Nothing is locked while a layer's function runs: it waits here until all threads are in it.
 TEST(CheckpointingThreads, RunFunctionsAtTheSameTime)
 {
