@@ -25,8 +25,7 @@ template <class Ids> [[noreturn]] void fail_unknown(const char* op, const std::s
 {
     std::string known;
     for (const std::string& name : ids) known += (known.empty() ? "" : ", ") + name;
-    detail::fail(ErrorKind::argument, op, "There is no layer (", id, "), but (", known,
-                 "): register it first.");
+    detail::fail(ErrorKind::argument, op, "The layer (", id, ") is not registered: there are (", known, ").");
 }
 
 } // namespace reprise::checkpointing

@@ -21,15 +21,10 @@ namespace {
 constexpr const char* op = "CheckpointManager";
 
 // Values only: no tape lives on because of them.
-std::shared_ptr<Kept> values_of(const std::string& id, const std::vector<Tensor>& tensors)
+std::shared_ptr<Kept> values_of(const std::vector<Tensor>& tensors)
 {
     std::vector<Tensor> values;
-    for (const Tensor& t : tensors) {
-        if (!t.defined())
-            detail::fail(ErrorKind::argument, op, "Tensor (", values.size(), ") for the layer (", id,
-                         ") is undefined: give it a value first.");
-        values.push_back(t.detach());
-    }
+    for (const Tensor& t : tensors) values.push_back(t.defined() ? t.detach() : t);
     return std::make_shared<Kept>(std::move(values));
 }
 
@@ -37,8 +32,8 @@ std::uint64_t bytes_of(const std::vector<Tensor>& tensors)
 {
     std::uint64_t sum = 0;
     for (const Tensor& t : tensors)
-        if (const Dim count = t.numel(); count.is_constant())
-            sum += static_cast<std::uint64_t>(count.value()) * size_of(t.dtype());
+        if (t.defined() && t.numel().is_constant())
+            sum += static_cast<std::uint64_t>(t.numel().value()) * size_of(t.dtype());
     return sum;
 }
 
@@ -177,7 +172,11 @@ bool CheckpointManager::within_budget(const CheckpointConfig& config, std::size_
 
 void CheckpointManager::keep(const std::string& id, const std::vector<Tensor>& tensors)
 {
-    auto kept = values_of(id, tensors);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        if (!tensors[i].defined())
+            detail::fail(ErrorKind::argument, op, "Tensor (", i, ") for the layer (", id,
+                         ") is undefined: give it a value first.");
+    auto kept = values_of(tensors);
     std::shared_ptr<Kept> gone;
     const std::lock_guard lock(mutex_);
     Layer& l = layers_[index_of(id)];
@@ -187,7 +186,7 @@ void CheckpointManager::keep(const std::string& id, const std::vector<Tensor>& t
 
 std::shared_ptr<Kept> CheckpointManager::lend(const std::string& id, const std::vector<Tensor>& inputs)
 {
-    auto kept = values_of(id, inputs);
+    auto kept = values_of(inputs);
     std::shared_ptr<Kept> gone;
     const std::lock_guard lock(mutex_);
     Layer& l = layers_[index_of(id)];

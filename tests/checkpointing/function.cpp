@@ -153,6 +153,21 @@ TEST_F(CheckpointFunctions, TakeThePlaceOfWhatWasKept)
     EXPECT_EQ(bits(manager->retrieve("f").at(0)), bits(w));
 }
 
+// Inputs that a function can do without, and outputs that it leaves out.
+TEST_F(CheckpointFunctions, PassUndefinedTensorsOn)
+{
+    const auto f = layer(
+        "f",
+        [](const Tensors& in) {
+            return Tensors{in[1].defined() ? in[0] * in[1] : sin(in[0]), Tensor()};
+        },
+        [](const Tensor&) { return Tensor(); });
+    const Variable w(from_vector({1, 2, 3}));
+    const Tensors y = f.call({w, Tensor()});
+    EXPECT_FALSE(y[1].defined());
+    EXPECT_EQ(bits(grad(sum(y[0]), w)), bits(grad(sum(sin(w)), w)));
+}
+
 TEST_F(CheckpointFunctions, LeaveNothingOfRecordings)
 {
     const auto f = layer("f", square_twice);

@@ -101,7 +101,7 @@ TEST(CheckpointManager, NamesMistakes)
     EXPECT_THAT(refused([&] { manager.register_layer("a"); }),
                 HasSubstr("[CheckpointManager] The layer (a) is registered already"));
     EXPECT_THAT(refused([&] { manager.register_layer(""); }), HasSubstr("id is empty"));
-    const std::string unknown = "There is no layer (c), but (a, b)";
+    const std::string unknown = "The layer (c) is not registered: there are (a, b)";
     EXPECT_THAT(refused([&] { (void)manager.should_checkpoint("c"); }), HasSubstr(unknown));
     EXPECT_THAT(refused([&] { (void)manager.checkpoint_options("c"); }), HasSubstr(unknown));
     EXPECT_THAT(refused([&] { (void)manager.retrieve("c"); }), HasSubstr(unknown));

@@ -256,8 +256,9 @@ TEST(RecomputationEngine, NamesMistakes)
     EXPECT_THAT(refused([&] { engine.register_function("", f); }), HasSubstr("id is empty"));
     EXPECT_THAT(refused([&] { engine.register_function("b", nullptr); }), HasSubstr("function is null"));
     EXPECT_FALSE(engine.contains("b"));
-    EXPECT_THAT(refused([&] { engine.recompute("b", {}); }), HasSubstr("There is no layer (b), but (a)"));
-    EXPECT_THAT(refused([&] { (void)engine.statistics("b"); }), HasSubstr("There is no layer (b)"));
+    EXPECT_THAT(refused([&] { engine.recompute("b", {}); }),
+                HasSubstr("The layer (b) is not registered: there are (a)"));
+    EXPECT_THAT(refused([&] { (void)engine.statistics("b"); }), HasSubstr("(b) is not registered"));
     EXPECT_THAT(refused([&] { engine.recompute("a", {Tensor()}); }),
                 HasSubstr("Input (0) for the layer (a)"));
     EXPECT_THAT(refused([] { RecomputationEngine e({}, 0); }), HasSubstr("(0)"));

@@ -26,7 +26,7 @@ public:
     using BackwardHook = std::function<Tensor(const Tensor& gradient)>;
 
     // Error(argument) for an empty id, one that the manager or the engine has, and for null arguments but a
-    // null hook, which is none.
+    // null hook, which is none.  A hook that holds a copy of its layer keeps that registered.
     CheckpointFunction(std::string id, TracedFunction function, std::shared_ptr<CheckpointManager> manager,
                        std::shared_ptr<RecomputationEngine> engine, BackwardHook hook = nullptr);
 

@@ -60,7 +60,8 @@ public:
 
     // ---- what they keep ----
     // Keeps the tensors' values, without their tapes, in place of what the layer kept: until release(),
-    // another keep() or the layer's removal.  Error(argument) for an undefined tensor.
+    // another keep() or the layer's removal; those of a recording are of use inside of it only.
+    // Error(argument) for an undefined tensor.
     void keep(const std::string& id, const std::vector<Tensor>& tensors);
     // What keep() was given, or the inputs of the newest call of its CheckpointFunction (see there).
     // Error(state) where that is nothing.
