@@ -204,7 +204,7 @@ std::shared_ptr<const Recording> RecomputationEngine::Layer::record_symbols(cons
     }
 }
 
-// For the first sizes that it is called with.  Where another thread has made one meanwhile, that is the one.
+// `given`: the sizes that it is made for.  Where another thread has made one for them meanwhile, it is that.
 std::shared_ptr<const Recording> RecomputationEngine::Layer::record(const Device& device,
                                                                     const std::vector<Spec>& specs,
                                                                     const std::vector<Spec>& given)
