@@ -60,7 +60,8 @@ function(reprise_library target)
     file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.hpp
         ${PROJECT_SOURCE_DIR}/include/reprise/autograd/*.hpp ${PROJECT_SOURCE_DIR}/include/reprise/ops/*.hpp
         ${PROJECT_SOURCE_DIR}/include/reprise/nn/*.hpp ${PROJECT_SOURCE_DIR}/include/reprise/optim/*.hpp
-        ${PROJECT_SOURCE_DIR}/include/reprise/dynamic/*.hpp)
+        ${PROJECT_SOURCE_DIR}/include/reprise/dynamic/*.hpp
+        ${PROJECT_SOURCE_DIR}/include/reprise/checkpointing/*.hpp)
     file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def) # included by headers
     add_library(${target} STATIC ${rooms})
     add_library(${target}::${target} ALIAS ${target})

@@ -2,6 +2,7 @@
 #pragma once
 #include <reprise/autograd.hpp>
 #include <reprise/backward.hpp>
+#include <reprise/checkpointing.hpp>
 #include <reprise/data.hpp>
 #include <reprise/device.hpp>
 #include <reprise/dim.hpp>

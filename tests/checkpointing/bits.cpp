@@ -1,0 +1,191 @@
+// Gradients through layers are those of the plain API, bit for bit: eager and recorded, nested, by every
+// strategy.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <reprise/autograd.hpp>
+#include <reprise/checkpointing.hpp>
+#include <reprise/nn.hpp>
+#include <reprise/ops.hpp>
+#include <reprise/program.hpp>
+#include <reprise/random.hpp>
+
+#include "support/stacks.hpp"
+#include "testing/values.hpp"
+
+namespace reprise {
+namespace {
+
+using Strategy = CheckpointConfig::Strategy;
+using test::Bits;
+using test::bits;
+using test::plain;
+using test::Stack;
+using test::stacks;
+using Tensors = std::vector<Tensor>;
+using Blocks = std::vector<std::shared_ptr<nn::Module>>;
+
+// The blocks as layers of a manager of its own; each with a hook that counts.
+struct Layers {
+    std::shared_ptr<CheckpointManager> manager = std::make_shared<CheckpointManager>();
+    std::shared_ptr<RecomputationEngine> engine = std::make_shared<RecomputationEngine>();
+    std::vector<CheckpointFunction> each;
+    std::shared_ptr<int> hooked = std::make_shared<int>(0);
+
+    Layers(const Blocks& blocks, const CheckpointConfig& config)
+    {
+        manager->set_config(config);
+        for (const auto& b : blocks)
+            each.push_back(Checkpoint::checkpoint_module("block " + std::to_string(each.size()), b,
+                                                         {.hook =
+                                                              [hooked = hooked](const Tensor&) {
+                                                                  ++*hooked;
+                                                                  return Tensor();
+                                                              },
+                                                          .manager = manager,
+                                                          .engine = engine}));
+    }
+    Tensor operator()(Tensor x, std::size_t from = 0) const
+    {
+        for (std::size_t i = from; i < each.size(); ++i) x = each[i](x);
+        return x;
+    }
+};
+
+struct Way {
+    std::string name;
+    CheckpointConfig config;
+    std::function<Tensor(const Layers&, Tensor)> forward;
+};
+const std::vector<Way>& ways()
+{
+    const auto in_turn = [](const Layers& layers, Tensor x) { return layers(x); };
+    static const std::vector<Way> all = {
+        {"all", {}, in_turn},
+        {"every_second", {.strategy = Strategy::every_kth, .every = 2}, in_turn},
+        {"selective",
+         {.strategy = Strategy::selective,
+          .layers = {"block 1"},
+          .policy = CheckpointOptions::Policy::selective},
+         in_turn},
+        {"a_layer_of_layers",
+         {},
+         [](const Layers& layers, Tensor x) {
+             const CheckpointFunction rest(
+                 "rest", [&](const Tensors& in) { return Tensors{layers(in[0], 1)}; }, layers.manager,
+                 layers.engine);
+             return rest(layers.each[0](x));
+         }},
+        {"in_nested_contexts",
+         {.strategy = Strategy::none},
+         [](const Layers& layers, Tensor x) {
+             CheckpointContext every({}), none({.strategy = Strategy::none}),
+                 second({.strategy = Strategy::every_kth, .every = 2});
+             every.enter();
+             x = layers.each[0](x);
+             none.enter();
+             x = layers.each[1](x);
+             second.enter();
+             return layers(x, 2);
+         }},
+    };
+    return all;
+}
+
+enum class How { eager, eager_in_steps, recorded };
+
+// The loss, the gradients by the input and all parameters, the running statistics; at two batch sizes.
+std::vector<Bits> train(const Stack& net, const Way* way, How how)
+{
+    manual_seed(5);
+    const Blocks blocks = net.blocks();
+    std::optional<Layers> layers;
+    if (way) layers.emplace(blocks, way->config);
+    std::vector<Variable> parameters;
+    for (const auto& b : blocks)
+        for (const Variable& p : b->parameters()) parameters.push_back(p);
+    const auto step = [&](Tensor in) {
+        Tensor x = in.detach();
+        x.requires_grad_();
+        const Tensor y = way ? way->forward(*layers, x) : plain(blocks, x);
+        const Tensor loss = sum(y * y * 0.5);
+        if (how == How::eager_in_steps) loss.eval();
+        Tensors wanted(parameters.begin(), parameters.end());
+        wanted.push_back(x);
+        Tensors out = grad({loss}, wanted);
+        out.push_back(loss);
+        return out;
+    };
+    Shape shape = net.example;
+    shape.insert(shape.begin(), symbol("batch"));
+    Program program;
+    if (how == How::recorded)
+        program = record_function([&](const Tensors& in) { return step(in[0]); }, {spec(shape)});
+    std::vector<Bits> found;
+    for (const std::int64_t batch : {3, 1}) {
+        shape[0] = batch;
+        const Tensor x = test::random_tensor(shape, static_cast<std::uint64_t>(batch));
+        const Tensors out = program.defined() ? program.call({x}) : step(x);
+        for (const Tensor& t : out) found.push_back(bits(t));
+        for (const auto& b : blocks)
+            for (const auto& [name, buffer] : b->named_buffers()) found.push_back(bits(buffer));
+    }
+    if (layers) {
+        const auto passes = static_cast<int>(blocks.size()) * (how == How::recorded ? 1 : 2);
+        EXPECT_EQ(*layers->hooked, passes);
+        EXPECT_EQ(layers->manager->statistics().keeping, 0u);
+    }
+    EXPECT_EQ(CheckpointContext::current(), std::nullopt);
+    return found;
+}
+
+const std::vector<Bits>& without_layers(const Stack& net)
+{
+    static std::map<std::string, std::vector<Bits>> known;
+    const auto [found, added] = known.try_emplace(net.name);
+    if (added) found->second = train(net, nullptr, How::eager);
+    return found->second;
+}
+
+struct LayerBits : testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {};
+INSTANTIATE_TEST_SUITE_P(
+    Nets, LayerBits, testing::Combine(testing::Range<std::size_t>(0, 4), testing::Range<std::size_t>(0, 5)),
+    [](const auto& test) {
+        return stacks()[std::get<0>(test.param)].name + "_" + ways()[std::get<1>(test.param)].name;
+    });
+
+TEST_P(LayerBits, AreThoseOfThePlainNetwork)
+{
+    const Stack& net = stacks()[std::get<0>(GetParam())];
+    const Way& way = ways()[std::get<1>(GetParam())];
+    const auto& want = without_layers(net);
+    EXPECT_EQ(train(net, &way, How::eager), want) << "eager";
+    EXPECT_EQ(train(net, &way, How::eager_in_steps), want) << "eager, the loss first";
+    EXPECT_EQ(train(net, &way, How::recorded), want) << "recorded";
+}
+
+TEST(LayerBits, OfGradientsOfGradients)
+{
+    const Variable w(from_vector({0.3F, -0.7F}));
+    const TracedFunction f = [](const Tensors& in) { return Tensors{exp(sin(in[0]) * cos(in[0]))}; };
+    const auto layer = Checkpoint::checkpoint_function("f", f);
+    const auto third = [&](const Tensor& x, const auto& call) {
+        const Tensor first = grad(sum(call(x * w)), w, {.create_graph = true}),
+                     second = grad(sum(first * first), w, {.create_graph = true});
+        return grad(sum(second * second), w);
+    };
+    const Tensor x = from_vector({2, 3});
+    const Bits want = bits(third(x, [&](const Tensor& in) { return f({in})[0]; }));
+    EXPECT_EQ(bits(third(x, layer)), want);
+    const Program p = record([&](Tensor in) { return third(in, layer); }, {spec({2})});
+    EXPECT_EQ(bits(p(x)), want);
+}
+
+} // namespace
+} // namespace reprise

@@ -1,0 +1,160 @@
+// Threads that share managers, engines, layers, hooks and sums.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <reprise/autograd.hpp>
+#include <reprise/checkpointing.hpp>
+#include <reprise/ops.hpp>
+
+#include "support/devices.hpp"
+#include "support/time_limit.hpp"
+#include "testing/values.hpp"
+
+namespace reprise {
+namespace {
+
+using Strategy = CheckpointConfig::Strategy;
+using Tensors = std::vector<Tensor>;
+
+constexpr int threads = 4, rounds = 3;
+
+void in_threads(const std::function<void(int)>& run)
+{
+    const test::TimeLimit limit(std::chrono::seconds(100));
+    std::vector<std::thread> running;
+    for (int t = 0; t < threads; ++t) running.emplace_back([&, t] { run(t); });
+    for (std::thread& t : running) t.join();
+}
+
+// All classes at once: shared layers, own layers, own contexts, hooks that come and go, sums.
+std::vector<test::Bits> share()
+{
+    const Variable w(test::random_tensor({8, 8}, 1, -0.5, 0.5));
+    const Tensor x = test::random_tensor({4, 8}, 2);
+    eval({w, x});
+    const auto manager = std::make_shared<CheckpointManager>();
+    const auto engine = std::make_shared<RecomputationEngine>();
+    BackwardHookManager hooks;
+    std::atomic<int> hooked = 0;
+    hooks.register_hook("shared", [&](const Tensor&) {
+        ++hooked;
+        return Tensor();
+    });
+    const TracedFunction f = [&](const Tensors& in) { return Tensors{tanh(matmul(in[0], w))}; };
+    const CheckpointFunction shared("shared", f, manager, engine,
+                                    [&](const Tensor& g) { return hooks.invoke("shared", g); });
+    CheckpointedGradientAccumulator sums(threads * rounds);
+    in_threads([&](int t) {
+        const std::string name = std::to_string(t);
+        for (int i = 0; i < rounds; ++i) {
+            CheckpointContext context({.strategy = (t + i) % 2 ? Strategy::all : Strategy::none});
+            context.enter();
+            const CheckpointFunction own(name, f, manager, engine);
+            const auto handle = hooks.register_hook(name, [](const Tensor& g) { return g; });
+            const Tensor loss = sum(shared(own(x)));
+            manager->keep(name, {x});
+            EXPECT_EQ(manager->retrieve(name).size(), 1u);
+            const Tensor g = grad(loss, w);
+            EXPECT_TRUE(hooks.remove(handle));
+            EXPECT_EQ(engine->recompute("shared", {x}).size(), 1u);
+            static_cast<void>(manager->statistics());
+            static_cast<void>(engine->statistics());
+            manager->measure();
+            sums.accumulate({{"all", g}, {name, g}});
+            static_cast<void>(sums.should_apply_gradients());
+            EXPECT_EQ(CheckpointContext::current(), context.config());
+            context.exit();
+        }
+    });
+    EXPECT_EQ(hooked, threads * rounds);
+    EXPECT_EQ(hooks.size(), 1u);
+    const CheckpointStatistics s = manager->statistics();
+    EXPECT_EQ(s.checkpointed + s.plain, 2u * threads * rounds);
+    EXPECT_EQ(s.layers, 1u);
+    const RecomputationStatistics r = engine->statistics();
+    EXPECT_EQ(r.recomputations, 1u * threads * rounds);
+    EXPECT_GE(r.recordings, 1u);
+    EXPECT_LE(r.recordings, 1u * threads); // those that were the first at once
+    EXPECT_EQ(r.programs, 1u);
+    EXPECT_EQ(sums.count("all"), threads * rounds);
+    std::vector<test::Bits> out{test::bits(engine->recompute("shared", {x})[0])};
+    for (const auto& [name, sum] : sums.get_accumulated_gradients()) out.push_back(test::bits(sum));
+    return out;
+}
+
+TEST(CheckpointingThreads, ShareEverything)
+{
+    const auto first = share();
+    EXPECT_EQ(first.size(), 1u + threads + 1);
+    EXPECT_EQ(share(), first); // all gradients are equal, so the order of the sums does not count
+}
+
+TEST(CheckpointingThreads, ShareEverythingOnTheNullDevice)
+{
+    const test::UseDevice use(test::imitation("gpu"));
+    share();
+}
+
+// Backward passes of one graph on several threads.
+TEST(CheckpointingThreads, ShareALayersGraph)
+{
+    const Variable w(test::random_tensor({8, 8}, 1, -0.5, 0.5));
+    const auto manager = std::make_shared<CheckpointManager>();
+    std::atomic<int> hooked = 0;
+    const CheckpointFunction f(
+        "f", [&](const Tensors& in) { return Tensors{exp(in[0] * w)}; }, manager,
+        std::make_shared<RecomputationEngine>(),
+        [&](const Tensor&) {
+            ++hooked;
+            return Tensor();
+        });
+    const Tensor loss = sum(f(w));
+    const auto want = test::bits(loss.gradients({.retain_graph = true}).get(w));
+    std::atomic<int> right = 0;
+    in_threads([&](int) { right += test::bits(loss.gradients({.retain_graph = true}).get(w)) == want; });
+    EXPECT_EQ(right, threads);
+    EXPECT_EQ(hooked, threads + 1);
+}
+
+TEST(CheckpointingThreads, LoseNoSum)
+{
+    constexpr int each = 400;
+    const Tensor one = from_vector({1});
+    CheckpointedGradientAccumulator sums(threads * each);
+    in_threads([&](int) {
+        for (int i = 0; i < each; ++i) sums.accumulate("sum", one);
+    });
+    EXPECT_TRUE(sums.should_apply_gradients());
+    EXPECT_EQ(sums.get_accumulated_gradients().at("sum").item<float>(), threads * each);
+}
+
+// Nothing is locked while a layer's function runs: it waits here until all threads are in it.
+TEST(CheckpointingThreads, RunFunctionsAtTheSameTime)
+{
+    std::atomic<int> inside = 0;
+    const auto together = [&](const Tensors& in) {
+        ++inside;
+        while (inside % threads != 0) std::this_thread::yield();
+        return Tensors{in[0] * 2};
+    };
+    const auto manager = std::make_shared<CheckpointManager>();
+    const auto engine = std::make_shared<RecomputationEngine>();
+    const CheckpointFunction f("f", together, manager, engine);
+    in_threads([&](int) { EXPECT_EQ(f(from_vector({1})).item<float>(), 2); });
+    inside = 0;
+    in_threads([&](int) { EXPECT_EQ(engine->recompute("f", {from_vector({1})})[0].item<float>(), 2); });
+    BackwardHookManager hooks;
+    inside = 0;
+    hooks.register_hook("f", [&](const Tensor& g) { return together({g})[0]; });
+    in_threads([&](int) { EXPECT_EQ(hooks.invoke("f", from_vector({1})).item<float>(), 2); });
+}
+
+} // namespace
+} // namespace reprise
