@@ -8,7 +8,7 @@ Compiled draft(const Request& request)
 {
     Compiled c = lower(request);
     replay_segments(c);
-    share(c.plan);
+    share(c);
     assign_state(c, request);
     remove_dead(c.plan);
     if (request.fuse && kernels::can_fuse()) fuse(c.plan);

@@ -49,7 +49,7 @@ void finish(Compiled&, const Request&);
 // -- the passes, each with its file and its test --
 Compiled lower(const Request&);  // lower.cpp: nodes to launches
 void replay_segments(Compiled&); // replay.cpp: what reads a segment's interior from outside reads clones
-void share(Plan&);               // share.cpp: gradients use what was replayed for them
+void share(Compiled&);           // share.cpp: gradients use what was replayed for them
 void assign_state(Compiled&,
                   const Request&); // state.cpp: updates in place where nothing else reads, else copies
 void remove_dead(Plan&);           // dead.cpp: launches whose results nobody reads

@@ -86,7 +86,9 @@ private:
 
 class Share {
 public:
-    explicit Share(Plan& p) : plan_(p), writers_(p.values.size()), first_(p.values.size(), no_launch) {}
+    explicit Share(Compiled& c)
+        : c_(c), plan_(c.plan), writers_(plan_.values.size()), first_(plan_.values.size(), no_launch)
+    {}
 
     void run()
     {
@@ -117,6 +119,8 @@ public:
         for (PlanLaunch& l : plan_.launches)
             for (PlanOperand& o : l.operands)
                 if (const auto found = becomes.find(o.value); found != becomes.end()) o.value = found->second;
+        for (std::uint32_t& i : c_.state_copies)
+            i -= static_cast<std::uint32_t>(std::count(dead.begin(), dead.begin() + i, true));
         drop(plan_, dead);
     }
 
@@ -156,6 +160,7 @@ private:
         return true;
     }
 
+    Compiled& c_;
     Plan& plan_;
     std::vector<std::vector<std::uint32_t>> writers_; // by value: launches, ascending
     std::vector<std::uint32_t> first_;                // that touches it, by value
@@ -163,11 +168,11 @@ private:
 
 } // namespace
 
-void share(Plan& plan)
+void share(Compiled& c)
 {
-    if (std::any_of(plan.launches.begin(), plan.launches.end(),
+    if (std::any_of(c.plan.launches.begin(), c.plan.launches.end(),
                     [](const PlanLaunch& l) { return l.replay != 0; }))
-        Share(plan).run();
+        Share(c).run();
 }
 
 } // namespace reprise::plan

@@ -11,6 +11,7 @@
 #include "plan/hand_made.hpp"
 #include "program/program.hpp"
 #include "support/devices.hpp"
+#include "testing/values.hpp"
 
 namespace reprise::plan {
 namespace {
@@ -38,9 +39,18 @@ struct Shared : HandMade {
         plan.launches[softmax].kernel.name = "softmax";
         for (const std::uint32_t i : {product, softmax}) plan.launches[i].replay = replay;
     }
+    std::vector<std::uint32_t> copies; // of state: their launches
+    void run()
+    {
+        Compiled c{.plan = plan};
+        c.state_copies = copies;
+        share(c);
+        plan = c.plan;
+        copies = c.state_copies;
+    }
     std::vector<std::string> left()
     {
-        share(plan);
+        run();
         std::vector<std::string> out;
         for (const PlanLaunch& l : plan.launches) out.push_back(l.label.substr(7));
         return out;
@@ -63,9 +73,18 @@ TEST(Share, WithFallbacks)
         p.plan.launches[first + 1].kernel.name = "product by address";
         p.plan.launches[first + 1].fallback_of = first;
     }
-    share(p.plan);
+    p.run();
     ASSERT_EQ(p.plan.launches.size(), 4u);
     EXPECT_EQ(p.plan.launches[1].fallback_of, 0u);
+}
+
+TEST(Share, CopiesOfStateAreWhereTheyWere)
+{
+    Shared p;
+    const std::uint32_t a = p.launch({p.gradient}, {p.external()}), b = p.launch({p.y}, {p.external()});
+    p.copies = {a, b};
+    EXPECT_THAT(p.left(), ElementsAre("0", "1", "2", "5", "6", "7"));
+    EXPECT_THAT(p.copies, ElementsAre(4, 5));
 }
 
 TEST(Share, NothingOfAForwardPassThatWasNotReplayed)
@@ -132,7 +151,7 @@ TEST(Share, NothingThatIsReadBeforeItIsReady)
     Shared p;
     std::swap(p.plan.launches[4], p.plan.launches[5]); // the product is read, and then its softmax is made
     p.launch({p.own}, {p.output()});
-    share(p.plan);
+    p.run();
     EXPECT_EQ(p.plan.launches.size(), 7u);
 }
 
@@ -140,7 +159,7 @@ TEST(Share, NothingThatComesTooLate)
 {
     Shared p;
     std::rotate(p.plan.launches.begin(), p.plan.launches.begin() + 3, p.plan.launches.end());
-    share(p.plan);
+    p.run();
     EXPECT_EQ(p.plan.launches.size(), 6u);
 }
 
@@ -185,6 +204,44 @@ TEST(Share, AttentionsWeightsInACheckpoint)
         const test::UseDevice use(test::imitation(device));
         EXPECT_EQ(softmaxes(checkpointed()), 2u) << device; // forward, and replayed for the gradient
     }
+}
+
+// State that is updated behind it, some of it given out as well, so not all updates are in place.
+TEST(Share, UpdatesOfStateAreThoseWithout)
+{
+    const Shape heads{2, 4, 64, 32};
+    const auto train = [&](bool checkpoints) {
+        std::vector<Variable> w;
+        for (std::uint64_t i = 0; i < 6; ++i) w.emplace_back(test::random_tensor({32, 32}, i + 1, -0.2, 0.2));
+        const Program step = record_function(
+            [&](const std::vector<Tensor>& in) {
+                std::vector<Tensor> out;
+                Tensor y = in[0];
+                for (std::size_t i = 0; i < w.size(); i += 2) {
+                    const auto block = [&](const Tensor& t) {
+                        const Tensor q = matmul(t, w[i]);
+                        return matmul(sin(scaled_dot_product_attention(q, q, q)), w[i + 1]);
+                    };
+                    y = checkpoints ? checkpoint(block, y) : block(y);
+                }
+                out.push_back(sum(y * y));
+                const auto g = grad({out[0]}, {w.begin(), w.end()});
+                for (std::size_t i = 0; i < w.size(); ++i) {
+                    const Tensor next = w[i].detach() - g[i] * 0.01;
+                    w[i].assign(next);
+                    if (i % 4 == 1) out.push_back(next);
+                }
+                return out;
+            },
+            {spec(heads)});
+        std::vector<test::Bits> seen;
+        for (std::uint64_t i = 0; i < 3; ++i)
+            for (const Tensor& t : step.call({test::random_tensor(heads, i + 9, -1, 1)}))
+                seen.push_back(test::bits(t));
+        for (const Variable& v : w) seen.push_back(test::bits(v));
+        return seen;
+    };
+    EXPECT_EQ(train(true), train(false));
 }
 
 TEST(Share, ABudgetMakesThemOnceMore)
