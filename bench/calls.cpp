@@ -20,13 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 double wall(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
-double thread_seconds()
-{
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
 Tensor filled(const rp::Spec& spec)
 {
     if (spec.dtype != rp::i32) return normal(spec.shape);
@@ -164,6 +157,13 @@ OpenStep chain(int length)
 }
 
 } // namespace
+
+double thread_seconds()
+{
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
 
 std::vector<Tensor> data(const std::vector<rp::Spec>& specs)
 {

@@ -161,6 +161,7 @@ int main(int argc, char** argv)
     for (bench::Workload& w : bench::training_workloads()) all.push_back(std::move(w));
     for (bench::Workload& w : bench::gpt_workloads()) all.push_back(std::move(w));
     std::vector<bench::Report> reports = bench::call_reports();
+    for (bench::Report& r : bench::eager_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::fusion_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::checkpoint_reports()) reports.push_back(std::move(r));
     for (bench::Report& r : bench::budget_reports()) reports.push_back(std::move(r));

@@ -57,6 +57,8 @@ std::vector<Workload> gpt_workloads();
 OpenStep open_gpt_step();
 OpenStep gpt8_step(); // any number of rows
 std::vector<Report> call_reports();
+std::vector<Report> eager_reports();
+double thread_seconds(); // CPU time of this thread
 std::vector<Report> fusion_reports();
 std::vector<Report> checkpoint_reports();
 std::vector<Report> budget_reports();

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/recycled.hpp>
+
 namespace reprise {
 
 class Dim;
@@ -152,8 +154,9 @@ struct SymbolOptions {
 // Error(argument) for bounds that no size is within.
 Dim symbol(const std::string& name, const SymbolOptions& = {});
 
+using DimVector = std::vector<Dim, Recycled<Dim>>;
 // The sizes of a tensor, outermost first.
-using Shape = std::vector<Dim>;
+using Shape = DimVector;
 std::string to_string(const Shape&); // "[batch, 1, 28, 28]"
 // Aligned at the last dimension, sizes are equal or one of them is the constant 1; a symbol never broadcasts as
 // if it were 1.  What can't be proved is a condition of each call while a program is recorded, else Error(shape).

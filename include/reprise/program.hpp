@@ -63,7 +63,7 @@ public:
     //
     // While another program is recorded, what this one does becomes a part of that: with its state, random
     // numbers and conditions, and again without gradients through it.
-    std::vector<Tensor> call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes = {}) const;
+    std::vector<Tensor> call(const std::vector<Tensor>& inputs, const DimVector& sizes = {}) const;
     // The first result; undefined where there is none.  Tensors, sizes and structures of them.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
@@ -114,7 +114,7 @@ void set_cache_directory(const std::filesystem::path&);
 using TracedFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 // `sizes`: symbols whose values are given with each call.
 Program record_function(const TracedFunction&, const std::vector<Spec>&, const RecordOptions& = {},
-                        const std::vector<Dim>& sizes = {});
+                        const DimVector& sizes = {});
 
 namespace detail {
 
@@ -216,7 +216,7 @@ template <class R, class... Args> struct Recorder<R(Args...)> {
         }
         (std::index_sequence_for<Args...>{});
         auto result = std::make_shared<Layout>();
-        const std::vector<Dim> sizes = placeholders.sizes;
+        const DimVector sizes = placeholders.sizes;
         const auto run = [&](const std::vector<Tensor>& in) {
             placeholders.tensors = in;
             LeafReader reader{placeholders};

@@ -8,6 +8,7 @@
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
 #include <reprise/dynamic.hpp>
+#include <reprise/eager.hpp>
 #include <reprise/error.hpp>
 #include <reprise/io.hpp>
 #include <reprise/memory.hpp>

@@ -34,7 +34,7 @@ std::string describe(const Layout&); // "(tensor, size, {x: tensor})"
 // The leaves, in order.
 struct Leaves {
     std::vector<Tensor> tensors;
-    std::vector<Dim> sizes;
+    DimVector sizes;
 };
 struct LeafReader {
     const Leaves& from;
@@ -163,7 +163,7 @@ public:
 
     const detail::Layout& layout() const { return layout_; }
     const std::vector<Spec>& tensors() const { return tensors_; }
-    const std::vector<Dim>& sizes() const { return sizes_; }
+    const DimVector& sizes() const { return sizes_; }
 
 private:
     void add(const ArgumentSpec& a)
@@ -186,7 +186,7 @@ private:
 
     detail::Layout layout_;
     std::vector<Spec> tensors_;
-    std::vector<Dim> sizes_;
+    DimVector sizes_;
 };
 
 // Of all arguments, in order: {spec({n, 3}), symbol("length")}.

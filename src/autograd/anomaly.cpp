@@ -68,7 +68,7 @@ struct detect_anomaly::Watch final : graph::Scope {
             detail::fail(ErrorKind::state, n.op->name,
                          "detect_anomaly looks at the value of each op, and an op of a recording has none: "
                          "call the function without record().");
-        const std::vector<Value> inputs = n.inputs; // evaluation may drop them
+        const auto inputs = n.inputs; // evaluation may drop them
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i) {
             const auto bad = first_bad({n.shared_from_this(), i});
             if (!bad) continue;

@@ -11,8 +11,10 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "autograd/grad_mode.hpp"
+#include "base/few.hpp"
 #include "graph/notes.hpp"
 #include "shape/guard.hpp"
+#include <reprise/recycled.hpp>
 
 namespace reprise::autograd {
 
@@ -60,7 +62,7 @@ private:
     void collect(std::span<const Value> outputs)
     {
         std::vector<std::shared_ptr<const Node>> stack;
-        std::unordered_set<const Node*> seen;
+        Nodes seen;
         auto visit = [&](const Value& v) {
             if (v.node->requires_grad && seen.insert(v.node.get()).second) stack.push_back(v.node);
         };
@@ -113,7 +115,7 @@ private:
         }
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
             outputs.push_back(graph::make_tensor({n_shared(n), i}));
-        const std::vector<Tensor> given = found->second;
+        const ByOutput given = found->second;
         const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, {wanted.get(), n.inputs.size()}});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
         if (!wanted_.count(&n)) cotangents_.erase(&n); // not asked for: its memory can go
@@ -121,7 +123,7 @@ private:
             if (wanted[i] && d[i].defined()) pass_on(n, i, n.op == spoiled ? change(i, d[i]) : d[i]);
     }
 
-    static void call_hooks(const Node& n, std::vector<Tensor>& cotangents)
+    static void call_hooks(const Node& n, Few<Tensor, 1>& cotangents)
     {
         if (const auto owner = n.leaf.lock()) { // its hooks of today
             if (owner->hooks) call(*owner->hooks, cotangents[0]);
@@ -143,7 +145,7 @@ private:
         }
     }
 
-    void keep_gradients(const Node& n, const std::vector<Tensor>& cotangents)
+    void keep_gradients(const Node& n, const Few<Tensor, 1>& cotangents)
     {
         if (n.is_leaf) {
             const std::shared_ptr<graph::Cell> owner = n.leaf.lock();
@@ -215,8 +217,13 @@ private:
     bool to_leaves_;
     Gradients* to_;
     std::vector<std::shared_ptr<const Node>> order_; // by id
-    std::unordered_set<const Node*> wanted_, needed_;
-    std::unordered_map<const Node*, std::vector<Tensor>> cotangents_; // by output
+    using Nodes =
+        std::unordered_set<const Node*, std::hash<const Node*>, std::equal_to<>, Recycled<const Node*>>;
+    Nodes wanted_, needed_;
+    using ByOutput = Few<Tensor, 1>;
+    std::unordered_map<const Node*, ByOutput, std::hash<const Node*>, std::equal_to<>,
+                       Recycled<std::pair<const Node* const, ByOutput>>>
+        cotangents_;
 };
 
 // y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the

@@ -68,7 +68,7 @@ bool fits(const Recording& r, const std::vector<Spec>& given)
 std::vector<Spec> generalised(const std::vector<Spec>& recorded, const std::vector<Spec>& given)
 {
     const Differences all = differences(recorded, given);
-    std::vector<Dim> symbols;
+    DimVector symbols;
     for (std::size_t i = 0; i < all.size(); ++i) symbols.push_back(symbol("size_" + std::to_string(i)));
     std::vector<Spec> specs = recorded;
     for (std::size_t i = 0; i < given.size(); ++i)

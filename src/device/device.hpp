@@ -34,6 +34,8 @@
 #include <string>
 #include <vector>
 
+#include <reprise/recycled.hpp>
+
 namespace reprise::device {
 
 using Address = std::uint64_t;
@@ -103,6 +105,8 @@ public:
 class Memory {
 public:
     virtual ~Memory() = default;
+    static void* operator new(std::size_t bytes) { return reprise::detail::take_block(bytes); }
+    static void operator delete(void* p, std::size_t bytes) { reprise::detail::give_block(p, bytes); }
     Address address = 0;
     std::uint64_t bytes = 0;
     // Of allocate_readable(): the same bytes for the host, valid once the ticket that wrote them is done.

@@ -12,6 +12,8 @@
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
 
+#include <reprise/recycled.hpp>
+
 namespace reprise::graph {
 
 // A number that is asked for at each call (a learning rate).
@@ -37,16 +39,25 @@ public:
     {
         return get<std::vector<std::int64_t>>(name);
     }
-    const std::vector<std::pair<const char*, Attribute>>& all() const { return list_; }
-    template <class F> void transform(const F& f) // of each attribute, in place
+    using List = std::vector<std::pair<const char*, Attribute>, Recycled<std::pair<const char*, Attribute>>>;
+    const List& all() const { return list_; }
+    template <class F> void transform(F&& f) // of each attribute, in place
     {
         for (auto& [name, attribute] : list_) f(attribute);
+    }
+    template <class F> void transform_named(F&& f) // with its name
+    {
+        for (auto& [name, attribute] : list_) f(name, attribute);
+    }
+    bool has_source(const char* name) const // a number of the host
+    {
+        return std::holds_alternative<std::shared_ptr<const HostScalar>>(find(name));
     }
     std::string text() const; // "dim=1 keepdim=0"; empty without attributes
 
 private:
     const Attribute& find(const char* name) const;
-    std::vector<std::pair<const char*, Attribute>> list_;
+    List list_;
 };
 
 } // namespace reprise::graph

@@ -7,6 +7,7 @@
 #include "graph/notes.hpp"
 #include "graph/segment.hpp"
 #include "shape/guard.hpp"
+#include <reprise/recycled.hpp>
 
 namespace reprise::graph {
 
@@ -18,7 +19,7 @@ std::uint32_t trace_id() { return current_tracer() ? current_tracer()->id() : 0;
 
 std::shared_ptr<Node> new_node(std::vector<TensorType> types, std::shared_ptr<Evaluator> evaluator)
 {
-    auto node = std::make_shared<Node>();
+    auto node = std::allocate_shared<Node>(Recycled<Node>());
     node->id = next_id.fetch_add(1, std::memory_order_relaxed);
     node->storage.resize(types.size());
     node->outputs = std::move(types);
@@ -82,7 +83,11 @@ void assign(const Tensor& t, Value v)
 {
     const auto& cell = cell_of(t);
     if (Tracer* tracer = tracer_of(*cell)) tracer->assign(cell, std::move(v));
-    else cell->value = std::move(v);
+    else {
+        cell->value = std::move(v);
+        const Node& n = *cell->value.node;
+        if (!n.materialised()) n.evaluator->assigned(n);
+    }
 }
 
 std::shared_ptr<Cell> grad_of(const Tensor& t)
@@ -108,7 +113,7 @@ void set_grad_of(const Tensor& t, std::shared_ptr<Cell> g)
 
 Tensor make_tensor(Value v)
 {
-    auto cell = std::make_shared<Cell>();
+    auto cell = std::allocate_shared<Cell>(Recycled<Cell>());
     cell->value = std::move(v);
     cell->trace = trace_id();
     return Tensor(std::move(cell));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/few.hpp"
 #include "graph/evaluator.hpp"
 #include "graph/op.hpp"
 
@@ -25,13 +26,21 @@ struct Value {
     friend bool operator==(const Value&, const Value&) = default;
 };
 
+// What the evaluation under way notes at a node.
+struct Mark {
+    std::uint64_t visit = 0; // which evaluation's; another's notes are stale
+    std::uint32_t place = 0; // among its nodes or, of what was computed before, its slots
+    std::uint32_t uses = 0;  // by inputs of its nodes
+    bool kept = false, surrounded = false;
+};
+
 // The graph's part of a node is const from when append() shows it to the evaluator; what evaluation and the tape
 // do to it is mutable and belongs to the evaluator's lock, but for the notes, which evaluation never looks at.
 struct Node : std::enable_shared_from_this<Node> {
     const Op* op = nullptr; // null: its storage or binding is given
     bool is_leaf = false;   // the tape ends here
     Attributes attributes;
-    std::vector<TensorType> outputs;
+    Few<TensorType, 1> outputs;
     std::shared_ptr<Evaluator> evaluator;
     std::uint64_t id = 0;
     bool requires_grad = false;
@@ -39,11 +48,12 @@ struct Node : std::enable_shared_from_this<Node> {
     std::shared_ptr<const Segment> segment;        // that it was made in; null: none
     std::shared_ptr<const GivenGradient> gradient; // a user's in place of the op's; null: none
 
-    mutable std::vector<Value> inputs; // dropped once the values are known and no tape needs them
-    mutable std::vector<std::shared_ptr<Storage>> storage; // by output; null: pending
-    mutable std::atomic<bool> released = false;            // backward has used this part of the tape
-    mutable std::weak_ptr<Cell> leaf;         // whose grad() a cotangent that arrives here adds to
-    mutable std::shared_ptr<TapeNotes> notes; // what users have put on the tape here; null: nothing
+    mutable Few<Value, 3> inputs; // dropped once the values are known and no tape needs them
+    mutable Few<std::shared_ptr<Storage>, 1> storage; // by output; null: pending
+    mutable std::atomic<bool> released = false;       // backward has used this part of the tape
+    mutable std::weak_ptr<Cell> leaf;                 // whose grad() a cotangent that arrives here adds to
+    mutable std::shared_ptr<TapeNotes> notes;         // what users have put on the tape here; null: nothing
+    mutable Mark mark;
 
     Node() = default;
     Node(const Node&) = delete;

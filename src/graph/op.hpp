@@ -39,7 +39,7 @@ struct VjpArguments {
 // Where the elements of a view lie in the value that it looks at, in elements.
 struct Strided {
     Shape sizes;
-    std::vector<Dim> strides;
+    DimVector strides;
     Dim offset;
 };
 

@@ -16,7 +16,7 @@ struct Chain {
         DType dtype = DType::f32;
         std::optional<ops::Scalar> number{}; // the host knows it: no memory
         std::uint32_t operand = 0;           // of the launch, where it has memory
-        std::vector<Dim> strides{};          // elements, by dimension of `sizes`; 0 where it is repeated
+        DimVector strides{};                 // elements, by dimension of `sizes`; 0 where it is repeated
     };
     struct Source {
         enum class From : std::uint8_t { input, step } from = From::input;
@@ -76,7 +76,7 @@ bool fits_reduction(const Chain&, std::span<const ops::View> operands);
 
 struct FusedKernel {
     std::string text; // whole, as GLSL
-    std::vector<Dim> ints;
+    DimVector ints;
     std::vector<ops::Scalar> floats;
 };
 FusedKernel fused_kernel(const Chain&, std::span<const ops::View> operands, const device::Capabilities&);

@@ -16,9 +16,9 @@ using Wanted = ConvProblem::Wanted;
 Dim image_of(const View& v) { return v.sizes()[2] * v.sizes()[3] * v.sizes()[4]; }
 
 // shaders/conv_depthwise.comp; out: channels of y
-std::vector<Dim> ints(const ConvProblem& p, const Dim& out)
+DimVector ints(const ConvProblem& p, const Dim& out)
 {
-    std::vector<Dim> list{p.x.sizes()[0], p.groups, floor_div(out, p.groups)};
+    DimVector list{p.x.sizes()[0], p.groups, floor_div(out, p.groups)};
     for (const View* v : {&p.x, &p.y, &p.weight})
         list.insert(list.end(), v->sizes().begin() + 2, v->sizes().end());
     for (const auto& sizes : {p.stride, p.padding, p.dilation})
@@ -32,7 +32,7 @@ void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
     const Dim length = max(256, taps),
               parts = ceil_div(columns, length); // sums of no more elements than dy has
     const View sums = l.temporary(f32, {parts, out, taps});
-    std::vector<Dim> all = ints(p, out);
+    DimVector all = ints(p, out);
     all.insert(all.end(), {parts, length});
     l.launch({.kernel = "conv_depthwise_weight",
               .operands = {{p.x, Use::read}, {p.y, Use::read}, {sums, Use::write}},

@@ -31,7 +31,7 @@ struct Problem {
     {}
     bool points() const { return taps == Dim(1); }
     std::string kernel(const char* name) const { return std::string(name) + (points() ? "_point" : ""); }
-    std::vector<Dim> ints(const Dim& last) const { return {n, ci, h, w, co, oh, ow, last}; }
+    DimVector ints(const Dim& last) const { return {n, ci, h, w, co, oh, ow, last}; }
     // Of the walk through `width`: whether a group's pixels may end inside a row, the stride, width % 4.
     std::vector<std::uint32_t> constants(const Dim& width, std::uint32_t rest) const
     {
@@ -146,7 +146,7 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
     const View sums = l.temporary(f32, {parts, p.co, p.ci, p.taps});
     std::vector<std::uint32_t> constants = p.constants(p.ow, rest);
     constants.insert(constants.end(), {known(p.ci, side), static_cast<std::uint32_t>(lanes)});
-    std::vector<Dim> ints = p.ints(parts);
+    DimVector ints = p.ints(parts);
     ints.push_back(pitch);
     launch_texel(l, {.kernel = p.kernel("conv2d_weight_direct"),
                      .constants = std::move(constants),

@@ -163,7 +163,7 @@ void swap(Lowering& l, const Swap& s)
     const std::vector<LaunchOperand> operands{
         {s.from, Use::read}, {s.bias ? *s.bias : s.from, Use::read, s.bias == nullptr}, {s.to, Use::write}};
     const std::vector<std::uint32_t> constants{s.bias ? 1u : 0u};
-    const std::vector<Dim> ints{s.a, s.b, s.image, s.from_pitch, s.to_pitch};
+    const DimVector ints{s.a, s.b, s.image, s.from_pitch, s.to_pitch};
     const Dim elements = s.b * s.to_pitch;
     launch_where(l, is_multiple(s.image, 4),
                  {.kernel = "conv2d_swap_texel",

@@ -6,7 +6,7 @@ namespace reprise::nn {
 
 namespace {
 
-template <std::size_t N> std::vector<Dim> amounts(const Sizes<N>& padding)
+template <std::size_t N> DimVector amounts(const Sizes<N>& padding)
 {
     return {padding.array().begin(), padding.array().end()};
 }

@@ -44,11 +44,11 @@ void lower(Lowering& l, const Node& n)
     if (x.dtype != i32) require_floating_kernel(n.op->name, x.dtype);
     const Reduction r = split(l, n.op->name, x, n.attributes.integers("dims"));
     const Dim stride = r.strides.empty() ? Dim(0) : r.strides[0];
-    std::vector<Dim> places = r.kept_sizes;
+    DimVector places = r.kept_sizes;
     places.insert(places.end(), r.kept_strides.begin(), r.kept_strides.end());
     const auto rank = static_cast<std::uint32_t>(r.kept_sizes.size());
-    const auto launch = [&](const std::string& kernel, std::vector<LaunchOperand> operands,
-                            std::vector<Dim> ints, const Dim& runs) {
+    const auto launch = [&](const std::string& kernel, std::vector<LaunchOperand> operands, DimVector ints,
+                            const Dim& runs) {
         ints.insert(ints.end(), places.begin(), places.end());
         l.launch({.kernel = kernel,
                   .constants = {rank},

@@ -94,7 +94,7 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
     if (a.number("p") == 0) return from;
     const View to = matrix(l, s);
     const Dim count = shape::element_count(to.sizes());
-    std::vector<Dim> ints = random_ints(a);
+    DimVector ints = random_ints(a);
     ints.insert(ints.begin(), {count, threshold(a)});
     LaunchSpec addresses{.kernel = "dropout",
                          .constants = {static_cast<std::uint32_t>(f32)},
@@ -165,7 +165,7 @@ View in_texels(Lowering& l, const View& v)
     return out;
 }
 
-void add_strides(std::vector<Dim>& ints, const View& v, std::size_t dims, std::int64_t unit = 1)
+void add_strides(DimVector& ints, const View& v, std::size_t dims, std::int64_t unit = 1)
 {
     for (std::size_t d = 0; d < dims; ++d) ints.push_back(floor_div(v.layout.strides[d], unit));
 }
@@ -197,7 +197,7 @@ struct Pass {
         else spec.ints.insert(spec.ints.end(), 4, Dim(0));
         spec.ints.push_back(threshold(a));
         if (a.number("p") != 0) {
-            const std::vector<Dim> random = random_ints(a);
+            const DimVector random = random_ints(a);
             spec.ints.insert(spec.ints.end(), random.begin(), random.end());
         } else spec.ints.insert(spec.ints.end(), 4, Dim(0));
         spec.groups = s.batch * s.heads * ceil_div(s.queries, 64);

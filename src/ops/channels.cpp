@@ -68,7 +68,7 @@ ChannelProblem::ChannelProblem(const Shape& x) : images(x[0]), channels(x[1]), i
 Dim ChannelProblem::partials() const { return min(ceil_div(count(), block), most_partials); }
 
 View launch_sums(Lowering& l, const std::string& kernel, const ChannelProblem& p,
-                 std::vector<LaunchOperand> operands, const std::vector<Dim>& more_ints)
+                 std::vector<LaunchOperand> operands, const DimVector& more_ints)
 {
     const View partials = l.temporary(f32, {p.partials(), p.channels, 4});
     operands.push_back({partials, Use::write});

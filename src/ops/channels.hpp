@@ -34,7 +34,7 @@ struct ChannelProblem {
 
 // The first level: partials [P][C] of vec4.
 View launch_sums(Lowering&, const std::string& kernel, const ChannelProblem&,
-                 std::vector<LaunchOperand> operands, const std::vector<Dim>& more_ints = {});
+                 std::vector<LaunchOperand> operands, const DimVector& more_ints = {});
 // The second level: an invocation a channel.
 void launch_finish(Lowering&, LaunchSpec, const ChannelProblem&);
 // Every element, by what its channel has.

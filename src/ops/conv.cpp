@@ -35,7 +35,7 @@ Tensor batched(const Tensor& x, std::size_t rank)
 void pad_same(const char* op, Tensor& x, const Shape& weight, Windows& w)
 {
     const std::size_t rank = w.rank();
-    std::vector<Dim> amounts(2 * rank, 0);
+    DimVector amounts(2 * rank, 0);
     for (std::size_t i = 0; i < rank; ++i) {
         if (w.stride[i] != 1)
             detail::fail(ErrorKind::argument, op, "A stride (", w.stride[i],
@@ -114,7 +114,7 @@ Shape transposed_shape(const char* op, const Shape& x, const Shape& weight, cons
 // or more, which a dilation allows, is zeros behind x.
 Tensor padded_by_strides(const Tensor& x, const Windows& w, const Integers& output_padding)
 {
-    std::vector<Dim> amounts;
+    DimVector amounts;
     for (std::size_t i = w.rank(); i-- > 0;) {
         amounts.emplace_back(0);
         amounts.emplace_back(output_padding[i] / w.stride[i]);

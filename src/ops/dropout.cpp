@@ -38,7 +38,7 @@ void lower(Lowering& l, const Node& n)
 {
     const View from = l.contiguous(l.input(0)), to = l.output();
     const Dim count = shape::element_count(to.sizes());
-    std::vector<Dim> ints = random_ints(n.attributes);
+    DimVector ints = random_ints(n.attributes);
     ints.insert(ints.begin(), {count, threshold_of(n.attributes)});
     LaunchSpec addresses{.kernel = "dropout",
                          .constants = {static_cast<std::uint32_t>(to.dtype)},

@@ -78,7 +78,7 @@ void lower(Lowering& l, const Node& n)
         if (d != along) (d < along ? outer : inner) *= x.sizes()[d];
     const Dim &size = x.sizes()[along], &length = y.sizes()[along];
     const auto bytes = static_cast<std::uint32_t>(size_of(y.dtype));
-    std::vector<Dim> ints = {outer, size, length, inner, n.attributes.integer("sign")};
+    DimVector ints = {outer, size, length, inner, n.attributes.integer("sign")};
     for (const Dim& word : bits_of(y.dtype, n.attributes.number("value"))) ints.push_back(word);
     l.launch({.kernel = "dynamic_shift",
               .constants = {bytes, bytes == 4 && inner.divisible_by(4) ? 1u : 0u},

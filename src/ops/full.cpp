@@ -26,9 +26,13 @@ std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const A
     return {{a.get<DType>("dtype"), sizes}};
 }
 
+// The value is a number, or in plans that eager code replays one that is asked for.
 bool number(const Node& n, Scalar& s)
 {
-    s = Scalar(n.attributes.number("value"));
+    if (n.attributes.has_source("value")) {
+        s = Scalar(1);
+        s.source = n.attributes.get<std::shared_ptr<const graph::HostScalar>>("value");
+    } else s = Scalar(n.attributes.number("value"));
     s.factor = n.attributes.get<Dim>("factor");
     return true;
 }
@@ -43,7 +47,8 @@ void lower(Lowering& l, const Node& n)
 void reference(const ReferenceArguments& a)
 {
     const HostTensor& out = a.outputs[0];
-    const double value = a.attributes.number("value") * static_cast<double>(a.dims[0]);
+    const double given = a.attributes.has_source("value") ? a.scalars[0] : a.attributes.number("value");
+    const double value = given * static_cast<double>(a.dims[0]);
     for (std::int64_t i = 0, count = out.count(); i < count; ++i) out.put(i, value);
 }
 

@@ -71,9 +71,9 @@ std::size_t spatial_dims(const Tensor& x, const Mode& mode)
     return n;
 }
 
-template <class T> std::vector<T> for_each_dim(const char* what, std::vector<T> given, std::size_t n)
+template <class Vector> Vector for_each_dim(const char* what, Vector given, std::size_t n)
 {
-    if (given.size() == 1) given.assign(n, T(given[0]));
+    if (given.size() == 1) given.assign(n, typename Vector::value_type(given[0]));
     if (given.size() != n)
         detail::fail(ErrorKind::argument, op, "There are (", given.size(), ") entries in ", what, " for (", n,
                      ") dimensions: give one, or one for each.");

@@ -47,7 +47,7 @@ bool is_number(Lowering& l, std::size_t input, double value)
 struct RowsLaunch {
     Lowering& l;
     LaunchSpec spec;
-    std::vector<Dim> along, down; // strides of each operand
+    DimVector along, down; // strides of each operand
     bool texels;
 
     RowsLaunch(Lowering& lowering, const char* kernel, const View& matrix)

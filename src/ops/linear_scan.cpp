@@ -62,7 +62,7 @@ void reference(const ReferenceArguments& args)
 Tensor shifted(const Tensor& x, std::int64_t dim, std::int64_t before, double value)
 {
     const std::size_t d = shape::normalize_dim("linear_scan", dim, x.shape().size());
-    std::vector<Dim> amounts(2 * (x.shape().size() - d), 0);
+    DimVector amounts(2 * (x.shape().size() - d), 0);
     amounts[amounts.size() - 2] = before;
     amounts.back() = 1 - before;
     return narrow(pad(x, amounts, value), dim, 1 - before, x.shape()[d]);
@@ -79,7 +79,7 @@ void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std
     for (std::size_t d = 0; d < y.sizes().size(); ++d)
         if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
     const Dim blocks = max(ceil_div(length, block), 1);
-    const std::vector<Dim> ints = {outer, length, inner, blocks};
+    const DimVector ints = {outer, length, inner, blocks};
     const bool one = length.at_most(block);
     const View totals = l.temporary(y.dtype, {one ? Dim(1) : outer * blocks * inner * 2});
     std::vector<LaunchOperand> operands;

@@ -50,7 +50,7 @@ struct LaunchSpec {
     std::vector<std::uint32_t> constants;                     // specialization constants
     std::vector<LaunchOperand> operands;
     std::vector<Scalar> floats;
-    std::vector<Dim> ints;
+    DimVector ints;
     Dim groups;         // workgroups, counted flat
     bool words = false; // ints may be unsigned 32-bit words (seeds, counters), not only sizes below 2^31
     bool in_place =

@@ -114,7 +114,7 @@ struct Problem {
     bool adaptive() const { return kernel.empty(); }
     Dim inputs() const { return planes * in[0] * in[1] * in[2]; }
     Dim outputs() const { return planes * out[0] * out[1] * out[2]; }
-    std::vector<Dim> plane_ints() const { return {planes, in[1], in[2], out[1], out[2]}; }
+    DimVector plane_ints() const { return {planes, in[1], in[2], out[1], out[2]}; }
     // kernel, stride and padding of a plane
     std::vector<std::uint32_t> plane_constants() const
     {
@@ -128,9 +128,9 @@ struct Problem {
         add(padding, 0);
         return list;
     }
-    std::vector<Dim> ints() const
+    DimVector ints() const
     {
-        std::vector<Dim> list{planes};
+        DimVector list{planes};
         list.insert(list.end(), in.begin(), in.end());
         list.insert(list.end(), out.begin(), out.end());
         for (const Integers& v : {three(kernel, 1), three(stride, 1), three(padding, 0), three(dilation, 1)})

@@ -47,7 +47,7 @@ void lower(Lowering& l, const Node& n)
     for (std::size_t i = 0; i < to.sizes().size(); ++i)
         (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
     const Dim count = outer * to.sizes()[d] * inner;
-    std::vector<Dim> ints = {outer, from.sizes()[d], to.sizes()[d], n.attributes.get<Dim>("start"), inner};
+    DimVector ints = {outer, from.sizes()[d], to.sizes()[d], n.attributes.get<Dim>("start"), inner};
     for (const Dim& word : bits_of(to.dtype, n.attributes.number("value"))) ints.push_back(word);
     l.launch({.kernel = "pad",
               .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
@@ -88,7 +88,7 @@ const Op pad_op{.name = "pad",
 
 } // namespace ops
 
-Tensor pad(const Tensor& x, const std::vector<Dim>& amounts, double value)
+Tensor pad(const Tensor& x, const DimVector& amounts, double value)
 {
     const std::size_t rank = x.shape().size();
     if (amounts.size() % 2 != 0 || amounts.size() > 2 * rank)
@@ -138,7 +138,7 @@ Mode mode_of(PaddingMode mode)
     return {"circular", ops::Resampling::circular};
 }
 
-void check_amounts(const Tensor& x, const std::vector<Dim>& amounts, const Mode& mode)
+void check_amounts(const Tensor& x, const DimVector& amounts, const Mode& mode)
 {
     const std::size_t n = amounts.size() / 2, rank = x.shape().size();
     if (amounts.size() % 2 != 0 || n < 1 || n > 3 || (rank != n + 1 && rank != n + 2))
@@ -164,23 +164,23 @@ void check_amount(const Tensor& x, const Mode& mode, const Dim& size, const Dim&
 
 } // namespace
 
-Tensor pad(const Tensor& x, const std::vector<Dim>& amounts, PaddingMode mode, double value)
+Tensor pad(const Tensor& x, const DimVector& amounts, PaddingMode mode, double value)
 {
     if (mode == PaddingMode::constant) return pad(x, amounts, value);
     const Mode m = mode_of(mode);
     ops::require_floating("pad", x.dtype());
     check_amounts(x, amounts, m);
     const std::size_t n = amounts.size() / 2, rank = x.shape().size();
-    std::vector<Dim> added = amounts;
+    DimVector added = amounts;
     Tensor from = x;
     if (mode == PaddingMode::circular) { // what is cut off does not come back at the other end
-        std::vector<Dim> cut(amounts.size(), 0);
+        DimVector cut(amounts.size(), 0);
         for (std::size_t i = 0; i < amounts.size(); ++i)
             if (ops::crops(amounts[i])) std::swap(cut[i], added[i]);
         from = pad(x, cut);
     }
     Shape to;
-    std::vector<Dim> before;
+    DimVector before;
     for (std::size_t d = 0; d < n; ++d) {
         const Dim &front = added[2 * (n - 1 - d)], &back = added[2 * (n - 1 - d) + 1];
         const Dim size = from.shape()[rank - n + d];

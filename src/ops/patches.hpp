@@ -18,9 +18,9 @@ struct Patches {
     Dim columns, pitch, between;
 
     static Dim volume(const std::array<Dim, 3>& d) { return d[0] * d[1] * d[2]; }
-    std::vector<Dim> ints() const
+    DimVector ints() const
     {
-        std::vector<Dim> list{n, channels};
+        DimVector list{n, channels};
         for (const auto& sizes : {in, out, kernel}) list.insert(list.end(), sizes.begin(), sizes.end());
         for (const auto& sizes : {stride, padding, dilation})
             list.insert(list.end(), sizes.begin(), sizes.end());

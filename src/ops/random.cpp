@@ -44,7 +44,7 @@ void lower(Lowering& l, const Node& n)
 {
     const View out = l.output(), to = out.dtype == f64 ? l.temporary(f32, out.sizes()) : out;
     const Dim count = shape::element_count(to.sizes());
-    std::vector<Dim> ints = random_ints(n.attributes);
+    DimVector ints = random_ints(n.attributes);
     ints.insert(ints.begin(), count);
     l.launch({.kernel = n.op->name,
               .constants = {static_cast<std::uint32_t>(to.dtype)},
@@ -91,7 +91,7 @@ void lower_integers(Lowering& l, const Node& n)
 {
     const View to = l.output();
     const Dim count = shape::element_count(to.sizes());
-    std::vector<Dim> ints = random_ints(n.attributes);
+    DimVector ints = random_ints(n.attributes);
     ints.insert(ints.begin(), count);
     ints.emplace_back(static_cast<std::int64_t>(low_word(n.attributes.integer("low"))));
     ints.emplace_back(n.attributes.integer("count"));
@@ -168,7 +168,7 @@ RandomState next_random()
             static_cast<long long>(s.ordinal)};
 }
 
-std::vector<Dim> random_ints(const Attributes& a)
+DimVector random_ints(const Attributes& a)
 {
     const Dim& ordinal = a.get<Dim>("ordinal");
     return {a.get<Dim>("seed_low"), a.get<Dim>("seed_high"), mod(ordinal, two_32),

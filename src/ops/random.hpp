@@ -35,7 +35,7 @@ Tensor draw(const graph::Op&, const std::shared_ptr<graph::Evaluator>&, const Sh
             std::int64_t low = 0, std::int64_t count = 0);
 
 // As the ints of a launch: seed and ordinal, low word first.
-std::vector<Dim> random_ints(const graph::Attributes&);
+DimVector random_ints(const graph::Attributes&);
 
 // The same for a reference function.
 class RandomWords {

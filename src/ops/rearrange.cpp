@@ -78,7 +78,7 @@ Tensor slice(const Tensor& x, std::int64_t dim, const SliceRange& range)
     Tensor part = narrow(x, whole(d), start, length);
     if (range.step == 1) return part;
     const Dim count = ceil_div(length, range.step);
-    std::vector<Dim> amounts(2 * (x.shape().size() - d), 0);
+    DimVector amounts(2 * (x.shape().size() - d), 0);
     amounts.back() = count * range.step - length;
     if (amounts.back() != Dim(0)) part = pad(part, amounts);
     Shape steps = x.shape();
@@ -87,7 +87,7 @@ Tensor slice(const Tensor& x, std::int64_t dim, const SliceRange& range)
     return select(reshape(part, steps), whole(d) + 1, 0);
 }
 
-Tensor repeat(const Tensor& x, const std::vector<Dim>& times)
+Tensor repeat(const Tensor& x, const DimVector& times)
 {
     const Shape& sizes = x.shape();
     if (times.size() < sizes.size())
@@ -143,9 +143,9 @@ Tensor roll(const Tensor& x, std::int64_t shift)
     return reshape(roll(reshape(x, {x.numel()}), shift, 0), x.shape());
 }
 
-Tensor tile(const Tensor& x, const std::vector<Dim>& times)
+Tensor tile(const Tensor& x, const DimVector& times)
 {
-    std::vector<Dim> all = times;
+    DimVector all = times;
     const std::size_t rank = x.shape().size();
     if (all.size() < rank) all.insert(all.begin(), rank - all.size(), Dim(1));
     for (const Dim& t : all)

@@ -24,13 +24,13 @@ bool contains(const Integers& dims, std::size_t d)
 }
 
 // The first `count` are whole texels.
-bool aligned(const std::vector<Dim>& strides, std::size_t count)
+bool aligned(const DimVector& strides, std::size_t count)
 {
     return std::all_of(strides.begin(), strides.begin() + static_cast<std::ptrdiff_t>(count),
                        [](const Dim& s) { return s.divisible_by(4); });
 }
 
-void divide(std::vector<Dim>& sizes)
+void divide(DimVector& sizes)
 {
     for (Dim& d : sizes) d = floor_div(d, 4);
 }

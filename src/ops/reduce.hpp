@@ -24,7 +24,7 @@ Dim reduced_count(const Shape& in, const std::vector<std::int64_t>& dims); // el
 // A strided tensor as outputs times the elements that make one, each with as few dimensions as is provable.
 struct Reduction {
     Shape kept_sizes, sizes;
-    std::vector<Dim> kept_strides, strides;
+    DimVector kept_strides, strides;
     Dim outputs, count;
 };
 // Throws Error(unsupported) where kernels have too few dimensions, which a contiguous tensor rarely needs.

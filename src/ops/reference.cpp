@@ -52,7 +52,7 @@ double rounded_to(DType dtype, double v)
     return v;
 }
 
-std::vector<Dim> bits_of(DType dtype, double value)
+DimVector bits_of(DType dtype, double value)
 {
     std::array<std::uint32_t, 2> words{};
     HostTensor{dtype, reinterpret_cast<std::byte*>(words.data()), {}, {}}.set(0, value);

@@ -42,7 +42,7 @@ struct ReferenceArguments {
 // The value that a tensor of this dtype holds when it is given this one; what an integer dtype can't hold stays.
 double rounded_to(DType, double);
 // The bits of that value as a kernel's ints: one word, of f64 two, the low one first.
-std::vector<Dim> bits_of(DType, double);
+DimVector bits_of(DType, double);
 
 // f16 and bf16 by integers, to nearest even, as the kernels do it.
 std::uint16_t to_f16(float);

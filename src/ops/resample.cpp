@@ -58,7 +58,7 @@ void lower(Lowering& l, const Node& node)
     const std::size_t n = a.get<Shape>("to").size();
     const Shape given = three_sizes(from.sizes(), n), wanted = three_sizes(to.sizes(), n);
     const Dim planes = planes_of(to.sizes(), n);
-    std::vector<Dim> ints{planes};
+    DimVector ints{planes};
     const auto add = [&](const auto& v) { ints.insert(ints.end(), v.begin(), v.end()); };
     add(forward ? given : wanted);
     add(forward ? wanted : given);
@@ -239,7 +239,7 @@ Tensor resample(const Tensor& x, const ResampleOptions& o)
 {
     Integers scales;
     for (const float s : o.scales) scales.push_back(std::bit_cast<std::uint32_t>(s));
-    const std::vector<Dim> before = three<Dim>(o.before, 0);
+    const DimVector before = three<DimVector>(o.before, 0);
     return graph::apply1(resample_op, {x},
                          {{"how", static_cast<std::int64_t>(o.how)},
                           {"to", o.to},

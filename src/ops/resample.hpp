@@ -28,7 +28,7 @@ struct ResampleOptions {
     std::vector<std::int64_t> kernel{}, stride{}; // of `window`
     bool counts_padding = false;                  // the divisor of a window does
     std::int64_t divisor = 0;                     // of every window; 0: its number of elements
-    std::vector<Dim> before{};                    // of `window` and of padding; empty: none
+    DimVector before{};                           // of `window` and of padding; empty: none
     std::vector<float> scales{};                  // inputs an output, of interpolation; empty: by the sizes
 };
 // Sizes and dtype are checked by the caller.

@@ -48,7 +48,7 @@ bool view_reshape(const Node& n, std::size_t, Strided& s)
         s.strides = shape::contiguous_strides(to);
         return true;
     }
-    std::vector<Dim> sizes, strides; // of the input without its ones
+    DimVector sizes, strides; // of the input without its ones
     for (std::size_t i = 0; i < s.sizes.size(); ++i)
         if (s.sizes[i] != Dim(1)) {
             if (!strides.empty() &&
@@ -66,7 +66,7 @@ bool view_reshape(const Node& n, std::size_t, Strided& s)
         s.sizes = to;
         return true;
     }
-    std::vector<Dim> out(to.size(), Dim(1));
+    DimVector out(to.size(), Dim(1));
     std::size_t run = sizes.size();
     Dim tiled = 1; // elements of this run that the output has used so far
     for (std::size_t i = to.size(); i-- > 0;) {
@@ -117,8 +117,9 @@ bool view_permute(const Node& n, std::size_t, Strided& s)
 }
 
 // -- expand --
-std::vector<TensorType> infer_expand(const Op&, Types in, const Attributes& a)
+std::vector<TensorType> infer_expand(const Op& op, Types in, const Attributes& a)
 {
+    shape::require_broadcastable(op.name, in[0].shape, a.get<Shape>("shape"));
     return {{in[0].dtype, a.get<Shape>("shape")}};
 }
 
@@ -131,7 +132,7 @@ bool view_expand(const Node& n, std::size_t, Strided& s)
 {
     const Shape& to = n.outputs[0].shape;
     const std::size_t added = to.size() - s.sizes.size();
-    std::vector<Dim> strides(to.size(), Dim(0));
+    DimVector strides(to.size(), Dim(0));
     for (std::size_t i = 0; i < s.sizes.size(); ++i)
         if (s.sizes[i] != Dim(1)) strides[i + added] = s.strides[i]; // only the constant 1 is repeated
     s.sizes = to;

@@ -29,15 +29,15 @@ inline Dim planes_of(const Shape& s, std::size_t n)
 }
 
 // With so many of `filling` in front that they are three.
-template <class T> std::vector<T> three(std::vector<T> v, const T& filling)
+template <class Vector> Vector three(Vector v, const typename Vector::value_type& filling)
 {
     v.insert(v.begin(), 3 - v.size(), filling);
     return v;
 }
 inline std::vector<std::int64_t> three(const std::vector<std::int64_t>& v, int filling)
 {
-    return three<std::int64_t>(v, filling);
+    return three<std::vector<std::int64_t>>(v, filling);
 }
-inline Shape three_sizes(const Shape& s, std::size_t n) { return three<Dim>(last_of(s, n), 1); }
+inline Shape three_sizes(const Shape& s, std::size_t n) { return three<Shape>(last_of(s, n), 1); }
 
 } // namespace reprise::ops

@@ -267,6 +267,14 @@ void Optimizer::step()
         for (std::size_t m = 0; m < moments_[p.index].size(); ++m)
             moments_[p.index][m].assign(p.values[m + 1]);
     }
+    if (is_recording()) return;
+    std::vector<Tensor> all; // forward, backward and update as one evaluation
+    for (const Pending& p : pending) all.insert(all.end(), p.values.begin(), p.values.end());
+    try {
+        eval(all);
+    } catch (const Error& error) { // the step was made, its values are pending: who asks for them is told
+        if (error.kind() == ErrorKind::device_lost) throw;
+    }
 }
 
 } // namespace reprise::optim

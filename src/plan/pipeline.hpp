@@ -14,7 +14,7 @@ struct Request {
     // row-major.
     struct External {
         graph::Value value;
-        std::vector<Dim> strides; // elements; empty: contiguous
+        DimVector strides; // elements; empty: contiguous
         Dim offset = 0;
     };
     std::vector<External> externals;

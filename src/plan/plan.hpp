@@ -47,7 +47,7 @@ struct PlanLaunch {
     std::shared_ptr<const kernels::Chain> chain{};
     std::vector<PlanOperand> operands;
     std::vector<ops::Scalar> floats;
-    std::vector<Dim> ints;
+    DimVector ints;
     Dim groups;
     Dim condition = 1; // 1 or 0: whether it runs; a factor of the groups
     Dim flops;         // for profiles; 0: not counted

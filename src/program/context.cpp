@@ -14,9 +14,9 @@
 #include "plan/held.hpp"
 #include "program/budget.hpp"
 #include "program/executable.hpp"
-#include "program/keep.hpp"
 #include "program/storage.hpp"
 #include "program/suspend.hpp"
+#include <reprise/recycled.hpp>
 
 namespace reprise::program {
 
@@ -60,7 +60,7 @@ void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
 
 } // namespace
 
-Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)) {}
+Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)), patterns_(device_) {}
 
 namespace {
 std::mutex accounts; // of Segment::unkept
@@ -153,62 +153,142 @@ std::unique_ptr<Executable> Context::executable_of(const plan::Request& request,
 
 void Context::compute(std::span<const Value> asked, Asks who)
 {
+    Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
+    Form form = std::exchange(form_, {});
     std::vector<Value> targets(asked.begin(), asked.end());
-    std::vector<const Node*> nodes = graph::pending(targets);
-    if (nodes.empty()) return;
-    add_effects(this, nodes, targets);
-    for (const Node* n : nodes) {
-#ifndef NDEBUG
-        graph::verify(*n);
-#endif
-        if (!n->op || n->trace)
-            detail::fail(ErrorKind::state, n->op ? n->op->name : "tensor",
-                         "A tensor that was made while a program was recorded has no value: return it from "
-                         "the recorded "
-                         "function and read what the program gives.");
-        if (n->evaluator.get() != this)
-            detail::fail(ErrorKind::device, n->op->name, "A graph spans the devices (", name(), " and ",
-                         n->evaluator->name(), ").");
+    if (who == Asks::user && !memory_budget()) add_assigned(targets);
+    evaluation_of(*this, targets, e);
+    if (e.nodes.empty()) {
+        evaluation_ = std::move(e);
+        form_ = std::move(form);
+        return;
     }
-    plan::Request request{.nodes = nodes, .capabilities = &device_->capabilities()};
-    Executable::Call call;
-    std::unordered_map<const Node*, std::unordered_set<std::uint32_t>> bound;
-    std::vector<const Stored*> external; // results may share the memory of one
-    for (const Node* n : nodes)
-        for (const Value& v : n->inputs) {
-            if (!v.node->materialised() || !bound[v.node.get()].insert(v.index).second) continue;
-            if (v.node->evaluator.get() != this)
-                detail::fail(ErrorKind::internal, n->op->name, "The input is on (", v.node->evaluator->name(),
-                             "), not on (", name(), ").");
-            const Stored& s = Stored::of(v);
-            request.externals.push_back({v, {s.strides.begin(), s.strides.end()}, s.offset});
-            call.externals.push_back({s.memory->address, s.memory->bytes});
-            external.push_back(&s);
-        }
-    Kept keep = values_to_keep(nodes, targets);
-    request.results = std::move(keep.values);
-    const std::unique_ptr<Executable> made = executable_of(request, who);
-    Executable& executable = *made;
-    note_unkept(keep.unkept);
-    count_plan(executable.compiled().plan);
-    executable.ask(call.numbers);
-    const Executable::Outcome outcome = executable.run_once(call);
-    count_placed(executable.bytes_placed());
-    for (std::size_t i = 0; i < request.results.size(); ++i) {
-        const ops::View& view = executable.compiled().results[i].view;
-        const plan::PlanValue& value = executable.compiled().plan.values[view.value];
-        std::vector<std::int64_t> strides;
-        for (const Dim& d : view.layout.strides) strides.push_back(d.value());
-        const Stored* of = value.place == plan::Place::external ? external[value.slot] : nullptr;
-        const Value& v = request.results[i];
-        auto stored = std::make_shared<Stored>(held(v.type(), *device_),
-                                               of ? of->memory : executable.output(outcome, view.value),
-                                               std::move(strides), view.layout.offset.value());
+    Pattern* pattern = nullptr;
+    if (who == Asks::library || !memory_budget()) {
+        make_form(e, form);
+        pattern = patterns_.find(e, form);
+    }
+    if (pattern) replay(e, form.figures, *pattern);
+    else plan_once(e, who);
+    nodes_ += e.nodes.size();
+    note_unkept(e.unkept);
+    for (const Value& v : e.results)
+        if (v.node->is_leaf || !v.node->on_tape()) v.node->inputs.clear();
+    forget_computed();
+    e.results.clear();
+    e.unkept.clear();
+    evaluation_ = std::move(e);
+    form_ = std::move(form);
+}
+
+namespace {
+std::vector<device::Operand> operands_of(const Evaluation& e)
+{
+    std::vector<device::Operand> out;
+    out.reserve(e.externals.size());
+    for (const Value* v : e.externals) {
+        const device::Memory& memory = *Stored::of(*v).memory;
+        out.push_back({memory.address, memory.bytes});
+    }
+    return out;
+}
+} // namespace
+
+void Context::plan_once(const Evaluation& e, Asks who)
+{
+    plan::Request request{.nodes = e.nodes, .results = e.results, .capabilities = &device_->capabilities()};
+    for (const Value* v : e.externals) {
+        const Stored& s = Stored::of(*v);
+        request.externals.push_back({*v, {s.strides.begin(), s.strides.end()}, s.offset});
+    }
+    const std::unique_ptr<Executable> executable = executable_of(request, who);
+    count_plan(executable->compiled().plan);
+    Executable::Call call{.symbols = {}, .externals = operands_of(e)};
+    executable->ask(call.numbers);
+    const Executable::Outcome outcome = executable->run_once(call);
+    count_placed(executable->bytes_placed());
+    store(e, *executable, outcome);
+}
+
+void Context::replay(const Evaluation& e, const Figures& figures, Pattern& pattern)
+{
+    Executable::Call call{.symbols = {}, .externals = operands_of(e)};
+    if (pattern.is_new()) count_plan(pattern.executable().compiled().plan);
+    const std::uint64_t before = pattern.executable().bytes_placed();
+    const Executable::Outcome outcome = pattern.run(figures, call);
+    count_placed(pattern.executable().bytes_placed() - before);
+    store(e, pattern.executable(), outcome);
+}
+
+void Context::store(const Evaluation& e, const Executable& executable, const Executable::Outcome& outcome)
+{
+    for (std::size_t i = 0; i < e.results.size(); ++i) {
+        const plan::PlanValue& value =
+            executable.compiled().plan.values[executable.compiled().results[i].view.value];
+        const Stored* of =
+            value.place == plan::Place::external ? &Stored::of(*e.externals[value.slot]) : nullptr;
+        const Value& v = e.results[i];
+        Executable::Layout layout = executable.result_layout(i);
+        auto stored = std::allocate_shared<Stored>(
+            Recycled<Stored>(), held(v.type(), *device_),
+            of ? of->memory : executable.output(outcome, executable.compiled().results[i].view.value),
+            std::move(layout.strides), layout.offset);
         if (of) stored->written = of->written;
         v.node->storage[v.index] = std::move(stored);
     }
-    for (const Value& v : request.results)
-        if (v.node->is_leaf || !v.node->on_tape()) v.node->inputs.clear();
+}
+
+// What has a value is not waiting for one.
+void Context::forget_computed()
+{
+    Queue queue, state;
+    {
+        const std::lock_guard lock(queue_mutex_);
+        queue.swap(queue_);
+        if (const auto mine = state_.find(std::this_thread::get_id()); mine != state_.end()) {
+            state.swap(mine->second);
+            state_.erase(mine);
+        }
+    }
+    for (Queue* q : {&queue, &state}) // no lock is held: a node that goes here may end what users made
+        std::erase_if(*q, [](const auto& weak) {
+            const auto n = weak.lock();
+            return !n || n->materialised();
+        });
+    const std::lock_guard lock(queue_mutex_);
+    queue_.insert(queue_.end(), queue.begin(), queue.end());
+    if (!state.empty()) {
+        Queue& mine = state_[std::this_thread::get_id()];
+        mine.insert(mine.end(), state.begin(), state.end());
+    }
+}
+
+// What cells were given would grow from step to step, such as running statistics that only the next step reads.
+void Context::add_assigned(std::vector<Value>& targets)
+{
+    const std::lock_guard lock(queue_mutex_);
+    const auto mine = state_.find(std::this_thread::get_id());
+    if (mine == state_.end()) return;
+    for (const auto& weak : mine->second)
+        if (auto n = weak.lock(); n && !n->materialised()) targets.push_back({std::move(n), 0});
+}
+
+void Context::assigned(const Node& n)
+{
+    if (n.trace) return;
+    const std::lock_guard lock(queue_mutex_);
+    state_[std::this_thread::get_id()].push_back(n.weak_from_this());
+}
+
+void Context::set_eager_plans(std::size_t structures)
+{
+    const std::lock_guard lock(mutex_);
+    patterns_.set_limit(structures);
+}
+std::string Context::describe_eager_plans() const
+{
+    const std::lock_guard lock(mutex_);
+    return patterns_.text();
 }
 
 void Context::read(const Value& v, std::span<std::byte> to)

@@ -9,15 +9,16 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "device/device.hpp"
 #include "graph/node.hpp"
 #include "plan/pipeline.hpp"
+#include "program/evaluation.hpp"
+#include "program/patterns.hpp"
 
 namespace reprise::program {
-
-class Executable;
 
 class Context final : public graph::Evaluator, public std::enable_shared_from_this<Context> {
 public:
@@ -33,6 +34,7 @@ public:
     void release(std::span<const graph::Node* const>) override;
     void discard(std::span<const graph::Node* const>) override;
     void appended(const graph::Node&) override;
+    void assigned(const graph::Node&) override;
 
     const std::shared_ptr<device::Device>& device() const { return device_; }
     std::recursive_mutex& mutex() { return mutex_; }
@@ -53,6 +55,12 @@ public:
         const std::uint64_t bytes = memory_budget_;
         return bytes == no_budget ? std::nullopt : std::optional(bytes);
     }
+    // The plans of eager code that are used again.
+    void set_eager_plans(std::size_t structures);
+    std::size_t eager_plans() const { return patterns_.size(); }
+    std::uint64_t eager_replays() const { return patterns_.hits(); }
+    std::uint64_t eager_nodes() const { return nodes_; }
+    std::string describe_eager_plans() const;
     std::uint64_t plans() const { return plans_; }
     std::uint64_t launches() const { return launches_; }
     std::uint64_t bytes_placed() const { return bytes_placed_; }
@@ -62,18 +70,28 @@ private:
     void note_unkept(const std::vector<graph::Value>&);
     enum class Asks : std::uint8_t { user, library }; // whose evaluation the budget is for, and is not
     void compute(std::span<const graph::Value> targets, Asks = Asks::user);
+    void plan_once(const Evaluation&, Asks);
+    void replay(const Evaluation&, const Figures&, Pattern&);
+    void store(const Evaluation&, const Executable&, const Executable::Outcome&);
     std::unique_ptr<Executable> executable_of(const plan::Request&, Asks) const;
+    void add_assigned(std::vector<graph::Value>& targets);
+    void forget_computed();
     void flush();
 
     std::shared_ptr<device::Device> device_;
-    std::recursive_mutex mutex_; // of evaluation; user code never runs under it
+    mutable std::recursive_mutex mutex_; // of evaluation; user code never runs under it
+    Patterns patterns_;                  // under it
+    Evaluation evaluation_;              // of earlier ones, for their memory
+    Form form_;
     std::mutex queue_mutex_;
-    std::vector<std::weak_ptr<const graph::Node>> queue_; // appended since the last flush
+    using Queue = std::vector<std::weak_ptr<const graph::Node>>;
+    Queue queue_;                            // appended since the last flush
+    std::map<std::thread::id, Queue> state_; // values that a thread assigned and that are pending
     std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> unkept_; // by layer
     mutable std::mutex unkept_mutex_;
     static constexpr std::uint64_t no_budget = std::numeric_limits<std::uint64_t>::max();
     std::atomic<std::uint64_t> memory_budget_ = no_budget; // of one evaluation
-    std::atomic<std::uint64_t> plans_ = 0, launches_ = 0, bytes_placed_ = 0;
+    std::atomic<std::uint64_t> plans_ = 0, launches_ = 0, nodes_ = 0, bytes_placed_ = 0;
 };
 
 } // namespace reprise::program

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <reprise/device.hpp>
+#include <reprise/eager.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 
@@ -199,6 +200,9 @@ Stats stats()
         s.plans += c->plans();
         s.launches += c->launches();
         s.bytes_placed += c->bytes_placed();
+        s.eager_replays += c->eager_replays();
+        s.eager_plans += c->eager_plans();
+        s.eager_nodes += c->eager_nodes();
         s.recordings += d.recordings;
         s.transfers += d.transfers;
         s.replays += d.replays;
@@ -207,6 +211,9 @@ Stats stats()
     }
     return s;
 }
+
+void set_eager_plans(std::size_t most, const Device& device) { device.context()->set_eager_plans(most); }
+std::string describe_eager_plans(const Device& device) { return device.context()->describe_eager_plans(); }
 
 std::shared_ptr<graph::Evaluator> ops::evaluator_for(const TensorOptions& options)
 {

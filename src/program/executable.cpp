@@ -5,6 +5,7 @@
 #include <reprise/error.hpp>
 
 #include "plan/verify.hpp"
+#include <reprise/recycled.hpp>
 
 namespace reprise::program {
 
@@ -13,9 +14,9 @@ using plan::Place;
 
 namespace {
 
-constexpr int many_tries = 24;                     // of the search for the placing order
-constexpr std::uint64_t small_output = 4096;       // bytes
-constexpr std::size_t most_known_bytes = 32 << 20; // of what sizes gave
+constexpr int many_tries = 24;               // of the search for the placing order
+constexpr std::uint64_t small_output = 4096; // bytes
+constexpr std::size_t most_known_bytes = 32 << 20, some_known_bytes = 2 << 20; // of what sizes gave
 #ifdef NDEBUG
 constexpr bool debug_build = false;
 #else
@@ -26,7 +27,8 @@ constexpr bool debug_build = true;
 
 Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> device, Calls calls)
     : compiled_(std::move(compiled)), device_(std::move(device)),
-      writer_(compiled_.plan, device_->capabilities(), program_), known_(most_known_bytes)
+      writer_(compiled_.plan, device_->capabilities(), program_),
+      known_(calls == Calls::some ? some_known_bytes : most_known_bytes)
 {
     compile_expressions();
     find_placement(calls);
@@ -34,7 +36,7 @@ Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> 
 
 void Executable::compile_expressions()
 {
-    const auto slots = [this](const std::vector<Dim>& dims) {
+    const auto slots = [this](const DimVector& dims) {
         std::vector<shape::Slot> out;
         for (const Dim& d : dims) out.push_back(program_.add(d));
         return out;
@@ -54,7 +56,7 @@ void Executable::compile_expressions()
 void Executable::find_placement(Calls calls)
 {
     placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan),
-                                                   calls == Calls::many ? many_tries : 0);
+                                                   calls == Calls::one ? 0 : many_tries);
 }
 
 std::vector<std::uint64_t> Executable::bytes_at(std::span<const std::int64_t> values) const
@@ -140,8 +142,10 @@ Executable::Outcome Executable::place(Sized& s, const Call& call)
     outcome.outputs.reserve(outputs_.size());
     for (const Output& o : outputs_) {
         const std::uint64_t bytes = s.bytes[o.value], some = std::max<std::uint64_t>(bytes, 16);
-        outcome.outputs.push_back(o.readable && bytes <= small_output ? device_->allocate_readable(some)
-                                                                      : device_->allocate(some));
+        std::unique_ptr<device::Memory> made =
+            o.readable && bytes <= small_output ? device_->allocate_readable(some) : device_->allocate(some);
+        outcome.outputs.emplace_back(made.release(), std::default_delete<device::Memory>(),
+                                     Recycled<device::Memory>());
         writer_.place(s.block, s.values, o.value, {outcome.outputs.back()->address, bytes});
     }
     for (std::size_t slot = 0; slot < compiled_.external.size(); ++slot)
@@ -185,11 +189,11 @@ device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) con
     return d;
 }
 
-void Executable::record(std::uint32_t slots, bool timestamps)
+void Executable::record(std::uint32_t slots, bool timestamps, bool warm_up)
 {
     std::vector<device::LaunchDeclaration> launches;
     for (const plan::PlanLaunch& l : compiled_.plan.launches) launches.push_back(declaration(l));
-    recording_ = device_->record(launches, {.slots = slots, .timestamps = timestamps});
+    recording_ = device_->record(launches, {.slots = slots, .warm_up = warm_up, .timestamps = timestamps});
     most_timed_ = timestamps ? std::max<std::size_t>(slots, 1) : 0;
 }
 
@@ -209,6 +213,15 @@ Executable::Outcome Executable::replay(const Call& call)
         if (timed_.size() > most_timed_) timed_.pop_front();
     }
     return outcome;
+}
+
+Executable::Outcome Executable::replay_once(const Call& call)
+{
+    const struct GiveBack { // work submitted later may reuse it at once
+        std::shared_ptr<device::Memory>& arena;
+        ~GiveBack() { arena.reset(); }
+    } at_the_end{arena_};
+    return replay(call);
 }
 
 Executable::Outcome Executable::run_once(const Call& call)

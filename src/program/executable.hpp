@@ -18,7 +18,7 @@ namespace reprise::program {
 
 class Executable {
 public:
-    enum class Calls : std::uint8_t { one, many };
+    enum class Calls : std::uint8_t { one, many, some }; // some: the sizes used last take less
     Executable(plan::Compiled, std::shared_ptr<device::Device>, Calls);
     Executable(const Executable&) = delete;
     Executable& operator=(const Executable&) = delete;
@@ -38,7 +38,7 @@ public:
     // The host will read this result: where it is small it gets memory that the host sees.
     void make_readable(std::size_t result);
     // Records with all sizes open.
-    void record(std::uint32_t slots, bool timestamps);
+    void record(std::uint32_t slots, bool timestamps, bool warm_up = true);
     // Of the newest finished call: when each launch began, and last when all ended (device.hpp), and its sizes.
     struct Times {
         std::vector<double> begun;
@@ -47,6 +47,7 @@ public:
     };
     Times times() const;
     Outcome replay(const Call&);
+    Outcome replay_once(const Call&); // and gives the arena back
     // The other's arena is this one's from now on.
     void take_arena(Executable& other) { arena_ = std::move(other.arena_); }
     void trim_arena(std::uint64_t bytes); // gives a larger one back
@@ -78,6 +79,7 @@ public:
     std::string symbol_name(std::size_t position) const { return program_.symbol_name(position); }
     const plan::Compiled& compiled() const { return compiled_; }
     std::uint64_t bytes_placed() const { return bytes_placed_; } // by all calls so far
+    std::size_t known_bytes() const { return known_.bytes(); }   // of what sizes gave
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t output_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t peak_bytes(const std::vector<std::int64_t>& symbols) const; // arena and outputs

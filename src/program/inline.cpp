@@ -120,7 +120,7 @@ Value state_at_call(const Program::Impl::State& s)
 } // namespace
 
 std::vector<Tensor> Program::Impl::append_to(program::Trace& trace, const std::vector<Tensor>& inputs,
-                                             const std::vector<Dim>& sizes) const
+                                             const DimVector& sizes) const
 {
     check_count(inputs.size(), sizes.size());
     if (trace.evaluator() != context)

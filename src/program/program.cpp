@@ -115,7 +115,7 @@ void Program::Impl::Bound::clear()
 }
 
 // Symbol values in the executable's order; counters are left open.
-void Program::Impl::bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes)
+void Program::Impl::bind_sizes(const std::vector<Tensor>& inputs, const DimVector& sizes)
 {
     check_count(inputs.size(), sizes.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -317,7 +317,7 @@ void Program::Impl::bind_memory(const std::vector<Tensor>& inputs)
     }
 }
 
-std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes)
+std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const DimVector& sizes)
 {
     const Calling one_call(mutex, caller);
     program::Suspend outside;
@@ -349,7 +349,7 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
     return out;
 }
 
-std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes) const
+std::vector<Tensor> Program::call(const std::vector<Tensor>& inputs, const DimVector& sizes) const
 {
     if (!impl_) detail::fail(ErrorKind::state, "program", "The program is empty: make one with record().");
     if (auto* trace = dynamic_cast<program::Trace*>(graph::current_tracer()))

@@ -70,10 +70,10 @@ struct Program::Impl {
     std::mutex mutex;                    // of calls: one at a time
     std::atomic<std::thread::id> caller; // whose call runs
 
-    std::vector<Tensor> call(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
+    std::vector<Tensor> call(const std::vector<Tensor>& inputs, const DimVector& sizes);
     // The same as a part of the recording that is under way (inline.cpp).
     std::vector<Tensor> append_to(program::Trace&, const std::vector<Tensor>& inputs,
-                                  const std::vector<Dim>& sizes) const;
+                                  const DimVector& sizes) const;
     const program::Executable& executable() const { return *variants[used].executable; } // of the last call
 
 private:
@@ -104,7 +104,7 @@ private:
     void check_input(std::size_t i, const graph::Value&) const;
     void choose(const std::vector<std::int64_t>& sizes);
     program::Executable::Outcome replay();
-    void bind_sizes(const std::vector<Tensor>& inputs, const std::vector<Dim>& sizes);
+    void bind_sizes(const std::vector<Tensor>& inputs, const DimVector& sizes);
     class Hooks;
     const program::Stored& bind_input(const Tensor&);
     void find_grads();

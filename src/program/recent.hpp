@@ -37,6 +37,7 @@ public:
         return entries_.front().value;
     }
     std::size_t size() const { return entries_.size(); }
+    std::size_t bytes() const { return bytes_; }
 
 private:
     struct Entry {

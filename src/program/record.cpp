@@ -175,7 +175,7 @@ std::vector<std::unique_ptr<program::Executable>> executables(const Program::Imp
 } // namespace
 
 Program record_function(const TracedFunction& f, const std::vector<Spec>& specs, const RecordOptions& options,
-                        const std::vector<Dim>& sizes)
+                        const DimVector& sizes)
 {
     static std::atomic<std::uint32_t> next{1};
     if (graph::current_tracer())

@@ -19,7 +19,7 @@ constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();
 
 } // namespace
 
-Signature::Signature(std::vector<Spec> inputs, std::vector<Dim> sizes, std::vector<Guard> guards)
+Signature::Signature(std::vector<Spec> inputs, DimVector sizes, std::vector<Guard> guards)
     : inputs_(std::move(inputs)), sizes_(std::move(sizes)), guards_(std::move(guards))
 {
     find_givers();

@@ -18,7 +18,7 @@ public:
     Signature() = default;
     // `sizes`: symbols whose values the caller gives as numbers.  Throws Error(argument) for sizes that no call
     // could tell: a symbol that neither a spec gives, alone or as in (2 * n + 1), nor the caller.
-    Signature(std::vector<Spec> inputs, std::vector<Dim> sizes, std::vector<shape::Guard> guards);
+    Signature(std::vector<Spec> inputs, DimVector sizes, std::vector<shape::Guard> guards);
 
     // The symbols' values for one call, by position in symbols().  Throws Error for inputs that do not fit.
     const std::vector<std::int64_t>& bind(std::span<const Shape* const> inputs,
@@ -27,7 +27,7 @@ public:
     shape::Values bind_symbolic(std::span<const Shape* const> inputs, std::span<const Dim> sizes) const;
 
     const std::vector<Spec>& inputs() const { return inputs_; }
-    const std::vector<Dim>& sizes() const { return sizes_; }
+    const DimVector& sizes() const { return sizes_; }
     const std::vector<shape::Guard>& guards() const { return guards_; }
     const std::vector<shape::SymbolPtr>& symbols() const { return symbols_; } // that a call gives, in order
     std::string text() const; // a line for each input, symbol and guard
@@ -62,7 +62,7 @@ private:
     [[noreturn]] void fail(const shape::Guard&, std::int64_t a, std::int64_t b) const;
 
     std::vector<Spec> inputs_;
-    std::vector<Dim> sizes_;
+    DimVector sizes_;
     std::vector<shape::Guard> guards_;
     std::vector<shape::SymbolPtr> symbols_;
     std::vector<std::size_t> positions_; // of the program's symbols among symbols_

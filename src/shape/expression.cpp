@@ -186,7 +186,7 @@ Dim make_term(std::int64_t coefficient, std::vector<AtomPtr> sorted_atoms)
 
 Dim make_term(const Term& term) { return Expression::make({term}, 0); }
 
-Dim make_atom(AtomKind kind, std::vector<Dim> canonical_operands, const Range& range)
+Dim make_atom(AtomKind kind, DimVector canonical_operands, const Range& range)
 {
     Atom atom{kind, nullptr, std::move(canonical_operands), range, hash_of(static_cast<std::int64_t>(kind))};
     for (const Dim& operand : atom.operands) atom.hash = mix(atom.hash, operand.hash());

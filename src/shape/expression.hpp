@@ -40,8 +40,8 @@ enum class AtomKind : std::uint8_t { symbol, floor_div, min, max };
 
 struct Atom {
     AtomKind kind = AtomKind::symbol;
-    SymbolPtr symbol;          // the atom is the symbol's value over its divisor: what is known of it divides
-    std::vector<Dim> operands; // floor_div: numerator and divisor; min, max: two or more, in order
+    SymbolPtr symbol;   // the atom is the symbol's value over its divisor: what is known of it divides
+    DimVector operands; // floor_div: numerator and divisor; min, max: two or more, in order
     Range range;
     std::size_t hash = 0;
 };
@@ -77,7 +77,7 @@ bool same(const Monomial&, const Monomial&);
 Dim add_multiple(const Dim& a, const Dim& b, std::int64_t factor);          // a + b * factor
 Dim make_term(std::int64_t coefficient, std::vector<AtomPtr> sorted_atoms); // without atoms: the constant
 Dim make_term(const Term&);
-Dim make_atom(AtomKind kind, std::vector<Dim> canonical_operands, const Range& range);
+Dim make_atom(AtomKind kind, DimVector canonical_operands, const Range& range);
 Dim make_symbol(std::string name, const Range& range, std::int64_t divisor);
 
 // The atom of a term that is linear in it (a monomial of one atom), else null.

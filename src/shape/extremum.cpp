@@ -33,7 +33,7 @@ Dim least_terms(const Dim& a, const Dim& b)
 }
 
 // Appends the operands that a dim stands for: p + c * x and p + c * y for p + c * min(x, y) with c > 0.
-void flatten(AtomKind kind, const Dim& dim, std::vector<Dim>& operands)
+void flatten(AtomKind kind, const Dim& dim, DimVector& operands)
 {
     const Term* nested = nullptr;
     for (const Term& term : terms_of(dim)) {
@@ -55,13 +55,13 @@ void flatten(AtomKind kind, const Dim& dim, std::vector<Dim>& operands)
     }
 }
 
-void sort(std::vector<Dim>& operands)
+void sort(DimVector& operands)
 {
     std::sort(operands.begin(), operands.end(), [](const Dim& a, const Dim& b) { return order(a, b) < 0; });
 }
 
 // Drops what an operand that stays makes superfluous.
-void drop_dominated(AtomKind kind, std::vector<Dim>& operands)
+void drop_dominated(AtomKind kind, DimVector& operands)
 {
     std::vector<bool> dropped(operands.size());
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -71,7 +71,7 @@ void drop_dominated(AtomKind kind, std::vector<Dim>& operands)
             dropped[i] = excess.at_least(0);
         }
     }
-    std::vector<Dim> kept;
+    DimVector kept;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         if (!dropped[i]) kept.push_back(std::move(operands[i]));
     }
@@ -80,7 +80,7 @@ void drop_dominated(AtomKind kind, std::vector<Dim>& operands)
 
 Dim extremum(AtomKind kind, const Dim& a, const Dim& b)
 {
-    std::vector<Dim> operands;
+    DimVector operands;
     flatten(kind, a, operands);
     flatten(kind, b, operands);
     sort(operands);

@@ -11,7 +11,7 @@
 
 namespace reprise::shape {
 
-using Strides = std::vector<Dim>; // in elements
+using Strides = DimVector; // in elements
 
 Dim element_count(const Shape&);
 // Row-major; a size of 0 counts as 1, as in PyTorch.

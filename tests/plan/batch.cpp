@@ -50,7 +50,7 @@ TEST(BatchPass, PutsMembersBehindEachOther)
     const plan::PlanLaunch& l = p.plan.launches[0];
     EXPECT_EQ(l.kernel.constants, (std::vector<std::uint32_t>{3, 5}));
     EXPECT_EQ(l.operands.size(), 6u);
-    EXPECT_EQ(l.ints, (std::vector<Dim>{0, 3000, 3, 0, 3, 10}));
+    EXPECT_EQ(l.ints, (DimVector{0, 3000, 3, 0, 3, 10}));
     EXPECT_EQ(l.groups, Dim(4));
 }
 

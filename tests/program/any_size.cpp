@@ -53,6 +53,7 @@ public:
         eager.optimizer->load_state_dict(copied(recorded.optimizer->state_dict()));
     }
 
+    test::PlansOfTheirOwn independent;
     Training recorded, eager;
     Program program;
 };
@@ -130,6 +131,7 @@ TEST_P(Kernels, AreOfTheFamiliesOfEagerCodeAtEachSize)
         std::make_shared<test::SpyDevice>(device::make_null_device({.imitate = GetParam().device}));
     const Device device = test::open(spy);
     const test::UseDevice use(device);
+    const test::PlansOfTheirOwn independent;
     Training recorded(GetParam().net), eager(GetParam().net);
     const Program program = recorded.recorded(symbol("batch"));
     std::vector<std::int64_t> sizes = sizes_for(GetParam().net, 1);

@@ -12,7 +12,7 @@ namespace {
 using namespace reprise;
 
 // Sizes of the leading dimensions: symbols or numbers.
-using Sizes = std::vector<Dim>;
+using Sizes = DimVector;
 
 struct Case {
     const char* name;

@@ -21,21 +21,21 @@ struct ProgramTest : testing::Test {
 
 TEST_F(ProgramTest, EvaluatesEveryOperation)
 {
-    const std::vector<Dim> dims{7,
-                                b,
-                                3 * b,
-                                b - 1,
-                                b + s,
-                                s - 2 * b,
-                                b * s,
-                                floor_div(s, 8),
-                                floor_div(s, 7),
-                                floor_div(s, b),
-                                min(b, s),
-                                max(b, s),
-                                floor_div(s - 3 * b, 8),
-                                floor_div(b * floor_div(-s, b + 1), 8),
-                                floor_div(b * floor_div(-s, b + 1), 7)};
+    const DimVector dims{7,
+                         b,
+                         3 * b,
+                         b - 1,
+                         b + s,
+                         s - 2 * b,
+                         b * s,
+                         floor_div(s, 8),
+                         floor_div(s, 7),
+                         floor_div(s, b),
+                         min(b, s),
+                         max(b, s),
+                         floor_div(s - 3 * b, 8),
+                         floor_div(b * floor_div(-s, b + 1), 8),
+                         floor_div(b * floor_div(-s, b + 1), 7)};
     std::vector<shape::Slot> slots;
     for (const Dim& dim : dims) slots.push_back(program.add(dim));
     EXPECT_EQ(program.symbols(), (std::vector<std::uint32_t>{b.symbols()[0], s.symbols()[0]}));

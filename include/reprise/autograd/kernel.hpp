@@ -47,7 +47,7 @@ struct KernelOptions {
 struct KernelLaunch {
     std::vector<KernelOutput> outputs; // the kernel writes all of each; it writes nothing else
     Dim groups = 1;                    // workgroups; sizes of the inputs may be symbols
-    std::vector<Dim> ints = {};        // below 2^31
+    DimVector ints = {};               // below 2^31
     std::vector<double> floats = {};
 };
 

@@ -12,7 +12,7 @@ enum class Interpolation { nearest, nearest_exact, linear, bilinear, bicubic, tr
 
 // One of size and scale_factor; one entry serves all dimensions.
 struct InterpolateOptions {
-    std::vector<Dim> size{};            // of the output
+    DimVector size{};                   // of the output
     std::vector<double> scale_factor{}; // the output's size is that of the input times this, rounded down
     Interpolation mode = Interpolation::nearest;
     bool align_corners = false; // the corners' centres stay where they are; of linear and cubic modes

@@ -33,11 +33,11 @@ Tensor cat(const std::vector<Tensor>&, std::int64_t dim = 0);
 Tensor stack(const std::vector<Tensor>&, std::int64_t dim = 0);
 // {before and behind the last dimension, before and behind the last but one, ...}: so many elements more, of this
 // value.  A negative amount cuts off; one that is a symbol must be at least 0.
-Tensor pad(const Tensor&, const std::vector<Dim>& amounts, double value = 0);
+Tensor pad(const Tensor&, const DimVector& amounts, double value = 0);
 // The same with elements of the tensor: turned around at the border (fewer than there are), the last one again, or
 // those of the other end (at most all).  Of the last one to three dimensions of at least one more.
 enum class PaddingMode { constant, reflect, replicate, circular };
-Tensor pad(const Tensor&, const std::vector<Dim>& amounts, PaddingMode,
+Tensor pad(const Tensor&, const DimVector& amounts, PaddingMode,
            double value = 0); // value: of constant
 
 Tensor view(const Tensor&, const Shape&);            // reshape
@@ -52,12 +52,12 @@ struct SliceRange {
     std::int64_t step = 1;
 };
 Tensor slice(const Tensor&, std::int64_t dim, const SliceRange&);
-Tensor repeat(const Tensor&, const std::vector<Dim>& times);                   // copies of the whole
+Tensor repeat(const Tensor&, const DimVector& times);                          // copies of the whole
 Tensor repeat_interleave(const Tensor&, std::int64_t times, std::int64_t dim); // of each element
 Tensor roll(const Tensor&, std::int64_t shift, std::int64_t dim);              // around the end
 Tensor roll(const Tensor&, const std::vector<std::int64_t>& shifts, const Dims& dims);
-Tensor roll(const Tensor&, std::int64_t shift);            // of the flattened tensor
-Tensor tile(const Tensor&, const std::vector<Dim>& times); // repeat, with ones in front where there are fewer
+Tensor roll(const Tensor&, std::int64_t shift);     // of the flattened tensor
+Tensor tile(const Tensor&, const DimVector& times); // repeat, with ones in front where there are fewer
 Tensor unflatten(const Tensor&, std::int64_t dim, const Shape&); // one size may be -1
 Tensor movedim(const Tensor&, const Dims& from, const Dims& to);
 Tensor contiguous(const Tensor&); // row-major without gaps: a copy where it is not

@@ -191,7 +191,7 @@ void add_max(std::vector<OpInfo>& rows)
 // -- averages --
 
 graph::Attributes averages(const Shape& to, const Integers& kernel, const Integers& stride,
-                           const std::vector<Dim>& padding)
+                           const DimVector& padding)
 {
     return {{"how", std::int64_t{0}},
             {"to", to},
@@ -212,7 +212,7 @@ void add_resample(std::vector<OpInfo>& rows)
         const char* what;
         Shape x, y;
         Integers kernel, stride;
-        std::vector<Dim> padding;
+        DimVector padding;
     };
     for (const Case& c :
          {Case{"a line", {n(), 2, 9}, {n(), 2, 5}, {3}, {2}, {0, 0, 1}},

@@ -1,0 +1,78 @@
+// Eager training loops that replay by themselves, beside the same step recorded: what they cost the calling thread.
+#include <algorithm>
+
+#include "pairs.hpp"
+#include "workload.hpp"
+
+namespace bench {
+
+namespace rp = reprise;
+using rp::Tensor;
+
+namespace {
+
+constexpr int sizes = 20;
+
+Figures measure(const OpenStep& step, const rp::Device& device, bool quick)
+{
+    const rp::TracedFunction recorded_function = step.make(), eager = step.make();
+    const rp::Program recorded =
+        rp::record_function(recorded_function, step.specs(rp::symbol("n")), recording);
+    std::vector<std::vector<Tensor>> inputs;
+    const std::int64_t width = std::max<std::int64_t>(1, (step.most - step.least) / (sizes - 1));
+    for (std::int64_t n = step.most; n >= step.least && inputs.size() < sizes; n -= width)
+        inputs.push_back(data(step.specs(n)));
+    const auto time = [&](const auto& call, const std::vector<Tensor>& in) {
+        const double before = thread_seconds();
+        call(in);
+        const double cost = thread_seconds() - before;
+        device.synchronize();
+        return cost;
+    };
+    const auto run_eager = [&](const std::vector<Tensor>& in) { rp::eval(eager(in)); };
+    const auto run_recorded = [&](const std::vector<Tensor>& in) { recorded.call(in); };
+
+    // The first steps make what an optimizer keeps; then a second size.
+    for (int i = 0; i < 3; ++i) time(run_eager, inputs.front());
+    time(run_eager, inputs.back());
+    for (const auto& in : inputs) time(run_recorded, in);
+    const rp::Stats before = rp::stats();
+    std::vector<double> of_eager, of_recorded;
+    const int rounds = quick ? 1 : 5;
+    for (int round = 0; round < rounds; ++round)
+        for (const auto& in : inputs) {
+            of_eager.push_back(time(run_eager, in));
+            of_recorded.push_back(time(run_recorded, in));
+        }
+    const rp::Stats after = rp::stats();
+    const double steps = static_cast<double>(of_eager.size());
+    const double nodes = static_cast<double>(after.eager_nodes - before.eager_nodes) / steps;
+    const double e = median(of_eager), r = median(of_recorded);
+    const auto counted = [&](std::uint64_t rp::Stats::*what) {
+        return static_cast<double>(after.*what - before.*what);
+    };
+    return {{"nodes", nodes},
+            {"eager_us", e * 1e6},
+            {"recorded_us", r * 1e6},
+            {"node_us", (e - r) * 1e6 / nodes},
+            {"plans", counted(&rp::Stats::plans)},
+            {"pipelines", counted(&rp::Stats::pipelines)},
+            {"compilations", counted(&rp::Stats::shader_compilations)},
+            {"recordings", counted(&rp::Stats::recordings)},
+            {"kept", static_cast<double>(after.eager_plans)}};
+}
+
+} // namespace
+
+std::vector<Report> eager_reports()
+{
+    std::vector<OpenStep> steps = open_training_steps();
+    steps.push_back(open_gpt_step());
+    std::vector<Report> out;
+    for (const OpenStep& s : steps)
+        out.push_back({"eager_" + s.name,
+                       [s](const rp::Device& device, bool quick) { return measure(s, device, quick); }});
+    return out;
+}
+
+} // namespace bench

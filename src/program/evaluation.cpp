@@ -1,0 +1,228 @@
+#include "program/evaluation.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <reprise/error.hpp>
+
+#include "autograd/walk.hpp"
+#include "graph/segment.hpp"
+
+namespace reprise::program {
+
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+std::atomic<std::uint64_t> visits = 0;
+
+class Collector {
+public:
+    Collector(const graph::Evaluator& self, Evaluation& out) : self_(self), out_(out) { out_.clear(); }
+
+    void run(std::span<const Value> asked)
+    {
+        std::vector<Value> targets(asked.begin(), asked.end());
+        find_nodes(targets);
+        if (add_effects(targets)) find_nodes(targets);
+        find_externals();
+        keep_referred();
+        for (const Value& v : targets) keep(*v.node);
+        keep_for_the_tape();
+    }
+
+private:
+    // The targets' nodes and all that they depend on by way of pending ones, in the order of their making.
+    void find_nodes(const std::vector<Value>& targets)
+    {
+        visit_ = ++visits;
+        auto& found = out_.by_id;
+        auto& stack = out_.stack;
+        found.clear();
+        const auto visit = [&](const Node* n) {
+            if (n->materialised()) return;
+            check(*n);
+            if (n->mark.visit == visit_) return;
+            n->mark = {.visit = visit_};
+            stack.push_back(n);
+        };
+        for (const Value& v : targets) visit(v.node.get());
+        while (!stack.empty()) {
+            const Node* n = stack.back();
+            stack.pop_back();
+            found.emplace_back(n->id, n);
+            for (const Value& v : n->inputs) visit(v.node.get());
+        }
+        std::sort(found.begin(), found.end());
+        out_.nodes.clear();
+        for (const auto& [id, n] : found) {
+            n->mark.place = static_cast<std::uint32_t>(out_.nodes.size());
+            out_.nodes.push_back(n);
+        }
+    }
+
+    void check(const Node& n) const
+    {
+        if (!n.op || n.trace)
+            detail::fail(ErrorKind::state, n.op ? n.op->name : "tensor",
+                         "A tensor that was made while a program was recorded has no value: return it from "
+                         "the recorded function and read what the program gives.");
+        if (n.evaluator.get() != &self_)
+            detail::fail(ErrorKind::device, n.op->name, "A graph spans the devices (", self_.name(),
+                         ") and (", n.evaluator->name(), ").");
+#ifndef NDEBUG
+        graph::verify(n);
+#endif
+    }
+
+    // Whether there are any.
+    bool add_effects(std::vector<Value>& targets) const
+    {
+        std::unordered_set<const graph::Segment*> seen;
+        std::vector<std::shared_ptr<const Node>> found;
+        std::unordered_map<const Node*, long> inside;
+        for (const Node* n : out_.nodes) {
+            if (!n->segment) continue;
+            for (const graph::Segment* s = graph::made_in(*n); s && seen.insert(s).second;
+                 s = graph::closed_outer(s))
+                for (const auto& weak : s->effects)
+                    if (auto effect = weak.lock(); effect && effect->op && !effect->op->view &&
+                                                   !effect->trace && effect->evaluator.get() == &self_ &&
+                                                   !effect->materialised()) {
+                        for (const Value& v : effect->inputs) ++inside[v.node.get()];
+                        found.push_back(std::move(effect));
+                    }
+        }
+        const std::size_t before = targets.size();
+        for (const auto& n : found) // those that only others of them refer to are not asked for
+            if (n.use_count() > inside[n.get()] + 1)
+                for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
+        return targets.size() > before;
+    }
+
+    void find_externals()
+    {
+        for (const Node* n : out_.nodes)
+            for (const Value& v : n->inputs) {
+                const Node& from = *v.node;
+                if (!from.materialised()) {
+                    ++from.mark.uses;
+                    continue;
+                }
+                if (from.evaluator.get() != &self_)
+                    detail::fail(ErrorKind::internal, n->op->name, "The input is on (",
+                                 from.evaluator->name(), "), not on (", self_.name(), ").");
+                if (from.mark.visit != visit_) {
+                    from.mark = {.visit = visit_, .place = static_cast<std::uint32_t>(out_.slots.size())};
+                    out_.slots.resize(out_.slots.size() + from.outputs.size(), Evaluation::no_slot);
+                }
+                std::uint32_t& slot = out_.slots[from.mark.place + v.index];
+                if (slot != Evaluation::no_slot) continue;
+                slot = static_cast<std::uint32_t>(out_.externals.size());
+                out_.externals.push_back(&v);
+            }
+    }
+
+    void keep_referred()
+    {
+        for (const Node* n : out_.nodes)
+            if (n->weak_from_this().use_count() > static_cast<long>(n->mark.uses)) keep_or_surround(*n);
+    }
+
+    void keep_for_the_tape()
+    {
+        for (const Node* n : out_.nodes) {
+            if (!n->on_tape() || n->is_leaf) continue;
+            const autograd::Reads reads = autograd::vjp_reads(*n);
+            for (std::size_t i = 0; i < n->inputs.size(); ++i)
+                if (reads.inputs >> i & 1) provide(*n->inputs[i].node, n->inputs[i].index);
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i)
+                if (reads.outputs >> i & 1) provide(*n, i);
+        }
+    }
+
+    void keep(const Node& n) // all outputs or none: a node is stored or pending
+    {
+        if (n.materialised() || std::exchange(n.mark.kept, true)) return;
+        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
+            out_.results.push_back({n.shared_from_this(), i});
+    }
+    void keep_unless_number(const Node& n) // a number costs nothing to make again
+    {
+        if (!n.op->number) keep(n);
+    }
+    void provide(const Node& n, std::uint32_t output)
+    {
+        if (!n.materialised() && made_again(n)) {
+            const Value owner = owner_of({n.shared_from_this(), output});
+            if (graph::interior_of(*owner.node)) out_.unkept.push_back(owner);
+        }
+        keep_or_surround(n);
+    }
+    // The value whose memory this one has.
+    static Value owner_of(const Value& value)
+    {
+        const Value* at = &value;
+        while (const Value* under = graph::looked_at(*at)) at = under;
+        return *at;
+    }
+    static const Node& base_of(const Node& n)
+    {
+        const Node* at = &n;
+        while (at->op && at->op->view && !at->inputs.empty()) {
+            const Node* under = at->inputs[at->op->looks_at ? at->op->looks_at(*at, 0) : 0].node.get();
+            if (under->evaluator != at->evaluator) break;
+            at = under;
+        }
+        return *at;
+    }
+    // Of an interior; or a view of one, which would keep it.
+    static bool made_again(const Node& n)
+    {
+        if (n.segment && graph::interior_of(n)) return true;
+        if (!n.op || !n.op->view) return false;
+        const Node& base = base_of(n);
+        return !base.materialised() && base.segment && graph::interior_of(base);
+    }
+    // The value itself, or what it is computed of again.
+    void keep_or_surround(const Node& first)
+    {
+        if (first.materialised()) return;
+        if (!made_again(first)) return keep_unless_number(first);
+        std::vector<const Node*> stack{&first};
+        while (!stack.empty()) {
+            const Node* n = stack.back();
+            stack.pop_back();
+            if (n->materialised()) continue;
+            if (!made_again(*n)) keep_unless_number(*n);
+            else if (!std::exchange(n->mark.surrounded, true))
+                for (const Value& v : n->inputs) stack.push_back(v.node.get());
+        }
+    }
+
+    const graph::Evaluator& self_;
+    Evaluation& out_;
+    std::uint64_t visit_ = 0;
+};
+
+} // namespace
+
+void Evaluation::clear()
+{
+    nodes.clear();
+    externals.clear();
+    results.clear();
+    unkept.clear();
+    slots.clear();
+}
+
+void evaluation_of(const graph::Evaluator& self, std::span<const Value> targets, Evaluation& out)
+{
+    Collector(self, out).run(targets);
+}
+
+} // namespace reprise::program

@@ -1,0 +1,135 @@
+#include "program/form.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "graph/segment.hpp"
+#include "program/storage.hpp"
+
+namespace reprise::program {
+
+namespace {
+
+class Maker {
+public:
+    Maker(const Evaluation& e, Form& form) : e_(e), form_(form), figures_(form.figures) {}
+
+    void run()
+    {
+        form_.structure.clear();
+        form_.plain = true;
+        figures_.sizes.clear();
+        figures_.numbers.clear();
+        word(e_.nodes.size());
+        for (const graph::Node* n : e_.nodes) add(*n);
+        figures_.attribute_sizes = figures_.sizes.size();
+        word(e_.externals.size());
+        for (const graph::Value* v : e_.externals) add_external(*v);
+        word(e_.results.size());
+        for (const graph::Value& v : e_.results) word(std::uint64_t{v.node->mark.place} << 32 | v.index);
+        form_.hash = hash();
+    }
+
+    // -- of take_apart --
+    void word(std::uint64_t w) { form_.structure.push_back(w); }
+    void size(const Dim& d)
+    {
+        form_.plain &= d.is_constant();
+        size(d.is_constant() ? d.value() : 0);
+    }
+    // 0 and 1 are part of the structure: there are kernels without them.
+    void number(const double& value)
+    {
+        if (value == 0 || value == 1) word(std::bit_cast<std::uint64_t>(value));
+        figures_.numbers.push_back(value);
+    }
+    void source(const std::shared_ptr<const graph::HostScalar>&) { form_.plain = false; }
+    void seed_low(const Dim& d) { state(d, figures_.seed_low, false); }
+    void seed_high(const Dim& d) { state(d, figures_.seed_high, false); }
+    void ordinal(const Dim& d)
+    {
+        state(d, figures_.ordinal, true);
+        random_ = true;
+    }
+
+private:
+    // 1 is part of the structure: it is repeated where other sizes must be equal, and lies without gaps as a stride.
+    void size(std::int64_t n)
+    {
+        if (n == 1) word(figures_.sizes.size());
+        figures_.sizes.push_back(n);
+    }
+
+    // The first op's, or as far behind it; seeds are the same.
+    void state(const Dim& d, std::int64_t& first, bool may_differ)
+    {
+        form_.plain &= d.is_constant() && d.value() >= 0; // as symbols are
+        if (!form_.plain) return;
+        if (!random_) first = d.value();
+        word(static_cast<std::uint64_t>(d.value() - first));
+        form_.plain &= may_differ || d.value() == first;
+    }
+
+    void add(const graph::Node& n)
+    {
+        word(reinterpret_cast<std::uintptr_t>(n.op));
+        word(std::uint64_t{n.inputs.size()} << 32 | n.attributes.all().size());
+        for (const graph::Value& v : n.inputs) {
+            const bool computed = v.node->materialised();
+            const std::uint64_t at = computed ? e_.slot_of(v) : v.node->mark.place;
+            word(at << 32 | std::uint64_t{v.index} << 1 | (computed ? 1 : 0));
+        }
+        const bool open = is_open_number(n);
+        for (const auto& [name, attribute] : n.attributes.all()) take_apart(name, attribute, open, *this);
+        if (n.segment) add_segments(n);
+    }
+
+    // Which it lies in, innermost first, and whether it is of their interior.
+    void add_segments(const graph::Node& n)
+    {
+        for (const graph::Segment* s = graph::made_in(n); s; s = graph::closed_outer(s)) {
+            const std::uint64_t number = segments_.try_emplace(s, segments_.size() + 1).first->second;
+            word(number << 2 | (s->keeps_compute ? 2 : 0) | (graph::is_interior(*s, n) ? 1 : 0));
+        }
+        word(0);
+    }
+
+    void add_external(const graph::Value& v)
+    {
+        const graph::TensorType& type = v.type();
+        const Stored& s = Stored::of(v);
+        word(std::uint64_t{type.shape.size()} << 16 | static_cast<std::uint64_t>(type.dtype) << 1 |
+             (s.row_major ? 1 : 0));
+        for (const Dim& d : type.shape) size(d);
+        if (s.row_major) return;
+        for (const std::int64_t stride : s.strides) { // and 0 as a stride repeats
+            if (stride == 0) word(figures_.sizes.size());
+            size(stride);
+        }
+        size(s.offset);
+    }
+
+    std::size_t hash() const
+    {
+        std::uint64_t h = 0x9e3779b97f4a7c15u;
+        for (const std::uint64_t w : form_.structure) {
+            h = (h ^ w) * 0xff51afd7ed558ccdu;
+            h ^= h >> 32;
+        }
+        return h;
+    }
+
+    const Evaluation& e_;
+    Form& form_;
+    Figures& figures_;
+    bool random_ = false; // an op that draws was met
+    std::unordered_map<const graph::Segment*, std::uint64_t> segments_;
+};
+
+} // namespace
+
+bool is_open_number(const graph::Node& n) { return n.op->number && is_floating(n.outputs[0].dtype); }
+
+void make_form(const Evaluation& e, Form& form) { Maker(e, form).run(); }
+
+} // namespace reprise::program

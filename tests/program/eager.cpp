@@ -1,0 +1,425 @@
+// Eager code whose evaluations are like earlier ones replays them: with nothing made anew, and the bits of plans of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <optional>
+
+#include <reprise/autograd.hpp>
+#include <reprise/eager.hpp>
+#include <reprise/memory.hpp>
+#include <reprise/ops.hpp>
+#include <reprise/random.hpp>
+
+#include "shape/error_of.hpp"
+#include "support/devices.hpp"
+#include "support/training.hpp"
+
+namespace reprise {
+namespace {
+
+using test::Bits;
+using test::bits;
+using test::Net;
+using test::Training;
+using testing::HasSubstr;
+
+// What happened while f ran.
+Stats during(const std::function<void()>& f)
+{
+    const Stats before = stats();
+    f();
+    Stats s = stats();
+    s.plans -= before.plans;
+    s.recordings -= before.recordings;
+    s.pipelines -= before.pipelines;
+    s.shader_modules -= before.shader_modules;
+    s.shader_compilations -= before.shader_compilations;
+    s.eager_replays -= before.eager_replays;
+    s.eager_nodes -= before.eager_nodes;
+    return s;
+}
+bool made_nothing(const Stats& s)
+{
+    return s.plans == 0 && s.recordings == 0 && s.pipelines == 0 && s.shader_modules == 0 &&
+           s.shader_compilations == 0;
+}
+
+// Keeps plans of eager code anew, and leaves none behind.
+class Eager : public testing::Test {
+protected:
+    Eager()
+    {
+        set_eager_plans(0);
+        set_eager_plans(256);
+    }
+    ~Eager() override
+    {
+        set_eager_plans(0);
+        set_eager_plans(256);
+    }
+
+    static std::uint64_t replays(const std::function<void()>& f) { return during(f).eager_replays; }
+    static std::uint64_t plans(const std::function<void()>& f) { return during(f).plans; }
+};
+using Numbers = std::vector<std::int64_t>;
+
+// With plans of their own.  Forgets those that are kept.
+template <class F> auto alone(const F& f)
+{
+    const test::PlansOfTheirOwn independent;
+    return f();
+}
+// The bits of each case with a plan of its own; then those of `first`, and of all cases with nothing made anew.
+template <class Case, class F>
+void expect_replayed(const std::vector<Case>& first, const std::vector<Case>& cases, const F& f)
+{
+    const auto want = alone([&] {
+        std::vector<Bits> out;
+        for (const Case& c : cases) out.push_back(f(c));
+        return out;
+    });
+    for (const Case& c : first) f(c);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const Stats s = during([&] { EXPECT_EQ(f(cases[i]), want[i]) << "case " << i; });
+        EXPECT_TRUE(made_nothing(s)) << "case " << i << '\n' << describe_eager_plans();
+        EXPECT_GT(s.eager_replays, 0u);
+    }
+}
+
+Tensor input(const Shape& s, std::uint64_t seed = 1) { return test::random_tensor(s, seed); }
+
+TEST_F(Eager, TheSecondOfAStructureIsRecordedAndTheThirdReplays)
+{
+    const Tensor x = input({4, 6});
+    const auto run = [&] { return bits(sum(tanh(x) * x)); };
+    Bits first;
+    EXPECT_EQ(plans([&] { first = run(); }), 1u);
+    EXPECT_EQ(plans([&] { EXPECT_EQ(run(), first); }), 1u);
+    const Stats third = during([&] { EXPECT_EQ(run(), first); });
+    EXPECT_EQ(third.eager_replays, 1u);
+    EXPECT_TRUE(made_nothing(third));
+}
+
+TEST_F(Eager, SizesThatDifferBecomeSymbols)
+{
+    expect_replayed(Numbers{5, 9}, Numbers{2, 3, 64, 0, 100, 5, 9}, [](std::int64_t n) {
+        const Tensor x = input({n, 6}, static_cast<std::uint64_t>(n)), w = input({6, 3}, 7);
+        eval({x, w});
+        return bits(sum(exp(matmul(x, w)), {0}));
+    });
+}
+
+// What follows from sizes in the shapes that a user writes.
+TEST_F(Eager, AttributesFollowTheSizes)
+{
+    using Sizes = std::pair<std::int64_t, std::int64_t>;
+    expect_replayed(std::vector<Sizes>{{2, 6}, {3, 10}}, std::vector<Sizes>{{4, 7}, {5, 6}, {2, 11}},
+                    [](Sizes sizes) {
+                        const auto [b, t] = sizes;
+                        const Tensor x = input({b, t, 8}, 3);
+                        x.eval();
+                        Tensor y = narrow(reshape(x, {b * t, 8}), 0, 1, b * t - 1);
+                        y = narrow(cat({y, zeros({t, 8})}, 0), 0, 0, b * t);
+                        y = transpose(reshape(y, {b, t, 2, 4}), 1, 2) * (1.0 / static_cast<double>(t));
+                        return bits(y + reshape(cast(arange(t), f32), {1, 1, t, 1}));
+                    });
+}
+
+TEST_F(Eager, APlaceThatMovesIsASymbol)
+{
+    const Tensor x = input({100});
+    expect_replayed(Numbers{3, 40}, Numbers{0, 90, 17},
+                    [&](std::int64_t at) { return bits(narrow(x, 0, at, 10) + 1); });
+}
+
+TEST_F(Eager, NumbersMayDiffer)
+{
+    const Tensor x = input({7});
+    expect_replayed(std::vector<double>{0.1, 0.2}, std::vector<double>{0.3, -7.0, 1e30, 0.1},
+                    [&](double rate) { return bits(x * rate - 3); });
+}
+
+// What kernels or shape rules take for nothing at all is another structure.
+TEST_F(Eager, ZeroAndOneAreStructure)
+{
+    const Tensor x = input({2, 7});
+    const auto scaled = [&](double rate) { return bits(x * rate - rate); };
+    const auto normed = [&](double b) { return bits(layer_norm(x * -0.0, {7}, full({7}, 1), full({7}, b))); };
+    const std::vector<double> rates = {0.5, 0.25, 0.0, -0.0, 1.0, 3.0};
+    const auto all = [&] {
+        std::vector<Bits> out;
+        for (const double r : rates) out.push_back(scaled(r)), out.push_back(normed(r));
+        return out;
+    };
+    const auto want = alone(all);
+    for (int round = 0; round < 3; ++round) EXPECT_EQ(all(), want) << round;
+}
+
+// Sizes that are repeated beside sizes that are equal, of one rank.
+TEST_F(Eager, WhatIsRepeatedFollowsTheCall)
+{
+    const auto run = [](const Shape& from, const Shape& to) {
+        const Tensor x = input(from, 5);
+        x.eval();
+        return bits(expand(x, to) * 2);
+    };
+    const std::vector<std::pair<Shape, Shape>> cases = {
+        {{1, 3}, {2, 4, 3}}, {{4, 3}, {2, 4, 3}}, {{4, 1}, {2, 4, 3}}, {{1, 1}, {2, 4, 3}},
+        {{5, 3}, {2, 5, 3}}, {{1, 3}, {2, 1, 3}}, {{1, 3}, {2, 5, 3}}, {{4, 3}, {1, 4, 3}},
+        {{6, 2}, {9, 6, 2}}, {{1, 2}, {9, 6, 2}},
+    };
+    const auto all = [&] {
+        std::vector<Bits> out;
+        for (const auto& [from, to] : cases) out.push_back(run(from, to));
+        return out;
+    };
+    const auto want = alone(all);
+    for (int round = 0; round < 3; ++round) EXPECT_EQ(all(), want) << round;
+}
+
+// What strides say of a view's memory: turned, repeated, with gaps.
+TEST_F(Eager, LayoutsOfOneRankAreToldApart)
+{
+    const std::vector<std::function<Tensor(const Tensor&)>> views = {
+        [](const Tensor& x) {
+            return expand(narrow(x, 0, 0, 1), {4, 4});
+        },
+        [](const Tensor& x) {
+            return expand(narrow(x, 1, 2, 1), {4, 4});
+        },
+        [](const Tensor& x) { return transpose(x, 0, 1); },
+        [](const Tensor& x) { return narrow(x, 1, 1, 2); },
+        [](const Tensor& x) { return narrow(transpose(x, 0, 1), 0, 1, 3); },
+    };
+    const auto all = [&] {
+        std::vector<Bits> out;
+        for (const auto& view : views) {
+            const Tensor y = view(exp(input({4, 4})));
+            y.eval();
+            out.push_back(bits(y));
+            out.push_back(bits(y + 1));
+        }
+        return out;
+    };
+    const auto want = alone(all);
+    for (int round = 0; round < 3; ++round) EXPECT_EQ(all(), want) << round;
+}
+
+TEST_F(Eager, RandomOpsDrawOn)
+{
+    const Tensor x = input({3, 50});
+    const auto run = [&] { return bits(dropout(x, 0.5) + dropout(rand({3, 50}), 0.2)); };
+    const auto many = [&] {
+        manual_seed(5);
+        std::vector<Bits> out;
+        for (int i = 0; i < 5; ++i) out.push_back(run());
+        manual_seed(0xFFFFFFFFFFFFFFFFu);
+        for (int i = 0; i < 3; ++i) out.push_back(run());
+        return out;
+    };
+    const auto want = alone(many);
+    many();
+    std::vector<Bits> got;
+    EXPECT_TRUE(made_nothing(during([&] { got = many(); })));
+    EXPECT_EQ(got, want);
+}
+
+TEST_F(Eager, ViewsOfWhatWasComputedAreRead)
+{
+    expect_replayed(Numbers{4, 4, 6, 6}, Numbers{5, 2, 40}, [](std::int64_t n) {
+        const Tensor x = input({n, 8}, 2);
+        const Tensor turned = narrow(transpose(exp(x), 0, 1), 0, 2, 5);
+        turned.eval(); // strided, with an offset
+        return bits(turned * 2 + 1);
+    });
+}
+
+TEST_F(Eager, OtherStructuresAreOthers)
+{
+    const Tensor x = input({4, 4}), whole = cast(x * 10, i32);
+    eval({x, whole});
+    const std::vector<std::function<Tensor()>> all = {
+        [&] { return exp(x); },
+        [&] { return tanh(x); },
+        [&] { return x + x; },
+        [&] { return sum(x, {0}); },
+        [&] { return sum(x, {1}); },
+        [&] {
+            return sum(x, {0, 1});
+        },
+        [&] { return sum(x, {0}, true); },
+        [&] { return transpose(x, 0, 1) + x; },
+        [&] { return x + transpose(x, 0, 1); },
+        [&] { return narrow(x, 0, 1, 2) * 1; },
+        [&] { return narrow(x, 1, 1, 2) * 1; },
+        [&] { return cast(x, i32); },
+        [&] { return cast(x, boolean); },
+        [&] { return whole + whole; },
+        [&] { return cast(whole, f32); },
+        [&] { return full({4}, 3, {.dtype = i32}) + 1; },
+        [&] { return full({4}, 4, {.dtype = i32}) + 1; },
+        [&] { return leaky_relu(x, 0.1); },
+        [&] { return leaky_relu(x, 0.2); },
+    };
+    std::vector<Bits> want;
+    for (const auto& f : all) want.push_back(alone([&] { return bits(f()); }));
+    for (int round = 0; round < 3; ++round)
+        for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(bits(all[i]()), want[i]) << i;
+}
+
+// -- training --
+
+class EagerTraining : public Eager, public testing::WithParamInterface<Net> {};
+INSTANTIATE_TEST_SUITE_P(Nets, EagerTraining, testing::ValuesIn(test::nets_with_residual),
+                         [](const auto& test) { return name_of(test.param); });
+
+TEST_P(EagerTraining, MakesNothingAfterTheSecondSizeAndHasTheBitsOfPlansOfItsOwn)
+{
+    const auto train = [&](bool counted) {
+        manual_seed(3);
+        Training t(GetParam());
+        std::vector<std::vector<Bits>> out;
+        std::uint64_t seed = 0;
+        const auto step = [&](std::int64_t n) {
+            const auto [x, target] = t.batch(n, ++seed);
+            eval({x, target});
+            Bits loss;
+            const Stats s = during([&] { loss = bits(t.step(x, target)); });
+            if (counted && seed > 5) {
+                EXPECT_TRUE(made_nothing(s)) << "size " << n;
+                EXPECT_GT(s.eager_replays, 0u);
+            }
+            out.push_back(t.state());
+            out.back().push_back(loss);
+        };
+        for (const std::int64_t n : {8, 8, 8, 8, 6}) step(n); // the first makes what the optimizer keeps
+        for (const std::int64_t n : {8, 7, 3, 12, 2, 33, 8, 5}) step(n);
+        return out;
+    };
+    const auto got = train(true);
+    EXPECT_EQ(got, alone([&] { return train(false); }));
+}
+
+// What cells are given is computed with the step that gives it: nothing piles up that nobody reads.
+TEST_P(EagerTraining, StepsStayAsLongAsTheyAre)
+{
+    Training t(GetParam());
+    std::vector<std::uint64_t> nodes;
+    for (std::uint64_t i = 0; i < 30; ++i) {
+        const auto [x, target] = t.batch(8, i);
+        eval({x, target});
+        const Stats s = during([&, x = x, target = target] { t.step(x, target).eval(); });
+        nodes.push_back(s.eager_nodes);
+        if (i > 4) EXPECT_TRUE(made_nothing(s)) << "step " << i;
+    }
+    EXPECT_EQ(nodes.back(), nodes[5]);
+    EXPECT_EQ(nodes.back(), nodes[20]);
+}
+
+TEST_F(Eager, ReplaysCheckpoints)
+{
+    const Variable w(input({16, 16}, 2)), v(input({16, 16}, 3));
+    const auto run = [&](std::int64_t n) {
+        const Tensor x = input({n, 16}, 4);
+        const auto block = [&](const Tensor& t) { return dropout(tanh(matmul(tanh(matmul(t, w)), v)), 0.1); };
+        const Tensor y = checkpoint(block, checkpoint(block, x));
+        const std::vector<Tensor> g = grad({sum(y)}, {w, v});
+        eval({g[0], g[1], y});
+        return std::vector{bits(g[0]), bits(g[1]), bits(y)};
+    };
+    const auto many = [&] {
+        manual_seed(1);
+        std::vector<std::vector<Bits>> out;
+        for (const std::int64_t n : {4, 6, 9, 4, 5}) out.push_back(run(n));
+        return out;
+    };
+    const auto want = alone(many);
+    many();
+    std::vector<std::vector<Bits>> got;
+    EXPECT_TRUE(made_nothing(during([&] { got = many(); })));
+    EXPECT_EQ(got, want);
+}
+
+// The features of attention's heads are numbers of its kernels.
+TEST_F(Eager, PlansAnewWhereTheRulesDoNotFollowAndSaysSo)
+{
+    const auto run = [](std::int64_t features) {
+        const Tensor q = input({1, 1, 520, features}, 1); // so many keys that no matrices are made
+        q.eval();
+        return bits(scaled_dot_product_attention(q, q, q, {.scale = 0.5}));
+    };
+    const auto all = [&] {
+        std::vector<Bits> out;
+        for (const std::int64_t n : {4, 8, 4, 8, 12, 4, 8}) out.push_back(run(n));
+        return out;
+    };
+    EXPECT_EQ(alone(all), all());
+    const test::UseDevice use(test::imitation("lavapipe"));
+    all();
+    EXPECT_THAT(describe_eager_plans(), HasSubstr("planned anew for other sizes: "));
+    for (const std::int64_t n : {4, 8}) // each has a plan of its own
+        EXPECT_TRUE(made_nothing(during([&] { run(n); }))) << n;
+}
+
+// -- what is kept --
+
+TEST_F(Eager, KeepsNoMoreThanItMay)
+{
+    const test::UseDevice use(test::imitation("lavapipe"));
+    constexpr std::uint64_t most = 32;
+    set_eager_plans(most);
+    test::Numbers random(1);
+    const Tensor x = input({4});
+    for (int step = 0; step < 10000; ++step) {
+        Tensor y = x;
+        for (std::int64_t i = random.integer(1, 6); i > 0; --i) switch (random.integer(0, 4)) {
+            case 0: y = exp(y); break;
+            case 1: y = tanh(y); break;
+            case 2: y = y + x; break;
+            case 3: y = y * 2; break;
+            default: y = neg(y);
+            }
+        y.eval();
+        ASSERT_LE(stats().eager_plans, most);
+    }
+    set_eager_plans(0);
+    EXPECT_EQ(describe_eager_plans(), "");
+}
+
+TEST_F(Eager, GivesTheMemoryBack)
+{
+    const auto run = [&](std::int64_t n) { return bits(sum(tanh(exp(input({n, 64}))))); };
+    for (const std::int64_t n : {10, 20, 1000, 10}) run(n);
+    const MemoryTracker memory;
+    const std::uint64_t before = memory.current();
+    for (const std::int64_t n : {500, 1000, 3}) run(n);
+    EXPECT_EQ(memory.current(), before);
+}
+
+TEST_F(Eager, SaysWhatItKeeps)
+{
+    const Tensor x = input({3});
+    const auto run = [&] { bits(exp(x) + 1); };
+    run();
+    EXPECT_THAT(describe_eager_plans(), HasSubstr("planned once"));
+    run();
+    run();
+    EXPECT_THAT(describe_eager_plans(), HasSubstr("up to add: served 1 time"));
+}
+
+TEST_F(Eager, ABudgetPlansEachEvaluation)
+{
+    const Tensor x = input({64});
+    const auto run = [&] { bits(exp(x) + 1); };
+    set_memory_budget(1 << 20);
+    EXPECT_EQ(replays([&] {
+                  for (int i = 0; i < 4; ++i) run();
+              }),
+              0u);
+    set_memory_budget(std::nullopt);
+}
+
+} // namespace
+} // namespace reprise
