@@ -312,7 +312,9 @@ TEST_P(EagerTraining, StepsStayAsLongAsTheyAre)
         eval({x, target});
         const Stats s = during([&, x = x, target = target] { t.step(x, target).eval(); });
         nodes.push_back(s.eager_nodes);
-        if (i > 4) EXPECT_TRUE(made_nothing(s)) << "step " << i;
+        if (i > 4) {
+            EXPECT_TRUE(made_nothing(s)) << "step " << i;
+        }
     }
     EXPECT_EQ(nodes.back(), nodes[5]);
     EXPECT_EQ(nodes.back(), nodes[20]);
