@@ -155,9 +155,9 @@ void Context::compute(std::span<const Value> asked, Asks who)
 {
     Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
     Form form = std::exchange(form_, {});
-    std::vector<Value> targets(asked.begin(), asked.end());
-    if (who == Asks::user && !memory_budget()) add_assigned(targets);
-    evaluation_of(*this, targets, e);
+    std::vector<std::shared_ptr<const Node>> beside;
+    if (who == Asks::user && !memory_budget()) beside = assigned();
+    evaluation_of(*this, asked, std::move(beside), e);
     if (e.nodes.empty()) {
         evaluation_ = std::move(e);
         form_ = std::move(form);
@@ -241,36 +241,38 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
 // What has a value is not waiting for one.
 void Context::forget_computed()
 {
-    Queue queue, state;
+    Queue queue;
+    std::map<std::thread::id, Queue> state;
     {
         const std::lock_guard lock(queue_mutex_);
         queue.swap(queue_);
-        if (const auto mine = state_.find(std::this_thread::get_id()); mine != state_.end()) {
-            state.swap(mine->second);
-            state_.erase(mine);
-        }
+        state.swap(state_);
     }
-    for (Queue* q : {&queue, &state}) // no lock is held: a node that goes here may end what users made
-        std::erase_if(*q, [](const auto& weak) {
+    const auto forget = [](Queue& q) { // no lock is held: a node that goes here may end what users made
+        std::erase_if(q, [](const auto& weak) {
             const auto n = weak.lock();
             return !n || n->materialised();
         });
+    };
+    forget(queue);
+    for (auto& [thread, q] : state) forget(q);
     const std::lock_guard lock(queue_mutex_);
     queue_.insert(queue_.end(), queue.begin(), queue.end());
-    if (!state.empty()) {
-        Queue& mine = state_[std::this_thread::get_id()];
-        mine.insert(mine.end(), state.begin(), state.end());
-    }
+    for (auto& [thread, q] : state)
+        if (!q.empty()) {
+            Queue& now = state_[thread];
+            now.insert(now.begin(), q.begin(), q.end());
+        }
 }
 
-// What cells were given would grow from step to step, such as running statistics that only the next step reads.
-void Context::add_assigned(std::vector<Value>& targets)
+std::vector<std::shared_ptr<const Node>> Context::assigned() const
 {
+    std::vector<std::shared_ptr<const Node>> out;
     const std::lock_guard lock(queue_mutex_);
-    const auto mine = state_.find(std::this_thread::get_id());
-    if (mine == state_.end()) return;
-    for (const auto& weak : mine->second)
-        if (auto n = weak.lock(); n && !n->materialised()) targets.push_back({std::move(n), 0});
+    if (const auto mine = state_.find(std::this_thread::get_id()); mine != state_.end())
+        for (const auto& weak : mine->second)
+            if (auto n = weak.lock(); n && !n->materialised()) out.push_back(std::move(n));
+    return out;
 }
 
 void Context::assigned(const Node& n)

@@ -74,7 +74,7 @@ private:
     void replay(const Evaluation&, const Figures&, Pattern&);
     void store(const Evaluation&, const Executable&, const Executable::Outcome&);
     std::unique_ptr<Executable> executable_of(const plan::Request&, Asks) const;
-    void add_assigned(std::vector<graph::Value>& targets);
+    std::vector<std::shared_ptr<const graph::Node>> assigned() const; // by this thread, and pending
     void forget_computed();
     void flush();
 
@@ -83,7 +83,7 @@ private:
     Patterns patterns_;                  // under it
     Evaluation evaluation_;              // of earlier ones, for their memory
     Form form_;
-    std::mutex queue_mutex_;
+    mutable std::mutex queue_mutex_;
     using Queue = std::vector<std::weak_ptr<const graph::Node>>;
     Queue queue_;                            // appended since the last flush
     std::map<std::thread::id, Queue> state_; // values that a thread assigned and that are pending

@@ -10,6 +10,7 @@
 
 #include "autograd/walk.hpp"
 #include "graph/segment.hpp"
+#include "program/assigned.hpp"
 
 namespace reprise::program {
 
@@ -24,11 +25,16 @@ class Collector {
 public:
     Collector(const graph::Evaluator& self, Evaluation& out) : self_(self), out_(out) { out_.clear(); }
 
-    void run(std::span<const Value> asked)
+    void run(std::span<const Value> asked, std::vector<std::shared_ptr<const Node>> assigned)
     {
         std::vector<Value> targets(asked.begin(), asked.end());
+        out_.by_id.clear();
+        visit_ = ++visits;
         find_nodes(targets);
-        if (add_effects(targets)) find_nodes(targets);
+        find_more(targets, effects());
+        if (!assigned.empty()) find_more(targets, computed_beside(assigned, visit_));
+        assigned.clear(); // from here on references count
+        place_nodes();
         find_externals();
         keep_referred();
         for (const Value& v : targets) keep(*v.node);
@@ -36,13 +42,10 @@ public:
     }
 
 private:
-    // The targets' nodes and all that they depend on by way of pending ones, in the order of their making.
-    void find_nodes(const std::vector<Value>& targets)
+    // The values' nodes and all that they depend on by way of pending ones.
+    void find_nodes(std::span<const Value> values)
     {
-        visit_ = ++visits;
-        auto& found = out_.by_id;
         auto& stack = out_.stack;
-        found.clear();
         const auto visit = [&](const Node* n) {
             if (n->materialised()) return;
             check(*n);
@@ -50,16 +53,25 @@ private:
             n->mark = {.visit = visit_};
             stack.push_back(n);
         };
-        for (const Value& v : targets) visit(v.node.get());
+        for (const Value& v : values) visit(v.node.get());
         while (!stack.empty()) {
             const Node* n = stack.back();
             stack.pop_back();
-            found.emplace_back(n->id, n);
+            out_.by_id.emplace_back(n->id, n);
             for (const Value& v : n->inputs) visit(v.node.get());
         }
-        std::sort(found.begin(), found.end());
+    }
+    void find_more(std::vector<Value>& targets, const std::vector<Value>& more)
+    {
+        find_nodes(more);
+        targets.insert(targets.end(), more.begin(), more.end());
+    }
+    // In the order of their making.
+    void place_nodes()
+    {
+        std::sort(out_.by_id.begin(), out_.by_id.end());
         out_.nodes.clear();
-        for (const auto& [id, n] : found) {
+        for (const auto& [id, n] : out_.by_id) {
             n->mark.place = static_cast<std::uint32_t>(out_.nodes.size());
             out_.nodes.push_back(n);
         }
@@ -79,13 +91,13 @@ private:
 #endif
     }
 
-    // Whether there are any.
-    bool add_effects(std::vector<Value>& targets) const
+    // What the segments of these nodes made for others than their outputs.
+    std::vector<Value> effects() const
     {
         std::unordered_set<const graph::Segment*> seen;
         std::vector<std::shared_ptr<const Node>> found;
         std::unordered_map<const Node*, long> inside;
-        for (const Node* n : out_.nodes) {
+        for (const auto& [id, n] : out_.by_id) {
             if (!n->segment) continue;
             for (const graph::Segment* s = graph::made_in(*n); s && seen.insert(s).second;
                  s = graph::closed_outer(s))
@@ -97,11 +109,11 @@ private:
                         found.push_back(std::move(effect));
                     }
         }
-        const std::size_t before = targets.size();
+        std::vector<Value> out;
         for (const auto& n : found) // those that only others of them refer to are not asked for
             if (n.use_count() > inside[n.get()] + 1)
-                for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
-        return targets.size() > before;
+                for (std::uint32_t i = 0; i < n->outputs.size(); ++i) out.push_back({n, i});
+        return out;
     }
 
     void find_externals()
@@ -220,9 +232,10 @@ void Evaluation::clear()
     slots.clear();
 }
 
-void evaluation_of(const graph::Evaluator& self, std::span<const Value> targets, Evaluation& out)
+void evaluation_of(const graph::Evaluator& self, std::span<const Value> targets,
+                   std::vector<std::shared_ptr<const Node>> assigned, Evaluation& out)
 {
-    Collector(self, out).run(targets);
+    Collector(self, out).run(targets, std::move(assigned));
 }
 
 } // namespace reprise::program

@@ -1,6 +1,7 @@
 // One evaluation of eager code: what it computes, what it reads of earlier ones, what it leaves in memory.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,9 +30,11 @@ struct Evaluation {
     std::uint32_t slot_of(const graph::Value& v) const { return slots[v.node->mark.place + v.index]; }
 };
 
-// What these need on this evaluator, with what the segments of its nodes made for others than their outputs: that is
-// computed with them, not once more for itself.  Marks the nodes: under the evaluator's lock.  Throws Error(device) for a
-// graph that spans devices, Error(state) for a tensor of a recording.
-void evaluation_of(const graph::Evaluator&, std::span<const graph::Value> targets, Evaluation&);
+// What these need on this evaluator, with what the segments of its nodes made for others than their outputs, and with what
+// cells were given (`assigned`) where that costs little beside it: both are computed with them, not once more for
+// themselves.  Marks the nodes: under the evaluator's lock.  Throws Error(device) for a graph that spans devices,
+// Error(state) for a tensor of a recording.
+void evaluation_of(const graph::Evaluator&, std::span<const graph::Value> targets,
+                   std::vector<std::shared_ptr<const graph::Node>> assigned, Evaluation&);
 
 } // namespace reprise::program

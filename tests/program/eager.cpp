@@ -320,6 +320,33 @@ TEST_P(EagerTraining, StepsStayAsLongAsTheyAre)
     EXPECT_EQ(nodes.back(), nodes[20]);
 }
 
+// A pass that somebody else has not asked for yet is not computed for the statistics that it gives.
+TEST_F(Eager, WhatCellsWereGivenWaitsForThePassThatItIsOf)
+{
+    Variable mean(zeros({1}), false), passes(zeros({1}), false);
+    const Tensor x = input({4, 4}), other = input({3}, 2);
+    eval({x, other, mean, passes});
+    const auto nodes = [](const Tensor& t) { return during([&] { t.eval(); }).eager_nodes; };
+    passes.assign(passes + 1);
+    const std::uint64_t of_passes = nodes(passes), of_other = nodes(other + 1);
+    const auto pass = [&] {
+        const Tensor y = tanh(matmul(x, x));
+        mean.assign(mean * 0.9 + reshape(y.mean(), {1}) * 0.1);
+        passes.assign(passes + 1);
+        return y;
+    };
+    Tensor y = pass();
+    EXPECT_EQ(nodes(other + 1), of_other + of_passes);
+    const std::uint64_t of_pass = nodes(sum(y));
+    EXPECT_EQ(nodes(mean), 0u);
+
+    y = pass();
+    EXPECT_EQ(nodes(sum(y)), of_pass + of_passes);
+    pass(); // nobody has what it gives: it is the statistics' alone
+    EXPECT_GE(nodes(other + 1), of_other + of_pass);
+    EXPECT_EQ(nodes(mean), 0u);
+}
+
 TEST_F(Eager, ReplaysCheckpoints)
 {
     const Variable w(input({16, 16}, 2)), v(input({16, 16}, 3));

@@ -1,0 +1,18 @@
+// What cells were given and nobody has asked for yet, such as running statistics.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/node.hpp"
+
+namespace reprise::program {
+
+// Those of `assigned` that cost little beside an evaluation: all that they are computed of has a value, is of the
+// evaluation (marked with `visit`), or is read by them alone.  Of the others something is somebody's who has not asked for
+// it, such as a forward pass whose loss comes later.  `assigned` holds one reference to each.
+std::vector<graph::Value> computed_beside(std::span<const std::shared_ptr<const graph::Node>> assigned,
+                                          std::uint64_t visit);
+
+} // namespace reprise::program
