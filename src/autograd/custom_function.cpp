@@ -59,11 +59,11 @@ Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArgum
 
 // -- the node of a call --
 
-std::vector<graph::TensorType> infer(const Op&, std::span<const graph::TensorType> in,
-                                     const graph::Attributes& a)
+graph::TensorTypes infer(const Op&, std::span<const graph::TensorType> in, const graph::Attributes& a)
 {
-    const auto first = in.begin() + a.integer("inputs");
-    return {first, first + a.integer("outputs")};
+    const auto given = in.subspan(static_cast<std::size_t>(a.integer("inputs")),
+                                  static_cast<std::size_t>(a.integer("outputs")));
+    return {given.begin(), given.end()};
 }
 
 bool view(const Node&, std::size_t, graph::Strided&) { return true; }

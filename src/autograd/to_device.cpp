@@ -22,8 +22,7 @@ struct BackTo final : graph::GivenGradient {
     Device source;
 };
 
-std::vector<graph::TensorType> infer(const graph::Op&, std::span<const graph::TensorType> in,
-                                     const graph::Attributes&)
+graph::TensorTypes infer(const graph::Op&, std::span<const graph::TensorType> in, const graph::Attributes&)
 {
     return {in[0]};
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <reprise/autograd/grad.hpp>
@@ -14,7 +13,6 @@
 #include "base/few.hpp"
 #include "graph/notes.hpp"
 #include "shape/guard.hpp"
-#include <reprise/recycled.hpp>
 
 namespace reprise::autograd {
 
@@ -36,8 +34,7 @@ public:
          const WalkOptions& options, Gradients* to = nullptr)
         : options_(options), to_leaves_(to_leaves), to_(to)
     {
-        for (const Value& v : inputs) wanted_.insert(v.node.get());
-        collect(outputs);
+        collect(outputs, inputs);
         mark_needed();
     }
 
@@ -46,79 +43,114 @@ public:
     void run()
     {
         GradModeGuard mode(options_.create_graph);
-        for (auto n = order_.rbegin(); n != order_.rend(); ++n) visit(**n);
+        for (Visited& at : order_) visit(at);
         if (!options_.retain_graph && !options_.create_graph) release();
     }
 
     Tensor cotangent(const Value& v) const
     {
-        auto found = cotangents_.find(v.node.get());
-        return found == cotangents_.end() ? Tensor() : found->second[v.index];
+        const Visited* const at = find(*v.node);
+        return at && !at->cotangents.empty() ? at->cotangents[v.index] : Tensor();
     }
 
 private:
-    bool ends_at(const Node& n) const { return n.is_leaf || (options_.stop_at_inputs && wanted_.count(&n)); }
+    struct Visited {
+        std::uint64_t id;
+        std::shared_ptr<const Node> node;
+        bool wanted = false, needed = false; // its cotangent is asked for; it leads to such a one
+        Few<Tensor, 1> cotangents{};         // by output; empty: none has arrived
+    };
 
-    void collect(std::span<const Value> outputs)
+    bool ends_at(const Visited& at) const
     {
-        std::vector<std::shared_ptr<const Node>> stack;
-        Nodes seen;
-        auto visit = [&](const Value& v) {
-            if (v.node->requires_grad && seen.insert(v.node.get()).second) stack.push_back(v.node);
+        return at.node->is_leaf || (options_.stop_at_inputs && at.wanted);
+    }
+
+    // Null: not on the way.
+    const Visited* find(const Node& n) const
+    {
+        const auto at = std::lower_bound(order_.begin(), order_.end(), n.id,
+                                         [](const Visited& a, std::uint64_t id) { return a.id > id; });
+        return at == order_.end() || at->id != n.id ? nullptr : &*at;
+    }
+    Visited* find(const Node& n) { return const_cast<Visited*>(std::as_const(*this).find(n)); }
+
+    // A node has a larger id than its inputs, so that whoever reads a node is met before it.
+    void collect(std::span<const Value> outputs, std::span<const Value> inputs)
+    {
+        using Next = std::pair<std::uint64_t, const std::shared_ptr<const Node>*>;
+        std::vector<Next> next; // a heap
+        const auto push = [&](const Value& v) {
+            if (!v.node->requires_grad) return;
+            next.emplace_back(v.node->id, &v.node);
+            std::push_heap(next.begin(), next.end());
         };
-        for (const Value& v : outputs) visit(v);
-        while (!stack.empty()) {
-            std::shared_ptr<const Node> n = std::move(stack.back());
-            stack.pop_back();
-            order_.push_back(n);
-            if (ends_at(*n)) continue;
-            if (n->released)
-                detail::fail(ErrorKind::state, "backward", "The graph of (", n->op->name,
+        std::vector<std::uint64_t> wanted;
+        for (const Value& v : inputs) wanted.push_back(v.node->id);
+        std::sort(wanted.begin(), wanted.end());
+        for (const Value& v : outputs) push(v);
+        while (!next.empty()) {
+            const auto [id, node] = next.front();
+            std::pop_heap(next.begin(), next.end());
+            next.pop_back();
+            if (!order_.empty() && order_.back().id == id) continue;
+            order_.push_back(
+                {.id = id, .node = *node, .wanted = std::binary_search(wanted.begin(), wanted.end(), id)});
+            if (ends_at(order_.back())) continue;
+            const Node& n = **node;
+            if (n.released)
+                detail::fail(ErrorKind::state, "backward", "The graph of (", n.op->name,
                              ") was already used by a backward pass and released: pass retain_graph to the "
                              "first one.");
-            for (const Value& v : n->inputs) visit(v);
+            for (const Value& v : n.inputs) push(v);
         }
-        std::sort(order_.begin(), order_.end(), [](const auto& a, const auto& b) { return a->id < b->id; });
     }
 
     // With given inputs only what leads to them is walked.
     void mark_needed()
     {
-        for (const auto& n : order_) {
-            bool on = wanted_.count(n.get()) || (to_leaves_ && n->is_leaf);
-            if (!ends_at(*n))
-                for (const Value& v : n->inputs) on = on || needed_.count(v.node.get());
-            if (on) needed_.insert(n.get());
+        for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+            at->needed = at->wanted || (to_leaves_ && at->node->is_leaf);
+            if (ends_at(*at)) continue;
+            for (const Value& v : at->node->inputs) at->needed = at->needed || is_needed(v);
         }
+    }
+    bool is_needed(const Value& v) const
+    {
+        if (!v.node->requires_grad) return false;
+        const Visited* const at = find(*v.node);
+        return at && at->needed;
     }
 
     void add(const Value& v, const Tensor& cotangent)
     {
-        auto& list = cotangents_[v.node.get()];
-        if (list.empty()) list.resize(v.node->outputs.size());
-        Tensor& sum = list[v.index];
+        Visited* const at = find(*v.node);
+        if (!at) return; // nothing is asked for there
+        if (at->cotangents.empty()) at->cotangents.resize(v.node->outputs.size());
+        Tensor& sum = at->cotangents[v.index];
         sum = sum.defined() ? reprise::add(sum, cotangent) : cotangent;
     }
 
-    void visit(const Node& n)
+    void visit(Visited& at)
     {
-        auto found = cotangents_.find(&n);
-        if (found == cotangents_.end() || !needed_.count(&n)) return;
-        call_hooks(n, found->second);
-        if (to_leaves_) keep_gradients(n, found->second);
-        if (ends_at(n)) return;
-        std::vector<Tensor> inputs, outputs;
-        auto wanted = std::make_unique<bool[]>(n.inputs.size());
-        for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-            inputs.push_back(graph::make_tensor(n.inputs[i]));
-            wanted[i] = n.inputs[i].node->requires_grad && needed_.count(n.inputs[i].node.get());
+        if (at.cotangents.empty() || !at.needed) return;
+        const Node& n = *at.node;
+        call_hooks(n, at.cotangents);
+        if (to_leaves_) keep_gradients(n, at.cotangents);
+        if (ends_at(at)) return;
+        Few<Tensor, 4> inputs;
+        Few<Tensor, 1> outputs;
+        Few<bool, 8> wanted;
+        for (const Value& v : n.inputs) {
+            inputs.push_back(graph::make_tensor(v));
+            wanted.push_back(is_needed(v));
         }
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
-            outputs.push_back(graph::make_tensor({n_shared(n), i}));
-        const ByOutput given = found->second;
-        const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, {wanted.get(), n.inputs.size()}});
+            outputs.push_back(graph::make_tensor({at.node, i}));
+        // Its memory can go after this, where nobody asks for it.
+        const Few<Tensor, 1> given = at.wanted ? at.cotangents : std::move(at.cotangents);
+        const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
-        if (!wanted_.count(&n)) cotangents_.erase(&n); // not asked for: its memory can go
         for (std::size_t i = 0; i < d.size(); ++i)
             if (wanted[i] && d[i].defined()) pass_on(n, i, n.op == spoiled ? change(i, d[i]) : d[i]);
     }
@@ -160,17 +192,18 @@ private:
     void pass_on(const Node& n, std::size_t i, const Tensor& cotangent)
     {
         const graph::TensorType& type = n.inputs[i].type();
-        if (cotangent.dtype() != type.dtype || !shape_fits(n, cotangent, type.shape))
+        const Value given = graph::read(cotangent);
+        const graph::TensorType& found = given.type();
+        if (found.dtype != type.dtype || !shape_fits(n, found.shape, type.shape))
             detail::fail(ErrorKind::internal, n.op->name, "The gradient of input (", i, ") is ",
-                         name_of(cotangent.dtype()), to_string(cotangent.shape()), " but the input is ",
+                         name_of(found.dtype), to_string(found.shape), " but the input is ",
                          name_of(type.dtype), to_string(type.shape), ".");
-        add(n.inputs[i], cotangent.shape() == type.shape ? cotangent : reshape(cotangent, type.shape));
+        add(n.inputs[i], found.shape == type.shape ? cotangent : reshape(cotangent, type.shape));
     }
 
     // Sizes that are equal by a guard of the recording may be written in another way.
-    static bool shape_fits(const Node& n, const Tensor& cotangent, const Shape& shape)
+    static bool shape_fits(const Node& n, const Shape& found, const Shape& shape)
     {
-        const Shape found = cotangent.shape();
         if (found.size() != shape.size()) return false;
         for (std::size_t d = 0; d < shape.size(); ++d) {
             if (found[d].is_constant() && shape[d].is_constant() && found[d] != shape[d]) return false;
@@ -198,32 +231,18 @@ private:
     void release()
     {
         std::unordered_map<graph::Evaluator*, std::vector<const Node*>> used;
-        for (const auto& n : order_) {
-            if (ends_at(*n) || !needed_.count(n.get())) continue;
-            n->released = true;
-            used[n->evaluator.get()].push_back(n.get());
+        for (const Visited& at : order_) {
+            if (ends_at(at) || !at.needed) continue;
+            at.node->released = true;
+            used[at.node->evaluator.get()].push_back(at.node.get());
         }
         for (auto& [evaluator, nodes] : used) evaluator->release(nodes);
-    }
-
-    std::shared_ptr<const Node> n_shared(const Node& n) const
-    {
-        auto at = std::lower_bound(order_.begin(), order_.end(), n.id,
-                                   [](const auto& a, std::uint64_t id) { return a->id < id; });
-        return *at;
     }
 
     WalkOptions options_;
     bool to_leaves_;
     Gradients* to_;
-    std::vector<std::shared_ptr<const Node>> order_; // by id
-    using Nodes =
-        std::unordered_set<const Node*, std::hash<const Node*>, std::equal_to<>, Recycled<const Node*>>;
-    Nodes wanted_, needed_;
-    using ByOutput = Few<Tensor, 1>;
-    std::unordered_map<const Node*, ByOutput, std::hash<const Node*>, std::equal_to<>,
-                       Recycled<std::pair<const Node* const, ByOutput>>>
-        cotangents_;
+    std::vector<Visited> order_; // newest first
 };
 
 // y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the

@@ -23,6 +23,7 @@ public:
 
     Few() = default;
     Few(std::initializer_list<T> list) : Few() { append(list.begin(), list.end()); }
+    template <std::forward_iterator From> Few(From from, From to) : Few() { append(from, to); }
     Few(std::vector<T>&& from) // NOLINT(google-explicit-constructor): what made it gives it up
         : Few()
     {

@@ -17,7 +17,7 @@ std::atomic<std::uint64_t> next_id{1};
 
 std::uint32_t trace_id() { return current_tracer() ? current_tracer()->id() : 0; }
 
-std::shared_ptr<Node> new_node(std::vector<TensorType> types, std::shared_ptr<Evaluator> evaluator)
+std::shared_ptr<Node> new_node(TensorTypes types, std::shared_ptr<Evaluator> evaluator)
 {
     auto node = std::allocate_shared<Node>(Recycled<Node>());
     node->id = next_id.fetch_add(1, std::memory_order_relaxed);
@@ -32,10 +32,7 @@ std::shared_ptr<Node> new_node(std::vector<TensorType> types, std::shared_ptr<Ev
     return node;
 }
 
-std::vector<TensorType> infer_same(const Op&, std::span<const TensorType> in, const Attributes&)
-{
-    return {in[0]};
-}
+TensorTypes infer_same(const Op&, std::span<const TensorType> in, const Attributes&) { return {in[0]}; }
 bool view_same(const Node&, std::size_t, Strided&) { return true; }
 std::vector<Tensor> vjp_same(const VjpArguments& a) { return {a.cotangents[0]}; }
 const Op alias_op{.name = "alias", .infer = infer_same, .vjp = vjp_same, .view = view_same};
@@ -170,7 +167,7 @@ std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes
                              std::shared_ptr<Evaluator> evaluator, bool requires_grad,
                              std::shared_ptr<const GivenGradient> gradient)
 {
-    std::vector<TensorType> types;
+    Few<TensorType, 4> types;
     types.reserve(inputs.size());
     for (const Value& v : inputs) types.push_back(v.type());
     for (const TensorType& t : types) evaluator->accept(op.name, &op, t.dtype);

@@ -40,7 +40,7 @@ struct Node : std::enable_shared_from_this<Node> {
     const Op* op = nullptr; // null: its storage or binding is given
     bool is_leaf = false;   // the tape ends here
     Attributes attributes;
-    Few<TensorType, 1> outputs;
+    TensorTypes outputs;
     std::shared_ptr<Evaluator> evaluator;
     std::uint64_t id = 0;
     bool requires_grad = false;

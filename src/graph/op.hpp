@@ -7,6 +7,7 @@
 
 #include <reprise/tensor.hpp>
 
+#include "base/few.hpp"
 #include "graph/attributes.hpp"
 
 namespace reprise::ops {
@@ -25,6 +26,7 @@ struct TensorType {
     Shape shape;
     friend bool operator==(const TensorType&, const TensorType&) = default;
 };
+using TensorTypes = Few<TensorType, 1>; // of an op's outputs
 
 // What a VJP gets.  `input` and `output` may be read or only asked for their types; what is read is found by
 // running the VJP on placeholders (autograd/reads.hpp), never declared.
@@ -48,7 +50,7 @@ enum class Cost : std::uint8_t { memory, compute }; // bound by: replay it, keep
 struct Op {
     const char* name;
     // Types of the outputs; throws Error for inputs that do not fit.
-    std::vector<TensorType> (*infer)(const Op&, std::span<const TensorType>, const Attributes&);
+    TensorTypes (*infer)(const Op&, std::span<const TensorType>, const Attributes&);
     // Cotangents of the inputs (undefined: none).  Null where `decompose` or nothing is given.
     std::vector<Tensor> (*vjp)(const VjpArguments&) = nullptr;
     // The same outputs by simpler ops: how a fused VJP is differentiated again, and its oracle.

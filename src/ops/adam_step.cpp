@@ -12,6 +12,7 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 
 const StepNames& names()
 {
@@ -22,7 +23,7 @@ const StepNames& names()
     return n;
 }
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     return infer_step(op, in, names());
 }

@@ -13,8 +13,9 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const Attributes& a)
+TensorTypes infer(const Op& op, std::span<const TensorType>, const Attributes& a)
 {
     const DType dtype = a.get<DType>("dtype");
     const Dim& end = a.get<Dim>("end");

@@ -26,13 +26,14 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = std::span<const TensorType>;
 
 // -- shapes --
 
 // x, weight, bias -> y, mean, variance
-std::vector<TensorType> infer(const Op& op, Types in, const Attributes&)
+TensorTypes infer(const Op& op, Types in, const Attributes&)
 {
     const Dim& channels = channels_of(op.name, in[0]);
     const char* const names[] = {"weight", "bias"};
@@ -45,7 +46,7 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes&)
 }
 
 // dy, x, mean, variance, weight -> dx, dweight, dbias
-std::vector<TensorType> infer_vjp(const Op& op, Types in, const Attributes&)
+TensorTypes infer_vjp(const Op& op, Types in, const Attributes&)
 {
     if (in[0] != in[1])
         detail::fail(ErrorKind::internal, op.name, "The output's gradient ", to_string(in[0].shape),
@@ -55,7 +56,7 @@ std::vector<TensorType> infer_vjp(const Op& op, Types in, const Attributes&)
 }
 
 // running mean, running variance, found mean, found variance -> running mean, running variance
-std::vector<TensorType> infer_update(const Op& op, Types in, const Attributes&)
+TensorTypes infer_update(const Op& op, Types in, const Attributes&)
 {
     const char* const names[] = {"running mean", "running variance"};
     for (std::size_t i = 0; i < 2; ++i) {

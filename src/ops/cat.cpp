@@ -22,11 +22,12 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
 std::size_t dim_of(const Attributes& a) { return static_cast<std::size_t>(a.integer("dim")); }
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     TensorType out = in[0];
     Dim& along = out.shape[dim_of(a)];

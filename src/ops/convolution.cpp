@@ -23,6 +23,7 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = std::span<const TensorType>;
 using Integers = std::vector<std::int64_t>;
@@ -73,7 +74,7 @@ void require_output(const char* op, const Shape& dy, const Shape& y)
     });
 }
 
-std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
+TensorTypes infer(const Op& op, Types in, const Attributes& a)
 {
     const char* name = called(op, a);
     require_one_dtype(name, in);
@@ -83,7 +84,7 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
 }
 
 // dy, weight -> dx
-std::vector<TensorType> infer_input(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_input(const Op& op, Types in, const Attributes& a)
 {
     const char* name = called(op, a);
     require_one_dtype(name, in);
@@ -93,7 +94,7 @@ std::vector<TensorType> infer_input(const Op& op, Types in, const Attributes& a)
 }
 
 // dy, x -> dweight
-std::vector<TensorType> infer_weight(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_weight(const Op& op, Types in, const Attributes& a)
 {
     const char* name = called(op, a);
     require_one_dtype(name, in);

@@ -17,13 +17,14 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
 // Of the probability, in 2^-24: 2^24 drops all.
 std::int64_t threshold_of(const Attributes& a) { return std::llround(std::ldexp(a.number("p"), 24)); }
 double scale_of(const Attributes& a) { return a.number("p") < 1 ? 1 / (1 - a.number("p")) : 0; }
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     return {in[0]};

@@ -24,6 +24,7 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
 // -- dynamic_shift: x [rows..., T, ...], start [rows...] -> [rows..., length, ...]; y[r, i] = x[r, i + sign * start[r]] --
@@ -47,7 +48,7 @@ const char* name_of_shift(const Attributes& a)
     return a.integer("sign") > 0 ? "dynamic_slice" : "dynamic_pad";
 }
 
-std::vector<TensorType> infer(const Op&, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op&, std::span<const TensorType> in, const Attributes& a)
 {
     check_rows(name_of_shift(a), "starts", in[0], in[1]);
     TensorType t = in[0];

@@ -28,6 +28,7 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = std::span<const TensorType>;
 
@@ -51,7 +52,7 @@ char type_of_slot(const Op& op, int slot)
     return slot < row.arity() ? row.types[static_cast<std::size_t>(slot)] : 'F';
 }
 
-std::vector<TensorType> infer(const Op& op, Types in, const Attributes& attributes)
+TensorTypes infer(const Op& op, Types in, const Attributes& attributes)
 {
     const std::vector<int> slots = slots_of(op);
     if (in.size() != slots.size())

@@ -19,9 +19,10 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     if (in[0].dtype == boolean) wrong_dtype(op.name, in[0].dtype, "a dtype of numbers");
     return {{in[0].dtype, reduced_shape(op, in[0], a)}};

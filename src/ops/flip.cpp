@@ -17,12 +17,10 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
-std::vector<TensorType> infer(const Op&, std::span<const TensorType> in, const Attributes&)
-{
-    return {in[0]};
-}
+TensorTypes infer(const Op&, std::span<const TensorType> in, const Attributes&) { return {in[0]}; }
 
 std::vector<Tensor> vjp(const VjpArguments& a)
 {

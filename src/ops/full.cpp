@@ -18,8 +18,9 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const Attributes& a)
+TensorTypes infer(const Op& op, std::span<const TensorType>, const Attributes& a)
 {
     const Shape& sizes = a.get<Shape>("shape");
     require_sizes(op.name, sizes);

@@ -26,6 +26,7 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = std::span<const TensorType>;
 
@@ -42,7 +43,7 @@ struct Groups {
 Groups groups_of(const Shape& x, const Node& n) { return {x, n.attributes.get<Dim>("groups")}; }
 
 // -- group_norm: x [N, C, image], weight [C], bias [C] -> y, mean and variance (biased) [N, groups] --
-std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
+TensorTypes infer(const Op& op, Types in, const Attributes& a)
 {
     const Dim& channels = channels_of(op.name, in[0]);
     const char* const names[] = {"weight", "bias"};
@@ -55,7 +56,7 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
 }
 
 // -- group_norm_vjp: dy, x, weight, mean, variance -> dx, gradients of weight and bias by each image [N, C] --
-std::vector<TensorType> infer_vjp(const Op&, Types in, const Attributes&)
+TensorTypes infer_vjp(const Op&, Types in, const Attributes&)
 {
     const TensorType planes{accumulated(in[1].dtype), {in[1].shape[0], in[1].shape[1]}};
     return {in[1], planes, planes};

@@ -14,11 +14,9 @@ using graph::HostScalar;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 
-std::vector<TensorType> infer(const Op&, std::span<const TensorType>, const Attributes&)
-{
-    return {{f32, {}}};
-}
+TensorTypes infer(const Op&, std::span<const TensorType>, const Attributes&) { return {{f32, {}}}; }
 
 bool number(const Node& n, Scalar& s)
 {

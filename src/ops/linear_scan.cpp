@@ -16,11 +16,12 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
 constexpr std::int64_t block = 256; // of shaders/scan.comp and linear_scan.comp
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     return {in[0]};

@@ -18,10 +18,11 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
 // The node's inputs have one rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     if (in[0].dtype != in[1].dtype)
@@ -69,9 +70,9 @@ template <class Layout> void swap_outer(Layout& l) // of rows: [..., m, h, n] as
     std::swap(l.strides[rank - 3], l.strides[rank - 2]);
 }
 
-std::vector<TensorType> infer_heads(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer_heads(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
-    std::vector<TensorType> out = infer(op, in, a);
+    TensorTypes out = infer(op, in, a);
     const std::size_t rank = out[0].shape.size();
     std::swap(out[0].shape[rank - 3], out[0].shape[rank - 2]);
     return out;

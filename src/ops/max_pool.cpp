@@ -23,13 +23,14 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = std::span<const TensorType>;
 using Integers = std::vector<std::int64_t>;
 
 // -- shapes --
 
-std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
+TensorTypes infer(const Op& op, Types in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape y = with_last(in[0].shape, a.get<Shape>("to"));
@@ -45,7 +46,7 @@ void require_index(const Op& op, const Shape& index, DType dtype, const Shape& w
 }
 
 // dy, index -> dx
-std::vector<TensorType> infer_vjp(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_vjp(const Op& op, Types in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     require_index(op, in[1].shape, in[1].dtype, in[0].shape);
@@ -53,7 +54,7 @@ std::vector<TensorType> infer_vjp(const Op& op, Types in, const Attributes& a)
 }
 
 // x, index -> y
-std::vector<TensorType> infer_take(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_take(const Op& op, Types in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape& index = in[1].shape;

@@ -21,9 +21,10 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
-std::vector<TensorType> infer(const Op&, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op&, std::span<const TensorType> in, const Attributes& a)
 {
     TensorType t = in[0];
     t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("size");

@@ -18,9 +18,10 @@ namespace {
 using graph::Attributes;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     require_arithmetic(op.name, in[0].dtype);
     return {{total_dtype(in[0].dtype), reduced_shape(op, in[0], a)}};

@@ -19,6 +19,7 @@ using graph::Node;
 using graph::Op;
 using graph::RandomState;
 using graph::TensorType;
+using graph::TensorTypes;
 
 struct Generator {
     std::mutex mutex;
@@ -34,7 +35,7 @@ constexpr std::int64_t two_32 = std::int64_t{1} << 32;
 native::uint low_word(std::int64_t v) { return static_cast<native::uint>(v & (two_32 - 1)); }
 native::uint high_word(std::int64_t v) { return static_cast<native::uint>(v >> 32); }
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType>, const Attributes& a)
+TensorTypes infer(const Op& op, std::span<const TensorType>, const Attributes& a)
 {
     require_floating(op.name, a.get<DType>("dtype"));
     return {{a.get<DType>("dtype"), a.get<Shape>("shape")}};
@@ -82,7 +83,7 @@ void reference_normal(const ReferenceArguments& a)
 }
 
 // -- random_integers: from `low` on, so many different ones --
-std::vector<TensorType> infer_integers(const Op&, std::span<const TensorType>, const Attributes& a)
+TensorTypes infer_integers(const Op&, std::span<const TensorType>, const Attributes& a)
 {
     return {{i32, a.get<Shape>("shape")}};
 }

@@ -20,12 +20,13 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 using Integers = std::vector<std::int64_t>;
 
 constexpr std::array befores{"before_0", "before_1", "before_2"};
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     return {{in[0].dtype, with_last(in[0].shape, a.get<Shape>("to"))}};

@@ -22,9 +22,10 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     require_arithmetic(op.name, in[0].dtype);
     return {{total_dtype(in[0].dtype), in[0].shape}};

@@ -10,6 +10,7 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 
 const StepNames& names()
 {
@@ -17,7 +18,7 @@ const StepNames& names()
     return n;
 }
 
-std::vector<TensorType> infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     return infer_step(op, in, names());
 }

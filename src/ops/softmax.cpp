@@ -23,6 +23,7 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
 Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t dim)
@@ -37,7 +38,7 @@ Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t
     return graph::apply1(op, inputs, {{"dim", static_cast<std::int64_t>(along)}});
 }
 
-std::vector<TensorType> infer_rows(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer_rows(const Op& op, std::span<const TensorType> in, const Attributes&)
 {
     for (const TensorType& t : in) {
         require_floating(op.name, t.dtype);

@@ -18,13 +18,14 @@ using graph::Node;
 using graph::Op;
 using graph::Strided;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 
 std::size_t dim_of(const Attributes& a) { return static_cast<std::size_t>(a.integer("dim")); }
 
-std::vector<TensorType> infer(const Op&, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op&, std::span<const TensorType> in, const Attributes& a)
 {
-    std::vector<TensorType> out;
+    TensorTypes out;
     for (const Dim& size : a.get<Shape>("sizes")) {
         out.push_back(in[0]);
         out.back().shape[dim_of(a)] = size;

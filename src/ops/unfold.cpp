@@ -21,6 +21,7 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = std::span<const TensorType>;
 using Integers = std::vector<std::int64_t>;
@@ -40,7 +41,7 @@ std::array<Dim, 2> windows(const char* op, const Dim& height, const Dim& width, 
     return {along(0, height), along(1, width)};
 }
 
-std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
+TensorTypes infer(const Op& op, Types in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape& x = in[0].shape;
@@ -52,7 +53,7 @@ std::vector<TensorType> infer(const Op& op, Types in, const Attributes& a)
     return {{in[0].dtype, {x[0], x[1] * kernel[0] * kernel[1], count[0] * count[1]}}};
 }
 
-std::vector<TensorType> infer_fold(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_fold(const Op& op, Types in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape &x = in[0].shape, &size = a.get<Shape>("size");

@@ -23,12 +23,13 @@ using graph::Node;
 using graph::Op;
 using graph::Strided;
 using graph::TensorType;
+using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = std::span<const TensorType>;
 using Integers = std::vector<std::int64_t>;
 
 // -- reshape --
-std::vector<TensorType> infer_reshape(const Op&, Types in, const Attributes& a)
+TensorTypes infer_reshape(const Op&, Types in, const Attributes& a)
 {
     return {{in[0].dtype, a.get<Shape>("shape")}};
 }
@@ -89,7 +90,7 @@ bool view_reshape(const Node& n, std::size_t, Strided& s)
 }
 
 // -- permute --
-std::vector<TensorType> infer_permute(const Op&, Types in, const Attributes& a)
+TensorTypes infer_permute(const Op&, Types in, const Attributes& a)
 {
     Shape shape;
     for (std::int64_t d : a.integers("dims")) shape.push_back(in[0].shape[static_cast<std::size_t>(d)]);
@@ -117,7 +118,7 @@ bool view_permute(const Node& n, std::size_t, Strided& s)
 }
 
 // -- expand --
-std::vector<TensorType> infer_expand(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_expand(const Op& op, Types in, const Attributes& a)
 {
     shape::require_broadcastable(op.name, in[0].shape, a.get<Shape>("shape"));
     return {{in[0].dtype, a.get<Shape>("shape")}};
@@ -141,7 +142,7 @@ bool view_expand(const Node& n, std::size_t, Strided& s)
 }
 
 // -- narrow --
-std::vector<TensorType> infer_narrow(const Op&, Types in, const Attributes& a)
+TensorTypes infer_narrow(const Op&, Types in, const Attributes& a)
 {
     TensorType t = in[0];
     t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("length");
@@ -168,7 +169,7 @@ bool view_narrow(const Node& n, std::size_t, Strided& s)
 }
 
 // -- contiguous: a copy where the input is not --
-std::vector<TensorType> infer_contiguous(const Op&, Types in, const Attributes&) { return {in[0]}; }
+TensorTypes infer_contiguous(const Op&, Types in, const Attributes&) { return {in[0]}; }
 std::vector<Tensor> vjp_contiguous(const VjpArguments& a) { return {a.cotangents[0]}; }
 void lower_contiguous(Lowering& l, const Node&) { l.copy(l.input(0), l.output()); }
 void reference_contiguous(const ReferenceArguments& a)

@@ -27,12 +27,6 @@ namespace {
 
 constexpr std::size_t long_queue = 4096; // nodes that nobody has asked for
 
-// The type as memory holds it.
-graph::TensorType held(const graph::TensorType& type, const device::Device& on)
-{
-    return {plan::held_as(type.dtype, on.capabilities()), type.shape};
-}
-
 // i64 for a device that holds 32 bits.
 std::vector<std::int32_t> narrowed(const char* by, std::span<const std::byte> from, const std::string& device)
 {
@@ -220,6 +214,8 @@ void Context::replay(const Evaluation& e, const Figures& figures, Pattern& patte
     store(e, pattern.executable(), outcome);
 }
 
+DType Context::in_memory(DType dtype) const { return plan::held_as(dtype, device_->capabilities()); }
+
 void Context::store(const Evaluation& e, const Executable& executable, const Executable::Outcome& outcome)
 {
     for (std::size_t i = 0; i < e.results.size(); ++i) {
@@ -230,7 +226,7 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
         const Value& v = e.results[i];
         Executable::Layout layout = executable.result_layout(i);
         auto stored = std::allocate_shared<Stored>(
-            Recycled<Stored>(), held(v.type(), *device_),
+            Recycled<Stored>(), in_memory(v.type().dtype), v.type().shape,
             of ? of->memory : executable.output(outcome, executable.compiled().results[i].view.value),
             std::move(layout.strides), layout.offset);
         if (of) stored->written = of->written;
@@ -257,7 +253,8 @@ void Context::forget_computed()
     forget(queue);
     for (auto& [thread, q] : state) forget(q);
     const std::lock_guard lock(queue_mutex_);
-    queue_.insert(queue_.end(), queue.begin(), queue.end());
+    queue.insert(queue.end(), queue_.begin(), queue_.end());
+    queue_.swap(queue); // it has room
     for (auto& [thread, q] : state)
         if (!q.empty()) {
             Queue& now = state_[thread];
@@ -303,7 +300,7 @@ void Context::read(const Value& v, std::span<std::byte> to)
     }
     if (to.empty()) return;
     const Stored& s = Stored::of(whole);
-    if (held(v.type(), *device_).dtype != v.type().dtype) { // i64 in 32 bits
+    if (in_memory(v.type().dtype) != v.type().dtype) { // i64 in 32 bits
         std::vector<std::int32_t> words(to.size() / sizeof(std::int64_t));
         read_bytes(*device_, s, std::as_writable_bytes(std::span(words)));
         const std::vector<std::int64_t> wide(words.begin(), words.end());
@@ -315,15 +312,16 @@ std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::Ten
                                                 std::span<const std::byte> from)
 {
     accept(by, nullptr, given.dtype);
-    const graph::TensorType type = held(given, *device_);
+    const graph::TensorType type{in_memory(given.dtype), given.shape};
     std::vector<std::int32_t> words;
     if (type.dtype != given.dtype) {
         words = narrowed(by, from, name());
         from = std::as_bytes(std::span(words));
     }
     std::lock_guard lock(mutex_);
-    auto stored = std::make_shared<Stored>(
-        type, device_->allocate(std::max<std::uint64_t>(bytes_of(type), 16)), row_major_strides(type), 0);
+    auto stored = std::make_shared<Stored>(type.dtype, type.shape,
+                                           device_->allocate(std::max<std::uint64_t>(bytes_of(type), 16)),
+                                           row_major_strides(type.shape), 0);
     if (!from.empty()) device_->upload(stored->memory->address, from);
     return stored;
 }

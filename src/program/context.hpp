@@ -72,6 +72,7 @@ private:
     void compute(std::span<const graph::Value> targets, Asks = Asks::user);
     void plan_once(const Evaluation&, Asks);
     void replay(const Evaluation&, const Figures&, Pattern&);
+    DType in_memory(DType) const; // of values
     void store(const Evaluation&, const Executable&, const Executable::Outcome&);
     std::unique_ptr<Executable> executable_of(const plan::Request&, Asks) const;
     std::vector<std::shared_ptr<const graph::Node>> assigned() const; // by this thread, and pending

@@ -273,13 +273,17 @@ void Executable::verify(const Sized& s) const
 
 Executable::Layout Executable::result_layout(std::size_t result) const
 {
-    const auto values = [this](const std::vector<shape::Slot>& slots) {
-        std::vector<std::int64_t> out;
-        for (const shape::Slot s : slots) out.push_back(last_sized_->values[s]);
-        return out;
-    };
     const ResultSlots& r = results_[result];
-    return {values(r.sizes), values(r.strides), last_sized_->values[r.offset]};
+    Layout out{{}, last_sized_->values[r.offset]};
+    for (const shape::Slot s : r.strides) out.strides.push_back(last_sized_->values[s]);
+    return out;
+}
+
+Shape Executable::result_shape(std::size_t result) const
+{
+    Shape out;
+    for (const shape::Slot s : results_[result].sizes) out.emplace_back(last_sized_->values[s]);
+    return out;
 }
 
 Executable::Times Executable::times() const

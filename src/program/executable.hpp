@@ -12,6 +12,7 @@
 #include "plan/verify.hpp"
 #include "program/block.hpp"
 #include "program/recent.hpp"
+#include "program/storage.hpp"
 #include "shape/program.hpp"
 
 namespace reprise::program {
@@ -58,10 +59,11 @@ public:
     const std::shared_ptr<device::Memory>& output(const Outcome&, std::uint32_t value) const;
     // At the sizes of the last call.
     struct Layout {
-        std::vector<std::int64_t> sizes, strides; // elements
-        std::int64_t offset = 0;
+        Strides strides;
+        std::int64_t offset = 0; // elements
     };
     Layout result_layout(std::size_t result) const;
+    Shape result_shape(std::size_t result) const;
 
     std::int64_t evaluated(const Dim&, const std::vector<std::int64_t>& symbols) const;
 

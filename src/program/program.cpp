@@ -288,13 +288,14 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
 {
     const ops::View& view = bound.executable->compiled().results[result].view;
     const plan::PlanValue& value = bound.executable->compiled().plan.values[view.value];
-    const program::Executable::Layout layout = bound.executable->result_layout(result);
+    program::Executable::Layout layout = bound.executable->result_layout(result);
     const auto& memory = value.place == plan::Place::external ? bound.external[value.slot]->memory
                                                               : bound.executable->output(outcome, view.value);
-    graph::TensorType type{view.dtype, Shape(layout.sizes.begin(), layout.sizes.end())}; // as memory holds it
-    const auto stored = std::make_shared<Stored>(type, memory, layout.strides, layout.offset);
+    const graph::TensorType type{recorded.results[result].type().dtype,
+                                 bound.executable->result_shape(result)};
+    const auto stored =
+        std::make_shared<Stored>(view.dtype, type.shape, memory, std::move(layout.strides), layout.offset);
     if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
-    type.dtype = recorded.results[result].type().dtype;
     return graph::leaf(type, context, stored, false);
 }
 

@@ -1,22 +1,23 @@
 // Where a computed value lies.
 #pragma once
 #include <memory>
-#include <vector>
 
+#include "base/few.hpp"
 #include "device/device.hpp"
 #include "graph/node.hpp"
 
 namespace reprise::program {
 
+using Strides = Few<std::int64_t, 4>; // elements
+
 struct Stored : graph::Storage {
-    Stored(const graph::TensorType&, std::shared_ptr<device::Memory>, std::vector<std::int64_t> strides,
-           std::int64_t offset);
+    Stored(DType in_memory, const Shape&, std::shared_ptr<device::Memory>, Strides, std::int64_t offset);
 
     const std::shared_ptr<device::Memory> memory;
-    const std::vector<std::int64_t> strides; // elements
-    const std::int64_t offset;               // elements
-    const std::uint64_t bytes;               // of the elements, without gaps
-    const bool row_major;                    // without gaps, from the memory's start
+    const Strides strides;
+    const std::int64_t offset; // elements
+    const std::uint64_t bytes; // of the elements, without gaps
+    const bool row_major;      // without gaps, from the memory's start
     // Of memory that the host sees: the ticket behind which the value stands there; 0: not known.
     mutable device::Ticket written = 0;
 
@@ -28,6 +29,6 @@ struct Stored : graph::Storage {
 
 // Of a value without symbols.
 std::uint64_t bytes_of(const graph::TensorType&);
-std::vector<std::int64_t> row_major_strides(const graph::TensorType&);
+Strides row_major_strides(const Shape&);
 
 } // namespace reprise::program

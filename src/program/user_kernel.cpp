@@ -35,12 +35,11 @@ const graph::UserKernel& kernel_of(const graph::Attributes& a)
     return *a.get<std::shared_ptr<const graph::UserKernel>>("kernel");
 }
 
-std::vector<graph::TensorType> infer(const Op&, std::span<const graph::TensorType>,
-                                     const graph::Attributes& a)
+graph::TensorTypes infer(const Op&, std::span<const graph::TensorType>, const graph::Attributes& a)
 {
     const Shape& sizes = a.get<Shape>("sizes");
     const auto& types = a.integers("types"); // dtype and rank of each output
-    std::vector<graph::TensorType> out;
+    graph::TensorTypes out;
     auto at = sizes.begin();
     for (std::size_t i = 0; i < types.size(); i += 2) {
         out.push_back({static_cast<DType>(types[i]), {at, at + types[i + 1]}});

@@ -45,7 +45,7 @@ protected:
     Tensor x = from_vector({1, 2, 3});
 
     // A node as append() would make it, to be spoilt.
-    std::shared_ptr<Node> node(const Op& op, std::vector<Value> inputs, std::vector<TensorType> outputs)
+    std::shared_ptr<Node> node(const Op& op, std::vector<Value> inputs, TensorTypes outputs)
     {
         auto n = std::make_shared<Node>();
         n->op = &op;
