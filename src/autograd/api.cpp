@@ -64,6 +64,8 @@ Tensor Tensor::detach() const
     return graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
 }
 
+Tensor Tensor::snapshot() const { return graph::make_tensor(graph::read(*this)); }
+
 namespace autograd {
 
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
