@@ -81,6 +81,10 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
         };
         if (cotangent.dtype() != output.dtype()) detail::fail(ErrorKind::dtype, op, sentence());
         shape::require_same(op, cotangent.shape(), output.shape(), sentence);
+        if (graph::read(cotangent).node->evaluator != graph::read(output).node->evaluator)
+            detail::fail(
+                ErrorKind::device, op,
+                "The given gradient and the tensor are on different devices: bring it to the tensor's.");
         return cotangent.shape() == output.shape() ? cotangent : reshape(cotangent, output.shape());
     }
     if (output.numel() != Dim(1))
