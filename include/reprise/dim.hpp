@@ -47,6 +47,7 @@ public:
     Dim() = default;
 
     bool is_constant() const noexcept { return !expression_; }
+    bool is_symbol() const; // one alone, as symbol() gives it
     // The number.  Throws Error(state) for an expression: its value is known at the call only.
     std::int64_t value() const
     {

@@ -251,6 +251,8 @@ template <class F> auto record(F f, const ArgumentSpecs& specs, const RecordOpti
 }
 
 bool is_recording();
+// The number of the recording that this thread is in, which no other one ever has; 0: none.
+std::uint32_t recording_id();
 
 // A number that a recorded program asks for anew at each call (a learning rate, a bias correction); in eager
 // code it is asked for now.  A tensor of one element, f32.

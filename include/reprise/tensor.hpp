@@ -58,6 +58,9 @@ public:
     // Adds d(this)/d(leaf) to each leaf's grad().  Without `gradient` this must have one element.
     void backward(const Tensor& gradient = {}, BackwardOptions options = {}) const;
     Tensor detach() const;
+    // A handle of its own to the present value, on the same tape: what either one is assigned is not seen by the
+    // other, and a gradient goes where this one's does.
+    Tensor snapshot() const;
     // The gradients by all leaves below this one; no leaf's grad() changes.
     GradStore gradients(BackwardOptions options = {}) const;
     // backward() leaves a gradient here too, though this is no leaf; nothing changes for a leaf.

@@ -64,6 +64,8 @@ Tensor Tensor::detach() const
     return graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
 }
 
+Tensor Tensor::snapshot() const { return graph::make_tensor(graph::read(*this)); }
+
 namespace autograd {
 
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
@@ -79,6 +81,10 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
         };
         if (cotangent.dtype() != output.dtype()) detail::fail(ErrorKind::dtype, op, sentence());
         shape::require_same(op, cotangent.shape(), output.shape(), sentence);
+        if (graph::read(cotangent).node->evaluator != graph::read(output).node->evaluator)
+            detail::fail(
+                ErrorKind::device, op,
+                "The given gradient and the tensor are on different devices: bring it to the tensor's.");
         return cotangent.shape() == output.shape() ? cotangent : reshape(cotangent, output.shape());
     }
     if (output.numel() != Dim(1))

@@ -217,7 +217,7 @@ private:
     // A cell of its own: the cotangent may be the caller's tensor.
     Tensor own(const Tensor& cotangent) const
     {
-        return options_.create_graph ? graph::make_tensor(graph::read(cotangent)) : cotangent.detach();
+        return options_.create_graph ? cotangent.snapshot() : cotangent.detach();
     }
 
     void add_to_grad(const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) const

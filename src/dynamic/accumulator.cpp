@@ -1,41 +1,31 @@
 #include <reprise/dynamic/accumulator.hpp>
 
-#include <numeric>
 #include <utility>
 
+#include <reprise/autograd/grad.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>
-#include <reprise/ops/shapes.hpp>
 #include <reprise/program.hpp>
+
+#include "dynamic/check.hpp"
 
 namespace reprise {
 
+using dynamic::check_shape;
+
 namespace {
 
-void check_shape(const char* op, const char* what, const SymbolicShape& given, const SymbolicShape& wanted)
-{
-    if (given != wanted)
-        detail::fail(ErrorKind::shape, op, "The ", what, " has the shape (", given, ") but (", wanted,
-                     ") is given: both must be the same, symbol for symbol.");
-}
-
-// A handle of its own to the value, with its tape: what the other one is assigned is not seen here.
-Tensor own(const Tensor& t)
-{
-    if (!t.requires_grad()) return t.detach();
-    Dims order(static_cast<std::size_t>(t.dim()));
-    std::iota(order.begin(), order.end(), 0);
-    return permute(t, order);
-}
+// What either one is assigned the other does not see.
+Tensor own(const Tensor& t) { return grad_enabled() ? t.snapshot() : t.detach(); }
 
 } // namespace
 
-GradientAccumulatorDynamic::GradientAccumulatorDynamic() : in_recording_(is_recording()) {}
+GradientAccumulatorDynamic::GradientAccumulatorDynamic() : recording_(recording_id()) {}
 
 void GradientAccumulatorDynamic::accumulate(const Tensor& gradient, const SymbolicShape& shape)
 {
     require_own_recording("accumulate");
-    check_shape("accumulate", "gradient", gradient.shape(), shape);
+    check_shape("accumulate", "gradient", gradient.shape(), shape, "the given one is");
     add_to_total("accumulate", gradient);
 }
 
@@ -47,7 +37,8 @@ void GradientAccumulatorDynamic::accumulate_batched(const Tensor& gradients, con
         detail::fail(ErrorKind::shape, "accumulate_batched", "The gradients have the shape (",
                      to_string(given), ") but a batch of (", shape,
                      ") is wanted: give them a dimension in front.");
-    check_shape("accumulate_batched", "gradient of a sample", Shape(given.begin() + 1, given.end()), shape);
+    check_shape("accumulate_batched", "gradient of a sample", Shape(given.begin() + 1, given.end()), shape,
+                "the given one is");
     add_to_total("accumulate_batched", sum(gradients, {0}));
 }
 
@@ -56,7 +47,7 @@ std::optional<Tensor> GradientAccumulatorDynamic::get_accumulated(const Symbolic
     require_own_recording("get_accumulated");
     const Tensor t = total();
     if (!t.defined()) return std::nullopt;
-    check_shape("get_accumulated", "sum", t.shape(), shape);
+    check_shape("get_accumulated", "sum", t.shape(), shape, "the one asked for is");
     return own(t);
 }
 
@@ -70,9 +61,9 @@ void GradientAccumulatorDynamic::reset()
 
 void GradientAccumulatorDynamic::require_own_recording(const char* op) const
 {
-    if (in_recording_ != is_recording())
-        detail::fail(ErrorKind::state, op, "The accumulator was made (", in_recording_ ? "in" : "outside of",
-                     ") a recording: make one where it is used.");
+    if (recording_ != recording_id())
+        detail::fail(ErrorKind::state, op, "The accumulator was made in (", recording_ ? "another" : "no",
+                     ") recording: make one where it is used.");
 }
 
 Tensor GradientAccumulatorDynamic::total() const
@@ -89,7 +80,7 @@ void GradientAccumulatorDynamic::add_to_total(const char* op, const Tensor& grad
     while (true) {
         const Tensor before = total();
         if (before.defined()) {
-            check_shape(op, "sum", before.shape(), gradient.shape());
+            check_shape(op, "sum", before.shape(), gradient.shape(), "that of the gradient is");
             if (before.dtype() != gradient.dtype())
                 detail::fail(ErrorKind::dtype, op, "The gradient is ", name_of(gradient.dtype()),
                              " but the sum is ", name_of(before.dtype()), ": cast it.");

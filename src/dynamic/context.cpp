@@ -2,8 +2,11 @@
 
 #include <utility>
 
+#include "dynamic/check.hpp"
+
 namespace reprise {
 
+using dynamic::check_shape;
 using Tensors = DynamicAutogradContext::Tensors;
 
 namespace {
@@ -22,12 +25,9 @@ void check_count(const char* what, std::size_t given, const char* of, std::size_
                      ") ", of, ": give one for each, undefined where there is none.");
 }
 
-void check_shape(const char* op, const char* of, std::size_t i, const SymbolicShape& gradient,
-                 const SymbolicShape& shape)
+void check_function(const char* op, const DynamicAutogradContext::Function& f)
 {
-    if (gradient != shape)
-        detail::fail(ErrorKind::shape, op, "The gradient has the shape (", gradient, ") but ", of, " (", i,
-                     ") has (", shape, "): both must be the same, symbol for symbol.");
+    if (!f) detail::fail(ErrorKind::argument, op, "The function is (null): give one.");
 }
 
 } // namespace
@@ -38,6 +38,7 @@ Tensors DynamicAutogradContext::forward(const Function& f, const Tensors& inputs
     if (called_)
         detail::fail(ErrorKind::state, "forward", "The context has a forward of (", inputs_.size(),
                      ") inputs already: make one for each.");
+    check_function("forward", f);
     std::vector<SymbolicShape> shapes = shapes_of(inputs);
     called_ = true;
     inputs_ = std::move(shapes);
@@ -45,6 +46,7 @@ Tensors DynamicAutogradContext::forward(const Function& f, const Tensors& inputs
     try {
         Tensors outputs = f(*this, inputs);
         outputs_ = shapes_of(outputs);
+        done_ = true;
         return outputs;
     } catch (...) {
         close();
@@ -55,15 +57,21 @@ Tensors DynamicAutogradContext::forward(const Function& f, const Tensors& inputs
 Tensors DynamicAutogradContext::backward(const Function& f, const Tensors& gradients)
 {
     require_open("backward");
-    if (!called_) detail::fail(ErrorKind::state, "backward", "The context has no forward: call that first.");
+    if (!done_)
+        detail::fail(ErrorKind::state, "backward", "The context has no (", called_ ? "finished" : "called",
+                     ") forward: call that first.");
+    check_function("backward", f);
     check_count("gradients", gradients.size(), "outputs", outputs_.size());
     for (std::size_t i = 0; i < gradients.size(); ++i)
-        if (gradients[i].defined()) check_shape("backward", "output", i, gradients[i].shape(), outputs_[i]);
+        if (gradients[i].defined())
+            check_shape("backward", "gradient", gradients[i].shape(), outputs_[i], "output (", i, ") has");
     try {
         Tensors given = f(*this, gradients);
         check_count("gradients given", given.size(), "inputs", inputs_.size());
+        auto shapes = gradients_;
         for (std::size_t i = 0; i < given.size(); ++i)
-            if (given[i].defined()) validate_gradient(i, given[i].shape());
+            if (given[i].defined()) shapes[i] = checked("backward", i, given[i].shape());
+        gradients_ = std::move(shapes);
         return given;
     } catch (...) {
         close();
@@ -74,10 +82,12 @@ Tensors DynamicAutogradContext::backward(const Function& f, const Tensors& gradi
 void DynamicAutogradContext::save_for_backward(const Tensors& tensors)
 {
     require_open("save_for_backward");
-    saved_ = tensors;
+    Tensors saved;
+    for (const Tensor& t : tensors) saved.push_back(t.defined() ? t.snapshot() : t);
+    saved_ = std::move(saved);
 }
 
-const Tensor& DynamicAutogradContext::get_saved_tensor(std::size_t index) const
+Tensor DynamicAutogradContext::get_saved_tensor(std::size_t index) const
 {
     require_open("get_saved_tensor");
     if (index >= saved_.size())
@@ -91,14 +101,19 @@ void DynamicAutogradContext::validate_gradient(std::size_t index, const Symbolic
     if (index >= inputs_.size())
         detail::fail(ErrorKind::argument, "validate_gradient", "There is no input (", index, ") of (",
                      inputs_.size(), "): use an index below their number.");
-    check_shape("validate_gradient", "input", index, shape, inputs_[index]);
-    gradients_[index] = shape;
+    gradients_[index] = checked("validate_gradient", index, shape);
 }
 
 void DynamicAutogradContext::close() noexcept
 {
     open_ = false;
     saved_.clear();
+}
+
+SymbolicShape DynamicAutogradContext::checked(const char* op, std::size_t input, SymbolicShape gradient) const
+{
+    check_shape(op, "gradient", gradient, inputs_[input], "input (", input, ") has");
+    return gradient;
 }
 
 void DynamicAutogradContext::require_open(const char* op) const

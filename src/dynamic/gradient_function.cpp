@@ -3,6 +3,8 @@
 #include <any>
 #include <utility>
 
+#include "dynamic/check.hpp"
+
 namespace reprise {
 
 namespace {
@@ -16,38 +18,48 @@ struct Call {
     SymbolicShape output;
     std::any data; // the user's
 };
+using SharedCall = std::shared_ptr<const Call>; // as FunctionContext::data is copied on its way
 
-Tensor forward(const std::string& name, const Implementation& f, FunctionContext& context,
+Tensor forward(const std::string& name, const Implementation& f, bool checks_output, FunctionContext& context,
                const Tensors& inputs)
 {
-    Call call;
-    for (const Tensor& t : inputs) call.inputs.emplace_back(t.shape());
-    call.output = f.get_output_shape(call.inputs);
+    auto call = std::make_shared<Call>();
+    for (const Tensor& t : inputs) call->inputs.emplace_back(t.shape());
+    if (checks_output) call->output = f.get_output_shape(call->inputs);
     const Tensor y = f.forward(context, inputs);
     if (!y.defined()) detail::fail(ErrorKind::argument, name.c_str(), "The forward gave no tensor.");
-    if (y.shape() != call.output.dims())
-        detail::fail(ErrorKind::shape, name.c_str(), "The forward gave the shape (", to_string(y.shape()),
-                     ") but get_output_shape (", call.output, "): both must be the same, symbol for symbol.");
-    call.data = std::exchange(context.data, {});
-    context.data = std::move(call);
+    if (checks_output)
+        dynamic::check_shape(name.c_str(), "result of forward", y.shape(), call->output,
+                             "get_output_shape() is");
+    else call->output = y.shape();
+    call->data = std::exchange(context.data, {});
+    context.data = SharedCall(std::move(call));
     return y;
+}
+
+void validate(const std::string& name, const Implementation& f, const SymbolicShape& gradient,
+              const SymbolicShape& output)
+{
+    try {
+        f.validate_gradient_shape(gradient, output);
+    } catch (const Error& e) {
+        throw Error(e.kind(), "[" + name + "] " + e.what());
+    }
 }
 
 Tensors backward(const std::string& name, const Implementation& f, const FunctionContext& given,
                  const Tensor& gradient)
 {
-    const auto& call = std::any_cast<const Call&>(given.data);
-    f.validate_gradient_shape(gradient.shape(), call.output);
+    const auto& call = *std::any_cast<const SharedCall&>(given.data);
+    validate(name, f, gradient.shape(), call.output);
     FunctionContext context = given;
     context.data = call.data;
     Tensors gradients = f.backward(context, gradient);
     if (gradients.size() != call.inputs.size()) return gradients; // refused by the caller
     for (std::size_t i = 0; i < gradients.size(); ++i)
-        if (context.needs_input_grad(i) && gradients[i].defined() &&
-            gradients[i].shape() != call.inputs[i].dims())
-            detail::fail(ErrorKind::shape, name.c_str(), "The gradient gave the shape (",
-                         to_string(gradients[i].shape()), ") for input (", i, "), which has (",
-                         call.inputs[i], "): both must be the same, symbol for symbol.");
+        if (context.needs_input_grad(i) && gradients[i].defined())
+            dynamic::check_shape(name.c_str(), "result of backward", gradients[i].shape(), call.inputs[i],
+                                 "input (", i, ") has");
     return gradients;
 }
 
@@ -56,15 +68,20 @@ Tensors backward(const std::string& name, const Implementation& f, const Functio
 void DynamicGradientFunction::Implementation::validate_gradient_shape(const SymbolicShape& gradient,
                                                                       const SymbolicShape& output) const
 {
-    if (gradient != output)
-        detail::fail(ErrorKind::shape, "validate_gradient_shape", "The gradient has the shape (", gradient,
-                     ") but the output has (", output, "): both must be the same, symbol for symbol.");
+    dynamic::check_shape("validate_gradient_shape", "gradient", gradient, output, "the output has");
 }
 
 DynamicGradientFunction::DynamicGradientFunction(std::string name, std::shared_ptr<const Implementation> f)
+    : DynamicGradientFunction(std::move(name), std::move(f), true)
+{}
+
+DynamicGradientFunction::DynamicGradientFunction(std::string name, std::shared_ptr<const Implementation> f,
+                                                 bool checks_output)
     : CustomFunction(
           name,
-          [name, f](FunctionContext& c, const Tensors& in) { return Tensors{forward(name, *f, c, in)}; },
+          [name, f, checks_output](FunctionContext& c, const Tensors& in) {
+              return Tensors{forward(name, *f, checks_output, c, in)};
+          },
           [name, f](const FunctionContext& c, const Tensors& dy) { return backward(name, *f, c, dy.at(0)); }),
       implementation_(std::move(f))
 {

@@ -8,13 +8,13 @@
 
 namespace reprise {
 
-const Dim& SymbolicShape::operator[](std::int64_t dim) const
+std::size_t SymbolicShape::place_of(std::int64_t dim) const
 {
     const auto count = static_cast<std::int64_t>(rank());
     if (dim < -count || dim >= count)
         detail::fail(ErrorKind::argument, "SymbolicShape", "There is no dimension (", dim, ") in the shape (",
                      to_string(dims_), "): use one from (", -count, ") to (", count - 1, ").");
-    return dims_[static_cast<std::size_t>(dim < 0 ? dim + count : dim)];
+    return static_cast<std::size_t>(dim < 0 ? dim + count : dim);
 }
 
 Dim SymbolicShape::numel() const
@@ -38,19 +38,24 @@ SymbolicShape SymbolicShape::bind(const std::vector<std::pair<Dim, std::int64_t>
 {
     std::map<std::uint32_t, std::int64_t> by_id;
     for (const auto& [symbol, value] : values) {
-        const std::vector<std::uint32_t> ids = symbol.symbols();
-        if (value < 0 || ids.size() != 1 ||
-            symbol.evaluate([v = value](std::uint32_t) { return v; }) != value)
-            detail::fail(ErrorKind::argument, "SymbolicShape", "The value (", value, ") is given to (",
-                         symbol, "): give one of at least 0 to a symbol alone.");
-        by_id[ids[0]] = value;
+        if (value < 0 || !symbol.is_symbol())
+            detail::fail(ErrorKind::argument, "bind", "The value (", value, ") is given to (", symbol,
+                         "): give one of at least 0 to a symbol alone.");
+        const auto [known, added] = by_id.try_emplace(symbol.symbols()[0], value);
+        if (known->second != value)
+            detail::fail(ErrorKind::argument, "bind", "The values (", known->second, ") and (", value,
+                         ") are given to (", symbol, "): give one.");
     }
     Shape bound;
-    for (const Dim& size : dims_)
+    for (const Dim& size : dims_) {
         bound.emplace_back(size.evaluate([&](std::uint32_t id) {
             const auto found = by_id.find(id);
             return found == by_id.end() ? -1 : found->second;
         }));
+        if (bound.back().value() < 0)
+            detail::fail(ErrorKind::shape, "bind", "The size (", size, ") of the shape (", to_string(dims_),
+                         ") is (", bound.back(), ") for these values: give larger ones.");
+    }
     return bound;
 }
 

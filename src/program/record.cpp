@@ -226,6 +226,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
 }
 
 bool is_recording() { return graph::current_tracer() != nullptr; }
+std::uint32_t recording_id() { return is_recording() ? graph::current_tracer()->id() : 0; }
 
 void on_each_call(std::function<void()> f, std::function<void()> undo)
 {

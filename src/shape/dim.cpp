@@ -36,6 +36,8 @@ std::int64_t Dim::evaluate(const std::function<std::int64_t(std::uint32_t)>& val
     return slots[slot];
 }
 
+bool Dim::is_symbol() const { return shape::plain_symbol(*this) != nullptr; }
+
 bool Dim::divisible_by(std::int64_t n) const
 {
     if (n == 0) {

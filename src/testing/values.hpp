@@ -59,5 +59,12 @@ inline Tensor random_tensor(const Shape& shape, std::uint64_t seed, double low =
 // What a tensor holds, byte for byte: NaN equals itself, -0 is not 0.
 using Bits = std::vector<std::byte>;
 inline Bits bits(const Tensor& t) { return to_bytes(t); }
+inline std::vector<Bits> bits_of(const std::vector<Tensor>& tensors)
+{
+    std::vector<Bits> out;
+    for (const Tensor& t : tensors) out.push_back(t.defined() ? bits(t) : Bits());
+    return out;
+}
+inline std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 } // namespace reprise::test

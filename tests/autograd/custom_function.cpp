@@ -11,10 +11,12 @@
 #include "graph/notes.hpp"
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
 
+using test::floats;
 using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
@@ -22,7 +24,6 @@ using testing::Pointwise;
 using Tensors = std::vector<Tensor>;
 
 Tensor values(std::vector<float> v) { return from_vector(v); }
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 CustomFunction my_exp()
 {

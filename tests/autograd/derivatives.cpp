@@ -18,6 +18,7 @@
 namespace reprise {
 namespace {
 
+using test::floats;
 using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
@@ -25,7 +26,6 @@ using testing::Pointwise;
 using Tensors = std::vector<Tensor>;
 
 Tensor values(std::vector<float> v) { return from_vector(v); }
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 Tensor cubes(const Tensor& x) { return sum(x * x * x); }
 Tensor squares(const Tensor& x) { return x * x; }

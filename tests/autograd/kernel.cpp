@@ -10,10 +10,12 @@
 
 #include "kernels/shader_compiler.hpp"
 #include "shape/error_of.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
 
+using test::floats;
 using testing::ElementsAre;
 using testing::FloatNear;
 using testing::HasSubstr;
@@ -21,7 +23,6 @@ using testing::Pointwise;
 using Tensors = std::vector<Tensor>;
 
 Tensor values(std::vector<float> v) { return from_vector(v); }
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 bool on_reference() { return default_device().name() == "reference"; }
 
 constexpr const char* cube_glsl = R"(

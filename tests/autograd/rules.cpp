@@ -7,6 +7,7 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/program.hpp>
 
 #include "shape/error_of.hpp"
 
@@ -102,6 +103,37 @@ TEST(Detach, SharesTheValueAndEndsTheTape)
     const Variable v = variable({2, 3});
     sum(v.detach() * v).backward();
     EXPECT_THAT(v.grad().to_vector<float>(), ElementsAre(2, 3));
+}
+
+TEST(Snapshot, KeepsValueAndTape)
+{
+    Variable v = variable({2, 3});
+    Tensor before = v.snapshot(), product = v * v;
+    const Tensor of_product = product.snapshot();
+    v.assign(variable({10, 10}));
+    product.assign(zeros({2}));
+    EXPECT_THAT(before.to_vector<float>(), ElementsAre(2, 3));
+    EXPECT_THAT(of_product.to_vector<float>(), ElementsAre(4, 9));
+    sum(before * before + of_product).backward();
+    EXPECT_THAT(v.grad().to_vector<float>(), ElementsAre(8, 12)); // where the gradient of v itself goes
+    before.assign(zeros({2}));
+    EXPECT_THAT(v.to_vector<float>(), ElementsAre(10, 10));
+    EXPECT_EQ(error_of([] { return Tensor().snapshot(); }).kind, ErrorKind::argument);
+}
+
+TEST(Snapshot, OfStateIsItsValueAtThatPlace)
+{
+    const Tensor state = from_vector({1});
+    const auto step = record(
+        [&](Tensor x) {
+            Tensor handle = state;
+            const Tensor before = handle.snapshot();
+            handle.assign(handle + x);
+            return before;
+        },
+        {spec({1})});
+    EXPECT_THAT(step(ones({1})).to_vector<float>(), ElementsAre(1));
+    EXPECT_THAT(step(ones({1})).to_vector<float>(), ElementsAre(2));
 }
 
 TEST(NoGrad, NestsAndEnds)

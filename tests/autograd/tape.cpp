@@ -9,15 +9,16 @@
 #include <reprise/program.hpp>
 
 #include "shape/error_of.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
 
+using test::floats;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 Tensor values(std::vector<float> v) { return from_vector(v); }
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 TEST(GradientTape, WatchesPlainTensors)
 {

@@ -8,14 +8,14 @@
 
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
 
+using test::floats;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 struct ToDevice : testing::Test {
     Device here = default_device(), there = test::open(device::make_reference_device());
@@ -66,6 +66,19 @@ TEST_F(ToDevice, GradientsComeBack)
         EXPECT_FALSE(w.to(there).requires_grad());
     }
     EXPECT_TRUE(Variable(w.detach(), false).to(there).is_leaf());
+}
+
+TEST_F(ToDevice, IsNeededForAGradientToStartFrom)
+{
+    const Variable w(from_vector({1, 2}));
+    const Tensor y = w * w, dy = ones({2}, {.device = there});
+    const Caught refused = error_of([&] { return y.backward(dy), 0; });
+    EXPECT_EQ(refused.kind, ErrorKind::device);
+    EXPECT_THAT(refused.text, HasSubstr("[backward]"));
+    EXPECT_EQ(error_of([&] { return grad(y, w, {.cotangents = {dy}}); }).kind, ErrorKind::device);
+    EXPECT_EQ(error_of([&] { return w.backward(dy), 0; }).kind, ErrorKind::device);
+    y.backward(dy.to(here)); // nothing had happened
+    EXPECT_THAT(floats(w.grad()), ElementsAre(2, 4));
 }
 
 TEST_F(ToDevice, IsRefusedInAProgram)

@@ -1,25 +1,14 @@
 // Sums of gradients whose sizes may be symbols.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include <memory>
 
-#include <reprise/autograd.hpp>
-#include <reprise/dynamic.hpp>
-#include <reprise/ops.hpp>
-#include <reprise/program.hpp>
-
-#include "shape/error_of.hpp"
-#include "testing/values.hpp"
+#include "dynamic/common.hpp"
+#include "support/devices.hpp"
 
 namespace reprise {
 namespace {
 
-using test::bits;
-using test::random_tensor;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using namespace test;
 using Accumulator = GradientAccumulatorDynamic;
-
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 TEST(GradientAccumulatorDynamic, AddsUp)
 {
@@ -97,6 +86,25 @@ TEST(GradientAccumulatorDynamic, IsNotChangedFromOutside)
     Tensor taken = sums.get_accumulated({2}).value();
     taken.assign(zeros({2}));
     EXPECT_THAT(floats(sums.get_accumulated({2}).value()), ElementsAre(1, 2));
+
+    const Variable w(from_vector({1, 2})); // on the tape
+    Accumulator with_tape;
+    with_tape.accumulate(w, {2});
+    Tensor handle = w;
+    handle.assign(zeros({2}));
+    EXPECT_THAT(floats(with_tape.get_accumulated({2}).value()), ElementsAre(1, 2));
+    taken = with_tape.get_accumulated({2}).value();
+    taken.assign(zeros({2}));
+    EXPECT_THAT(floats(with_tape.get_accumulated({2}).value()), ElementsAre(1, 2));
+}
+
+TEST(GradientAccumulatorDynamic, RefusesAnotherDevice)
+{
+    const Tensor elsewhere = ones({2}, {.device = imitation("gpu")});
+    Accumulator sums;
+    sums.accumulate(ones({2}), {2});
+    EXPECT_EQ(error_of([&] { return sums.accumulate(elsewhere, {2}), 0; }).kind, ErrorKind::device);
+    EXPECT_THAT(floats(sums.get_accumulated({2}).value()), ElementsAre(1, 1));
 }
 
 TEST(GradientAccumulatorDynamic, KeepsTheTape)
@@ -116,6 +124,31 @@ TEST(GradientAccumulatorDynamic, KeepsTheTape)
         off.accumulate(w, {2});
     }
     EXPECT_FALSE(off.get_accumulated({2}).value().requires_grad());
+    Accumulator off_at_first;
+    {
+        const no_grad guard;
+        off_at_first.accumulate(w, {2});
+    }
+    EXPECT_FALSE(off_at_first.get_accumulated({2}).value().requires_grad());
+}
+
+TEST(GradientAccumulatorDynamic, HasTheBitsOfThePlainSum)
+{
+    const Dim n = symbol("n"), batch = symbol("batch");
+    const auto by_accumulator = [](const Tensors& in) {
+        const Shape of_one{in[1].shape()};
+        Accumulator sums;
+        sums.accumulate_batched(in[0] * in[0], of_one);
+        sums.accumulate(in[1], of_one);
+        return sums.get_accumulated(of_one).value();
+    };
+    std::vector<Tensors> values;
+    for (const auto& [rows, samples] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 3}, {1, 5}, {3, 0}})
+        values.push_back(
+            {random_tensor({samples, rows, 2}, 1), random_tensor({rows, 2}, 2), random_tensor({rows, 2}, 3)});
+    expect_bits_of([](const Tensors& in) { return sum(in[0] * in[0], {0}) + in[1]; }, by_accumulator,
+                   {{batch, n, 2}, {n, 2}, {n, 2}}, values);
 }
 
 TEST(GradientAccumulatorDynamic, OfSymbolsInAProgram)
@@ -164,6 +197,40 @@ TEST(GradientAccumulatorDynamic, BelongsToItsRecording)
     EXPECT_THAT(floats(outside.get_accumulated({2}).value()), ElementsAre(1, 1));
     for (int i = 0; i < 3; ++i) outside.accumulate(f(ones({2})), {2}); // what calls return adds up
     EXPECT_THAT(floats(outside.get_accumulated({2}).value()), ElementsAre(4, 4));
+}
+
+TEST(GradientAccumulatorDynamic, BelongsToNoOtherRecording)
+{
+    std::unique_ptr<Accumulator> first;
+    const auto refused = [&](const Tensor& x) {
+        const Caught error = error_of([&] { return first->accumulate(x, {2}), 0; });
+        EXPECT_EQ(error.kind, ErrorKind::state);
+        EXPECT_THAT(error.text, HasSubstr("(another) recording"));
+    };
+    record(
+        [&](Tensor x) {
+            first = std::make_unique<Accumulator>();
+            first->accumulate(x, {2});
+            {
+                const outside_recording outside;
+                EXPECT_EQ(error_of([&] { return first->get_accumulated({2}); }).kind, ErrorKind::state);
+                record(
+                    [&](Tensor inner) {
+                        refused(inner);
+                        return inner;
+                    },
+                    {spec({2})});
+            }
+            first->accumulate(x, {2});
+            return x;
+        },
+        {spec({2})});
+    record(
+        [&](Tensor x) {
+            refused(x);
+            return x;
+        },
+        {spec({2})});
 }
 
 } // namespace

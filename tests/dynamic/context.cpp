@@ -1,26 +1,14 @@
 // Contexts: what one keeps from a forward to its backward, what it checks, and when it is closed.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <stdexcept>
 
-#include <reprise/autograd.hpp>
 #include <reprise/backward.hpp>
-#include <reprise/dynamic.hpp>
-#include <reprise/ops.hpp>
-#include <reprise/program.hpp>
 
-#include "shape/error_of.hpp"
-#include "testing/values.hpp"
+#include "dynamic/common.hpp"
 
 namespace reprise {
 namespace {
 
-using test::Bits;
-using test::bits;
-using test::random_tensor;
-using testing::HasSubstr;
-using Tensors = std::vector<Tensor>;
+using namespace test;
 using Context = DynamicAutogradContext;
 
 Tensors product(Context& c, const Tensors& in)
@@ -45,7 +33,7 @@ TEST(DynamicAutogradContext, KeepsShapesAndTensors)
     EXPECT_EQ(c.input_shapes(), (std::vector<SymbolicShape>{{2, 3}, {3, 4}}));
     EXPECT_EQ(c.output_shapes(), (std::vector<SymbolicShape>{{2, 4}}));
     EXPECT_EQ(c.gradient_shapes(), (std::vector<std::optional<SymbolicShape>>(2)));
-    EXPECT_EQ(c.get_saved_tensor(1).cell(), b.cell());
+    EXPECT_EQ(bits(c.get_saved_tensor(1)), bits(b));
     const Variable x(a), y(b);
     const Tensors want = grad({matmul(x, y)}, {x, y}, {.cotangents = {dy}});
     for (int again = 0; again < 2; ++again) {
@@ -58,6 +46,53 @@ TEST(DynamicAutogradContext, KeepsShapesAndTensors)
     c.close();
     EXPECT_FALSE(c.is_open());
     EXPECT_EQ(c.input_shapes().size(), 2u);
+}
+
+// The gradient by x of x w, where w is assigned between the two passes, at each of three calls.
+std::vector<Bits> beside_assignments(
+    const std::function<Tensor(const Tensor&, Tensor, const Tensor&)>& gradient, bool in_a_program)
+{
+    const Variable w(random_tensor({3, 4}, 1));
+    const auto step = [&](const Tensors& in) { return Tensors{gradient(in[0], w, in[1])}; };
+    const Dim n = symbol("n");
+    std::optional<Program> program;
+    if (in_a_program) program = record_function(step, {spec({n, 3}), spec({n, 4})});
+    std::vector<Bits> out;
+    for (const std::int64_t rows : {2, 5, 1}) {
+        const Tensors in{random_tensor({rows, 3}, 2), random_tensor({rows, 4}, 3)};
+        out.push_back(bits(in_a_program ? program->call(in)[0] : step(in)[0]));
+    }
+    return out;
+}
+
+TEST(DynamicAutogradContext, KeepsTheValuesThatWereSaved)
+{
+    const auto in_context = [](const Tensor& x, Tensor w, const Tensor& dy) {
+        Context c;
+        c.forward(product, {x, w});
+        w.assign(w.detach() * 3);
+        return c.backward(product_backward, {dy})[0];
+    };
+    const auto plain = [](const Tensor& x, Tensor w, const Tensor& dy) {
+        const Variable leaf(x);
+        const Tensor y = matmul(leaf, w);
+        w.assign(w.detach() * 3);
+        return grad(y, leaf, {.cotangents = {dy}});
+    };
+    const std::vector<Bits> want = beside_assignments(plain, false);
+    EXPECT_EQ(beside_assignments(plain, true), want);
+    EXPECT_EQ(beside_assignments(in_context, false), want);
+    EXPECT_EQ(beside_assignments(in_context, true), want);
+}
+
+TEST(DynamicAutogradContext, GivesWhatWasSavedForGood)
+{
+    Context c;
+    c.save_for_backward({ones({2}) * 3, Tensor()});
+    const Tensor& saved = c.get_saved_tensor(0);
+    EXPECT_FALSE(c.get_saved_tensor(1).defined());
+    c.close();
+    EXPECT_THAT(floats(saved), ElementsAre(3, 3));
 }
 
 TEST(DynamicAutogradContext, RefusesWrongIndices)
@@ -141,6 +176,45 @@ TEST(DynamicAutogradContext, ClosesWhereAFunctionThrows)
     }
 }
 
+TEST(DynamicAutogradContext, NotesNoShapeWhereOneIsWrong)
+{
+    const auto forward = [](Context&, const Tensors& in) { return in; };
+    const auto second_wrong = [](Context&, const Tensors& dy) {
+        return Tensors{dy[0], narrow(dy[1], 0, 0, 1)};
+    };
+    Context c;
+    c.forward(forward, {ones({2}), ones({3})});
+    EXPECT_EQ(error_of([&] {
+                  return c.backward(second_wrong, {ones({2}), ones({3})});
+              }).kind,
+              ErrorKind::shape);
+    EXPECT_EQ(c.gradient_shapes(), (std::vector<std::optional<SymbolicShape>>(2)));
+}
+
+TEST(DynamicAutogradContext, RefusesFunctionsThatThereAreNot)
+{
+    Context c;
+    EXPECT_EQ(error_of([&] { return c.forward(nullptr, {ones({2})}); }).kind, ErrorKind::argument);
+    EXPECT_TRUE(c.input_shapes().empty());
+    c.forward([](Context&, const Tensors& in) { return in; }, {ones({2})}); // nothing had happened
+    EXPECT_EQ(error_of([&] { return c.backward(nullptr, {ones({2})}); }).kind, ErrorKind::argument);
+    EXPECT_TRUE(c.is_open());
+}
+
+TEST(DynamicAutogradContext, HasNoBackwardBeforeTheForwardIsDone)
+{
+    Context c;
+    Caught early;
+    c.forward(
+        [&](Context& inside, const Tensors& in) {
+            early = error_of([&] { return inside.backward(product_backward, {}); });
+            return in;
+        },
+        {ones({2})});
+    EXPECT_EQ(early.kind, ErrorKind::state);
+    EXPECT_TRUE(c.is_open());
+}
+
 TEST(DynamicAutogradContext, ClosesAtItsEnd)
 {
     const Tensor a = random_tensor({64, 64}, 1);
@@ -217,13 +291,6 @@ Tensors plain_gradients(const Tensor& a, const Tensor& b, const Tensor& dy)
     Tensors out{tanh(matmul(x, y))};
     const Tensors g = grad(out, {x, y}, {.cotangents = {dy}});
     out.insert(out.end(), g.begin(), g.end());
-    return out;
-}
-
-std::vector<Bits> bits_of(const Tensors& tensors)
-{
-    std::vector<Bits> out;
-    for (const Tensor& t : tensors) out.push_back(bits(t));
     return out;
 }
 

@@ -1,35 +1,14 @@
 // Values and gradients of the functions are those of the plain ops, bit for bit, whichever way they are
 // called and run.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <stdexcept>
 
-#include <reprise/autograd.hpp>
-#include <reprise/program.hpp>
-
+#include "dynamic/common.hpp"
 #include "dynamic/rows.hpp"
-#include "shape/error_of.hpp"
-#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
 
-using test::Bits;
-using test::bits;
-using test::random_tensor;
-using test::Row;
-using testing::HasSubstr;
-using Tensors = std::vector<Tensor>;
-using Shapes = std::vector<SymbolicShape>;
-using Call = std::function<Tensor(const Tensors&)>;
-
-std::vector<Bits> bits_of(const Tensors& tensors)
-{
-    std::vector<Bits> out;
-    for (const Tensor& t : tensors) out.push_back(t.defined() ? bits(t) : Bits());
-    return out;
-}
+using namespace test;
 
 Call dynamic(const Row& r, const Dim& n, const Dim& m)
 {
@@ -39,36 +18,6 @@ Call plain(const Row& r, const Dim& n, const Dim& m)
 {
     return [&r, n, m](const Tensors& in) { return r.plain(in, n, m); };
 }
-Call checkpointed(const Call& f)
-{
-    return [f](const Tensors& in) { return checkpoint([&] { return f(in); }); };
-}
-
-Tensors leaves(const Tensors& values)
-{
-    Tensors out;
-    for (const Tensor& t : values) out.push_back(Variable(t));
-    return out;
-}
-
-// The output, its gradients by the inputs for the cotangent that stands behind these, and the gradients of
-// the sum of their squares by all of them.
-Tensors differentiate(const Call& f, const Tensors& inputs_and_cotangent)
-{
-    Tensors all = leaves(inputs_and_cotangent);
-    const Tensor dy = all.back();
-    const Tensors in(all.begin(), all.end() - 1);
-    const Tensor y = f(in);
-    const Tensors first = grad({y}, in, {.create_graph = true, .cotangents = {dy}});
-    Tensor loss;
-    for (const Tensor& g : first) loss = loss.defined() ? loss + sum(g * g) : sum(g * g);
-    Tensors out{y};
-    out.insert(out.end(), first.begin(), first.end());
-    for (const Tensor& g : grad({loss}, all, {.allow_unused = true}))
-        out.push_back(g.defined() ? g : zeros({}));
-    return out;
-}
-
 struct Symbols {
     Dim n = symbol("n"), m = symbol("m");
 };
@@ -87,13 +36,6 @@ Tensors values_at(const Row& r, std::int64_t n, std::int64_t m)
     Tensors values;
     for (const SymbolicShape& s : shapes_at(r, n, m)) values.push_back(random_tensor(s, values.size() + 1));
     return values;
-}
-
-Program recorded(const Call& f, const Shapes& shapes)
-{
-    std::vector<Spec> specs;
-    for (const SymbolicShape& s : shapes) specs.push_back(spec(s));
-    return record_function([&](const Tensors& in) { return differentiate(f, in); }, specs);
 }
 
 struct DynamicFunctions : testing::TestWithParam<Row> {};
@@ -141,15 +83,15 @@ TEST_P(DynamicFunctions, PassTheGradientChecksAtTwoSizes)
     }
 }
 
-// What hooks of the output and of the inputs saw, in order.
-std::vector<Bits> seen_by_hooks(const Call& f, const Tensors& inputs_and_cotangent)
+// What hooks of the output and of the inputs saw, in order, each behind its number; then the gradients.
+Tensors seen_by_hooks(const Call& f, const Tensors& inputs_and_cotangent)
 {
-    std::vector<Bits> seen;
+    Tensors seen;
     const auto note = [&](const Tensor& t, std::size_t who) {
         for (const std::size_t hook : {0, 1})
             t.register_hook([&seen, who, hook](const Tensor& g) {
-                seen.push_back({std::byte(who), std::byte(hook)});
-                seen.push_back(bits(g));
+                seen.push_back(full({}, static_cast<double>(2 * who + hook)));
+                seen.push_back(g);
                 return g * 2;
             });
     };
@@ -158,7 +100,7 @@ std::vector<Bits> seen_by_hooks(const Call& f, const Tensors& inputs_and_cotange
     note(y, in.size());
     for (std::size_t i = 0; i < in.size(); ++i) note(in[i], i);
     y.backward(inputs_and_cotangent.back());
-    for (const Tensor& t : in) seen.push_back(bits(t.grad()));
+    for (const Tensor& t : in) seen.push_back(t.grad());
     return seen;
 }
 
@@ -167,9 +109,70 @@ TEST_P(DynamicFunctions, CallHooksAsThePlainOpsDo)
     const Row& r = GetParam();
     const auto [n, m] = r.sizes[0];
     const Tensors in = values_at(r, n, m);
-    const std::vector<Bits> want = seen_by_hooks(plain(r, n, m), in);
+    const std::vector<Bits> want = bits_of(seen_by_hooks(plain(r, n, m), in));
     EXPECT_EQ(want.size(), 5 * in.size() - 1); // two hooks of all, one gradient of each input
-    EXPECT_EQ(seen_by_hooks(dynamic(r, n, m), in), want);
+    EXPECT_EQ(bits_of(seen_by_hooks(dynamic(r, n, m), in)), want);
+    const Symbols s;
+    std::vector<Spec> specs;
+    for (const SymbolicShape& shape : shapes_at(r, s.n, s.m)) specs.push_back(spec(shape));
+    const Program program = record_function(
+        [&](const Tensors& inputs) { return seen_by_hooks(dynamic(r, s.n, s.m), inputs); }, specs);
+    EXPECT_EQ(bits_of(program.call(in)), want);
+}
+
+// Memory that is held after the forward, where the inputs that the mask names require a gradient and nobody else
+// holds them.
+std::uint64_t held_for_backward(const Call& f, const Tensors& values, std::size_t mask)
+{
+    Tensors roots;
+    for (std::size_t i = 0; i < values.size(); ++i) roots.push_back(Variable(values[i], mask >> i & 1));
+    eval(roots);
+    default_device().synchronize();
+    const std::uint64_t before = default_device().live_bytes();
+    const auto made = [&] {
+        Tensors in;
+        for (const Tensor& t : roots) in.push_back(t * 2);
+        return f(in);
+    };
+    const Tensor y = made();
+    y.eval();
+    default_device().synchronize();
+    return default_device().live_bytes() - before;
+}
+
+// Only the inputs that the mask names require a gradient.
+TEST_P(DynamicFunctions, GiveTheGradientsThatAreAskedFor)
+{
+    const Row& r = GetParam();
+    const auto [n, m] = r.sizes[0];
+    const Tensors values = values_at(r, n, m);
+    const auto gradients = [&](const Call& f, std::size_t mask) {
+        Tensors in, asked;
+        for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+            in.push_back(Variable(values[i], mask >> i & 1));
+            if (mask >> i & 1) asked.push_back(in.back());
+        }
+        const Variable dy(values.back());
+        const Tensors first = grad({f(in)}, asked, {.create_graph = true, .cotangents = {dy}});
+        Tensor loss = sum(first[0] * first[0]);
+        for (std::size_t i = 1; i < first.size(); ++i) loss = loss + sum(first[i] * first[i]);
+        Tensors out = first;
+        out.push_back(grad(loss, dy));
+        return bits_of(out);
+    };
+    for (std::size_t mask = 1; mask < 1u << (values.size() - 1); ++mask)
+        EXPECT_EQ(gradients(dynamic(r, n, m), mask), gradients(plain(r, n, m), mask)) << "mask " << mask;
+}
+
+TEST_P(DynamicFunctions, HoldNoMoreThanThePlainOps)
+{
+    const Row& r = GetParam();
+    const auto [n, m] = r.sizes[0];
+    Tensors in = values_at(r, n, m);
+    in.pop_back();
+    for (std::size_t mask = 0; mask < 1u << in.size(); ++mask)
+        EXPECT_EQ(held_for_backward(dynamic(r, n, m), in, mask), held_for_backward(plain(r, n, m), in, mask))
+            << "mask " << mask;
 }
 
 TEST_P(DynamicFunctions, LeaveNothingBehindWhenAHookThrows)
@@ -199,6 +202,9 @@ TEST_P(DynamicFunctions, RefuseAnotherNumberOfInputs)
     const Caught none = error_of([&] { return f.call({}); });
     EXPECT_EQ(none.kind, ErrorKind::argument);
     EXPECT_THAT(none.text, HasSubstr(f.name()));
+    EXPECT_THAT(none.text, HasSubstr(r.name.starts_with("conv2d")   ? "give (2) or (3)."
+                                     : r.name.starts_with("matmul") ? "give (2)."
+                                                                    : "give (1)."));
     EXPECT_EQ(error_of([&] { return f(ones({2}), ones({2}), ones({2}), ones({2})); }).kind,
               ErrorKind::argument);
 }

@@ -1,26 +1,12 @@
 // Functions that say what shape they give: what is checked, when, and what remains after an exception.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <stdexcept>
 
-#include <reprise/autograd.hpp>
-#include <reprise/dynamic.hpp>
-#include <reprise/ops.hpp>
-#include <reprise/program.hpp>
-
-#include "shape/error_of.hpp"
-#include "testing/values.hpp"
+#include "dynamic/common.hpp"
 
 namespace reprise {
 namespace {
 
-using test::bits;
-using test::random_tensor;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using Tensors = std::vector<Tensor>;
-using Shapes = std::vector<SymbolicShape>;
+using namespace test;
 
 // a b, with what a test wants to be wrong about it.
 struct Product : DynamicGradientFunction::Implementation {
@@ -219,6 +205,69 @@ TEST(DynamicGradientFunction, IsOffTheTapeWhereNothingRequiresAGradient)
     EXPECT_FALSE(product()(ones({2}), ones({2})).requires_grad());
     const no_grad off;
     EXPECT_FALSE(product()(Variable(ones({2})), ones({2})).requires_grad());
+}
+
+TEST(DynamicGradientFunction, MayAskMoreOfAGradient)
+{
+    struct Wide final : Product {
+        void validate_gradient_shape(const SymbolicShape& gradient, const SymbolicShape&) const override
+        {
+            if (gradient.rank() < 2)
+                detail::fail(ErrorKind::argument, "wide", "The gradient has the shape (", gradient, ").");
+        }
+    };
+    const DynamicGradientFunction f("product_of_rows", std::make_shared<Wide>());
+    const Variable rows(ones({2, 3})), row(ones({3}));
+    sum(f(rows, row)).backward();
+    EXPECT_THAT(floats(row.grad()), ElementsAre(2, 2, 2));
+    const Caught refused = error_of([&] { return sum(f(row, row)).backward(), 0; });
+    EXPECT_EQ(refused.kind, ErrorKind::argument);
+    for (const char* part : {"[product_of_rows]", "([3])"}) EXPECT_THAT(refused.text, HasSubstr(part));
+}
+
+TEST(DynamicGradientFunction, HasTheBitsOfThePlainOp)
+{
+    const Dim n = symbol("n");
+    std::vector<Tensors> values;
+    for (const std::int64_t rows : {3, 1, 0})
+        values.push_back(
+            {random_tensor({rows, 1}, 1), random_tensor({rows, 2}, 2), random_tensor({rows, 2}, 3)});
+    expect_bits_of([](const Tensors& in) { return in[0] * in[1]; },
+                   [](const Tensors& in) { return product()(in[0], in[1]); }, {{n, 1}, {n, 2}, {n, 2}},
+                   values);
+}
+
+// What a user leaves for the backward is not copied more often than by a function whose shapes are not checked.
+TEST(DynamicGradientFunction, CopiesNoMoreThanACustomFunction)
+{
+    struct Counted {
+        explicit Counted(int& c) : copies(&c) {}
+        Counted(const Counted& other) : copies(other.copies) { ++*copies; }
+        int* copies;
+    };
+    struct Same final : DynamicGradientFunction::Implementation {
+        explicit Same(int& c) : copies(c) {}
+        SymbolicShape get_output_shape(const Shapes& in) const override { return in[0]; }
+        Tensor forward(FunctionContext& c, const Tensors& in) const override
+        {
+            c.data.emplace<Counted>(copies);
+            return in[0] * 1;
+        }
+        Tensors backward(const FunctionContext&, const Tensor& dy) const override { return {dy}; }
+        int& copies;
+    };
+    int of_dynamic = 0, of_plain = 0;
+    const DynamicGradientFunction same("same", std::make_shared<Same>(of_dynamic));
+    const CustomFunction plain(
+        "plain",
+        [&](FunctionContext& c, const Tensors& in) {
+            c.data.emplace<Counted>(of_plain);
+            return Tensors{in[0] * 1};
+        },
+        [](const FunctionContext&, const Tensors& dy) { return dy; });
+    const Variable x(ones({2}));
+    for (const CustomFunction& f : {CustomFunction(same), plain}) sum(f(x)).backward();
+    EXPECT_LE(of_dynamic, of_plain);
 }
 
 } // namespace

@@ -1,26 +1,13 @@
 // Tensors beside their gradients: what adds up, what is refused, in eager code and in programs.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <stdexcept>
 
-#include <reprise/autograd.hpp>
-#include <reprise/dynamic.hpp>
-#include <reprise/ops.hpp>
-#include <reprise/program.hpp>
-
-#include "shape/error_of.hpp"
-#include "testing/values.hpp"
+#include "dynamic/common.hpp"
+#include "support/devices.hpp"
 
 namespace reprise {
 namespace {
 
-using test::bits;
-using test::random_tensor;
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
+using namespace test;
 
 TEST(DynamicGradientTensor, IsALeaf)
 {
@@ -72,6 +59,43 @@ TEST(DynamicGradientTensor, WithoutAGradientIsPlain)
     EXPECT_THAT(error.text, HasSubstr("[2]"));
     EXPECT_FALSE(t.get_gradient());
     t.clear_gradient();
+}
+
+TEST(DynamicGradientTensor, LeavesTheTensorThatItWasMadeOf)
+{
+    const Variable leaf(from_vector({1, 2}));
+    for (const Tensor& t : {from_vector({1, 2}), Tensor(leaf)}) {
+        const DynamicGradientTensor made(t, false);
+        Tensor before = t;
+        before.assign(zeros({2}));
+        EXPECT_THAT(floats(made.tensor()), ElementsAre(1, 2));
+        Tensor handle = made.tensor();
+        handle.requires_grad_();
+        EXPECT_EQ(t.requires_grad(), t.cell() == leaf.cell());
+    }
+}
+
+TEST(DynamicGradientTensor, KnowsWhatIsRequiredNow)
+{
+    DynamicGradientTensor t(from_vector({1, 2}));
+    Tensor handle = t.tensor();
+    handle.requires_grad_(false);
+    EXPECT_FALSE(t.gradient_required());
+    EXPECT_EQ(error_of([&] { return t.accumulate_gradient(ones({2})), 0; }).kind, ErrorKind::state);
+    handle.requires_grad_(true);
+    EXPECT_TRUE(t.gradient_required());
+    t.accumulate_gradient(ones({2}));
+    EXPECT_THAT(floats(t.get_gradient().value()), ElementsAre(1, 1));
+}
+
+TEST(DynamicGradientTensor, RefusesAGradientOfAnotherDevice)
+{
+    DynamicGradientTensor t(from_vector({1, 2}));
+    const Tensor elsewhere = ones({2}, {.device = imitation("gpu")});
+    EXPECT_EQ(error_of([&] { return t.accumulate_gradient(elsewhere), 0; }).kind, ErrorKind::device);
+    EXPECT_FALSE(t.get_gradient());
+    t.accumulate_gradient(ones({2}));
+    EXPECT_THAT(floats(t.get_gradient().value()), ElementsAre(1, 1));
 }
 
 TEST(DynamicGradientTensor, RefusesWhatDoesNotFit)
@@ -137,23 +161,33 @@ TEST(DynamicGradientTensor, KeepsAGradientOnItsTape)
 // A recurrence cut in chunks: the gradient by the state that a chunk began with goes on in the chunk before.
 TEST(DynamicGradientTensor, CarriesTruncatedBackpropagation)
 {
-    const Variable w(random_tensor({3, 3}, 1));
     const Tensor x = random_tensor({4, 2, 3}, 2);
-    const auto chunk = [&](Tensor h, std::int64_t from) {
+    const auto chunk = [&](Tensor h, const Tensor& w, std::int64_t from) {
         for (std::int64_t t = from; t < from + 2; ++t) h = tanh(matmul(h, w) + select(x, 0, t));
         return h;
     };
-    const Tensor start = ones({2, 3});
-    const Tensor whole = chunk(chunk(start, 0), 2);
-    const Tensor want = grad(sum(whole), w);
-
-    const Tensor first = chunk(start, 0);
-    const DynamicGradientTensor carried(first.detach());
-    sum(chunk(carried.tensor(), 2)).backward(); // adds the second chunk's part to w
-    first.backward(carried.get_gradient().value());
-    EXPECT_EQ(bits(carried.tensor()), bits(first));
-    const std::vector<float> found = floats(w.grad()), wanted = floats(want);
-    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-5);
+    // carry: the state that the second chunk begins with, and what its gradient is then
+    const auto gradient = [&](const auto& carry) {
+        const Variable w(random_tensor({3, 3}, 1));
+        const Tensor first = chunk(ones({2, 3}), w, 0);
+        const auto [state, of_state] = carry(first.detach());
+        EXPECT_EQ(bits(state), bits(first));
+        sum(chunk(state, w, 2)).backward(); // adds the second chunk's part to w
+        first.backward(of_state());
+        return w.grad();
+    };
+    const Tensor found = gradient([](const Tensor& state) {
+        const DynamicGradientTensor carried(state);
+        return std::pair(carried.tensor(), [carried] { return carried.get_gradient().value(); });
+    });
+    EXPECT_EQ(bits(found), bits(gradient([](const Tensor& state) {
+                  const Variable leaf(state);
+                  return std::pair(Tensor(leaf), [leaf] { return leaf.grad(); });
+              })));
+    const Variable w(random_tensor({3, 3}, 1)); // of both chunks as one, in another order of sums
+    EXPECT_THAT(floats(found),
+                testing::Pointwise(testing::FloatNear(1e-5f),
+                                   floats(grad(sum(chunk(chunk(ones({2, 3}), w, 0), w, 2)), w))));
 }
 
 TEST(DynamicGradientTensor, IsStateOfAProgram)
@@ -190,6 +224,30 @@ TEST(DynamicGradientTensor, OfSymbolsInAProgram)
         const Tensor x = random_tensor({rows, 2}, 1);
         EXPECT_EQ(bits(f(x, ones({7, 2}))), bits(x * 10 + (x + x)));
     }
+}
+
+// What is given and what backward() leaves, times x; both by x and by what is given.
+TEST(DynamicGradientTensor, HasTheBitsOfAPlainLeaf)
+{
+    const Dim n = symbol("n");
+    std::vector<Tensors> values;
+    for (const std::int64_t rows : {3, 1, 0})
+        values.push_back(
+            {random_tensor({rows, 2}, 1), random_tensor({rows, 2}, 2), random_tensor({rows, 2}, 3)});
+    expect_bits_of(
+        [](const Tensors& in) {
+            const Variable leaf(in[0].detach());
+            sum(leaf * leaf).backward();
+            leaf.backward(in[1] * in[1], {.create_graph = true});
+            return leaf.grad() * in[0];
+        },
+        [](const Tensors& in) {
+            DynamicGradientTensor t(in[0].detach());
+            sum(t.tensor() * t.tensor()).backward();
+            t.accumulate_gradient(in[1] * in[1]);
+            return t.get_gradient().value() * in[0];
+        },
+        {{n, 2}, {n, 2}, {n, 2}}, values);
 }
 
 } // namespace

@@ -1,19 +1,13 @@
 // Shapes of symbols: what they answer, and what they refuse.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <sstream>
+#include <type_traits>
 
-#include <reprise/dynamic.hpp>
-#include <reprise/ops.hpp>
-#include <reprise/program.hpp>
-
-#include "shape/error_of.hpp"
+#include "dynamic/common.hpp"
 
 namespace reprise {
 namespace {
 
-using testing::HasSubstr;
+using namespace test;
 
 struct SymbolicShapes : testing::Test {
     Dim n = symbol("n"), m = symbol("m");
@@ -33,6 +27,18 @@ TEST_F(SymbolicShapes, AreShapes)
     std::ostringstream text;
     text << s;
     EXPECT_EQ(text.str(), "[n, 3]");
+}
+
+TEST_F(SymbolicShapes, OutliveTheTemporariesThatTheyWere)
+{
+    const auto made = [&] { return SymbolicShape{n, 3}; };
+    const Shape& converted = made();
+    const Shape& dims = made().dims();
+    const Dim& first = made()[0];
+    static_assert(!std::is_reference_v<decltype(made().dims())> && !std::is_reference_v<decltype(made()[0])>);
+    EXPECT_EQ(converted, (Shape{n, 3}));
+    EXPECT_EQ(dims, (Shape{n, 3}));
+    EXPECT_EQ(first, n);
 }
 
 TEST_F(SymbolicShapes, AreEqualAsExpressions)
@@ -91,7 +97,7 @@ TEST_F(SymbolicShapes, BroadcastUnderAConditionInARecording)
     const auto both = record(
         [&](Tensor a, Tensor b) {
             EXPECT_EQ(SymbolicShape(a.shape()).broadcast(b.shape()).rank(), 1u);
-            return a + b;
+            return a * 2;
         },
         {spec({n}), spec({m})});
     EXPECT_EQ(both(ones({3}), ones({3})).shape(), Shape{3});
@@ -115,6 +121,30 @@ TEST_F(SymbolicShapes, AreNumbersOnceSymbolsAre)
     EXPECT_THAT(refused({{n, 4}, {m, 1}, {n + m, 5}}), HasSubstr("n + m"));
     EXPECT_THAT(refused({{n, 4}, {m, 1}, {Dim(3), 3}}), HasSubstr("(3)"));
     EXPECT_THAT(refused({{n, -1}, {m, 1}}), HasSubstr("-1"));
+    EXPECT_THAT(refused({{n * 2, 0}, {m, 1}}), HasSubstr("n * 2")); // whose value 0 is n's, too
+    EXPECT_THAT(refused({{n * n, 1}, {m, 1}}), HasSubstr("n * n"));
+    EXPECT_THAT(refused({{min(n, 64), 8}, {m, 1}}), HasSubstr("min(n, 64)"));
+    const std::string conflict = refused({{n, 4}, {n, 5}, {m, 1}});
+    EXPECT_THAT(conflict, HasSubstr("(4)"));
+    EXPECT_THAT(conflict, HasSubstr("(5)"));
+    EXPECT_EQ(s.bind({{n, 4}, {n, 4}, {m, 1}}), (SymbolicShape{9, 3, 1}));
+}
+
+TEST_F(SymbolicShapes, RefuseValuesThatGiveNoShape)
+{
+    const SymbolicShape windows{n - 5, 2};
+    EXPECT_EQ(windows.bind({{n, 5}}), (SymbolicShape{0, 2}));
+    const Caught below = error_of([&] { return windows.bind({{n, 3}}); });
+    EXPECT_EQ(below.kind, ErrorKind::shape);
+    EXPECT_THAT(below.text, HasSubstr("[n - 5, 2]"));
+    EXPECT_THAT(below.text, HasSubstr("-2"));
+    const Dim few = symbol("few", {.min = 2, .max = 8, .multiple_of = 2});
+    EXPECT_EQ((SymbolicShape{few}).bind({{few, 8}}), SymbolicShape{8});
+    for (const std::int64_t outside : {0, 3, 10})
+        EXPECT_EQ(error_of([&] {
+                      return SymbolicShape{few}.bind({{few, outside}});
+                  }).kind,
+                  ErrorKind::argument);
 }
 
 } // namespace

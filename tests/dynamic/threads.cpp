@@ -1,26 +1,18 @@
 // Threads that use the classes at the same time.
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <latch>
 #include <thread>
 
-#include <reprise/autograd.hpp>
 #include <reprise/backward.hpp>
-#include <reprise/program.hpp>
 
 #include "dynamic/rows.hpp"
 #include "support/devices.hpp"
 #include "support/time_limit.hpp"
-#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
 
-using test::Bits;
-using test::bits;
-using test::random_tensor;
-using Tensors = std::vector<Tensor>;
+using namespace test;
 
 constexpr std::size_t count = 4;
 

@@ -7,13 +7,15 @@
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 
+#include "testing/values.hpp"
+
 namespace reprise {
 namespace {
 
+using test::floats;
 using testing::ElementsAre;
 
 Tensor values(std::vector<float> v) { return from_vector(v); }
-std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 
 struct Triple : nn::Module {
     Tensor forward(Tensor x) override { return x * 3; }

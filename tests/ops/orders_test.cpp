@@ -8,11 +8,13 @@
 
 #include "ops/reduce_tools.hpp"
 #include "shape/error_of.hpp"
+#include "testing/values.hpp"
 
 namespace {
 
 using namespace reprise;
 using namespace reduce_tools;
+using reprise::test::floats;
 using testing::Each;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
@@ -24,7 +26,6 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
 
 Whole whole(const Tensor& t) { return t.to_vector<std::int32_t>(); }
-Floats floats(const Tensor& t) { return t.to_vector<float>(); }
 
 TEST(Sort, PutsNanLastAndKeepsTheOrderOfEqualElements)
 {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include <reprise/autograd.hpp>
 #include <reprise/ops.hpp>
@@ -32,6 +33,31 @@ TEST(Recording, SaysThatItIs)
     EXPECT_TRUE(inside);
     EXPECT_FALSE(outside);
     EXPECT_FALSE(is_recording());
+}
+
+TEST(Recording, HasANumberOfItsOwn)
+{
+    std::vector<std::uint32_t> numbers;
+    const auto note = [&](Tensor x) {
+        numbers.push_back(recording_id());
+        return x;
+    };
+    record(
+        [&](Tensor x) {
+            note(x);
+            {
+                const outside_recording here;
+                EXPECT_EQ(recording_id(), 0u);
+                record(note, {spec({1})});
+            }
+            return note(x);
+        },
+        {spec({1})});
+    record(note, {spec({1})});
+    EXPECT_EQ(recording_id(), 0u);
+    ASSERT_EQ(numbers.size(), 4u);
+    EXPECT_EQ(numbers[0], numbers[2]);
+    EXPECT_EQ((std::set<std::uint32_t>{numbers[0], numbers[1], numbers[3], 0}).size(), 4u);
 }
 
 TEST(Recording, RunsTheFunctionOnceAndComputesNothing)

@@ -289,6 +289,16 @@ TEST_F(DimTest, Text)
     EXPECT_EQ(to_string(Shape{}), "[]");
 }
 
+TEST_F(DimTest, SymbolsAreNoExpressions)
+{
+    EXPECT_TRUE(b.is_symbol());
+    EXPECT_TRUE((b + s - s).is_symbol());
+    EXPECT_TRUE(symbol("eights", {.min = 8, .multiple_of = 8}).is_symbol());
+    for (const Dim& d : {Dim(3), b * 2, b + 1, b * b, b + s, min(b, 64), floor_div(b, 2)})
+        EXPECT_FALSE(d.is_symbol()) << d;
+    EXPECT_FALSE(floor_div(symbol("twos", {.multiple_of = 2}), 2).is_symbol());
+}
+
 TEST_F(DimTest, SymbolsAndValues)
 {
     EXPECT_EQ((s * b + min(x, floor_div(b, y)) - s * 3).symbols(),

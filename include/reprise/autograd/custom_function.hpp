@@ -61,6 +61,11 @@ public:
         std::function<std::vector<Tensor>(const FunctionContext&, const std::vector<Tensor>& cotangents)>;
 
     CustomFunction(std::string name, Forward forward, Backward backward);
+    virtual ~CustomFunction() = default;
+    CustomFunction(const CustomFunction&) = default;
+    CustomFunction(CustomFunction&&) = default;
+    CustomFunction& operator=(const CustomFunction&) = default;
+    CustomFunction& operator=(CustomFunction&&) = default;
 
     std::vector<Tensor> call(const std::vector<Tensor>& inputs) const;
     // The first output.

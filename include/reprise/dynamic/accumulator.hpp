@@ -1,5 +1,6 @@
 // Gradients that add up.
 #pragma once
+#include <cstdint>
 #include <mutex>
 #include <optional>
 
@@ -10,7 +11,8 @@ namespace reprise {
 
 // The sum of gradients by one tensor, whose shape may hold symbols: the first gradient decides on it, the
 // others must have it symbol for symbol.  Threads may share one; nothing runs under its lock.  A gradient that
-// is on the tape stays there: use no_grad where that is not wanted.
+// is on the tape stays there: use no_grad where that is not wanted.  What tensors are assigned later changes
+// no sum.
 //
 // It belongs to the recording that it was made in, or to none: elsewhere Error(state).  What is to add up
 // over calls of a program is a leaf's gradient (DynamicGradientTensor), or what the calls return.
@@ -38,7 +40,7 @@ private:
 
     mutable std::mutex mutex_; // of total_
     Tensor total_;             // undefined: nothing yet
-    bool in_recording_;
+    std::uint32_t recording_;  // 0: none
 };
 
 } // namespace reprise

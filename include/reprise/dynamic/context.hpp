@@ -24,22 +24,25 @@ public:
     DynamicAutogradContext& operator=(const DynamicAutogradContext&) = delete;
 
     // f(*this, inputs), once: its ops are on the tape or not as elsewhere.  Error(state) at a second one and
-    // where the context is closed, Error(argument) for an undefined tensor.
+    // where the context is closed, Error(argument) for an undefined tensor or a null function.
     Tensors forward(const Function& f, const Tensors& inputs);
     // f(*this, gradients) of a gradient for each output, which must have its shape, to one for each input,
-    // which validate_gradient() looks at; undefined: none.  As often as is wanted.  Error(state) before
-    // forward() and where the context is closed, Error(argument) for another number of tensors.
+    // which validate_gradient() would take; undefined: none.  As often as is wanted.  Error(state) before
+    // forward() has returned and where the context is closed, Error(argument) for another number of tensors or
+    // a null function.
     Tensors backward(const Function& f, const Tensors& gradients);
 
-    // In forward; what was saved before is let go of.  Error(state) where the context is closed.
+    // In forward: the present values, which later assignments do not change, with their tape; undefined ones
+    // stay so.  What was saved before is let go of.  Error(state) where the context is closed.
     void save_for_backward(const Tensors&);
     // Error(argument) for an index that is not below their number, Error(state) where the context is closed.
-    const Tensor& get_saved_tensor(std::size_t index) const;
+    Tensor get_saved_tensor(std::size_t index) const;
 
     // Those of the forward: empty before it.
     const std::vector<SymbolicShape>& input_shapes() const noexcept { return inputs_; }
     const std::vector<SymbolicShape>& output_shapes() const noexcept { return outputs_; }
-    // One for each input: that of the gradient that was validated last.
+    // One for each input: that of the gradient that was validated last.  Where backward() finds one that does
+    // not fit it notes none.
     const std::vector<std::optional<SymbolicShape>>& gradient_shapes() const noexcept { return gradients_; }
     // Notes the shape of the gradient by an input.  Error(shape) with both unless it is that of the input,
     // symbol for symbol; Error(argument) for an index that is not below the number of inputs.
@@ -50,8 +53,9 @@ public:
 
 private:
     void require_open(const char* op) const;
+    SymbolicShape checked(const char* op, std::size_t input, SymbolicShape gradient) const;
 
-    bool open_ = true, called_ = false;
+    bool open_ = true, called_ = false, done_ = false; // the forward
     Tensors saved_;
     std::vector<SymbolicShape> inputs_, outputs_;
     std::vector<std::optional<SymbolicShape>> gradients_;

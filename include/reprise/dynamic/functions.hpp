@@ -7,15 +7,19 @@ namespace reprise {
 
 // Each takes floating tensors and is called with them: DynamicMatMulBackward()(a, b).  Error(argument) for
 // another number of tensors than it takes; else the errors are those of the plain op.  get_output_shape() is
-// output_shape() of the op.
+// output_shape() of the op.  All sizes may be symbols.
 
-// matmul(a, b): [..., m, k] x [..., k, n] -> [..., m, n].  Leading dimensions broadcast, and may be symbols.
+// matmul(a, b): [..., m, k] x [..., k, n] -> [..., m, n].  Leading dimensions broadcast; a vector is a row on
+// the left and a column on the right, and its dimension is not in the result: [m, k] x [k] -> [m].
 class DynamicMatMulBackward : public DynamicGradientFunction {
 public:
     DynamicMatMulBackward();
 };
 
-// conv2d(x, weight) or conv2d(x, weight, bias) with these options; height and width may be symbols.
+// conv2d(x, weight) or conv2d(x, weight, bias): x [N, Ci, H, W] or [Ci, H, W], weight [Co, Ci / groups, kh, kw],
+// bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], OH = floor((H + 2 padding - dilation (kh - 1) - 1) / stride) + 1.
+// Strides and dilations are 1, paddings 0 and groups 1 unless given; padding "same" keeps H and W where strides
+// are 1, and "valid" is 0.
 class DynamicConv2DBackward : public DynamicGradientFunction {
 public:
     explicit DynamicConv2DBackward(const Conv2dOptions& = {});

@@ -41,7 +41,8 @@ public:
         // One for each input, of its shape and dtype; undefined: none.
         virtual std::vector<Tensor> backward(const FunctionContext&, const Tensor& gradient) const = 0;
         // Throws where this is no shape of a gradient by an output of that shape: Error(shape) unless they
-        // are equal.
+        // are equal.  In a backward pass they are, as what arrives was checked before: an override may ask
+        // for more, and the function's name is put before what its Error says.
         virtual void validate_gradient_shape(const SymbolicShape& gradient,
                                              const SymbolicShape& output) const;
     };
@@ -58,6 +59,11 @@ public:
     {
         implementation_->validate_gradient_shape(gradient, output);
     }
+
+protected:
+    // Where get_output_shape() is the rule of the op that forward calls, which checks what it is given by
+    // itself, `checks_output` is false: a call does not ask for it.
+    DynamicGradientFunction(std::string name, std::shared_ptr<const Implementation>, bool checks_output);
 
 private:
     std::shared_ptr<const Implementation> implementation_;

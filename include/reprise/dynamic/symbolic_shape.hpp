@@ -17,25 +17,33 @@ public:
     SymbolicShape() = default; // of a tensor without dimensions
     SymbolicShape(Shape dims) : dims_(std::move(dims)) {}
     SymbolicShape(std::initializer_list<Dim> dims) : dims_(dims) {}
-    operator const Shape&() const noexcept { return dims_; }
+    operator Shape() const& { return dims_; } // by value, as a reference would bind to temporaries
+    operator Shape() && { return std::move(dims_); }
 
-    const Shape& dims() const noexcept { return dims_; }
+    const Shape& dims() const& noexcept { return dims_; }
+    Shape dims() && { return std::move(dims_); }
     std::size_t rank() const noexcept { return dims_.size(); }
     // Negative counts from the end.  Error(argument) for a dimension that there is not.
-    const Dim& operator[](std::int64_t dim) const;
+    const Dim& operator[](std::int64_t dim) const& { return dims_[place_of(dim)]; }
+    Dim operator[](std::int64_t dim) && { return std::move(dims_[place_of(dim)]); }
+    auto begin() const& noexcept { return dims_.begin(); }
+    auto end() const& noexcept { return dims_.end(); }
     Dim numel() const;      // 1 without dimensions
     bool is_static() const; // all sizes are numbers
 
     // broadcast_shapes() of the two.
     SymbolicShape broadcast(const SymbolicShape& other) const;
     // The sizes as numbers where each symbol has the given value: {{batch, 32}, {seq, 128}}.  Error(argument) for
-    // a symbol without a value, and where what stands before a value is no symbol.
+    // a symbol without a value or with several or with one that it can't have, and where what stands before a
+    // value is no symbol; Error(shape) where a size would be below 0.
     SymbolicShape bind(const std::vector<std::pair<Dim, std::int64_t>>& values) const;
 
     // As expressions, so equal for all values; false says only that no equality could be proved.
     friend bool operator==(const SymbolicShape&, const SymbolicShape&) = default;
 
 private:
+    std::size_t place_of(std::int64_t dim) const;
+
     Shape dims_;
 };
 
