@@ -201,6 +201,9 @@ private:
         for (const auto& n : order_) {
             if (ends_at(*n) || !needed_.count(n.get())) continue;
             n->released = true;
+            if (n->notes) // no pass comes here again
+                for (const auto& hooks : n->notes->hooks)
+                    if (hooks) hooks->clear();
             used[n->evaluator.get()].push_back(n.get());
         }
         for (auto& [evaluator, nodes] : used) evaluator->release(nodes);

@@ -49,7 +49,8 @@ struct Layers {
                                                                   return Tensor();
                                                               },
                                                           .manager = manager,
-                                                          .engine = engine}));
+                                                          .engine = engine,
+                                                          .keep_inputs = true}));
     }
     Tensor operator()(Tensor x, std::size_t from = 0) const
     {

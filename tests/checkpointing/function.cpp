@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <reprise/autograd.hpp>
@@ -35,7 +36,7 @@ struct CheckpointFunctions : testing::Test {
     CheckpointFunction layer(const std::string& id, TracedFunction f,
                              CheckpointFunction::BackwardHook hook = nullptr)
     {
-        return {id, std::move(f), manager, engine, std::move(hook)};
+        return {id, std::move(f), manager, engine, std::move(hook), true};
     }
 };
 
@@ -84,6 +85,18 @@ TEST_F(CheckpointFunctions, AreRegisteredWhileACopyLives)
     sum(y).backward(); // needs no layer
     EXPECT_EQ(bits(w.grad()), bits(grad(sum(square_twice({w})[0]), w)));
     EXPECT_EQ(manager.use_count(), 1);
+}
+
+// Such as where its registration was removed by hand and the id given to another.
+TEST_F(CheckpointFunctions, RemoveTheirOwnRegistrationOnly)
+{
+    std::optional<CheckpointFunction> a = layer("f", square_twice);
+    manager->remove_layer("f");
+    engine->remove_function("f");
+    const auto b = layer("f", square_twice);
+    a.reset();
+    EXPECT_TRUE(manager->contains("f"));
+    EXPECT_TRUE(engine->contains("f"));
 }
 
 TEST_F(CheckpointFunctions, RefuseWhatTheyCannotBe)
@@ -135,6 +148,65 @@ TEST_F(CheckpointFunctions, LeaveTheirInputsWithTheManager)
     EXPECT_EQ(engine->statistics().recomputations, 1u);
 }
 
+TEST_F(CheckpointFunctions, LeaveTheirInputsUntilTheTapeIsReleased)
+{
+    const auto f = layer("f", square_twice);
+    const Variable w(from_vector({1, 2, 3})), other(from_vector({1}));
+    const Tensor y = f(w), loss = sum(y) * other;
+    loss.backward({}, {.retain_graph = true});
+    EXPECT_EQ(bits(f.recompute().at(0)), bits(y));
+    static_cast<void>(grad(loss, other)); // does not come by
+    EXPECT_EQ(manager->statistics().bytes_kept, 12u);
+    sum(y).backward();
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+}
+
+TEST_F(CheckpointFunctions, KeepNothingUnlessTheyAreAskedTo)
+{
+    const CheckpointFunction f("f", square_twice, manager, engine);
+    const Variable w(from_vector({1, 2, 3}));
+    const Tensor y = f(w);
+    EXPECT_EQ(manager->statistics().checkpointed, 1u);
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+    const Caught error = error_of([&] { return f.recompute(); });
+    EXPECT_EQ(error.kind, ErrorKind::state);
+    EXPECT_THAT(error.text, HasSubstr("keep_inputs"));
+}
+
+// The newest call's inputs are all that there is, for the manager and in memory.
+TEST_F(CheckpointFunctions, KeepTheInputsOfTheirNewestCall)
+{
+    const auto cell = layer("cell", [](const Tensors& in) { return Tensors{in[0] * 2}; });
+    const Variable w(random_tensor({64, 64}, 1));
+    w.eval();
+    const std::uint64_t before = MemoryTracker().current();
+    Tensor h = w;
+    for (int i = 0; i < 8; ++i) h = cell(h);
+    const Tensor loss = sum(h);
+    h = Tensor();
+    loss.eval();
+    EXPECT_EQ(manager->statistics().keeping, 1u);
+    EXPECT_EQ(manager->statistics().bytes_kept, 64u * 64 * 4);
+    manager->clear();
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+    EXPECT_LT(MemoryTracker().current(), before + 2 * 64 * 64 * 4); // the tape still has that input
+}
+
+TEST_F(CheckpointFunctions, ArePlainWhereCheckpointsAreOff)
+{
+    const auto f = layer("f", square_twice);
+    const Variable w(from_vector({1, 2, 3}));
+    EXPECT_TRUE(checkpoint_mode());
+    const Tensor y = with_checkpoint_mode(false, [&] {
+        EXPECT_FALSE(checkpoint_mode());
+        return f(w);
+    });
+    EXPECT_EQ(manager->statistics().checkpointed, 0u);
+    EXPECT_EQ(manager->statistics().plain, 1u);
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+    EXPECT_EQ(bits(grad(sum(y), w)), bits(grad(sum(square_twice({w})[0]), w)));
+}
+
 TEST_F(CheckpointFunctions, TakeThePlaceOfWhatWasKept)
 {
     const auto f = layer("f", square_twice);
@@ -165,7 +237,44 @@ TEST_F(CheckpointFunctions, PassUndefinedTensorsOn)
     const Variable w(from_vector({1, 2, 3}));
     const Tensors y = f.call({w, Tensor()});
     EXPECT_FALSE(y[1].defined());
+    const Tensors again = f.recompute();
+    ASSERT_EQ(again.size(), 2u);
+    EXPECT_EQ(bits(again[0]), bits(sin(w)));
+    EXPECT_FALSE(again[1].defined());
     EXPECT_EQ(bits(grad(sum(y[0]), w)), bits(grad(sum(sin(w)), w)));
+}
+
+TEST_F(CheckpointFunctions, MayGiveNothing)
+{
+    const auto f = layer("f", [](const Tensors&) { return Tensors{}; });
+    const Variable w(from_vector({1}));
+    EXPECT_FALSE(f(w).defined());
+    EXPECT_THAT(f.call({w}), IsEmpty());
+}
+
+// Sizes of 0, in eager code and in a program.
+TEST_F(CheckpointFunctions, TakeEmptyTensors)
+{
+    int hooked = 0;
+    const auto f = layer("f", square_twice, [&](const Tensor& g) {
+        ++hooked;
+        EXPECT_EQ(g.shape().back(), Dim(4));
+        return g * 2;
+    });
+    const auto gradient = [&](const Tensor& in) {
+        Tensor x = in.detach();
+        x.requires_grad_();
+        const Tensor y = f(x);
+        return grad(sum(y), x);
+    };
+    EXPECT_EQ(gradient(zeros({0, 4})).shape(), Shape({0, 4}));
+    EXPECT_EQ(hooked, 1);
+    const Program p = record(gradient, {spec({symbol("n"), 4})});
+    EXPECT_EQ(p(zeros({0, 4})).shape(), Shape({0, 4}));
+    EXPECT_EQ(bits(p(ones({2, 4}))), bits(gradient(ones({2, 4}))));
+    manager->keep("f", {zeros({0, 4})});
+    EXPECT_EQ(manager->statistics().bytes_kept, 0u);
+    EXPECT_EQ(f.recompute().at(0).shape(), Shape({0, 4}));
 }
 
 TEST_F(CheckpointFunctions, LeaveNothingOfRecordings)
@@ -239,6 +348,26 @@ TEST_F(CheckpointFunctions, HookTensorsThatArePassedThrough)
     EXPECT_THAT(w.grad().to_vector<float>(), ElementsAre(15, 15));
     sum(w * w).backward();
     EXPECT_EQ(seen.size(), 2u);
+}
+
+// What the function has from outside has other readers, and lives on.
+TEST_F(CheckpointFunctions, HookTensorsFromOutside)
+{
+    Variable w(from_vector({1, 2}));
+    const Tensor h = sin(w);
+    std::vector<float> seen;
+    const auto f = layer(
+        "f", [h](const Tensors&) { return Tensors{h}; },
+        [&](const Tensor& g) {
+            seen.push_back(g.to_vector<float>()[0]);
+            return g * 2;
+        });
+    for (int i = 0; i < 2; ++i) {
+        const Tensor loss = sum(f(w)) + sum(h) * 10;
+        EXPECT_EQ(bits(grad(loss, w, {.retain_graph = true})),
+                  bits(grad(sum(h * 12), w, {.retain_graph = true})));
+    }
+    EXPECT_THAT(seen, ElementsAre(1, 1));
 }
 
 TEST_F(CheckpointFunctions, LeaveHooksCustomFunctionsAndKeptGradients)
@@ -324,6 +453,8 @@ TEST_F(CheckpointFunctions, LeaveFiguresAsTheyWereWhereUserCodeThrows)
     EXPECT_EQ(figures(), before);
     where = Where::backward;
     EXPECT_THROW(loss.backward(), std::runtime_error);
+    EXPECT_EQ(figures(), before);
+    EXPECT_EQ(f.recompute().size(), 1u);
     EXPECT_FALSE(w.grad().defined());
     where = Where::nowhere;
     loss.backward(); // the graph is as it was
@@ -343,6 +474,30 @@ TEST_F(CheckpointFunctions, LeaveContextsClosedWhereTheFunctionThrows)
     outer.enter();
     EXPECT_THROW(f(from_vector({1})), std::runtime_error);
     EXPECT_EQ(CheckpointContext::current(), outer.config());
+    outer.exit();
+}
+
+// A context that outlives the call, such as a module's, and others that were closed meanwhile.
+TEST_F(CheckpointFunctions, CloseContextsThatTheFunctionLeftOpen)
+{
+    CheckpointContext outer({.strategy = Strategy::every_kth}), of_module({.strategy = Strategy::selective});
+    auto closed = std::make_unique<CheckpointContext>(CheckpointConfig{});
+    bool throws = true;
+    const auto f = layer("f", [&](const Tensors& in) {
+        of_module.enter();
+        std::thread([&] { closed.reset(); }).join();
+        if (throws) throw std::runtime_error("of the user");
+        return in;
+    });
+    outer.enter();
+    closed->enter();
+    EXPECT_THROW(f(from_vector({1})), std::runtime_error);
+    EXPECT_FALSE(of_module.is_enabled());
+    EXPECT_EQ(CheckpointContext::current(), outer.config());
+    throws = false;
+    f(from_vector({1}));
+    EXPECT_EQ(CheckpointContext::current(), of_module.config()); // as it says
+    of_module.exit();
     outer.exit();
 }
 
