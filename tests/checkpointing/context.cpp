@@ -136,7 +136,7 @@ TEST(CheckpointContext, EndsWithItsThread)
     for (int i = 0; i < 4; ++i) // threads that may have the id of the one before
         std::thread([&] {
             EXPECT_EQ(error_of([&] { return context.exit(), 0; }).text, error.text);
-            context.enter();
+            EXPECT_NO_THROW(context.enter());
             EXPECT_EQ(CheckpointContext::current(), every(2));
         }).join();
     context.enter();
