@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,33 +13,15 @@
 #include <reprise/ops/shapes.hpp>
 #include <reprise/program.hpp>
 
+#include "checkpointing/sums.hpp"
+
 namespace reprise {
+
+using checkpointing::Type;
 
 namespace {
 
 constexpr const char* op = "CheckpointedGradientAccumulator";
-
-struct Type {
-    explicit Type(const Tensor& t) : dtype(t.dtype()), shape(t.shape()), device(t.device()) {}
-
-    DType dtype;
-    Shape shape;
-    Device device;
-};
-
-std::string describe(const Type& t)
-{
-    return std::string(name_of(t.dtype)) + to_string(t.shape) + " on " + t.device.name();
-}
-
-// What differs first; none: nothing does.
-std::optional<ErrorKind> difference(const Type& a, const Type& b)
-{
-    if (a.dtype != b.dtype) return ErrorKind::dtype;
-    if (!(a.device == b.device)) return ErrorKind::device;
-    if (a.shape != b.shape) return ErrorKind::shape;
-    return std::nullopt;
-}
 
 void check_gradient(const std::string& name, const Tensor& gradient)
 {
@@ -62,13 +43,6 @@ void check_same(const std::string& name, const Type& sum, const Type& gradient)
                      describe(sum), ": give each tensor's gradients a name of their own.");
 }
 
-// State that programs may have, so it is made outside of them.
-Variable zeros_of(const Type& type)
-{
-    const outside_recording eager;
-    return Variable(zeros(type.shape, {.dtype = type.dtype, .device = type.device}), false);
-}
-
 void eval_all(const CheckpointedGradientAccumulator::Gradients& gradients)
 {
     std::vector<Tensor> all;
@@ -83,85 +57,6 @@ Tensor number_of_call(const std::shared_ptr<double>& value)
 }
 
 } // namespace
-
-struct CheckpointedGradientAccumulator::Sum {
-    explicit Sum(const Type& t) : type(t), value(zeros_of(t)) {}
-
-    const Type type;
-    Variable value; // what it holds counts where `count` is not 0; of a program's sum it is never another one
-    std::int64_t count = 0;
-    std::uint64_t changes = 0;
-    std::weak_ptr<void> programs{}; // that have it as their state
-};
-
-// What a name had before a change, which is made without the lock.
-struct CheckpointedGradientAccumulator::Before {
-    std::shared_ptr<Sum> sum;
-    bool is_new = false;
-    Tensor value{};
-    bool counts = false, in_program = false;
-    std::uint64_t changes = 0;
-};
-
-// Programs have it, too: they count.  All members are called under the mutex.
-struct CheckpointedGradientAccumulator::State {
-    using Counts = std::map<std::string, std::int64_t>; // names that are not in it: 0
-
-    Counts replace_counts(const Counts& by)
-    {
-        Counts before;
-        for (auto& [name, sum] : sums) {
-            const auto found = by.find(name);
-            before[name] = std::exchange(sum->count, found == by.end() ? 0 : found->second);
-            ++sum->changes;
-        }
-        return before;
-    }
-    // Null: there is none, or one of another type that nothing depends on.
-    std::shared_ptr<Sum> sum_for(const std::string& name, const Type& type) const
-    {
-        const auto found = sums.find(name);
-        if (found == sums.end()) return nullptr;
-        const Sum& s = *found->second;
-        const bool free = s.count == 0 && s.programs.expired();
-        return free && difference(s.type, type) ? nullptr : found->second;
-    }
-    static void look(Before& b)
-    {
-        b.value = b.sum->value.detach();
-        b.counts = b.sum->count > 0;
-        b.in_program = !b.sum->programs.expired();
-        b.changes = b.sum->changes;
-    }
-    Befores look() const
-    {
-        Befores all;
-        for (const auto& [name, sum] : sums) look(all[name] = {.sum = sum});
-        return all;
-    }
-    bool is_as(const Befores& all) const
-    {
-        return all.size() == sums.size() && std::all_of(all.begin(), all.end(), [&](const auto& entry) {
-                   const auto found = sums.find(entry.first);
-                   return found != sums.end() && found->second == entry.second.sum &&
-                          found->second->changes == entry.second.changes;
-               });
-    }
-    // While one of these lives, the sum is a program's.
-    static std::shared_ptr<Sum> for_program(const std::shared_ptr<Sum>& sum)
-    {
-        auto owner = sum->programs.lock();
-        if (!owner) {
-            owner = std::make_shared<std::shared_ptr<Sum>>(sum);
-            sum->programs = owner;
-            ++sum->changes;
-        }
-        return {std::move(owner), sum.get()};
-    }
-
-    std::mutex mutex; // never held while anything is computed
-    Sums sums;
-};
 
 CheckpointedGradientAccumulator::CheckpointedGradientAccumulator(std::int64_t steps)
     : steps_(steps), state_(std::make_shared<State>())
@@ -234,11 +129,11 @@ void CheckpointedGradientAccumulator::add(const Gradients& gradients, bool now)
                 return entry.second.sum->changes != entry.second.changes;
             }))
             continue;
-        for (const auto& [name, before] : found) {
+        for (auto& [name, before] : found) {
             before.sum->value.assign(after.at(name));
             ++before.sum->count;
             ++before.sum->changes;
-            state_->sums[name] = before.sum;
+            state_->sums[name].swap(before.sum);
         }
         return;
     }
@@ -250,12 +145,12 @@ void CheckpointedGradientAccumulator::record_sums(const Gradients& gradients)
     const no_grad off;
     Sums sums;
     while (sums.size() != gradients.size()) {
-        const Befores found = find(gradients);
+        Befores found = find(gradients);
         const std::lock_guard lock(state_->mutex);
         if (!has_found(found)) continue;
-        for (const auto& [name, before] : found) {
+        for (auto& [name, before] : found) {
             sums[name] = State::for_program(before.sum);
-            state_->sums[name] = before.sum;
+            state_->sums[name].swap(before.sum);
         }
     }
     for (const auto& [name, sum] : sums) {
