@@ -154,6 +154,29 @@ TEST(CheckpointingThreads, LoseNoSum)
     EXPECT_EQ(sums.get_accumulated_gradients().at("sum").item<float>(), threads * each);
 }
 
+// Whoever takes the sums has whole steps, and each once.
+TEST(CheckpointingThreads, TakeWholeSteps)
+{
+    constexpr int each = 50;
+    const Tensor one = from_vector({1});
+    CheckpointedGradientAccumulator sums(1);
+    std::atomic<int> taken = 0;
+    in_threads([&](int t) {
+        for (int i = 0; i < each; ++i) {
+            sums.accumulate({{"a", one}, {"b", one}});
+            if (t % 2 == 0) continue;
+            const auto found = sums.get_accumulated_gradients_and_reset();
+            if (found.empty()) continue;
+            const float a = found.at("a").item<float>();
+            EXPECT_EQ(found.at("b").item<float>(), a);
+            taken += static_cast<int>(a);
+        }
+    });
+    for (const auto& [name, sum] : sums.get_accumulated_gradients())
+        if (name == "a") taken += static_cast<int>(sum.item<float>());
+    EXPECT_EQ(taken, threads * each);
+}
+
 // Nothing is locked while a layer's function runs: it waits here until all threads are in it.
 TEST(CheckpointingThreads, RunFunctionsAtTheSameTime)
 {
