@@ -7,3 +7,4 @@
 #include <reprise/checkpointing/hooks.hpp>
 #include <reprise/checkpointing/manager.hpp>
 #include <reprise/checkpointing/recomputation.hpp>
+#include <reprise/memory.hpp>

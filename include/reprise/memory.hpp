@@ -1,6 +1,7 @@
 // Where a device's memory goes.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,11 +22,12 @@ public:
     void reset_peak() const;
 
     // Bytes of values that backward passes will read and that checkpoints have not kept, of all graphs of eager code
-    // that are alive.  With a layer's id (CheckpointOptions) of its checkpoints only: Error(argument) where no
-    // checkpoint of this device had it yet.
+    // that are alive.  With a layer's id (CheckpointOptions) of its checkpoints only; 0 where there are none, such as
+    // for an id that was never given.
     std::uint64_t saved() const;
     std::uint64_t saved(const std::string& layer) const;
-    std::vector<std::string> layers() const; // ascending
+    std::map<std::string, std::uint64_t> saved_by_layer() const; // of layers whose graphs are alive
+    std::vector<std::string> layers() const;                     // the same, ascending
 
 private:
     Device device_;

@@ -69,7 +69,8 @@ public:
     bool retains_grad() const; // of what is no leaf
     // Called with the gradient by this tensor, once all of it is there, in the order of registration; what
     // it returns, of the same shape and dtype, takes the gradient's place, an undefined tensor leaves it.
-    // While a program is recorded it runs then and at no call.  Error(state) where no gradient is required.
+    // While a program is recorded it runs then and at no call.  A leaf keeps it; elsewhere it goes with the
+    // graph that a pass releases.  Error(state) where no gradient is required.
     HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
     TapeNode grad_fn() const; // what computed it, as the tape knows it; not defined for a leaf
 

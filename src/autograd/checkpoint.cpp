@@ -59,6 +59,8 @@ CheckpointMode::~CheckpointMode() { mode().on = before_; }
 
 bool is_checkpointing() { return mode().running > 0; }
 
+bool checkpoint_mode() { return mode().on; }
+
 Tensor checkpoint_sequential(const std::vector<std::function<Tensor(Tensor)>>& functions,
                              std::size_t segments, Tensor x, const CheckpointOptions& options)
 {

@@ -1,6 +1,10 @@
 // Hooks on tensors, and gradients that are kept of what is no leaf.
 #include <reprise/autograd/hooks.hpp>
 
+#include <numeric>
+
+#include <reprise/ops/shapes.hpp>
+
 #include "graph/notes.hpp"
 
 namespace reprise {
@@ -33,6 +37,13 @@ std::shared_ptr<graph::GradHooks> hooks_of(const Value& v)
 }
 
 } // namespace
+
+Tensor detail::boundary(const Tensor& t)
+{
+    Dims dims(static_cast<std::size_t>(t.dim()));
+    std::iota(dims.begin(), dims.end(), 0);
+    return permute(t, dims);
+}
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const
 {

@@ -233,8 +233,12 @@ private:
         std::unordered_map<graph::Evaluator*, std::vector<const Node*>> used;
         for (const Visited& at : order_) {
             if (ends_at(at) || !at.needed) continue;
-            at.node->released = true;
-            used[at.node->evaluator.get()].push_back(at.node.get());
+            const Node& n = *at.node;
+            n.released = true;
+            if (n.notes) // no pass comes here again
+                for (const auto& hooks : n.notes->hooks)
+                    if (hooks) hooks->clear();
+            used[n.evaluator.get()].push_back(&n);
         }
         for (auto& [evaluator, nodes] : used) evaluator->release(nodes);
     }

@@ -1,6 +1,8 @@
 #include <reprise/checkpointing/accumulator.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -11,62 +13,15 @@
 #include <reprise/ops/shapes.hpp>
 #include <reprise/program.hpp>
 
+#include "checkpointing/sums.hpp"
+
 namespace reprise {
 
+using checkpointing::Type;
+
 namespace {
+
 constexpr const char* op = "CheckpointedGradientAccumulator";
-}
-
-struct CheckpointedGradientAccumulator::Sum {
-    explicit Sum(const Tensor& like) : value(zeros_on(like)) {}
-
-    // State that programs may have, so it is made outside of them.
-    static Variable zeros_on(const Tensor& like)
-    {
-        const TensorOptions type{.dtype = like.dtype(), .device = like.device()};
-        const Shape shape = like.shape();
-        const outside_recording eager;
-        return Variable(zeros(shape, type), false);
-    }
-
-    Variable value; // what it holds counts where `count` is not 0
-    std::int64_t count = 0;
-    std::uint64_t changes = 0;
-};
-
-// Programs have it, too: they count.
-struct CheckpointedGradientAccumulator::State {
-    using Counts = std::map<std::string, std::int64_t>; // names that are not in it: 0
-
-    // Under the mutex.
-    Counts replace_counts(const Counts& by)
-    {
-        Counts before;
-        for (auto& [name, sum] : sums) {
-            const auto found = by.find(name);
-            before[name] = std::exchange(sum->count, found == by.end() ? 0 : found->second);
-            ++sum->changes;
-        }
-        return before;
-    }
-    Gradients values() const
-    {
-        Gradients out;
-        for (const auto& [name, sum] : sums)
-            if (sum->count > 0) out[name] = sum->value.detach();
-        return out;
-    }
-
-    std::mutex mutex; // never held while anything is computed
-    Sums sums;
-};
-
-namespace {
-
-std::string describe(const Tensor& t)
-{
-    return std::string(name_of(t.dtype())) + to_string(t.shape()) + " on " + t.device().name();
-}
 
 void check_gradient(const std::string& name, const Tensor& gradient)
 {
@@ -81,14 +36,24 @@ void check_gradient(const std::string& name, const Tensor& gradient)
                          "), but its sum is state of fixed size: give sizes that are numbers.");
 }
 
-void check_same(const std::string& name, const Tensor& sum, const Tensor& gradient)
+void check_same(const std::string& name, const Type& sum, const Type& gradient)
 {
-    ErrorKind kind = ErrorKind::shape;
-    if (sum.dtype() != gradient.dtype()) kind = ErrorKind::dtype;
-    else if (!(sum.device() == gradient.device())) kind = ErrorKind::device;
-    else if (sum.shape() == gradient.shape()) return;
-    detail::fail(kind, op, "The gradient of (", name, ") is ", describe(gradient), ", but its sum is ",
-                 describe(sum), ": give each tensor's gradients a name of their own.");
+    if (const auto kind = difference(sum, gradient))
+        detail::fail(*kind, op, "The gradient of (", name, ") is ", describe(gradient), ", but its sum is ",
+                     describe(sum), ": give each tensor's gradients a name of their own.");
+}
+
+void eval_all(const CheckpointedGradientAccumulator::Gradients& gradients)
+{
+    std::vector<Tensor> all;
+    for (const auto& [name, gradient] : gradients) all.push_back(gradient);
+    eval(all);
+}
+
+// f32 [], asked for at each call.
+Tensor number_of_call(const std::shared_ptr<double>& value)
+{
+    return reshape(host_scalar([value] { return *value; }), {});
 }
 
 } // namespace
@@ -101,131 +66,179 @@ CheckpointedGradientAccumulator::CheckpointedGradientAccumulator(std::int64_t st
 }
 CheckpointedGradientAccumulator::~CheckpointedGradientAccumulator() = default;
 
+// ---- adding ----
+
 void CheckpointedGradientAccumulator::accumulate(const std::string& name, const Tensor& gradient)
 {
-    add_all({{name, gradient}});
+    if (is_recording()) record_sums({{name, gradient}});
+    else add({{name, gradient}}, false);
 }
 
 void CheckpointedGradientAccumulator::accumulate(const Gradients& gradients)
 {
-    const std::vector<Tensor> sums = add_all(gradients);
-    if (!is_recording()) eval(sums);
+    if (is_recording()) record_sums(gradients);
+    else add(gradients, true);
 }
 
-CheckpointedGradientAccumulator::Sums CheckpointedGradientAccumulator::sums_for(const Gradients& gradients)
+CheckpointedGradientAccumulator::Befores CheckpointedGradientAccumulator::find(
+    const Gradients& gradients) const
 {
-    Sums found;
+    for (const auto& [name, gradient] : gradients) check_gradient(name, gradient);
+    Befores found;
     {
         const std::lock_guard lock(state_->mutex);
-        for (const auto& [name, gradient] : gradients) {
-            const auto known = state_->sums.find(name);
-            found[name] = known == state_->sums.end() ? nullptr : known->second;
-        }
+        for (const auto& [name, gradient] : gradients)
+            found[name].sum = state_->sum_for(name, Type(gradient));
     }
-    for (auto& [name, sum] : found) {
-        check_gradient(name, gradients.at(name));
-        if (!sum) sum = std::make_shared<Sum>(gradients.at(name));
+    for (auto& [name, before] : found) {
+        const Type type(gradients.at(name));
+        before.is_new = !before.sum;
+        if (before.is_new) before.sum = std::make_shared<Sum>(type);
+        check_same(name, before.sum->type, type);
     }
-    const std::lock_guard lock(state_->mutex);
-    for (auto& [name, sum] : found) {
-        const auto known = state_->sums.find(name); // by another thread since
-        if (known != state_->sums.end()) sum = known->second;
-        check_same(name, sum->value, gradients.at(name));
-    }
-    state_->sums.insert(found.begin(), found.end());
     return found;
 }
 
-std::vector<Tensor> CheckpointedGradientAccumulator::add_all(const Gradients& gradients)
+// Under the mutex.
+bool CheckpointedGradientAccumulator::has_found(const Befores& found) const
 {
-    const auto sums = sums_for(gradients);
-    const no_grad off;
-    std::vector<Tensor> added;
-    for (const auto& [name, gradient] : gradients)
-        added.push_back(is_recording() ? add_recorded(sums.at(name), gradient.detach())
-                                       : add(*sums.at(name), gradient.detach()));
-    return added;
+    return std::all_of(found.begin(), found.end(), [&](const auto& entry) {
+        const auto& [name, before] = entry;
+        return state_->sum_for(name, before.sum->type) == (before.is_new ? nullptr : before.sum);
+    });
 }
 
-// Without the lock while the addition is made: another thread may come first, then it is made anew.
-Tensor CheckpointedGradientAccumulator::add(Sum& sum, const Tensor& gradient)
+// Where another thread comes first, the sums are made anew.
+void CheckpointedGradientAccumulator::add(const Gradients& gradients, bool now)
 {
+    const no_grad off;
     for (;;) {
-        Tensor before; // also where it does not count: what it is made of goes without the lock
-        bool first = false;
-        std::uint64_t changes = 0;
+        Befores found = find(gradients); // what it holds goes without the lock
         {
             const std::lock_guard lock(state_->mutex);
-            before = sum.value.detach();
-            first = sum.count == 0;
-            changes = sum.changes;
+            for (auto& [name, before] : found) State::look(before);
         }
-        const Tensor after = first ? gradient : before + gradient;
+        Gradients after;
+        for (const auto& [name, before] : found) {
+            const Tensor gradient = gradients.at(name).detach();
+            after[name] = before.counts ? before.value + gradient : gradient;
+        }
+        if (now) eval_all(after);
         const std::lock_guard lock(state_->mutex);
-        if (sum.changes != changes) continue;
-        sum.value.assign(after);
-        ++sum.count;
-        ++sum.changes;
-        return after;
+        if (!has_found(found) || std::any_of(found.begin(), found.end(), [](const auto& entry) {
+                return entry.second.sum->changes != entry.second.changes;
+            }))
+            continue;
+        for (auto& [name, before] : found) {
+            before.sum->value.assign(after.at(name));
+            ++before.sum->count;
+            ++before.sum->changes;
+            state_->sums[name].swap(before.sum);
+        }
+        return;
     }
 }
 
 // Each call of the program counts, and learns whether its gradient is the first.
-Tensor CheckpointedGradientAccumulator::add_recorded(const std::shared_ptr<Sum>& sum, const Tensor& gradient)
+void CheckpointedGradientAccumulator::record_sums(const Gradients& gradients)
 {
-    const auto first = std::make_shared<double>(0);
-    const auto change = [state = state_, sum](std::int64_t by) {
-        const std::lock_guard lock(state->mutex);
-        ++sum->changes;
-        return std::exchange(sum->count, sum->count + by);
-    };
-    on_each_call([=] { *first = change(1) == 0 ? 1 : 0; }, [=] { change(-1); });
-    const Tensor is_first = reshape(host_scalar([first] { return *first; }), {}) > 0;
-    const Tensor after = where(is_first, gradient, sum->value + gradient);
-    sum->value.assign(after);
-    return after;
+    const no_grad off;
+    Sums sums;
+    while (sums.size() != gradients.size()) {
+        Befores found = find(gradients);
+        const std::lock_guard lock(state_->mutex);
+        if (!has_found(found)) continue;
+        for (auto& [name, before] : found) {
+            sums[name] = State::for_program(before.sum);
+            state_->sums[name].swap(before.sum);
+        }
+    }
+    for (const auto& [name, sum] : sums) {
+        const auto first = std::make_shared<double>(0);
+        const auto change = [state = state_, sum](std::int64_t by) {
+            const std::lock_guard lock(state->mutex);
+            ++sum->changes;
+            return std::exchange(sum->count, sum->count + by);
+        };
+        on_each_call([first, change] { *first = change(1) == 0 ? 1 : 0; }, [change] { change(-1); });
+        const Tensor gradient = gradients.at(name).detach();
+        sum->value.assign(where(number_of_call(first) > 0, gradient, sum->value + gradient));
+    }
 }
+
+// ---- sums ----
 
 bool CheckpointedGradientAccumulator::should_apply_gradients() const
 {
     const std::lock_guard lock(state_->mutex);
-    bool any = false;
-    for (const auto& [name, sum] : state_->sums) {
-        if (sum->count > 0 && sum->count < steps_) return false;
-        any = any || sum->count > 0;
-    }
-    return any;
+    return std::any_of(state_->sums.begin(), state_->sums.end(),
+                       [&](const auto& entry) { return entry.second->count >= steps_; });
 }
 
-CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::get_accumulated_gradients() const
+// Each call of the program learns which names have a sum.
+CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::record_reading() const
 {
     Sums all;
     {
         const std::lock_guard lock(state_->mutex);
-        if (!is_recording()) return state_->values();
-        all = state_->sums;
+        for (const auto& [name, sum] : state_->sums) all[name] = State::for_program(sum);
     }
     Gradients out;
-    for (const auto& [name, sum] : all) out[name] = sum->value.detach();
+    for (const auto& [name, sum] : all) {
+        const auto counts = std::make_shared<double>(0);
+        on_each_call(
+            [state = state_, sum, counts] {
+                const std::lock_guard lock(state->mutex);
+                *counts = sum->count > 0 ? 1 : 0;
+            },
+            [] {}); // a call that is tried again asks again
+        const Tensor value = sum->value.detach();
+        out[name] = where(number_of_call(counts) > 0, value, zeros_like(value));
+    }
     return out;
+}
+
+CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::read(const Befores& all)
+{
+    Gradients out;
+    for (const auto& [name, before] : all)
+        if (before.counts) out[name] = before.value;
+    eval_all(out);
+    return out;
+}
+
+CheckpointedGradientAccumulator::Befores CheckpointedGradientAccumulator::look() const
+{
+    const std::lock_guard lock(state_->mutex);
+    return state_->look();
+}
+
+CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::get_accumulated_gradients() const
+{
+    return is_recording() ? record_reading() : read(look());
 }
 
 CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::
     get_accumulated_gradients_and_reset()
 {
     if (is_recording()) {
-        Gradients out = get_accumulated_gradients();
+        Gradients out = record_reading();
         reset();
         return out;
     }
-    const std::lock_guard lock(state_->mutex);
-    Gradients out = state_->values();
-    state_->replace_counts({});
-    return out;
+    for (;;) {
+        const Befores all = look();
+        Gradients out = read(all);
+        if (forget(all)) return out;
+    }
 }
 
 void CheckpointedGradientAccumulator::reset()
 {
+    if (!is_recording()) {
+        while (!forget(look())) continue;
+        return;
+    }
     const auto before = std::make_shared<State::Counts>();
     on_each_call(
         [state = state_, before] {
@@ -236,6 +249,30 @@ void CheckpointedGradientAccumulator::reset()
             const std::lock_guard lock(state->mutex);
             state->replace_counts(*before);
         });
+}
+
+// A program's state stays where it is.  False: another thread has changed something.
+bool CheckpointedGradientAccumulator::forget(const Befores& all)
+{
+    std::map<std::string, Variable> others; // take the places of sums, which go without the lock
+    for (const auto& [name, before] : all)
+        if (!before.in_program) others[name] = zeros_of(before.sum->type);
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->is_as(all)) return false;
+    state_->replace_counts({});
+    for (auto& [name, zeros] : others) std::swap(state_->sums.at(name)->value, zeros);
+    return true;
+}
+
+bool CheckpointedGradientAccumulator::remove(const std::string& name)
+{
+    std::shared_ptr<Sum> gone; // without the lock
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->sums.find(name);
+    if (found == state_->sums.end()) return false;
+    gone = std::move(found->second);
+    state_->sums.erase(found);
+    return true;
 }
 
 std::int64_t CheckpointedGradientAccumulator::count(const std::string& name) const

@@ -1,7 +1,7 @@
 #include <reprise/checkpointing/context.hpp>
 
 #include <algorithm>
-#include <atomic>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -13,19 +13,58 @@ namespace {
 constexpr const char* op = "CheckpointContext";
 }
 
-// Stands on the stack of the thread that entered it; closed from elsewhere it stays there until that thread
-// looks.
-struct CheckpointContext::Entry {
-    const CheckpointConfig config;
-    std::atomic<bool> open = false;
-    std::atomic<std::thread::id> thread{}; // that entered it
+struct CheckpointContext::Stack {
+    const std::thread::id thread = std::this_thread::get_id();
+    std::vector<std::shared_ptr<Entry>> entries{}; // the innermost last; of that thread alone
+    std::uint64_t entered = 0;                     // until now
 };
 
-std::vector<std::shared_ptr<CheckpointContext::Entry>>& CheckpointContext::entered()
+// Closed from another thread it stays on its stack until that thread looks.
+struct CheckpointContext::Entry {
+    explicit Entry(CheckpointConfig c) : config(std::move(c)) {}
+
+    // Null: it is not entered, or its thread has ended.
+    std::shared_ptr<Stack> stack() const
+    {
+        const std::lock_guard lock(mutex);
+        return on.lock();
+    }
+    bool open(const std::shared_ptr<Stack>& stack) // whether it was closed
+    {
+        const std::lock_guard lock(mutex);
+        if (!on.expired()) return false;
+        on = stack;
+        number = ++stack->entered;
+        return true;
+    }
+    void close()
+    {
+        const std::lock_guard lock(mutex);
+        on.reset();
+    }
+
+    const CheckpointConfig config;
+    std::uint64_t number = 0; // on its stack
+
+private:
+    mutable std::mutex mutex;
+    std::weak_ptr<Stack> on;
+};
+
+const std::shared_ptr<CheckpointContext::Stack>& CheckpointContext::this_stack()
 {
-    thread_local std::vector<std::shared_ptr<Entry>> stack;
-    std::erase_if(stack, [](const auto& entry) { return !entry->open; });
+    thread_local const auto stack = std::make_shared<Stack>();
+    std::erase_if(stack->entries, [](const auto& entry) { return !entry->stack(); });
     return stack;
+}
+
+void CheckpointContext::close_from(Stack& stack, std::uint64_t number)
+{
+    std::erase_if(stack.entries, [&](const auto& entry) {
+        if (entry->number < number) return false;
+        entry->close();
+        return true;
+    });
 }
 
 CheckpointContext::CheckpointContext(CheckpointConfig config)
@@ -34,53 +73,53 @@ CheckpointContext::CheckpointContext(CheckpointConfig config)
     entry_ = std::make_shared<Entry>(std::move(config));
 }
 
+// Where the thread is ending its stack may be gone already, so it is asked for by way of the entry.
 CheckpointContext::~CheckpointContext()
 {
-    if (!entry_->open) return;
-    if (entry_->thread.load() == std::this_thread::get_id()) {
-        auto& stack = entered();
-        const auto at = std::find(stack.begin(), stack.end(), entry_);
-        std::for_each(at, stack.end(), [](const auto& inside) { inside->open = false; });
-        stack.erase(at, stack.end());
-    }
-    entry_->open = false;
+    const auto stack = entry_->stack();
+    if (!stack) return;
+    if (stack->thread == std::this_thread::get_id()) close_from(*stack, entry_->number);
+    else entry_->close();
 }
 
 void CheckpointContext::enter()
 {
-    auto& stack = entered(); // before it is open: a closed entry of this object is gone from there
-    stack.reserve(stack.size() + 1);
-    if (entry_->open.exchange(true))
+    const auto& stack = this_stack();
+    stack->entries.reserve(stack->entries.size() + 1);
+    if (!entry_->open(stack))
         detail::fail(ErrorKind::state, op,
                      "The context is entered already: exit it first, or make another one.");
-    entry_->thread = std::this_thread::get_id();
-    stack.push_back(entry_);
+    stack->entries.push_back(entry_);
 }
 
 void CheckpointContext::exit()
 {
-    if (!entry_->open)
+    const auto stack = entry_->stack();
+    if (!stack)
         detail::fail(ErrorKind::state, op, "The context is not entered: enter it first, and exit it once.");
-    if (entry_->thread.load() != std::this_thread::get_id())
+    if (stack->thread != std::this_thread::get_id())
         detail::fail(ErrorKind::state, op, "The context was entered on another thread: exit it there.");
-    auto& stack = entered();
-    const auto inside = stack.end() - std::find(stack.begin(), stack.end(), entry_) - 1;
+    const auto& entries = this_stack()->entries;
+    const auto inside = entries.end() - std::find(entries.begin(), entries.end(), entry_) - 1;
     if (inside != 0)
         detail::fail(ErrorKind::state, op, "(", inside,
                      ") contexts that were entered after this one are open: exit the newest first.");
-    entry_->open = false;
-    stack.pop_back();
+    close_from(*stack, entry_->number);
 }
 
-bool CheckpointContext::is_enabled() const noexcept { return entry_->open; }
+bool CheckpointContext::is_enabled() const noexcept { return entry_->stack() != nullptr; }
 
 const CheckpointConfig& CheckpointContext::config() const noexcept { return entry_->config; }
 
 std::optional<CheckpointConfig> CheckpointContext::current()
 {
-    const auto& stack = entered();
-    if (stack.empty()) return std::nullopt;
-    return stack.back()->config;
+    const auto& entries = this_stack()->entries;
+    if (entries.empty()) return std::nullopt;
+    return entries.back()->config;
 }
+
+std::uint64_t CheckpointContext::mark() { return this_stack()->entered; }
+
+void CheckpointContext::close_since(std::uint64_t mark) { close_from(*this_stack(), mark + 1); }
 
 } // namespace reprise

@@ -1,11 +1,13 @@
 #include <reprise/checkpointing/function.hpp>
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <utility>
 
+#include <reprise/autograd/checkpoint.hpp>
 #include <reprise/autograd/grad.hpp>
-#include <reprise/ops/shapes.hpp>
+#include <reprise/autograd/hooks.hpp>
+#include <reprise/checkpointing/context.hpp>
 
 #include "checkpointing/checks.hpp"
 #include "checkpointing/kept.hpp"
@@ -18,75 +20,59 @@ constexpr const char* op = "CheckpointFunction";
 
 bool is_watched(const Tensor& y) { return y.defined() && y.requires_grad(); }
 
-bool among(const Tensor& t, const Tensor* begin, const Tensor* end)
-{
-    return std::any_of(begin, end, [&](const Tensor& other) { return other.cell() == t.cell(); });
-}
-
-// The same elements at another place of the tape.
-Tensor boundary(const Tensor& t)
-{
-    std::vector<std::int64_t> dims(static_cast<std::size_t>(t.dim()));
-    std::iota(dims.begin(), dims.end(), 0);
-    return permute(t, dims);
-}
-
-// Hooks on a tensor that the function gives as it got it would see the gradients of its other readers, and
-// stay on a leaf.
-void separate(std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs)
-{
-    for (Tensor& y : outputs) {
-        if (!is_watched(y)) continue;
-        const Tensor* before = outputs.data();
-        if (y.is_leaf() || among(y, inputs.data(), inputs.data() + inputs.size()) || among(y, before, &y))
-            y = boundary(y);
-    }
-}
-
 } // namespace
 
 // Registered for its life.
 struct CheckpointFunction::Impl {
     Impl(std::string name, TracedFunction f, std::shared_ptr<CheckpointManager> m,
-         std::shared_ptr<RecomputationEngine> e, BackwardHook h)
+         std::shared_ptr<RecomputationEngine> e, BackwardHook h, bool keep)
         : id(std::move(name)), function(std::move(f)), manager(std::move(m)), engine(std::move(e)),
-          hook(std::move(h))
+          hook(std::move(h)), keep_inputs(keep)
     {
         detail::require_function(op, function);
         if (!manager || !engine)
             detail::fail(ErrorKind::argument, op, "The ", manager ? "engine" : "manager", " of the layer (",
                          id, ") is a null pointer: give one, or take Checkpoint::checkpoint_function.");
-        manager->register_layer(id);
+        in_manager = manager->add_layer(id, std::nullopt);
         try {
-            engine->register_function(id, function);
+            in_engine = engine->add_function(id, function);
         } catch (...) {
-            manager->remove_layer(id);
+            manager->remove_layer(id, in_manager);
             throw;
         }
     }
     ~Impl()
     {
-        manager->remove_layer(id);
-        engine->remove_function(id);
+        manager->remove_layer(id, in_manager);
+        engine->remove_function(id, in_engine);
     }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    // The hook, and behind it what lets go of the inputs.
+    // Contexts that the function entered and left open are closed where it throws.
+    std::vector<Tensor> run(const std::optional<CheckpointOptions>& options,
+                            const std::vector<Tensor>& inputs) const
+    {
+        const std::uint64_t mark = CheckpointContext::mark();
+        try {
+            return options ? checkpoint(*options, function, inputs) : function(inputs);
+        } catch (...) {
+            CheckpointContext::close_since(mark);
+            throw;
+        }
+    }
+
+    // The graph owns what is kept: until a pass releases the outputs, or they are gone.
     void watch(std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, bool keeps) const
     {
         if (!hook && !keeps) return;
         if (std::none_of(outputs.begin(), outputs.end(), is_watched)) return;
-        separate(outputs, inputs);
         const auto kept = keeps ? manager->lend(id, inputs) : nullptr;
-        for (const Tensor& y : outputs) {
+        for (Tensor& y : outputs) {
             if (!is_watched(y)) continue;
+            y = detail::boundary(y);
             if (hook) y.register_hook(hook);
-            if (kept)
-                y.register_hook([kept](const Tensor&) {
-                    kept->release();
-                    return Tensor();
-                });
+            if (kept) y.register_hook([kept](const Tensor&) { return Tensor(); });
         }
     }
 
@@ -95,28 +81,26 @@ struct CheckpointFunction::Impl {
     const std::shared_ptr<CheckpointManager> manager;
     const std::shared_ptr<RecomputationEngine> engine;
     const BackwardHook hook;
+    const bool keep_inputs;
+    std::uint64_t in_manager = 0, in_engine = 0; // the registrations
 };
 
 CheckpointFunction::CheckpointFunction(std::string id, TracedFunction function,
                                        std::shared_ptr<CheckpointManager> manager,
-                                       std::shared_ptr<RecomputationEngine> engine, BackwardHook hook)
+                                       std::shared_ptr<RecomputationEngine> engine, BackwardHook hook,
+                                       bool keep_inputs)
     : impl_(std::make_shared<const Impl>(std::move(id), std::move(function), std::move(manager),
-                                         std::move(engine), std::move(hook)))
+                                         std::move(engine), std::move(hook), keep_inputs))
 {}
 
 std::vector<Tensor> CheckpointFunction::call(const std::vector<Tensor>& inputs) const
 {
     const auto impl = impl_; // the function may let go of this
-    if (!grad_enabled()) {
-        std::vector<Tensor> outputs = impl->function(inputs);
-        impl->manager->count_call(false);
-        return outputs;
-    }
-    const auto options = impl->manager->checkpoint_options(impl->id);
-    const bool keeps = options && !is_recording() && !is_checkpointing();
-    std::vector<Tensor> outputs =
-        options ? checkpoint(*options, impl->function, inputs) : impl->function(inputs);
-    impl->watch(outputs, inputs, keeps);
+    const bool on = grad_enabled() && checkpoint_mode();
+    const auto options = on ? impl->manager->checkpoint_options(impl->id) : std::nullopt;
+    const bool keeps = impl->keep_inputs && options && !is_recording() && !is_checkpointing();
+    std::vector<Tensor> outputs = impl->run(options, inputs);
+    if (grad_enabled()) impl->watch(outputs, inputs, keeps);
     impl->manager->count_call(options.has_value());
     return outputs;
 }
@@ -142,8 +126,12 @@ const std::shared_ptr<RecomputationEngine>& CheckpointFunction::engine() const n
 CheckpointFunction Checkpoint::checkpoint_function(std::string id, TracedFunction function,
                                                    const Options& options)
 {
-    return {std::move(id), std::move(function), options.manager ? options.manager : default_manager(),
-            options.engine ? options.engine : default_engine(), options.hook};
+    return {std::move(id),
+            std::move(function),
+            options.manager ? options.manager : default_manager(),
+            options.engine ? options.engine : default_engine(),
+            options.hook,
+            options.keep_inputs};
 }
 
 CheckpointFunction Checkpoint::checkpoint_module(std::string id, nn::Module& module, const Options& options)

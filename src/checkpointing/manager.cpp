@@ -63,19 +63,28 @@ std::size_t CheckpointManager::index_of(const std::string& id) const
 
 void CheckpointManager::register_layer(const std::string& id, std::optional<std::uint64_t> bytes)
 {
+    add_layer(id, bytes);
+}
+
+std::uint64_t CheckpointManager::add_layer(const std::string& id, std::optional<std::uint64_t> bytes)
+{
     checkpointing::require_id(op, id);
     const std::lock_guard lock(mutex_);
     if (find(id) != layers_.end()) checkpointing::fail_registered(op, id);
-    layers_.push_back({.id = id, .given = bytes, .measured = {}, .kept = {}, .own = {}});
+    layers_.push_back(
+        {.id = id, .number = ++registered_, .given = bytes, .measured = {}, .kept = {}, .own = {}});
+    return registered_;
 }
 
-bool CheckpointManager::remove_layer(const std::string& id)
+bool CheckpointManager::remove_layer(const std::string& id) { return remove_layer(id, std::nullopt); }
+
+bool CheckpointManager::remove_layer(const std::string& id, std::optional<std::uint64_t> number)
 {
     std::shared_ptr<Kept> kept;
     {
         const std::lock_guard lock(mutex_);
         const auto found = find(id);
-        if (found == layers_.end()) return false;
+        if (found == layers_.end() || (number && found->number != *number)) return false;
         kept = found->kept.lock();
         layers_.erase(found);
     }
@@ -105,9 +114,7 @@ std::optional<std::uint64_t> CheckpointManager::bytes(const std::string& id) con
 
 void CheckpointManager::measure(const Device& device)
 {
-    const MemoryTracker tracker(device);
-    std::map<std::string, std::uint64_t> saved;
-    for (const std::string& id : tracker.layers()) saved[id] = tracker.saved(id);
+    const auto saved = MemoryTracker(device).saved_by_layer();
     const std::lock_guard lock(mutex_);
     for (Layer& l : layers_)
         if (const auto found = saved.find(l.id); found != saved.end() && found->second > 0)
@@ -176,23 +183,28 @@ void CheckpointManager::keep(const std::string& id, const std::vector<Tensor>& t
         if (!tensors[i].defined())
             detail::fail(ErrorKind::argument, op, "Tensor (", i, ") for the layer (", id,
                          ") is undefined: give it a value first.");
-    auto kept = values_of(tensors);
-    std::shared_ptr<Kept> gone;
-    const std::lock_guard lock(mutex_);
-    Layer& l = layers_[index_of(id)];
-    l.kept = kept;
-    gone = std::exchange(l.own, std::move(kept));
+    replace(id, values_of(tensors), true);
 }
 
 std::shared_ptr<Kept> CheckpointManager::lend(const std::string& id, const std::vector<Tensor>& inputs)
 {
     auto kept = values_of(inputs);
-    std::shared_ptr<Kept> gone;
-    const std::lock_guard lock(mutex_);
-    Layer& l = layers_[index_of(id)];
-    l.kept = kept;
-    gone = std::move(l.own);
+    replace(id, kept, false);
     return kept;
+}
+
+// A layer keeps one thing: what it kept goes, whoever owns it.
+void CheckpointManager::replace(const std::string& id, const std::shared_ptr<Kept>& by, bool owns)
+{
+    std::shared_ptr<Kept> before;
+    {
+        const std::lock_guard lock(mutex_);
+        Layer& l = layers_[index_of(id)];
+        before = l.kept.lock();
+        l.kept = by;
+        l.own = owns ? by : nullptr;
+    }
+    if (before) before->release();
 }
 
 std::vector<Tensor> CheckpointManager::retrieve(const std::string& id) const
@@ -204,9 +216,10 @@ std::vector<Tensor> CheckpointManager::retrieve(const std::string& id) const
     }
     if (kept)
         if (auto tensors = kept->tensors()) return *std::move(tensors);
-    detail::fail(
-        ErrorKind::state, op, "The layer (", id,
-        ") keeps nothing: call keep(), or ask between a call that is a checkpoint and its backward pass.");
+    detail::fail(ErrorKind::state, op, "The layer (", id,
+                 ") keeps nothing: call keep(), or make it with keep_inputs and ask between a call that is a "
+                 "checkpoint "
+                 "and its backward pass.");
 }
 
 void CheckpointManager::release(const std::string& id)
@@ -255,9 +268,8 @@ CheckpointStatistics CheckpointManager::statistics(const Device& device) const
             ++out.keeping;
             out.bytes_kept += bytes_of(*tensors);
         }
-    const MemoryTracker tracker(device);
-    for (const std::string& layer : tracker.layers())
-        if (ids.contains(layer)) out.bytes_saved += tracker.saved(layer);
+    for (const auto& [layer, bytes] : MemoryTracker(device).saved_by_layer())
+        if (ids.contains(layer)) out.bytes_saved += bytes;
     return out;
 }
 

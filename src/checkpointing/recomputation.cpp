@@ -5,8 +5,16 @@
 #include <utility>
 
 #include "checkpointing/checks.hpp"
+#include "checkpointing/recording.hpp"
 
 namespace reprise {
+
+using checkpointing::Call;
+using checkpointing::count_symbols;
+using checkpointing::differences;
+using checkpointing::generalised;
+using checkpointing::Ones;
+using checkpointing::Recording;
 
 namespace {
 
@@ -14,87 +22,11 @@ constexpr const char* op = "RecomputationEngine";
 
 using Tensors = std::vector<Tensor>;
 
-struct Recording {
-    Device device;
-    std::vector<Spec> specs;
-    Program program{};
-};
-
-Device device_of(const Tensors& inputs) { return inputs.empty() ? default_device() : inputs[0].device(); }
-
-std::vector<Spec> specs_of(const Tensors& inputs)
-{
-    std::vector<Spec> specs;
-    for (const Tensor& t : inputs) specs.push_back({t.shape(), t.dtype()});
-    return specs;
-}
-
-// Whether they differ in sizes only.
-bool same_kind(const Recording& r, const Device& device, const std::vector<Spec>& given)
-{
-    return r.device == device && std::equal(r.specs.begin(), r.specs.end(), given.begin(), given.end(),
-                                            [](const Spec& a, const Spec& b) {
-                                                return a.dtype == b.dtype && a.shape.size() == b.shape.size();
-                                            });
-}
-
-// What the recorded sizes are at a call, where they differ from it; each once.
-using Differences = std::vector<std::pair<Dim, Dim>>;
-
-Differences differences(const std::vector<Spec>& recorded, const std::vector<Spec>& given)
-{
-    Differences found;
-    for (std::size_t i = 0; i < given.size(); ++i)
-        for (std::size_t d = 0; d < given[i].shape.size(); ++d) {
-            const std::pair<Dim, Dim> pair{recorded[i].shape[d], given[i].shape[d]};
-            if (pair.first != pair.second && std::find(found.begin(), found.end(), pair) == found.end())
-                found.push_back(pair);
-        }
-    return found;
-}
-
-// All differences are symbols, each with one size.
-bool fits(const Recording& r, const std::vector<Spec>& given)
-{
-    const Differences all = differences(r.specs, given);
-    return std::all_of(all.begin(), all.end(), [&](const auto& pair) {
-        return !pair.first.is_constant() && std::all_of(all.begin(), all.end(), [&](const auto& other) {
-            return other.first != pair.first || other.second == pair.second;
-        });
-    });
-}
-
-// A symbol for each difference: sizes that were equal and are equal now stay one.
-std::vector<Spec> generalised(const std::vector<Spec>& recorded, const std::vector<Spec>& given)
-{
-    const Differences all = differences(recorded, given);
-    DimVector symbols;
-    for (std::size_t i = 0; i < all.size(); ++i) symbols.push_back(symbol("size_" + std::to_string(i)));
-    std::vector<Spec> specs = recorded;
-    for (std::size_t i = 0; i < given.size(); ++i)
-        for (std::size_t d = 0; d < given[i].shape.size(); ++d) {
-            const auto found =
-                std::find(all.begin(), all.end(), std::pair{recorded[i].shape[d], given[i].shape[d]});
-            if (found != all.end())
-                specs[i].shape[d] = symbols[static_cast<std::size_t>(found - all.begin())];
-        }
-    return specs;
-}
-
-std::size_t count_symbols(const Recording& r)
-{
-    std::size_t count = 0;
-    for (const Spec& s : r.specs)
-        count += static_cast<std::size_t>(
-            std::count_if(s.shape.begin(), s.shape.end(), [](const Dim& d) { return !d.is_constant(); }));
-    return count;
-}
-
 // None: the sizes break a condition of the recording.
-std::optional<Tensors> call_if_it_fits(const Program& program, const Tensors& inputs)
+std::optional<Tensors> replay_if_it_fits(const Recording& r, const Call& call)
 {
     try {
-        return program.call(inputs);
+        return r(call);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::shape) throw;
         return std::nullopt;
@@ -107,6 +39,7 @@ struct RecomputationEngine::Layer {
     TracedFunction function;
     RecordOptions options;
     std::size_t programs = 0; // at most
+    std::uint64_t number = 0; // of its registration
 
     std::mutex mutex; // of what follows; never held while the function or a program runs
     std::vector<std::shared_ptr<const Recording>> recordings{}; // the one used last first
@@ -116,13 +49,13 @@ struct RecomputationEngine::Layer {
     Tensors recompute(const Tensors& inputs);
 
 private:
-    Tensors replay(const Tensors& inputs);
-    std::shared_ptr<const Recording> find(const Device&, const std::vector<Spec>& given);
-    std::optional<std::vector<Spec>> more_general(const Device&, const std::vector<Spec>& given);
-    std::shared_ptr<const Recording> record(const Device&, const std::vector<Spec>&,
-                                            const std::vector<Spec>& given);
-    std::shared_ptr<const Recording> record_symbols(const Device&, const std::vector<Spec>&,
-                                                    const std::vector<Spec>& given);
+    using Specs = std::vector<Spec>;
+    Tensors replay(const Call&);
+    std::shared_ptr<const Recording> find(const Call&);
+    std::optional<Specs> more_general(const Call&);
+    std::optional<Specs> more_special(const Call&, const Recording& broken);
+    std::shared_ptr<const Recording> record(const Specs&, const Call&);
+    std::shared_ptr<const Recording> record_symbols(const Specs&, const Call&);
 };
 
 Tensors RecomputationEngine::Layer::recompute(const Tensors& inputs)
@@ -130,26 +63,28 @@ Tensors RecomputationEngine::Layer::recompute(const Tensors& inputs)
     Tensors outputs;
     if (is_recording()) {
         outputs = function(inputs);
-        for (Tensor& t : outputs) t = t.detach();
-    } else outputs = replay(inputs);
+        for (Tensor& t : outputs)
+            if (t.defined()) t = t.detach();
+    } else outputs = replay(Call(inputs));
     const std::lock_guard lock(mutex);
     ++statistics.recomputations;
     return outputs;
 }
 
-Tensors RecomputationEngine::Layer::replay(const Tensors& inputs)
+Tensors RecomputationEngine::Layer::replay(const Call& call)
 {
-    const Device device = device_of(inputs);
-    const std::vector<Spec> given = specs_of(inputs);
-    std::optional<std::vector<Spec>> general;
-    auto recording = find(device, given);
-    if (recording && differences(recording->specs, given).empty()) return recording->program.call(inputs);
-    if (!recording && (general = more_general(device, given)))
-        recording = record_symbols(device, *general, given);
-    if (recording)
-        if (auto outputs = call_if_it_fits(recording->program, inputs)) return *std::move(outputs);
-    Tensors outputs = record(device, given, given)->program.call(inputs);
-    if (general && !recording) { // it works for these sizes, and not for symbols
+    std::optional<Specs> symbols;
+    auto recording = find(call);
+    if (recording && differences(recording->specs, call.specs).empty()) return (*recording)(call);
+    if (!recording && (symbols = more_general(call))) recording = record_symbols(*symbols, call);
+    const bool in_vain = symbols && !recording;
+    while (recording) {
+        if (auto outputs = replay_if_it_fits(*recording, call)) return *std::move(outputs);
+        symbols = more_special(call, *recording);
+        recording = symbols ? record_symbols(*symbols, call) : nullptr;
+    }
+    Tensors outputs = (*record(call.specs, call))(call);
+    if (in_vain) { // it works for these sizes, and not for symbols
         const std::lock_guard lock(mutex);
         follows = false;
     }
@@ -157,15 +92,14 @@ Tensors RecomputationEngine::Layer::replay(const Tensors& inputs)
 }
 
 // The one with the fewest symbols that serves these sizes.
-std::shared_ptr<const Recording> RecomputationEngine::Layer::find(const Device& device,
-                                                                  const std::vector<Spec>& given)
+std::shared_ptr<const Recording> RecomputationEngine::Layer::find(const Call& call)
 {
     const std::lock_guard lock(mutex);
     auto best = recordings.end();
     std::size_t least = 0;
     for (auto r = recordings.begin(); r != recordings.end(); ++r) {
-        if (!same_kind(**r, device, given) || !fits(**r, given)) continue;
-        const std::size_t symbols = differences((*r)->specs, given).size();
+        if (!same_kind(**r, call) || !fits(**r, call)) continue;
+        const std::size_t symbols = differences((*r)->specs, call.specs).size();
         if (best != recordings.end() && symbols >= least) continue;
         best = r;
         least = symbols;
@@ -176,26 +110,43 @@ std::shared_ptr<const Recording> RecomputationEngine::Layer::find(const Device& 
 }
 
 // None: nothing was recorded for inputs of this kind, or the function does not follow.
-std::optional<std::vector<Spec>> RecomputationEngine::Layer::more_general(const Device& device,
-                                                                          const std::vector<Spec>& given)
+std::optional<std::vector<Spec>> RecomputationEngine::Layer::more_general(const Call& call)
 {
     const std::lock_guard lock(mutex);
     if (!follows) return std::nullopt;
     const Recording* most = nullptr;
     for (const auto& r : recordings)
-        if (same_kind(*r, device, given) && (!most || count_symbols(*r) > count_symbols(*most)))
+        if (same_kind(*r, call) && (!most || count_symbols(r->specs) > count_symbols(most->specs)))
             most = r.get();
     if (!most) return std::nullopt;
-    return generalised(most->specs, given);
+    return generalised(most->specs, call.specs, Ones::symbols);
+}
+
+// The fewest symbols that serve these sizes and another recording's, fewer than those whose condition they
+// break.
+std::optional<std::vector<Spec>> RecomputationEngine::Layer::more_special(const Call& call,
+                                                                          const Recording& broken)
+{
+    std::optional<Specs> best;
+    std::size_t least = count_symbols(broken.specs);
+    const std::lock_guard lock(mutex);
+    for (const auto& r : recordings) {
+        if (!same_kind(*r, call) || fits(*r, call)) continue;
+        Specs specs = generalised(r->specs, call.specs, Ones::numbers);
+        const std::size_t symbols = count_symbols(specs);
+        if (symbols == 0 || symbols >= least) continue;
+        best = std::move(specs);
+        least = symbols;
+    }
+    return best;
 }
 
 // Null: the function does not work for symbols.
-std::shared_ptr<const Recording> RecomputationEngine::Layer::record_symbols(const Device& device,
-                                                                            const std::vector<Spec>& specs,
-                                                                            const std::vector<Spec>& given)
+std::shared_ptr<const Recording> RecomputationEngine::Layer::record_symbols(const Specs& specs,
+                                                                            const Call& call)
 {
     try {
-        return record(device, specs, given);
+        return record(specs, call);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::state && error.kind() != ErrorKind::shape &&
             error.kind() != ErrorKind::argument)
@@ -204,20 +155,25 @@ std::shared_ptr<const Recording> RecomputationEngine::Layer::record_symbols(cons
     }
 }
 
-// `given`: the sizes that it is made for.  Where another thread has made one for them meanwhile, it is that.
-std::shared_ptr<const Recording> RecomputationEngine::Layer::record(const Device& device,
-                                                                    const std::vector<Spec>& specs,
-                                                                    const std::vector<Spec>& given)
+// Where another thread has made one for the call meanwhile, it is that.
+std::shared_ptr<const Recording> RecomputationEngine::Layer::record(const Specs& specs, const Call& call)
 {
     RecordOptions there = options;
-    there.device = device;
-    const auto made =
-        std::make_shared<const Recording>(Recording{device, specs, record_function(function, specs, there)});
+    there.device = call.device;
+    Recording recording{call.device, call.defined, specs};
+    recording.program = record_function(
+        [&](const Tensors& in) {
+            const Tensors all = function(checkpointing::with_undefined(in, call.defined));
+            recording.gives = checkpointing::defined_of(all);
+            return checkpointing::without_undefined(all);
+        },
+        specs, there);
+    const auto made = std::make_shared<const Recording>(std::move(recording));
     std::shared_ptr<const Recording> gone;
     const std::lock_guard lock(mutex);
     ++statistics.recordings;
     const auto other = std::find_if(recordings.begin(), recordings.end(), [&](const auto& r) {
-        return same_kind(*r, device, given) && fits(*r, given) && count_symbols(*r) == count_symbols(*made);
+        return same_kind(*r, call) && fits(*r, call) && count_symbols(r->specs) == count_symbols(made->specs);
     });
     if (other != recordings.end()) return *other;
     recordings.insert(recordings.begin(), made);
@@ -240,6 +196,11 @@ RecomputationEngine::~RecomputationEngine() = default;
 
 void RecomputationEngine::register_function(const std::string& id, TracedFunction function)
 {
+    add_function(id, std::move(function));
+}
+
+std::uint64_t RecomputationEngine::add_function(const std::string& id, TracedFunction function)
+{
     checkpointing::require_id(op, id);
     detail::require_function(op, function);
     auto layer = std::make_shared<Layer>();
@@ -247,15 +208,19 @@ void RecomputationEngine::register_function(const std::string& id, TracedFunctio
     layer->options = options_;
     layer->programs = programs_;
     const std::lock_guard lock(mutex_);
+    layer->number = registered_ + 1;
     if (!layers_.try_emplace(id, std::move(layer)).second) checkpointing::fail_registered(op, id);
+    return ++registered_;
 }
 
-bool RecomputationEngine::remove_function(const std::string& id)
+bool RecomputationEngine::remove_function(const std::string& id) { return remove_function(id, std::nullopt); }
+
+bool RecomputationEngine::remove_function(const std::string& id, std::optional<std::uint64_t> number)
 {
     std::shared_ptr<Layer> gone;
     const std::lock_guard lock(mutex_);
     const auto found = layers_.find(id);
-    if (found == layers_.end()) return false;
+    if (found == layers_.end() || (number && found->second->number != *number)) return false;
     gone = std::move(found->second);
     layers_.erase(found);
     return true;
@@ -278,12 +243,7 @@ std::shared_ptr<RecomputationEngine::Layer> RecomputationEngine::find(const std:
 
 std::vector<Tensor> RecomputationEngine::recompute(const std::string& id, const std::vector<Tensor>& inputs)
 {
-    const auto layer = find(id);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (!inputs[i].defined())
-            detail::fail(ErrorKind::argument, op, "Input (", i, ") for the layer (", id,
-                         ") is undefined: give it a value first.");
-    return layer->recompute(inputs);
+    return find(id)->recompute(inputs);
 }
 
 RecomputationStatistics RecomputationEngine::statistics() const

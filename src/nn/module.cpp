@@ -1,12 +1,11 @@
 #include <reprise/nn/module.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_set>
 
 #include <reprise/autograd/anomaly.hpp>
 #include <reprise/autograd/grad.hpp>
-#include <reprise/ops/shapes.hpp>
+#include <reprise/autograd/hooks.hpp>
 
 namespace reprise::nn {
 
@@ -30,14 +29,6 @@ template <class List, class Hook> HookHandle add_to(std::shared_ptr<List>& list,
 void replace(Tensor& t, Tensor given)
 {
     if (given.defined()) t = std::move(given);
-}
-
-// The same elements at another place of the tape: hooks there see nobody else's gradient.
-Tensor boundary(const Tensor& t)
-{
-    std::vector<std::int64_t> dims(static_cast<std::size_t>(t.dim()));
-    std::iota(dims.begin(), dims.end(), 0);
-    return permute(t, dims);
 }
 
 } // namespace
@@ -67,12 +58,12 @@ void Module::set_checkpoint(std::optional<CheckpointOptions> options) { checkpoi
 Tensor Module::forward_watched(const Tensor& x)
 {
     const bool watched = backward_hooks_ && !backward_hooks_->hooks().empty() && grad_enabled();
-    const Tensor in = watched && x.requires_grad() ? boundary(x) : x;
+    const Tensor in = watched && x.requires_grad() ? detail::boundary(x) : x;
     Tensor y = forward(in);
     if (hooks_)
         for (const auto& hook : hooks_->hooks()) replace(y, hook(*this, in, y));
     if (!watched || !y.requires_grad()) return y;
-    y = boundary(y);
+    y = detail::boundary(y);
     const auto arrived =
         std::make_shared<Tensor>(); // the gradient by the output, until that by the input is there
     y.register_hook([this, arrived, in](const Tensor& g) {

@@ -98,6 +98,7 @@ void Context::note_unkept(const std::vector<Value>& values)
         const graph::Segment& s = *graph::interior_of(*v.node);
         auto& account = s.unkept[this];
         if (!account) {
+            forget_layers();
             auto& layer = unkept_[s.layer];
             if (!layer) layer = std::make_shared<std::atomic<std::uint64_t>>(0);
             account = std::make_shared<Unkept>(layer);
@@ -110,8 +111,17 @@ std::map<std::string, std::uint64_t> Context::unkept() const
 {
     const std::lock_guard lock(unkept_mutex_);
     std::map<std::string, std::uint64_t> out;
-    for (const auto& [layer, bytes] : unkept_) out[layer] = *bytes;
+    for (const auto& [layer, bytes] : unkept_)
+        if (bytes.use_count() > 1) out[layer] = *bytes;
     return out;
+}
+
+// Under unkept_mutex_: names without an account go, whenever there may be twice as many.
+void Context::forget_layers()
+{
+    if (unkept_.size() < unkept_limit_) return;
+    std::erase_if(unkept_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    unkept_limit_ = std::max<std::size_t>(64, 2 * unkept_.size());
 }
 
 void Context::accept(const char* by, const graph::Op* op, DType dtype) const

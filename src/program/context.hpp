@@ -68,6 +68,7 @@ public:
 private:
     class Unkept; // what one segment has not kept
     void note_unkept(const std::vector<graph::Value>&);
+    void forget_layers();
     enum class Asks : std::uint8_t { user, library }; // whose evaluation the budget is for, and is not
     void compute(std::span<const graph::Value> targets, Asks = Asks::user);
     void plan_once(const Evaluation&, Asks);
@@ -89,6 +90,7 @@ private:
     Queue queue_;                            // appended since the last flush
     std::map<std::thread::id, Queue> state_; // values that a thread assigned and that are pending
     std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> unkept_; // by layer
+    std::size_t unkept_limit_ = 64;
     mutable std::mutex unkept_mutex_;
     static constexpr std::uint64_t no_budget = std::numeric_limits<std::uint64_t>::max();
     std::atomic<std::uint64_t> memory_budget_ = no_budget; // of one evaluation

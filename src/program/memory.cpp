@@ -1,4 +1,3 @@
-#include <reprise/error.hpp>
 #include <reprise/memory.hpp>
 
 #include "program/context.hpp"
@@ -18,22 +17,22 @@ std::uint64_t MemoryTracker::saved() const
 
 std::uint64_t MemoryTracker::saved(const std::string& layer) const
 {
-    const auto all = device_.context()->unkept();
+    const auto all = saved_by_layer();
     const auto found = all.find(layer);
-    if (layer.empty() || found == all.end()) {
-        std::string known;
-        for (const std::string& name : layers()) known += (known.empty() ? "" : ", ") + name;
-        detail::fail(ErrorKind::argument, "MemoryTracker", "No checkpoint on (", device_.name(),
-                     ") had the layer (", layer, "): there are (", known, ").");
-    }
-    return found->second;
+    return found == all.end() ? 0 : found->second;
+}
+
+std::map<std::string, std::uint64_t> MemoryTracker::saved_by_layer() const
+{
+    auto all = device_.context()->unkept();
+    all.erase(""); // checkpoints without a name
+    return all;
 }
 
 std::vector<std::string> MemoryTracker::layers() const
 {
     std::vector<std::string> names;
-    for (const auto& [layer, bytes] : device_.context()->unkept())
-        if (!layer.empty()) names.push_back(layer);
+    for (const auto& [layer, bytes] : saved_by_layer()) names.push_back(layer);
     return names;
 }
 

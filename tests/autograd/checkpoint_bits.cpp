@@ -2,38 +2,33 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <reprise/autograd.hpp>
 #include <reprise/nn.hpp>
-#include <reprise/ops.hpp>
-#include <reprise/program.hpp>
-#include <reprise/random.hpp>
 
 #include "support/stacks.hpp"
-#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
 
-using test::Bits;
-using test::bits;
+using test::Blocks;
+using test::Forward;
+using test::How;
 using test::plain;
 using test::Stack;
 using test::stacks;
+using test::train;
 using Policy = CheckpointOptions::Policy;
 
 // ---- ways to call them ----
 
-using Forward = std::function<Tensor(const std::vector<std::shared_ptr<nn::Module>>&, Tensor)>;
 struct Way {
     std::string name;
     Forward forward;
 };
-Tensor each(const CheckpointOptions& options, const std::vector<std::shared_ptr<nn::Module>>& blocks,
-            Tensor x)
+Tensor each(const CheckpointOptions& options, const Blocks& blocks, Tensor x)
 {
     for (const auto& b : blocks) x = checkpoint(options, *b, x);
     return x;
@@ -71,52 +66,8 @@ const std::vector<Way>& ways()
     return all;
 }
 
-enum class How { eager, eager_in_steps, recorded, recorded_unfused };
-
-// The loss, the gradients by the input and all parameters, the running statistics; twice, at two batch sizes.
-std::vector<Bits> train(const Stack& net, const Forward& forward, How how)
-{
-    manual_seed(5);
-    const auto blocks = net.blocks();
-    std::vector<Variable> parameters;
-    for (const auto& b : blocks)
-        for (const Variable& p : b->parameters()) parameters.push_back(p);
-    const auto step = [&](Tensor in) {
-        Tensor x = in.detach();
-        x.requires_grad_();
-        const Tensor y = forward(blocks, x);
-        const Tensor loss = sum(y * y * 0.5);
-        if (how == How::eager_in_steps) loss.eval();
-        std::vector<Tensor> wanted(parameters.begin(), parameters.end());
-        wanted.push_back(x);
-        std::vector<Tensor> out = grad({loss}, wanted);
-        out.push_back(loss);
-        return out;
-    };
-    Shape shape = net.example;
-    shape.insert(shape.begin(), symbol("batch"));
-    Program program;
-    if (how == How::recorded || how == How::recorded_unfused)
-        program = record_function([&](const std::vector<Tensor>& in) { return step(in[0]); }, {spec(shape)},
-                                  {.fuse = how == How::recorded});
-    std::vector<Bits> found;
-    for (const std::int64_t batch : {3, 1}) {
-        shape[0] = batch;
-        const Tensor x = test::random_tensor(shape, static_cast<std::uint64_t>(batch));
-        const std::vector<Tensor> out = program.defined() ? program.call({x}) : step(x);
-        for (const Tensor& t : out) found.push_back(bits(t));
-        for (const auto& b : blocks)
-            for (const auto& [name, buffer] : b->named_buffers()) found.push_back(bits(buffer));
-    }
-    return found;
-}
-
-struct SameBits : testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {};
-INSTANTIATE_TEST_SUITE_P(
-    Nets, SameBits, testing::Combine(testing::Range<std::size_t>(0, 4), testing::Range<std::size_t>(0, 5)),
-    [](const auto& test) {
-        return stacks()[std::get<0>(test.param)].name + "_" + ways()[std::get<1>(test.param)].name;
-    });
+struct SameBits : testing::TestWithParam<test::StackAndWay> {};
+INSTANTIATE_TEST_SUITE_P(Nets, SameBits, test::each_with(ways()), test::named_with(ways()));
 
 TEST_P(SameBits, AsWithoutCheckpoints)
 {

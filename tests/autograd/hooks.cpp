@@ -58,6 +58,25 @@ TEST(TensorHook, ReplacesInOrderAndIsRemoved)
     EXPECT_THAT(floats(w.grad()), ElementsAre(20));
 }
 
+// What it holds lives as long as a pass may come by.
+TEST(TensorHook, GoesWithTheGraphThatIsReleased)
+{
+    Variable w(values({1}));
+    const auto held = std::make_shared<int>(0);
+    const auto hook = [held](const Tensor&) {
+        ++*held;
+        return Tensor();
+    };
+    const Tensor y = w * 3;
+    y.register_hook(hook);
+    w.register_hook(hook);
+    sum(y).backward({}, {.retain_graph = true});
+    EXPECT_EQ(held.use_count(), 4); // with `hook`
+    sum(y).backward();
+    EXPECT_EQ(*held, 4);
+    EXPECT_EQ(held.use_count(), 3); // the leaf's stays
+}
+
 TEST(TensorHook, StaysWithALeafThatIsAssigned)
 {
     Variable w(values({1}));

@@ -1,8 +1,9 @@
-// Sums of gradients: bits, steps, types; as state of programs.
+// Sums of gradients: bits, steps, types, memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ TEST(CheckpointedGradientAccumulator, AddsByName)
     EXPECT_EQ(sums.count("a"), 2);
     EXPECT_EQ(sums.count("b"), 1);
     EXPECT_EQ(sums.count("c"), 0);
-    EXPECT_FALSE(sums.should_apply_gradients()); // b lacks one
+    EXPECT_TRUE(sums.should_apply_gradients()); // b was left out once
     sums.accumulate("b", from_vector({6}));
     EXPECT_TRUE(sums.should_apply_gradients());
     const auto found = sums.get_accumulated_gradients();
@@ -86,6 +87,99 @@ TEST(CheckpointedGradientAccumulator, NamesMistakes)
     EXPECT_TRUE(sums.should_apply_gradients());
 }
 
+// What gets a gradient in one step of four, such as an expert, holds up nothing.
+TEST(CheckpointedGradientAccumulator, IsNotHeldUpByANameThatSkipsSteps)
+{
+    Accumulator sums(4);
+    const Tensor one = from_vector({1});
+    for (int cycle = 0; cycle < 2; ++cycle) {
+        for (int step = 1; step <= 4; ++step) {
+            EXPECT_FALSE(sums.should_apply_gradients());
+            if (step == 4) sums.accumulate({{"w", one}, {"expert", one}});
+            else sums.accumulate({{"w", one}});
+        }
+        EXPECT_TRUE(sums.should_apply_gradients());
+        EXPECT_EQ(sums.get_accumulated_gradients_and_reset().at("expert").item<float>(), 1);
+    }
+}
+
+TEST(CheckpointedGradientAccumulator, ChangesNothingWhereAStepCannotBeComputed)
+{
+    Variable w(random_tensor({16, 16}, 1));
+    const Tensor x = random_tensor({16, 16}, 2), known = random_tensor({16, 16}, 3);
+    Accumulator sums(1);
+    sums.accumulate({{"known", known}});
+    eval({w, x});
+    const Tensor gradient = grad(sum(tanh(matmul(x, w))), w);
+    set_memory_budget(1);
+    const Caught error = error_of([&] {
+        sums.accumulate({{"known", gradient}, {"w", gradient}});
+        return 0;
+    });
+    set_memory_budget(std::nullopt);
+    EXPECT_EQ(error.kind, ErrorKind::out_of_memory);
+    EXPECT_EQ(sums.count("known"), 1);
+    EXPECT_EQ(sums.count("w"), 0);
+    EXPECT_EQ(sums.get_accumulated_gradients().size(), 1u);
+    EXPECT_EQ(bits(sums.get_accumulated_gradients().at("known")), bits(known));
+}
+
+TEST(CheckpointedGradientAccumulator, ForgetsNames)
+{
+    Accumulator sums(1);
+    sums.accumulate({{"a", from_vector({1, 2})}, {"b", from_vector({3})}});
+    EXPECT_TRUE(sums.remove("a"));
+    EXPECT_FALSE(sums.remove("a"));
+    EXPECT_EQ(sums.count("a"), 0);
+    EXPECT_EQ(sums.get_accumulated_gradients().size(), 1u);
+    sums.accumulate("a", from_vector({4})); // of another type
+    EXPECT_EQ(sums.get_accumulated_gradients().at("a").item<float>(), 4);
+    const Program step = record(
+        [&](Tensor x) {
+            sums.accumulate("c", x);
+            return x * 2;
+        },
+        {spec({2})});
+    EXPECT_TRUE(sums.remove("c"));
+    step(from_vector({1, 2})); // to a sum that nobody sees
+    EXPECT_EQ(sums.count("c"), 0);
+    EXPECT_EQ(sums.get_accumulated_gradients().size(), 2u);
+}
+
+// After a reset a name is of the type of its next gradient, but for what a program has.
+TEST(CheckpointedGradientAccumulator, HoldsNoTypeThatNothingDependsOn)
+{
+    Accumulator sums(1);
+    const auto kind_of = [&](const Tensor& gradient) {
+        return error_of([&] { return sums.accumulate("w", gradient), 0; }).kind;
+    };
+    sums.accumulate("w", zeros({2, 3}));
+    EXPECT_EQ(kind_of(zeros({3, 2})), ErrorKind::shape);
+    sums.reset();
+    sums.accumulate("w", ones({3, 2}));
+    EXPECT_EQ(sums.get_accumulated_gradients_and_reset().at("w").shape(), Shape({3, 2}));
+    EXPECT_THROW(record(
+                     [&](Tensor x) {
+                         sums.accumulate("w", x);
+                         if (x.dim() == 2) throw std::runtime_error("of the user");
+                         return x;
+                     },
+                     {spec({2, 3})}),
+                 std::runtime_error);
+    sums.accumulate("w", ones({4}));
+    sums.reset();
+    {
+        const Program step = record(
+            [&](Tensor x) {
+                sums.accumulate("w", x);
+                return x;
+            },
+            {spec({5})});
+        EXPECT_EQ(kind_of(ones({4})), ErrorKind::shape);
+    }
+    sums.accumulate("w", ones({4})); // the program is gone
+}
+
 // As grad() after as many backward passes; -0 is not added to 0.
 TEST(CheckpointedGradientAccumulator, HasTheBitsOfBackward)
 {
@@ -122,90 +216,24 @@ TEST(CheckpointedGradientAccumulator, HoldsNoGraph)
     EXPECT_LE(memory.current(), before + 2 * 64 * 64 * 4);
 }
 
-// ---- in programs ----
-
-TEST(CheckpointedGradientAccumulator, IsStateOfPrograms)
+TEST(CheckpointedGradientAccumulator, HoldsNoMemoryAfterAReset)
 {
-    Variable w(random_tensor({4, 4}, 1));
-    const auto gradient = [&](const Tensor& x) { return grad(sum(tanh(matmul(x, w)) * 0.1), w); };
-    Accumulator recorded(3), eager(3);
-    const Program step = record(
-        [&](Tensor x) {
-            recorded.accumulate({{"w", gradient(x)}});
-            return sum(x);
-        },
-        {spec({symbol("n"), 4})});
-    EXPECT_EQ(recorded.count("w"), 0); // nothing was called
-    EXPECT_FALSE(recorded.should_apply_gradients());
-    for (int cycle = 0; cycle < 2; ++cycle) {
-        for (std::int64_t i = 1; i <= 3; ++i) {
-            const Tensor x = random_tensor({i, 4}, static_cast<std::uint64_t>(10 * cycle + i));
-            if (i == 2) recorded.accumulate({{"w", gradient(x)}}); // in turn
-            else step(x);
-            eager.accumulate({{"w", gradient(x)}});
-            EXPECT_EQ(recorded.count("w"), i);
-            EXPECT_EQ(recorded.should_apply_gradients(), i == 3);
-            EXPECT_EQ(bits(recorded.get_accumulated_gradients().at("w")),
-                      bits(eager.get_accumulated_gradients().at("w")));
-        }
-        recorded.get_accumulated_gradients_and_reset();
-        eager.reset();
-    }
-}
-
-TEST(CheckpointedGradientAccumulator, ResetsInPrograms)
-{
+    const MemoryTracker memory;
     Accumulator sums(2);
-    const Program both = record(
-        [&](Tensor x) { // two micro-batches and their application
-            sums.accumulate("x", x);
-            sums.accumulate("x", x * 2);
-            return sums.get_accumulated_gradients_and_reset().at("x");
-        },
-        {spec({2})});
-    for (const float start : {1.0F, 5.0F}) {
-        EXPECT_EQ(bits(both(from_vector({start, -0.0F}))), bits(from_vector({3 * start, -0.0F})));
-        EXPECT_EQ(sums.count("x"), 0);
+    const std::uint64_t before = memory.current();
+    for (const bool get : {false, true}) {
+        for (const double by : {2.0, 3.0}) {
+            const Tensor gradient = ones({64, 64}) * by;
+            sums.accumulate({{"w", gradient}});
+        }
+        EXPECT_EQ(memory.current(), before + 64 * 64 * 4);
+        if (get) {
+            const auto gradients = sums.get_accumulated_gradients_and_reset();
+            EXPECT_EQ(gradients.at("w").to_vector<float>()[0], 5);
+        } else sums.reset();
+        (ones({1}) * 2).eval(); // what was assigned would be computed with it
+        EXPECT_EQ(memory.current(), before);
     }
-}
-
-TEST(CheckpointedGradientAccumulator, RefusesSymbolicSizes)
-{
-    Accumulator sums(1);
-    const Caught error = error_of([&] {
-        return record(
-            [&](Tensor x) {
-                sums.accumulate("x", x);
-                return x;
-            },
-            {spec({symbol("n")})});
-    });
-    EXPECT_EQ(error.kind, ErrorKind::shape);
-    EXPECT_THAT(error.text, HasSubstr("has the shape ([n])"));
-}
-
-// A call that fails has not been counted.
-TEST(CheckpointedGradientAccumulator, TakesBackWhatAFailedCallCounted)
-{
-    Accumulator sums(1);
-    bool throws = false;
-    const Program step = record(
-        [&](Tensor x) {
-            sums.accumulate("x", x);
-            on_each_call([&] {
-                if (throws) throw std::runtime_error("of the user");
-            });
-            return x * 2;
-        },
-        {spec({2})});
-    step(from_vector({1, 2}));
-    throws = true;
-    EXPECT_THROW(step(from_vector({3, 4})), std::runtime_error);
-    EXPECT_EQ(sums.count("x"), 1);
-    throws = false;
-    step(from_vector({5, 6}));
-    EXPECT_EQ(sums.count("x"), 2);
-    EXPECT_THAT(sums.get_accumulated_gradients().at("x").to_vector<float>(), ElementsAre(6, 8));
 }
 
 } // namespace

@@ -14,7 +14,6 @@
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
-#include <reprise/random.hpp>
 
 #include "support/stacks.hpp"
 #include "testing/values.hpp"
@@ -25,11 +24,11 @@ namespace {
 using Strategy = CheckpointConfig::Strategy;
 using test::Bits;
 using test::bits;
-using test::plain;
+using test::Blocks;
+using test::How;
 using test::Stack;
 using test::stacks;
 using Tensors = std::vector<Tensor>;
-using Blocks = std::vector<std::shared_ptr<nn::Module>>;
 
 // The blocks as layers of a manager of its own; each with a hook that counts.
 struct Layers {
@@ -49,7 +48,8 @@ struct Layers {
                                                                   return Tensor();
                                                               },
                                                           .manager = manager,
-                                                          .engine = engine}));
+                                                          .engine = engine,
+                                                          .keep_inputs = true}));
     }
     Tensor operator()(Tensor x, std::size_t from = 0) const
     {
@@ -98,49 +98,19 @@ const std::vector<Way>& ways()
     return all;
 }
 
-enum class How { eager, eager_in_steps, recorded };
-
-// The loss, the gradients by the input and all parameters, the running statistics; at two batch sizes.
-std::vector<Bits> train(const Stack& net, const Way* way, How how)
+std::vector<Bits> train_layers(const Stack& net, const Way& way, How how)
 {
-    manual_seed(5);
-    const Blocks blocks = net.blocks();
     std::optional<Layers> layers;
-    if (way) layers.emplace(blocks, way->config);
-    std::vector<Variable> parameters;
-    for (const auto& b : blocks)
-        for (const Variable& p : b->parameters()) parameters.push_back(p);
-    const auto step = [&](Tensor in) {
-        Tensor x = in.detach();
-        x.requires_grad_();
-        const Tensor y = way ? way->forward(*layers, x) : plain(blocks, x);
-        const Tensor loss = sum(y * y * 0.5);
-        if (how == How::eager_in_steps) loss.eval();
-        Tensors wanted(parameters.begin(), parameters.end());
-        wanted.push_back(x);
-        Tensors out = grad({loss}, wanted);
-        out.push_back(loss);
-        return out;
-    };
-    Shape shape = net.example;
-    shape.insert(shape.begin(), symbol("batch"));
-    Program program;
-    if (how == How::recorded)
-        program = record_function([&](const Tensors& in) { return step(in[0]); }, {spec(shape)});
-    std::vector<Bits> found;
-    for (const std::int64_t batch : {3, 1}) {
-        shape[0] = batch;
-        const Tensor x = test::random_tensor(shape, static_cast<std::uint64_t>(batch));
-        const Tensors out = program.defined() ? program.call({x}) : step(x);
-        for (const Tensor& t : out) found.push_back(bits(t));
-        for (const auto& b : blocks)
-            for (const auto& [name, buffer] : b->named_buffers()) found.push_back(bits(buffer));
-    }
-    if (layers) {
-        const auto passes = static_cast<int>(blocks.size()) * (how == How::recorded ? 1 : 2);
-        EXPECT_EQ(*layers->hooked, passes);
-        EXPECT_EQ(layers->manager->statistics().keeping, 0u);
-    }
+    const auto found = test::train(
+        net,
+        [&](const Blocks& blocks, Tensor x) {
+            if (!layers) layers.emplace(blocks, way.config);
+            return way.forward(*layers, x);
+        },
+        how);
+    const auto passes = static_cast<int>(layers->each.size()) * (how == How::recorded ? 1 : 2);
+    EXPECT_EQ(*layers->hooked, passes);
+    EXPECT_EQ(layers->manager->statistics().keeping, 0u);
     EXPECT_EQ(CheckpointContext::current(), std::nullopt);
     return found;
 }
@@ -149,25 +119,21 @@ const std::vector<Bits>& without_layers(const Stack& net)
 {
     static std::map<std::string, std::vector<Bits>> known;
     const auto [found, added] = known.try_emplace(net.name);
-    if (added) found->second = train(net, nullptr, How::eager);
+    if (added) found->second = test::train(net, test::plain, How::eager);
     return found->second;
 }
 
-struct LayerBits : testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {};
-INSTANTIATE_TEST_SUITE_P(
-    Nets, LayerBits, testing::Combine(testing::Range<std::size_t>(0, 4), testing::Range<std::size_t>(0, 5)),
-    [](const auto& test) {
-        return stacks()[std::get<0>(test.param)].name + "_" + ways()[std::get<1>(test.param)].name;
-    });
+struct LayerBits : testing::TestWithParam<test::StackAndWay> {};
+INSTANTIATE_TEST_SUITE_P(Nets, LayerBits, test::each_with(ways()), test::named_with(ways()));
 
 TEST_P(LayerBits, AreThoseOfThePlainNetwork)
 {
     const Stack& net = stacks()[std::get<0>(GetParam())];
     const Way& way = ways()[std::get<1>(GetParam())];
     const auto& want = without_layers(net);
-    EXPECT_EQ(train(net, &way, How::eager), want) << "eager";
-    EXPECT_EQ(train(net, &way, How::eager_in_steps), want) << "eager, the loss first";
-    EXPECT_EQ(train(net, &way, How::recorded), want) << "recorded";
+    EXPECT_EQ(train_layers(net, way, How::eager), want) << "eager";
+    EXPECT_EQ(train_layers(net, way, How::eager_in_steps), want) << "eager, the loss first";
+    EXPECT_EQ(train_layers(net, way, How::recorded), want) << "recorded";
 }
 
 TEST(LayerBits, OfGradientsOfGradients)

@@ -125,6 +125,46 @@ TEST(CheckpointContext, BelongsToItsThread)
     EXPECT_EQ(CheckpointContext::current(), std::nullopt);
 }
 
+TEST(CheckpointContext, EndsWithItsThread)
+{
+    CheckpointContext context(every(2));
+    std::thread([&] { context.enter(); }).join();
+    EXPECT_FALSE(context.is_enabled());
+    const Caught error = error_of([&] { return context.exit(), 0; });
+    EXPECT_EQ(error.kind, ErrorKind::state);
+    EXPECT_THAT(error.text, HasSubstr("is not entered"));
+    for (int i = 0; i < 4; ++i) // threads that may have the id of the one before
+        std::thread([&] {
+            EXPECT_EQ(error_of([&] { return context.exit(), 0; }).text, error.text);
+            EXPECT_NO_THROW(context.enter());
+            EXPECT_EQ(CheckpointContext::current(), every(2));
+        }).join();
+    context.enter();
+    EXPECT_EQ(CheckpointContext::current(), every(2));
+    context.exit();
+}
+
+// As a static one that the main thread has entered: the thread's stack goes before it.
+TEST(CheckpointContext, OutlivesItsThreadsStack)
+{
+    struct Late {
+        std::unique_ptr<CheckpointContext> context{};
+        bool* enabled = nullptr;
+        ~Late()
+        {
+            if (context) *enabled = context->is_enabled();
+        }
+    };
+    bool enabled = true;
+    std::thread([&] {
+        thread_local Late late; // made before the stack is
+        late.enabled = &enabled;
+        late.context = std::make_unique<CheckpointContext>(every(2));
+        late.context->enter();
+    }).join();
+    EXPECT_FALSE(enabled);
+}
+
 TEST(CheckpointContext, TakesThePlaceOfTheManagersConfig)
 {
     CheckpointManager manager({.strategy = Strategy::none});

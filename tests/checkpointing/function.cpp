@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <vector>
 
 #include <reprise/autograd.hpp>
@@ -14,6 +13,7 @@
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 
+#include "checkpointing/layers.hpp"
 #include "shape/error_of.hpp"
 #include "testing/values.hpp"
 
@@ -22,24 +22,13 @@ namespace {
 
 using Strategy = CheckpointConfig::Strategy;
 using test::bits;
+using test::CheckpointFunctions;
 using test::random_tensor;
+using test::square_twice;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Tensors = std::vector<Tensor>;
-
-struct CheckpointFunctions : testing::Test {
-    std::shared_ptr<CheckpointManager> manager = std::make_shared<CheckpointManager>();
-    std::shared_ptr<RecomputationEngine> engine = std::make_shared<RecomputationEngine>();
-
-    CheckpointFunction layer(const std::string& id, TracedFunction f,
-                             CheckpointFunction::BackwardHook hook = nullptr)
-    {
-        return {id, std::move(f), manager, engine, std::move(hook)};
-    }
-};
-
-Tensors square_twice(const Tensors& in) { return {exp(sin(in[0]) * cos(in[0]))}; }
 
 TEST_F(CheckpointFunctions, CallTheFunctionOnce)
 {
@@ -84,6 +73,18 @@ TEST_F(CheckpointFunctions, AreRegisteredWhileACopyLives)
     sum(y).backward(); // needs no layer
     EXPECT_EQ(bits(w.grad()), bits(grad(sum(square_twice({w})[0]), w)));
     EXPECT_EQ(manager.use_count(), 1);
+}
+
+// Such as where its registration was removed by hand and the id given to another.
+TEST_F(CheckpointFunctions, RemoveTheirOwnRegistrationOnly)
+{
+    std::optional<CheckpointFunction> a = layer("f", square_twice);
+    manager->remove_layer("f");
+    engine->remove_function("f");
+    const auto b = layer("f", square_twice);
+    a.reset();
+    EXPECT_TRUE(manager->contains("f"));
+    EXPECT_TRUE(engine->contains("f"));
 }
 
 TEST_F(CheckpointFunctions, RefuseWhatTheyCannotBe)
@@ -135,6 +136,65 @@ TEST_F(CheckpointFunctions, LeaveTheirInputsWithTheManager)
     EXPECT_EQ(engine->statistics().recomputations, 1u);
 }
 
+TEST_F(CheckpointFunctions, LeaveTheirInputsUntilTheTapeIsReleased)
+{
+    const auto f = layer("f", square_twice);
+    const Variable w(from_vector({1, 2, 3})), other(from_vector({1}));
+    const Tensor y = f(w), loss = sum(y) * other;
+    loss.backward({}, {.retain_graph = true});
+    EXPECT_EQ(bits(f.recompute().at(0)), bits(y));
+    static_cast<void>(grad(loss, other)); // does not come by
+    EXPECT_EQ(manager->statistics().bytes_kept, 12u);
+    sum(y).backward();
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+}
+
+TEST_F(CheckpointFunctions, KeepNothingUnlessTheyAreAskedTo)
+{
+    const CheckpointFunction f("f", square_twice, manager, engine);
+    const Variable w(from_vector({1, 2, 3}));
+    const Tensor y = f(w);
+    EXPECT_EQ(manager->statistics().checkpointed, 1u);
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+    const Caught error = error_of([&] { return f.recompute(); });
+    EXPECT_EQ(error.kind, ErrorKind::state);
+    EXPECT_THAT(error.text, HasSubstr("keep_inputs"));
+}
+
+// The newest call's inputs are all that there is, for the manager and in memory.
+TEST_F(CheckpointFunctions, KeepTheInputsOfTheirNewestCall)
+{
+    const auto cell = layer("cell", [](const Tensors& in) { return Tensors{in[0] * 2}; });
+    const Variable w(random_tensor({64, 64}, 1));
+    w.eval();
+    const std::uint64_t before = MemoryTracker().current();
+    Tensor h = w;
+    for (int i = 0; i < 8; ++i) h = cell(h);
+    const Tensor loss = sum(h);
+    h = Tensor();
+    loss.eval();
+    EXPECT_EQ(manager->statistics().keeping, 1u);
+    EXPECT_EQ(manager->statistics().bytes_kept, 64u * 64 * 4);
+    manager->clear();
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+    EXPECT_LT(MemoryTracker().current(), before + 2 * 64 * 64 * 4); // the tape still has that input
+}
+
+TEST_F(CheckpointFunctions, ArePlainWhereCheckpointsAreOff)
+{
+    const auto f = layer("f", square_twice);
+    const Variable w(from_vector({1, 2, 3}));
+    EXPECT_TRUE(checkpoint_mode());
+    const Tensor y = with_checkpoint_mode(false, [&] {
+        EXPECT_FALSE(checkpoint_mode());
+        return f(w);
+    });
+    EXPECT_EQ(manager->statistics().checkpointed, 0u);
+    EXPECT_EQ(manager->statistics().plain, 1u);
+    EXPECT_EQ(manager->statistics().keeping, 0u);
+    EXPECT_EQ(bits(grad(sum(y), w)), bits(grad(sum(square_twice({w})[0]), w)));
+}
+
 TEST_F(CheckpointFunctions, TakeThePlaceOfWhatWasKept)
 {
     const auto f = layer("f", square_twice);
@@ -165,7 +225,44 @@ TEST_F(CheckpointFunctions, PassUndefinedTensorsOn)
     const Variable w(from_vector({1, 2, 3}));
     const Tensors y = f.call({w, Tensor()});
     EXPECT_FALSE(y[1].defined());
+    const Tensors again = f.recompute();
+    ASSERT_EQ(again.size(), 2u);
+    EXPECT_EQ(bits(again[0]), bits(sin(w)));
+    EXPECT_FALSE(again[1].defined());
     EXPECT_EQ(bits(grad(sum(y[0]), w)), bits(grad(sum(sin(w)), w)));
+}
+
+TEST_F(CheckpointFunctions, MayGiveNothing)
+{
+    const auto f = layer("f", [](const Tensors&) { return Tensors{}; });
+    const Variable w(from_vector({1}));
+    EXPECT_FALSE(f(w).defined());
+    EXPECT_THAT(f.call({w}), IsEmpty());
+}
+
+// Sizes of 0, in eager code and in a program.
+TEST_F(CheckpointFunctions, TakeEmptyTensors)
+{
+    int hooked = 0;
+    const auto f = layer("f", square_twice, [&](const Tensor& g) {
+        ++hooked;
+        EXPECT_EQ(g.shape().back(), Dim(4));
+        return g * 2;
+    });
+    const auto gradient = [&](const Tensor& in) {
+        Tensor x = in.detach();
+        x.requires_grad_();
+        const Tensor y = f(x);
+        return grad(sum(y), x);
+    };
+    EXPECT_EQ(gradient(zeros({0, 4})).shape(), Shape({0, 4}));
+    EXPECT_EQ(hooked, 1);
+    const Program p = record(gradient, {spec({symbol("n"), 4})});
+    EXPECT_EQ(p(zeros({0, 4})).shape(), Shape({0, 4}));
+    EXPECT_EQ(bits(p(ones({2, 4}))), bits(gradient(ones({2, 4}))));
+    manager->keep("f", {zeros({0, 4})});
+    EXPECT_EQ(manager->statistics().bytes_kept, 0u);
+    EXPECT_EQ(f.recompute().at(0).shape(), Shape({0, 4}));
 }
 
 TEST_F(CheckpointFunctions, LeaveNothingOfRecordings)
@@ -184,166 +281,6 @@ TEST_F(CheckpointFunctions, LeaveNothingOfRecordings)
     EXPECT_EQ(manager->statistics().keeping, 0u);
     const Tensor x = from_vector({4, 5, 6});
     EXPECT_EQ(bits(p(x)), bits(square_twice({x * w})[0]));
-}
-
-// ---- hooks ----
-
-TEST_F(CheckpointFunctions, RunTheirHookOnceForEachOutput)
-{
-    const Variable w(random_tensor({3}, 1));
-    std::vector<Tensor> seen;
-    const auto f = layer(
-        "f",
-        [](const Tensors& in) {
-            return Tensors{sin(in[0]), cast(in[0], i32), cos(in[0]), exp(in[0])};
-        },
-        [&](const Tensor& g) {
-            seen.push_back(g);
-            return g * 2;
-        });
-    const auto loss = [](const Tensors& y) { return sum(y[0] * y[0] + y[2] * 3); }; // y[3] is not used
-    for (const Strategy strategy : {Strategy::all, Strategy::none}) {
-        manager->set_config({.strategy = strategy});
-        seen.clear();
-        const Tensor got = grad(loss(f.call({w})), w);
-        const Tensor s = sin(w), c = cos(w);
-        ASSERT_EQ(seen.size(), 2u);
-        EXPECT_EQ(bits(seen[0]), bits(ones_like(c) * 3)); // the newest node first
-        const Tensor by_sin = seen[1];
-        s.register_hook([&](const Tensor& g) {
-            EXPECT_EQ(bits(by_sin), bits(g));
-            return g * 2;
-        });
-        c.register_hook([](const Tensor& g) { return g * 2; });
-        EXPECT_EQ(bits(got), bits(grad(loss({s, s, c}), w)));
-    }
-}
-
-// A hook at what the function passes through sees no other reader's gradient, and does not stay.
-TEST_F(CheckpointFunctions, HookTensorsThatArePassedThrough)
-{
-    Variable w(from_vector({1, 2}));
-    std::vector<float> seen;
-    const auto f = layer(
-        "f",
-        [](const Tensors& in) {
-            return Tensors{in[0], in[0]};
-        },
-        [&](const Tensor& g) {
-            seen.push_back(g.to_vector<float>()[0]);
-            return Tensor();
-        });
-    const Tensors y = f.call({w});
-    sum(y[0] * 2 + y[1] * 3 + w * 10).backward();
-    EXPECT_THAT(seen, testing::UnorderedElementsAre(2, 3));
-    EXPECT_THAT(w.grad().to_vector<float>(), ElementsAre(15, 15));
-    sum(w * w).backward();
-    EXPECT_EQ(seen.size(), 2u);
-}
-
-TEST_F(CheckpointFunctions, LeaveHooksCustomFunctionsAndKeptGradients)
-{
-    int forward = 0, backward = 0, hooked = 0;
-    const CustomFunction cube(
-        "cube",
-        [&](FunctionContext& c, const Tensors& in) {
-            ++forward;
-            const Tensor squared = in[0] * in[0];
-            c.save_for_backward({in[0], squared});
-            return Tensors{squared * in[0]};
-        },
-        [&](const FunctionContext& c, const Tensors& dy) {
-            ++backward;
-            return Tensors{dy[0] * c.saved(1) * 3};
-        });
-    Tensor inner;
-    const TracedFunction f = [&](const Tensors& in) {
-        inner = sin(in[0]);
-        inner.register_hook([&](const Tensor& g) {
-            ++hooked;
-            return g * 2;
-        });
-        inner.retain_grad();
-        return Tensors{cube(inner) * inner};
-    };
-    const auto run = [&](const auto& call) {
-        forward = backward = hooked = 0;
-        Variable w(from_vector({1, 2}));
-        const Tensor y = call(Tensors{w})[0];
-        y.retain_grad();
-        sum(y * y).backward();
-        EXPECT_EQ(forward, 1);
-        EXPECT_EQ(backward, 1);
-        EXPECT_EQ(hooked, 1);
-        return std::vector{bits(w.grad()), bits(inner.grad()), bits(y.grad()), bits(inner)};
-    };
-    const auto want = run(f);
-    const auto checkpointed = layer("f", f, [](const Tensor&) { return Tensor(); });
-    EXPECT_EQ(run([&](const Tensors& in) { return checkpointed.call(in); }), want);
-}
-
-// ---- exceptions ----
-
-TEST_F(CheckpointFunctions, LeaveFiguresAsTheyWereWhereUserCodeThrows)
-{
-    enum class Where { nowhere, function, hook, backward } where = Where::nowhere;
-    const auto at = [&](Where here) {
-        if (where == here) throw std::runtime_error("of the user");
-    };
-    const CustomFunction twice(
-        "twice", [](FunctionContext&, const Tensors& in) { return Tensors{in[0] * 2}; },
-        [&](const FunctionContext&, const Tensors& dy) {
-            at(Where::backward);
-            return Tensors{dy[0] * 2};
-        });
-    const auto f = layer(
-        "f",
-        [&](const Tensors& in) {
-            const Tensor y = twice(sin(in[0]));
-            at(Where::function);
-            return Tensors{y};
-        },
-        [&](const Tensor&) {
-            at(Where::hook);
-            return Tensor();
-        });
-    const Variable w(from_vector({1, 2}));
-    const auto figures = [&] {
-        const CheckpointStatistics s = manager->statistics();
-        return std::vector<std::uint64_t>{s.checkpointed, s.plain, s.keeping, s.bytes_kept, s.bytes_saved};
-    };
-    auto before = figures();
-    where = Where::function;
-    EXPECT_THROW(f(w), std::runtime_error);
-    EXPECT_FALSE(is_checkpointing());
-    EXPECT_EQ(figures(), before);
-    where = Where::hook;
-    const Tensor loss = sum(f(w));
-    before = figures();
-    EXPECT_THROW(loss.backward(), std::runtime_error);
-    EXPECT_EQ(figures(), before);
-    where = Where::backward;
-    EXPECT_THROW(loss.backward(), std::runtime_error);
-    EXPECT_FALSE(w.grad().defined());
-    where = Where::nowhere;
-    loss.backward(); // the graph is as it was
-    EXPECT_EQ(bits(w.grad()), bits(grad(sum(twice(sin(w))), w)));
-    EXPECT_EQ(manager->statistics().keeping, 0u);
-}
-
-TEST_F(CheckpointFunctions, LeaveContextsClosedWhereTheFunctionThrows)
-{
-    const auto f = layer("f", [](const Tensors& in) {
-        CheckpointContext inner({.strategy = Strategy::none});
-        inner.enter();
-        if (in[0].dim() == 1) throw std::runtime_error("of the user");
-        return in;
-    });
-    CheckpointContext outer({.strategy = Strategy::every_kth});
-    outer.enter();
-    EXPECT_THROW(f(from_vector({1})), std::runtime_error);
-    EXPECT_EQ(CheckpointContext::current(), outer.config());
-    outer.exit();
 }
 
 // ---- Checkpoint ----

@@ -213,6 +213,7 @@ TEST(CheckpointManager, Measures)
         loss.backward();
     }
     w.zero_grad();
+    EXPECT_THAT(MemoryTracker().saved_by_layer(), IsEmpty()); // the names went with their graphs
     EXPECT_EQ(manager.statistics().bytes_saved, 0u);
     manager.measure(); // nothing is saved now: what was measured stays
     EXPECT_TRUE(manager.should_checkpoint("measured large"));

@@ -37,8 +37,8 @@ struct Tower {
             return Tensors{h};
         };
         for (int i = 0; i < depth; ++i)
-            layers.emplace_back(std::to_string(i), f, manager, engine,
-                                [](const Tensor&) { return Tensor(); });
+            layers.emplace_back(
+                std::to_string(i), f, manager, engine, [](const Tensor&) { return Tensor(); }, true);
     }
     Tensor loss(Tensor x) const
     {
@@ -83,6 +83,31 @@ TEST(LayerMemory, IsThatOfCheckpoints)
     EXPECT_EQ(after_second, 0u);
 }
 
+// No gradient reads the inputs of such layers, so nothing holds them.
+TEST(LayerMemory, IsThatOfCheckpointsOfFunctionsWithoutValuesToKeep)
+{
+    const auto manager = std::make_shared<CheckpointManager>();
+    const auto engine = std::make_shared<RecomputationEngine>();
+    const TracedFunction twice = [](const Tensors& in) { return Tensors{in[0] * 2}; };
+    std::vector<CheckpointFunction> layers;
+    for (int i = 0; i < 8; ++i) layers.emplace_back(std::to_string(i), twice, manager, engine);
+    const Variable w(test::random_tensor({64, width}, 1));
+    w.eval();
+    const auto held_by = [&](const auto& forward) {
+        const MemoryTracker memory;
+        const std::uint64_t before = memory.current();
+        Tensor h = w;
+        for (const auto& layer : layers) h = forward(layer, h);
+        const Tensor loss = sum(h);
+        h = Tensor();
+        loss.eval();
+        return memory.current() - before;
+    };
+    const std::uint64_t with = held_by([](const auto& layer, const Tensor& h) { return layer(h); });
+    EXPECT_EQ(with, held_by([&](const auto&, const Tensor& h) { return checkpoint(twice, Tensors{h})[0]; }));
+    EXPECT_LT(with, value);
+}
+
 TEST(LayerMemory, FollowsABudgetOfLayers)
 {
     Tower tower;
@@ -122,7 +147,7 @@ TEST(LayerMemory, IsThatOfNestedCheckpoints)
             for (const auto& layer : tower.layers) h = layer(h);
             return Tensors{h};
         },
-        tower.manager, tower.engine);
+        tower.manager, tower.engine, nullptr, true);
     const Tensor x = test::random_tensor({64, width}, 2);
     eval({tower.w, x});
     const MemoryTracker memory;

@@ -91,7 +91,10 @@ Tensor checkpoint_sequential(const std::vector<std::function<Tensor(Tensor)>>& f
 // Whether a checkpoint's function is running on this thread.
 bool is_checkpointing();
 
-// f() with checkpoints of this thread turned on or off: off, checkpoint(f, x) is f(x).  They are on at first.
+// Whether checkpoints of this thread are on, as they are at first.
+bool checkpoint_mode();
+
+// f() with checkpoints of this thread turned on or off: off, checkpoint(f, x) is f(x).
 template <class F> decltype(auto) with_checkpoint_mode(bool on, F&& f)
 {
     detail::require_function("with_checkpoint_mode", f);

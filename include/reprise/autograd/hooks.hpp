@@ -33,6 +33,12 @@ public:
         const std::lock_guard lock(mutex_);
         std::erase_if(hooks_, [id](const auto& entry) { return entry.first == id; });
     }
+    void clear()
+    {
+        decltype(hooks_) gone; // without the lock
+        const std::lock_guard lock(mutex_);
+        gone.swap(hooks_);
+    }
     std::vector<Hook> hooks() const
     {
         const std::lock_guard lock(mutex_);
@@ -46,6 +52,9 @@ private:
     std::vector<std::pair<std::uint64_t, Hook>> hooks_;
     std::uint64_t last_ = 0;
 };
+
+// The same elements at another place of the tape: hooks there see nobody else's gradient.
+Tensor boundary(const Tensor&);
 
 } // namespace detail
 

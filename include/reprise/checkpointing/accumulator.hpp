@@ -15,8 +15,8 @@ namespace reprise {
 // often.  Several threads may use it at once.
 //
 // In record() the sums are state of the program: its calls add to them and count, in turn with eager code if
-// you like; the gradients' sizes must be numbers.  Programs that share names are called by one thread at a
-// time.
+// you like; the gradients' sizes must be numbers.  While a program that uses it is called, no other thread
+// uses the accumulator.
 class CheckpointedGradientAccumulator {
 public:
     using Gradients = std::map<std::string, Tensor>;
@@ -35,26 +35,36 @@ public:
     // computed when they are asked for, and their graphs live until then.
     void accumulate(const Gradients&);
 
-    // Whether there are sums, each of `steps` gradients or more: ask at the end of a step.  A fact of eager
-    // code; while a program is recorded it tells nothing about its calls.
+    // Whether some name has `steps` gradients or more; others may have skipped steps.  Ask at the end of a
+    // step.  A fact of eager code; while a program is recorded it tells nothing about its calls.
     bool should_apply_gradients() const;
-    // The sums since the last reset; names without one do not come.  While recording: of all names that there
-    // are, as they are at the call.
+    // The sums since the last reset, computed; names without one do not come.  While recording: of all names
+    // that there are, as they are at the call, with zeros for a name without one.
     Gradients get_accumulated_gradients() const;
     Gradients get_accumulated_gradients_and_reset();
-    void reset(); // names keep their types
+    // Names keep their types while a program has them.  Otherwise their memory goes, and the next gradient
+    // may be of another type.
+    void reset();
+    // Whether there was one.  Programs that have the name go on with their sum, which nothing else sees.
+    bool remove(const std::string& name);
 
     std::int64_t steps() const noexcept { return steps_; }
     std::int64_t count(const std::string& name) const; // since the last reset; 0 for a name that there is not
 
 private:
     struct Sum;
+    struct Before;
     struct State; // outlives this in programs
     using Sums = std::map<std::string, std::shared_ptr<Sum>>;
-    Sums sums_for(const Gradients&);
-    std::vector<Tensor> add_all(const Gradients&);
-    Tensor add(Sum&, const Tensor& gradient);
-    Tensor add_recorded(const std::shared_ptr<Sum>&, const Tensor& gradient);
+    using Befores = std::map<std::string, Before>;
+    Befores find(const Gradients&) const;
+    bool has_found(const Befores&) const;
+    void add(const Gradients&, bool now);
+    void record_sums(const Gradients&);
+    Befores look() const;
+    static Gradients read(const Befores&);
+    Gradients record_reading() const;
+    bool forget(const Befores&);
 
     std::int64_t steps_;
     std::shared_ptr<State> state_;

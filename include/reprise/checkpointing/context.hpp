@@ -1,5 +1,6 @@
 // Other checkpoints for a part of a program.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -9,7 +10,7 @@ namespace reprise {
 
 // Between enter() and exit() its config takes the place of that of every CheckpointManager that this thread
 // asks.  Contexts nest, the innermost counts; other threads see nothing of it.  After its exit it may be
-// entered again.
+// entered again; the end of its thread is an exit.
 //
 //     CheckpointContext off({.strategy = CheckpointConfig::Strategy::none});
 //     off.enter();
@@ -34,8 +35,14 @@ public:
     current(); // of the innermost one of this thread; none: there is none
 
 private:
+    friend class CheckpointFunction;
+    struct Stack;
     struct Entry;
-    static std::vector<std::shared_ptr<Entry>>& entered(); // on this thread, the innermost last
+    static const std::shared_ptr<Stack>& this_stack(); // of this thread
+    static void close_from(Stack&, std::uint64_t number);
+    // Closes what this thread has entered since the mark.
+    static std::uint64_t mark();
+    static void close_since(std::uint64_t mark);
 
     std::shared_ptr<Entry> entry_;
 };

@@ -13,8 +13,8 @@
 namespace reprise {
 
 // A function of tensors that is a layer: its calls are checkpoint() with the layer's id, or the function
-// itself, as manager.should_checkpoint() says at the call; under no_grad they are the function itself.  So
-// results and gradients have the bits of a plain call, in eager code and in record(), nested, of every order;
+// itself, as manager.should_checkpoint() says at the call; under no_grad, and where with_checkpoint_mode()
+// has turned checkpoints off, they are the function itself.  So results and gradients have the bits of a plain call, in eager code and in record(), nested, of every order;
 // a program keeps what was decided while it was recorded.
 //
 // While it, or a copy, lives, it is registered in the manager and, for recompute(), in the engine.  Graphs
@@ -27,17 +27,22 @@ public:
 
     // Error(argument) for an empty id, one that the manager or the engine has, and for null arguments but a
     // null hook, which is none.  A hook that holds a copy of its layer keeps that registered.
+    // `keep_inputs`: for recompute().  The inputs of a call are then stored even where no gradient reads
+    // them; without it memory is that of checkpoint().
     CheckpointFunction(std::string id, TracedFunction function, std::shared_ptr<CheckpointManager> manager,
-                       std::shared_ptr<RecomputationEngine> engine, BackwardHook hook = nullptr);
+                       std::shared_ptr<RecomputationEngine> engine, BackwardHook hook = nullptr,
+                       bool keep_inputs = false);
 
-    // The manager has a checkpoint's inputs (retrieve()) until a backward pass has come by the layer or its
-    // graph is gone.  The tape keeps them as long where a gradient reads them.  It has none of calls that are
-    // recorded, and of calls inside of another checkpoint, which does not keep them.
+    // Where inputs are kept, the manager has those of the newest checkpoint (retrieve()) until a backward
+    // pass has released its graph, or that is gone.  It has none of calls that are recorded, and of calls
+    // inside of another checkpoint, which does not keep them.  Where the function throws, contexts that it
+    // entered are closed.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs) const;
-    // The first output.
+    // The first output; undefined where there is none.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
-        return call({inputs...}).at(0);
+        const std::vector<Tensor> outputs = call({inputs...});
+        return outputs.empty() ? Tensor() : outputs.front();
     }
 
     // The outputs for the inputs that the manager has, by the engine: values without a tape.  Error(state)
@@ -57,6 +62,7 @@ struct CheckpointFunctionOptions {
     CheckpointFunction::BackwardHook hook{};       // null: none
     std::shared_ptr<CheckpointManager> manager{};  // null: Checkpoint::default_manager()
     std::shared_ptr<RecomputationEngine> engine{}; // null: Checkpoint::default_engine()
+    bool keep_inputs = false;
 };
 
 // Makes layers, with the manager and the engine of the process unless others are given.

@@ -46,8 +46,9 @@ public:
     // As given, else as measured; none: not known.
     std::optional<std::uint64_t> bytes(const std::string& id) const;
     // Takes over as a layer's bytes what MemoryTracker shows to be saved by its checkpoints now, where that
-    // is not 0.  Call it when a forward pass has been evaluated and its backward pass not yet; programs show
-    // nothing.  Nothing else measures, so that which layers are checkpoints changes at no other time.
+    // is not 0; checkpoints of the same id that are another manager's count.  Call it when a forward pass has
+    // been evaluated and its backward pass not yet; programs show nothing.  Nothing else measures, so that
+    // which layers are checkpoints changes at no other time.
     void measure(const Device& = default_device());
 
     // ---- which are checkpoints ----
@@ -63,7 +64,8 @@ public:
     // another keep() or the layer's removal; those of a recording are of use inside of it only.
     // Error(argument) for an undefined tensor.
     void keep(const std::string& id, const std::vector<Tensor>& tensors);
-    // What keep() was given, or the inputs of the newest call of its CheckpointFunction (see there).
+    // What keep() was given, or the inputs of the newest call of its CheckpointFunction, where that keeps
+    // them.
     // Error(state) where that is nothing.
     std::vector<Tensor> retrieve(const std::string& id) const;
     void release(const std::string& id);
@@ -75,6 +77,7 @@ private:
     friend class CheckpointFunction;
     struct Layer {
         std::string id;
+        std::uint64_t number;                         // of its registration
         std::optional<std::uint64_t> given, measured; // bytes
         std::weak_ptr<checkpointing::Kept> kept;
         std::shared_ptr<checkpointing::Kept> own; // what keep() was given
@@ -87,6 +90,9 @@ private:
     bool within_budget(const CheckpointConfig&, std::size_t layer) const;
 
     std::vector<std::shared_ptr<checkpointing::Kept>> all_kept() const;
+    std::uint64_t add_layer(const std::string& id, std::optional<std::uint64_t> bytes); // its number
+    bool remove_layer(const std::string& id, std::optional<std::uint64_t> number); // none: whichever it is
+    void replace(const std::string& id, const std::shared_ptr<checkpointing::Kept>& by, bool owns);
     // Of a call: its graph holds them, and the manager a weak reference.
     std::shared_ptr<checkpointing::Kept> lend(const std::string& id, const std::vector<Tensor>& inputs);
     void count_call(bool checkpointed);
@@ -94,6 +100,7 @@ private:
     mutable std::mutex mutex_; // never held while ops run or tensors go
     CheckpointConfig config_;
     std::vector<Layer> layers_;
+    std::uint64_t registered_ = 0;               // layers, until now
     std::uint64_t checkpointed_ = 0, plain_ = 0; // calls
 };
 

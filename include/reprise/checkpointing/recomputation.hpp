@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,10 @@ struct RecomputationStatistics {
 // the forward pass drew; here a function draws new ones, and what it assigns is assigned again.
 //
 // A function is recorded for the types and sizes of the first inputs.  Sizes that turn out to differ become
-// symbols in one more recording, which replays at any; where the function does not follow them (it reads
-// sizes as numbers, or decides by them), each combination of sizes has a recording of its own.  Of these the
-// ones used last are held.
+// symbols in one more recording, which replays at any; where sizes break a condition of that (they broadcast),
+// those that differ there become symbols of another.  Where the function does not follow symbols (it reads
+// sizes as numbers, or decides by them), each combination of sizes has a recording of its own.  The
+// recordings used last are held.
 //
 // Several threads may use it at once, and nothing is locked while a function runs: threads that are the first
 // to recompute a layer at the same time may each record it; one recording stays.
@@ -45,21 +47,25 @@ public:
     bool contains(const std::string& id) const;
 
     // The function's results for these inputs: values without a tape.  While a program is recorded the
-    // function itself runs, and what it does becomes a part of that.  Error(argument) for an id without a
-    // function and for an undefined input; what the function throws, and nothing has changed then.
+    // function itself runs, and what it does becomes a part of that.  Undefined tensors are passed on.
+    // Error(argument) for an id without a function; what the function throws, and nothing has changed then.
     std::vector<Tensor> recompute(const std::string& id, const std::vector<Tensor>& inputs);
 
     RecomputationStatistics statistics() const; // of the functions that are registered now
     RecomputationStatistics statistics(const std::string& id) const; // Error(argument) where there is none
 
 private:
+    friend class CheckpointFunction;
     struct Layer;
+    std::uint64_t add_function(const std::string& id, TracedFunction); // the number of its registration
+    bool remove_function(const std::string& id, std::optional<std::uint64_t> number); // none: whichever it is
     std::shared_ptr<Layer> find(const std::string& id) const;
 
     RecordOptions options_;
     std::size_t programs_;     // for each layer, at most
     mutable std::mutex mutex_; // of layers_
     std::map<std::string, std::shared_ptr<Layer>> layers_;
+    std::uint64_t registered_ = 0; // functions, until now
 };
 
 } // namespace reprise
