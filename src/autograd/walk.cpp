@@ -78,11 +78,11 @@ private:
     // A node has a larger id than its inputs, so that whoever reads a node is met before it.
     void collect(std::span<const Value> outputs, std::span<const Value> inputs)
     {
-        using Next = std::pair<std::uint64_t, const std::shared_ptr<const Node>*>;
+        using Next = std::pair<std::uint64_t, std::shared_ptr<const Node>>;
         std::vector<Next> next; // a heap
         const auto push = [&](const Value& v) {
             if (!v.node->requires_grad) return;
-            next.emplace_back(v.node->id, &v.node);
+            next.emplace_back(v.node->id, v.node);
             std::push_heap(next.begin(), next.end());
         };
         std::vector<std::uint64_t> wanted;
@@ -90,14 +90,14 @@ private:
         std::sort(wanted.begin(), wanted.end());
         for (const Value& v : outputs) push(v);
         while (!next.empty()) {
-            const auto [id, node] = next.front();
             std::pop_heap(next.begin(), next.end());
+            const auto [id, node] = std::move(next.back());
             next.pop_back();
             if (!order_.empty() && order_.back().id == id) continue;
             order_.push_back(
-                {.id = id, .node = *node, .wanted = std::binary_search(wanted.begin(), wanted.end(), id)});
+                {.id = id, .node = node, .wanted = std::binary_search(wanted.begin(), wanted.end(), id)});
             if (ends_at(order_.back())) continue;
-            const Node& n = **node;
+            const Node& n = *node;
             if (n.released)
                 detail::fail(ErrorKind::state, "backward", "The graph of (", n.op->name,
                              ") was already used by a backward pass and released: pass retain_graph to the "

@@ -157,23 +157,27 @@ std::unique_ptr<Executable> Context::executable_of(const plan::Request& request,
 
 void Context::compute(std::span<const Value> asked, Asks who)
 {
-    Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
-    Form form = std::exchange(form_, {});
     std::vector<std::shared_ptr<const Node>> beside;
     if (who == Asks::user && !memory_budget()) beside = assigned();
+    if (!beside.empty()) try {
+            return compute(asked, who, std::move(beside));
+        } catch (const Error& error) { // perhaps of what nobody has asked for
+            if (error.kind() == ErrorKind::device_lost) throw;
+        }
+    compute(asked, who, {});
+}
+
+void Context::compute(std::span<const Value> asked, Asks who, std::vector<std::shared_ptr<const Node>> beside)
+{
+    Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
+    Form form = std::exchange(form_, {});
     evaluation_of(*this, asked, std::move(beside), e);
     if (e.nodes.empty()) {
         evaluation_ = std::move(e);
         form_ = std::move(form);
         return;
     }
-    Pattern* pattern = nullptr;
-    if (who == Asks::library || !memory_budget()) {
-        make_form(e, form);
-        pattern = patterns_.find(e, form);
-    }
-    if (pattern) replay(e, form.figures, *pattern);
-    else plan_once(e, who);
+    if (!replayed(e, form, who)) plan_once(e, who);
     nodes_ += e.nodes.size();
     note_unkept(e.unkept);
     for (const Value& v : e.results)
@@ -212,6 +216,22 @@ void Context::plan_once(const Evaluation& e, Asks who)
     const Executable::Outcome outcome = executable->run_once(call);
     count_placed(executable->bytes_placed());
     store(e, *executable, outcome);
+}
+
+// A pattern may need more than a plan of these sizes.
+bool Context::replayed(const Evaluation& e, Form& form, Asks who)
+{
+    if (who == Asks::user && memory_budget()) return false;
+    make_form(e, form);
+    try {
+        Pattern* const pattern = patterns_.find(e, form);
+        if (pattern) replay(e, form.figures, *pattern);
+        return pattern != nullptr;
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
+        patterns_.refuse(error);
+        return false;
+    }
 }
 
 void Context::replay(const Evaluation& e, const Figures& figures, Pattern& pattern)

@@ -71,6 +71,9 @@ private:
     void forget_layers();
     enum class Asks : std::uint8_t { user, library }; // whose evaluation the budget is for, and is not
     void compute(std::span<const graph::Value> targets, Asks = Asks::user);
+    void compute(std::span<const graph::Value> targets, Asks,
+                 std::vector<std::shared_ptr<const graph::Node>> beside);
+    bool replayed(const Evaluation&, Form&, Asks); // false: no pattern serves it
     void plan_once(const Evaluation&, Asks);
     void replay(const Evaluation&, const Figures&, Pattern&);
     DType in_memory(DType) const; // of values

@@ -5,6 +5,7 @@
 
 #include "graph/segment.hpp"
 #include "program/storage.hpp"
+#include "program/user_kernel.hpp"
 
 namespace reprise::program {
 
@@ -44,6 +45,13 @@ public:
         figures_.numbers.push_back(value);
     }
     void source(const std::shared_ptr<const graph::HostScalar>&) { form_.plain = false; }
+    // What a call of it makes is its own; the options are one's as long as a pattern holds them.
+    void kernel(const std::shared_ptr<const graph::UserKernel>& k)
+    {
+        word(reinterpret_cast<std::uintptr_t>(k->options.get()));
+        word(k->floats.size());
+        for (const double f : k->floats) word(std::bit_cast<std::uint64_t>(f));
+    }
     void seed_low(const Dim& d) { state(d, figures_.seed_low, false); }
     void seed_high(const Dim& d) { state(d, figures_.seed_high, false); }
     void ordinal(const Dim& d)
@@ -103,7 +111,7 @@ private:
         for (const Dim& d : type.shape) size(d);
         if (s.row_major) return;
         for (const std::int64_t stride : s.strides) { // and 0 as a stride repeats
-            if (stride == 0) word(figures_.sizes.size());
+            if (stride == 0) word(~std::uint64_t{figures_.sizes.size()});
             size(stride);
         }
         size(s.offset);

@@ -35,8 +35,8 @@ void make_form(const Evaluation&, Form&); // whose memory is used again
 bool is_open_number(const graph::Node&);
 
 // An attribute's parts, in one order for who takes a form apart and who makes a graph of one.  The taker has word(n),
-// size(Dim&), number(double&), source(std::shared_ptr<const HostScalar>&), and of a random op's state seed_low(Dim&),
-// seed_high(Dim&) and ordinal(Dim&).
+// size(Dim&), number(double&), source(std::shared_ptr<const HostScalar>&), kernel(std::shared_ptr<const UserKernel>&), and
+// of a random op's state seed_low(Dim&), seed_high(Dim&) and ordinal(Dim&).
 template <class Attribute, class Taker>
 void take_apart(const char* name, Attribute& attribute, bool open_number, Taker& taker)
 {
@@ -62,7 +62,7 @@ void take_apart(const char* name, Attribute& attribute, bool open_number, Taker&
             } else if constexpr (std::is_same_v<T, std::shared_ptr<const graph::HostScalar>>) {
                 taker.source(v);
             } else if constexpr (std::is_same_v<T, std::shared_ptr<const graph::UserKernel>>) {
-                taker.word(reinterpret_cast<std::uintptr_t>(v.get()));
+                taker.kernel(v);
             } else taker.word(static_cast<std::uint64_t>(v));
         },
         attribute);

@@ -16,6 +16,7 @@ namespace reprise::program {
 namespace {
 
 constexpr std::uint32_t slots = 3; // calls in flight
+constexpr std::size_t most_symbols = 64;
 
 std::vector<std::vector<std::int64_t>> sizes_of(const std::vector<Figures>& all)
 {
@@ -66,6 +67,7 @@ public:
     void size(Dim& d) { d = sizes_[next_size_++]; }
     void number(double&) { opened_ = p_.number_is_open_[next_number_++]; }
     void source(std::shared_ptr<const graph::HostScalar>&) {}
+    void kernel(std::shared_ptr<const graph::UserKernel>& k) { p_.kernels_.push_back(k); }
     void seed_low(Dim& d) { d = draws_[0]; }
     void seed_high(Dim& d) { d = draws_[1]; }
     void ordinal(Dim& d) { d = draws_[2] + Dim(d.value() - figures_.ordinal); }
@@ -116,8 +118,6 @@ private:
         const bool open = is_open_number(n);
         out.transform_named([&](const char* name, graph::Attribute& a) {
             opened_ = false;
-            if (const auto* k = std::get_if<std::shared_ptr<const graph::UserKernel>>(&a))
-                p_.kernels_.push_back(*k);
             take_apart(name, a, open, *this);
             if (opened_)
                 a = std::shared_ptr<const graph::HostScalar>(std::make_shared<graph::HostScalar>(
@@ -161,12 +161,18 @@ Pattern::Pattern(const Evaluation& e, const std::vector<Figures>& all,
                  const std::shared_ptr<device::Device>& device)
 {
     Related related = relate(sizes_of(all), all.back().attribute_sizes);
+    if (related.symbols.size() > most_symbols)
+        detail::fail(ErrorKind::shape, "evaluation", "(", related.symbols.size(),
+                     ") sizes differ without a rule: that is more than a plan of symbols is for.");
     symbols_ = std::move(related.symbols);
     sizes_ = all.back().sizes;
     open_numbers(all);
     Builder builder(*this, e, all.back(), related.sizes);
-    const shape::GuardScope guarding(builder.sink());
-    const plan::Request request = builder.run(device->capabilities());
+    plan::Request request;
+    { // what the plan itself asked for would be no condition, and throws
+        const shape::GuardScope guarding(builder.sink());
+        request = builder.run(device->capabilities());
+    }
     compare_with(related.sizes, builder.guards());
     for (const Figures& f : all)
         if (!fits(f))

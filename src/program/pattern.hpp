@@ -41,7 +41,8 @@ private:
 
     std::unique_ptr<Executable> executable_;
     bool was_run_ = false;
-    std::vector<std::shared_ptr<const graph::UserKernel>> kernels_; // a structure has their addresses
+    std::vector<std::shared_ptr<const graph::UserKernel>>
+        kernels_;                     // a structure has addresses of their options
     std::vector<std::int64_t> sizes_; // each a constant of the pattern, or of an open position
     std::vector<double> numbers_;
     std::vector<std::size_t> open_sizes_;

@@ -5,8 +5,6 @@
 #include <sstream>
 #include <utility>
 
-#include <reprise/error.hpp>
-
 namespace reprise::program {
 
 namespace {
@@ -86,7 +84,7 @@ bool Patterns::was_met_at(const Entry& entry, const Figures& figures)
 // For the first of a structure none: it may be the only one.
 Pattern* Patterns::make(Entry& entry, const Evaluation& e, const Figures& figures)
 {
-    if (entry.met.empty() || entry.made >= most_made) return nullptr;
+    if (entry.met.empty() || entry.is_refused || entry.made >= most_made) return nullptr;
     std::vector<Figures> all = entry.met; // and those of the evaluation last
     std::erase_if(all, [&](const Figures& f) { return alike(f, figures); });
     all.push_back(figures);
@@ -117,6 +115,14 @@ Pattern* Patterns::add(Entry& entry, const Evaluation& e, const std::vector<Figu
         entry.refused = error.what();
         return nullptr;
     }
+}
+
+void Patterns::refuse(const Error& error)
+{
+    Entry& entry = entries_.front();
+    entry.patterns.clear();
+    entry.is_refused = true;
+    entry.refused = error.what();
 }
 
 void Patterns::set_limit(std::size_t structures)
@@ -153,7 +159,8 @@ std::string Patterns::text() const
             out << "served " << e.hits << " times by " << e.patterns.size() << " plan"
                 << (e.patterns.size() > 1 ? "s" : "");
         if (e.made >= most_made) out << ", planned anew since: they were " << e.made;
-        if (!e.refused.empty()) out << ", planned anew for other sizes: " << e.refused;
+        if (!e.refused.empty())
+            out << (e.is_refused ? ", planned anew: " : ", planned anew for other sizes: ") << e.refused;
         out << '\n';
     }
     return out.str();

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <reprise/error.hpp>
+
 #include "program/pattern.hpp"
 
 namespace reprise::program {
@@ -20,6 +22,8 @@ public:
     // What serves this evaluation, from its structure's second one on: with sizes that differ as symbols, where the shape
     // rules follow them.  Null: plan it for itself.  What it gives stays until the next find().
     Pattern* find(const Evaluation&, Form&); // takes the structure, if it is new
+
+    void refuse(const Error&); // what was found last could not run: the structure is planned each time
 
     void set_limit(std::size_t structures); // 256 at first; 0: none is kept
     // Known without the lock.
@@ -35,7 +39,8 @@ private:
         std::vector<Figures> met{};                       // those that differ, the newest last
         std::vector<std::unique_ptr<Pattern>> patterns{}; // the newest first
         std::uint64_t hits = 0, made = 0;
-        std::string refused{}; // why its sizes are no symbols
+        std::string refused{};   // why its sizes are no symbols
+        bool is_refused = false; // at any sizes
         std::size_t weight() const;
     };
     using Place = std::list<Entry>::iterator;

@@ -12,6 +12,7 @@ namespace reprise::program {
 namespace {
 
 using Values = std::vector<std::int64_t>; // of one size, by call
+constexpr std::size_t most_factors = 16;  // of products: sizes of shapes, not places
 
 class Relate {
 public:
@@ -70,8 +71,9 @@ private:
         if (!of_attribute) return std::nullopt;
         for (const Base& b : bases_)
             if (const auto k = factor(b.values, values); k && *k != 0) return floor_div(b.symbol, Dim(*k));
-        for (std::size_t i = 0; i < bases_.size(); ++i)
-            for (std::size_t j = i; j < bases_.size() && is_small(bases_[i]) && is_small(bases_[j]); ++j)
+        const std::size_t factors = std::min(bases_.size(), most_factors);
+        for (std::size_t i = 0; i < factors; ++i)
+            for (std::size_t j = i; j < factors && is_small(bases_[i]) && is_small(bases_[j]); ++j)
                 if (const auto k = factor(values, product(bases_[i].values, bases_[j].values)))
                     return bases_[i].symbol * bases_[j].symbol * Dim(*k);
         for (const Base& b : bases_)

@@ -1,5 +1,5 @@
 // Kernels that users wrote: an op each, by name, whose launch is what the call says.
-#include <reprise/autograd/kernel.hpp>
+#include "program/user_kernel.hpp"
 
 #include <map>
 #include <mutex>
@@ -12,18 +12,6 @@
 #include "program/context.hpp"
 
 namespace reprise {
-
-namespace graph {
-
-// Of one call.
-struct UserKernel {
-    std::shared_ptr<const KernelOptions> options;
-    std::string name;                                        // of the code
-    std::shared_ptr<const std::vector<std::uint32_t>> words; // null on the reference device
-    std::vector<double> floats;
-};
-
-} // namespace graph
 
 namespace {
 

@@ -113,6 +113,24 @@ TEST_F(UserKernel, TakesViewsAndNumbers)
     EXPECT_THAT(floats(cube()(zeros({0}))), ElementsAre());
 }
 
+TEST_F(UserKernel, ReplaysInEagerCodeAtAnySize)
+{
+    const Kernel kernel = cube_kernel();
+    const auto run = [&](std::int64_t n) {
+        const Tensor x = full({n}, 2);
+        x.eval();
+        return floats(kernel({x}, each_element(x, 0.5)) + 1);
+    };
+    for (const std::int64_t n : {100, 100, 200, 300}) run(n);
+    const Stats before = stats();
+    for (const std::int64_t n : {100, 300, 7000}) {
+        EXPECT_EQ(run(n), std::vector<float>(static_cast<std::size_t>(n), 5)) << n;
+    }
+    EXPECT_GE(stats().eager_replays, before.eager_replays + 3);
+    const Tensor x = full({100}, 2);
+    EXPECT_EQ(floats(kernel({x}, each_element(x, 1)) + 1)[99], 9);
+}
+
 TEST_F(UserKernel, PassesTheGradientCheckOnItsHostBody)
 {
     const GradCheck r = gradcheck([](const Tensors& in) { return cube(0.5)(in[0]) * in[0]; }, {rand({4, 3})});

@@ -12,6 +12,7 @@
 #include <reprise/ops.hpp>
 #include <reprise/random.hpp>
 
+#include "program/context.hpp"
 #include "shape/error_of.hpp"
 #include "support/devices.hpp"
 #include "support/training.hpp"
@@ -345,6 +346,22 @@ TEST_F(Eager, WhatCellsWereGivenWaitsForThePassThatItIsOf)
     pass(); // nobody has what it gives: it is the statistics' alone
     EXPECT_GE(nodes(other + 1), of_other + of_pass);
     EXPECT_EQ(nodes(mean), 0u);
+}
+
+TEST_F(Eager, WhatCantBeComputedBesideAnotherFailsForItself)
+{
+    Variable large(zeros({1, 1}), false);
+    const Tensor other = input({3}, 2);
+    eval({large, other});
+    const Device d = default_device();
+    const std::uint64_t before = d.context()->device()->counters().memory_limit;
+    d.set_memory_limit(d.live_bytes() + (1 << 20));
+    const Tensor square = expand(large, {1 << 10, 1 << 10});
+    large.assign(reshape(sum(matmul(square, square)), {1, 1}) + 1);
+    for (int i = 0; i < 3; ++i) EXPECT_NO_THROW(eval({other + 1})) << i;
+    EXPECT_EQ(error_of([&] { large.eval(); }).kind, ErrorKind::out_of_memory);
+    d.set_memory_limit(before);
+    EXPECT_EQ(large.item<float>(), 1);
 }
 
 TEST_F(Eager, ReplaysCheckpoints)
