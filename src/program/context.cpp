@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -157,17 +158,22 @@ std::unique_ptr<Executable> Context::executable_of(const plan::Request& request,
 
 void Context::compute(std::span<const Value> asked, Asks who)
 {
-    std::vector<std::shared_ptr<const Node>> beside;
-    if (who == Asks::user && !memory_budget()) beside = assigned();
-    if (!beside.empty()) try {
+    std::exception_ptr with_them;
+    if (auto beside = who == Asks::user ? assigned() : Assigned(); !beside.empty()) try {
             return compute(asked, who, std::move(beside));
         } catch (const Error& error) { // perhaps of what nobody has asked for
             if (error.kind() == ErrorKind::device_lost) throw;
+            with_them = std::current_exception();
         }
-    compute(asked, who, {});
+    try {
+        compute(asked, who, {});
+    } catch (const Error&) {
+        if (with_them && memory_budget()) std::rethrow_exception(with_them); // which need less than without
+        throw;
+    }
 }
 
-void Context::compute(std::span<const Value> asked, Asks who, std::vector<std::shared_ptr<const Node>> beside)
+void Context::compute(std::span<const Value> asked, Asks who, Assigned beside)
 {
     Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
     Form form = std::exchange(form_, {});
@@ -292,9 +298,9 @@ void Context::forget_computed()
         }
 }
 
-std::vector<std::shared_ptr<const Node>> Context::assigned() const
+Context::Assigned Context::assigned() const
 {
-    std::vector<std::shared_ptr<const Node>> out;
+    Assigned out;
     const std::lock_guard lock(queue_mutex_);
     if (const auto mine = state_.find(std::this_thread::get_id()); mine != state_.end())
         for (const auto& weak : mine->second)

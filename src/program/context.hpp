@@ -71,15 +71,15 @@ private:
     void forget_layers();
     enum class Asks : std::uint8_t { user, library }; // whose evaluation the budget is for, and is not
     void compute(std::span<const graph::Value> targets, Asks = Asks::user);
-    void compute(std::span<const graph::Value> targets, Asks,
-                 std::vector<std::shared_ptr<const graph::Node>> beside);
+    using Assigned = std::vector<std::shared_ptr<const graph::Node>>;
+    void compute(std::span<const graph::Value> targets, Asks, Assigned beside);
     bool replayed(const Evaluation&, Form&, Asks); // false: no pattern serves it
     void plan_once(const Evaluation&, Asks);
     void replay(const Evaluation&, const Figures&, Pattern&);
     DType in_memory(DType) const; // of values
     void store(const Evaluation&, const Executable&, const Executable::Outcome&);
     std::unique_ptr<Executable> executable_of(const plan::Request&, Asks) const;
-    std::vector<std::shared_ptr<const graph::Node>> assigned() const; // by this thread, and pending
+    Assigned assigned() const; // by this thread, and pending
     void forget_computed();
     void flush();
 
