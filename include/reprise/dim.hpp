@@ -6,7 +6,6 @@
 #include <functional>
 #include <iosfwd>
 #include <limits>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +27,8 @@ Dim divide_floor(const Dim&, const Dim&);
 Dim minimum(const Dim&, const Dim&);
 Dim maximum(const Dim&, const Dim&);
 bool equal(const Dim&, const Dim&);
+void retain(const Expression&) noexcept;
+void release(const Expression&) noexcept;
 [[noreturn]] void fail_not_constant(const Dim&);
 [[noreturn]] void fail_too_large(unsigned long long value);
 } // namespace shape
@@ -45,6 +46,24 @@ public:
         if (constant_ < 0) shape::fail_too_large(value);
     }
     Dim() = default;
+    Dim(const Dim& other) noexcept : expression_(other.expression_), constant_(other.constant_)
+    {
+        if (expression_) shape::retain(*expression_);
+    }
+    Dim(Dim&& other) noexcept
+        : expression_(std::exchange(other.expression_, nullptr)), constant_(other.constant_)
+    {}
+    Dim& operator=(const Dim& other) noexcept { return *this = Dim(other); }
+    Dim& operator=(Dim&& other) noexcept
+    {
+        std::swap(expression_, other.expression_);
+        std::swap(constant_, other.constant_);
+        return *this;
+    }
+    ~Dim()
+    {
+        if (expression_) shape::release(*expression_);
+    }
 
     bool is_constant() const noexcept { return !expression_; }
     bool is_symbol() const; // one alone, as symbol() gives it
@@ -65,7 +84,7 @@ public:
     std::string text() const;                   // "batch * 196", "floor(seq + 7, 8)"
     std::size_t hash() const;
 
-    const shape::Expression* expression() const noexcept { return expression_.get(); }
+    const shape::Expression* expression() const noexcept { return expression_; }
 
     friend Dim operator+(const Dim&, const Dim&);
     friend Dim operator-(const Dim&, const Dim&);
@@ -77,14 +96,14 @@ public:
 
 private:
     friend struct shape::Expression;
-    explicit Dim(std::shared_ptr<const shape::Expression> e) : expression_(std::move(e)) {}
+    explicit Dim(const shape::Expression& e) noexcept : expression_(&e) { shape::retain(e); }
     bool is_small() const noexcept // products of two such fit
     {
         return !expression_ && constant_ == static_cast<std::int32_t>(constant_);
     }
 
-    std::shared_ptr<const shape::Expression> expression_; // null: the constant
-    std::int64_t constant_ = 0;                           // 0 beside an expression
+    const shape::Expression* expression_ = nullptr; // counts its Dims; null: the constant
+    std::int64_t constant_ = 0;                     // 0 beside an expression
 };
 
 inline Dim operator+(const Dim& a, const Dim& b)

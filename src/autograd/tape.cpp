@@ -64,7 +64,7 @@ std::vector<Shape> TapeNode::shapes() const
 
 Tensor TapeNode::variable() const
 {
-    auto owner = node_ && node_->is_leaf ? node_->leaf.lock() : nullptr;
+    auto owner = node_ && node_->is_leaf ? graph::owner_of_leaf(*node_) : nullptr;
     return owner ? Tensor(std::move(owner)) : Tensor();
 }
 

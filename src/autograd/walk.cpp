@@ -157,8 +157,8 @@ private:
 
     static void call_hooks(const Node& n, Few<Tensor, 1>& cotangents)
     {
-        if (const auto owner = n.leaf.lock()) { // its hooks of today
-            if (owner->hooks) call(*owner->hooks, cotangents[0]);
+        if (const auto owner = graph::owner_of_leaf(n)) { // its hooks of today
+            if (owner->hooks()) call(*owner->hooks(), cotangents[0]);
         } else if (n.notes)
             for (std::size_t i = 0; i < n.notes->hooks.size(); ++i)
                 if (n.notes->hooks[i] && cotangents[i].defined()) call(*n.notes->hooks[i], cotangents[i]);
@@ -180,7 +180,7 @@ private:
     void keep_gradients(const Node& n, const Few<Tensor, 1>& cotangents)
     {
         if (n.is_leaf) {
-            const std::shared_ptr<graph::Cell> owner = n.leaf.lock();
+            const std::shared_ptr<graph::Cell> owner = graph::owner_of_leaf(n);
             if (owner && to_) to_->emplace_back(owner, own(cotangents[0]));
             else if (owner) add_to_grad(owner, cotangents[0]);
         } else if (n.notes && !to_)

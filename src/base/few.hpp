@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
@@ -10,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <reprise/recycled.hpp>
 
 namespace reprise {
 
@@ -28,6 +31,10 @@ public:
         : Few()
     {
         append(std::move_iterator(from.begin()), std::move_iterator(from.end()));
+    }
+    Few(const std::vector<T>& from) : Few() // NOLINT(google-explicit-constructor): the same elements
+    {
+        append(from.begin(), from.end());
     }
     Few(const Few& other) : Few() { append(other.begin(), other.end()); }
     Few(Few&& other) noexcept { take(other); }
@@ -71,7 +78,7 @@ public:
     {
         if (size_ == capacity_) {
             T made(std::forward<Args>(args)...); // which may lie in here
-            grow(2 * capacity_);
+            grow(2 * std::size_t{capacity_});
             return add(std::move(made));
         }
         return add(std::forward<Args>(args)...);
@@ -110,18 +117,18 @@ private:
     }
     void grow(std::size_t n)
     {
-        T* const to = std::allocator<T>().allocate(n);
+        T* const to = Recycled<T>().allocate(n);
         std::uninitialized_move(begin(), end(), to);
-        const std::size_t size = size_;
+        const std::uint32_t size = size_;
         release();
         data_ = to;
         size_ = size;
-        capacity_ = n;
+        capacity_ = static_cast<std::uint32_t>(n);
     }
     void release() noexcept
     {
         clear();
-        if (data_ != own()) std::allocator<T>().deallocate(data_, capacity_);
+        if (data_ != own()) Recycled<T>().deallocate(data_, capacity_);
         data_ = own();
         capacity_ = N;
     }
@@ -139,7 +146,7 @@ private:
     }
 
     T* data_ = own();
-    std::size_t size_ = 0, capacity_ = N;
+    std::uint32_t size_ = 0, capacity_ = N;
     alignas(T) std::byte memory_[N * sizeof(T)];
 };
 

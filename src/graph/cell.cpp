@@ -91,21 +91,21 @@ std::shared_ptr<Cell> grad_of(const Tensor& t)
 {
     const auto& cell = cell_of(t);
     Tracer* tracer = tracer_of(*cell);
-    return tracer ? tracer->grad(cell) : cell->grad;
+    return tracer ? tracer->grad(cell) : cell->grad();
 }
 
 std::shared_ptr<Cell> grad_to_add_to(const Tensor& t)
 {
     const auto& cell = cell_of(t);
     Tracer* tracer = tracer_of(*cell);
-    return tracer ? tracer->grad_to_add_to(cell) : cell->grad;
+    return tracer ? tracer->grad_to_add_to(cell) : cell->grad();
 }
 
 void set_grad_of(const Tensor& t, std::shared_ptr<Cell> g)
 {
     const auto& cell = cell_of(t);
     if (Tracer* tracer = tracer_of(*cell)) tracer->set_grad(cell, std::move(g));
-    else cell->grad = std::move(g);
+    else cell->set_grad(std::move(g));
 }
 
 Tensor make_tensor(Value v)
@@ -139,8 +139,8 @@ Value leaf_alias(const Value& v, bool requires_grad, const std::shared_ptr<Cell>
 
 void set_owner(const Node& leaf, const std::shared_ptr<Cell>& owner)
 {
-    leaf.leaf = owner;
-    if (owner->hooks) notes_of(leaf).hooks = {owner->hooks};
+    notes_of(leaf).leaf = owner;
+    if (owner->hooks()) notes_of(leaf).hooks = {owner->hooks()};
 }
 
 Value identity(const Value& v)
@@ -163,7 +163,7 @@ void check_type(const Op& op, const TensorType& t, const Evaluator& evaluator)
 }
 } // namespace
 
-std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes attributes,
+std::shared_ptr<Node> append(const Op& op, Few<Value, 3> inputs, Attributes attributes,
                              std::shared_ptr<Evaluator> evaluator, bool requires_grad,
                              std::shared_ptr<const GivenGradient> gradient)
 {
@@ -192,9 +192,10 @@ std::shared_ptr<const GivenGradient> gradient_given_for(const Op& op)
 }
 } // namespace
 
-std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes)
+namespace {
+std::shared_ptr<Node> applied(const Op& op, const Operands& inputs, Attributes attributes)
 {
-    std::vector<Value> values;
+    Few<Value, 3> values;
     values.reserve(inputs.size());
     bool requires_grad = false;
     for (const Tensor& t : inputs) {
@@ -213,6 +214,18 @@ std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attri
     auto node = append(op, std::move(values), std::move(attributes), std::move(keep),
                        requires_grad && grad_mode() && differentiable, std::move(given));
     for (Scope* s = current_scope(); s; s = s->outer()) s->applied(*node);
+    return node;
+}
+} // namespace
+
+Tensor apply1(const Op& op, const Operands& inputs, Attributes attributes)
+{
+    return make_tensor({applied(op, inputs, std::move(attributes)), 0});
+}
+
+std::vector<Tensor> apply(const Op& op, const Operands& inputs, Attributes attributes)
+{
+    const std::shared_ptr<Node> node = applied(op, inputs, std::move(attributes));
     std::vector<Tensor> out;
     for (std::uint32_t i = 0; i < node->outputs.size(); ++i) out.push_back(make_tensor({node, i}));
     return out;

@@ -11,11 +11,30 @@ namespace reprise::graph {
 
 class GradHooks; // graph/notes.hpp
 
-struct Cell : std::enable_shared_from_this<Cell> {
-    Value value;                        // as it stands outside of any recording
-    std::shared_ptr<Cell> grad;         // of a leaf
-    std::shared_ptr<GradHooks> hooks{}; // of a leaf's gradient; null: none
-    std::uint32_t trace = 0;            // of the recording that made this cell; 0: eager
+struct Cell {
+    Value value;             // as it stands outside of any recording
+    std::uint32_t trace = 0; // of the recording that made this cell; 0: eager
+
+    // Of a leaf, and null at first.
+    std::shared_ptr<Cell> grad() const { return leaf_ ? leaf_->grad : nullptr; }
+    std::shared_ptr<GradHooks> hooks() const { return leaf_ ? leaf_->hooks : nullptr; } // of its gradient
+    void set_grad(std::shared_ptr<Cell> g)
+    {
+        if (g || leaf_) leaf().grad.swap(g); // what was there may hang on this, and goes last
+    }
+    void set_hooks(std::shared_ptr<GradHooks> h) { leaf().hooks = std::move(h); }
+
+private:
+    struct Leaf {
+        std::shared_ptr<Cell> grad;
+        std::shared_ptr<GradHooks> hooks;
+    };
+    Leaf& leaf()
+    {
+        if (!leaf_) leaf_ = std::make_unique<Leaf>();
+        return *leaf_;
+    }
+    std::unique_ptr<Leaf> leaf_; // few cells are leaves
 };
 
 // What a random op draws from: key and position, as sizes are, so that a program takes them from its block.
@@ -62,15 +81,13 @@ bool& grad_mode();
 void set_owner(const Node& leaf, const std::shared_ptr<Cell>&);
 
 // Appends a node: types by the op's rule, requires_grad from the inputs.  All inputs live on one device.
-std::vector<Tensor> apply(const Op&, const std::vector<Tensor>& inputs, Attributes = {});
-inline Tensor apply1(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes = {})
-{
-    return apply(op, inputs, std::move(attributes)).front();
-}
+using Operands = Few<Tensor, 4>;
+std::vector<Tensor> apply(const Op&, const Operands& inputs, Attributes = {});
+Tensor apply1(const Op&, const Operands& inputs, Attributes = {}); // the first output
 // The same for an op without inputs.
 Tensor create(const Op&, std::shared_ptr<Evaluator>, Attributes);
 // At the level of values, without a cell; used by transforms.
-std::shared_ptr<Node> append(const Op&, std::vector<Value> inputs, Attributes, std::shared_ptr<Evaluator>,
+std::shared_ptr<Node> append(const Op&, Few<Value, 3> inputs, Attributes, std::shared_ptr<Evaluator>,
                              bool requires_grad, std::shared_ptr<const GivenGradient> = nullptr);
 
 } // namespace reprise::graph

@@ -5,7 +5,11 @@
 
 #include <reprise/error.hpp>
 
+#include "graph/notes.hpp"
+
 namespace reprise::graph {
+
+Node::Node() = default;
 
 Node::~Node()
 {

@@ -30,8 +30,10 @@ struct TapeNotes {
     std::vector<std::shared_ptr<GradHooks>> hooks; // by output; null: none
     std::vector<std::weak_ptr<Cell>> retained;     // by output: whose grad() is kept
     std::string place;                             // where the op was called, in anomaly mode
+    std::weak_ptr<Cell> leaf;                      // whose grad() a cotangent that arrives here adds to
 };
 TapeNotes& notes_of(const Node&);
+inline std::shared_ptr<Cell> owner_of_leaf(const Node& n) { return n.notes ? n.notes->leaf.lock() : nullptr; }
 
 // Stands by while ops are applied and differentiated on this thread, for its life.  Scopes nest.
 class Scope {

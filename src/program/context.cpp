@@ -213,7 +213,8 @@ void Context::plan_once(const Evaluation& e, Asks who)
     plan::Request request{.nodes = e.nodes, .results = e.results, .capabilities = &device_->capabilities()};
     for (const Value* v : e.externals) {
         const Stored& s = Stored::of(*v);
-        request.externals.push_back({*v, {s.strides.begin(), s.strides.end()}, s.offset});
+        const Strides strides = s.layout ? s.layout->strides : row_major_strides(v->type().shape);
+        request.externals.push_back({*v, {strides.begin(), strides.end()}, s.layout ? s.layout->offset : 0});
     }
     const std::unique_ptr<Executable> executable = executable_of(request, who);
     count_plan(executable->compiled().plan);
@@ -260,11 +261,10 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
         const Stored* of =
             value.place == plan::Place::external ? &Stored::of(*e.externals[value.slot]) : nullptr;
         const Value& v = e.results[i];
-        Executable::Layout layout = executable.result_layout(i);
         auto stored = std::allocate_shared<Stored>(
-            Recycled<Stored>(), in_memory(v.type().dtype), v.type().shape,
+            Recycled<Stored>(),
             of ? of->memory : executable.output(outcome, executable.compiled().results[i].view.value),
-            std::move(layout.strides), layout.offset);
+            bytes_of(in_memory(v.type().dtype), v.type().shape), executable.result_layout(i));
         if (of) stored->written = of->written;
         v.node->storage[v.index] = std::move(stored);
     }
@@ -355,9 +355,8 @@ std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::Ten
         from = std::as_bytes(std::span(words));
     }
     std::lock_guard lock(mutex_);
-    auto stored = std::make_shared<Stored>(type.dtype, type.shape,
-                                           device_->allocate(std::max<std::uint64_t>(bytes_of(type), 16)),
-                                           row_major_strides(type.shape), 0);
+    const std::uint64_t bytes = bytes_of(type);
+    auto stored = std::make_shared<Stored>(device_->allocate(std::max<std::uint64_t>(bytes, 16)), bytes);
     if (!from.empty()) device_->upload(stored->memory->address, from);
     return stored;
 }
@@ -365,7 +364,7 @@ std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::Ten
 Value Context::row_major(const Value& v)
 {
     std::lock_guard lock(mutex_);
-    return Stored::of(v).row_major ? v : copy_of(v);
+    return Stored::of(v).row_major() ? v : copy_of(v);
 }
 
 Value Context::copy_of(const Value& v)

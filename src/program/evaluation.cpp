@@ -159,7 +159,8 @@ private:
 
     void keep(const Node& n) // all outputs or none: a node is stored or pending
     {
-        if (n.materialised() || std::exchange(n.mark.kept, true)) return;
+        if (n.materialised() || n.mark.kept) return;
+        n.mark.kept = true;
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
             out_.results.push_back({n.shared_from_this(), i});
     }
@@ -211,8 +212,10 @@ private:
             stack.pop_back();
             if (n->materialised()) continue;
             if (!made_again(*n)) keep_unless_number(*n);
-            else if (!std::exchange(n->mark.surrounded, true))
+            else if (!n->mark.surrounded) {
+                n->mark.surrounded = true;
                 for (const Value& v : n->inputs) stack.push_back(v.node.get());
+            }
         }
     }
 

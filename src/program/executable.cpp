@@ -271,11 +271,17 @@ void Executable::verify(const Sized& s) const
         detail::fail(ErrorKind::internal, "plan", "The plan has a hazard: ", faults.front(), ".");
 }
 
-Executable::Layout Executable::result_layout(std::size_t result) const
+std::optional<Stored::Layout> Executable::result_layout(std::size_t result) const
 {
     const ResultSlots& r = results_[result];
-    Layout out{{}, last_sized_->values[r.offset]};
-    for (const shape::Slot s : r.strides) out.strides.push_back(last_sized_->values[s]);
+    const auto& values = last_sized_->values;
+    bool row_major = values[r.offset] == 0;
+    std::int64_t stride = 1;
+    for (std::size_t d = r.sizes.size(); row_major && d-- > 0; stride *= values[r.sizes[d]])
+        row_major = values[r.sizes[d]] == 1 || values[r.strides[d]] == stride;
+    if (row_major) return std::nullopt;
+    Stored::Layout out{{}, values[r.offset]};
+    for (const shape::Slot s : r.strides) out.strides.push_back(values[s]);
     return out;
 }
 

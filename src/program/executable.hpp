@@ -3,6 +3,7 @@
 #pragma once
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,11 +59,7 @@ public:
     // The memory of a plan value that is an output.
     const std::shared_ptr<device::Memory>& output(const Outcome&, std::uint32_t value) const;
     // At the sizes of the last call.
-    struct Layout {
-        Strides strides;
-        std::int64_t offset = 0; // elements
-    };
-    Layout result_layout(std::size_t result) const;
+    std::optional<Stored::Layout> result_layout(std::size_t result) const; // none: row-major
     Shape result_shape(std::size_t result) const;
 
     std::int64_t evaluated(const Dim&, const std::vector<std::int64_t>& symbols) const;

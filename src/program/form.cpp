@@ -107,14 +107,14 @@ private:
         const graph::TensorType& type = v.type();
         const Stored& s = Stored::of(v);
         word(std::uint64_t{type.shape.size()} << 16 | static_cast<std::uint64_t>(type.dtype) << 1 |
-             (s.row_major ? 1 : 0));
+             (s.row_major() ? 1 : 0));
         for (const Dim& d : type.shape) size(d);
-        if (s.row_major) return;
-        for (const std::int64_t stride : s.strides) { // and 0 as a stride repeats
+        if (s.row_major()) return;
+        for (const std::int64_t stride : s.layout->strides) { // and 0 as a stride repeats
             if (stride == 0) word(~std::uint64_t{figures_.sizes.size()});
             size(stride);
         }
-        size(s.offset);
+        size(s.layout->offset);
     }
 
     std::size_t hash() const

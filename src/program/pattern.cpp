@@ -83,8 +83,8 @@ private:
         node->evaluator = v.node->evaluator;
         node->storage.resize(1);
         plan::Request::External external{{node, 0}, {}, 0};
-        if (const Stored& s = Stored::of(v); !s.row_major) {
-            external.strides.resize(s.strides.size());
+        if (const Stored& s = Stored::of(v); !s.row_major()) {
+            external.strides.resize(s.layout->strides.size());
             for (Dim& d : external.strides) size(d);
             size(external.offset);
         }

@@ -187,7 +187,7 @@ const Stored& Program::Impl::bind_input(const Tensor& t)
     std::vector<Value>& held = bound.held;
     held.push_back(graph::read(t));
     if (!held.back().node->materialised()) context->evaluate({&held.back(), 1});
-    if (!Stored::of(held.back()).row_major) held.back() = context->row_major(held.back());
+    if (!Stored::of(held.back()).row_major()) held.back() = context->row_major(held.back());
     const device::Memory* memory = Stored::of(held.back()).memory.get();
     if (std::find(bound.written.begin(), bound.written.end(), memory) != bound.written.end())
         held.back() = context->copy_of(held.back());
@@ -200,12 +200,13 @@ void Program::Impl::find_grads()
     std::vector<const graph::Cell*> seen;
     for (State& s : states) {
         if (!s.owner) continue;
-        auto& grad = s.owner->grad;
-        if (!grad) grad = zeros_like(Tensor(s.owner)).cell();
-        if (std::find(seen.begin(), seen.end(), grad.get()) != seen.end()) // one tensor is two gradients
-            grad = graph::make_tensor(grad->value).cell();
-        seen.push_back(grad.get());
-        s.cell = grad;
+        if (!s.owner->grad()) s.owner->set_grad(zeros_like(Tensor(s.owner)).cell());
+        s.cell = s.owner->grad();
+        if (std::find(seen.begin(), seen.end(), s.cell.get()) != seen.end()) { // one tensor is two gradients
+            s.cell = graph::make_tensor(s.cell->value).cell();
+            s.owner->set_grad(s.cell);
+        }
+        seen.push_back(s.cell.get());
     }
 }
 
@@ -217,15 +218,11 @@ void Program::Impl::prefetch_state() const
     for (const State& s : states) {
         const graph::Node* n = s.cell->value.node.get();
         prefetch(n); // its use count lies before it
-        prefetch(&n->evaluator);
         prefetch(&n->storage);
     }
     for (const State& s : states) prefetch(s.cell->value.node->storage.data() + s.cell->value.index);
     for (const State& s : states)
-        if (const graph::Value& v = s.cell->value; v.node->materialised()) {
-            prefetch(&Stored::of(v));
-            prefetch(&Stored::of(v).row_major);
-        }
+        if (const graph::Value& v = s.cell->value; v.node->materialised()) prefetch(&Stored::of(v));
     for (const State& s : states)
         if (s.cell->value.node->materialised()) prefetch(Stored::of(s.cell->value).memory.get());
 }
@@ -240,7 +237,7 @@ const Stored& Program::Impl::bind_state(const State& s)
         detail::fail(ErrorKind::device, "program", "A tensor that the program uses is now on (",
                      v.node->evaluator->name(), ") but the program is for (", context->name(), ").");
     if (!v.node->materialised()) context->evaluate({&v, 1});
-    if (!Stored::of(v).row_major) {
+    if (!Stored::of(v).row_major()) {
         bound.held.push_back(context->row_major(v));
         if (!s.assigned) return Stored::of(bound.held.back());
         v = context->replaced(v, bound.held.back(), s.cell);
@@ -288,13 +285,12 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
 {
     const ops::View& view = bound.executable->compiled().results[result].view;
     const plan::PlanValue& value = bound.executable->compiled().plan.values[view.value];
-    program::Executable::Layout layout = bound.executable->result_layout(result);
     const auto& memory = value.place == plan::Place::external ? bound.external[value.slot]->memory
                                                               : bound.executable->output(outcome, view.value);
     const graph::TensorType type{recorded.results[result].type().dtype,
                                  bound.executable->result_shape(result)};
-    const auto stored =
-        std::make_shared<Stored>(view.dtype, type.shape, memory, std::move(layout.strides), layout.offset);
+    const auto stored = std::make_shared<Stored>(memory, program::bytes_of(view.dtype, type.shape),
+                                                 bound.executable->result_layout(result));
     if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
     return graph::leaf(type, context, stored, false);
 }
@@ -345,8 +341,8 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
     out.reserve(outputs.size());
     for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome)));
     for (const KeptGrad& g : kept_grads)
-        g.owner->grad = graph::make_tensor(result_value(g.result, outcome)).cell();
-    for (const auto& owner : cleared_grads) owner->grad = nullptr;
+        g.owner->set_grad(graph::make_tensor(result_value(g.result, outcome)).cell());
+    for (const auto& owner : cleared_grads) owner->set_grad(nullptr);
     return out;
 }
 

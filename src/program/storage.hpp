@@ -1,6 +1,7 @@
 // Where a computed value lies.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "base/few.hpp"
 #include "device/device.hpp"
@@ -10,17 +11,21 @@ namespace reprise::program {
 
 using Strides = Few<std::int64_t, 4>; // elements
 
+// 48 bytes, which with their count of references are a cache line.
 struct Stored : graph::Storage {
-    Stored(DType in_memory, const Shape&, std::shared_ptr<device::Memory>, Strides, std::int64_t offset);
+    struct Layout {
+        Strides strides;
+        std::int64_t offset = 0; // elements
+    };
+    Stored(std::shared_ptr<device::Memory>, std::uint64_t bytes, std::optional<Layout> = std::nullopt);
 
     const std::shared_ptr<device::Memory> memory;
-    const Strides strides;
-    const std::int64_t offset; // elements
-    const std::uint64_t bytes; // of the elements, without gaps
-    const bool row_major;      // without gaps, from the memory's start
+    const std::unique_ptr<const Layout> layout; // null: row-major, without gaps, from the memory's start
+    const std::uint64_t bytes;                  // of the elements, without gaps
     // Of memory that the host sees: the ticket behind which the value stands there; 0: not known.
     mutable device::Ticket written = 0;
 
+    bool row_major() const { return !layout; }
     static const Stored& of(const graph::Value& v)
     {
         return static_cast<const Stored&>(*v.node->storage[v.index]);
@@ -29,6 +34,7 @@ struct Stored : graph::Storage {
 
 // Of a value without symbols.
 std::uint64_t bytes_of(const graph::TensorType&);
+std::uint64_t bytes_of(DType, const Shape&);
 Strides row_major_strides(const Shape&);
 
 } // namespace reprise::program

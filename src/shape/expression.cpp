@@ -82,11 +82,20 @@ Dim scale(const Dim& dim, std::int64_t factor)
 Dim Expression::make(std::vector<Term> canonical_terms, std::int64_t constant)
 {
     if (canonical_terms.empty()) return constant;
-    Expression expression{std::move(canonical_terms), constant, hash_of(constant)};
-    for (const Term& term : expression.terms) {
-        expression.hash = mix(mix(expression.hash, hash_of(term.coefficient)), term.monomial->hash);
+    auto made = std::make_unique<Expression>();
+    made->terms = std::move(canonical_terms);
+    made->constant = constant;
+    made->hash = hash_of(constant);
+    for (const Term& term : made->terms) {
+        made->hash = mix(mix(made->hash, hash_of(term.coefficient)), term.monomial->hash);
     }
-    return Dim(std::make_shared<const Expression>(std::move(expression)));
+    return Dim(*made.release());
+}
+
+void retain(const Expression& e) noexcept { e.dims.fetch_add(1, std::memory_order_relaxed); }
+void release(const Expression& e) noexcept
+{
+    if (e.dims.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &e;
 }
 
 std::span<const Term> terms_of(const Dim& dim)

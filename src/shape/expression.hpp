@@ -9,6 +9,7 @@
 // lexicographic: products keep it, which the division of polynomials needs.  It depends on symbol ids and
 // structure only, never on addresses.
 #pragma once
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -62,6 +63,7 @@ struct Expression {
     std::vector<Term> terms; // at least one
     std::int64_t constant = 0;
     std::size_t hash = 0;
+    mutable std::atomic<std::uint32_t> dims = 0; // that refer to it
 
     static Dim make(std::vector<Term> canonical_terms, std::int64_t constant); // a constant without terms
 };
