@@ -106,4 +106,30 @@ void SegmentScope::close(const std::vector<Value>& outputs)
     for (const auto& [evaluator, nodes] : interior) evaluator->discard(nodes);
 }
 
+std::shared_ptr<Segment> SegmentCopies::of(const Segment* s)
+{
+    if (!s) return outer_;
+    if (const auto found = copies_.find(s); found != copies_.end()) return found->second;
+    auto made = std::make_shared<Segment>();
+    made->outer = of(closed_outer(s));
+    made->keeps_compute = s->keeps_compute;
+    made->layer = s->layer;
+    return copies_[s] = made;
+}
+
+void SegmentCopies::copied(const Node& from, const Node& to)
+{
+    for (const Segment* s = made_in(from); s; s = closed_outer(s))
+        if (is_interior(*s, from)) of(s)->interior.push_back(to.id);
+}
+
+void SegmentCopies::close()
+{
+    for (const auto& [segment, copy] : copies_) {
+        if (outer_) outer_->nodes.insert(outer_->nodes.end(), copy->nodes.begin(), copy->nodes.end());
+        copy->nodes.clear();
+        copy->closed = true;
+    }
+}
+
 } // namespace reprise::graph

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,20 @@ inline const Segment* closed_outer(const Segment* s)
     while (s && !s->closed);
     return s;
 }
+
+// Where a graph is made once more: what stands for each of its segments, all inside of `outer`.
+class SegmentCopies {
+public:
+    explicit SegmentCopies(std::shared_ptr<Segment> outer = nullptr) : outer_(std::move(outer)) {}
+
+    std::shared_ptr<Segment> of(const Segment*);   // null: `outer`
+    void copied(const Node& from, const Node& to); // `to` is of the interiors that `from` is of
+    void close();                                  // no node is made in them from now on
+
+private:
+    std::shared_ptr<Segment> outer_;
+    std::unordered_map<const Segment*, std::shared_ptr<Segment>> copies_;
+};
 
 // Nodes of this thread are made in a new segment, for its life.
 class SegmentScope {

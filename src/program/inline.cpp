@@ -32,12 +32,7 @@ public:
     {
         for (const Node* n : graph::pending(results))
             if (n->trace && !values_of_.count(n)) append(*n);
-        for (const auto& [recorded, segment] : segments_) {
-            if (outer_)
-                outer_->nodes.insert(outer_->nodes.end(), segment->nodes.begin(), segment->nodes.end());
-            segment->nodes.clear();
-            segment->closed = true;
-        }
+        segments_.close();
     }
 
     Value at(const Value& v) const
@@ -54,25 +49,12 @@ private:
     {
         std::vector<Value> inputs;
         for (const Value& v : n.inputs) inputs.push_back(at(v));
-        const graph::InSegment made_in(segment(graph::made_in(n)));
+        const graph::InSegment made_in(segments_.of(graph::made_in(n)));
         const auto node =
             graph::append(*n.op, std::move(inputs), attributes(n.attributes), trace_.evaluator(), false);
-        for (const graph::Segment* s = graph::made_in(n); s; s = graph::closed_outer(s))
-            if (graph::is_interior(*s, n)) segment(s)->interior.push_back(node->id);
+        segments_.copied(n, *node);
         auto& list = values_of_[&n];
         for (std::uint32_t i = 0; i < node->outputs.size(); ++i) list.push_back({node, i});
-    }
-
-    // The segment that stands for one of the recording.
-    std::shared_ptr<graph::Segment> segment(const graph::Segment* s)
-    {
-        if (!s) return outer_;
-        if (const auto found = segments_.find(s); found != segments_.end()) return found->second;
-        auto made = std::make_shared<graph::Segment>();
-        made->outer = segment(graph::closed_outer(s));
-        made->keeps_compute = s->keeps_compute;
-        made->layer = s->layer;
-        return segments_[s] = made;
     }
 
     graph::Attributes attributes(const graph::Attributes& from)
@@ -99,9 +81,8 @@ private:
 
     program::Trace& trace_;
     shape::Values values_;
-    std::shared_ptr<graph::Segment> outer_ = graph::current_segment(); // that the call stands in
     std::unordered_map<const Node*, std::vector<Value>> values_of_;
-    std::unordered_map<const graph::Segment*, std::shared_ptr<graph::Segment>> segments_;
+    graph::SegmentCopies segments_{graph::current_segment()}; // in what the call stands in
     std::unordered_map<const graph::HostScalar*, std::shared_ptr<const graph::HostScalar>> scalars_;
 };
 

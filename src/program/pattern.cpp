@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_map>
 #include <utility>
 
 #include <reprise/error.hpp>
@@ -47,6 +46,7 @@ public:
         for (const graph::Value* v : e_.externals) add_external(*v);
         next_size_ = 0;
         for (const graph::Node* n : e_.nodes) add(*n);
+        segments_.close();
         for (const graph::Value& v : e_.results)
             request_.results.push_back({nodes_[v.node->mark.place], v.index});
         return request_;
@@ -107,7 +107,10 @@ private:
         node->id = ++last_id_;
         node->evaluator = n.evaluator;
         node->storage.resize(node->outputs.size());
-        if (n.segment) add_segments(n, *node);
+        if (n.segment) {
+            node->segment = segments_.of(graph::made_in(n));
+            segments_.copied(n, *node);
+        }
         request_.nodes.push_back(node.get());
         nodes_.push_back(std::move(node));
     }
@@ -126,23 +129,6 @@ private:
         return out;
     }
 
-    void add_segments(const graph::Node& n, graph::Node& to)
-    {
-        to.segment = segment(graph::made_in(n));
-        for (const graph::Segment* s = graph::made_in(n); s; s = graph::closed_outer(s))
-            if (graph::is_interior(*s, n)) segment(s)->interior.push_back(to.id);
-    }
-    std::shared_ptr<graph::Segment> segment(const graph::Segment* s)
-    {
-        if (!s) return nullptr;
-        if (const auto found = segments_.find(s); found != segments_.end()) return found->second;
-        auto made = std::make_shared<graph::Segment>();
-        made->outer = segment(graph::closed_outer(s));
-        made->keeps_compute = s->keeps_compute;
-        made->closed = true;
-        return segments_[s] = made;
-    }
-
     Pattern& p_;
     const Evaluation& e_;
     const Figures& figures_;
@@ -151,7 +137,7 @@ private:
     bool opened_ = false; // the attribute's number
     std::array<Dim, draws> draws_ = {symbol("seed_low"), symbol("seed_high"), symbol("ordinal")};
     std::vector<std::shared_ptr<const graph::Node>> nodes_;
-    std::unordered_map<const graph::Segment*, std::shared_ptr<graph::Segment>> segments_;
+    graph::SegmentCopies segments_;
     std::uint64_t last_id_ = 0;
     shape::GuardList guards_;
     plan::Request request_;
