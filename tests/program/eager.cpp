@@ -13,65 +13,25 @@
 #include <reprise/random.hpp>
 
 #include "program/context.hpp"
+#include "program/eager.hpp"
 #include "shape/error_of.hpp"
-#include "support/devices.hpp"
 #include "support/training.hpp"
 
 namespace reprise {
 namespace {
 
+using test::alone;
 using test::Bits;
 using test::bits;
+using test::during;
+using test::Eager;
+using test::made_nothing;
 using test::Net;
 using test::Training;
 using testing::HasSubstr;
 
-// What happened while f ran.
-Stats during(const std::function<void()>& f)
-{
-    const Stats before = stats();
-    f();
-    Stats s = stats();
-    s.plans -= before.plans;
-    s.recordings -= before.recordings;
-    s.pipelines -= before.pipelines;
-    s.shader_modules -= before.shader_modules;
-    s.shader_compilations -= before.shader_compilations;
-    s.eager_replays -= before.eager_replays;
-    s.eager_nodes -= before.eager_nodes;
-    return s;
-}
-bool made_nothing(const Stats& s)
-{
-    return s.plans == 0 && s.recordings == 0 && s.pipelines == 0 && s.shader_modules == 0 &&
-           s.shader_compilations == 0;
-}
-
-// Keeps plans of eager code anew, and leaves none behind.
-class Eager : public testing::Test {
-protected:
-    Eager()
-    {
-        set_eager_plans(0);
-        set_eager_plans(256);
-    }
-    ~Eager() override
-    {
-        set_eager_plans(0);
-        set_eager_plans(256);
-    }
-
-    static std::uint64_t replays(const std::function<void()>& f) { return during(f).eager_replays; }
-    static std::uint64_t plans(const std::function<void()>& f) { return during(f).plans; }
-};
 using Numbers = std::vector<std::int64_t>;
 
-// With plans of their own.  Forgets those that are kept.
-template <class F> auto alone(const F& f)
-{
-    const test::PlansOfTheirOwn independent;
-    return f();
-}
 // The bits of each case with a plan of its own; then those of `first`, and of all cases with nothing made anew.
 template <class Case, class F>
 void expect_replayed(const std::vector<Case>& first, const std::vector<Case>& cases, const F& f)
@@ -268,57 +228,6 @@ TEST_F(Eager, OtherStructuresAreOthers)
     for (const auto& f : all) want.push_back(alone([&] { return bits(f()); }));
     for (int round = 0; round < 3; ++round)
         for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(bits(all[i]()), want[i]) << i;
-}
-
-// -- training --
-
-class EagerTraining : public Eager, public testing::WithParamInterface<Net> {};
-INSTANTIATE_TEST_SUITE_P(Nets, EagerTraining, testing::ValuesIn(test::nets_with_residual),
-                         [](const auto& test) { return name_of(test.param); });
-
-TEST_P(EagerTraining, MakesNothingAfterTheSecondSizeAndHasTheBitsOfPlansOfItsOwn)
-{
-    const auto train = [&](bool counted) {
-        manual_seed(3);
-        Training t(GetParam());
-        std::vector<std::vector<Bits>> out;
-        std::uint64_t seed = 0;
-        const auto step = [&](std::int64_t n) {
-            const auto [x, target] = t.batch(n, ++seed);
-            eval({x, target});
-            Bits loss;
-            const Stats s = during([&] { loss = bits(t.step(x, target)); });
-            if (counted && seed > 5) {
-                EXPECT_TRUE(made_nothing(s)) << "size " << n;
-                EXPECT_GT(s.eager_replays, 0u);
-            }
-            out.push_back(t.state());
-            out.back().push_back(loss);
-        };
-        for (const std::int64_t n : {8, 8, 8, 8, 6}) step(n); // the first makes what the optimizer keeps
-        for (const std::int64_t n : {8, 7, 3, 12, 2, 33, 8, 5}) step(n);
-        return out;
-    };
-    const auto got = train(true);
-    EXPECT_EQ(got, alone([&] { return train(false); }));
-}
-
-// What cells are given is computed with the step that gives it: nothing piles up that nobody reads.
-TEST_P(EagerTraining, StepsStayAsLongAsTheyAre)
-{
-    Training t(GetParam());
-    std::vector<std::uint64_t> nodes;
-    for (std::uint64_t i = 0; i < 30; ++i) {
-        const auto [x, target] = t.batch(8, i);
-        eval({x, target});
-        const Stats s = during([&, x = x, target = target] { t.step(x, target).eval(); });
-        nodes.push_back(s.eager_nodes);
-        if (i > 4) {
-            EXPECT_TRUE(made_nothing(s)) << "step " << i;
-        }
-    }
-    EXPECT_EQ(nodes.back(), nodes[5]);
-    EXPECT_EQ(nodes.back(), nodes[20]);
 }
 
 // A pass that somebody else has not asked for yet is not computed for the statistics that it gives.
