@@ -160,8 +160,8 @@ Executable::Outcome Executable::place(Sized& s, const Call& call)
 
 std::size_t Executable::output_at(std::uint32_t value) const
 {
-    const auto at =
-        std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.value == value; });
+    const auto at = std::lower_bound(outputs_.begin(), outputs_.end(), value,
+                                     [](const Output& o, std::uint32_t v) { return o.value < v; });
     return static_cast<std::size_t>(at - outputs_.begin());
 }
 

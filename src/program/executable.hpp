@@ -125,7 +125,7 @@ private:
         std::uint32_t value; // of the plan
         bool readable = false;
     };
-    std::vector<Output> outputs_;
+    std::vector<Output> outputs_;            // ascending by value
     std::vector<std::uint32_t> temporaries_; // plan values
     std::unique_ptr<plan::Placement> placement_;
     std::vector<std::size_t> counters_; // positions among the symbols
