@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/recycled.hpp>
+#include <reprise/few.hpp>
 
 namespace reprise {
 
@@ -174,7 +174,7 @@ struct SymbolOptions {
 // Error(argument) for bounds that no size is within.
 Dim symbol(const std::string& name, const SymbolOptions& = {});
 
-using DimVector = std::vector<Dim, Recycled<Dim>>;
+using DimVector = Few<Dim, 4>;
 // The sizes of a tensor, outermost first.
 using Shape = DimVector;
 std::string to_string(const Shape&); // "[batch, 1, 28, 28]"

@@ -30,7 +30,12 @@ private:
 
 namespace detail {
 // "[op] Sentence with (values) and what to do."
-template <class... Parts> [[noreturn]] void fail(ErrorKind kind, const char* op, const Parts&... parts)
+template <class... Parts>
+#if defined(__GNUC__)
+[[gnu::cold, gnu::noinline]] // what does not fail lies closer together
+#endif
+[[noreturn]] void
+fail(ErrorKind kind, const char* op, const Parts&... parts)
 {
     std::ostringstream text;
     text << "[" << op << "] ";

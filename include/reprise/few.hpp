@@ -1,7 +1,9 @@
-// A vector whose first N elements lie in itself: nodes of a graph are made by the thousand, and each allocation of them costs a
-// cache miss or two.
+// A vector whose first N elements lie in itself: nodes of a graph and their shapes are made by the thousand, and each allocation
+// of them costs a cache miss or two.
 #pragma once
 #include <algorithm>
+#include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -16,15 +18,24 @@
 
 namespace reprise {
 
+// As std::vector, but that moving it moves the elements that lie in it: references to them do not stay.
 template <class T, std::size_t N> class Few {
     static_assert(N > 0 && std::is_nothrow_move_constructible_v<T>);
 
 public:
     using value_type = T;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using reference = T&;
+    using const_reference = const T&;
     using iterator = T*;
     using const_iterator = const T*;
+    using reverse_iterator = std::reverse_iterator<iterator>;
+    using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
     Few() = default;
+    explicit Few(std::size_t n) : Few() { resize(n); }
+    Few(std::size_t n, const T& value) : Few() { resize(n, value); }
     Few(std::initializer_list<T> list) : Few() { append(list.begin(), list.end()); }
     template <std::forward_iterator From> Few(From from, From to) : Few() { append(from, to); }
     Few(std::vector<T>&& from) // NOLINT(google-explicit-constructor): what made it gives it up
@@ -55,18 +66,32 @@ public:
     T* data() noexcept { return data_; }
     const T* data() const noexcept { return data_; }
     std::size_t size() const noexcept { return size_; }
+    std::size_t capacity() const noexcept { return capacity_; }
     bool empty() const noexcept { return size_ == 0; }
     T* begin() noexcept { return data_; }
     T* end() noexcept { return data_ + size_; }
     const T* begin() const noexcept { return data_; }
     const T* end() const noexcept { return data_ + size_; }
+    const T* cbegin() const noexcept { return begin(); }
+    const T* cend() const noexcept { return end(); }
+    reverse_iterator rbegin() noexcept { return reverse_iterator(end()); }
+    reverse_iterator rend() noexcept { return reverse_iterator(begin()); }
+    const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator(end()); }
+    const_reverse_iterator rend() const noexcept { return const_reverse_iterator(begin()); }
     T& operator[](std::size_t i) noexcept { return data_[i]; }
     const T& operator[](std::size_t i) const noexcept { return data_[i]; }
-    const T& at(std::size_t i) const
+    T& at(std::size_t i)
     {
-        if (i >= size_) throw std::out_of_range("Few::at");
+        check(i);
         return data_[i];
     }
+    const T& at(std::size_t i) const
+    {
+        check(i);
+        return data_[i];
+    }
+    T& front() noexcept { return data_[0]; }
+    const T& front() const noexcept { return data_[0]; }
     T& back() noexcept { return data_[size_ - 1]; }
     const T& back() const noexcept { return data_[size_ - 1]; }
 
@@ -84,25 +109,76 @@ public:
         return add(std::forward<Args>(args)...);
     }
     void push_back(T v) { emplace_back(std::move(v)); }
+    void pop_back() noexcept { std::destroy_at(data_ + --size_); }
     void resize(std::size_t n)
     {
         reserve(n);
         while (size_ < n) add();
-        while (size_ > n) std::destroy_at(data_ + --size_);
+        while (size_ > n) pop_back();
     }
+    void resize(std::size_t n, const T& value)
+    {
+        const T copy(value); // which may lie in here
+        reserve(n);
+        while (size_ < n) add(copy);
+        while (size_ > n) pop_back();
+    }
+    template <std::forward_iterator From> void assign(From from, From to) { *this = Few(from, to); }
+    void assign(std::size_t n, const T& value) { *this = Few(n, value); }
     void clear() noexcept
     {
         std::destroy(begin(), end());
         size_ = 0;
     }
 
+    T* insert(const T* at, T value)
+    {
+        const auto place = at - data_;
+        emplace_back(std::move(value));
+        std::rotate(data_ + place, end() - 1, end());
+        return data_ + place;
+    }
+    // Elements of another container.
+    template <std::forward_iterator From> T* insert(const T* at, From from, From to)
+    {
+        const auto place = at - data_;
+        const std::size_t before = size_;
+        reserve(size_ + static_cast<std::size_t>(std::distance(from, to)));
+        for (; from != to; ++from) add(*from);
+        std::rotate(data_ + place, data_ + before, end());
+        return data_ + place;
+    }
+    T* insert(const T* at, std::initializer_list<T> list) { return insert(at, list.begin(), list.end()); }
+    T* insert(const T* at, std::size_t n, const T& value)
+    {
+        const Few copies(n, value);
+        return insert(at, copies.begin(), copies.end());
+    }
+    T* erase(const T* at) { return erase(at, at + 1); }
+    T* erase(const T* from, const T* to)
+    {
+        T* const first = data_ + (from - data_);
+        if (from == to) return first;
+        T* const rest = std::move(data_ + (to - data_), end(), first);
+        while (end() != rest) pop_back();
+        return first;
+    }
+
     friend bool operator==(const Few& a, const Few& b)
     {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
+    }
+    friend auto operator<=>(const Few& a, const Few& b) requires std::three_way_comparable<T>
+    {
+        return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
     }
 
 private:
     T* own() noexcept { return reinterpret_cast<T*>(memory_); }
+    void check(std::size_t i) const
+    {
+        if (i >= size_) throw std::out_of_range("Few::at");
+    }
 
     template <class From> void append(From from, From to)
     {
@@ -115,7 +191,11 @@ private:
         ++size_;
         return *made;
     }
-    void grow(std::size_t n)
+#if defined(__GNUC__)
+    [[gnu::noinline, gnu::cold]]
+#endif
+    void
+    grow(std::size_t n)
     {
         T* const to = Recycled<T>().allocate(n);
         std::uninitialized_move(begin(), end(), to);
@@ -128,7 +208,15 @@ private:
     void release() noexcept
     {
         clear();
-        if (data_ != own()) Recycled<T>().deallocate(data_, capacity_);
+        if (data_ != own()) give_back();
+    }
+#if defined(__GNUC__)
+    [[gnu::noinline, gnu::cold]]
+#endif
+    void
+    give_back() noexcept
+    {
+        Recycled<T>().deallocate(data_, capacity_);
         data_ = own();
         capacity_ = N;
     }

@@ -59,11 +59,13 @@ Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArgum
 
 // -- the node of a call --
 
-graph::TensorTypes infer(const Op&, std::span<const graph::TensorType> in, const graph::Attributes& a)
+graph::TensorTypes infer(const Op&, const graph::InputTypes& in, const graph::Attributes& a)
 {
-    const auto given = in.subspan(static_cast<std::size_t>(a.integer("inputs")),
-                                  static_cast<std::size_t>(a.integer("outputs")));
-    return {given.begin(), given.end()};
+    const auto first = static_cast<std::size_t>(a.integer("inputs"));
+    const auto count = static_cast<std::size_t>(a.integer("outputs"));
+    graph::TensorTypes out;
+    for (std::size_t i = first; i < first + count; ++i) out.push_back(in[i]);
+    return out;
 }
 
 bool view(const Node&, std::size_t, graph::Strided&) { return true; }

@@ -22,7 +22,7 @@ struct BackTo final : graph::GivenGradient {
     Device source;
 };
 
-graph::TensorTypes infer(const graph::Op&, std::span<const graph::TensorType> in, const graph::Attributes&)
+graph::TensorTypes infer(const graph::Op&, const graph::InputTypes& in, const graph::Attributes&)
 {
     return {in[0]};
 }

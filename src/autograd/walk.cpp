@@ -10,9 +10,9 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "autograd/grad_mode.hpp"
-#include "base/few.hpp"
 #include "graph/notes.hpp"
 #include "shape/guard.hpp"
+#include <reprise/few.hpp>
 
 namespace reprise::autograd {
 

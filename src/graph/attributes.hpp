@@ -24,17 +24,45 @@ struct HostScalar {
 // A kernel that a user wrote (program/user_kernel.cpp).
 struct UserKernel;
 
-using Attribute = std::variant<std::int64_t, double, Dim, Shape, std::vector<std::int64_t>, DType,
+// A shape in as little room as attributes without one have.
+class Sizes {
+public:
+    Sizes(const Shape& s)
+        : dims_(s.begin(), s.end()) {} // NOLINT(google-explicit-constructor): the same sizes
+    std::size_t size() const noexcept { return dims_.size(); }
+    auto begin() noexcept { return dims_.begin(); }
+    auto end() noexcept { return dims_.end(); }
+    auto begin() const noexcept { return dims_.begin(); }
+    auto end() const noexcept { return dims_.end(); }
+
+private:
+    std::vector<Dim, Recycled<Dim>> dims_;
+};
+
+using Attribute = std::variant<std::int64_t, double, Dim, Sizes, std::vector<std::int64_t>, DType,
                                std::shared_ptr<const HostScalar>, std::shared_ptr<const UserKernel>>;
 
 class Attributes {
 public:
     Attributes() = default;
-    Attributes(std::initializer_list<std::pair<const char*, Attribute>> list) : list_(list) {}
+    struct Given {
+        const char* name;
+        mutable Attribute attribute; // elements of an initializer_list are const: this moves on
+    };
+    Attributes(std::initializer_list<Given> list)
+    {
+        list_.reserve(list.size());
+        for (const Given& g : list) list_.emplace_back(g.name, std::move(g.attribute));
+    }
 
     template <class T> const T& get(const char* name) const { return std::get<T>(find(name)); }
     std::int64_t integer(const char* name) const { return get<std::int64_t>(name); }
     double number(const char* name) const { return get<double>(name); }
+    Shape shape(const char* name) const
+    {
+        const Sizes& sizes = get<Sizes>(name);
+        return {sizes.begin(), sizes.end()};
+    }
     const std::vector<std::int64_t>& integers(const char* name) const
     {
         return get<std::vector<std::int64_t>>(name);

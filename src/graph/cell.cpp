@@ -32,7 +32,7 @@ std::shared_ptr<Node> new_node(TensorTypes types, std::shared_ptr<Evaluator> eva
     return node;
 }
 
-TensorTypes infer_same(const Op&, std::span<const TensorType> in, const Attributes&) { return {in[0]}; }
+TensorTypes infer_same(const Op&, const InputTypes& in, const Attributes&) { return {in[0]}; }
 bool view_same(const Node&, std::size_t, Strided&) { return true; }
 std::vector<Tensor> vjp_same(const VjpArguments& a) { return {a.cotangents[0]}; }
 const Op alias_op{.name = "alias", .infer = infer_same, .vjp = vjp_same, .view = view_same};
@@ -74,6 +74,20 @@ Value read(const Tensor& t)
     const auto& cell = cell_of(t);
     Tracer* tracer = tracer_of(*cell);
     return tracer ? tracer->read(cell) : cell->value;
+}
+
+const TensorType& type_of(const Tensor& t)
+{
+    const auto& cell = cell_of(t);
+    Tracer* tracer = tracer_of(*cell);
+    return tracer ? tracer->read(cell).type() : cell->value.type(); // a recording keeps what it reads
+}
+
+const std::shared_ptr<Evaluator>& evaluator_of(const Tensor& t)
+{
+    const auto& cell = cell_of(t);
+    Tracer* tracer = tracer_of(*cell);
+    return tracer ? tracer->read(cell).node->evaluator : cell->value.node->evaluator;
 }
 
 void assign(const Tensor& t, Value v)
@@ -167,9 +181,7 @@ std::shared_ptr<Node> append(const Op& op, Few<Value, 3> inputs, Attributes attr
                              std::shared_ptr<Evaluator> evaluator, bool requires_grad,
                              std::shared_ptr<const GivenGradient> gradient)
 {
-    Few<TensorType, 4> types;
-    types.reserve(inputs.size());
-    for (const Value& v : inputs) types.push_back(v.type());
+    const InputTypes types(inputs);
     for (const TensorType& t : types) evaluator->accept(op.name, &op, t.dtype);
     auto node = new_node(op.infer(op, types, attributes), std::move(evaluator));
     for (const TensorType& t : node->outputs) check_type(op, t, *node->evaluator);

@@ -59,6 +59,9 @@ public:
 Tracer*& current_tracer(); // of this thread; null: eager
 
 Value read(const Tensor&); // throws Error(argument) for an undefined tensor
+// Of what read() gives; they stay until the tensor is given another value.
+const TensorType& type_of(const Tensor&);
+const std::shared_ptr<Evaluator>& evaluator_of(const Tensor&);
 void assign(const Tensor&, Value);
 std::shared_ptr<Cell> grad_of(const Tensor&);
 std::shared_ptr<Cell> grad_to_add_to(const Tensor&);

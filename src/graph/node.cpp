@@ -9,6 +9,12 @@
 
 namespace reprise::graph {
 
+InputTypes::InputTypes(std::span<const Value> inputs)
+{
+    types_.reserve(inputs.size());
+    for (const Value& v : inputs) types_.push_back(&v.type());
+}
+
 Node::Node() = default;
 
 Node::~Node()
@@ -44,14 +50,12 @@ const Value* looked_at(const Value& v)
 void verify(const Node& node)
 {
     if (!node.op) return;
-    std::vector<TensorType> types;
     for (const Value& v : node.inputs) {
         if (!v.node || v.index >= v.node->outputs.size() || v.node->id >= node.id)
             detail::fail(ErrorKind::internal, node.op->name, "Node (", node.id,
                          ") has an input that is not legal.");
-        types.push_back(v.type());
     }
-    if (node.op->infer(*node.op, types, node.attributes) != node.outputs)
+    if (node.op->infer(*node.op, InputTypes(node.inputs), node.attributes) != node.outputs)
         detail::fail(ErrorKind::internal, node.op->name, "The types of node (", node.id,
                      ") are not its op's.");
 }

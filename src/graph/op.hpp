@@ -7,8 +7,8 @@
 
 #include <reprise/tensor.hpp>
 
-#include "base/few.hpp"
 #include "graph/attributes.hpp"
+#include <reprise/few.hpp>
 
 namespace reprise::ops {
 class Lowering;            // src/ops/lowering.hpp
@@ -20,6 +20,7 @@ namespace reprise::graph {
 
 struct Node;
 struct Op;
+struct Value;
 
 struct TensorType {
     DType dtype = DType::f32;
@@ -27,6 +28,41 @@ struct TensorType {
     friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 using TensorTypes = Few<TensorType, 1>; // of an op's outputs
+
+// Those of an op's inputs, where they lie.
+class InputTypes {
+public:
+    explicit InputTypes(std::span<const Value>);
+    InputTypes(std::initializer_list<const TensorType*> types) : types_(types) {}
+
+    class Iterator {
+    public:
+        using value_type = TensorType;
+        using difference_type = std::ptrdiff_t;
+        explicit Iterator(const TensorType* const* at = nullptr) : at_(at) {}
+        const TensorType& operator*() const { return **at_; }
+        const TensorType* operator->() const { return *at_; }
+        Iterator& operator++()
+        {
+            ++at_;
+            return *this;
+        }
+        Iterator operator++(int) { return Iterator(at_++); }
+        bool operator==(const Iterator&) const = default;
+
+    private:
+        const TensorType* const* at_;
+    };
+    std::size_t size() const noexcept { return types_.size(); }
+    bool empty() const noexcept { return types_.empty(); }
+    const TensorType& operator[](std::size_t i) const { return *types_[i]; }
+    const TensorType& back() const { return *types_.back(); }
+    Iterator begin() const { return Iterator(types_.begin()); }
+    Iterator end() const { return Iterator(types_.end()); }
+
+private:
+    Few<const TensorType*, 6> types_;
+};
 
 // What a VJP gets.  `input` and `output` may be read or only asked for their types; what is read is found by
 // running the VJP on placeholders (autograd/reads.hpp), never declared.
@@ -50,7 +86,7 @@ enum class Cost : std::uint8_t { memory, compute }; // bound by: replay it, keep
 struct Op {
     const char* name;
     // Types of the outputs; throws Error for inputs that do not fit.
-    TensorTypes (*infer)(const Op&, std::span<const TensorType>, const Attributes&);
+    TensorTypes (*infer)(const Op&, const InputTypes&, const Attributes&);
     // Cotangents of the inputs (undefined: none).  Null where `decompose` or nothing is given.
     std::vector<Tensor> (*vjp)(const VjpArguments&) = nullptr;
     // The same outputs by simpler ops: how a fused VJP is differentiated again, and its oracle.

@@ -14,13 +14,13 @@ namespace reprise {
 
 using graph::Value;
 
-Shape Tensor::shape() const { return graph::read(*this).type().shape; }
+Shape Tensor::shape() const { return graph::type_of(*this).shape; }
 
-std::int64_t Tensor::dim() const { return static_cast<std::int64_t>(shape().size()); }
+std::int64_t Tensor::dim() const { return static_cast<std::int64_t>(graph::type_of(*this).shape.size()); }
 
 Dim Tensor::size(std::int64_t d) const
 {
-    const Shape s = shape();
+    const Shape& s = graph::type_of(*this).shape;
     const auto rank = static_cast<std::int64_t>(s.size());
     if (d < -rank || d >= rank)
         detail::fail(ErrorKind::argument, "size", "The dimension (", d, ") is not in [", -rank, ", ",
@@ -31,11 +31,11 @@ Dim Tensor::size(std::int64_t d) const
 Dim Tensor::numel() const
 {
     Dim n = 1;
-    for (const Dim& d : shape()) n *= d;
+    for (const Dim& d : graph::type_of(*this).shape) n *= d;
     return n;
 }
 
-DType Tensor::dtype() const { return graph::read(*this).type().dtype; }
+DType Tensor::dtype() const { return graph::type_of(*this).dtype; }
 
 namespace {
 Value value_to_read(const Tensor& t)

@@ -23,7 +23,7 @@ const StepNames& names()
     return n;
 }
 
-TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     return infer_step(op, in, names());
 }

@@ -15,7 +15,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 
-TensorTypes infer(const Op& op, std::span<const TensorType>, const Attributes& a)
+TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
 {
     const DType dtype = a.get<DType>("dtype");
     const Dim& end = a.get<Dim>("end");

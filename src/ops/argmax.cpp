@@ -25,7 +25,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 
-TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     if (in[0].dtype == boolean) wrong_dtype(op.name, in[0].dtype, "a dtype of numbers");
     shape::require_at_least(op.name, reduced_count(in[0].shape, a.integers("dims")), 1, [&] {

@@ -28,7 +28,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
-using Types = std::span<const TensorType>;
+using Types = const graph::InputTypes&;
 
 // -- shapes --
 

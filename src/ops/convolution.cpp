@@ -25,7 +25,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
-using Types = std::span<const TensorType>;
+using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 using Three = std::array<std::int64_t, 3>; // depth, height, width
 
@@ -88,7 +88,7 @@ TensorTypes infer_input(const Op& op, Types in, const Attributes& a)
 {
     const char* name = called(op, a);
     require_one_dtype(name, in);
-    const Shape& size = a.get<Shape>("size");
+    const Shape size = a.shape("size");
     require_output(name, in[0].shape, checked(name, size, in[1].shape, a));
     return {{in[0].dtype, size}};
 }
@@ -98,7 +98,7 @@ TensorTypes infer_weight(const Op& op, Types in, const Attributes& a)
 {
     const char* name = called(op, a);
     require_one_dtype(name, in);
-    const Shape& size = a.get<Shape>("size");
+    const Shape size = a.shape("size");
     require_output(name, in[0].shape, checked(name, in[1].shape, size, a));
     return {{in[0].dtype, size}};
 }

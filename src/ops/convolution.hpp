@@ -21,7 +21,7 @@ struct Windows {
 };
 
 // Checks that begin an error's text with `op`.
-void require_one_dtype(const char* op, std::span<const graph::TensorType>);
+void require_one_dtype(const char* op, const graph::InputTypes&);
 // [batch, channels, and the image's sizes]
 void require_image(const char* op, const char* what, const Shape&, std::size_t rank);
 // [out channels, in channels / groups, and the kernel's sizes].

@@ -24,7 +24,7 @@ using graph::VjpArguments;
 std::int64_t threshold_of(const Attributes& a) { return std::llround(std::ldexp(a.number("p"), 24)); }
 double scale_of(const Attributes& a) { return a.number("p") < 1 ? 1 / (1 - a.number("p")) : 0; }
 
-TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     return {in[0]};

@@ -30,7 +30,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
-using Types = std::span<const TensorType>;
+using Types = const graph::InputTypes&;
 
 const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
 

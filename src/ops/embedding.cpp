@@ -30,7 +30,7 @@ using graph::VjpArguments;
 constexpr std::int64_t no_padding = -1;
 
 // -- embedding: indices [N], weight [V, D] -> [N, D] --
-TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     require_indices(op.name, "indices", in[0].dtype);
     return {{in[1].dtype, {in[0].shape[0], in[1].shape[1]}}};
@@ -76,7 +76,7 @@ void reference(const ReferenceArguments& a)
 }
 
 // -- embedding_vjp: dy [N, D], indices [N] -> [V, D]; linear in dy --
-TensorTypes infer_vjp(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_indices(op.name, "indices", in[1].dtype);
     return {{in[0].dtype, {a.get<Dim>("rows"), in[0].shape[1]}}};
@@ -155,7 +155,7 @@ void reference_vjp(const ReferenceArguments& a)
 }
 
 // -- last_positions: indices [N] -> [rows]: the last position of each row number, -1 where it does not occur --
-TensorTypes infer_last(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer_last(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_indices(op.name, "indices", in[0].dtype);
     return {{i32, {a.get<Dim>("rows")}}};

@@ -20,7 +20,7 @@ using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 
-TensorTypes infer(const Op&, std::span<const TensorType> in, const Attributes&) { return {in[0]}; }
+TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes&) { return {in[0]}; }
 
 std::vector<Tensor> vjp(const VjpArguments& a)
 {

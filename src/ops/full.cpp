@@ -20,9 +20,9 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 
-TensorTypes infer(const Op& op, std::span<const TensorType>, const Attributes& a)
+TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
 {
-    const Shape& sizes = a.get<Shape>("shape");
+    const Shape sizes = a.shape("shape");
     require_sizes(op.name, sizes);
     return {{a.get<DType>("dtype"), sizes}};
 }

@@ -28,7 +28,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
-using Types = std::span<const TensorType>;
+using Types = const graph::InputTypes&;
 
 // x [N, C, image]; the channels of a group lie side by side.
 struct Groups {

@@ -16,7 +16,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 
-TensorTypes infer(const Op&, std::span<const TensorType>, const Attributes&) { return {{f32, {}}}; }
+TensorTypes infer(const Op&, const graph::InputTypes&, const Attributes&) { return {{f32, {}}}; }
 
 bool number(const Node& n, Scalar& s)
 {

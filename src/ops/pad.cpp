@@ -24,7 +24,7 @@ using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 
-TensorTypes infer(const Op&, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
 {
     TensorType t = in[0];
     t.shape[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("size");

@@ -35,10 +35,10 @@ constexpr std::int64_t two_32 = std::int64_t{1} << 32;
 native::uint low_word(std::int64_t v) { return static_cast<native::uint>(v & (two_32 - 1)); }
 native::uint high_word(std::int64_t v) { return static_cast<native::uint>(v >> 32); }
 
-TensorTypes infer(const Op& op, std::span<const TensorType>, const Attributes& a)
+TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
 {
     require_floating(op.name, a.get<DType>("dtype"));
-    return {{a.get<DType>("dtype"), a.get<Shape>("shape")}};
+    return {{a.get<DType>("dtype"), a.shape("shape")}};
 }
 
 void lower(Lowering& l, const Node& n)
@@ -83,9 +83,9 @@ void reference_normal(const ReferenceArguments& a)
 }
 
 // -- random_integers: from `low` on, so many different ones --
-TensorTypes infer_integers(const Op&, std::span<const TensorType>, const Attributes& a)
+TensorTypes infer_integers(const Op&, const graph::InputTypes&, const Attributes& a)
 {
-    return {{i32, a.get<Shape>("shape")}};
+    return {{i32, a.shape("shape")}};
 }
 
 void lower_integers(Lowering& l, const Node& n)

@@ -12,14 +12,6 @@ std::vector<const graph::Op*> structured_ops()
     };
 }
 
-const graph::TensorType& type_of(const Tensor& t)
-{
-    const graph::Value v = graph::read(t);
-    return v.type(); // lives as long as the node, which t's cell holds
-}
-
-std::shared_ptr<graph::Evaluator> evaluator_of(const Tensor& t) { return graph::read(t).node->evaluator; }
-
 void wrong_dtype(const char* op, DType found, const char* wanted)
 {
     detail::fail(ErrorKind::dtype, op, "The op takes ", wanted, ", not (", name_of(found),

@@ -20,8 +20,8 @@ std::vector<const graph::Op*> structured_ops();
 std::vector<const graph::Op*> elementwise_ops(); // formulas only
 
 // -- what op files share --
-const graph::TensorType& type_of(const Tensor&);
-std::shared_ptr<graph::Evaluator> evaluator_of(const Tensor&);
+using graph::evaluator_of;
+using graph::type_of;
 // Of options.device, or the default device; program/ defines it, as it knows devices.
 std::shared_ptr<graph::Evaluator> evaluator_for(const TensorOptions&);
 // A tensor of this shape with one value everywhere; costs no memory where an elementwise op or a kernel takes

@@ -25,7 +25,7 @@ using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 
-TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     require_arithmetic(op.name, in[0].dtype);
     return {{total_dtype(in[0].dtype), in[0].shape}};

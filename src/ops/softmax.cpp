@@ -38,7 +38,7 @@ Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t
     return graph::apply1(op, inputs, {{"dim", static_cast<std::int64_t>(along)}});
 }
 
-TensorTypes infer_rows(const Op& op, std::span<const TensorType> in, const Attributes&)
+TensorTypes infer_rows(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     for (const TensorType& t : in) {
         require_floating(op.name, t.dtype);

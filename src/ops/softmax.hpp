@@ -10,7 +10,7 @@ namespace reprise::ops {
 Tensor apply_along(const graph::Op&, const std::vector<Tensor>& inputs, std::int64_t dim);
 
 // One floating input, or two of one type; the output has it too.
-graph::TensorTypes infer_rows(const graph::Op&, std::span<const graph::TensorType>, const graph::Attributes&);
+graph::TensorTypes infer_rows(const graph::Op&, const graph::InputTypes&, const graph::Attributes&);
 
 // The launch of the op's kernel (shaders/common/rows.glsl), or the same for long rows; inputs and output have one shape.
 using LongForm = void (*)(LongRows&, const std::vector<View>& in, const View& out);

@@ -45,7 +45,7 @@ struct Lines {
 };
 
 // -- sort: x -> values and indices (i32), `count` of each line --
-TensorTypes infer(const Op&, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
 {
     Shape sizes = in[0].shape;
     sizes[static_cast<std::size_t>(a.integer("dim"))] = a.get<Dim>("count");
@@ -163,7 +163,7 @@ void reference(const ReferenceArguments& a)
 }
 
 // -- sort_vjp: dy and indices, each at most once in its line -> dx with `size` elements in a line; linear in dy --
-TensorTypes infer_vjp(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     TensorType t = in[0];

@@ -32,8 +32,7 @@ std::vector<Tensor> apply_step(const graph::Op& op, const StepNames& names, cons
     return graph::apply(op, inputs, std::move(attributes));
 }
 
-graph::TensorTypes infer_step(const graph::Op& op, std::span<const graph::TensorType> in,
-                              const StepNames& names)
+graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, const StepNames& names)
 {
     require_floating(op.name, in[0].dtype);
     const std::size_t tensors = in.size() - names.numbers.size();

@@ -25,7 +25,7 @@ struct StepNames {
 std::vector<Tensor> apply_step(const graph::Op&, const StepNames&, const Tensor& param, const Tensor& grad,
                                const std::vector<Tensor>& moments, const std::vector<StepNumber>& numbers,
                                graph::Attributes);
-graph::TensorTypes infer_step(const graph::Op&, std::span<const graph::TensorType>, const StepNames&);
+graph::TensorTypes infer_step(const graph::Op&, const graph::InputTypes&, const StepNames&);
 std::size_t moments_of(const graph::Node&);
 
 // One launch.  Record: operands param, grad, places of moments, numbers, param', places of moments'; floats numbers;

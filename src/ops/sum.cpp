@@ -19,7 +19,7 @@ using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 
-TensorTypes infer(const Op& op, std::span<const TensorType> in, const Attributes& a)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_arithmetic(op.name, in[0].dtype);
     return {{total_dtype(in[0].dtype), reduced_shape(op, in[0], a)}};

@@ -23,7 +23,7 @@ using graph::Op;
 using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
-using Types = std::span<const TensorType>;
+using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 
 // -- shapes --
@@ -56,7 +56,7 @@ TensorTypes infer(const Op& op, Types in, const Attributes& a)
 TensorTypes infer_fold(const Op& op, Types in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
-    const Shape &x = in[0].shape, &size = a.get<Shape>("size");
+    const Shape &x = in[0].shape, &size = a.shape("size");
     if (x.size() != 3)
         detail::fail(
             ErrorKind::shape, op.name, "The input's shape (", to_string(x),

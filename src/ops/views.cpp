@@ -25,13 +25,13 @@ using graph::Strided;
 using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
-using Types = std::span<const TensorType>;
+using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 
 // -- reshape --
 TensorTypes infer_reshape(const Op&, Types in, const Attributes& a)
 {
-    return {{in[0].dtype, a.get<Shape>("shape")}};
+    return {{in[0].dtype, a.shape("shape")}};
 }
 
 std::vector<Tensor> vjp_reshape(const VjpArguments& a)
@@ -120,8 +120,8 @@ bool view_permute(const Node& n, std::size_t, Strided& s)
 // -- expand --
 TensorTypes infer_expand(const Op& op, Types in, const Attributes& a)
 {
-    shape::require_broadcastable(op.name, in[0].shape, a.get<Shape>("shape"));
-    return {{in[0].dtype, a.get<Shape>("shape")}};
+    shape::require_broadcastable(op.name, in[0].shape, a.shape("shape"));
+    return {{in[0].dtype, a.shape("shape")}};
 }
 
 std::vector<Tensor> vjp_expand(const VjpArguments& a)

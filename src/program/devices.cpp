@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <typeinfo>
 
 #include <reprise/device.hpp>
 #include <reprise/eager.hpp>
@@ -223,7 +224,11 @@ std::shared_ptr<graph::Evaluator> ops::evaluator_for(const TensorOptions& option
 
 Device Tensor::device() const
 {
-    return Device(std::dynamic_pointer_cast<program::Context>(graph::read(*this).node->evaluator));
+    const std::shared_ptr<graph::Evaluator>& evaluator = graph::evaluator_of(*this);
+    const graph::Evaluator& e = *evaluator;
+    if (typeid(e) != typeid(program::Context))
+        return Device(std::shared_ptr<program::Context>()); // a probe's
+    return Device(std::static_pointer_cast<program::Context>(evaluator));
 }
 
 } // namespace reprise

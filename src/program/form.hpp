@@ -50,7 +50,7 @@ void take_apart(const char* name, Attribute& attribute, bool open_number, Taker&
                 else if (is("seed_low")) taker.seed_low(v);
                 else if (is("seed_high")) taker.seed_high(v);
                 else taker.size(v);
-            } else if constexpr (std::is_same_v<T, Shape>) {
+            } else if constexpr (std::is_same_v<T, graph::Sizes>) {
                 taker.word(v.size());
                 for (auto& d : v) taker.size(d);
             } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {

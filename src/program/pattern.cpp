@@ -94,16 +94,13 @@ private:
     void add(const graph::Node& n)
     {
         auto node = std::make_shared<graph::Node>();
-        std::vector<graph::TensorType> types;
-        for (const graph::Value& v : n.inputs) {
+        for (const graph::Value& v : n.inputs)
             node->inputs.push_back(v.node->materialised()
                                        ? request_.externals[e_.slot_of(v)].value
                                        : graph::Value{nodes_[v.node->mark.place], v.index});
-            types.push_back(node->inputs.back().type());
-        }
         node->op = n.op;
         node->attributes = attributes(n);
-        node->outputs = n.op->infer(*n.op, types, node->attributes);
+        node->outputs = n.op->infer(*n.op, graph::InputTypes(node->inputs), node->attributes);
         node->id = ++last_id_;
         node->evaluator = n.evaluator;
         node->storage.resize(node->outputs.size());

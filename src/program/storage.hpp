@@ -3,9 +3,9 @@
 #include <memory>
 #include <optional>
 
-#include "base/few.hpp"
 #include "device/device.hpp"
 #include "graph/node.hpp"
+#include <reprise/few.hpp>
 
 namespace reprise::program {
 

@@ -23,9 +23,9 @@ const graph::UserKernel& kernel_of(const graph::Attributes& a)
     return *a.get<std::shared_ptr<const graph::UserKernel>>("kernel");
 }
 
-graph::TensorTypes infer(const Op&, std::span<const graph::TensorType>, const graph::Attributes& a)
+graph::TensorTypes infer(const Op&, const graph::InputTypes&, const graph::Attributes& a)
 {
-    const Shape& sizes = a.get<Shape>("sizes");
+    const Shape sizes = a.shape("sizes");
     const auto& types = a.integers("types"); // dtype and rank of each output
     graph::TensorTypes out;
     auto at = sizes.begin();
@@ -48,7 +48,7 @@ void lower(ops::Lowering& l, const Node& n)
     for (std::size_t i = 0; i < n.outputs.size(); ++i)
         spec.operands.push_back({l.output(i), ops::Use::write});
     spec.floats.assign(k.floats.begin(), k.floats.end());
-    spec.ints = n.attributes.get<Shape>("ints");
+    spec.ints = n.attributes.shape("ints");
     spec.groups = n.attributes.get<Dim>("groups");
     l.launch(std::move(spec));
 }
@@ -63,7 +63,7 @@ void reference(const ops::ReferenceArguments& a)
     }
     for (const ops::HostTensor& t : a.outputs) out.emplace_back(static_cast<std::size_t>(t.count()));
     // the groups, then the sizes of all outputs, then the ints
-    const std::size_t before = 1 + a.attributes.get<Shape>("sizes").size();
+    const std::size_t before = 1 + a.attributes.shape("sizes").size();
     k.options->host({in, out, a.dims.subspan(before), k.floats});
     for (std::size_t o = 0; o < out.size(); ++o) {
         const ops::HostTensor& t = a.outputs[o];

@@ -1,11 +1,15 @@
 // The vector whose first elements lie in itself.
-#include "base/few.hpp"
+#include <reprise/few.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <compare>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace reprise {
 namespace {
@@ -79,6 +83,62 @@ TEST(Few, IsCutAndCleared)
     f.clear();
     EXPECT_TRUE(f.empty());
     EXPECT_THROW(static_cast<void>(f.at(0)), std::out_of_range);
+}
+
+std::vector<std::string> of(const Strings& f) { return {f.begin(), f.end()}; }
+
+TEST(Few, InsertsAndErasesAsAVectorDoes)
+{
+    const std::vector<std::string> more{text + "x", text + "y", text + "z"};
+    for (std::ptrdiff_t n = 0; n < 6; ++n)
+        for (std::ptrdiff_t at = 0; at <= n; ++at)
+            for (std::ptrdiff_t count = 0; count <= 3; ++count) {
+                Strings f = filled(static_cast<std::size_t>(n));
+                std::vector<std::string> v = of(f);
+                EXPECT_EQ(*f.insert(f.begin() + at, text), *v.insert(v.begin() + at, text));
+                EXPECT_EQ(of(f), v);
+                EXPECT_EQ(f.insert(f.begin() + at, more.begin(), more.begin() + count) - f.begin(), at);
+                v.insert(v.begin() + at, more.begin(), more.begin() + count);
+                EXPECT_EQ(of(f), v);
+                f.insert(f.end() - at, static_cast<std::size_t>(count), f[0]);
+                v.insert(v.end() - at, static_cast<std::size_t>(count), std::string(v[0]));
+                EXPECT_EQ(of(f), v);
+                const std::ptrdiff_t to = std::min<std::ptrdiff_t>(at + count, std::ssize(v));
+                EXPECT_EQ(f.erase(f.begin() + at, f.begin() + to) - f.begin(), at);
+                v.erase(v.begin() + at, v.begin() + to);
+                EXPECT_EQ(of(f), v);
+                if (v.empty()) continue;
+                f.erase(f.begin());
+                v.erase(v.begin());
+                EXPECT_EQ(of(f), v);
+            }
+}
+
+TEST(Few, IsReadBothWaysAndCompared)
+{
+    for (const std::size_t n : {0, 1, 2, 5}) {
+        const Strings f = filled(n);
+        const std::vector<std::string> v = of(f);
+        EXPECT_TRUE(std::equal(f.rbegin(), f.rend(), v.rbegin(), v.rend()));
+        EXPECT_EQ(Strings(n, text), Strings(std::vector<std::string>(n, text)));
+        Strings g = f;
+        g.assign(3, text);
+        EXPECT_EQ(of(g), std::vector<std::string>(3, text));
+        g.assign(v.begin(), v.end());
+        EXPECT_EQ(g, f);
+        EXPECT_EQ(g <=> f, std::strong_ordering::equal);
+        g.resize(n + 2, text);
+        EXPECT_EQ(g.back(), text);
+        EXPECT_EQ(g <=> f, std::strong_ordering::greater);
+        EXPECT_NE(g, f);
+        g.pop_back();
+        g.resize(n);
+        EXPECT_EQ(g, f);
+        EXPECT_THROW(static_cast<void>(g.at(n)), std::out_of_range);
+        if (n) {
+            EXPECT_EQ(&g.front(), &g.at(0));
+        }
+    }
 }
 
 struct Throwing {
