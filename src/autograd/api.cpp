@@ -93,6 +93,11 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
     return ones_like(output);
 }
 
+void expect_loss(const Value& loss)
+{
+    if (!loss.node->is_leaf) loss.node->evaluator->expect(*loss.node);
+}
+
 } // namespace autograd
 
 void Tensor::backward(const Tensor& gradient, BackwardOptions options) const
@@ -101,6 +106,7 @@ void Tensor::backward(const Tensor& gradient, BackwardOptions options) const
     const Value v = graph::read(*this);
     autograd::accumulate({&v, 1}, {&seed, 1},
                          {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
+    if (!gradient.defined()) autograd::expect_loss(v);
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

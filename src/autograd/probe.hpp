@@ -31,7 +31,7 @@ struct ProbeEvaluator final : graph::Evaluator {
     void release(std::span<const graph::Node* const>) override {}
     void discard(std::span<const graph::Node* const>) override {}
     void appended(const graph::Node&) override {}
-    void assigned(const graph::Node&) override {}
+    void expect(const graph::Node&) override {}
 };
 
 // While it lives, ops are called outside of a recording that may be under way, nothing is on the tape, and no scope

@@ -19,6 +19,8 @@ struct WalkOptions {
 // What a walk from `output` starts with: the given cotangent, checked, or one where the output has one
 // element.
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent);
+// Who goes back from a value of one element wants to know it, too: it is computed with the step.
+void expect_loss(const graph::Value&);
 
 // Adds the cotangents that arrive at leaves to their grad().  seeds[i] belongs to outputs[i].
 void accumulate(std::span<const graph::Value> outputs, std::span<const Tensor> seeds, const WalkOptions&);

@@ -97,7 +97,7 @@ void assign(const Tensor& t, Value v)
     else {
         cell->value = std::move(v);
         const Node& n = *cell->value.node;
-        if (!n.materialised()) n.evaluator->assigned(n);
+        if (!n.materialised()) n.evaluator->expect(n);
     }
 }
 

@@ -39,9 +39,9 @@ public:
     virtual void discard(std::span<const Node* const>) = 0;
     // A node was appended whose value nobody has asked for yet.
     virtual void appended(const Node&) = 0;
-    // A cell holds this value from now on, which nobody has asked for yet: it will be computed with what this thread asks
-    // for next.
-    virtual void assigned(const Node&) = 0;
+    // Nobody has asked for this value yet, but somebody will: a cell holds it from now on, or a backward pass went out from
+    // it.  It will be computed with what this thread asks for next.
+    virtual void expect(const Node&) = 0;
 };
 
 } // namespace reprise::graph

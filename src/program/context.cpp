@@ -159,7 +159,7 @@ std::unique_ptr<Executable> Context::executable_of(const plan::Request& request,
 void Context::compute(std::span<const Value> asked, Asks who)
 {
     std::exception_ptr with_them;
-    if (auto beside = who == Asks::user ? assigned() : Assigned(); !beside.empty()) try {
+    if (auto beside = who == Asks::user ? expected() : Expected(); !beside.empty()) try {
             return compute(asked, who, std::move(beside));
         } catch (const Error& error) { // perhaps of what nobody has asked for
             if (error.kind() == ErrorKind::device_lost) throw;
@@ -173,7 +173,7 @@ void Context::compute(std::span<const Value> asked, Asks who)
     }
 }
 
-void Context::compute(std::span<const Value> asked, Asks who, Assigned beside)
+void Context::compute(std::span<const Value> asked, Asks who, Expected beside)
 {
     Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
     Form form = std::exchange(form_, {});
@@ -274,11 +274,11 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
 void Context::forget_computed()
 {
     Queue queue;
-    std::map<std::thread::id, Queue> state;
+    std::map<std::thread::id, Queue> expected;
     {
         const std::lock_guard lock(queue_mutex_);
         queue.swap(queue_);
-        state.swap(state_);
+        expected.swap(expected_);
     }
     const auto forget = [](Queue& q) { // no lock is held: a node that goes here may end what users made
         std::erase_if(q, [](const auto& weak) {
@@ -287,32 +287,36 @@ void Context::forget_computed()
         });
     };
     forget(queue);
-    for (auto& [thread, q] : state) forget(q);
+    for (auto& [thread, q] : expected) forget(q);
     const std::lock_guard lock(queue_mutex_);
     queue.insert(queue.end(), queue_.begin(), queue_.end());
     queue_.swap(queue); // it has room
-    for (auto& [thread, q] : state)
+    for (auto& [thread, q] : expected)
         if (!q.empty()) {
-            Queue& now = state_[thread];
+            Queue& now = expected_[thread];
             now.insert(now.begin(), q.begin(), q.end());
         }
 }
 
-Context::Assigned Context::assigned() const
+Context::Expected Context::expected() const
 {
-    Assigned out;
-    const std::lock_guard lock(queue_mutex_);
-    if (const auto mine = state_.find(std::this_thread::get_id()); mine != state_.end())
-        for (const auto& weak : mine->second)
-            if (auto n = weak.lock(); n && !n->materialised()) out.push_back(std::move(n));
+    Expected out;
+    {
+        const std::lock_guard lock(queue_mutex_);
+        if (const auto mine = expected_.find(std::this_thread::get_id()); mine != expected_.end())
+            for (const auto& weak : mine->second)
+                if (auto n = weak.lock()) out.push_back(std::move(n));
+    }
+    std::erase_if(out,
+                  [](const auto& n) { return n->materialised(); }); // without the lock: a node may end here
     return out;
 }
 
-void Context::assigned(const Node& n)
+void Context::expect(const Node& n)
 {
     if (n.trace) return;
     const std::lock_guard lock(queue_mutex_);
-    state_[std::this_thread::get_id()].push_back(n.weak_from_this());
+    expected_[std::this_thread::get_id()].push_back(n.weak_from_this());
 }
 
 void Context::set_eager_plans(std::size_t structures)

@@ -34,7 +34,7 @@ public:
     void release(std::span<const graph::Node* const>) override;
     void discard(std::span<const graph::Node* const>) override;
     void appended(const graph::Node&) override;
-    void assigned(const graph::Node&) override;
+    void expect(const graph::Node&) override;
 
     const std::shared_ptr<device::Device>& device() const { return device_; }
     std::recursive_mutex& mutex() { return mutex_; }
@@ -71,15 +71,15 @@ private:
     void forget_layers();
     enum class Asks : std::uint8_t { user, library }; // whose evaluation the budget is for, and is not
     void compute(std::span<const graph::Value> targets, Asks = Asks::user);
-    using Assigned = std::vector<std::shared_ptr<const graph::Node>>;
-    void compute(std::span<const graph::Value> targets, Asks, Assigned beside);
+    using Expected = std::vector<std::shared_ptr<const graph::Node>>;
+    void compute(std::span<const graph::Value> targets, Asks, Expected beside);
     bool replayed(const Evaluation&, Form&, Asks); // false: no pattern serves it
     void plan_once(const Evaluation&, Asks);
     void replay(const Evaluation&, const Figures&, Pattern&);
     DType in_memory(DType) const; // of values
     void store(const Evaluation&, const Executable&, const Executable::Outcome&);
     std::unique_ptr<Executable> executable_of(const plan::Request&, Asks) const;
-    Assigned assigned() const; // by this thread, and pending
+    Expected expected() const; // by this thread, and pending
     void forget_computed();
     void flush();
 
@@ -90,8 +90,8 @@ private:
     Form form_;
     mutable std::mutex queue_mutex_;
     using Queue = std::vector<std::weak_ptr<const graph::Node>>;
-    Queue queue_;                            // appended since the last flush
-    std::map<std::thread::id, Queue> state_; // values that a thread assigned and that are pending
+    Queue queue_;                               // appended since the last flush
+    std::map<std::thread::id, Queue> expected_; // by thread
     std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> unkept_; // by layer
     std::size_t unkept_limit_ = 64;
     mutable std::mutex unkept_mutex_;

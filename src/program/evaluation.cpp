@@ -10,7 +10,7 @@
 
 #include "autograd/walk.hpp"
 #include "graph/segment.hpp"
-#include "program/assigned.hpp"
+#include "program/expected.hpp"
 
 namespace reprise::program {
 
@@ -25,15 +25,15 @@ class Collector {
 public:
     Collector(const graph::Evaluator& self, Evaluation& out) : self_(self), out_(out) { out_.clear(); }
 
-    void run(std::span<const Value> asked, std::vector<std::shared_ptr<const Node>> assigned)
+    void run(std::span<const Value> asked, std::vector<std::shared_ptr<const Node>> expected)
     {
         std::vector<Value> targets(asked.begin(), asked.end());
         out_.by_id.clear();
         visit_ = ++visits;
         find_nodes(targets);
         find_more(targets, effects());
-        if (!assigned.empty()) find_more(targets, computed_beside(assigned, visit_));
-        assigned.clear(); // from here on references count
+        if (!expected.empty()) find_more(targets, computed_beside(expected, visit_));
+        expected.clear(); // from here on references count
         place_nodes();
         find_externals();
         keep_referred();
@@ -236,9 +236,9 @@ void Evaluation::clear()
 }
 
 void evaluation_of(const graph::Evaluator& self, std::span<const Value> targets,
-                   std::vector<std::shared_ptr<const Node>> assigned, Evaluation& out)
+                   std::vector<std::shared_ptr<const Node>> expected, Evaluation& out)
 {
-    Collector(self, out).run(targets, std::move(assigned));
+    Collector(self, out).run(targets, std::move(expected));
 }
 
 } // namespace reprise::program

@@ -1,4 +1,4 @@
-#include "program/assigned.hpp"
+#include "program/expected.hpp"
 
 #include <map>
 
@@ -7,17 +7,17 @@ namespace reprise::program {
 using graph::Node;
 using graph::Value;
 
-std::vector<Value> computed_beside(std::span<const std::shared_ptr<const Node>> assigned, std::uint64_t visit)
+std::vector<Value> computed_beside(std::span<const std::shared_ptr<const Node>> expected, std::uint64_t visit)
 {
     struct Found {
         const Node* node;
-        long uses; // by others that were found, and by `assigned`
+        long uses; // by others that were found, and by `expected`
         bool root;
         bool refused = false;
     };
     std::map<std::uint64_t, Found> found; // by id: inputs before what reads them
     const auto is_given = [&](const Node& n) { return n.materialised() || n.mark.visit == visit; };
-    for (const auto& n : assigned) {
+    for (const auto& n : expected) {
         if (is_given(*n)) continue;
         Found& f = found.try_emplace(n->id, Found{n.get(), 0, true}).first->second;
         f.root = true;
@@ -28,7 +28,7 @@ std::vector<Value> computed_beside(std::span<const std::shared_ptr<const Node>> 
         --at;
         Found& f = at->second;
         const bool shared = f.node->weak_from_this().use_count() > f.uses;
-        if (!shared) f.root = false; // its cell was given another one since
+        if (!shared) f.root = false; // its cell was given another one since, or nobody holds the loss
         f.refused = !f.node->op || f.node->trace != 0 || (shared && !f.root && !f.node->op->number);
         if (f.refused) continue;
         for (const Value& v : f.node->inputs)

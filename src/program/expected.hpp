@@ -1,4 +1,5 @@
-// What cells were given and nobody has asked for yet, such as running statistics.
+// What nobody has asked for yet, and somebody will: values that cells were given, such as running statistics, and the loss
+// that a backward pass went out from.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,10 +10,10 @@
 
 namespace reprise::program {
 
-// Those of `assigned` that cost little beside an evaluation: all that they are computed of has a value, is of the
+// Those of `expected` that cost little beside an evaluation: all that they are computed of has a value, is of the
 // evaluation (marked with `visit`), or is read by them alone.  Of the others something is somebody's who has not asked for
-// it, such as a forward pass whose loss comes later.  `assigned` holds one reference to each.
-std::vector<graph::Value> computed_beside(std::span<const std::shared_ptr<const graph::Node>> assigned,
+// it, such as a forward pass whose loss comes later.  `expected` holds one reference to each.
+std::vector<graph::Value> computed_beside(std::span<const std::shared_ptr<const graph::Node>> expected,
                                           std::uint64_t visit);
 
 } // namespace reprise::program

@@ -74,6 +74,32 @@ TEST_P(EagerTraining, StepsStayAsLongAsTheyAre)
     EXPECT_EQ(nodes.back(), nodes[20]);
 }
 
+TEST_P(EagerTraining, AStepIsOneEvaluationWithItsLoss)
+{
+    Training t(GetParam());
+    std::uint64_t with_loss = 0;
+    for (std::uint64_t i = 0; i < 6; ++i) {
+        const auto [x, target] = t.batch(8, i);
+        eval({x, target});
+        Tensor loss;
+        const Stats step = during([&, x = x, target = target] { loss = t.step(x, target); });
+        const Stats after = during([&] { bits(loss); });
+        with_loss = step.eager_nodes;
+        EXPECT_EQ(after.eager_nodes, 0u);
+        if (i > 3) {
+            EXPECT_EQ(step.eager_replays, 1u);
+        }
+    }
+    const auto [x, target] = t.batch(8, 7); // nobody holds the loss: its own nodes are not computed
+    eval({x, target});
+    const Stats without = during([&, x = x, target = target] {
+        t.optimizer->zero_grad();
+        t.loss(x, target).backward();
+        t.optimizer->step();
+    });
+    EXPECT_LT(without.eager_nodes, with_loss);
+}
+
 // -- sequences of any length --
 
 // One step after the other: the loss of each, and at the end parameters and moments.  After `known` steps none makes anything.
