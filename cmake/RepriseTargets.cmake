@@ -17,7 +17,8 @@ function(reprise_sources variable folder)
 endfunction()
 
 # reprise_room(<room> [COLD] [EXCEPT <regex>] [LINK <target>...]): an object library of src/<room>.
-# COLD: it runs once a step, after other work has had the caches, and waits for its own code above all: compiled for size.
+# COLD: what counts of it runs once a step, after other work has had the caches, and waits for its own code above all:
+# compiled for size.
 function(reprise_room room)
     cmake_parse_arguments(arg "COLD" "EXCEPT" "LINK" ${ARGN})
     reprise_sources(sources src/${room} EXCEPT "${arg_EXCEPT}")
@@ -31,7 +32,7 @@ function(reprise_room room)
         ${REPRISE_GENERATED})
     target_link_libraries(${target} PRIVATE reprise_compiler Threads::Threads ${arg_LINK})
     if(arg_COLD AND NOT MSVC)
-        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Os>)
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
     endif()
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS ${target})
     # Sanitized builds are seldom cached; others must find what is missing from a file's own includes.

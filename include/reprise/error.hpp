@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <reprise/cold.hpp>
+
 namespace reprise {
 
 enum class ErrorKind {
@@ -31,11 +33,7 @@ private:
 namespace detail {
 // "[op] Sentence with (values) and what to do."
 template <class... Parts>
-#if defined(__GNUC__)
-[[gnu::cold, gnu::noinline]] // what does not fail lies closer together
-#endif
-[[noreturn]] void
-fail(ErrorKind kind, const char* op, const Parts&... parts)
+[[noreturn]] REPRISE_COLD void fail(ErrorKind kind, const char* op, const Parts&... parts)
 {
     std::ostringstream text;
     text << "[" << op << "] ";

@@ -3,17 +3,18 @@
 #pragma once
 #include <algorithm>
 #include <compare>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <reprise/cold.hpp>
 #include <reprise/recycled.hpp>
 
 namespace reprise {
@@ -33,7 +34,7 @@ public:
     using reverse_iterator = std::reverse_iterator<iterator>;
     using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
-    Few() = default;
+    Few() noexcept : data_(own()) {} // by hand: the compiler's would fill the memory with zeros first
     explicit Few(std::size_t n) : Few() { resize(n); }
     Few(std::size_t n, const T& value) : Few() { resize(n, value); }
     Few(std::initializer_list<T> list) : Few() { append(list.begin(), list.end()); }
@@ -48,7 +49,7 @@ public:
         append(from.begin(), from.end());
     }
     Few(const Few& other) : Few() { append(other.begin(), other.end()); }
-    Few(Few&& other) noexcept { take(other); }
+    Few(Few&& other) noexcept : Few() { take(other); }
     Few& operator=(const Few& other)
     {
         return *this = Few(other); // which may hang on what goes here
@@ -112,14 +113,14 @@ public:
     void pop_back() noexcept { std::destroy_at(data_ + --size_); }
     void resize(std::size_t n)
     {
-        reserve(n);
+        provide(n);
         while (size_ < n) add();
         while (size_ > n) pop_back();
     }
     void resize(std::size_t n, const T& value)
     {
         const T copy(value); // which may lie in here
-        reserve(n);
+        provide(n);
         while (size_ < n) add(copy);
         while (size_ > n) pop_back();
     }
@@ -143,7 +144,7 @@ public:
     {
         const auto place = at - data_;
         const std::size_t before = size_;
-        reserve(size_ + static_cast<std::size_t>(std::distance(from, to)));
+        provide(size_ + static_cast<std::size_t>(std::distance(from, to)));
         for (; from != to; ++from) add(*from);
         std::rotate(data_ + place, data_ + before, end());
         return data_ + place;
@@ -180,6 +181,10 @@ private:
         if (i >= size_) throw std::out_of_range("Few::at");
     }
 
+    void provide(std::size_t n) // so that growing by and by moves each element a few times at most
+    {
+        if (n > capacity_) grow(std::max(n, 2 * std::size_t{capacity_}));
+    }
     template <class From> void append(From from, From to)
     {
         reserve(static_cast<std::size_t>(std::distance(from, to)));
@@ -191,12 +196,11 @@ private:
         ++size_;
         return *made;
     }
-#if defined(__GNUC__)
-    [[gnu::noinline, gnu::cold]]
-#endif
-    void
-    grow(std::size_t n)
+    REPRISE_COLD void grow(std::size_t n)
     {
+        if (n > std::min<std::size_t>(std::numeric_limits<std::uint32_t>::max(),
+                                      std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)))
+            throw std::length_error("Few");
         T* const to = Recycled<T>().allocate(n);
         std::uninitialized_move(begin(), end(), to);
         const std::uint32_t size = size_;
@@ -210,11 +214,7 @@ private:
         clear();
         if (data_ != own()) give_back();
     }
-#if defined(__GNUC__)
-    [[gnu::noinline, gnu::cold]]
-#endif
-    void
-    give_back() noexcept
+    REPRISE_COLD void give_back() noexcept
     {
         Recycled<T>().deallocate(data_, capacity_);
         data_ = own();
@@ -233,7 +233,7 @@ private:
         other.clear();
     }
 
-    T* data_ = own();
+    T* data_;
     std::uint32_t size_ = 0, capacity_ = N;
     alignas(T) std::byte memory_[N * sizeof(T)];
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <reprise/autograd/grad.hpp>
+#include <reprise/few.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
@@ -12,7 +13,6 @@
 #include "autograd/grad_mode.hpp"
 #include "graph/notes.hpp"
 #include "shape/guard.hpp"
-#include <reprise/few.hpp>
 
 namespace reprise::autograd {
 

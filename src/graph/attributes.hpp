@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,7 +12,6 @@
 
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
-
 #include <reprise/recycled.hpp>
 
 namespace reprise::graph {
@@ -27,8 +27,9 @@ struct UserKernel;
 // A shape in as little room as attributes without one have.
 class Sizes {
 public:
-    Sizes(const Shape& s)
-        : dims_(s.begin(), s.end()) {} // NOLINT(google-explicit-constructor): the same sizes
+    // NOLINTNEXTLINE(google-explicit-constructor): the same sizes
+    Sizes(const Shape& s) : dims_(s.begin(), s.end()) {}
+    const Dim& operator[](std::size_t i) const noexcept { return dims_[i]; }
     std::size_t size() const noexcept { return dims_.size(); }
     auto begin() noexcept { return dims_.begin(); }
     auto end() noexcept { return dims_.end(); }

@@ -5,9 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include <reprise/few.hpp>
+
 #include "graph/evaluator.hpp"
 #include "graph/op.hpp"
-#include <reprise/few.hpp>
 
 namespace reprise::graph {
 

@@ -1,14 +1,16 @@
 // What the graph, the reverse walk and the planner know of an op.  One constant object for each op; src/ops/
 // makes them.  Everything that differs between ops is in here: no other code names an op.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
+#include <reprise/few.hpp>
 #include <reprise/tensor.hpp>
 
 #include "graph/attributes.hpp"
-#include <reprise/few.hpp>
 
 namespace reprise::ops {
 class Lowering;            // src/ops/lowering.hpp

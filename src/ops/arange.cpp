@@ -12,7 +12,6 @@ namespace {
 using graph::Attributes;
 using graph::Node;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 
 TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)

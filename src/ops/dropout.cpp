@@ -16,7 +16,6 @@ namespace {
 using graph::Attributes;
 using graph::Node;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 

@@ -27,7 +27,6 @@ namespace {
 using graph::Attributes;
 using graph::Node;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = const graph::InputTypes&;
@@ -58,10 +57,8 @@ TensorTypes infer(const Op& op, Types in, const Attributes& attributes)
     if (in.size() != slots.size())
         detail::fail(ErrorKind::internal, op.name, "The op takes (", slots.size(), ") inputs, not (",
                      in.size(), ").");
-    std::vector<Shape> shapes;
     const DType* common = nullptr; // of the inputs that are numbers
     for (std::size_t i = 0; i < in.size(); ++i) {
-        shapes.push_back(in[i].shape);
         const char type = type_of_slot(op, slots[i]);
         const DType dtype = in[i].dtype;
         if (type == 'B' && dtype != boolean) wrong_dtype(op.name, dtype, "bool");
@@ -77,7 +74,9 @@ TensorTypes infer(const Op& op, Types in, const Attributes& attributes)
     if (op.part) out = in.back().dtype; // dy is read by every derivative
     else if (!attributes.all().empty()) out = attributes.get<DType>("dtype"); // cast
     else if (row_of(op).types.back() != 'B') out = *common;
-    return {{out, shape::broadcast(op.name, shapes)}};
+    Shape sizes = in[0].shape;
+    for (std::size_t i = 1; i < in.size(); ++i) sizes = shape::broadcast(op.name, sizes, in[i].shape);
+    return {{out, std::move(sizes)}};
 }
 
 std::vector<Tensor> vjp(const VjpArguments& a)

@@ -13,7 +13,6 @@ using graph::Attributes;
 using graph::HostScalar;
 using graph::Node;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 
 TensorTypes infer(const Op&, const graph::InputTypes&, const Attributes&) { return {{f32, {}}}; }

@@ -9,7 +9,6 @@ namespace {
 using graph::Attributes;
 using graph::Node;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 
 const StepNames& names()

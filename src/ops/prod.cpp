@@ -17,7 +17,6 @@ namespace {
 
 using graph::Attributes;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 

@@ -18,7 +18,6 @@ using graph::Attributes;
 using graph::Node;
 using graph::Op;
 using graph::RandomState;
-using graph::TensorType;
 using graph::TensorTypes;
 
 struct Generator {

@@ -19,7 +19,6 @@ namespace {
 using graph::Attributes;
 using graph::Node;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 using Integers = std::vector<std::int64_t>;
@@ -38,7 +37,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     const bool forward = v.node.op == &resample_op;
     return {graph::apply1(forward ? resample_vjp_op : resample_op, {v.cotangents[0]},
                           {{"how", a.integer("how")},
-                           {"to", last_of(v.inputs[0].shape(), a.shape("to").size())},
+                           {"to", last_of(v.inputs[0].shape(), a.get<graph::Sizes>("to").size())},
                            {"kernel", a.integers("kernel")},
                            {"stride", a.integers("stride")},
                            {"counts_padding", a.integer("counts_padding")},
@@ -56,7 +55,7 @@ void lower(Lowering& l, const Node& node)
     const Attributes& a = node.attributes;
     const bool forward = node.op == &resample_op;
     const View from = l.contiguous(l.input(0)), to = l.output();
-    const std::size_t n = a.shape("to").size();
+    const std::size_t n = a.get<graph::Sizes>("to").size();
     const Shape given = three_sizes(from.sizes(), n), wanted = three_sizes(to.sizes(), n);
     const Dim planes = planes_of(to.sizes(), n);
     DimVector ints{planes};
@@ -188,7 +187,7 @@ std::vector<Axis> axes_of(const Attributes& a, const Integers& in, const Integer
                         .before = before[d],
                         .scale = scale_of(how, in[d], out[d],
                                           std::bit_cast<float>(static_cast<std::uint32_t>(scales[d])),
-                                          a.shape("to").size() == 2),
+                                          a.get<graph::Sizes>("to").size() == 2),
                         .counts_padding = a.integer("counts_padding") != 0,
                         .by_count = a.integer("divisor") == 0});
     return axes;
@@ -204,7 +203,7 @@ void reference(const ReferenceArguments& a)
 {
     const bool forward = a.op == &resample_op;
     const HostTensor &from = a.inputs[0], &to = a.outputs[0];
-    const std::size_t n = a.attributes.shape("to").size();
+    const std::size_t n = a.attributes.get<graph::Sizes>("to").size();
     const Integers given = three_sizes(from, n), wanted = three_sizes(to, n);
     const Integers &in = forward ? given : wanted, &out = forward ? wanted : given;
     const std::vector<Axis> axes = axes_of(a.attributes, in, out, a.dims);

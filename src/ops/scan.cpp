@@ -21,7 +21,6 @@ namespace {
 using graph::Attributes;
 using graph::Node;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 

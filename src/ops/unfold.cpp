@@ -20,7 +20,6 @@ namespace {
 using graph::Attributes;
 using graph::Node;
 using graph::Op;
-using graph::TensorType;
 using graph::TensorTypes;
 using graph::VjpArguments;
 using Types = const graph::InputTypes&;

@@ -120,8 +120,9 @@ bool view_permute(const Node& n, std::size_t, Strided& s)
 // -- expand --
 TensorTypes infer_expand(const Op& op, Types in, const Attributes& a)
 {
-    shape::require_broadcastable(op.name, in[0].shape, a.shape("shape"));
-    return {{in[0].dtype, a.shape("shape")}};
+    Shape to = a.shape("shape");
+    shape::require_broadcastable(op.name, in[0].shape, to);
+    return {{in[0].dtype, std::move(to)}};
 }
 
 std::vector<Tensor> vjp_expand(const VjpArguments& a)

@@ -414,7 +414,7 @@ private:
     }
 
     // One launch a node, by its reference function.  Ints: sizes and strides of each operand, then the Dim
-    // attributes and the sizes in Shape attributes as low and high words.
+    // attributes and the sizes of shapes as low and high words.
     void launch_for_host(const graph::Op& op, const graph::Attributes& attributes,
                          const std::vector<View>& in, const std::vector<View>& out)
     {

@@ -1,6 +1,7 @@
 #include "program/executable.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include <reprise/error.hpp>
 
@@ -162,6 +163,7 @@ std::size_t Executable::output_at(std::uint32_t value) const
 {
     const auto at = std::lower_bound(outputs_.begin(), outputs_.end(), value,
                                      [](const Output& o, std::uint32_t v) { return o.value < v; });
+    assert(at != outputs_.end() && at->value == value);
     return static_cast<std::size_t>(at - outputs_.begin());
 }
 

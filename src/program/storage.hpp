@@ -3,9 +3,10 @@
 #include <memory>
 #include <optional>
 
+#include <reprise/few.hpp>
+
 #include "device/device.hpp"
 #include "graph/node.hpp"
-#include <reprise/few.hpp>
 
 namespace reprise::program {
 

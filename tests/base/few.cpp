@@ -114,6 +114,23 @@ TEST(Few, InsertsAndErasesAsAVectorDoes)
             }
 }
 
+TEST(Few, GrowsNoLargerThanItCanCount)
+{
+    Strings f = filled(3);
+    for (const std::size_t n : {std::size_t{1} << 32, std::size_t{1} << 60, ~std::size_t{0}}) {
+        EXPECT_THROW(f.reserve(n), std::length_error);
+        EXPECT_THROW(f.resize(n), std::length_error);
+        expect_filled(f, 3);
+    }
+    std::size_t grown = 0;
+    for (std::size_t n = 0; n < 64; ++n) {
+        const std::size_t before = f.capacity();
+        f.resize(f.size() + 1);
+        grown += f.capacity() != before;
+    }
+    EXPECT_LT(grown, 8u);
+}
+
 TEST(Few, IsReadBothWaysAndCompared)
 {
     for (const std::size_t n : {0, 1, 2, 5}) {

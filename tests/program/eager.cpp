@@ -26,8 +26,6 @@ using test::bits;
 using test::during;
 using test::Eager;
 using test::made_nothing;
-using test::Net;
-using test::Training;
 using testing::HasSubstr;
 
 using Numbers = std::vector<std::int64_t>;
