@@ -168,7 +168,7 @@ void Context::compute(std::span<const Value> asked, Asks who)
     try {
         compute(asked, who, {});
     } catch (const Error&) {
-        if (with_them && memory_budget()) std::rethrow_exception(with_them); // which need less than without
+        if (with_them && memory_budget()) std::rethrow_exception(with_them); // what the next try is told, too
         throw;
     }
 }
