@@ -16,11 +16,9 @@ function(reprise_sources variable folder)
     set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# reprise_room(<room> [COLD] [EXCEPT <regex>] [LINK <target>...]): an object library of src/<room>.
-# COLD: what counts of it runs once a step, after other work has had the caches, and waits for its own code above all:
-# compiled for size.
+# reprise_room(<room> [EXCEPT <regex>] [LINK <target>...]): an object library of src/<room>.
 function(reprise_room room)
-    cmake_parse_arguments(arg "COLD" "EXCEPT" "LINK" ${ARGN})
+    cmake_parse_arguments(arg "" "EXCEPT" "LINK" ${ARGN})
     reprise_sources(sources src/${room} EXCEPT "${arg_EXCEPT}")
     if(NOT sources)
         return() # headers only
@@ -31,9 +29,6 @@ function(reprise_room room)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
         ${REPRISE_GENERATED})
     target_link_libraries(${target} PRIVATE reprise_compiler Threads::Threads ${arg_LINK})
-    if(arg_COLD AND NOT MSVC)
-        target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
-    endif()
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS ${target})
     # Sanitized builds are seldom cached; others must find what is missing from a file's own includes.
     if(REPRISE_PRECOMPILE AND REPRISE_SANITIZE)
