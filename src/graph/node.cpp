@@ -19,22 +19,25 @@ Node::Node() = default;
 
 Node::~Node()
 {
-    // Inputs whose last owner this was are collected here instead of in nested destructors.
-    thread_local std::vector<std::shared_ptr<const Node>>* dying = nullptr;
-    if (inputs.empty()) return;
+    // Inputs whose last owner this is are collected here instead of in nested destructors.
+    using Dying = Few<std::shared_ptr<const Node>, 8>;
+    thread_local Dying* dying = nullptr;
+    const auto collect = [this](Dying& to) {
+        for (Value& v : inputs)
+            if (v.node.use_count() == 1) to.push_back(std::move(v.node));
+            else v.node.reset(); // the same node may come again
+    };
     if (dying) {
-        for (Value& v : inputs) dying->push_back(std::move(v.node));
-        inputs.clear();
+        collect(*dying);
         return;
     }
-    std::vector<std::shared_ptr<const Node>> list;
+    Dying list;
+    collect(list);
+    if (list.empty()) return;
     dying = &list;
-    for (Value& v : inputs) list.push_back(std::move(v.node));
-    inputs.clear();
     while (!list.empty()) {
-        std::shared_ptr<const Node> last = std::move(list.back());
+        const std::shared_ptr<const Node> last = std::move(list.back());
         list.pop_back();
-        last.reset();
     }
     dying = nullptr;
 }
@@ -60,6 +63,18 @@ void verify(const Node& node)
                      ") are not its op's.");
 }
 
+void sort_by_age(std::vector<const Node*>& nodes)
+{
+    if (nodes.empty()) return;
+    const auto older = [](const Node* a, const Node* b) { return a->id < b->id; };
+    const auto [first, last] = std::minmax_element(nodes.begin(), nodes.end(), older);
+    const std::uint64_t oldest = (*first)->id, range = (*last)->id - oldest;
+    if (range / 8 > nodes.size()) return std::sort(nodes.begin(), nodes.end(), older);
+    std::vector<const Node*> by_age(range + 1); // those of one step have ids that lie close
+    for (const Node* n : nodes) by_age[n->id - oldest] = n;
+    std::copy_if(by_age.begin(), by_age.end(), nodes.begin(), [](const Node* n) { return n != nullptr; });
+}
+
 namespace {
 
 // The targets' nodes and all that they depend on by way of nodes to enter, in the order of their making.
@@ -77,7 +92,7 @@ template <class Enter> std::vector<const Node*> ancestors(std::span<const Value>
         found.push_back(n);
         for (const Value& v : n->inputs) visit(v.node.get());
     }
-    std::sort(found.begin(), found.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+    sort_by_age(found);
     return found;
 }
 

@@ -1,6 +1,5 @@
 #include "program/evaluation.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,7 +27,7 @@ public:
     void run(std::span<const Value> asked, std::vector<std::shared_ptr<const Node>> expected)
     {
         std::vector<Value> targets(asked.begin(), asked.end());
-        out_.by_id.clear();
+        out_.nodes.clear();
         visit_ = ++visits;
         find_nodes(targets);
         find_more(targets, effects());
@@ -57,7 +56,7 @@ private:
         while (!stack.empty()) {
             const Node* n = stack.back();
             stack.pop_back();
-            out_.by_id.emplace_back(n->id, n);
+            out_.nodes.push_back(n);
             for (const Value& v : n->inputs) visit(v.node.get());
         }
     }
@@ -69,12 +68,9 @@ private:
     // In the order of their making.
     void place_nodes()
     {
-        std::sort(out_.by_id.begin(), out_.by_id.end());
-        out_.nodes.clear();
-        for (const auto& [id, n] : out_.by_id) {
-            n->mark.place = static_cast<std::uint32_t>(out_.nodes.size());
-            out_.nodes.push_back(n);
-        }
+        graph::sort_by_age(out_.nodes);
+        std::uint32_t place = 0;
+        for (const Node* n : out_.nodes) n->mark.place = place++;
     }
 
     void check(const Node& n) const
@@ -97,7 +93,7 @@ private:
         std::unordered_set<const graph::Segment*> seen;
         std::vector<std::shared_ptr<const Node>> found;
         std::unordered_map<const Node*, long> inside;
-        for (const auto& [id, n] : out_.by_id) {
+        for (const Node* n : out_.nodes) {
             if (!n->segment) continue;
             for (const graph::Segment* s = graph::made_in(*n); s && seen.insert(s).second;
                  s = graph::closed_outer(s))

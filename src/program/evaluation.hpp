@@ -23,7 +23,6 @@ struct Evaluation {
     std::vector<std::uint32_t> slots; // of externals, by node and output; `no_slot`: not read
     static constexpr std::uint32_t no_slot = 0xFFFFFFFF;
     // Of the search.
-    std::vector<std::pair<std::uint64_t, const graph::Node*>> by_id;
     std::vector<const graph::Node*> stack;
 
     void clear(); // keeps its memory

@@ -135,6 +135,30 @@ TEST_F(Nodes, LongChainsAreReleasedWithoutRecursion)
     EXPECT_STREQ(middle.node->op->name, "neg");
 }
 
+TEST_F(Nodes, AreSortedByAgeWhateverTheirIdsAre)
+{
+    const auto sorted = [](const std::vector<std::uint64_t>& ids) {
+        std::vector<std::shared_ptr<Node>> all;
+        std::vector<const Node*> nodes;
+        for (const std::uint64_t id : ids) {
+            all.push_back(std::make_shared<Node>());
+            all.back()->id = id;
+            nodes.push_back(all.back().get());
+        }
+        sort_by_age(nodes);
+        std::vector<std::uint64_t> out;
+        for (const Node* n : nodes) out.push_back(n->id);
+        return out;
+    };
+    const auto most = ~std::uint64_t{0};
+    EXPECT_THAT(sorted({}), testing::IsEmpty());
+    EXPECT_THAT(sorted({7}), testing::ElementsAre(7));
+    EXPECT_THAT(sorted({most}), testing::ElementsAre(most));
+    EXPECT_THAT(sorted({12, 3, 9, 4}), testing::ElementsAre(3, 4, 9, 12));
+    EXPECT_THAT(sorted({5000, 3, most, 4}), testing::ElementsAre(3, 4, 5000, most)); // far apart
+    EXPECT_THAT(sorted({most, 0}), testing::ElementsAre(0, most));
+}
+
 TEST_F(Nodes, IndicesOfAnOpNeedNoGradient)
 {
     Tensor image = zeros({1, 1, 4, 4});
