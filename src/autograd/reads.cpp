@@ -43,7 +43,8 @@ Reads found_reads(const Node& n)
         cotangents.push_back(probe.placeholder(t));
     }
     Reads r;
-    const auto d = node_vjp({n, inputs, outputs, cotangents, {wanted.get(), n.inputs.size()}});
+    const graph::ValueTensors of_inputs(inputs), of_outputs(outputs);
+    const auto d = node_vjp({n, of_inputs, of_outputs, cotangents, {wanted.get(), n.inputs.size()}});
     const auto seen = reached(d);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (seen.count(graph::read(inputs[i]).node.get())) r.inputs |= 1ull << i;

@@ -1,7 +1,6 @@
 #include "autograd/walk.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include <reprise/autograd/grad.hpp>
@@ -26,6 +25,43 @@ const graph::Op* spoiled = nullptr;
 SpoilVjp::Change change;
 
 using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
+
+// The places of nodes, by id: those of one step have ids that lie close, so that few of them meet in the table.
+class Places {
+public:
+    static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+    std::uint32_t& operator[](std::uint64_t id) // made where there is none
+    {
+        if (2 * ++used_ > slots_.size()) grow();
+        Slot& slot = slots_[find(id)];
+        if (slot.id == id) --used_;
+        slot.id = id;
+        return slot.place;
+    }
+    std::uint32_t at(std::uint64_t id) const { return slots_[find(id)].place; } // or none
+
+private:
+    struct Slot {
+        std::uint64_t id = 0; // 0: free; no node has it
+        std::uint32_t place = none;
+    };
+    std::size_t find(std::uint64_t id) const
+    {
+        std::size_t i = id & (slots_.size() - 1);
+        while (slots_[i].id != 0 && slots_[i].id != id) i = (i + 1) & (slots_.size() - 1);
+        return i;
+    }
+    void grow()
+    {
+        std::vector<Slot> before(2 * slots_.size());
+        before.swap(slots_);
+        for (const Slot& s : before)
+            if (s.id != 0) slots_[find(s.id)] = s;
+    }
+    std::vector<Slot> slots_ = std::vector<Slot>(256); // a power of two
+    std::size_t used_ = 0;
+};
 
 class Walk {
 public:
@@ -55,7 +91,6 @@ public:
 
 private:
     struct Visited {
-        std::uint64_t id;
         std::shared_ptr<const Node> node;
         bool wanted = false, needed = false; // its cotangent is asked for; it leads to such a one
         Few<Tensor, 1> cotangents{};         // by output; empty: none has arrived
@@ -69,40 +104,44 @@ private:
     // Null: not on the way.
     const Visited* find(const Node& n) const
     {
-        const auto at = std::lower_bound(order_.begin(), order_.end(), n.id,
-                                         [](const Visited& a, std::uint64_t id) { return a.id > id; });
-        return at == order_.end() || at->id != n.id ? nullptr : &*at;
+        const std::uint32_t place = places_.at(n.id);
+        return place == Places::none ? nullptr : &order_[place];
     }
     Visited* find(const Node& n) { return const_cast<Visited*>(std::as_const(*this).find(n)); }
 
     // A node has a larger id than its inputs, so that whoever reads a node is met before it.
     void collect(std::span<const Value> outputs, std::span<const Value> inputs)
     {
-        using Next = std::pair<std::uint64_t, std::shared_ptr<const Node>>;
-        std::vector<Next> next; // a heap
+        std::vector<const Node*> found;
         const auto push = [&](const Value& v) {
             if (!v.node->requires_grad) return;
-            next.emplace_back(v.node->id, v.node);
-            std::push_heap(next.begin(), next.end());
+            if (std::uint32_t& place = places_[v.node->id]; place == Places::none) {
+                place = 0;
+                found.push_back(v.node.get());
+            }
         };
         std::vector<std::uint64_t> wanted;
         for (const Value& v : inputs) wanted.push_back(v.node->id);
         std::sort(wanted.begin(), wanted.end());
+        const auto is_wanted = [&](const Node& n) {
+            return std::binary_search(wanted.begin(), wanted.end(), n.id);
+        };
         for (const Value& v : outputs) push(v);
-        while (!next.empty()) {
-            std::pop_heap(next.begin(), next.end());
-            const auto [id, node] = std::move(next.back());
-            next.pop_back();
-            if (!order_.empty() && order_.back().id == id) continue;
-            order_.push_back(
-                {.id = id, .node = node, .wanted = std::binary_search(wanted.begin(), wanted.end(), id)});
-            if (ends_at(order_.back())) continue;
-            const Node& n = *node;
-            if (n.released)
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const Node& n = *found[i];
+            if (n.is_leaf || n.released || (options_.stop_at_inputs && is_wanted(n))) continue;
+            for (const Value& v : n.inputs) push(v);
+        }
+        graph::sort_by_age(found);
+        order_.reserve(found.size());
+        for (auto at = found.rbegin(); at != found.rend(); ++at) {
+            const Node& n = **at;
+            places_[n.id] = static_cast<std::uint32_t>(order_.size());
+            order_.push_back({.node = n.shared_from_this(), .wanted = is_wanted(n)});
+            if (n.released && !ends_at(order_.back()))
                 detail::fail(ErrorKind::state, "backward", "The graph of (", n.op->name,
                              ") was already used by a backward pass and released: pass retain_graph to the "
                              "first one.");
-            for (const Value& v : n.inputs) push(v);
         }
     }
 
@@ -138,15 +177,10 @@ private:
         call_hooks(n, at.cotangents);
         if (to_leaves_) keep_gradients(n, at.cotangents);
         if (ends_at(at)) return;
-        Few<Tensor, 4> inputs;
-        Few<Tensor, 1> outputs;
+        const Few<Value, 3> values = n.inputs; // a pass within this one may take them from the node
+        const graph::ValueTensors inputs(values), outputs = graph::ValueTensors::of_outputs(n);
         Few<bool, 8> wanted;
-        for (const Value& v : n.inputs) {
-            inputs.push_back(graph::make_tensor(v));
-            wanted.push_back(is_needed(v));
-        }
-        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
-            outputs.push_back(graph::make_tensor({at.node, i}));
+        for (const Value& v : values) wanted.push_back(is_needed(v));
         // Its memory can go after this, where nobody asks for it.
         const Few<Tensor, 1> given = at.wanted ? at.cotangents : std::move(at.cotangents);
         const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
@@ -230,7 +264,7 @@ private:
 
     void release()
     {
-        std::unordered_map<graph::Evaluator*, std::vector<const Node*>> used;
+        std::vector<const Node*> used;
         for (const Visited& at : order_) {
             if (ends_at(at) || !at.needed) continue;
             const Node& n = *at.node;
@@ -238,15 +272,22 @@ private:
             if (n.notes) // no pass comes here again
                 for (const auto& hooks : n.notes->hooks)
                     if (hooks) hooks->clear();
-            used[n.evaluator.get()].push_back(&n);
+            used.push_back(&n);
         }
-        for (auto& [evaluator, nodes] : used) evaluator->release(nodes);
+        for (auto from = used.begin(); from != used.end();) { // a device at a time
+            const auto& evaluator = (*from)->evaluator;
+            const auto to =
+                std::partition(from, used.end(), [&](const Node* n) { return n->evaluator == evaluator; });
+            evaluator->release({from, to});
+            from = to;
+        }
     }
 
     WalkOptions options_;
     bool to_leaves_;
     Gradients* to_;
     std::vector<Visited> order_; // newest first
+    Places places_;              // in it
 };
 
 // y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the

@@ -130,6 +130,28 @@ Tensor make_tensor(Value v)
     return Tensor(std::move(cell));
 }
 
+ValueTensors::ValueTensors(std::span<const Value> values) : values_(values), made_(values.size()) {}
+
+ValueTensors ValueTensors::of_outputs(const Node& n)
+{
+    ValueTensors out;
+    out.node_ = &n;
+    out.made_.resize(n.outputs.size());
+    return out;
+}
+
+void ValueTensors::make(std::size_t i) const
+{
+    if (!values_.empty()) made_[i] = make_tensor(values_[i]);
+    else if (node_) made_[i] = make_tensor({node_->shared_from_this(), static_cast<std::uint32_t>(i)});
+}
+
+std::span<const Tensor> ValueTensors::all() const
+{
+    for (std::size_t i = 0; i < size(); ++i) (*this)[i];
+    return {made_.data(), made_.size()};
+}
+
 Value leaf(TensorType type, std::shared_ptr<Evaluator> evaluator, std::shared_ptr<Storage> storage,
            bool requires_grad)
 {

@@ -66,12 +66,43 @@ private:
     Few<const TensorType*, 6> types_;
 };
 
+// Tensors of a node's inputs or outputs, each made when it is first asked for: a VJP reads few of them.
+class ValueTensors {
+public:
+    explicit ValueTensors(std::span<const Value>);      // which stay
+    explicit ValueTensors(std::span<const Tensor> made) // all of them
+        : made_(made.begin(), made.end())
+    {}
+    static ValueTensors of_outputs(const Node&); // which stays
+
+    std::size_t size() const noexcept { return made_.size(); }
+    const Tensor& operator[](std::size_t i) const
+    {
+        Tensor& t = made_[i];
+        if (!t.defined()) make(i);
+        return t;
+    }
+    const Tensor* begin() const { return all().data(); }
+    const Tensor* end() const { return all().data() + size(); }
+    // NOLINTNEXTLINE(google-explicit-constructor): the same tensors
+    operator std::span<const Tensor>() const { return all(); }
+
+private:
+    ValueTensors() = default;
+    void make(std::size_t i) const;
+    std::span<const Tensor> all() const;
+
+    std::span<const Value> values_; // empty: outputs
+    const Node* node_ = nullptr;
+    mutable Few<Tensor, 3> made_;
+};
+
 // What a VJP gets.  `input` and `output` may be read or only asked for their types; what is read is found by
 // running the VJP on placeholders (autograd/reads.hpp), never declared.
 struct VjpArguments {
     const Node& node;
-    std::span<const Tensor> inputs;
-    std::span<const Tensor> outputs;
+    const ValueTensors& inputs;
+    const ValueTensors& outputs;
     std::span<const Tensor> cotangents; // one an output; undefined: zero
     std::span<const bool> wanted;       // one an input: whether its cotangent is asked for
 };

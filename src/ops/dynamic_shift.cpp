@@ -65,7 +65,7 @@ Tensor shift(const Tensor& x, const Tensor& start, const Dim& length, std::int64
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const auto along = static_cast<std::size_t>(a.inputs[1].dim());
-    return {shift(a.cotangents[0], a.inputs[1], a.inputs[0].shape()[along],
+    return {shift(a.cotangents[0], a.inputs[1], a.node.inputs[0].type().shape[along],
                   -a.node.attributes.integer("sign"), 0),
             {}};
 }

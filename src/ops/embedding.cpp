@@ -37,10 +37,10 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
-    return {
-        {},
-        graph::apply1(embedding_vjp_op, {a.cotangents[0], a.inputs[0]},
-                      {{"rows", a.inputs[1].shape()[0]}, {"padding", a.node.attributes.integer("padding")}})};
+    return {{},
+            graph::apply1(embedding_vjp_op, {a.cotangents[0], a.inputs[0]},
+                          {{"rows", a.node.inputs[1].type().shape[0]},
+                           {"padding", a.node.attributes.integer("padding")}})};
 }
 
 void lower(Lowering& l, const Node& n)

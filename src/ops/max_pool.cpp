@@ -76,20 +76,20 @@ std::vector<Tensor> vjp(const VjpArguments& v)
 {
     if (!v.cotangents[0].defined()) return {Tensor()};
     return {graph::apply1(max_pool_vjp_op, {v.cotangents[0], v.outputs[1]},
-                          with_sizes(v.node.attributes, v.inputs[0].shape()))};
+                          with_sizes(v.node.attributes, v.node.inputs[0].type().shape))};
 }
 
 std::vector<Tensor> vjp_of_vjp(const VjpArguments& v)
 {
     return {graph::apply1(max_pool_take_op, {v.cotangents[0], v.inputs[1]},
-                          with_sizes(v.node.attributes, v.inputs[0].shape())),
+                          with_sizes(v.node.attributes, v.node.inputs[0].type().shape)),
             Tensor()};
 }
 
 std::vector<Tensor> vjp_of_take(const VjpArguments& v)
 {
     return {graph::apply1(max_pool_vjp_op, {v.cotangents[0], v.inputs[1]},
-                          with_sizes(v.node.attributes, v.inputs[0].shape())),
+                          with_sizes(v.node.attributes, v.node.inputs[0].type().shape)),
             Tensor()};
 }
 

@@ -40,10 +40,10 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
-    return {
-        graph::apply1(nll_vjp_op, {a.cotangents[0], a.inputs[1]},
-                      {{"classes", a.inputs[0].shape()[1]}, {"ignore", a.node.attributes.integer("ignore")}}),
-        {}};
+    return {graph::apply1(nll_vjp_op, {a.cotangents[0], a.inputs[1]},
+                          {{"classes", a.node.inputs[0].type().shape[1]},
+                           {"ignore", a.node.attributes.integer("ignore")}}),
+            {}};
 }
 
 void lower(Lowering& l, const Node& n)

@@ -35,8 +35,8 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const Attributes& at = a.node.attributes;
     const auto d = at.integer("dim");
-    return {
-        narrow(a.cotangents[0], d, at.get<Dim>("start"), a.inputs[0].shape()[static_cast<std::size_t>(d)])};
+    return {narrow(a.cotangents[0], d, at.get<Dim>("start"),
+                   a.node.inputs[0].type().shape[static_cast<std::size_t>(d)])};
 }
 
 // Sizes as [outer, along, inner].

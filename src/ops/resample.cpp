@@ -37,7 +37,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     const bool forward = v.node.op == &resample_op;
     return {graph::apply1(forward ? resample_vjp_op : resample_op, {v.cotangents[0]},
                           {{"how", a.integer("how")},
-                           {"to", last_of(v.inputs[0].shape(), a.get<graph::Sizes>("to").size())},
+                           {"to", last_of(v.node.inputs[0].type().shape, a.get<graph::Sizes>("to").size())},
                            {"kernel", a.integers("kernel")},
                            {"stride", a.integers("stride")},
                            {"counts_padding", a.integer("counts_padding")},

@@ -56,8 +56,9 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 {
     if (!a.cotangents[0].defined()) return {{}};
     const std::int64_t dim = a.node.attributes.integer("dim");
-    return {graph::apply1(sort_vjp_op, {a.cotangents[0], a.outputs[1]},
-                          {{"dim", dim}, {"size", a.inputs[0].shape()[static_cast<std::size_t>(dim)]}})};
+    return {graph::apply1(
+        sort_vjp_op, {a.cotangents[0], a.outputs[1]},
+        {{"dim", dim}, {"size", a.node.inputs[0].type().shape[static_cast<std::size_t>(dim)]}})};
 }
 
 // Runs of 64, then of 256, 1024, ...: as many merges as the size, or its bound, can need.

@@ -26,7 +26,7 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a
 
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
-    const Shape& sizes = a.inputs[0].shape();
+    const Shape& sizes = a.node.inputs[0].type().shape;
     return {expand(reshape(a.cotangents[0], kept_shape(sizes, a.node.attributes)), sizes)};
 }
 
