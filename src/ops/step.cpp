@@ -21,14 +21,19 @@ namespace ops {
 
 std::vector<Tensor> apply_step(const graph::Op& op, const StepNames& names, const Tensor& param,
                                const Tensor& grad, const std::vector<Tensor>& moments,
-                               const std::vector<StepNumber>& numbers, graph::Attributes attributes)
+                               std::initializer_list<std::reference_wrapper<const StepNumber>> numbers,
+                               graph::Attributes attributes)
 {
     if (moments.size() < names.least || moments.size() > names.moments.size())
         detail::fail(ErrorKind::argument, op.name, "There are (", moments.size(), ") moments: give ",
                      names.least, " to ", names.moments.size(), ".");
-    std::vector<Tensor> inputs{param, grad};
-    inputs.insert(inputs.end(), moments.begin(), moments.end());
-    for (const StepNumber& n : numbers) inputs.push_back(n.on(param.device()));
+    graph::Operands inputs;
+    inputs.reserve(2 + moments.size() + numbers.size());
+    inputs.push_back(param);
+    inputs.push_back(grad);
+    for (const Tensor& m : moments) inputs.push_back(m);
+    const Device device = param.device();
+    for (const StepNumber& n : numbers) inputs.push_back(n.on(device));
     return graph::apply(op, inputs, std::move(attributes));
 }
 
@@ -55,7 +60,7 @@ graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, 
             detail::fail(ErrorKind::shape, op.name, "The ", names.numbers[k], " is ", name_of(t.dtype),
                          to_string(t.shape), ": give one number of dtype f32.");
     }
-    return std::vector(tensors - 1, in[0]);
+    return graph::TensorTypes(tensors - 1, in[0]);
 }
 
 std::size_t moments_of(const graph::Node& n) { return n.outputs.size() - 1; }

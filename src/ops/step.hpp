@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct StepNames {
     std::size_t least = 0; // moments
 };
 std::vector<Tensor> apply_step(const graph::Op&, const StepNames&, const Tensor& param, const Tensor& grad,
-                               const std::vector<Tensor>& moments, const std::vector<StepNumber>& numbers,
+                               const std::vector<Tensor>& moments,
+                               std::initializer_list<std::reference_wrapper<const StepNumber>> numbers,
                                graph::Attributes);
 graph::TensorTypes infer_step(const graph::Op&, const graph::InputTypes&, const StepNames&);
 std::size_t moments_of(const graph::Node&);

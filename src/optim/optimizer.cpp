@@ -143,12 +143,6 @@ void Optimizer::zero_grad()
 
 namespace {
 
-// One element that the host knows: no memory, no launch.
-Tensor number(std::function<double()> value, const Device& device)
-{
-    return is_recording() ? host_scalar(std::move(value)) : full({}, value(), {.device = device});
-}
-
 using Number = double (*)(std::size_t n, const double* options, std::int64_t step);
 
 } // namespace
@@ -237,26 +231,34 @@ void Optimizer::step()
     std::vector<Pending> pending;
     // A program may hold several calls of step(): each has the numbers that the hook below gives it.
     const auto call = std::make_shared<Call>(steps_, rule_.number);
+    const bool recording = is_recording();
     const auto depends = [&](std::size_t n) { return (rule_.by_step >> n & 1u) != 0; };
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         const Group& group = groups_[g];
         const std::size_t of = call->add_group(group.values, rule_.numbers);
         std::optional<Device> before;
+        std::int64_t step_before = 0;
+        // One element each that the host knows: no memory, no launch.
         std::vector<Tensor> numbers(rule_.numbers);
         for (std::size_t i = group.first; i < group.first + group.count; ++i) {
             const Tensor gradient = parameters_[i].grad();
             if (!gradient.defined()) continue;
             make_moments(group, i);
             const Device device = parameters_[i].device();
-            const std::size_t p = call->add_parameter(i, made(i) + 1);
+            const std::int64_t step = made(i) + 1;
+            const std::size_t p = call->add_parameter(i, step);
             for (std::size_t n = 0; n < rule_.numbers; ++n) {
-                if (depends(n)) numbers[n] = number([=] { return call->at(of, n, p); }, device);
-                else if (before != device)
-                    numbers[n] = number(
-                        [f = rule_.number, values = group.values, n] { return f(n, values->data(), 0); },
-                        device);
+                const bool own = depends(n) && (recording || step != step_before);
+                if (before == device && !own) continue; // the last parameter's
+                if (!recording)
+                    numbers[n] = full({}, rule_.number(n, group.values->data(), step), {.device = device});
+                else if (own) numbers[n] = host_scalar([=] { return call->at(of, n, p); });
+                else
+                    numbers[n] = host_scalar(
+                        [f = rule_.number, values = group.values, n] { return f(n, values->data(), 0); });
             }
             before = device;
+            step_before = step;
             const std::vector<Tensor> moments(moments_[i].begin(), moments_[i].end());
             pending.push_back({i, updated({g, parameters_[i], gradient, moments, numbers})});
         }
@@ -267,7 +269,7 @@ void Optimizer::step()
         for (std::size_t m = 0; m < moments_[p.index].size(); ++m)
             moments_[p.index][m].assign(p.values[m + 1]);
     }
-    if (is_recording()) return;
+    if (recording) return;
     std::vector<Tensor> all; // forward, backward and update as one evaluation
     for (const Pending& p : pending) all.insert(all.end(), p.values.begin(), p.values.end());
     try {
