@@ -35,10 +35,11 @@ const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
 
 // What the kernel of this part reads, as inputs of the node: x..., y, dy without those that the text leaves
 // out.
-std::vector<int> slots_of(const Op& op)
+using Slots = Few<int, max_arity + 2>;
+Slots slots_of(const Op& op)
 {
     const Row& row = row_of(op);
-    std::vector<int> slots;
+    Slots slots;
     const int all = row.arity() + (op.part ? 2 : 0);
     for (int i = 0; i < all; ++i)
         if (!op.part || (row.reads[static_cast<std::size_t>(op.part)] >> i & 1)) slots.push_back(i);
@@ -53,7 +54,7 @@ char type_of_slot(const Op& op, int slot)
 
 TensorTypes infer(const Op& op, Types in, const Attributes& attributes)
 {
-    const std::vector<int> slots = slots_of(op);
+    const Slots slots = slots_of(op);
     if (in.size() != slots.size())
         detail::fail(ErrorKind::internal, op.name, "The op takes (", slots.size(), ") inputs, not (",
                      in.size(), ").");
@@ -91,14 +92,14 @@ std::vector<Tensor> vjp(const VjpArguments& a)
             continue;
         }
         const Op& derivative = row_op(row.name, 1 + k);
-        std::vector<Tensor> in;
+        graph::Operands in;
         for (int slot : slots_of(derivative))
             in.push_back(slot < row.arity() ? a.inputs[static_cast<std::size_t>(slot)]
                                             : (slot == row.arity() ? a.outputs[0] : a.cotangents[0]));
         const bool passes = std::string_view(row.text[1 + i]) == "dy"; // as it is
         const Tensor whole = passes ? a.cotangents[0] : graph::apply1(derivative, in);
         // A cast's cotangent goes back to the input's dtype; elsewhere both are the same.
-        out[i] = cast(sum_to(whole, a.inputs[i].shape()), a.inputs[i].dtype());
+        out[i] = cast(sum_to(whole, a.node.inputs[i].type().shape), a.node.inputs[i].type().dtype);
     }
     return out;
 }
@@ -108,7 +109,7 @@ std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> inputs)
 {
     const Row& row = row_of(*n.op);
     std::vector<Tensor> all(static_cast<std::size_t>(row.arity()) + 2);
-    const std::vector<int> slots = slots_of(*n.op);
+    const Slots slots = slots_of(*n.op);
     for (std::size_t i = 0; i < slots.size(); ++i) all[static_cast<std::size_t>(slots[i])] = inputs[i];
     const Tensor dy = all.back(), y = all[all.size() - 2];
     all.resize(static_cast<std::size_t>(row.arity()));
@@ -140,7 +141,7 @@ void reference(const ReferenceArguments& a)
 {
     const Op& op = *a.op;
     const Row& row = row_of(op);
-    const std::vector<int> slots = slots_of(op);
+    const Slots slots = slots_of(op);
     const HostTensor& out = a.outputs[0];
     std::vector<HostTensor> in(a.inputs.begin(), a.inputs.end());
     for (HostTensor& t : in) { // broadcast: missing dimensions and those of size 1 are walked with stride 0
@@ -241,15 +242,16 @@ namespace ops {
 namespace {
 
 // A tensor without dimensions counts only where it is of a higher category (bool, integer, floating) than the others.
-DType common_dtype(const Row& row, const std::vector<Tensor>& in)
+DType common_dtype(const Row& row, const graph::Operands& in)
 {
     DType with_dims = boolean, without = boolean;
     bool any = false;
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (row.types[i] == 'B') continue;
-        DType& common = in[i].dim() > 0 ? with_dims : without;
-        common = promote_types(common, in[i].dtype());
-        any |= in[i].dim() > 0;
+        const graph::TensorType& type = graph::type_of(in[i]);
+        DType& common = type.shape.empty() ? without : with_dims;
+        common = promote_types(common, type.dtype);
+        any |= !type.shape.empty();
     }
     return any && category_of(without) <= category_of(with_dims) ? with_dims
                                                                  : promote_types(with_dims, without);
@@ -262,7 +264,7 @@ bool refuses_bool(const Row& row)
 }
 
 // Brings the operands that are numbers to one dtype, floating where the row wants that.
-Tensor call(const char* name, std::vector<Tensor> in)
+Tensor call(const char* name, graph::Operands in)
 {
     const Op& op = row_op(name);
     const Row& row = row_of(op);
@@ -270,13 +272,15 @@ Tensor call(const char* name, std::vector<Tensor> in)
     const bool floating = row.types.substr(0, in.size()).find('F') != row.types.npos;
     DType common = common_dtype(row, in);
     for (const Tensor& t : in)
-        if (t.dtype() == boolean && refuses_bool(row))
+        if (graph::type_of(t).dtype == boolean && refuses_bool(row))
             wrong_dtype(name, boolean, "numbers (masks have ~ and ^)");
     if (common == boolean && !row.takes_floats() && std::string_view(name).substr(0, 8) == "bitwise_")
         return call(("logical_" + std::string(name).substr(8)).c_str(), std::move(in));
     if (floating && !is_floating(common)) common = f32;
     for (std::size_t i = 0; i < in.size(); ++i)
-        in[i] = cast(in[i], row.types[i] == 'B' || !any ? boolean : common);
+        if (const DType to = row.types[i] == 'B' || !any ? boolean : common;
+            graph::type_of(in[i]).dtype != to)
+            in[i] = cast(in[i], to);
     return graph::apply1(op, in);
 }
 

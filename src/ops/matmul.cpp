@@ -182,16 +182,16 @@ void multiply(const HostTensor& a, const HostTensor& b, const HostTensor& c)
 
 Tensor matmul(const Tensor& a, const Tensor& b)
 {
-    const Shape sa = a.shape(), sb = b.shape();
+    const Shape &sa = graph::type_of(a).shape, &sb = graph::type_of(b).shape;
+    if (sa.size() == 2 && sb.size() == 2) return graph::apply1(ops::matmul_op, {a, b});
     const Shape out = shape::matmul("matmul", sa, sb); // throws for what does not fit
     Tensor x = sa.size() == 1 ? unsqueeze(a, 0) : a, y = sb.size() == 1 ? unsqueeze(b, 1) : b;
-    const Shape wide = shape::matmul("matmul", x.shape(), y.shape());
-    if (y.shape().size() == 2 && x.shape().size() > 2) {
+    if (sb.size() == 2 && sa.size() > 2) {
         // One matrix for the whole batch: the rows of all of it are one tall matrix.
         const Tensor tall = flatten(x, 0, -2);
         return reshape(graph::apply1(ops::matmul_op, {tall, y}), out);
     }
-    const Shape batch(wide.begin(), wide.end() - 2);
+    const Shape wide = shape::matmul("matmul", x.shape(), y.shape()), batch(wide.begin(), wide.end() - 2);
     const auto widened = [&](const Tensor& t) {
         Shape s = batch;
         const Shape matrix = t.shape();
@@ -203,20 +203,21 @@ Tensor matmul(const Tensor& a, const Tensor& b)
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias)
 {
-    if (weight.dim() != 2)
+    const graph::TensorType &of_x = graph::type_of(x), &of_weight = graph::type_of(weight);
+    if (of_weight.shape.size() != 2)
         detail::fail(ErrorKind::shape, "linear", "The weight's shape (", to_string(weight.shape()),
                      ") must be [out, in].");
-    const Shape sizes = x.shape(), matrix = weight.shape();
+    const Shape &sizes = of_x.shape, &matrix = of_weight.shape;
     const auto sentence = [&] {
         return "The input's shape (" + to_string(sizes) + ") does not end in the size that the weight (" +
                to_string(matrix) + ") takes.";
     };
     if (sizes.empty()) detail::fail(ErrorKind::shape, "linear", sentence());
     shape::require_equal("linear", sizes.back(), matrix[1], sentence);
-    if (x.dtype() != weight.dtype() || (bias.defined() && bias.dtype() != x.dtype()))
-        detail::fail(ErrorKind::dtype, "linear", "The dtypes of input (", name_of(x.dtype()), "), weight (",
-                     name_of(weight.dtype()), ") and bias (", bias.defined() ? name_of(bias.dtype()) : "none",
-                     ") differ: cast them to one.");
+    if (of_x.dtype != of_weight.dtype || (bias.defined() && bias.dtype() != of_x.dtype))
+        detail::fail(ErrorKind::dtype, "linear", "The dtypes of input (", name_of(of_x.dtype), "), weight (",
+                     name_of(of_weight.dtype), ") and bias (",
+                     bias.defined() ? name_of(bias.dtype()) : "none", ") differ: cast them to one.");
     if (bias.defined()) {
         Shape out = sizes;
         out.back() = matrix[0];

@@ -36,7 +36,7 @@ TensorTypes infer_reshape(const Op&, Types in, const Attributes& a)
 
 std::vector<Tensor> vjp_reshape(const VjpArguments& a)
 {
-    return {reshape(a.cotangents[0], a.inputs[0].shape())};
+    return {reshape(a.cotangents[0], a.node.inputs[0].type().shape)};
 }
 
 // Follows the sizes from the inside out: each group of output sizes must tile one run of input dimensions
@@ -127,7 +127,7 @@ TensorTypes infer_expand(const Op& op, Types in, const Attributes& a)
 
 std::vector<Tensor> vjp_expand(const VjpArguments& a)
 {
-    return {sum_to(a.cotangents[0], a.inputs[0].shape())};
+    return {sum_to(a.cotangents[0], a.node.inputs[0].type().shape)};
 }
 
 bool view_expand(const Node& n, std::size_t, Strided& s)
@@ -157,7 +157,7 @@ std::vector<Tensor> vjp_narrow(const VjpArguments& a)
     return {graph::apply1(pad_op, {a.cotangents[0]},
                           {{"dim", d},
                            {"start", at.get<Dim>("start")},
-                           {"size", a.inputs[0].shape()[static_cast<std::size_t>(d)]},
+                           {"size", a.node.inputs[0].type().shape[static_cast<std::size_t>(d)]},
                            {"value", 0.0}})};
 }
 
@@ -197,49 +197,52 @@ const Op contiguous_op{.name = "contiguous",
 
 Tensor reshape(const Tensor& x, const Shape& shape)
 {
-    Shape to = shape::reshape("reshape", x.shape(), shape);
-    return to == x.shape() ? x : graph::apply1(ops::reshape_op, {x}, {{"shape", std::move(to)}});
+    const Shape& from = graph::type_of(x).shape;
+    Shape to = shape::reshape("reshape", from, shape);
+    return to == from ? x : graph::apply1(ops::reshape_op, {x}, {{"shape", std::move(to)}});
 }
 
 Tensor flatten(const Tensor& x, std::int64_t from, std::int64_t to)
 {
-    return reshape(x, shape::flatten("flatten", x.shape(), from, to));
+    return reshape(x, shape::flatten("flatten", graph::type_of(x).shape, from, to));
 }
 
 Tensor permute(const Tensor& x, const std::vector<std::int64_t>& dims)
 {
-    const auto order = shape::normalize_dims("permute", dims, x.shape().size());
-    if (order.size() != x.shape().size())
+    const std::size_t rank = graph::type_of(x).shape.size();
+    const auto order = shape::normalize_dims("permute", dims, rank);
+    if (order.size() != rank)
         detail::fail(ErrorKind::argument, "permute", "There are (", order.size(), ") dims for a tensor of (",
-                     x.shape().size(), "): name each dimension once.");
+                     rank, "): name each dimension once.");
     return graph::apply1(ops::permute_op, {x},
                          {{"dims", std::vector<std::int64_t>(order.begin(), order.end())}});
 }
 
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
 {
-    const std::size_t rank = x.shape().size(), known = std::max<std::size_t>(rank, 1);
+    const std::size_t rank = graph::type_of(x).shape.size(), known = std::max<std::size_t>(rank, 1);
     const std::size_t first = shape::normalize_dim("transpose", a, known),
                       second = shape::normalize_dim("transpose", b, known);
     if (rank == 0) return x;
     std::vector<std::int64_t> dims(rank);
     std::iota(dims.begin(), dims.end(), 0);
     std::swap(dims[first], dims[second]);
-    return permute(x, dims);
+    return graph::apply1(ops::permute_op, {x}, {{"dims", std::move(dims)}});
 }
 
 Tensor expand(const Tensor& x, const Shape& shape)
 {
+    const Shape& from = graph::type_of(x).shape;
     Shape to = shape;
-    const std::size_t rank = x.shape().size();
+    const std::size_t rank = from.size();
     if (to.size() < rank)
         detail::fail(ErrorKind::shape, "expand", "The shape (", to_string(shape),
-                     ") has fewer dimensions than the tensor's (", to_string(x.shape()),
+                     ") has fewer dimensions than the tensor's (", to_string(from),
                      "): give at least as many.");
     for (std::size_t i = 0; i < rank; ++i)
-        if (Dim& size = to[to.size() - rank + i]; size == Dim(-1)) size = x.shape()[i];
-    shape::require_broadcastable("expand", x.shape(), to);
-    return to == x.shape() ? x : graph::apply1(ops::expand_op, {x}, {{"shape", std::move(to)}});
+        if (Dim& size = to[to.size() - rank + i]; size == Dim(-1)) size = from[i];
+    shape::require_broadcastable("expand", from, to);
+    return to == from ? x : graph::apply1(ops::expand_op, {x}, {{"shape", std::move(to)}});
 }
 
 Tensor squeeze(const Tensor& x) { return reshape(x, shape::squeeze(x.shape())); }
