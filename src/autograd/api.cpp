@@ -130,6 +130,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
     }
     std::vector<Tensor> found = autograd::cotangents_of(
         from, seeds, to, {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (options.cotangents.empty() || !options.cotangents[i].defined()) autograd::expect_loss(from[i]);
     for (std::size_t i = 0; i < found.size(); ++i)
         if (!found[i].defined() && !options.allow_unused)
             detail::fail(ErrorKind::argument, "grad", "The outputs do not depend on input (", i,

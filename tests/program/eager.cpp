@@ -255,6 +255,51 @@ TEST_F(Eager, WhatCellsWereGivenWaitsForThePassThatItIsOf)
     EXPECT_EQ(nodes(mean), 0u);
 }
 
+// The loss that a backward pass went out from is computed with what is asked for next of that pass, and not before.
+TEST_F(Eager, ALossIsComputedWithItsGradients)
+{
+    const Tensor other = input({3}, 2);
+    Variable w(input({4, 4}));
+    eval({other, w});
+    const auto nodes = [](const Tensor& t) { return during([&] { t.eval(); }).eager_nodes; };
+    const auto loss_of = [&] { return sum(exp(w) * 0.5); }; // whose gradient reads what exp gave
+    const auto expect_with_gradient = [&](const char* of,
+                                          const std::function<Tensor(const Tensor&)>& gradient) {
+        const Tensor loss = loss_of();
+        const Tensor d = gradient(loss);
+        EXPECT_EQ(nodes(other + 1), 1u) << of;
+        EXPECT_GT(nodes(d), 0u) << of;
+        EXPECT_EQ(nodes(loss), 0u) << of;
+    };
+    const auto by_backward = [&](const BackwardOptions& options) {
+        return [&w, options](const Tensor& loss) {
+            w.zero_grad();
+            loss.backward({}, options);
+            return w.grad();
+        };
+    };
+    expect_with_gradient("backward", by_backward({}));
+    expect_with_gradient("retain_graph", by_backward({.retain_graph = true}));
+    expect_with_gradient("create_graph", by_backward({.create_graph = true}));
+    expect_with_gradient("gradients", [&](const Tensor& loss) { return loss.gradients().get(w); });
+    expect_with_gradient("grad", [&](const Tensor& loss) { return grad(loss, w); });
+}
+
+TEST_F(Eager, WhatABackwardPassWasSeededAtIsNotComputedForIt)
+{
+    Variable w(input({4, 4}));
+    w.eval();
+    const auto nodes = [](const Tensor& t) { return during([&] { t.eval(); }).eager_nodes; };
+    const Tensor y = w * w, z = w * w, dy = input({4, 4}, 3);
+    dy.eval();
+    y.backward(dy);
+    w.grad().eval();
+    EXPECT_GT(nodes(y), 0u);
+    const Tensor dz = grad({z}, {w}, {.cotangents = {dy}}).front();
+    dz.eval();
+    EXPECT_GT(nodes(z), 0u);
+}
+
 TEST_F(Eager, WhatCantBeComputedBesideAnotherFailsForItself)
 {
     Variable large(zeros({1, 1}), false);
