@@ -1,5 +1,5 @@
-// A vector whose first N elements lie in itself: nodes of a graph and their shapes are made by the thousand, and each allocation
-// of them costs a cache miss or two.
+// A vector whose first N elements lie in itself: nodes of a graph and their shapes are made by the thousand, and each
+// allocation of them costs a cache miss or two.
 #pragma once
 #include <algorithm>
 #include <compare>

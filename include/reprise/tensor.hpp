@@ -141,8 +141,8 @@ private:
 template <> std::vector<bool> Tensor::to_vector<bool>() const;
 
 // Computes what is pending of all of them together, without waiting: what they share is computed once, and nothing of it is
-// kept for a later evaluation.  Error(state) for a tensor that is being recorded.  Tensors of several devices: one device after
-// the other, as they come first.
+// kept for a later evaluation.  Error(state) for a tensor that is being recorded.  Tensors of several devices: one
+// device after the other, as they come first.
 void eval(const std::vector<Tensor>&);
 
 // A leaf that can be assigned: a parameter, or (without a gradient) moments and running statistics.

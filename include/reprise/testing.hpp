@@ -1,6 +1,7 @@
 // Tests of shaders and of devices.  Not part of reprise.hpp.
 //
-// run_shader() runs one compute shader alone, on any device.  A shader gets one push constant, the 64-bit device address of its record:
+// run_shader() runs one compute shader alone, on any device.  A shader gets one push constant, the 64-bit device
+// address of its record:
 //
 //   { uvec2 address; uint texel; uint spare; }[]  an operand for each buffer, 16 bytes
 //   float[]                                       the floats

@@ -33,7 +33,8 @@ public:
         const std::uint64_t most = most_live_at_a_launch(p, bytes);
         limit_ = most + most / 64;
     }
-    // Whether launches [from, to) would make the epoch hold more than any launch by itself does, and what ends in it could go.
+    // Whether launches [from, to) would make the epoch hold more than any launch by itself does, and what ends in it
+    // could go.
     bool is_full(std::size_t from, std::size_t to) const
     {
         return live_ + sum(begins_, from, to) > limit_ && dying_ > 0;

@@ -30,8 +30,9 @@ struct Evaluation {
 };
 
 // What these need on this evaluator, with what the segments of its nodes made for others than their outputs, and with what
-// is expected where that costs little beside it: both are computed with them, not once more for themselves.  Marks the nodes: under the evaluator's lock.  Throws Error(device) for a graph that spans devices,
-// Error(state) for a tensor of a recording.
+// is expected where that costs little beside it: both are computed with them, not once more for themselves.  Marks
+// the nodes: under the evaluator's lock.  Throws Error(device) for a graph that spans devices, Error(state) for a
+// tensor of a recording.
 void evaluation_of(const graph::Evaluator&, std::span<const graph::Value> targets,
                    std::vector<std::shared_ptr<const graph::Node>> expected, Evaluation&);
 

@@ -18,8 +18,9 @@ struct Related {
 };
 
 // `calls`: each the sizes of one call, of equal number; the first `attributes` of them are of attributes, the others of
-// externals.  A size is a symbol or a multiple of one; one of an attribute may also be a part of one, a product of two, or one
-// with an offset: the simplest that all calls agree with.  What is found is a guess: whoever uses it compares each call.
+// externals.  A size is a symbol or a multiple of one; one of an attribute may also be a part of one, a product of
+// two, or one with an offset: the simplest that all calls agree with.  What is found is a guess: whoever uses it
+// compares each call.
 Related relate(const std::vector<std::vector<std::int64_t>>& calls, std::size_t attributes);
 
 } // namespace reprise::program

@@ -1,5 +1,5 @@
-// Eager training loops at sizes that change from step to step: nothing is made after the second size, and the bits are those of
-// plans of their own.
+// Eager training loops at sizes that change from step to step: nothing is made after the second size, and the bits
+// are those of plans of their own.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -102,7 +102,8 @@ TEST_P(EagerTraining, AStepIsOneEvaluationWithItsLoss)
 
 // -- sequences of any length --
 
-// One step after the other: the loss of each, and at the end parameters and moments.  After `known` steps none makes anything.
+// One step after the other: the loss of each, and at the end parameters and moments.  After `known` steps none makes
+// anything.
 std::vector<Bits> train_gpt(const std::vector<std::int64_t>& lengths, std::size_t known, bool dropout)
 {
     constexpr std::int64_t symbols = 11, rows = 3;

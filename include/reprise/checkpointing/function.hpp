@@ -14,8 +14,8 @@ namespace reprise {
 
 // A function of tensors that is a layer: its calls are checkpoint() with the layer's id, or the function
 // itself, as manager.should_checkpoint() says at the call; under no_grad, and where with_checkpoint_mode()
-// has turned checkpoints off, they are the function itself.  So results and gradients have the bits of a plain call, in eager code and in record(), nested, of every order;
-// a program keeps what was decided while it was recorded.
+// has turned checkpoints off, they are the function itself.  So results and gradients have the bits of a plain call,
+// in eager code and in record(), nested, of every order; a program keeps what was decided while it was recorded.
 //
 // While it, or a copy, lives, it is registered in the manager and, for recompute(), in the engine.  Graphs
 // that its calls made do not need it.  Copies share it; several threads may call it at once.

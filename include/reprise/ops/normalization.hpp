@@ -42,8 +42,8 @@ struct InstanceNormOptions {
     double momentum = 0.1;
     double eps = 1e-5;
 };
-// x [N, C, ...] (by running statistics [N, C] too), each channel of each image normalised by itself.  running_mean and running_var [C], where given, are
-// assigned in place from the batch's averages (the variance unbiased).
+// x [N, C, ...] (by running statistics [N, C] too), each channel of each image normalised by itself.  running_mean
+// and running_var [C], where given, are assigned in place from the batch's averages (the variance unbiased).
 Tensor instance_norm(const Tensor& x, Tensor running_mean = {}, Tensor running_var = {},
                      const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& = {});
 

@@ -55,8 +55,8 @@ public:
 
     // To go on later as if nothing had happened.  Of the group g "param_groups.g.params" (i32, the indices of its
     // parameters) and "param_groups.g.NAME" for each number, such as "param_groups.0.lr" (i32, [2]: the low and the
-    // high half of the double's bits; one f32 is taken too); for the parameter with index i "i.step" (i32) and its moments under
-    // PyTorch's names ("i.momentum_buffer"; "i.exp_avg", "i.exp_avg_sq").
+    // high half of the double's bits; one f32 is taken too); for the parameter with index i "i.step" (i32) and its
+    // moments under PyTorch's names ("i.momentum_buffer"; "i.exp_avg", "i.exp_avg_sq").
     StateDict state_dict() const;
     void load_state_dict(const StateDict&); // all or, with an Error, nothing
 
