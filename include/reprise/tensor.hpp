@@ -55,7 +55,8 @@ public:
     Tensor grad() const; // undefined before the first backward
     void set_grad(const Tensor&);
     void zero_grad(); // grad() becomes undefined
-    // Adds d(this)/d(leaf) to each leaf's grad().  Without `gradient` this has one element and is computed with them.
+    // Adds d(this)/d(leaf) to each leaf's grad().  Without `gradient` this must have one element, and
+    // is computed with these gradients while somebody holds it.
     void backward(const Tensor& gradient = {}, BackwardOptions options = {}) const;
     Tensor detach() const;
     // A handle of its own to the present value, on the same tape: what either one is assigned is not seen by the

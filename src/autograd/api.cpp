@@ -95,7 +95,7 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
 
 void expect_loss(const Value& loss)
 {
-    if (!loss.node->is_leaf) loss.node->evaluator->expect(*loss.node);
+    if (!loss.node->materialised()) loss.node->evaluator->expect(*loss.node);
 }
 
 } // namespace autograd
@@ -130,12 +130,12 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
     }
     std::vector<Tensor> found = autograd::cotangents_of(
         from, seeds, to, {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (options.cotangents.empty() || !options.cotangents[i].defined()) autograd::expect_loss(from[i]);
     for (std::size_t i = 0; i < found.size(); ++i)
         if (!found[i].defined() && !options.allow_unused)
             detail::fail(ErrorKind::argument, "grad", "The outputs do not depend on input (", i,
                          "): pass allow_unused to get an undefined gradient for it.");
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (options.cotangents.empty() || !options.cotangents[i].defined()) autograd::expect_loss(from[i]);
     return found;
 }
 

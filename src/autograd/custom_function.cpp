@@ -41,7 +41,7 @@ Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArgum
     for (std::size_t i = 0; i < count; ++i) {
         if (!a.wanted[i]) given[i] = Tensor();
         if (!given[i].defined()) continue;
-        const graph::TensorType& want = a.node.inputs[i].type();
+        const graph::TensorType& want = graph::type_of(a.inputs[i]);
         if (given[i].dtype() != want.dtype || given[i].shape().size() != want.shape.size())
             detail::fail(ErrorKind::shape, op, "The gradient gave ", name_of(given[i].dtype()),
                          to_string(given[i].shape()), " for input (", i, "), which is ", name_of(want.dtype),
@@ -53,7 +53,7 @@ Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArgum
                              to_string(given[i].shape()), ") for input (", i, "), which has (",
                              to_string(want.shape), ").");
     }
-    given.resize(a.node.inputs.size());
+    given.resize(a.wanted.size());
     return given;
 }
 

@@ -101,7 +101,10 @@ std::pair<Tensor, std::vector<Tensor>> value_and_grad(const FunctionOfSeveral& f
 {
     const autograd::Run r = autograd::run("grad", f, x, options);
     autograd::require_one_element("grad", r.y);
-    return {r.value(), r.products(ones_like(r.y), r.create_graph)};
+    std::vector<Tensor> gradients = r.products(ones_like(r.y), r.create_graph);
+    Tensor value = r.value();
+    autograd::expect_loss(graph::read(value));
+    return {std::move(value), std::move(gradients)};
 }
 
 std::pair<Tensor, Tensor> value_and_grad(const Function& f, const Tensor& x, const DerivativeOptions& options)

@@ -213,12 +213,14 @@ std::vector<Tensor> GradientTape::gradient(const Tensor& target, const std::vect
     used_ = true;
     const bool recorded = outer_ != nullptr;
     std::vector<Tensor> found(sources.size());
-    if (target.requires_grad())
+    if (target.requires_grad()) {
         found = grad({target}, sources,
                      {.create_graph = recorded,
                       .retain_graph = recorded || options_.persistent,
                       .allow_unused = true,
                       .cotangents = {ones_like(target)}});
+        if (target.numel() == Dim(1)) autograd::expect_loss(graph::read(target));
+    }
     if (unconnected == Unconnected::zero)
         for (std::size_t i = 0; i < found.size(); ++i)
             if (!found[i].defined()) found[i] = zeros_like(sources[i]);

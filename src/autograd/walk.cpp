@@ -26,7 +26,8 @@ SpoilVjp::Change change;
 
 using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
 
-// The places of nodes, by id: those of one step have ids that lie close, so that few of them meet in the table.
+// The places of nodes, by id.  Those of one step have ids that lie close: sixteen neighbours share a cache line or two, and
+// such lines are spread.
 class Places {
 public:
     static constexpr std::uint32_t none = 0xFFFFFFFF;
@@ -48,7 +49,9 @@ private:
     };
     std::size_t find(std::uint64_t id) const
     {
-        std::size_t i = id & (slots_.size() - 1);
+        constexpr std::uint64_t golden_ratio = 0x9E3779B97F4A7C15u; // Knuth, TAOCP 6.4
+        const std::uint64_t line = (id >> 4) * golden_ratio >> 32;
+        std::size_t i = (line << 4 | (id & 15)) & (slots_.size() - 1);
         while (slots_[i].id != 0 && slots_[i].id != id) i = (i + 1) & (slots_.size() - 1);
         return i;
     }
@@ -59,7 +62,7 @@ private:
         for (const Slot& s : before)
             if (s.id != 0) slots_[find(s.id)] = s;
     }
-    std::vector<Slot> slots_ = std::vector<Slot>(256); // a power of two
+    std::vector<Slot> slots_ = std::vector<Slot>(64); // a power of two
     std::size_t used_ = 0;
 };
 
@@ -92,9 +95,16 @@ public:
 private:
     struct Visited {
         std::shared_ptr<const Node> node;
-        bool wanted = false, needed = false; // its cotangent is asked for; it leads to such a one
+        bool wanted = false, passes = false; // its cotangent is asked for; an input leads to such a one
         Few<Tensor, 1> cotangents{};         // by output; empty: none has arrived
     };
+
+    [[noreturn]] static void fail_released(const Node& n)
+    {
+        detail::fail(
+            ErrorKind::state, "backward", "The graph of (", n.op->name,
+            ") was already used by a backward pass and released: pass retain_graph to the first one.");
+    }
 
     bool ends_at(const Visited& at) const
     {
@@ -138,10 +148,7 @@ private:
             const Node& n = **at;
             places_[n.id] = static_cast<std::uint32_t>(order_.size());
             order_.push_back({.node = n.shared_from_this(), .wanted = is_wanted(n)});
-            if (n.released && !ends_at(order_.back()))
-                detail::fail(ErrorKind::state, "backward", "The graph of (", n.op->name,
-                             ") was already used by a backward pass and released: pass retain_graph to the "
-                             "first one.");
+            if (n.released && !ends_at(order_.back())) fail_released(n);
         }
     }
 
@@ -149,16 +156,19 @@ private:
     void mark_needed()
     {
         for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
-            at->needed = at->wanted || (to_leaves_ && at->node->is_leaf);
             if (ends_at(*at)) continue;
-            for (const Value& v : at->node->inputs) at->needed = at->needed || is_needed(v);
+            for (const Value& v : at->node->inputs) at->passes = at->passes || is_needed(v);
         }
+    }
+    bool is_needed(const Visited& at) const
+    {
+        return at.wanted || at.passes || (to_leaves_ && at.node->is_leaf);
     }
     bool is_needed(const Value& v) const
     {
         if (!v.node->requires_grad) return false;
         const Visited* const at = find(*v.node);
-        return at && at->needed;
+        return at && is_needed(*at);
     }
 
     void add(const Value& v, const Tensor& cotangent)
@@ -172,12 +182,13 @@ private:
 
     void visit(Visited& at)
     {
-        if (at.cotangents.empty() || !at.needed) return;
+        if (at.cotangents.empty() || !is_needed(at)) return;
         const Node& n = *at.node;
         call_hooks(n, at.cotangents);
         if (to_leaves_) keep_gradients(n, at.cotangents);
-        if (ends_at(at)) return;
-        const Few<Value, 3> values = n.inputs; // a pass within this one may take them from the node
+        if (!at.passes) return;
+        if (n.released) fail_released(n);      // by a hook's own pass
+        const Few<Value, 3> values = n.inputs; // which the pass of a user's gradient may take from the node
         const graph::ValueTensors inputs(values), outputs = graph::ValueTensors::of_outputs(n);
         Few<bool, 8> wanted;
         for (const Value& v : values) wanted.push_back(is_needed(v));
@@ -186,7 +197,8 @@ private:
         const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
         for (std::size_t i = 0; i < d.size(); ++i)
-            if (wanted[i] && d[i].defined()) pass_on(n, i, n.op == spoiled ? change(i, d[i]) : d[i]);
+            if (wanted[i] && d[i].defined())
+                pass_on(n, i, values[i], n.op == spoiled ? change(i, d[i]) : d[i]);
     }
 
     static void call_hooks(const Node& n, Few<Tensor, 1>& cotangents)
@@ -223,16 +235,16 @@ private:
                     add_to_grad(owner, cotangents[i]);
     }
 
-    void pass_on(const Node& n, std::size_t i, const Tensor& cotangent)
+    void pass_on(const Node& n, std::size_t i, const Value& input, const Tensor& cotangent)
     {
-        const graph::TensorType& type = n.inputs[i].type();
+        const graph::TensorType& type = input.type();
         const Value given = graph::read(cotangent);
         const graph::TensorType& found = given.type();
         if (found.dtype != type.dtype || !shape_fits(n, found.shape, type.shape))
             detail::fail(ErrorKind::internal, n.op->name, "The gradient of input (", i, ") is ",
                          name_of(found.dtype), to_string(found.shape), " but the input is ",
                          name_of(type.dtype), to_string(type.shape), ".");
-        add(n.inputs[i], found.shape == type.shape ? cotangent : reshape(cotangent, type.shape));
+        add(input, found.shape == type.shape ? cotangent : reshape(cotangent, type.shape));
     }
 
     // Sizes that are equal by a guard of the recording may be written in another way.
@@ -266,7 +278,7 @@ private:
     {
         std::vector<const Node*> used;
         for (const Visited& at : order_) {
-            if (ends_at(at) || !at.needed) continue;
+            if (!at.passes) continue;
             const Node& n = *at.node;
             n.released = true;
             if (n.notes) // no pass comes here again
@@ -287,7 +299,7 @@ private:
     bool to_leaves_;
     Gradients* to_;
     std::vector<Visited> order_; // newest first
-    Places places_;              // in it
+    Places places_;              // in order_
 };
 
 // y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the

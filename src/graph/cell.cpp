@@ -130,7 +130,7 @@ Tensor make_tensor(Value v)
     return Tensor(std::move(cell));
 }
 
-ValueTensors::ValueTensors(std::span<const Value> values) : values_(values), made_(values.size()) {}
+ValueTensors::ValueTensors(std::span<const Value> values) : values_(values.data()), made_(values.size()) {}
 
 ValueTensors ValueTensors::of_outputs(const Node& n)
 {
@@ -142,7 +142,7 @@ ValueTensors ValueTensors::of_outputs(const Node& n)
 
 void ValueTensors::make(std::size_t i) const
 {
-    if (!values_.empty()) made_[i] = make_tensor(values_[i]);
+    if (values_) made_[i] = make_tensor(values_[i]);
     else if (node_) made_[i] = make_tensor({node_->shared_from_this(), static_cast<std::uint32_t>(i)});
 }
 

@@ -1,6 +1,7 @@
 #include "graph/node.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <unordered_set>
 
 #include <reprise/error.hpp>
@@ -69,10 +70,13 @@ void sort_by_age(std::vector<const Node*>& nodes)
     const auto older = [](const Node* a, const Node* b) { return a->id < b->id; };
     const auto [first, last] = std::minmax_element(nodes.begin(), nodes.end(), older);
     const std::uint64_t oldest = (*first)->id, range = (*last)->id - oldest;
-    if (range / 8 > nodes.size()) return std::sort(nodes.begin(), nodes.end(), older);
+    if (range / 8 > nodes.size()) // more than 64 bytes a node
+        return std::sort(nodes.begin(), nodes.end(), older);
     std::vector<const Node*> by_age(range + 1); // those of one step have ids that lie close
     for (const Node* n : nodes) by_age[n->id - oldest] = n;
-    std::copy_if(by_age.begin(), by_age.end(), nodes.begin(), [](const Node* n) { return n != nullptr; });
+    [[maybe_unused]] const auto end =
+        std::copy_if(by_age.begin(), by_age.end(), nodes.begin(), [](const Node* n) { return n != nullptr; });
+    assert(end == nodes.end());
 }
 
 namespace {

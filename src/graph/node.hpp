@@ -74,7 +74,7 @@ inline bool requires_grad(const Value& v) { return v.node->requires_grad && is_f
 // Checks a node against its op's rule: input count and types, output types.  Throws Error(internal).
 void verify(const Node&);
 
-// By id, the oldest first; each comes once.
+// The oldest first.  Their ids differ.
 void sort_by_age(std::vector<const Node*>&);
 
 // Everything that `targets` depend on and that is not materialised, inputs first.

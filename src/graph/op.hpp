@@ -92,12 +92,13 @@ private:
     void make(std::size_t i) const;
     std::span<const Tensor> all() const;
 
-    std::span<const Value> values_; // empty: outputs
-    const Node* node_ = nullptr;
+    const Value* values_ = nullptr; // or
+    const Node* node_ = nullptr;    // whose outputs they are; neither: all are made
     mutable Few<Tensor, 3> made_;
 };
 
-// What a VJP gets.  `input` and `output` may be read or only asked for their types; what is read is found by
+// What a VJP gets.  The inputs and outputs that are asked for here may be read, those of
+// `node` are asked for their types only, which makes no tensor; what is read is found by
 // running the VJP on placeholders (autograd/reads.hpp), never declared.
 struct VjpArguments {
     const Node& node;

@@ -186,7 +186,7 @@ Tensor matmul(const Tensor& a, const Tensor& b)
     if (sa.size() == 2 && sb.size() == 2) return graph::apply1(ops::matmul_op, {a, b});
     const Shape out = shape::matmul("matmul", sa, sb); // throws for what does not fit
     Tensor x = sa.size() == 1 ? unsqueeze(a, 0) : a, y = sb.size() == 1 ? unsqueeze(b, 1) : b;
-    if (sb.size() == 2 && sa.size() > 2) {
+    if (sb.size() <= 2 && sa.size() > 2) {
         // One matrix for the whole batch: the rows of all of it are one tall matrix.
         const Tensor tall = flatten(x, 0, -2);
         return reshape(graph::apply1(ops::matmul_op, {tall, y}), out);

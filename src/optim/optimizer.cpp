@@ -148,8 +148,8 @@ using Number = double (*)(std::size_t n, const double* options, std::int64_t ste
 } // namespace
 
 // One call of step(), in a program at each of its calls: of the parameters that have a gradient, the numbers of their
-// steps, and what follows from them.  Most parameters of a group have made equally many steps, so the last numbers of
-// a group are kept, until the next call: options may have changed then.
+// steps, and in programs what follows from them.  Most parameters of a group have made equally many steps, so the last
+// numbers of a group are kept, until the next call: options may have changed then.
 class Optimizer::Call {
 public:
     Call(std::shared_ptr<Steps> steps, Number f) : steps_(std::move(steps)), f_(f) {}

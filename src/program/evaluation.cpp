@@ -27,7 +27,6 @@ public:
     void run(std::span<const Value> asked, std::vector<std::shared_ptr<const Node>> expected)
     {
         std::vector<Value> targets(asked.begin(), asked.end());
-        out_.nodes.clear();
         visit_ = ++visits;
         find_nodes(targets);
         find_more(targets, effects());

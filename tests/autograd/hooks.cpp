@@ -161,6 +161,21 @@ TEST(TensorHook, TellsWhatDoesNotFit)
     EXPECT_THAT(shape.text, HasSubstr("[3]"));
 }
 
+TEST(TensorHook, MayNotReleaseTheGraphThatItIsCalledIn)
+{
+    const Variable x(from_vector({1, 2}));
+    const Tensor y = exp(x);
+    y.eval();
+    bool inside = false;
+    const HookHandle handle = y.register_hook([&](const Tensor&) {
+        if (!std::exchange(inside, true)) y.backward(ones({2}));
+        return Tensor();
+    });
+    const Caught error = error_of([&] { return sum(y * y).backward(), 0; });
+    EXPECT_EQ(error.kind, ErrorKind::state);
+    EXPECT_THAT(error.text, HasSubstr("[backward] The graph of (exp) was already used"));
+}
+
 TEST(TensorHook, MayAddAndRemoveHooks)
 {
     Variable w(values({1}));

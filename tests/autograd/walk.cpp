@@ -111,6 +111,15 @@ TEST(GradFunction, ByTensorsInsideTheGraph)
     EXPECT_NO_THROW(y.backward());
 }
 
+TEST(GradFunction, KeepsWhatTheInputItselfWasMadeOf)
+{
+    const Variable a = variable({2, 3});
+    const Tensor inner = a * a;
+    EXPECT_THAT(grad(sum(inner * inner), inner).to_vector<float>(), ElementsAre(8, 18));
+    EXPECT_NO_THROW(sum(inner).backward());
+    EXPECT_THAT(a.grad().to_vector<float>(), ElementsAre(4, 6));
+}
+
 TEST(GradFunction, OfSeveralOutputsWithCotangents)
 {
     const Variable a = variable({2, 3});

@@ -115,6 +115,24 @@ INSTANTIATE_TEST_SUITE_P(Options, AdamWFormula,
                                          optim::AdamWOptions{
                                              .lr = 0.1, .betas = {0.5, 0.8}, .weight_decay = 0}));
 
+TEST(Adam, EqualStepsShareTheirNumbers)
+{
+    Variable a = parameter(), b = parameter();
+    optim::Adam adam({a, b});
+    const auto nodes_of_step = [&](bool of_both, int step) {
+        a.set_grad(from_vector(gradient(count, step)));
+        if (of_both) b.set_grad(from_vector(gradient(count, step)));
+        const std::uint64_t before = stats().eager_nodes;
+        adam.step();
+        return stats().eager_nodes - before;
+    };
+    nodes_of_step(true, 0); // makes the moments
+    const std::uint64_t equal = nodes_of_step(true, 1);
+    b.zero_grad();
+    nodes_of_step(false, 2);
+    EXPECT_EQ(nodes_of_step(true, 3), equal + 2); // step_size and root
+}
+
 TEST(AdamW, NamesItsStateAsPyTorchAndItselfInErrors)
 {
     Variable p = parameter();
@@ -307,6 +325,33 @@ TEST_P(AnyOptimizer, EagerAndRecordedStepsMayAlternate)
         q.set_grad(g);
         eager->step();
         EXPECT_EQ(p.to_vector<float>(), q.to_vector<float>()) << step;
+    }
+}
+
+// Also where they were equal while it was recorded.
+TEST_P(AnyOptimizer, AProgramCountsTheStepsOfEachParameter)
+{
+    Variable a = parameter(), b = parameter(), c = parameter(), d = parameter();
+    const auto one = make({a, b}), two = make({c, d});
+    const Program program = record(
+        [&](Tensor g) {
+            one->zero_grad();
+            (sum(a * g) + sum(b * g)).backward();
+            one->step();
+        },
+        {spec({length})});
+    set_grad(a, 0);
+    b.zero_grad();
+    one->step();
+    set_grad(c, 0);
+    two->step();
+    for (int step = 1; step < 3; ++step) {
+        program.call({from_vector(gradient(count, step))});
+        set_grad(c, step);
+        set_grad(d, step);
+        two->step();
+        EXPECT_EQ(a.to_vector<float>(), c.to_vector<float>()) << step;
+        EXPECT_EQ(b.to_vector<float>(), d.to_vector<float>()) << step;
     }
 }
 

@@ -262,12 +262,13 @@ TEST_F(Eager, ALossIsComputedWithItsGradients)
     Variable w(input({4, 4}));
     eval({other, w});
     const auto nodes = [](const Tensor& t) { return during([&] { t.eval(); }).eager_nodes; };
+    const std::uint64_t of_other = nodes(other + 1);
     const auto loss_of = [&] { return sum(exp(w) * 0.5); }; // whose gradient reads what exp gave
     const auto expect_with_gradient = [&](const char* of,
                                           const std::function<Tensor(const Tensor&)>& gradient) {
         const Tensor loss = loss_of();
         const Tensor d = gradient(loss);
-        EXPECT_EQ(nodes(other + 1), 1u) << of;
+        EXPECT_EQ(nodes(other + 1), of_other) << of;
         EXPECT_GT(nodes(d), 0u) << of;
         EXPECT_EQ(nodes(loss), 0u) << of;
     };
@@ -283,6 +284,14 @@ TEST_F(Eager, ALossIsComputedWithItsGradients)
     expect_with_gradient("create_graph", by_backward({.create_graph = true}));
     expect_with_gradient("gradients", [&](const Tensor& loss) { return loss.gradients().get(w); });
     expect_with_gradient("grad", [&](const Tensor& loss) { return grad(loss, w); });
+    {
+        GradientTape tape;
+        tape.watch(w);
+        expect_with_gradient("a tape", [&](const Tensor& loss) { return tape.gradient(loss, w); });
+    }
+    const auto [value, gradient] = value_and_grad([&](const Tensor& x) { return sum(exp(x) * 0.5); }, w);
+    EXPECT_GT(nodes(gradient), 0u);
+    EXPECT_EQ(nodes(value), 0u);
 }
 
 TEST_F(Eager, WhatABackwardPassWasSeededAtIsNotComputedForIt)
@@ -295,9 +304,12 @@ TEST_F(Eager, WhatABackwardPassWasSeededAtIsNotComputedForIt)
     y.backward(dy);
     w.grad().eval();
     EXPECT_GT(nodes(y), 0u);
-    const Tensor dz = grad({z}, {w}, {.cotangents = {dy}}).front();
-    dz.eval();
+    grad(z, w, {.cotangents = {dy}}).eval();
     EXPECT_GT(nodes(z), 0u);
+    const Tensor loss = sum(w * w), v = w * w; // one of two
+    grad(std::vector{loss, v}, std::vector<Tensor>{w}, {.cotangents = {Tensor(), dy}}).front().eval();
+    EXPECT_EQ(nodes(loss), 0u);
+    EXPECT_GT(nodes(v), 0u);
 }
 
 TEST_F(Eager, WhatCantBeComputedBesideAnotherFailsForItself)

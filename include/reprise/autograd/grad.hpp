@@ -7,7 +7,8 @@
 namespace reprise {
 
 // d(sum of outputs . cotangents)/d(inputs).  An input that no output depends on gives an undefined tensor
-// where `allow_unused`, else Error(argument).  Without cotangents each output must have one element.
+// where `allow_unused`, else Error(argument).  An output without a cotangent must have one element; while somebody holds
+// it, it is computed with the gradients.
 struct GradOptions {
     bool create_graph = false;
     bool retain_graph = false; // create_graph implies it

@@ -24,6 +24,7 @@ std::vector<Sample> matmul_samples()
         sample("an unknown batch that broadcasts", {n(), 1, 3, 4}, {2, 4, 5}, {0, 1, 4}),
         sample("vectors", {n()}, {n()}, {0, 1, 50}),
         sample("a matrix and a vector", {n(), 6}, {6}, {1, 9}),
+        sample("a batch and a vector", {2, n(), 4}, {4}, {0, 1, 5}),
         {.what = "heads inside of rows",
          .arguments = {arg({2, n(), 3, 8}), arg({2, n(), 3, 8})},
          .call =
