@@ -138,6 +138,22 @@ TEST_F(Eager, WhatIsRepeatedFollowsTheCall)
     for (int round = 0; round < 3; ++round) EXPECT_EQ(all(), want) << round;
 }
 
+// What broadcasts is one structure, what does not another, and each has one plan for all sizes.
+TEST_F(Eager, ASizeOfOneIsStructure)
+{
+    struct Case {
+        std::int64_t rows;
+        bool repeated;
+    };
+    expect_replayed(std::vector<Case>{{2, true}, {3, true}, {2, false}, {3, false}},
+                    std::vector<Case>{{4, true}, {5, false}, {6, true}, {7, true}, {8, false}, {9, false}},
+                    [](const Case& c) {
+                        const Tensor x = input({c.rows, 3}, 1), y = input({c.repeated ? 1 : c.rows, 3}, 2);
+                        eval({x, y});
+                        return bits(x + y);
+                    });
+}
+
 // What strides say of a view's memory: turned, repeated, with gaps.
 TEST_F(Eager, LayoutsOfOneRankAreToldApart)
 {
