@@ -1,7 +1,6 @@
-// The parameter block of a recording: for each launch its indirect arguments and its record (shaders/common/
-// abi.glsl), one after the other, so that the host writes it from front to back.
+// The parameter block of a recording: for each launch its indirect arguments in front of its record.
 #pragma once
-#include "device/device.hpp"
+#include "device/records.hpp"
 
 namespace reprise::device::vulkan {
 
@@ -13,12 +12,12 @@ Grid fold(std::uint64_t groups); // throws Error(argument) above 65,535 squared
 
 class Parameters {
 public:
-    explicit Parameters(std::span<const LaunchDeclaration>);
+    explicit Parameters(std::span<const LaunchDeclaration> launches) : records_(launches, grid_bytes) {}
 
-    std::uint64_t bytes() const noexcept { return bytes_; }
-    std::uint32_t launches() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
-    std::uint64_t grid_offset(std::uint32_t launch) const { return entries_[launch].offset; }
-    std::uint64_t record_offset(std::uint32_t launch) const { return entries_[launch].offset + grid_bytes; }
+    std::uint64_t bytes() const noexcept { return records_.bytes(); }
+    std::uint32_t launches() const noexcept { return records_.launches(); }
+    std::uint64_t grid_offset(std::uint32_t launch) const { return records_.head_offset(launch); }
+    std::uint64_t record_offset(std::uint32_t launch) const { return records_.offset(launch); }
 
     // Writes one launch to the block at `block`, never reading it.
     Grid write(std::byte* block, std::uint32_t launch, const LaunchArguments&, Address slab,
@@ -26,15 +25,7 @@ public:
 
 private:
     static constexpr std::uint64_t grid_bytes = 16;
-    struct Entry {
-        std::uint64_t offset;
-        std::uint32_t operands, floats, ints;
-        bool doubles;
-    };
-    [[noreturn]] void fail_counts(std::uint32_t launch, const LaunchArguments&) const;
-
-    std::vector<Entry> entries_;
-    std::uint64_t bytes_ = 0;
+    Records records_;
 };
 
 } // namespace reprise::device::vulkan

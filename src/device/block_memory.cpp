@@ -1,0 +1,82 @@
+#include "device/block_memory.hpp"
+#include <algorithm>
+#include <reprise/error.hpp>
+#include <utility>
+
+namespace reprise::device {
+
+namespace {
+constexpr std::uint64_t smallest_block = std::uint64_t{64} << 20;
+constexpr std::uint64_t largest_block = std::uint64_t{2} << 30; // but for a request that is larger
+} // namespace
+
+BlockMemory::~BlockMemory()
+{
+    blocks_.insert(blocks_.end(), removed_.begin(), removed_.end());
+    for (const Address block : blocks_)
+        if (block != 0) source_.remove(block);
+}
+
+SubAllocator::Allocation BlockMemory::allocate(std::uint64_t bytes)
+{
+    auto result = ranges_.allocate(bytes);
+    if (const auto* refusal = std::get_if<SubAllocator::Refusal>(&result);
+        refusal && *refusal == SubAllocator::Refusal::room) {
+        const std::lock_guard lock(growth_);
+        result = ranges_.allocate(bytes); // another thread may have made room
+        while (std::get_if<SubAllocator::Refusal>(&result) && grow(SubAllocator::rounded(bytes)))
+            result = ranges_.allocate(bytes);
+    }
+    if (const auto* allocation = std::get_if<SubAllocator::Allocation>(&result)) return *allocation;
+    fail_out_of_memory(bytes, ranges_.usage(), source_.name);
+}
+
+// Blocks grow with what is in use, so their number stays small; a driver that refuses one is asked for less.
+bool BlockMemory::grow(std::uint64_t bytes)
+{
+    const SubAllocator::Usage usage = ranges_.usage();
+    if (bytes > source_.most || bytes > usage.limit || usage.live > usage.limit - bytes) return false;
+    const std::uint64_t ceiling = std::max(usage.limit, source_.ceiling);
+    bool trimmed = usage.reserved + bytes > ceiling;
+    if (trimmed) trim();
+    const std::uint64_t left = ceiling - std::min(ceiling, ranges_.usage().reserved);
+    std::uint64_t size = std::clamp(usage.reserved, smallest_block, largest_block);
+    size = std::max(std::min({size, source_.most, left}), bytes);
+    for (;;) {
+        try {
+            add_block(size);
+            return true;
+        } catch (const Error& error) {
+            if (error.kind() != ErrorKind::out_of_memory || (size == bytes && trimmed)) throw;
+        }
+        if (size == bytes) {
+            trim();
+            trimmed = true;
+        }
+        size = std::max(size / 2 / Tlsf::granule * Tlsf::granule, bytes);
+    }
+}
+
+void BlockMemory::add_block(std::uint64_t bytes)
+{
+    blocks_.emplace_back(0); // room for one more number, whichever it is
+    const Address block = source_.add(bytes);
+    try {
+        blocks_[ranges_.add_block(block, bytes, 0)] = block;
+    } catch (...) {
+        source_.remove(block);
+        throw;
+    }
+}
+
+void BlockMemory::trim()
+{
+    const std::vector<std::uint32_t> empty = ranges_.remove_empty_blocks();
+    if (empty.empty()) return;
+    for (const std::uint32_t block : empty) removed_.push_back(std::exchange(blocks_[block], 0));
+    source_.drain(); // work in flight may still use what the host has freed; where this throws, they wait
+    for (const Address block : removed_) source_.remove(block);
+    removed_.clear();
+}
+
+} // namespace reprise::device

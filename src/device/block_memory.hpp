@@ -1,0 +1,44 @@
+// Device memory in large blocks, which are asked of a driver as they are needed and dealt out by the sub-allocator within a
+// limit.  Thread-safe.
+#pragma once
+#include "device/suballocator.hpp"
+#include <functional>
+
+namespace reprise::device {
+
+class BlockMemory {
+public:
+    struct Source {
+        // A new block; throws Error(out_of_memory) where the driver has no more.
+        std::function<Address(std::uint64_t bytes)> add;
+        std::function<void(Address)> remove;
+        // Waits until nothing in flight uses what was freed.
+        std::function<void()> drain;
+        std::uint64_t most = 0;    // bytes of one block
+        std::uint64_t ceiling = 0; // of all, where the limit is lower
+        std::string name;          // of the device
+    };
+    BlockMemory(Source source, std::uint64_t limit) : source_(std::move(source)), ranges_(limit) {}
+    ~BlockMemory();
+    BlockMemory(const BlockMemory&) = delete;
+    BlockMemory& operator=(const BlockMemory&) = delete;
+
+    SubAllocator::Allocation allocate(std::uint64_t bytes);
+    void release(const SubAllocator::Allocation& a) noexcept { ranges_.release(a); }
+    void set_limit(std::uint64_t bytes) { ranges_.set_limit(bytes); }
+    void reset_peak() { ranges_.reset_peak(); }
+    SubAllocator::Usage usage() const { return ranges_.usage(); }
+
+private:
+    bool grow(std::uint64_t bytes); // false: the limits do not allow it; throws where the driver has no more
+    void add_block(std::uint64_t bytes);
+    void trim(); // empty blocks go back to the driver
+
+    Source source_;
+    SubAllocator ranges_;
+    std::mutex growth_;            // one thread at a time asks the driver
+    std::vector<Address> blocks_;  // by number; 0: given back
+    std::vector<Address> removed_; // the device may still use them
+};
+
+} // namespace reprise::device
