@@ -20,8 +20,11 @@ find_program(REPRISE_GLSLC glslc DOC "GLSL compiler of the shaderc project")
 find_program(REPRISE_SPIRV_VAL spirv-val DOC "SPIR-V validator; not used where it is missing")
 set(REPRISE_SPIRV "" CACHE PATH "Folder of kernels that another build tree of these sources has compiled: <it>/shaders")
 
-# One kernel: definitions -> <name>.spv.  Appends to `spirv` in the caller.
+# One kernel: definitions -> <name>.spv.  Appends to `spirv` in the caller, and to the list that cmake/RepriseCuda.cmake
+# reads: "<name>|<shader>|<definitions, commas between them>".
 function(_reprise_compile_kernel name shader)
+    list(JOIN ARGN "," definitions)
+    set_property(GLOBAL APPEND PROPERTY REPRISE_KERNELS "${name}|${shader}|${definitions}")
     if(REPRISE_SPIRV)
         set(spirv ${spirv} "${REPRISE_SPIRV}/${name}.spv" PARENT_SCOPE)
         return()
@@ -200,7 +203,8 @@ function(_reprise_shader_texts out)
         endif()
     endforeach()
     set(lines "")
-    foreach(file IN LISTS common vocabulary reductions)
+    file(GLOB cuda CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/cuda/common/*.cuh")
+    foreach(file IN LISTS common vocabulary reductions cuda)
         string(REGEX REPLACE "^.*/([^/]+/[^/]+)$" "\\1" name "${file}")
         list(APPEND lines "${name}=${file}")
     endforeach()
@@ -208,7 +212,7 @@ function(_reprise_shader_texts out)
     file(CONFIGURE OUTPUT "${out}.list" CONTENT "${text}\n" @ONLY)
     add_custom_command(OUTPUT "${out}.cpp"
         COMMAND reprise_embed_spirv texts "${out}.list" "${out}.cpp"
-        DEPENDS reprise_embed_spirv "${out}.list" ${common} ${vocabulary} ${reductions}
+        DEPENDS reprise_embed_spirv "${out}.list" ${common} ${vocabulary} ${reductions} ${cuda}
         COMMENT "Texts of shaders"
         VERBATIM)
 endfunction()

@@ -53,6 +53,17 @@ function(reprise_shaders)
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS reprise_shaders)
 endfunction()
 
+# reprise_cuda(): the kernels of the CUDA device, embedded.
+function(reprise_cuda)
+    target_include_directories(reprise_device_cuda SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE})
+    add_library(reprise_cuda_kernels OBJECT)
+    set_target_properties(reprise_cuda_kernels PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
+    target_link_libraries(reprise_cuda_kernels PRIVATE reprise_compiler)
+    target_include_directories(reprise_cuda_kernels PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    reprise_add_cuda_kernels(reprise_cuda_kernels)
+    set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS reprise_cuda_kernels)
+endfunction()
+
 # reprise_library(<target>): the static library of all rooms with the public headers.
 function(reprise_library target)
     get_property(rooms GLOBAL PROPERTY REPRISE_ROOMS)

@@ -45,8 +45,8 @@ void main()
     const uint mask_at = b * mask_stride.x + h * mask_stride.y + t * mask_stride.z;
     const uint count = CAUSAL != 0u ? min(keys, t + 1u) : keys, fours = (keys + 3u) / 4u;
 
-    vec4 q[E4];
-    precise vec4 o[F4];
+    vec4 q[ROOM_E4];
+    precise vec4 o[ROOM_F4];
     const uint q_at = b * q_stride.x + h * q_stride.y + t * q_stride.z;
     for (uint d = 0u; d < E4; ++d) q[d] = own4(Floats(from_q.address), q_at, q_stride.w, 4u * d, features);
     for (uint f = 0u; f < F4; ++f) o[f] = vec4(0.0);

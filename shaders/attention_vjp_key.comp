@@ -47,8 +47,8 @@ void main()
     const uint sharing = quotient(heads, key_heads), fours = (keys + 3u) / 4u;
     const uint from = CAUSAL != 0u ? first : 0u; // where the first of this workgroup's keys begins to count
 
-    vec4 k[E4], v[F4];
-    precise vec4 dk[E4], dv[F4];
+    vec4 k[ROOM_E4], v[ROOM_F4];
+    precise vec4 dk[ROOM_E4], dv[ROOM_F4];
     const uint k_at = b * k_stride.x + g * k_stride.y + s * k_stride.z;
     const uint v_at = b * v_stride.x + g * v_stride.y + s * v_stride.z;
     for (uint d = 0u; d < E4; ++d) {

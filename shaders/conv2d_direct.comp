@@ -1,3 +1,4 @@
+// devices: Vulkan
 // variants: conv2d_direct: ; conv2d_direct_texel: -DTEXELS
 // variants: conv2d_direct_point: -DPOINT ; conv2d_direct_point_texel: -DPOINT -DTEXELS
 // y = conv(x, w) + bias (common/conv_direct.glsl).  A group is one subgroup: 8 output channels of 32 pixels.

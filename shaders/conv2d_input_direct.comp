@@ -1,3 +1,4 @@
+// devices: Vulkan
 // variants: conv2d_input_direct: ; conv2d_input_direct_texel: -DTEXELS
 // variants: conv2d_input_direct_point: -DPOINT ; conv2d_input_direct_point_texel: -DPOINT -DTEXELS
 // dx = the gradient by the input, for windows with a stride of 2 (common/conv_direct.glsl).  A group is one

@@ -1,3 +1,4 @@
+// devices: Vulkan
 // variants: conv2d_weight_direct: ; conv2d_weight_direct_texel: -DTEXELS
 // variants: conv2d_weight_direct_point: -DPOINT ; conv2d_weight_direct_point_texel: -DPOINT -DTEXELS
 // dw = the gradient by the weight (common/conv_direct.glsl).  A group is one subgroup: 32 output channels, 4

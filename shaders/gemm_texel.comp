@@ -1,3 +1,4 @@
+// devices: Vulkan
 // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED ; gemm_texel_nn_turned: -DC_TRANSPOSED
 #version 460
 // C[b] = A[b] * B[b] for lavapipe: texel loads, subgroups of 8 lanes, no barriers.  Bits: common/gemm.glsl.

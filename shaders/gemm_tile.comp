@@ -1,3 +1,4 @@
+// devices: Vulkan
 #version 460
 // C[b] = A[b] * B[b] for GPUs: tiles in shared memory, loads by address, any strides.
 // Bits: common/gemm.glsl.

@@ -13,6 +13,13 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint E4 = 1;      // fours of features of a query and of a key, zeros behind them
 layout(constant_id = 1) const uint F4 = 1;      // of a value
+#ifndef MOST_FOURS // where constants are no constants to a compiler: what both may be
+#define ROOM_E4 E4
+#define ROOM_F4 F4
+#else
+#define ROOM_E4 MOST_FOURS
+#define ROOM_F4 MOST_FOURS
+#endif
 layout(constant_id = 2) const uint CAUSAL = 0;  // key s counts for queries t >= s
 layout(constant_id = 3) const uint MASK = 0;    // 1: truth (i32), 2: numbers
 layout(constant_id = 4) const uint DROPOUT = 0;

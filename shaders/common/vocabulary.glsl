@@ -3,7 +3,9 @@
 #define COMMON_VOCABULARY
 #extension GL_GOOGLE_include_directive : require
 #define RPF precise float
+#ifndef RP_FN
 #define RP_FN
+#endif
 #define rp_bits(x) floatBitsToUint(x)
 #define rp_value(u) uintBitsToFloat(u)
 uint rp_umulhi(uint a, uint b)

@@ -64,7 +64,7 @@ struct Kernel {
     std::string name;                         // shaders/<name>.comp or a listed variant of it
     std::vector<std::uint32_t> constants;     // specialization constants 0, 1, 2, ...
     std::shared_ptr<const HostFunction> host; // for devices whose `host_kernels` is true
-    // SPIR-V of a kernel that was made at run time; its name belongs to this code alone.
+    // SPIR-V, or on CUDA an image, of a kernel that was made at run time; its name belongs to this code alone.
     std::shared_ptr<const std::vector<std::uint32_t>> code;
     bool doubles = false; // the floats of its record have 64 bits
 };
@@ -137,7 +137,8 @@ struct Capabilities {
     bool texel_view = false;        // the texel view covers the whole slab
     bool prefer_texels = false;     // measured to win (lavapipe)
     bool flushes_subnormals = false;
-    std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "host"
+    std::uint32_t compute_capability = 0; // of CUDA, times ten: 90; elsewhere 0
+    std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "cuda", "host"
 };
 
 // Counted since the device was made.
@@ -166,7 +167,8 @@ public:
     virtual std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>,
                                               const RecordingOptions&) = 0;
 
-    // SPIR-V for a kernel name, in place of the embedded code if there is any; older recordings keep theirs.
+    // SPIR-V, or on CUDA an image, for a kernel name, in place of the embedded code if there is any; older recordings
+    // keep theirs.
     // The same code again changes nothing.
     virtual void register_kernel(const std::string& name, std::vector<std::uint32_t> words) = 0;
 

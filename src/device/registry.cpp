@@ -1,10 +1,13 @@
 #include "device/registry.hpp"
+#include "device/cuda/cuda_device.hpp"
 #include "device/null/null_device.hpp"
 #include "device/reference/reference_device.hpp"
 #include "device/vulkan/vulkan_device.hpp"
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <reprise/error.hpp>
 
 namespace reprise::device {
@@ -34,10 +37,18 @@ void list_vulkan(std::vector<Listed>& list)
     }
 }
 
+void list_cuda(std::vector<Listed>& list)
+{
+    for (cuda::Found& found : cuda::find_devices()) {
+        list.push_back({found.capabilities.id, found.capabilities, found.refused});
+    }
+}
+
 const std::vector<Listed>& listed(Registry& r)
 {
     if (r.list.empty()) {
         std::vector<Listed> list;
+        list_cuda(list);
         list_vulkan(list);
         list.push_back({"reference", reference_capabilities({}), ""});
         list.push_back({"null", null_capabilities({}), ""});
@@ -46,14 +57,24 @@ const std::vector<Listed>& listed(Registry& r)
     return r.list;
 }
 
-bool is_vulkan(const std::string& id) { return id.rfind("vulkan:", 0) == 0; }
+// The number in "vulkan:0", of the interface "vulkan".
+std::optional<std::size_t> number_of(const std::string& id, const std::string& interface)
+{
+    if (id.rfind(interface + ":", 0) != 0) {
+        return std::nullopt;
+    }
+    std::size_t number = 0;
+    const char* end = id.data() + id.size();
+    const auto parsed = std::from_chars(id.data() + interface.size() + 1, end, number);
+    return parsed.ec == std::errc() && parsed.ptr == end ? std::optional(number) : std::nullopt;
+}
 
-// "vulkan" stands for the first that serves.
+// "vulkan" and "cuda" stand for the first that serves.
 std::string resolve(Registry& r, const std::string& id)
 {
-    if (id == "vulkan") {
+    if (id == "vulkan" || id == "cuda") {
         for (const Listed& entry : listed(r)) {
-            if (is_vulkan(entry.id) && entry.refused.empty()) {
+            if (number_of(entry.id, id) && entry.refused.empty()) {
                 return entry.id;
             }
         }
@@ -80,10 +101,15 @@ std::shared_ptr<Device> make(Registry& r, const std::string& id, const DeviceOpt
     if (id == "null") {
         return make_null_device();
     }
-    const std::vector<Listed>& list = listed(r);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (list[i].id == id && list[i].refused.empty()) {
-            return vulkan::open_device(i, options); // Vulkan's come first
+    for (const Listed& entry : listed(r)) {
+        if (entry.id != id || !entry.refused.empty()) {
+            continue;
+        }
+        if (const auto number = number_of(id, "cuda")) {
+            return cuda::open_device(*number, options);
+        }
+        if (const auto number = number_of(id, "vulkan")) {
+            return vulkan::open_device(*number, options);
         }
     }
     fail_unknown(r, "open", id);
@@ -102,8 +128,13 @@ std::string default_id()
 {
     Registry& r = registry();
     const std::lock_guard lock(r.mutex);
-    const std::string best = resolve(r, "vulkan");
-    return is_vulkan(best) ? best : "reference";
+    for (const char* interface : {"cuda", "vulkan"}) {
+        const std::string best = resolve(r, interface);
+        if (best != interface) {
+            return best;
+        }
+    }
+    return "reference";
 }
 
 std::shared_ptr<Device> open(const std::string& id, const DeviceOptions& options)

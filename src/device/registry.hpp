@@ -1,5 +1,6 @@
-// The devices of this process, by the names that users write: "vulkan:0", "vulkan:1", "reference", "null".
-// "vulkan" is the best Vulkan device: discrete, integrated, virtual, CPU (lavapipe before SwiftShader).
+// The devices of this process, by the names that users write: "cuda:0", "vulkan:0", "vulkan:1", "reference", "null".
+// "cuda" is the first CUDA device, "vulkan" the best Vulkan device: discrete, integrated, virtual, CPU (lavapipe before
+// SwiftShader).
 #pragma once
 #include "device/device.hpp"
 #include "device/options.hpp"
@@ -12,11 +13,11 @@ struct Listed {
     std::string refused; // why it can not be opened; empty: it can
 };
 
-// Best first, the reference and the null device last.  A machine without Vulkan has one entry that says why.
+// Best first, the reference and the null device last.  A machine without Vulkan, or CUDA, has one entry that says why.
 // Drivers are asked once in a process; reset() asks anew.
 std::vector<Listed> enumerate();
 
-// The best device that there is: "vulkan:0", or "reference" where no Vulkan device serves.
+// The best device that there is: "cuda:0", else "vulkan:0", or "reference" where neither serves.
 std::string default_id();
 
 // The same object for the same name as long as it lives, or until reset(); options count when it is made.

@@ -65,7 +65,7 @@ std::vector<ops::LaunchSpec> launches_of(const Chain&, std::span<const ops::View
                                          const device::Capabilities&);
 
 // -- chains as kernels of their own --
-bool can_fuse() noexcept; // a compiler was built in
+bool can_fuse(const device::Capabilities&); // there is a compiler for the device's kernels
 // The kernel of a reduction over the chain's elements, in place of `kernel` over a tensor; `operands` are the chain's
 // inputs and what the kernel writes.
 device::Kernel reduction_of(const Chain&, std::span<const ops::View> operands, const device::Kernel&,

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 struct Cache {
     std::mutex mutex;
-    std::map<std::string, std::shared_ptr<const SpirV>> by_text;
-    std::optional<fs::path> folder; // set_cache_directory()
+    std::map<std::string, std::shared_ptr<const SpirV>> by_text; // and compiler
+    std::optional<fs::path> folder;                              // set_cache_directory()
     std::atomic<std::uint64_t> compilations{0};
 };
 
@@ -61,7 +61,7 @@ std::string hexadecimal(std::uint64_t v)
 // What a file begins with: all that its code follows from, so that nothing rests on a hash.
 std::string head_of(const std::string& text, const device::Capabilities& c)
 {
-    return "reprise kernel 1\n" + c.driver + '\n' + c.name + '\n' + hexadecimal(shader_compiler_hash()) +
+    return "reprise kernel 1\n" + c.driver + '\n' + c.name + '\n' + hexadecimal(shader_compiler_hash(c)) +
            '\n' + text + '\0';
 }
 
@@ -123,11 +123,12 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
 {
     Hash h;
     h.add(text);
-    h.add(shader_compiler_hash());
-    const std::string name = who + "_" + hexadecimal(h.value());
+    h.add(shader_compiler_hash(caps));
+    const bool cuda = caps.compute_capability != 0; // there a name is an identifier
+    const std::string name = (cuda && author == Author::user ? "user" : who) + "_" + hexadecimal(h.value());
     Cache& c = cache();
     std::lock_guard lock(c.mutex);
-    auto& words = c.by_text[text];
+    auto& words = c.by_text[hexadecimal(shader_compiler_hash(caps)) + text];
     if (words) return {name, words};
     const fs::path folder = c.folder ? *c.folder : standard_folder();
     h.add(caps.driver);
@@ -137,7 +138,8 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
     if (!file.empty()) words = load(file, head);
     if (words) return {name, words};
     // throws: the entry stays null
-    words = std::make_shared<const SpirV>(compile_shader(author == Author::user ? who : name, text, author));
+    words = std::make_shared<const SpirV>(
+        compile_shader(author == Author::user && !cuda ? who : name, text, caps, author));
     ++c.compilations;
     if (!file.empty()) save(file, head, *words);
     return {name, words};

@@ -38,7 +38,7 @@ device::Kernel reduction_of(const Chain& c, std::span<const View> operands, cons
     return {.name = code.name, .constants = kernel.constants, .code = code.words};
 }
 
-bool can_fuse() noexcept { return has_shader_compiler(); }
+bool can_fuse(const device::Capabilities& caps) { return has_shader_compiler(caps); }
 
 std::vector<ops::LaunchSpec> launches_of(const Chain& c, std::span<const View> operands,
                                          const device::Capabilities& caps)

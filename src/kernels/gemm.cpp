@@ -182,6 +182,7 @@ std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 std::string refuse_tile(const Capabilities& c, const GemmProblem& p)
 {
     if (p.c.dtype == f64) return single;
+    if (c.shader_class == "cuda") return "it is Vulkan's";
     return c.kind == device::Kind::cpu ? "barriers and shared memory are slow on CPUs" : "";
 }
 

@@ -1,10 +1,13 @@
 #include "kernels/shader_compiler.hpp"
 
+#include <stdexcept>
 #include <string_view>
 
 #include <reprise/error.hpp>
 
+#include "device/cuda_compiler.hpp"
 #include "device/spirv_check.hpp"
+#include "kernels/cuda_text.hpp"
 #include "kernels/hash.hpp"
 #include "kernels/shader_texts.hpp"
 
@@ -35,9 +38,11 @@ private:
 
 } // namespace
 
-bool has_shader_compiler() noexcept { return true; }
+namespace {
 
-SpirV compile_shader(const std::string& name, const std::string& text, Author author)
+constexpr bool has_shaderc = true;
+
+SpirV compile_spirv(const std::string& name, const std::string& text, Author author)
 {
     shaderc::CompileOptions options;
     options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
@@ -59,19 +64,25 @@ SpirV compile_shader(const std::string& name, const std::string& text, Author au
     return words;
 }
 
+} // namespace
+
 } // namespace reprise::kernels
 
 #else
 
 namespace reprise::kernels {
 
-bool has_shader_compiler() noexcept { return false; }
+namespace {
 
-SpirV compile_shader(const std::string& name, const std::string&, Author)
+constexpr bool has_shaderc = false;
+
+SpirV compile_spirv(const std::string& name, const std::string&, Author)
 {
     detail::fail(ErrorKind::unsupported, "shader", "The kernel (", name,
                  ") can't be compiled: the library was built without shaderc, so give it as SPIR-V.");
 }
+
+} // namespace
 
 } // namespace reprise::kernels
 
@@ -79,25 +90,70 @@ SpirV compile_shader(const std::string& name, const std::string&, Author)
 
 namespace reprise::kernels {
 
-std::uint64_t shader_compiler_hash()
+namespace {
+
+bool is_cuda(const device::Capabilities& c) { return c.compute_capability != 0; }
+
+SpirV compile_cuda(const std::string& name, const std::string& text, std::uint32_t compute_capability)
 {
-    static const std::uint64_t hash = [] {
+    GlslKernel k{.name = name, .text = text, .definitions = {}, .include = {}};
+    std::vector<std::pair<std::string, std::string>> headers;
+    for (const ShaderText& t : shader_texts())
+        if (std::string_view(t.name).ends_with(".cuh")) headers.emplace_back(t.name, t.text);
+    k.include = [&](const std::string& file) -> std::string {
+        for (const ShaderText& t : shader_texts())
+            if (t.name == file) return t.text;
+        throw std::runtime_error("there is no text (" + file + ") inside the library");
+    };
+    std::string cuda;
+    try {
+        cuda = "#include \"common/kernel.cuh\"\n" + cuda_of_glsl(k);
+    } catch (const std::runtime_error& e) {
+        detail::fail(ErrorKind::argument, name.c_str(), "The kernel can't be rewritten for CUDA: ", e.what(),
+                     ".");
+    }
+    return device::cuda::compile(name, cuda, headers, compute_capability);
+}
+
+} // namespace
+
+bool has_shader_compiler(const device::Capabilities& c)
+{
+    return is_cuda(c) ? device::cuda::compiler_missing().empty() : has_shaderc;
+}
+
+SpirV compile_shader(const std::string& name, const std::string& text, const device::Capabilities& c,
+                     Author author)
+{
+    if (is_cuda(c)) return compile_cuda(name, text, c.compute_capability);
+    return compile_spirv(name, text, author);
+}
+
+std::uint64_t shader_compiler_hash(const device::Capabilities& c)
+{
+    static const std::uint64_t texts = [] {
         Hash h;
-        if (has_shader_compiler()) {
-            h.add("shaderc");
-#ifdef REPRISE_HAS_SHADERC
-            unsigned version = 0, revision = 0;
-            shaderc_get_spv_version(&version, &revision);
-            h.add(std::to_string(version) + "." + std::to_string(revision));
-#endif
-        }
         for (const ShaderText& t : shader_texts()) {
             h.add(t.name);
             h.add(t.text);
         }
         return h.value();
     }();
-    return hash;
+    Hash h;
+    h.add(texts);
+    if (is_cuda(c)) {
+        static const std::string version = device::cuda::compiler_version();
+        h.add(version);
+        h.add(c.compute_capability);
+    } else if (has_shaderc) {
+        h.add("shaderc");
+#ifdef REPRISE_HAS_SHADERC
+        unsigned version = 0, revision = 0;
+        shaderc_get_spv_version(&version, &revision);
+        h.add(std::to_string(version) + "." + std::to_string(revision));
+#endif
+    }
+    return h.value();
 }
 
 } // namespace reprise::kernels

@@ -1,21 +1,25 @@
-// GLSL to SPIR-V at run time: shaderc, where it was built in.
+// GLSL to a device's code at run time: to SPIR-V by shaderc, where it was built in; for CUDA by way of CUDA C++
+// (cuda_text.hpp) and NVRTC, where it is found.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "device/device.hpp"
+
 namespace reprise::kernels {
 
 using SpirV = std::vector<std::uint32_t>;
 
-// Whether a compiler was built in (REPRISE_FUSER).
-bool has_shader_compiler() noexcept;
+// Whether there is a compiler for the device's kernels.
+bool has_shader_compiler(const device::Capabilities&);
 // `#include "common/X.glsl"` finds the texts inside the library.  The library's own text: Error(internal)
 // with the compiler's words where it fails, and for code that a driver may change
 // (device/spirv_check.hpp).  A user's: Error(argument), and it rounds as he likes.
 enum class Author : std::uint8_t { library, user };
-SpirV compile_shader(const std::string& name, const std::string& text, Author = Author::library);
+SpirV compile_shader(const std::string& name, const std::string& text, const device::Capabilities&,
+                     Author = Author::library);
 // Of the compiler and the texts that kernels include: with it a kernel's own text says what code comes out.
-std::uint64_t shader_compiler_hash();
+std::uint64_t shader_compiler_hash(const device::Capabilities&);
 
 } // namespace reprise::kernels

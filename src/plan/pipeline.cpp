@@ -11,7 +11,7 @@ Compiled draft(const Request& request)
     share(c);
     assign_state(c, request);
     remove_dead(c.plan);
-    if (request.fuse && kernels::can_fuse()) fuse(c.plan);
+    if (request.fuse && kernels::can_fuse(*request.capabilities)) fuse(c.plan);
     return c;
 }
 

@@ -1,0 +1,153 @@
+# CUDA kernels into the library.
+#
+#   reprise_find_cuda()                  REPRISE_NVCC, REPRISE_CUDA_INCLUDE; REPRISE_CUDA is OFF where there is no toolkit
+#   reprise_add_cuda_kernels(<target>)   all kernels as fatbinaries, with a registry that knows them by name
+#
+# The shaders are the kernels' text: tools/build/cuda_of_glsl.cpp writes each as CUDA C++, in all its variants that load
+# by address.  A kernel that cuda/<shader>.cu defines, RP_KERNEL(<name>, ...), is taken from there.
+include_guard(GLOBAL)
+
+option(REPRISE_CUDA "Build the CUDA device, where nvcc is found" ON)
+set(REPRISE_CUDA_ARCHITECTURES "75;80;90;100" CACHE STRING
+    "Compute capabilities to compile kernels for; devices between them run the code of the one below with the same major number")
+set(REPRISE_CUDA_IMAGES "" CACHE PATH "Folder of fatbinaries that another build tree of these sources has compiled: <it>/cuda")
+set(REPRISE_CUDA_ROOT "${PROJECT_SOURCE_DIR}")
+
+# In this order: what the caller says, the project's own folder (scripts/setup cuda), the system's.
+function(reprise_find_cuda)
+    if(NOT REPRISE_CUDA)
+        return()
+    endif()
+    file(GLOB own "${PROJECT_SOURCE_DIR}/.cuda/nvidia/cu*/bin")
+    find_program(REPRISE_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS ${own} /usr/local/cuda/bin PATH_SUFFIXES bin
+        DOC "NVIDIA's compiler")
+    if(REPRISE_NVCC)
+        cmake_path(GET REPRISE_NVCC PARENT_PATH bin)
+        cmake_path(GET bin PARENT_PATH root)
+        find_path(REPRISE_CUDA_INCLUDE cuda.h HINTS "${root}/include" "${root}/targets/x86_64-linux/include")
+    endif()
+    if(NOT REPRISE_NVCC OR NOT REPRISE_CUDA_INCLUDE)
+        message(STATUS "Reprise: no CUDA toolkit was found, so there will be no CUDA device (scripts/setup cuda gets one)")
+        set(REPRISE_CUDA OFF PARENT_SCOPE)
+    endif()
+endfunction()
+
+# The kernels of shaders/ that CUDA takes from there, grouped by what becomes one file:
+#   REPRISE_CUDA_FILES          names; "elementwise_<row>" for rows of the table
+#   REPRISE_CUDA_FILE_<name>    the shader, or the row's text, then "<kernel>:<definitions>"...
+function(_reprise_cuda_files)
+    get_property(kernels GLOBAL PROPERTY REPRISE_KERNELS)
+    set(files "")
+    foreach(kernel IN LISTS kernels)
+        string(REPLACE "|" ";" columns "${kernel};")
+        list(GET columns 0 name)
+        list(GET columns 1 shader)
+        list(GET columns 2 definitions)
+        cmake_path(GET shader STEM stem)
+        file(STRINGS "${shader}" vulkan REGEX "^// devices: Vulkan")
+        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES)," OR vulkan) # views and subgroups of Vulkan
+            continue()
+        endif()
+        if(EXISTS "${REPRISE_CUDA_ROOT}/cuda/${stem}.cu")
+            continue()
+        endif()
+        set(file "${stem}")
+        if(definitions MATCHES "^-I[^,]*/rows/([a-z0-9_]+)")
+            set(file "elementwise_${CMAKE_MATCH_1}")
+            set(shader "${CMAKE_CURRENT_BINARY_DIR}/shaders/rows/${CMAKE_MATCH_1}/row.def")
+            set(definitions "")
+        endif()
+        string(REPLACE "-D" "" definitions "${definitions}")
+        if(NOT file IN_LIST files)
+            list(APPEND files "${file}")
+            set(entry_${file} "${shader}")
+        endif()
+        if(definitions)
+            string(PREPEND definitions ":")
+        endif()
+        list(APPEND entry_${file} "${name}${definitions}")
+    endforeach()
+    foreach(file IN LISTS files)
+        set(REPRISE_CUDA_FILE_${file} "${entry_${file}}" PARENT_SCOPE)
+    endforeach()
+    set(REPRISE_CUDA_FILES "${files}" PARENT_SCOPE)
+endfunction()
+
+function(reprise_add_cuda_kernels target)
+    add_executable(reprise_cuda_of_glsl "${REPRISE_CUDA_ROOT}/tools/build/cuda_of_glsl.cpp"
+        "${REPRISE_CUDA_ROOT}/src/kernels/cuda_text.cpp")
+    target_compile_features(reprise_cuda_of_glsl PRIVATE cxx_std_20)
+    target_include_directories(reprise_cuda_of_glsl PRIVATE "${REPRISE_CUDA_ROOT}/src")
+    add_executable(reprise_embed_cuda "${REPRISE_CUDA_ROOT}/tools/build/embed_cuda.cpp")
+    target_compile_features(reprise_embed_cuda PRIVATE cxx_std_20)
+
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/cuda")
+    file(MAKE_DIRECTORY "${folder}")
+    set(code "")
+    foreach(architecture IN LISTS REPRISE_CUDA_ARCHITECTURES)
+        list(APPEND code -gencode "arch=compute_${architecture},code=sm_${architecture}")
+    endforeach()
+    list(GET REPRISE_CUDA_ARCHITECTURES -1 newest) # for devices that are newer than the build
+    list(APPEND code -gencode "arch=compute_${newest},code=compute_${newest}")
+    file(GLOB common CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/cuda/common/*.cuh")
+    file(GLOB texts CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/shaders/common/*.glsl" "${REPRISE_CUDA_ROOT}/src/ops/*.inc")
+
+    file(MAKE_DIRECTORY "${folder}/common")
+    set(header "${folder}/common/shaders.cuh") # what kernels in cuda/ use of shaders/common/
+    add_custom_command(OUTPUT "${header}"
+        COMMAND reprise_cuda_of_glsl header "${REPRISE_CUDA_ROOT}" "${header}" DOUBLE
+            common/vocabulary.glsl common/dtypes.glsl common/index.glsl common/philox.glsl
+        DEPENDS reprise_cuda_of_glsl ${texts}
+        COMMENT "CUDA text of shaders/common"
+        VERBATIM)
+    _reprise_cuda_files()
+    set(sources "")
+    foreach(file IN LISTS REPRISE_CUDA_FILES)
+        list(GET REPRISE_CUDA_FILE_${file} 0 from)
+        list(SUBLIST REPRISE_CUDA_FILE_${file} 1 -1 kernels)
+        if(file MATCHES "^elementwise_")
+            set(command row "${folder}/${file}.cu" "${from}" ${kernels})
+        else()
+            set(command shader "${REPRISE_CUDA_ROOT}" "${folder}/${file}.cu" "${from}" ${kernels})
+        endif()
+        add_custom_command(OUTPUT "${folder}/${file}.cu"
+            COMMAND reprise_cuda_of_glsl ${command}
+            DEPENDS reprise_cuda_of_glsl "${from}" ${texts}
+            COMMENT "CUDA text ${file}"
+            VERBATIM)
+        list(APPEND sources "${folder}/${file}.cu")
+    endforeach()
+    file(GLOB own CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/cuda/*.cu")
+    list(APPEND sources ${own})
+    list(SORT sources)
+
+    set(images "")
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM stem)
+        if(REPRISE_CUDA_IMAGES)
+            list(APPEND images "${source}=${REPRISE_CUDA_IMAGES}/${stem}.fatbin")
+            continue()
+        endif()
+        add_custom_command(OUTPUT "${folder}/${stem}.fatbin"
+            COMMAND "${REPRISE_NVCC}" -std=c++20 -O3 -fmad=false -Xcudafe --display_error_number -Werror all-warnings
+                -Wno-deprecated-gpu-targets --compress-mode=size ${code} "-I${REPRISE_CUDA_ROOT}/cuda" "-I${folder}"
+                -fatbin -o "${folder}/${stem}.fatbin" "${source}"
+            DEPENDS "${source}" "${header}" ${common}
+            COMMENT "CUDA ${stem}"
+            VERBATIM)
+        list(APPEND images "${source}=${folder}/${stem}.fatbin")
+    endforeach()
+    list(JOIN images "\n" lines)
+    file(CONFIGURE OUTPUT "${folder}/embedded.list" CONTENT "${lines}\n" @ONLY)
+    list(TRANSFORM images REPLACE "^.*=" "" OUTPUT_VARIABLE fatbins)
+    add_custom_command(OUTPUT "${folder}/embedded.cpp"
+        COMMAND reprise_embed_cuda "${folder}/embedded.list" "${folder}/embedded.cpp"
+        DEPENDS reprise_embed_cuda "${folder}/embedded.list" ${sources} ${fatbins}
+        COMMENT "Embedding CUDA kernels"
+        VERBATIM)
+    target_sources(${target} PRIVATE "${folder}/embedded.cpp")
+    set_property(GLOBAL PROPERTY REPRISE_CUDA_SOURCES "${sources}")
+    set_property(GLOBAL PROPERTY REPRISE_CUDA_HEADERS "${folder}")
+    list(LENGTH sources count)
+    message(STATUS "Reprise: ${count} files of CUDA kernels for ${REPRISE_CUDA_ARCHITECTURES}")
+endfunction()

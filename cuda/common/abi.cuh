@@ -1,0 +1,39 @@
+// What shaders/common/abi.glsl is on CUDA; included inside the struct that a shader becomes.
+#ifndef COMMON_ABI
+#define COMMON_ABI
+#undef SLAB // views are Vulkan's
+#define RP_FN RP_DEVICE
+#define MOST_FOURS 32u // of features of attention
+#ifdef DOUBLE
+#define REAL double
+#define REAL4 dvec4
+#define CELL double
+using Reals = Doubles;
+using Cells = Reals;
+#else
+#define REAL float
+#define REAL4 vec4
+#define CELL uint
+using Reals = Floats;
+using Cells = Words;
+#endif
+
+#ifdef ADDRESS_OF_RECORD
+const uvec2 record = rp_record_address;
+#else
+struct Record {
+    const Operand* operand;
+    const REAL* f;
+    const int* n;
+    RP_DEVICE explicit Record(uvec2 address)
+        : operand(Elements<const Operand>(address).v), f(reinterpret_cast<const REAL*>(operand + OPERANDS)),
+          n(reinterpret_cast<const int*>(f + FLOATS))
+    {}
+};
+const Record record = Record(rp_record_address);
+#endif
+
+RP_DEVICE uint flat_group() { return blockIdx.x; }
+#define gl_LocalInvocationID threadIdx
+#define gl_LocalInvocationIndex threadIdx.x
+#endif

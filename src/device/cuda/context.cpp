@@ -1,0 +1,39 @@
+#include "device/cuda/context.hpp"
+
+namespace reprise::device::cuda {
+
+Context::Context(const Driver& functions, int ordinal) : driver(functions), check(driver, health)
+{
+    check("", "cuDeviceGet", [&] { return driver.cuDeviceGet(&device_, ordinal); });
+    check("", "cuDevicePrimaryCtxRetain",
+          [&] { return driver.cuDevicePrimaryCtxRetain(&context_, device_); });
+    const Current current(*this);
+    const CUresult made = driver.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING);
+    if (made != CUDA_SUCCESS) {
+        driver.cuDevicePrimaryCtxRelease(device_);
+        check("", "cuStreamCreate", [&] { return made; });
+    }
+}
+
+Context::~Context()
+{
+    if (abandoned_) return;
+    {
+        const Current current(*this);
+        driver.cuStreamSynchronize(stream_);
+        driver.cuStreamDestroy(stream_);
+    }
+    driver.cuDevicePrimaryCtxRelease(device_);
+}
+
+Context::Current::Current(const Context& c) noexcept
+    : context_(c), pushed_(!c.abandoned_ && c.driver.cuCtxPushCurrent(c.context_) == CUDA_SUCCESS)
+{}
+
+Context::Current::~Current()
+{
+    CUcontext popped = nullptr;
+    if (pushed_) context_.driver.cuCtxPopCurrent(&popped);
+}
+
+} // namespace reprise::device::cuda

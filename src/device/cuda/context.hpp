@@ -1,0 +1,43 @@
+// An open device: its primary context, its one stream, and the checker of calls.
+#pragma once
+#include "device/cuda/error.hpp"
+#include <memory>
+
+namespace reprise::device::cuda {
+
+class Context {
+public:
+    Context(const Driver&, int ordinal);
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    CUdevice handle() const noexcept { return device_; }
+    CUstream stream() const noexcept { return stream_; }
+    void abandon() noexcept { abandoned_ = true; } // leaves its objects to the system
+
+    const Driver& driver;
+    Health health;
+    const Checker check;
+
+    // The context of the calling thread for the length of a scope.
+    class Current {
+    public:
+        explicit Current(const Context&) noexcept;
+        ~Current();
+        Current(const Current&) = delete;
+        Current& operator=(const Current&) = delete;
+
+    private:
+        const Context& context_;
+        bool pushed_;
+    };
+
+private:
+    CUdevice device_ = 0;
+    CUcontext context_ = nullptr;
+    CUstream stream_ = nullptr;
+    bool abandoned_ = false;
+};
+
+} // namespace reprise::device::cuda

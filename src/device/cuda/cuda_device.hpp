@@ -1,0 +1,19 @@
+// NVIDIA's GPUs through the driver's interface.
+#pragma once
+#include "device/device.hpp"
+#include "device/options.hpp"
+
+namespace reprise::device::cuda {
+
+struct Found {
+    Capabilities capabilities;
+    std::string refused; // why it can't be opened; empty: it can
+};
+
+// In the driver's order, "cuda:0" first.  A machine without the driver, and a build without CUDA, have one entry, named
+// "cuda", that says so.
+std::vector<Found> find_devices();
+
+std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&);
+
+} // namespace reprise::device::cuda

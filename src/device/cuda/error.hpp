@@ -1,0 +1,39 @@
+// The one checker that every call of NVIDIA's driver goes through.
+#pragma once
+#include "device/cuda/driver.hpp"
+#include "device/health.hpp"
+
+namespace reprise::device::cuda {
+
+class Checker {
+public:
+    Checker(const Driver& driver, Health& health) : driver_(driver), health_(health) {}
+
+    // Runs `call` (-> CUresult), or fails in its place where a test has ordered it.  `kind`: allocate, submit, wait or
+    // record; `name`: of the driver's function.  CUDA_ERROR_NOT_READY is an answer, not a failure.
+    template <class Call> CUresult operator()(const char* kind, const char* name, Call&& call) const
+    {
+        health_.require_alive(name);
+        CUresult result = ordered(kind);
+        if (result == CUDA_SUCCESS) result = call();
+        if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) failed(result, name);
+        return result;
+    }
+
+private:
+    CUresult ordered(const char* kind) const
+    {
+        const std::optional<Device::Fault> fault = health_.ordered(kind);
+        if (!fault) return CUDA_SUCCESS;
+        return *fault == Device::Fault::lost ? CUDA_ERROR_LAUNCH_FAILED : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    [[noreturn]] void failed(CUresult, const char* name) const;
+
+    const Driver& driver_;
+    Health& health_;
+};
+
+// After one of these a context answers nothing else: what its memory held is gone.
+bool is_sticky(CUresult) noexcept;
+
+} // namespace reprise::device::cuda

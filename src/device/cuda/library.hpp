@@ -1,0 +1,30 @@
+// A shared library that is looked for at run time and stays loaded.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace reprise::device::cuda {
+
+class Library {
+public:
+    Library() = default;
+    // The first of the names that the system finds.
+    explicit Library(const std::vector<std::string>& names);
+
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+    const std::string& error() const noexcept { return error_; } // the system's words where none was found
+
+    // Null where the library has no such function.
+    template <class Function> Function* find(const char* name) const
+    {
+        return reinterpret_cast<Function*>(address_of(name));
+    }
+
+private:
+    void* address_of(const char* name) const;
+
+    void* handle_ = nullptr;
+    std::string error_;
+};
+
+} // namespace reprise::device::cuda

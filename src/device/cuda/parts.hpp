@@ -1,0 +1,24 @@
+// The parts of an open CUDA device, in the order in which they rest on each other.
+#pragma once
+#include "device/cuda/memory.hpp"
+#include "device/cuda/modules.hpp"
+
+namespace reprise::device::cuda {
+
+struct Parts {
+    Parts(const Driver& driver, int ordinal, const Capabilities& c)
+        : context(driver, ordinal), pinned(context, SlicePool::Place::pinned),
+          blocks(context, SlicePool::Place::device), queue(context), modules(context),
+          memory(device_blocks(context, queue, c.memory_bytes, c.name), c.memory_limit)
+    {}
+    ~Parts() { queue.collect_all(); } // what is retired gives back to pools
+
+    Context context;
+    SlicePool pinned, blocks;
+    Queue queue;
+    Modules modules;
+    BlockMemory memory;
+    std::atomic<std::uint64_t> recordings = 0, transfers = 0, submits = 0, replays = 0;
+};
+
+} // namespace reprise::device::cuda

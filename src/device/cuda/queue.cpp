@@ -1,0 +1,121 @@
+#include "device/cuda/queue.hpp"
+
+namespace reprise::device::cuda {
+
+Queue::~Queue()
+{
+    collect_all();
+    const Context::Current current(context_);
+    for (const Mark& m : marks_) context_.driver.cuEventDestroy(m.event);
+    for (const CUevent e : spare_) context_.driver.cuEventDestroy(e);
+}
+
+Ticket Queue::submitted_now()
+{
+    CUevent event = nullptr;
+    {
+        const std::lock_guard lock(marks_mutex_);
+        if (!spare_.empty()) {
+            event = spare_.back();
+            spare_.pop_back();
+        }
+    }
+    if (!event) {
+        context_.check("", "cuEventCreate",
+                       [&] { return context_.driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING); });
+    }
+    try {
+        context_.check("", "cuEventRecord",
+                       [&] { return context_.driver.cuEventRecord(event, context_.stream()); });
+    } catch (...) {
+        context_.driver.cuEventDestroy(event);
+        throw;
+    }
+    const Ticket ticket = submitted_.load(std::memory_order_relaxed) + 1;
+    const std::lock_guard lock(marks_mutex_);
+    marks_.push_back({ticket, event});
+    submitted_.store(ticket, std::memory_order_release);
+    return ticket;
+}
+
+bool Queue::done(Ticket ticket)
+{
+    context_.health.require_alive("done");
+    if (completed_.load(std::memory_order_acquire) >= ticket) return true;
+    const Context::Current current(context_);
+    const std::lock_guard lock(marks_mutex_);
+    while (!marks_.empty() && marks_.front().ticket <= ticket) {
+        const CUresult result = context_.check(
+            "", "cuEventQuery", [&] { return context_.driver.cuEventQuery(marks_.front().event); });
+        if (result == CUDA_ERROR_NOT_READY) return false;
+        reached(marks_.front().ticket);
+    }
+    return completed_.load(std::memory_order_relaxed) >= ticket;
+}
+
+// Under marks_mutex_: the first mark is behind us.
+void Queue::reached(Ticket ticket) noexcept
+{
+    completed_.store(ticket, std::memory_order_release);
+    spare_.push_back(marks_.front().event);
+    marks_.pop_front();
+}
+
+void Queue::wait(Ticket ticket)
+{
+    const Context::Current current(context_);
+    for (;;) {
+        // The wait stands outside of the lock: others may submit and ask meanwhile.
+        CUevent event = nullptr;
+        {
+            const std::lock_guard lock(marks_mutex_);
+            if (completed_.load(std::memory_order_relaxed) >= ticket) break;
+            for (const Mark& m : marks_)
+                if (m.ticket == ticket) event = m.event;
+        }
+        // Its event is used again only once another thread has seen it done.
+        context_.check("wait", "cuEventSynchronize",
+                       [&] { return context_.driver.cuEventSynchronize(event); });
+        if (done(ticket)) return;
+    }
+    context_.check("wait", "cuEventSynchronize", [] { return CUDA_SUCCESS; });
+}
+
+void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept
+{
+    if (!object) return;
+    {
+        const std::lock_guard lock(retired_mutex_);
+        retired_.emplace_back(ticket, std::move(object));
+    }
+    collect();
+}
+
+void Queue::collect() noexcept
+{
+    const Context::Current current(context_);
+    std::vector<std::unique_ptr<Retired>> gone; // destroyed outside of the lock
+    const std::lock_guard lock(retired_mutex_);
+    for (auto at = retired_.begin(); at != retired_.end();) {
+        bool over = context_.health.lost();
+        try {
+            over = over || done(at->first);
+        } catch (...) {
+            over = true; // lost just now
+        }
+        if (!over) break;
+        gone.push_back(std::move(at->second));
+        at = retired_.erase(at);
+    }
+}
+
+void Queue::collect_all() noexcept
+{
+    const Context::Current current(context_);
+    context_.driver.cuStreamSynchronize(context_.stream());
+    std::deque<std::pair<Ticket, std::unique_ptr<Retired>>> all;
+    const std::lock_guard lock(retired_mutex_);
+    all.swap(retired_);
+}
+
+} // namespace reprise::device::cuda

@@ -1,0 +1,379 @@
+#include "kernels/cuda_text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <stdexcept>
+
+namespace reprise::kernels {
+
+namespace {
+
+enum class Type : std::uint8_t { word, number, other, directive, end };
+
+struct Token {
+    Type type = Type::end;
+    std::string space, text; // `space` stands before it
+};
+
+bool begins_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// `r` is left behind a comment, and on the line's end of one that ends there.
+bool skip_comment(std::string_view text, std::size_t& at)
+{
+    if (text.substr(at, 2) == "//") {
+        at = std::min(text.find('\n', at), text.size());
+        return true;
+    }
+    if (text.substr(at, 2) != "/*") return false;
+    at = std::min(text.find("*/", at) + 2, text.size());
+    return true;
+}
+
+std::vector<Token> tokens_of(std::string_view text, bool in_directive = false)
+{
+    std::vector<Token> out;
+    std::string space;
+    bool line_start = !in_directive;
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        if (skip_comment(text, at)) continue;
+        if (std::isspace(static_cast<unsigned char>(c))) {
+            line_start |= c == '\n';
+            space += c;
+            ++at;
+            continue;
+        }
+        std::size_t end = at + 1;
+        Type type = Type::other;
+        if (c == '#' && line_start) { // with the lines that continue it
+            type = Type::directive;
+            while (end < text.size() && (text[end] != '\n' || text[end - 1] == '\\')) ++end;
+        } else if (begins_word(c)) {
+            type = Type::word;
+            while (end < text.size() && in_word(text[end])) ++end;
+        } else if (std::isdigit(static_cast<unsigned char>(c)) ||
+                   (c == '.' && end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])))) {
+            type = Type::number;
+            const auto exponent = [&](char e) {
+                const bool hexadecimal = text.substr(at, 2) == "0x" || text.substr(at, 2) == "0X";
+                return (e == '+' || e == '-') && !hexadecimal &&
+                       (text[end - 1] == 'e' || text[end - 1] == 'E');
+            };
+            while (end < text.size() && (in_word(text[end]) || text[end] == '.' || exponent(text[end])))
+                ++end;
+        }
+        out.push_back({type, std::move(space), std::string(text.substr(at, end - at))});
+        space.clear();
+        line_start = false;
+        at = end;
+    }
+    out.push_back({Type::end, std::move(space), {}});
+    return out;
+}
+
+// In GLSL a number with a point is a float, and with `lf` a double.
+std::string number_of(const std::string& n)
+{
+    if (n.size() > 1 && n[0] == '0' && (n[1] == 'x' || n[1] == 'X')) return n;
+    if (n.find_first_of(".eE") == std::string::npos) return n;
+    if (n.back() != 'f' && n.back() != 'F') return n + "f";
+    return n.size() > 1 && n[n.size() - 2] == 'l' ? n.substr(0, n.size() - 2) : n;
+}
+
+class Rewriter {
+public:
+    explicit Rewriter(const GlslKernel& k) : kernel_(k) {}
+
+    std::string header()
+    {
+        begin();
+        included_ = {"common/abi.glsl"};
+        out_ += "#define RP_FN RP_DEVICE\nnamespace rp {\n";
+        define("RP_FN");
+        rewrite(kernel_.text);
+        out_ += "\n}\n";
+        end();
+        return std::move(out_);
+    }
+
+    std::string text()
+    {
+        begin();
+        out_ += "namespace rp::" + kernel_.name +
+                "_text {\nstruct Kernel : rp::Invocation {\nusing Invocation::Invocation;\n";
+        rewrite(kernel_.text);
+        out_ += "\n};\n}\nRP_KERNEL(" + kernel_.name + ", rp::" + kernel_.name +
+                "_text::Kernel::rp_threads, 1)\n{\n"
+                "    rp::" +
+                kernel_.name + "_text::Kernel(rp_record, rp_constants).run();\n}\n";
+        end();
+        return std::move(out_);
+    }
+
+private:
+    void begin()
+    {
+        for (const std::string& d : kernel_.definitions) {
+            const std::size_t equals = d.find('=');
+            define(d.substr(0, equals));
+            out_ += "#define " + d.substr(0, equals) + ' ' +
+                    (equals == std::string::npos ? "1" : d.substr(equals + 1)) + '\n';
+        }
+    }
+    void end()
+    {
+        for (const std::string& m : macros_) out_ += "#undef " + m + '\n';
+    }
+
+    [[noreturn]] void fail(const std::string& what) const
+    {
+        throw std::runtime_error(kernel_.name + ": " + what + ", which CUDA's reader of GLSL does not know");
+    }
+
+    void define(const std::string& name)
+    {
+        if (std::find(macros_.begin(), macros_.end(), name) == macros_.end()) macros_.push_back(name);
+    }
+
+    // -- a text, with its own tokens and place --
+    void rewrite(const std::string& text)
+    {
+        std::vector<Token> outer = std::move(tokens_);
+        const std::size_t outer_at = at_;
+        tokens_ = tokens_of(text);
+        at_ = 0;
+        while (now().type != Type::end) statement();
+        out_ += now().space;
+        tokens_ = std::move(outer);
+        at_ = outer_at;
+    }
+
+    const Token& now(std::size_t ahead = 0) const
+    {
+        return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+    }
+    bool is(const char* text, std::size_t ahead = 0) const { return now(ahead).text == text; }
+    Token take()
+    {
+        if (now().type == Type::end) fail("a statement without an end");
+        return tokens_[at_++];
+    }
+    Token expect(const char* text)
+    {
+        if (!is(text)) fail("(" + now().text + ") in place of (" + text + ")");
+        return take();
+    }
+
+    void directive(const Token& t)
+    {
+        std::size_t at = 1;
+        while (at < t.text.size() && std::isspace(static_cast<unsigned char>(t.text[at]))) ++at;
+        const std::string line = t.text.substr(at);
+        out_ += t.space;
+        if (line.rfind("version", 0) == 0 || line.rfind("extension", 0) == 0) return;
+        if (line.rfind("include", 0) == 0) {
+            const std::size_t from = line.find('"') + 1, to = line.find('"', from);
+            if (from == 0 || to == std::string::npos) fail("(" + t.text + ")");
+            const std::string file = line.substr(from, to - from);
+            if (included_.insert(file).second) {
+                if (file == "common/abi.glsl") {
+                    for (const char* m : {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL",
+                                          "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
+                        define(m);
+                    out_ += "#include \"common/abi.cuh\"";
+                } else {
+                    rewrite(kernel_.include(file));
+                }
+            }
+            return;
+        }
+        if (line.rfind("define", 0) == 0) {
+            std::size_t name = 6;
+            while (std::isspace(static_cast<unsigned char>(line[name]))) ++name;
+            std::size_t end = name;
+            while (end < line.size() && in_word(line[end])) ++end;
+            define(line.substr(name, end - name));
+            std::vector<Token> outer = std::move(tokens_);
+            const std::size_t outer_at = at_;
+            tokens_ = tokens_of(line.substr(end), true);
+            at_ = 0;
+            out_ += "#define " + line.substr(name, end - name);
+            while (now().type != Type::end) token();
+            tokens_ = std::move(outer);
+            at_ = outer_at;
+            return;
+        }
+        out_ += t.text;
+    }
+
+    // -- inside of anything --
+    void token()
+    {
+        if (now().type == Type::directive) return directive(take());
+        if (is("precise") || is("readonly")) {
+            out_ += take().space;
+            return;
+        }
+        if ((is("out") || is("inout")) && now(1).type == Type::word && now(2).type == Type::word) {
+            return reference();
+        }
+        if (is("[") && is("[", 1) && is("unroll", 2)) {
+            out_ += now().space;
+            at_ += 5;
+            return;
+        }
+        if (is("gl_WorkGroupSize")) {
+            out_ += take().space + "rp_threads";
+            expect(".");
+            expect("x");
+            return;
+        }
+        const Token t = take();
+        out_ += t.space + (t.type == Type::number ? number_of(t.text) : t.text);
+    }
+
+    // out T x, inout T x[N]
+    void reference()
+    {
+        const std::string space = take().space, type = take().text, name = take().text;
+        if (!is("[")) {
+            out_ += space + type + "& " + name;
+            return;
+        }
+        out_ += space + type + " (&" + name + ")";
+        while (!is("]")) token();
+        token();
+    }
+
+    void through(const char* open, const char* close)
+    {
+        std::size_t depth = 0;
+        do {
+            depth += is(open);
+            depth -= is(close);
+            token();
+        } while (depth > 0);
+    }
+
+    // -- outside of functions --
+    void statement()
+    {
+        if (now().type == Type::directive) return directive(take());
+        if (is(";")) return token();
+        if (is("layout")) return layout();
+        if (is("const")) return constants();
+        if (is("struct")) {
+            while (!is("{")) token();
+            through("{", "}");
+            return token(); // ;
+        }
+        if (now().type == Type::word && is("(", 1)) { // a macro that stands for statements
+            token();
+            return through("(", ")");
+        }
+        std::size_t ahead = 0; // a function has its "(" before anything else ends the statement
+        while (now(ahead).type == Type::word) ++ahead;
+        if (!is("(", ahead)) {
+            while (!is(";")) token();
+            return token();
+        }
+        if (!is("RP_FN")) {
+            out_ += now().space + "RP_DEVICE ";
+            tokens_[at_].space.clear();
+        }
+        while (!is("(")) {
+            if (is("main")) {
+                out_ += take().space + "run";
+            } else {
+                token();
+            }
+        }
+        through("(", ")");
+        if (is(";")) return token();
+        through("{", "}");
+    }
+
+    // const T A = x, B = y;  what is made of specialization constants belongs to an invocation
+    void constants()
+    {
+        std::size_t ahead = 0;
+        bool special = false;
+        std::vector<std::string> names;
+        for (bool name = true; !is(";", ahead); ++ahead) {
+            const Token& t = now(ahead);
+            if (t.type == Type::end) fail("a constant without an end");
+            if (t.type == Type::word && name && is("=", ahead + 1)) {
+                names.push_back(t.text);
+                name = false;
+            } else if (t.type == Type::word) {
+                special |= special_.count(t.text) != 0;
+            }
+            name |= t.text == ",";
+        }
+        if (special) {
+            special_.insert(names.begin(), names.end());
+        } else {
+            out_ += now().space + "static constexpr";
+            take();
+        }
+        while (!is(";")) token();
+        token();
+    }
+
+    void layout()
+    {
+        out_ += take().space;
+        expect("(");
+        std::vector<Token> arguments;
+        while (!is(")")) arguments.push_back(take());
+        expect(")");
+        const auto value_of = [&](const char* name) {
+            std::string value;
+            for (std::size_t i = 0; i + 2 < arguments.size(); ++i)
+                if (arguments[i].text == name && arguments[i + 1].text == "=") value = arguments[i + 2].text;
+            return value;
+        };
+        if (const std::string threads = value_of("local_size_x"); !threads.empty()) {
+            expect("in");
+            expect(";");
+            out_ += "static constexpr uint rp_threads = " + threads + ";";
+        } else if (const std::string id = value_of("constant_id"); !id.empty()) {
+            expect("const");
+            const std::string type = take().text, name = take().text;
+            special_.insert(name);
+            expect("=");
+            out_ += "const " + type + ' ' + name + " = constant<" + type + ">(" + id + ',';
+            while (!is(";")) token();
+            out_ += ")";
+            token();
+        } else {
+            while (!is("buffer")) {
+                if (!is("readonly") && !is("writeonly")) fail("layout of (" + now().text + ")");
+                take();
+            }
+            take();
+            const std::string name = take().text;
+            expect("{");
+            const std::string type = take().text;
+            for (const char* t : {"v", "[", "]", ";", "}", ";"}) expect(t);
+            out_ += "using " + name + " = rp::Elements<" + type + ">;";
+        }
+    }
+
+    const GlslKernel& kernel_;
+    std::vector<Token> tokens_;
+    std::size_t at_ = 0;
+    std::string out_;
+    std::vector<std::string> macros_;
+    std::set<std::string> special_, included_;
+};
+
+} // namespace
+
+std::string cuda_of_glsl(const GlslKernel& k) { return Rewriter(k).text(); }
+
+std::string cuda_header_of_glsl(const GlslKernel& k) { return Rewriter(k).header(); }
+
+} // namespace reprise::kernels
