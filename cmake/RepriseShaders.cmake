@@ -154,7 +154,7 @@ function(_reprise_elementwise_kernels shader)
         list(APPEND inputs -DT${arity}=F -DT${dy}=F) # y, dy
         set(k 0)
         foreach(derivative IN LISTS derivatives)
-            if(NOT derivative STREQUAL "NONE")
+            if(NOT derivative MATCHES "^(NONE|dy)$") # dy is passed on as it is
                 set(derived -DKERNEL=${name}_d${k} -DOPERANDS=${operands} ${inputs} -DRESULT=F)
                 _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}" ${derived})
                 _reprise_compile_row_f64(elementwise_${name}_d${k} "${shader}" "${text}" "${folder}" ${derived})

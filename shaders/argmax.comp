@@ -11,7 +11,6 @@
 //   groups            ceil(outputs / 64); of argmax_runs ceil(outputs * runs / 64)
 // variants: argmax: ; argmax_runs: -DRUNS ; argmax_partials: -DPARTIALS
 // variants: argmax_f64: -DDOUBLE ; argmax_runs_f64: -DDOUBLE -DRUNS ; argmax_partials_f64: -DDOUBLE -DPARTIALS
-// variants: argmax_i32: -DINTEGER ; argmax_i32_runs: -DINTEGER -DRUNS ; argmax_i32_partials: -DINTEGER -DPARTIALS
 #if defined(RUNS) || defined(PARTIALS)
 #define OPERANDS 3
 #else
@@ -27,17 +26,7 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint KEPT = 0; // dimensions
 
-#ifdef INTEGER
-#define Value int
-#define Values Ints
-#define LEAST (-2147483647 - 1)
-bool larger(int v, int best) { return v > best; }
-#else
-#define Value REAL
-#define Values Reals
-#define LEAST (-rp_inf())
 bool larger(REAL v, REAL best) { return v > best || (rp_is_nan(v) && !rp_is_nan(best)); }
-#endif
 
 void main()
 {
@@ -49,10 +38,10 @@ void main()
     if (invocation >= outputs)
         return;
     uint at = invocation;
-    Value best = LEAST;
+    REAL best = -rp_inf();
     int index = 0;
     for (uint run = 0u; run < n; ++run) {
-        const Value v = Values(from).v[at];
+        const REAL v = Reals(from).v[at];
         const bool take = larger(v, best);
         best = take ? v : best;
         index = take || run == 0u ? Ints(of_runs).v[at] : index;
@@ -84,10 +73,10 @@ void main()
         coordinates(o, KEPT, size, c);
         at += offset(KEPT, c, strides);
     }
-    Value best = LEAST;
+    REAL best = -rp_inf();
     uint index = first;
     for (uint e = first; e < end; ++e) {
-        const Value v = Values(from).v[at];
+        const REAL v = Reals(from).v[at];
         const bool take = larger(v, best);
         best = take ? v : best;
         index = take ? e : index;
@@ -95,7 +84,7 @@ void main()
     }
     Ints(to).v[invocation] = int(index);
 #ifdef RUNS
-    Values(values).v[invocation] = best;
+    Reals(values).v[invocation] = best;
 #endif
 #endif
 }

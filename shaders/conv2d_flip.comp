@@ -1,3 +1,4 @@
+// devices: Vulkan
 // A convolution's weight as the gradient by the input takes it, turned around:
 // to[ci][co][tap] = w[co][ci][taps - 1 - tap], and zeros for channels that fill up to a multiple of 4.
 //

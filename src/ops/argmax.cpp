@@ -40,8 +40,8 @@ void lower(Lowering& l, const Node& n)
 {
     View x = l.input(0);
     const View to = l.output();
-    const std::string name = x.dtype == i32 ? "argmax_i32" : "argmax";
-    if (x.dtype != i32) require_floating_kernel(n.op->name, x.dtype);
+    const std::string name = "argmax";
+    require_floating_kernel(n.op->name, x.dtype);
     const Reduction r = split(l, n.op->name, x, n.attributes.integers("dims"));
     const Dim stride = r.strides.empty() ? Dim(0) : r.strides[0];
     DimVector places = r.kept_sizes;

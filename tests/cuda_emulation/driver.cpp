@@ -3,13 +3,15 @@
 // Work of a stream is kept back until somebody waits for it or asks whether it is done, so that memory which the host gives
 // away or writes too early shows.  A graph's nodes run in any order that its edges allow, another one each time.
 //
-// Environment: REPRISE_EMULATED_CUDA, words of <name>=<number>: version (of the driver), devices, memory (MiB).
+// Environment: REPRISE_EMULATED_CUDA, words of <name>=<number>: version (of the driver), devices, memory (MiB), major (of
+// the compute capability).
 #include <cuda.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +20,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #include "kernels.hpp"
 
@@ -177,21 +181,26 @@ RP_EXPORT void reprise_emulated_cuda_revive()
     state().failures.clear();
     state().sticky = CUDA_SUCCESS;
 }
-// The kernels that were never launched, one a line.
-RP_EXPORT const char* reprise_emulated_cuda_unused()
-{
-    static std::string names;
-    names.clear();
-    for (const Kernel* k : cuda_emulation::all_kernels())
-        if (k->launches == 0) names += k->name + "\n";
-    return names.c_str();
-}
+// At the process's end, in the folder REPRISE_EMULATED_CUDA_KERNELS, a file of "<kernel> <launches>" lines.
+namespace {
+struct Report {
+    ~Report()
+    {
+        const char* folder = std::getenv("REPRISE_EMULATED_CUDA_KERNELS");
+        if (!folder) return;
+        std::ofstream out(std::string(folder) + "/" + std::to_string(getpid()) + ".txt");
+        for (const Kernel* k : cuda_emulation::all_kernels()) out << k->name << ' ' << k->launches << '\n';
+    }
+};
+} // namespace
 
 // -- the driver --
 
 RP_EXPORT CUresult cuInit(unsigned)
 {
     RP_ENTER
+    cuda_emulation::all_kernels(); // made before the report, so they outlive it
+    static const Report report;
     return setting("devices", 1) == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }
 

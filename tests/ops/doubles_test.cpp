@@ -179,6 +179,31 @@ TEST(DoublesInOrder, AreSortedByAllTheirBits)
     }
 }
 
+// In the two levels that reductions and scans of more than a block have.
+TEST(DoublesOfLongLines, AreReducedAndScanned)
+{
+    if (!has_doubles()) return;
+    Doubles v;
+    for (int i = 0; i < 700; ++i) v.push_back(1.0 + 1e-15 * ((i * 387) % 700)); // alike as floats
+    const auto all = [&](const Device& device) {
+        const Tensor x = doubles(v, device);
+        Doubles out;
+        for (const Tensor& t : {amax(x), amin(x), prod(x), sum(x), cumsum(x, 0), cumprod(x, 0),
+                                grad([](const Tensor& of) { return sum(cumprod(of, 0)); }, x)}) {
+            const Doubles part = t.to_vector<double>();
+            out.insert(out.end(), part.begin(), part.end());
+        }
+        out.push_back(argmax(x).item<std::int32_t>());
+        return out;
+    };
+    const Doubles got = all(default_device()), want = all(Device("reference"));
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-12 * std::abs(want[i])) << i;
+    EXPECT_EQ(got[0], want[0]);
+    EXPECT_EQ(got[1], want[1]);
+    EXPECT_EQ(got.back(), want.back());
+}
+
 TEST(DoublesInPrograms, ServeEverySize)
 {
     if (!has_doubles()) return;
