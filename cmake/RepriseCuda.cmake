@@ -8,7 +8,7 @@
 include_guard(GLOBAL)
 
 option(REPRISE_CUDA "Build the CUDA device, where nvcc is found" ON)
-set(REPRISE_CUDA_ARCHITECTURES "75;80;90;100" CACHE STRING
+set(REPRISE_CUDA_ARCHITECTURES "75;80;86;89;90;100" CACHE STRING
     "Compute capabilities to compile kernels for; devices between them run the code of the one below with the same major number")
 set(REPRISE_CUDA_IMAGES "" CACHE PATH "Folder of fatbinaries that another build tree of these sources has compiled: <it>/cuda")
 set(REPRISE_CUDA_ROOT "${PROJECT_SOURCE_DIR}")
@@ -83,12 +83,11 @@ function(reprise_add_cuda_kernels target)
 
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/cuda")
     file(MAKE_DIRECTORY "${folder}")
-    set(code "")
-    foreach(architecture IN LISTS REPRISE_CUDA_ARCHITECTURES)
-        list(APPEND code -gencode "arch=compute_${architecture},code=sm_${architecture}")
-    endforeach()
-    list(GET REPRISE_CUDA_ARCHITECTURES -1 newest) # for devices that are newer than the build
-    list(APPEND code -gencode "arch=compute_${newest},code=compute_${newest}")
+    # One pass for the oldest, from which code for each is made, and which newer devices than the build's take as it is.
+    list(GET REPRISE_CUDA_ARCHITECTURES 0 oldest)
+    list(TRANSFORM REPRISE_CUDA_ARCHITECTURES PREPEND sm_ OUTPUT_VARIABLE codes)
+    list(JOIN codes "," codes)
+    set(code "-gencode=arch=compute_${oldest},code=[${codes},compute_${oldest}]")
     file(GLOB common CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/cuda/common/*.cuh")
     file(GLOB texts CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/shaders/common/*.glsl" "${REPRISE_CUDA_ROOT}/src/ops/*.inc")
 
@@ -145,7 +144,8 @@ function(reprise_add_cuda_kernels target)
         DEPENDS reprise_embed_cuda "${folder}/embedded.list" ${sources} ${fatbins}
         COMMENT "Embedding CUDA kernels"
         VERBATIM)
-    target_sources(${target} PRIVATE "${folder}/embedded.cpp")
+    set_source_files_properties("${header}" PROPERTIES HEADER_FILE_ONLY ON)
+    target_sources(${target} PRIVATE "${folder}/embedded.cpp" "${header}")
     set_property(GLOBAL PROPERTY REPRISE_CUDA_SOURCES "${sources}")
     set_property(GLOBAL PROPERTY REPRISE_CUDA_HEADERS "${folder}")
     list(LENGTH sources count)

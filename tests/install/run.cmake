@@ -1,6 +1,6 @@
 # Builds the consumer of this folder; a ctest entry of each driver runs it:
 #   cmake -D MODE=package|subdirectory -D BUILD=<build tree of Reprise> -D SCRATCH=<folder>
-#         [-D CXX= -D TYPE= -D LAUNCHER= -D WERROR=] -P run.cmake
+#         [-D CXX= -D TYPE= -D LAUNCHER= -D WERROR= -D NVCC=] -P run.cmake
 function(run)
     execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -15,7 +15,8 @@ else()
     cmake_path(SET source NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
     # With the build tree's kernels, and its compiler's options: a compiler cache then has most objects.
     set(where -D REPRISE_SOURCE=${source} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
-        -D CMAKE_CXX_EXTENSIONS=OFF -D REPRISE_WERROR=${WERROR} -D REPRISE_SPIRV=${BUILD}/shaders)
+        -D CMAKE_CXX_EXTENSIONS=OFF -D REPRISE_WERROR=${WERROR} -D REPRISE_SPIRV=${BUILD}/shaders
+        -D REPRISE_NVCC=${NVCC} -D REPRISE_CUDA_IMAGES=${BUILD}/cuda)
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/consumer -G ${GENERATOR}
     -D CMAKE_BUILD_TYPE=${TYPE} -D CMAKE_CXX_COMPILER=${CXX} ${where})
