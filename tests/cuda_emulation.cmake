@@ -10,6 +10,18 @@ target_link_libraries(cuda_emulation PRIVATE reprise_compiler)
 set_target_properties(cuda_emulation PROPERTIES PREFIX "" OUTPUT_NAME libcuda SUFFIX .so.1
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation CXX_VISIBILITY_PRESET hidden)
 add_dependencies(cuda_emulation reprise_cuda_kernels)
+
+# A libnvrtc, in a folder of its own: it takes a third of a second a kernel.
+add_library(cuda_emulated_nvrtc SHARED cuda_emulation/nvrtc.cpp)
+target_include_directories(cuda_emulated_nvrtc SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE})
+target_link_libraries(cuda_emulated_nvrtc PRIVATE reprise_compiler)
+target_compile_definitions(cuda_emulated_nvrtc PRIVATE REPRISE_HOST_COMPILER="${CMAKE_CXX_COMPILER}"
+    REPRISE_EMULATION_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/cuda_emulation"
+    REPRISE_EMULATION_LIBRARY="$<TARGET_FILE:cuda_emulation>")
+set_target_properties(cuda_emulated_nvrtc PROPERTIES PREFIX "" OUTPUT_NAME libnvrtc SUFFIX .so
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation/nvrtc CXX_VISIBILITY_PRESET hidden)
+add_dependencies(cuda_emulated_nvrtc cuda_emulation)
+
 add_library(cuda_incomplete SHARED cuda_emulation/incomplete.cpp)
 set_target_properties(cuda_incomplete PROPERTIES PREFIX "" OUTPUT_NAME libcuda_incomplete SUFFIX .so.1
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation)

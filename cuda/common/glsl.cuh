@@ -110,6 +110,44 @@ RP_SCALAR_FUNCTION(float)
 RP_SCALAR_FUNCTION(double)
 #undef RP_SCALAR_FUNCTION
 RP_DEVICE int abs(int v) { return v < 0 ? -v : v; }
+// What only users' kernels call: the library's own have the vocabulary (src/ops/vocabulary.inc).
+#define RP_MATHEMATICAL(name, f32, f64)                                                                     \
+    RP_DEVICE float name(float v) { return f32(v); }                                                        \
+    RP_DEVICE double name(double v) { return f64(v); }                                                      \
+    template <class T> RP_DEVICE Vec2<T> name(Vec2<T> v) { return {name(v.x), name(v.y)}; }                 \
+    template <class T> RP_DEVICE Vec3<T> name(Vec3<T> v) { return {name(v.x), name(v.y), name(v.z)}; }      \
+    template <class T> RP_DEVICE Vec4<T> name(Vec4<T> v) { return {name(v.x), name(v.y), name(v.z), name(v.w)}; }
+RP_MATHEMATICAL(abs, ::fabsf, ::fabs)
+RP_MATHEMATICAL(floor, ::floorf, ::floor)
+RP_MATHEMATICAL(ceil, ::ceilf, ::ceil)
+RP_MATHEMATICAL(trunc, ::truncf, ::trunc)
+RP_MATHEMATICAL(round, ::rintf, ::rint)
+RP_MATHEMATICAL(exp, ::expf, ::exp)
+RP_MATHEMATICAL(exp2, ::exp2f, ::exp2)
+RP_MATHEMATICAL(log, ::logf, ::log)
+RP_MATHEMATICAL(log2, ::log2f, ::log2)
+RP_MATHEMATICAL(sin, ::sinf, ::sin)
+RP_MATHEMATICAL(cos, ::cosf, ::cos)
+RP_MATHEMATICAL(tan, ::tanf, ::tan)
+RP_MATHEMATICAL(asin, ::asinf, ::asin)
+RP_MATHEMATICAL(acos, ::acosf, ::acos)
+RP_MATHEMATICAL(atan, ::atanf, ::atan)
+RP_MATHEMATICAL(sinh, ::sinhf, ::sinh)
+RP_MATHEMATICAL(cosh, ::coshf, ::cosh)
+RP_MATHEMATICAL(tanh, ::tanhf, ::tanh)
+#undef RP_MATHEMATICAL
+RP_DEVICE float pow(float a, float b) { return ::powf(a, b); }
+RP_DEVICE float atan(float y, float x) { return ::atan2f(y, x); }
+RP_DEVICE float sign(float v) { return v > 0.0f ? 1.0f : (v < 0.0f ? -1.0f : 0.0f); }
+RP_DEVICE float fract(float v) { return v - ::floorf(v); }
+RP_DEVICE float mod(float a, float b) { return a - b * ::floorf(a / b); }
+RP_DEVICE float mix(float a, float b, float t) { return a * (1.0f - t) + b * t; }
+RP_DEVICE float step(float edge, float v) { return v < edge ? 0.0f : 1.0f; }
+RP_DEVICE bool isnan(float v) { return v != v; }
+RP_DEVICE bool isinf(float v) { return v - v != 0.0f && v == v; }
+template <class T> RP_DEVICE T dot(Vec2<T> a, Vec2<T> b) { return a.x * b.x + a.y * b.y; }
+template <class T> RP_DEVICE T dot(Vec3<T> a, Vec3<T> b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+template <class T> RP_DEVICE T dot(Vec4<T> a, Vec4<T> b) { return (a.x * b.x + a.y * b.y) + (a.z * b.z + a.w * b.w); }
 
 struct Least {
     template <class T> RP_DEVICE T operator()(T a, T b) const { return min(a, b); }
@@ -174,6 +212,7 @@ RP_DEVICE void umulExtended(uint a, uint b, uint& high, uint& low)
     low = uint(product);
 }
 RP_DEVICE int bitfieldExtract(int v, int first, int count) { return (v << (32 - first - count)) >> (32 - count); }
+RP_DEVICE float inversesqrt(float v) { return 1.0f / rp_host::square_root(v); }
 RP_DEVICE float sqrt(float v) { return rp_host::square_root(v); }
 RP_DEVICE double sqrt(double v) { return rp_host::square_root(v); }
 

@@ -139,7 +139,7 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
     if (words) return {name, words};
     // throws: the entry stays null
     words = std::make_shared<const SpirV>(
-        compile_shader(author == Author::user && !cuda ? who : name, text, caps, author));
+        compile_shader(name, author == Author::user ? who : name, text, caps, author));
     ++c.compilations;
     if (!file.empty()) save(file, head, *words);
     return {name, words};

@@ -129,7 +129,8 @@ private:
 
     [[noreturn]] void fail(const std::string& what) const
     {
-        throw std::runtime_error(kernel_.name + ": " + what + ", which CUDA's reader of GLSL does not know");
+        throw std::runtime_error((kernel_.shown.empty() ? kernel_.name : kernel_.shown) + ": " + what +
+                                 ", which CUDA's reader of GLSL does not know");
     }
 
     void define(const std::string& name)
@@ -206,6 +207,8 @@ private:
             return;
         }
         out_ += t.text;
+        if (line.rfind("line", 0) == 0)
+            out_ += " \"" + (kernel_.shown.empty() ? kernel_.name : kernel_.shown) + '"';
     }
 
     // -- inside of anything --

@@ -9,7 +9,8 @@
 namespace reprise::kernels {
 
 struct GlslKernel {
-    std::string name;                     // of the kernel
+    std::string name;                     // of the kernel: an identifier
+    std::string shown = {};               // what a compiler calls its source behind a #line; empty: the name
     std::string text;                     // of a shader
     std::vector<std::string> definitions; // "ROWS", "OPERANDS=3"
     // The text that `#include "<file>"` stands for.

@@ -94,9 +94,10 @@ namespace {
 
 bool is_cuda(const device::Capabilities& c) { return c.compute_capability != 0; }
 
-SpirV compile_cuda(const std::string& name, const std::string& text, std::uint32_t compute_capability)
+SpirV compile_cuda(const std::string& name, const std::string& shown, const std::string& text,
+                   std::uint32_t compute_capability)
 {
-    GlslKernel k{.name = name, .text = text, .definitions = {}, .include = {}};
+    GlslKernel k{.name = name, .shown = shown, .text = text, .definitions = {}, .include = {}};
     std::vector<std::pair<std::string, std::string>> headers;
     for (const ShaderText& t : shader_texts())
         if (std::string_view(t.name).ends_with(".cuh")) headers.emplace_back(t.name, t.text);
@@ -112,7 +113,7 @@ SpirV compile_cuda(const std::string& name, const std::string& text, std::uint32
         detail::fail(ErrorKind::argument, name.c_str(), "The kernel can't be rewritten for CUDA: ", e.what(),
                      ".");
     }
-    return device::cuda::compile(name, cuda, headers, compute_capability);
+    return device::cuda::compile(shown, cuda, headers, compute_capability);
 }
 
 } // namespace
@@ -122,11 +123,11 @@ bool has_shader_compiler(const device::Capabilities& c)
     return is_cuda(c) ? device::cuda::compiler_missing().empty() : has_shaderc;
 }
 
-SpirV compile_shader(const std::string& name, const std::string& text, const device::Capabilities& c,
-                     Author author)
+SpirV compile_shader(const std::string& name, const std::string& shown, const std::string& text,
+                     const device::Capabilities& c, Author author)
 {
-    if (is_cuda(c)) return compile_cuda(name, text, c.compute_capability);
-    return compile_spirv(name, text, author);
+    if (is_cuda(c)) return compile_cuda(name, shown, text, c.compute_capability);
+    return compile_spirv(shown, text, author);
 }
 
 std::uint64_t shader_compiler_hash(const device::Capabilities& c)

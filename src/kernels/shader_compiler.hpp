@@ -17,8 +17,9 @@ bool has_shader_compiler(const device::Capabilities&);
 // with the compiler's words where it fails, and for code that a driver may change
 // (device/spirv_check.hpp).  A user's: Error(argument), and it rounds as he likes.
 enum class Author : std::uint8_t { library, user };
-SpirV compile_shader(const std::string& name, const std::string& text, const device::Capabilities&,
-                     Author = Author::library);
+// `name`: the kernel's; `shown`: what errors call it.
+SpirV compile_shader(const std::string& name, const std::string& shown, const std::string& text,
+                     const device::Capabilities&, Author = Author::library);
 // Of the compiler and the texts that kernels include: with it a kernel's own text says what code comes out.
 std::uint64_t shader_compiler_hash(const device::Capabilities&);
 

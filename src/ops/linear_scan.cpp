@@ -81,28 +81,30 @@ void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std
     const Dim blocks = max(ceil_div(length, block), 1);
     const DimVector ints = {outer, length, inner, blocks};
     const bool one = length.at_most(block);
-    const View totals = l.temporary(y.dtype, {one ? Dim(1) : outer * blocks * inner * 2});
+    const Dim several = one ? Dim(0) : floor_div(min(blocks, 2), 2); // 1 where a line has more than one block
     std::vector<LaunchOperand> operands;
     for (const View& v : inputs) operands.push_back({v, Use::read});
+    const auto launch = [&](const char* part, const LaunchOperand& totals, const LaunchOperand& result) {
+        LaunchSpec spec{.kernel = kernel + part,
+                        .operands = operands,
+                        .ints = ints,
+                        .groups = ceil_div(outer * blocks * inner, 64)};
+        spec.operands.push_back(totals);
+        if (!result.absent) spec.operands.push_back(result);
+        l.launch(std::move(spec));
+    };
+    const LaunchOperand nothing{.view = {}, .use = Use::read, .absent = true}, result{y, Use::write};
     if (!one)
-        l.when(floor_div(min(blocks, 2), 2), [&] {
-            operands.push_back({totals, Use::write});
-            l.launch({.kernel = kernel + "_totals",
-                      .operands = operands,
-                      .ints = ints,
-                      .groups = ceil_div(outer * blocks * inner, 64)});
-            operands.pop_back();
+        l.when(several, [&] {
+            const View totals = l.temporary(y.dtype, {outer * blocks * inner * 2});
+            launch("_totals", {totals, Use::write}, nothing);
             l.launch({.kernel = kernel + "_carry",
                       .operands = {{totals, Use::update}},
                       .ints = ints,
                       .groups = ceil_div(outer * inner, 64)});
+            launch("", {totals, Use::read}, result);
         });
-    operands.push_back({totals, Use::read});
-    operands.push_back({y, Use::write});
-    l.launch({.kernel = kernel,
-              .operands = std::move(operands),
-              .ints = ints,
-              .groups = ceil_div(outer * blocks * inner, 64)});
+    l.when(1 - several, [&] { launch("", nothing, result); });
 }
 
 Tensor linear_scan_back(const Tensor& a, const Tensor& b, std::int64_t dim)

@@ -21,8 +21,11 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "image.hpp"
 #include "kernels.hpp"
 
 namespace {
@@ -65,6 +68,7 @@ struct State {
     std::deque<Work> waiting;
     std::map<std::uint64_t, std::size_t> memory; // ranges of the device
     std::size_t in_use = 0;
+    int contexts = 0;                                         // that are retained
     std::map<std::string, std::pair<int, CUresult>> failures; // by function: countdown, what it then answers
     CUresult sticky = CUDA_SUCCESS;
     std::mt19937 random{1};
@@ -266,11 +270,22 @@ RP_EXPORT CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice)
 RP_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice)
 {
     RP_ENTER
-    static int one = 0;
-    *context = reinterpret_cast<CUcontext>(&one);
+    ++state().contexts;
+    *context = reinterpret_cast<CUcontext>(&state());
     return CUDA_SUCCESS;
 }
-RP_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) { return CUDA_SUCCESS; }
+// With the last one goes all memory that is left.
+RP_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice)
+{
+    const std::lock_guard lock(state().mutex);
+    State& s = state();
+    if (--s.contexts > 0) return CUDA_SUCCESS;
+    work_until(s.sent);
+    for (const auto& [address, bytes] : s.memory) std::free(reinterpret_cast<void*>(address));
+    s.memory.clear();
+    s.in_use = 0;
+    return CUDA_SUCCESS;
+}
 
 // A thread without a current context can't call what needs one.
 namespace {
@@ -415,9 +430,19 @@ RP_EXPORT CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent from, CUev
         static_cast<float>(reinterpret_cast<Event*>(to)->due - reinterpret_cast<Event*>(from)->due) * 1e-3f;
     return CUDA_SUCCESS;
 }
-RP_EXPORT CUresult cuModuleLoadData(CUmodule* module, const void*)
+RP_EXPORT CUresult cuModuleLoadData(CUmodule* module, const void* image)
 {
     RP_ENTER_CONTEXT
+    if (const std::string library = cuda_emulation::library_of(image); !library.empty()) { // made at run time
+        const int file = memfd_create("kernel", 0);
+        const bool written =
+            write(file, library.data(), library.size()) == static_cast<ssize_t>(library.size());
+        const std::string path = "/proc/self/fd/" + std::to_string(file);
+        const bool opened =
+            written && dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); // its kernels make themselves known
+        if (!opened)
+            return CUDA_ERROR_INVALID_IMAGE; // the file stays: a path that comes again would be the same library
+    }
     static int all = 0; // kernels are known by name
     *module = reinterpret_cast<CUmodule>(&all);
     return CUDA_SUCCESS;

@@ -10,7 +10,8 @@
 struct Dim3 {
     unsigned x = 1, y = 1, z = 1;
 };
-extern Dim3 threadIdx, blockIdx, blockDim, gridDim;
+// Seen by kernels that are made at run time, too.
+extern __attribute__((visibility("default"))) Dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace rp_host {
 template <class To, class From> To bits(From v)
@@ -37,7 +38,7 @@ struct LaunchShape {
 };
 
 // A kernel by name, from before main().
-struct Registration {
+struct __attribute__((visibility("default"))) Registration {
     Registration(const char* name, LaunchShape, KernelFunction, bool cooperative);
 };
 
