@@ -7,7 +7,6 @@ using uint = unsigned int;
 
 namespace rp {
 
-// What T is where two operands meet: GLSL turns int into uint, and both into float and double.
 template <class T> struct Vec2 {
     T x, y;
     RP_DEVICE Vec2() {}

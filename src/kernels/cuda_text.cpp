@@ -19,7 +19,7 @@ struct Token {
 bool begins_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// `r` is left behind a comment, and on the line's end of one that ends there.
+// Leaves `at` behind a comment, before the end of its line.
 bool skip_comment(std::string_view text, std::size_t& at)
 {
     if (text.substr(at, 2) == "//") {

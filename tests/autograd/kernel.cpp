@@ -93,7 +93,7 @@ protected:
     void SetUp() override
     {
         if (!on_reference() && !kernels::has_shader_compiler(test::inner(default_device()).capabilities()))
-            GTEST_SKIP() << "built without shaderc";
+            GTEST_SKIP() << "there is no compiler for the device's kernels";
     }
 };
 

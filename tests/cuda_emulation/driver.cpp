@@ -33,9 +33,7 @@ namespace {
 using cuda_emulation::Kernel;
 using Work = std::function<void()>;
 
-struct Stream {
-    std::deque<Work> waiting;
-};
+struct Stream {}; // one is in use: its work stands in State
 
 struct Event {
     std::uint64_t due = 0; // pieces of work of the stream that have to be done
