@@ -49,6 +49,8 @@ inline std::vector<std::int32_t> integers(std::size_t count, std::uint64_t seed,
     return v;
 }
 
+inline Tensor values(const std::vector<float>& v) { return from_vector(v); } // of one dimension
+
 inline Tensor random_tensor(const Shape& shape, std::uint64_t seed, double low = -1, double high = 1)
 {
     std::size_t count = 1;

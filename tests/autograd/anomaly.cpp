@@ -10,6 +10,7 @@
 #include <reprise/program.hpp>
 
 #include "shape/error_of.hpp"
+#include "testing/values.hpp"
 
 namespace reprise {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Tensor values(std::vector<float> v) { return from_vector(v); }
+using test::values;
 std::string here(std::uint_least32_t line) { return "anomaly.cpp:" + std::to_string(line); }
 
 TEST(Anomaly, NamesTheOpOfTheForwardPass)

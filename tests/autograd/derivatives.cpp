@@ -25,7 +25,7 @@ using testing::HasSubstr;
 using testing::Pointwise;
 using Tensors = std::vector<Tensor>;
 
-Tensor values(std::vector<float> v) { return from_vector(v); }
+using test::values;
 
 Tensor cubes(const Tensor& x) { return sum(x * x * x); }
 Tensor squares(const Tensor& x) { return x * x; }

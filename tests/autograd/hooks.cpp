@@ -16,7 +16,7 @@ using test::floats;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Tensor values(std::vector<float> v) { return from_vector(v); }
+using test::values;
 
 TEST(TensorHook, SeesTheWholeGradientOnce)
 {

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::Pointwise;
 using Tensors = std::vector<Tensor>;
 
-Tensor values(std::vector<float> v) { return from_vector(v); }
+using test::values;
 bool on_reference() { return default_device().name() == "reference"; }
 
 constexpr const char* cube_glsl = R"(
