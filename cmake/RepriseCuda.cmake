@@ -24,10 +24,13 @@ function(reprise_find_cuda)
     if(REPRISE_NVCC)
         cmake_path(GET REPRISE_NVCC PARENT_PATH bin)
         cmake_path(GET bin PARENT_PATH root)
-        find_path(REPRISE_CUDA_INCLUDE cuda.h HINTS "${root}/include" "${root}/targets/x86_64-linux/include")
+        set(hints HINTS "${root}/include" "${root}/targets/x86_64-linux/include")
+        find_path(REPRISE_CUDA_INCLUDE cuda.h ${hints})
+        find_path(REPRISE_CUBLAS_INCLUDE cublasLt.h ${hints})
     endif()
-    if(NOT REPRISE_NVCC OR NOT REPRISE_CUDA_INCLUDE)
-        message(STATUS "Reprise: no CUDA toolkit was found, so there will be no CUDA device (scripts/setup cuda gets one)")
+    if(NOT REPRISE_NVCC OR NOT REPRISE_CUDA_INCLUDE OR NOT REPRISE_CUBLAS_INCLUDE)
+        message(STATUS "Reprise: no CUDA toolkit with nvcc, cuda.h and cublasLt.h was found, so there will be no CUDA device "
+            "(scripts/setup cuda gets one)")
         set(REPRISE_CUDA OFF PARENT_SCOPE)
     endif()
 endfunction()
@@ -127,9 +130,13 @@ function(reprise_add_cuda_kernels target)
             list(APPEND images "${source}=${REPRISE_CUDA_IMAGES}/${stem}.fatbin")
             continue()
         endif()
+        set(strict "") # products and convolutions keep all in registers, on every target
+        if(stem MATCHES "^(gemm|conv|im2col|col2im|pack)")
+            set(strict -Xptxas --warn-on-spills)
+        endif()
         add_custom_command(OUTPUT "${folder}/${stem}.fatbin"
             COMMAND "${REPRISE_NVCC}" -std=c++20 -O3 -fmad=false -Xcudafe --display_error_number -Werror all-warnings
-                -Wno-deprecated-gpu-targets --compress-mode=size ${code} "-I${REPRISE_CUDA_ROOT}/cuda" "-I${folder}"
+                -Wno-deprecated-gpu-targets --compress-mode=size ${strict} ${code} "-I${REPRISE_CUDA_ROOT}/cuda" "-I${folder}"
                 -fatbin -o "${folder}/${stem}.fatbin" "${source}"
             DEPENDS "${source}" "${header}" ${common}
             COMMENT "CUDA ${stem}"

@@ -3,9 +3,10 @@
 // C[b] = A[b] * B[b], loads by address, any strides: transposes and views need no packing.
 // Bits: common/gemm.glsl.
 //
-// Each lane makes ROWS rows x COLUMNS columns, LANES columns apart.  No barriers.  Two forms:
+// Each lane makes ROWS rows x COLUMNS columns, LANES columns apart.  No barriers.  Three forms:
 //   by default  8 rows x 8 columns, 4 lanes that all load the same A: right on any device, fit for
 //               SwiftShader
+//   DOUBLE      8 rows x 4 columns, 8 lanes: as many registers
 //   SHUFFLE     16 rows x 4 columns, 8 lanes that share what they load of A: needs subgroups of 8 lanes,
 //               fit for lavapipe where an operand is not in the slab or not worth packing
 //
@@ -36,6 +37,16 @@ const uint A_LOADS = 2u; // lane i loads rows i and 8 + i
 #define EACH_ROW EACH_16
 #define EACH_COLUMN EACH_4
 #define EACH_STEP(F, row) F(row, 0) F(row, 1) F(row, 2) F(row, 3)
+#define EACH_VECTOR(F, row) F(row, 0)
+#define MULTIPLY_ROW(row, x, b) sum[row][0] += (x) * b[0];
+#elif defined(DOUBLE)
+const uint LANES = 8u, ROWS = 8u, COLUMNS = 4u, STEPS = 2u;
+const uint A_LOADS = 8u;
+#define A_ROW(i) (i)
+#define A_OF(row, step) a[step][row]
+#define EACH_ROW EACH_8
+#define EACH_COLUMN EACH_4
+#define EACH_STEP(F, row) F(row, 0) F(row, 1)
 #define EACH_VECTOR(F, row) F(row, 0)
 #define MULTIPLY_ROW(row, x, b) sum[row][0] += (x) * b[0];
 #else
