@@ -11,6 +11,15 @@ set_target_properties(cuda_emulation PROPERTIES PREFIX "" OUTPUT_NAME libcuda SU
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation CXX_VISIBILITY_PRESET hidden)
 add_dependencies(cuda_emulation reprise_cuda_kernels)
 
+# A libcublasLt, in a folder of its own: without it products are the kernels'.
+add_library(cuda_emulated_blas SHARED cuda_emulation/cublaslt.cpp)
+target_include_directories(cuda_emulated_blas SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE} ${REPRISE_CUBLAS_INCLUDE})
+target_link_libraries(cuda_emulated_blas PRIVATE reprise_compiler cuda_emulation)
+file(STRINGS "${REPRISE_CUBLAS_INCLUDE}/cublas_api.h" cublas_api REGEX "CUBLAS_VER_MAJOR")
+string(REGEX MATCH "CUBLAS_VER_MAJOR ([0-9]+)" _ "${cublas_api}")
+set_target_properties(cuda_emulated_blas PROPERTIES PREFIX "" OUTPUT_NAME libcublasLt SUFFIX .so.${CMAKE_MATCH_1}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation/blas CXX_VISIBILITY_PRESET hidden)
+
 # A libnvrtc, in a folder of its own: it takes a third of a second a kernel.
 add_library(cuda_emulated_nvrtc SHARED cuda_emulation/nvrtc.cpp)
 target_include_directories(cuda_emulated_nvrtc SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE})

@@ -56,11 +56,12 @@ void reset_device(const std::string& name);
 
 // Counted since the process started, over all devices.
 struct Stats {
-    std::uint64_t plans = 0;               // graphs compiled: by record(), and by evaluations of eager code
-    std::uint64_t launches = 0;            // launches in those plans
-    std::uint64_t recordings = 0;          // command buffers of launches begun (vkBeginCommandBuffer)
-    std::uint64_t transfers = 0;           // command buffers of copies from and to the host begun
-    std::uint64_t replays = 0;             // submits of recordings: calls of programs, and evaluations
+    std::uint64_t plans = 0;      // graphs compiled: by record(), and by evaluations of eager code
+    std::uint64_t launches = 0;   // launches in those plans
+    std::uint64_t recordings = 0; // command buffers of launches begun (vkBeginCommandBuffer)
+    std::uint64_t transfers = 0;  // command buffers of copies from and to the host begun
+    std::uint64_t captures = 0;   // of products of cuBLASLt in graphs: for other sizes, or operands elsewhere
+    std::uint64_t replays = 0;    // submits of recordings: calls of programs, and evaluations
     std::uint64_t eager_replays = 0;       // evaluations that the plan of an earlier one served (eager.hpp)
     std::uint64_t eager_plans = 0;         // structures of evaluations that are kept
     std::uint64_t eager_nodes = 0;         // that evaluations of eager code have computed

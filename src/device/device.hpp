@@ -13,7 +13,8 @@
 // Recording.   Made once, replayed with other arguments each time.  A replay is begin(), one set() for
 //              every launch, submit().  A launch with 0 groups does nothing and costs next to nothing.
 //              At most `slots` replays are in flight; begin() waits for the oldest.  A submit() that
-//              throws leaves the replay open: submit() may be called again, or begin() to start over.
+//              throws leaves the replay open: submit() may be called again, or begin() to start over; where
+//              launches had run by then (CUDA, one by one), only begin().
 //              Recordings and memory keep their device alive and may be destroyed while submitted work
 //              uses them.
 // Time.        Every submit() returns a ticket, a value of one timeline; done(t) implies done(u)
@@ -138,13 +139,19 @@ struct Capabilities {
     bool prefer_texels = false;     // measured to win (lavapipe)
     bool flushes_subnormals = false;
     std::uint32_t compute_capability = 0; // of CUDA, times ten: 90; elsewhere 0
+    std::string
+        product_library; // makes what the kernel gemm_address would: "cuBLASLt 13.0.2"; empty: the kernel does
     std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "cuda", "host"
+
+    bool is_cuda() const noexcept { return compute_capability != 0; }
 };
 
 // Counted since the device was made.
 struct Counters {
     std::uint64_t recordings = 0, transfers = 0; // command buffers begun, of launches and of copies
     std::uint64_t pipelines = 0, shader_modules = 0, submits = 0, replays = 0;
+    std::uint64_t captures =
+        0; // of products of product_library in graphs: for other sizes, or operands elsewhere
     std::uint64_t live_bytes = 0, peak_bytes = 0, allocations = 0; // allocations: calls, freed ones included
     std::uint64_t memory_limit = 0;                                // in force now
     std::uint64_t objects = 0; // the driver's buffers, command buffers and query pools that live now

@@ -10,9 +10,12 @@ std::vector<Found> find_devices()
 {
     Found none;
     none.capabilities.id = "cuda";
+    none.capabilities.name = "NVIDIA CUDA";
     none.refused = "this build has no CUDA, as no toolkit was found when it was made";
     return {none};
 }
+
+std::string product_library() { return ""; }
 
 std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&)
 {

@@ -121,7 +121,11 @@ std::vector<Listed> enumerate()
 {
     Registry& r = registry();
     const std::lock_guard lock(r.mutex);
-    return listed(r);
+    std::vector<Listed> list = listed(r);
+    for (Listed& entry : list) // a large library, which those that open another device do without
+        if (entry.capabilities.is_cuda() && entry.refused.empty())
+            entry.capabilities.product_library = cuda::product_library();
+    return list;
 }
 
 std::string default_id()

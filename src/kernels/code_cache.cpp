@@ -124,7 +124,7 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
     Hash h;
     h.add(text);
     h.add(shader_compiler_hash(caps));
-    const bool cuda = caps.compute_capability != 0; // there a name is an identifier
+    const bool cuda = caps.is_cuda(); // there a name is an identifier
     const std::string name = (cuda && author == Author::user ? "user" : who) + "_" + hexadecimal(h.value());
     Cache& c = cache();
     std::lock_guard lock(c.mutex);

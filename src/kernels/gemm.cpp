@@ -1,5 +1,5 @@
-// Variants of the product of matrices.  All are of one numeric class (shaders/common/gemm.glsl), so which one
-// runs never shows in the bits.
+// Variants of the product of matrices.  All kernels are of one numeric class (shaders/common/gemm.glsl), so which one
+// runs never shows in the bits.  A device with a library for products takes one variant: the library's.
 #include <array>
 
 #include <reprise/error.hpp>
@@ -110,6 +110,55 @@ void emit_texel(Lowering& l, const GemmProblem& p)
     l.launch(std::move(preferred), by_address("gemm_address_shuffle", p, {16, 32}));
 }
 
+Dim is_one(const Dim& d) // 1 where d is 1, else 0; d is not negative
+{
+    return floor_div(2, d + 1) - 2 * floor_div(1, d + 1);
+}
+
+// 1 where a library takes a matrix as it lies: rows or columns side by side, from 16 bytes on.  Sizes are not asked, and
+// what strides and offset are, at the call, so that it gets the same where they are known before.
+Dim library_takes(const View& v)
+{
+    const Dim &row = v.layout.strides[2], &column = v.layout.strides[3];
+    const Dim by_rows = row.at_most(0) ? Dim(0) : is_one(column),
+              by_columns = column.at_most(0) ? Dim(0) : is_one(row);
+    const auto elements = static_cast<std::int64_t>(16 / size_of(v.dtype));
+    const Dim aligned = 1 - min(mod(v.layout.offset, elements), 1);
+    return (by_rows + by_columns - by_rows * by_columns) * aligned;
+}
+
+// What a batch repeats is copied once.
+View contiguous_once(Lowering& l, View v)
+{
+    const Shape sizes = v.layout.sizes;
+    const DimVector strides = v.layout.strides;
+    for (const std::size_t d : {0u, 1u})
+        if (strides[d] == Dim(0)) v.layout.sizes[d] = 1;
+    v = l.contiguous(v);
+    for (const std::size_t d : {0u, 1u})
+        if (strides[d] == Dim(0)) {
+            v.layout.sizes[d] = sizes[d];
+            v.layout.strides[d] = 0;
+        }
+    return v;
+}
+
+void emit_library(Lowering& l, const GemmProblem& p)
+{
+    const Dim a_lies_well = library_takes(p.a), b_lies_well = library_takes(p.b);
+    for (const bool copy_a : {false, true})
+        for (const bool copy_b : {false, true}) {
+            const Dim here =
+                (copy_a ? 1 - a_lies_well : a_lies_well) * (copy_b ? 1 - b_lies_well : b_lies_well);
+            if (here == Dim(0)) continue;
+            l.when(here, [&] {
+                const Matrix a(copy_a ? contiguous_once(l, p.a) : p.a),
+                    b(copy_b ? contiguous_once(l, p.b) : p.b);
+                l.launch(spec("gemm_address", p, a, b, a.row, b.row, {8, 32}, false));
+            });
+        }
+}
+
 View transposed(View v) // matrices
 {
     const std::size_t rank = v.layout.sizes.size();
@@ -142,6 +191,11 @@ void emit_tile(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_ti
 constexpr const char* single = "it computes in f32";
 
 Dim serves_all(const GemmProblem&) { return 1; }
+
+std::string refuse_library(const Capabilities& c, const GemmProblem&)
+{
+    return c.product_library.empty() ? "the device has no library for products" : "";
+}
 
 std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
 {
@@ -182,13 +236,14 @@ std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 std::string refuse_tile(const Capabilities& c, const GemmProblem& p)
 {
     if (p.c.dtype == f64) return single;
-    if (c.shader_class == "cuda") return "it is Vulkan's";
+    if (c.is_cuda()) return "it is Vulkan's";
     return c.kind == device::Kind::cpu ? "barriers and shared memory are slow on CPUs" : "";
 }
 
 std::string refuse_nothing(const Capabilities&, const GemmProblem&) { return {}; }
 
-constexpr std::array<Variant<GemmProblem>, 5> variants = {{
+constexpr std::array<Variant<GemmProblem>, 6> variants = {{
+    {"library", refuse_library, serves_all, emit_library},
     {"turned", refuse_turned, turned_serves, emit_turned},
     {"texel", refuse_texel, serves_all, emit_texel},
     {"shuffle", refuse_shuffle, serves_all, emit_shuffle},
@@ -222,6 +277,7 @@ constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
 // A small product over a long K (weight gradients) has too few tiles for the device: its chunks are shared out.
 bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
 {
+    if (!caps.product_library.empty()) return false; // it shares out by itself
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     if (p.c.sizes()[0] != Dim(1) || p.c.sizes()[1] != Dim(1) || !m.is_constant() || !n.is_constant())
         return false;

@@ -92,8 +92,6 @@ namespace reprise::kernels {
 
 namespace {
 
-bool is_cuda(const device::Capabilities& c) { return c.compute_capability != 0; }
-
 SpirV compile_cuda(const std::string& name, const std::string& shown, const std::string& text,
                    std::uint32_t compute_capability)
 {
@@ -120,13 +118,13 @@ SpirV compile_cuda(const std::string& name, const std::string& shown, const std:
 
 bool has_shader_compiler(const device::Capabilities& c)
 {
-    return is_cuda(c) ? device::cuda::compiler_missing().empty() : has_shaderc;
+    return c.is_cuda() ? device::cuda::compiler_missing().empty() : has_shaderc;
 }
 
 SpirV compile_shader(const std::string& name, const std::string& shown, const std::string& text,
                      const device::Capabilities& c, Author author)
 {
-    if (is_cuda(c)) return compile_cuda(name, shown, text, c.compute_capability);
+    if (c.is_cuda()) return compile_cuda(name, shown, text, c.compute_capability);
     return compile_spirv(shown, text, author);
 }
 
@@ -142,7 +140,7 @@ std::uint64_t shader_compiler_hash(const device::Capabilities& c)
     }();
     Hash h;
     h.add(texts);
-    if (is_cuda(c)) {
+    if (c.is_cuda()) {
         static const std::string version = device::cuda::compiler_version();
         h.add(version);
         h.add(c.compute_capability);

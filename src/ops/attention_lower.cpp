@@ -43,18 +43,29 @@ View matrix(Lowering& l, const AttentionSizes& s)
     return l.temporary(f32, {s.batch, s.heads, s.queries, attention_pitch(s.keys)});
 }
 
-// a b^T for rows [B, H, ., E], with zeros behind those of b.
+// a b^T for rows [B, H, ., E], with zeros behind those of b where `to` has more columns.
 void product_of_rows(Lowering& l, const View& a, const View& rows, const View& to)
 {
-    View b = transposed(rows);
-    const Dim &columns = to.sizes().back(), &length = b.sizes()[2];
-    if (b.sizes().back() != columns) {
-        const View filled = l.packed(b, length, columns);
+    const View turned = transposed(rows);
+    const Dim columns = to.sizes().back(), length = turned.sizes()[2];
+    const auto as_it_is = [&] {
+        View b = turned;
+        b.layout.sizes.back() = columns; // the same
+        lower_product(l, a, b, to);
+    };
+    const auto filled_up = [&] {
+        const View filled = l.packed(turned, length, columns);
+        View b = turned;
         b.value = filled.value;
         b.layout = {{b.sizes()[0], b.sizes()[1], length, columns}, {}, filled.layout.offset};
         b.layout.strides = shape::contiguous_strides(b.layout.sizes);
-    }
-    lower_product(l, a, b, to);
+        lower_product(l, a, b, to);
+    };
+    // A library's bits follow what it is asked for: the same at a call as where the sizes are known.
+    const Dim fills =
+        l.texels() ? Dim(turned.sizes().back() == columns ? 0 : 1) : min(columns - turned.sizes().back(), 1);
+    if (fills != Dim(1)) l.when(1 - fills, as_it_is);
+    if (fills != Dim(0)) l.when(fills, filled_up);
 }
 
 // attention_softmax or its gradient, along rows of matrices.  The result may lie over the first operand: an invocation

@@ -122,6 +122,7 @@ std::vector<std::string> capability_names(const device::Capabilities& c)
     add(c.int64, "i64 arithmetic");
     add(c.timestamps, "timestamps");
     add(!c.flushes_subnormals, "subnormals");
+    add(c.is_cuda(), c.product_library.empty() ? "no cuBLASLt" : c.product_library.c_str());
     return out;
 }
 
@@ -206,6 +207,7 @@ Stats stats()
         s.eager_nodes += c->eager_nodes();
         s.recordings += d.recordings;
         s.transfers += d.transfers;
+        s.captures += d.captures;
         s.replays += d.replays;
         s.pipelines += d.pipelines;
         s.shader_modules += d.shader_modules;

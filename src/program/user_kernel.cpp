@@ -104,7 +104,7 @@ void take_code(graph::UserKernel& k, const device::Capabilities& caps, std::size
 {
     const KernelOptions& o = *k.options;
     if (!o.spirv.empty()) {
-        if (caps.compute_capability != 0)
+        if (caps.is_cuda())
             detail::fail(ErrorKind::unsupported, o.name.c_str(), "SPIR-V is Vulkan's, and the device (",
                          caps.id, ") is CUDA's: give the kernel as GLSL.");
         kernels::Hash h;

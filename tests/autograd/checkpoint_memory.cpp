@@ -13,6 +13,7 @@
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 
+#include "support/devices.hpp"
 #include "testing/values.hpp"
 
 namespace reprise {
@@ -244,6 +245,7 @@ TEST(CheckpointMemory, SurvivesAFlush)
 TEST(CheckpointMemory, ComputesTheForwardPassTwiceAtMost)
 {
     Variable w(test::random_tensor({8, 8}, 1));
+    const test::PlansOfTheirOwn planned;
     const auto launches = [&](bool on, bool backward = true) {
         const std::uint64_t before = stats().launches;
         Tensor x = w;

@@ -33,17 +33,16 @@ namespace {
 using cuda_emulation::Kernel;
 using Work = std::function<void()>;
 
-struct Stream {}; // one is in use: its work stands in State
-
 struct Event {
     std::uint64_t due = 0; // pieces of work of the stream that have to be done
 };
 
 struct Launch {
-    Kernel* kernel = nullptr; // null: an empty node
+    Kernel* kernel = nullptr; // null: no kernel's node
     unsigned blocks = 0;
     std::uint64_t record = 0;
     std::vector<unsigned char> constants;
+    std::vector<Work> inner; // of a graph inside the graph, or a library's
     bool enabled = true;
 };
 struct Node {
@@ -53,6 +52,10 @@ struct Node {
 };
 struct Graph {
     std::vector<std::unique_ptr<Node>> nodes;
+};
+// Of those that do not capture, one is in use: its work stands in State.
+struct Stream {
+    std::unique_ptr<Graph> captured;
 };
 struct Executable {
     std::vector<Launch> launches;
@@ -114,6 +117,7 @@ void run(const Launch& l)
     if (l.kernel && l.enabled) {
         cuda_emulation::run(*l.kernel, l.blocks, reinterpret_cast<const void*>(l.record), l.constants.data());
     }
+    for (const Work& work : l.inner) work();
 }
 
 void run(const Executable& e)
@@ -127,6 +131,9 @@ void run(const Executable& e)
         for (const std::size_t first : e.after[i]) before[first].push_back(i);
     }
     while (!ready.empty()) {
+        const auto libraries = std::count_if(ready.begin(), ready.end(),
+                                             [&](std::size_t i) { return !e.launches[i].inner.empty(); });
+        if (libraries > 1) state().sticky = CUDA_ERROR_LAUNCH_FAILED; // two at once, in one workspace
         std::swap(ready[state().random() % ready.size()], ready.back());
         const std::size_t i = ready.back();
         ready.pop_back();
@@ -182,6 +189,25 @@ RP_EXPORT void reprise_emulated_cuda_revive()
     const std::lock_guard lock(state().mutex);
     state().failures.clear();
     state().sticky = CUDA_SUCCESS;
+}
+// What a library that is not the driver asks of it: the answer that a test has ordered, and a place in a stream's order.
+RP_EXPORT int reprise_emulated_cuda_refusal(const char* function)
+{
+    const std::lock_guard lock(state().mutex);
+    return static_cast<int>(refusal(function));
+}
+RP_EXPORT void reprise_emulated_cuda_send(CUstream stream, std::function<void()> work)
+{
+    const std::lock_guard lock(state().mutex);
+    if (Graph* graph = reinterpret_cast<Stream*>(stream)->captured.get()) {
+        auto node = std::make_unique<Node>();
+        node->launch.inner = {std::move(work)};
+        node->index = graph->nodes.size();
+        if (node->index > 0) node->after = {node->index - 1};
+        graph->nodes.push_back(std::move(node));
+        return;
+    }
+    send(std::move(work));
 }
 // At the process's end, in the folder REPRISE_EMULATED_CUDA_KERNELS, a file of "<kernel> <launches>" lines.
 namespace {
@@ -393,6 +419,23 @@ RP_EXPORT CUresult cuStreamSynchronize(CUstream)
     return CUDA_SUCCESS;
 }
 
+RP_EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode)
+{
+    RP_ENTER_CONTEXT
+    auto* s = reinterpret_cast<Stream*>(stream);
+    if (s->captured) return CUDA_ERROR_ILLEGAL_STATE;
+    s->captured = std::make_unique<Graph>();
+    return CUDA_SUCCESS;
+}
+RP_EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph)
+{
+    RP_ENTER_CONTEXT
+    auto* s = reinterpret_cast<Stream*>(stream);
+    if (!s->captured) return CUDA_ERROR_ILLEGAL_STATE;
+    *graph = reinterpret_cast<CUgraph>(s->captured.release());
+    return CUDA_SUCCESS;
+}
+
 RP_EXPORT CUresult cuEventCreate(CUevent* event, unsigned)
 {
     RP_ENTER_CONTEXT
@@ -521,6 +564,35 @@ RP_EXPORT CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const C
     *node = add_node(graph, after, count, {});
     return CUDA_SUCCESS;
 }
+namespace {
+
+// The nodes of a captured stream stand in a row.
+Launch launch_of(CUgraph inner)
+{
+    Launch l;
+    for (const auto& node : reinterpret_cast<Graph*>(inner)->nodes)
+        l.inner.insert(l.inner.end(), node->launch.inner.begin(), node->launch.inner.end());
+    return l;
+}
+
+} // namespace
+
+RP_EXPORT CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                            std::size_t count, CUgraph inner)
+{
+    RP_ENTER_CONTEXT
+    *node = add_node(graph, after, count, launch_of(inner));
+    return CUDA_SUCCESS;
+}
+RP_EXPORT CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph inner)
+{
+    RP_ENTER_CONTEXT
+    Launch& l = reinterpret_cast<Executable*>(executable)->launches[reinterpret_cast<Node*>(node)->index];
+    Launch next = launch_of(inner);
+    if (l.kernel || next.inner.size() != l.inner.size()) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    l.inner = std::move(next.inner);
+    return CUDA_SUCCESS;
+}
 RP_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long)
 {
     RP_ENTER_CONTEXT
@@ -543,6 +615,7 @@ RP_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUg
     RP_ENTER_CONTEXT
     if (p->gridDimX == 0) return CUDA_ERROR_INVALID_VALUE;
     Launch& l = reinterpret_cast<Executable*>(executable)->launches[reinterpret_cast<Node*>(node)->index];
+    if (!l.kernel) return CUDA_ERROR_INVALID_VALUE;
     const bool enabled = l.enabled;
     l = launch_of(p->func, p->gridDimX, p->kernelParams);
     l.enabled = enabled;

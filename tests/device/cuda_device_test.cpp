@@ -3,15 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
-
-#include <dlfcn.h>
 
 #include <reprise/error.hpp>
 
+#include "cuda_fixture.hpp"
 #include "device/cuda/driver.hpp"
-#include "device/registry.hpp"
 #include "shape/error_of.hpp"
 
 namespace reprise::device {
@@ -20,25 +17,6 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// -- the emulation's own interface --
-template <class Function> Function* emulation(const char* name)
-{
-    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return reinterpret_cast<Function*>(dlsym(library, name));
-}
-void fail(const char* function, CUresult result, int n = 1)
-{
-    emulation<void(const char*, int, int)>("reprise_emulated_cuda_fail")(function, n, result);
-}
-void revive() { emulation<void()>("reprise_emulated_cuda_revive")(); }
-
-struct Setting {
-    explicit Setting(const char* value) { setenv("REPRISE_EMULATED_CUDA", value, 1); }
-    ~Setting() { unsetenv("REPRISE_EMULATED_CUDA"); }
-    Setting(const Setting&) = delete;
-    Setting& operator=(const Setting&) = delete;
-};
 
 std::string refusal(const char* library) { return std::get<std::string>(cuda::load_driver(library)); }
 
@@ -72,43 +50,12 @@ TEST(CudaDriver, ThatDoesNotStartIsRefused)
     EXPECT_THAT(refusal("libcuda.so.1"), HasSubstr("does not start (CUDA_ERROR_UNKNOWN)"));
 }
 
-class CudaDevice : public testing::Test {
+class CudaDevice : public CudaFixture {
 protected:
-    CudaDevice() : device_(open("cuda:0")) {}
-    ~CudaDevice() override
-    {
-        device_.reset();
-        revive();
-        reset("cuda:0");
-    }
-
-    Device& device() { return *device_; }
-    std::vector<float> read(const Memory& m, std::size_t count)
-    {
-        std::vector<float> v(count);
-        device_->download(m.address, std::as_writable_bytes(std::span(v)));
-        return v;
-    }
-    static LaunchDeclaration full(std::uint32_t epoch)
-    {
-        return {.kernel = {.name = "full", .constants = {0}},
-                .operands = {Access::write},
-                .floats = 1,
-                .ints = 2,
-                .epoch = epoch};
-    }
     static LaunchDeclaration flip(std::uint32_t epoch)
     {
         return {
             .kernel = {.name = "flip"}, .operands = {Access::read, Access::write}, .ints = 3, .epoch = epoch};
-    }
-    static void set_full(Recording& r, std::uint32_t launch, const Memory& to, int count, double value,
-                         std::uint64_t groups)
-    {
-        const std::array<Operand, 1> operands{{{to.address, to.bytes}}};
-        const std::array<double, 1> floats{value};
-        const std::array<std::int32_t, 2> ints{count, 0};
-        r.set(launch, {operands, floats, ints, groups});
     }
     static void set_flip(Recording& r, std::uint32_t launch, const Memory& from, const Memory& to, int count)
     {
@@ -116,8 +63,6 @@ protected:
         const std::array<std::int32_t, 3> ints{1, count, 1};
         r.set(launch, {operands, {}, ints, static_cast<std::uint64_t>(count + 63) / 64});
     }
-
-    std::shared_ptr<Device> device_;
 };
 
 // The emulation runs a graph's nodes in any order that its edges allow.

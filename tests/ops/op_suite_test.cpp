@@ -110,7 +110,20 @@ TEST_P(Gradient, FollowsTheReference)
 
 // -- the same bits by other ways --
 
-struct Views : Row {};
+struct Views : Row {
+protected:
+    // A library of products may add up in another order where operands lie otherwise; nothing else may.
+    void expect_same(const std::vector<Tensor>& got, const std::vector<Tensor>& want, const Sample& sample,
+                     const std::string& what) const
+    {
+        if (inner(here.device).capabilities().product_library.empty())
+            return expect_same_bits(got, want, what);
+        ASSERT_EQ(got.size(), want.size()) << what;
+        for (std::size_t i = 0; i < got.size(); ++i)
+            if (got[i].defined())
+                expect_near(got[i], want[i], 4 * (sample.tolerance ? sample.tolerance : row.tolerance), what);
+    }
+};
 INSTANTIATE_TEST_SUITE_P(Ops, Views, testing::ValuesIn(rows_for(Check::views)), name_of_row);
 
 TEST_P(Views, GiveTheBitsOfContiguousInputs)
@@ -135,8 +148,8 @@ TEST_P(Views, GiveTheBitsOfContiguousInputs)
                           got = evaluate(sample, inputs(sample, data, viewed), seeds);
             const std::string what =
                 describe(sample, size) + ", layout " + std::to_string(static_cast<int>(layout));
-            expect_same_bits(got.outputs, want.outputs, what);
-            expect_same_bits(got.gradients, want.gradients, what + ", gradients");
+            expect_same(got.outputs, want.outputs, sample, what);
+            expect_same(got.gradients, want.gradients, sample, what + ", gradients");
         }
         if (gradient && row.thorough) { // cotangents that are views
             const Data data = draw(row, sample, size);
@@ -145,9 +158,9 @@ TEST_P(Views, GiveTheBitsOfContiguousInputs)
             const UseDevice use(here.device);
             const std::vector<Tensor> plain = inputs(sample, data, here);
             const std::vector<Tensor> outputs = sample.call(plain);
-            expect_same_bits(evaluate(sample, plain, cotangents(outputs, viewed)).gradients,
-                             evaluate(sample, plain, cotangents(outputs, here)).gradients,
-                             describe(sample, size) + ", cotangents");
+            expect_same(evaluate(sample, plain, cotangents(outputs, viewed)).gradients,
+                        evaluate(sample, plain, cotangents(outputs, here)).gradients, sample,
+                        describe(sample, size) + ", cotangents");
         }
     }
 }
@@ -174,6 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, Recorded, testing::ValuesIn(rows_for(Check::record
 
 TEST_P(Recorded, GivesTheBitsOfEagerCodeAtEachSize)
 {
+    const PlansOfTheirOwn planned; // sizes are known in eager code's plans, and symbols in the program's
     for (const Sample& sample : row.samples) {
         const bool gradient = row.differentiable && sample.differentiable;
         std::vector<Spec> specs;

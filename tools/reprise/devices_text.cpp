@@ -46,6 +46,7 @@ std::string devices_text(const std::vector<reprise::DeviceDescription>& devices,
         out += (usable ? d.name : "(refused)") + "  " + d.description;
         out += usable && d.name == default_name ? "  [default]\n" : "\n";
         add_line(out, "refused", d.refused);
+        if (!usable && d.driver.empty()) continue; // nothing else is known
         add_line(out, "kind", d.kind);
         add_line(out, "driver", d.driver);
         if (d.memory_bytes > 0) add_line(out, "memory", memory_text(d.memory_bytes));

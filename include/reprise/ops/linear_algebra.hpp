@@ -9,7 +9,7 @@ namespace reprise {
 
 // [..., m, k] x [..., k, n] -> [..., m, n]; a vector is a row on the left and a column on the right; leading
 // dimensions broadcast.  Products are added in chunks of 512 (shaders/common/gemm.glsl), the same bits for
-// every kernel.
+// every kernel; on CUDA with cuBLASLt in its order, the same bits for the same sizes and layouts.
 Tensor matmul(const Tensor&, const Tensor&);
 Tensor mm(const Tensor&, const Tensor&);    // of two matrices
 Tensor mv(const Tensor&, const Tensor&);    // of a matrix and a vector

@@ -15,6 +15,7 @@ public:
     CUdevice handle() const noexcept { return device_; }
     CUstream stream() const noexcept { return stream_; }
     void abandon() noexcept { abandoned_ = true; } // leaves its objects to the system
+    bool abandoned() const noexcept { return abandoned_; }
 
     const Driver& driver;
     Health health;

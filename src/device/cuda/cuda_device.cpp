@@ -55,7 +55,9 @@ class CudaDevice : public Device {
 public:
     CudaDevice(const Driver& driver, int ordinal, const Capabilities& c)
         : capabilities_(c), parts_(std::make_shared<Parts>(driver, ordinal, c))
-    {}
+    {
+        if (parts_->blas.usable()) capabilities_.product_library = product_library();
+    }
 
     const Capabilities& capabilities() const override { return capabilities_; }
     Counters counters() const override;
@@ -120,6 +122,7 @@ Counters CudaDevice::counters() const
     c.shader_modules = parts_->modules.loaded();
     c.submits = parts_->submits;
     c.replays = parts_->replays;
+    c.captures = parts_->blas.captures();
     c.live_bytes = usage.live;
     c.peak_bytes = usage.peak;
     c.allocations = usage.allocations;
@@ -226,6 +229,7 @@ std::vector<Found> find_devices()
     if (const auto* reason = std::get_if<std::string>(&loaded)) {
         Found none;
         none.capabilities.id = "cuda";
+        none.capabilities.name = "NVIDIA CUDA";
         none.refused = *reason;
         return {none};
     }
@@ -236,6 +240,8 @@ std::vector<Found> find_devices()
     for (int i = 0; i < count; ++i) list.push_back(inspect(d, i));
     return list;
 }
+
+std::string product_library() { return blas_version(); }
 
 std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&)
 {

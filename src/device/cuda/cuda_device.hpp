@@ -14,6 +14,8 @@ struct Found {
 // "cuda", that says so.
 std::vector<Found> find_devices();
 
+std::string product_library(); // "cuBLASLt 13.0.2"; empty: there is none
+
 std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&);
 
 } // namespace reprise::device::cuda

@@ -1,4 +1,5 @@
 #include "device/cuda/graph.hpp"
+#include <algorithm>
 #include <reprise/error.hpp>
 
 namespace reprise::device::cuda {
@@ -13,13 +14,24 @@ std::uint32_t blocks_of(const Function& f, std::uint64_t groups)
     return static_cast<std::uint32_t>(groups * f.blocks);
 }
 
-Graph::Graph(Context& context, std::vector<GraphLaunch> launches)
-    : context_(context), launches_(std::move(launches))
+namespace {
+
+bool alike(const Product& a, const Product& b) // but for their addresses
+{
+    return a.problem == b.problem && a.repeats == b.repeats;
+}
+bool same_place(const Product& a, const Product& b) { return a.at == b.at && a.steps == b.steps; }
+
+} // namespace
+
+Graph::Graph(Context& context, Blas& blas, const std::vector<GraphLaunch>& launches,
+             const std::vector<GraphCall>& call)
+    : context_(context), blas_(blas), launches_(launches)
 {
     const Driver& d = context_.driver;
-    context_.check("record", "cuGraphCreate", [&] { return d.cuGraphCreate(&graph_, 0); });
+    context_.check("", "cuGraphCreate", [&] { return d.cuGraphCreate(&graph_, 0); });
     try {
-        make(graph_);
+        make(graph_, call);
         context_.check("", "cuGraphInstantiate",
                        [&] { return d.cuGraphInstantiate(&executable_, graph_, 0); });
     } catch (...) {
@@ -33,6 +45,13 @@ Graph::~Graph()
     const Context::Current current(context_);
     if (executable_) context_.driver.cuGraphExecDestroy(executable_);
     context_.driver.cuGraphDestroy(graph_);
+}
+
+bool Graph::fits(const std::vector<GraphCall>& call) const
+{
+    return std::equal(nodes_.begin(), nodes_.end(), call.begin(), [](const Node& n, const GraphCall& c) {
+        return n.product ? c.library && alike(*n.product, *c.product) : !c.library;
+    });
 }
 
 CUDA_KERNEL_NODE_PARAMS Graph::parameters(const GraphLaunch& l, std::uint64_t groups, void** arguments) const
@@ -58,7 +77,42 @@ CUgraphNode Graph::add_empty(CUgraph graph, const std::vector<CUgraphNode>& befo
     return node;
 }
 
-void Graph::make(CUgraph graph)
+CUgraphNode Graph::add_kernel(CUgraph graph, const std::vector<CUgraphNode>& before, const GraphLaunch& l)
+{
+    void* arguments[2];
+    const CUDA_KERNEL_NODE_PARAMS p = parameters(l, 1, arguments);
+    CUgraphNode node = nullptr;
+    context_.check("", "cuGraphAddKernelNode", [&] {
+        return context_.driver.cuGraphAddKernelNode(&node, graph, before.data(), before.size(), &p);
+    });
+    return node;
+}
+
+template <class Use> void Graph::with_captured(const GraphCall& call, Use&& use)
+{
+    const CUgraph inner = blas_.capture(*call.product, *call.library);
+    try {
+        use(inner);
+    } catch (...) {
+        context_.driver.cuGraphDestroy(inner);
+        throw;
+    }
+    context_.driver.cuGraphDestroy(inner); // what was made of it is a copy
+}
+
+CUgraphNode Graph::add_product(CUgraph graph, const std::vector<CUgraphNode>& before, const GraphCall& call)
+{
+    CUgraphNode node = nullptr;
+    with_captured(call, [&](CUgraph inner) {
+        context_.check("", "cuGraphAddChildGraphNode", [&] {
+            return context_.driver.cuGraphAddChildGraphNode(&node, graph, before.data(), before.size(),
+                                                            inner);
+        });
+    });
+    return node;
+}
+
+void Graph::make(CUgraph graph, const std::vector<GraphCall>& call)
 {
     std::vector<CUgraphNode> before, here; // what this epoch waits for; its own nodes
     nodes_.reserve(launches_.size());
@@ -67,15 +121,17 @@ void Graph::make(CUgraph graph)
         if (before.size() > 1 && last - first > 1)
             before = {add_empty(graph, before)}; // edges would be their product
         here.clear();
+        std::vector<CUgraphNode> before_product = before;
         for (std::size_t i = first; i < last; ++i) {
-            void* arguments[2];
-            const CUDA_KERNEL_NODE_PARAMS p = parameters(launches_[i], 1, arguments);
             Node node;
-            node.groups = 1;
-            context_.check("", "cuGraphAddKernelNode", [&] {
-                return context_.driver.cuGraphAddKernelNode(&node.handle, graph, before.data(), before.size(),
-                                                            &p);
-            });
+            if (call[i].library) {
+                node.product = call[i].product;
+                node.handle = add_product(graph, before_product, call[i]);
+                before_product = {node.handle};
+            } else {
+                node.handle = add_kernel(graph, before, launches_[i]);
+                node.groups = 1;
+            }
             here.push_back(node.handle);
             nodes_.push_back(node);
         }
@@ -83,7 +139,7 @@ void Graph::make(CUgraph graph)
     }
 }
 
-void Graph::set(std::size_t launch, std::uint64_t groups)
+void Graph::set_groups(std::size_t launch, std::uint64_t groups)
 {
     Node& node = nodes_[launch];
     const bool enabled = groups > 0;
@@ -101,6 +157,41 @@ void Graph::set(std::size_t launch, std::uint64_t groups)
         });
         node.enabled = enabled;
     }
+}
+
+bool Graph::set_product(std::size_t launch, const GraphCall& call)
+{
+    Node& node = nodes_[launch];
+    const Product& product = *call.product;
+    if (same_place(*node.product, product)) return true;
+    bool taken = false;
+    with_captured(call, [&](CUgraph inner) {
+        context_.check("", "cuGraphExecChildGraphNodeSetParams", [&] {
+            const CUresult answer =
+                context_.driver.cuGraphExecChildGraphNodeSetParams(executable_, node.handle, inner);
+            taken = answer == CUDA_SUCCESS;
+            return is_sticky(answer) || answer == CUDA_ERROR_OUT_OF_MEMORY ? answer : CUDA_SUCCESS;
+        });
+    });
+    if (taken) node.product = product;
+    return taken;
+}
+
+std::size_t Graph::elsewhere(const std::vector<GraphCall>& call) const
+{
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < call.size(); ++i)
+        if (nodes_[i].product && !same_place(*nodes_[i].product, *call[i].product)) ++count;
+    return count;
+}
+
+bool Graph::update(const std::vector<GraphCall>& call)
+{
+    for (std::size_t i = 0; i < call.size(); ++i) {
+        if (!call[i].library) set_groups(i, call[i].groups);
+        else if (!set_product(i, call[i])) return false;
+    }
+    return true;
 }
 
 void Graph::launch()

@@ -1,5 +1,6 @@
 // The parts of an open CUDA device, in the order in which they rest on each other.
 #pragma once
+#include "device/cuda/blas.hpp"
 #include "device/cuda/memory.hpp"
 #include "device/cuda/modules.hpp"
 
@@ -9,6 +10,7 @@ struct Parts {
     Parts(const Driver& driver, int ordinal, const Capabilities& c)
         : context(driver, ordinal), pinned(context, SlicePool::Place::pinned),
           blocks(context, SlicePool::Place::device), queue(context), modules(context),
+          blas(context, c.compute_capability),
           memory(device_blocks(context, queue, c.memory_bytes, c.name), c.memory_limit)
     {}
     ~Parts() { queue.collect_all(); } // what is retired gives back to pools
@@ -17,6 +19,7 @@ struct Parts {
     SlicePool pinned, blocks;
     Queue queue;
     Modules modules;
+    Blas blas;
     BlockMemory memory;
     std::atomic<std::uint64_t> recordings = 0, transfers = 0, submits = 0, replays = 0;
 };

@@ -6,6 +6,32 @@ namespace reprise::device::cuda {
 
 namespace {
 
+constexpr std::size_t most_graphs = 32; // of a recording
+constexpr std::size_t most_counted = 1024;
+// Launches that cost the host as much as a product's capture, and calls that cost as much as a graph's making in place of
+// another: estimates, not measured on a GPU.
+constexpr std::size_t launches_of_capture = 8;
+constexpr unsigned calls_of_replacement = 8;
+
+struct OldGraphs : Retired {
+    std::vector<std::unique_ptr<Graph>> graphs;
+};
+
+std::uint64_t hash_of(const std::vector<GraphCall>& call) // of its products, without their addresses
+{
+    std::uint64_t h = 0xCBF29CE484222325u; // FNV-1a
+    const auto add = [&](std::int64_t v) { h = (h ^ static_cast<std::uint64_t>(v)) * 0x100000001B3u; };
+    for (const GraphCall& c : call) {
+        add(c.library ? 1 : 0);
+        if (!c.library) continue;
+        for (const Matrix* m : {&c.product->problem.a, &c.product->problem.b, &c.product->problem.d})
+            for (const std::int64_t v : {m->rows, m->columns, m->pitch, m->stride}) add(v);
+        add(c.product->problem.batch);
+        add(c.product->repeats);
+    }
+    return h;
+}
+
 Constants constants_of(const Kernel& kernel)
 {
     if (kernel.constants.size() > Constants::most) {
@@ -23,7 +49,7 @@ Constants constants_of(const Kernel& kernel)
 CudaRecording::CudaRecording(std::shared_ptr<Parts> parts, std::span<const LaunchDeclaration> launches,
                              const RecordingOptions& options)
     : parts_(std::move(parts)), records_(launches), resources_(std::make_unique<Resources>()),
-      slots_(options.one_shot ? 1 : std::max<std::uint32_t>(options.slots, 1)), groups_(launches.size()),
+      slots_(options.one_shot ? 1 : std::max<std::uint32_t>(options.slots, 1)), call_(launches.size()),
       one_shot_(options.one_shot), timed_(options.timestamps)
 {
     const Context::Current current(parts_->context);
@@ -33,11 +59,15 @@ CudaRecording::CudaRecording(std::shared_ptr<Parts> parts, std::span<const Launc
     resources_->slots = parts_->pinned.allocate(slot_bytes * slots_.size());
     resources_->block = parts_->blocks.allocate(bytes);
     const std::vector<Function> functions = parts_->modules.get(launches);
-    launches_.reserve(launches.size());
+    bool products = false;
+    resources_->launches.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
-        launches_.push_back({functions[i],
-                             resources_->block.address() + records_.offset(static_cast<std::uint32_t>(i)),
-                             constants_of(launches[i].kernel), launches[i].epoch});
+        const Kernel& kernel = launches[i].kernel;
+        const ProductKernel product = parts_->blas.usable() ? product_kernel(kernel) : ProductKernel::none;
+        products = products || product != ProductKernel::none;
+        resources_->launches.push_back(
+            {functions[i], resources_->block.address() + records_.offset(static_cast<std::uint32_t>(i)),
+             constants_of(kernel), launches[i].epoch, product});
     }
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         slots_[i].host = resources_->slots.host() + i * slot_bytes;
@@ -47,22 +77,17 @@ CudaRecording::CudaRecording(std::shared_ptr<Parts> parts, std::span<const Launc
             parts_->context.check("", "cuEventCreate",
                                   [&] { return parts_->context.driver.cuEventCreate(&e, 0); });
     }
-    if (!one_shot_ && !timed_ && !launches_.empty()) {
-        resources_->graph = std::make_unique<Graph>(parts_->context, launches_);
-    }
+    if (!one_shot_ && !timed_ && !launches.empty() && !products) make_graph();
     ++parts_->recordings;
 }
 
 CudaRecording::~CudaRecording()
 {
-    Ticket last = 0;
     const Context::Current current(parts_->context);
-    for (const Slot& slot : slots_) {
-        last = std::max(last, slot.ticket);
+    for (const Slot& slot : slots_)
         for (const CUevent e : slot.events)
             if (e) parts_->context.driver.cuEventDestroy(e);
-    }
-    parts_->queue.retire(last, std::move(resources_));
+    parts_->queue.retire(last_, std::move(resources_));
 }
 
 void CudaRecording::begin()
@@ -81,8 +106,19 @@ void CudaRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
         reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
     }
     records_.write(slots_[current_].host, launch, arguments);
-    blocks_of(launches_[launch].function, arguments.groups); // throws where they are too many
-    groups_[launch] = arguments.groups;
+    const GraphLaunch& l = resources_->launches[launch];
+    blocks_of(l.function, arguments.groups); // throws where they are too many
+    GraphCall& call = call_[launch];
+    call.groups = arguments.groups;
+    std::optional<Product> product;
+    if (l.product != ProductKernel::none && arguments.groups > 0) product = product_of(arguments, l.product);
+    if (!product) {
+        call.library = nullptr;
+    } else if (!call.product || call.product->problem != product->problem) {
+        const Context::Current current(parts_->context);
+        call.library = parts_->blas.prepare(product->problem);
+    }
+    call.product = std::move(product);
     ++set_;
 }
 
@@ -98,25 +134,101 @@ Ticket CudaRecording::submit()
     Slot& slot = slots_[current_];
     Context& context = parts_->context;
     const Context::Current current(context);
-    const auto lock = parts_->queue.lock();
-    const std::uint64_t bytes = records_.bytes();
-    if (bytes > 0) {
-        context.check("submit", "cuMemcpyHtoDAsync", [&] {
-            return context.driver.cuMemcpyHtoDAsync(resources_->block.address(), slot.host, bytes,
-                                                    context.stream());
-        });
+    {
+        const auto lock = parts_->queue.lock();
+        const std::uint64_t bytes = records_.bytes();
+        Graph* const graph = graph_for_call();
+        bool sent = false;
+        try {
+            if (bytes > 0) {
+                context.check("submit", "cuMemcpyHtoDAsync", [&] {
+                    return context.driver.cuMemcpyHtoDAsync(resources_->block.address(), slot.host, bytes,
+                                                            context.stream());
+                });
+            }
+            if (graph) graph->launch();
+            sent = true;
+            if (!graph) launch_one_by_one(slot);
+            slot.ticket = parts_->queue.submitted_now();
+        } catch (...) {
+            context.driver.cuStreamSynchronize(
+                context.stream()); // what was sent uses what the caller may free now
+            if (sent) {
+                open_ = false; // sent again, launches would run twice
+                slot.ticket = 0;
+            }
+            throw;
+        }
     }
-    if (Graph* graph = resources_->graph.get()) {
-        for (std::size_t i = 0; i < groups_.size(); ++i) graph->set(i, groups_[i]);
-        graph->launch();
-    } else {
-        launch_one_by_one(slot);
-    }
-    slot.ticket = parts_->queue.submitted_now();
+    last_ = slot.ticket;
     open_ = false;
     ++parts_->submits;
     ++parts_->replays;
+    if (!resources_->old.empty()) {
+        auto old = std::make_unique<OldGraphs>();
+        old->graphs = std::move(resources_->old);
+        resources_->old.clear();
+        parts_->queue.retire(last_, std::move(old));
+    }
     return slot.ticket;
+}
+
+// Ready to launch; null: the launches go one by one.
+Graph* CudaRecording::graph_for_call()
+{
+    if (one_shot_ || timed_ || call_.empty()) return nullptr;
+    try {
+        if (Graph* const graph = fitting_graph()) {
+            if (graph->elsewhere(call_) * launches_of_capture > call_.size()) return nullptr;
+            if (graph->update(call_)) return graph;
+            drop_graph(resources_->graphs.size() - 1);
+        } else if (!deserves_graph()) {
+            return nullptr;
+        }
+        Graph& made = make_graph();
+        if (resources_->graphs.size() > most_graphs) drop_graph(0);
+        made.update(call_); // its products are this call's
+        return &made;
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::out_of_memory) throw;
+        if (!resources_->graphs.empty()) drop_graph(0);
+        return nullptr;
+    }
+}
+
+Graph* CudaRecording::fitting_graph() // moved to the end of the list
+{
+    auto& graphs = resources_->graphs;
+    const auto fits =
+        std::find_if(graphs.rbegin(), graphs.rend(), [&](const auto& g) { return g->fits(call_); });
+    if (fits == graphs.rend()) return nullptr;
+    std::rotate(fits.base() - 1, fits.base(), graphs.end());
+    return graphs.back().get();
+}
+
+// At the second call with these products; where another graph has to go for it, later.
+bool CudaRecording::deserves_graph()
+{
+    if (without_.size() >= most_counted) without_.clear();
+    unsigned& calls = without_[hash_of(call_)];
+    ++calls;
+    if (calls < (resources_->graphs.size() < most_graphs ? 2 : calls_of_replacement)) return false;
+    calls = 0;
+    return true;
+}
+
+Graph& CudaRecording::make_graph()
+{
+    resources_->graphs.push_back(
+        std::make_unique<Graph>(parts_->context, parts_->blas, resources_->launches, call_));
+    return *resources_->graphs.back();
+}
+
+void CudaRecording::drop_graph(std::size_t i)
+{
+    const auto at = resources_->graphs.begin() + static_cast<std::ptrdiff_t>(i);
+    resources_->old.push_back(std::move(*at));
+    resources_->graphs.erase(at);
 }
 
 void CudaRecording::mark(Slot& slot, std::size_t i)
@@ -130,18 +242,19 @@ void CudaRecording::mark(Slot& slot, std::size_t i)
 void CudaRecording::launch_one_by_one(Slot& slot)
 {
     Context& context = parts_->context;
-    for (std::size_t i = 0; i < launches_.size(); ++i) {
+    for (std::size_t i = 0; i < call_.size(); ++i) {
         mark(slot, i);
-        if (groups_[i] == 0) continue;
-        GraphLaunch& l = launches_[i];
+        if (call_[i].library) parts_->blas.run(*call_[i].product, *call_[i].library, context.stream());
+        if (call_[i].library || call_[i].groups == 0) continue;
+        GraphLaunch& l = resources_->launches[i];
         void* arguments[] = {&l.record, &l.constants};
         context.check("", "cuLaunchKernel", [&] {
-            return context.driver.cuLaunchKernel(l.function.handle, blocks_of(l.function, groups_[i]), 1, 1,
-                                                 l.function.threads, 1, 1, 0, context.stream(), arguments,
+            return context.driver.cuLaunchKernel(l.function.handle, blocks_of(l.function, call_[i].groups), 1,
+                                                 1, l.function.threads, 1, 1, 0, context.stream(), arguments,
                                                  nullptr);
         });
     }
-    mark(slot, launches_.size());
+    mark(slot, call_.size());
 }
 
 Recording::Times CudaRecording::times()

@@ -1,0 +1,88 @@
+#include "device/cuda/product.hpp"
+#include <algorithm>
+
+namespace reprise::device::cuda {
+
+namespace {
+
+struct Strides {
+    std::int64_t row, column; // elements
+};
+
+// A matrix of rows x columns as the columns of its transpose, which is what cuBLASLt is asked for.  A stride that is never
+// stepped over says nothing: equal products have equal words, whether sizes of 1 were known when the launch was planned.
+std::optional<Matrix> turned(std::int64_t rows, std::int64_t columns, Strides s)
+{
+    if (columns == 1) s.column = 1;
+    if (rows == 1) s.row = s.column == 1 ? columns : 1;
+    Matrix m;
+    m.transposed = s.column != 1;
+    if (m.transposed && s.row != 1) return std::nullopt;
+    m.rows = m.transposed ? rows : columns;
+    m.columns = m.transposed ? columns : rows;
+    m.pitch = m.transposed ? s.column : s.row;
+    if (m.pitch < m.rows) return std::nullopt;
+    return m;
+}
+
+// Of an address and of all that are reached from it by steps of these bytes; a power of 2, at most 16.
+std::uint32_t alignment(Address at, std::int64_t repeat, std::int64_t stride)
+{
+    const std::uint64_t bits =
+        at | static_cast<std::uint64_t>(repeat) | static_cast<std::uint64_t>(stride) | 16;
+    return static_cast<std::uint32_t>(bits & (~bits + 1));
+}
+
+// Two dimensions of a batch, of which the first may be one with the second.
+struct Batch {
+    std::int64_t outers, inners;
+    std::array<std::int64_t, 3> outer, inner; // strides of a, b, d: elements
+};
+
+Batch merged(Batch b)
+{
+    if (b.outers == 1) return {1, b.inners, {}, b.inner};
+    if (b.inners == 1) return {1, b.outers, {}, b.outer};
+    for (std::size_t i = 0; i < 3; ++i)
+        if (b.outer[i] != b.inner[i] * b.inners) return b;
+    return {1, b.outers * b.inners, {}, b.inner};
+}
+
+} // namespace
+
+ProductKernel product_kernel(const Kernel& k)
+{
+    if (k.code) return ProductKernel::none;
+    if (k.name == "gemm_address") return ProductKernel::floats;
+    return k.name == "gemm_address_f64" ? ProductKernel::doubles : ProductKernel::none;
+}
+
+std::optional<Product> product_of(const LaunchArguments& l, ProductKernel kernel)
+{
+    // shaders/gemm_address.comp: ints
+    const auto n = [&](std::size_t i) { return std::int64_t{l.ints[i]}; };
+    const std::int64_t rows = n(0), columns = n(1), depth = n(2), batch = n(6), inners = n(12);
+    if (rows == 0 || columns == 0 || depth == 0 || batch == 0) return std::nullopt;
+    const auto a = turned(depth, columns, {n(4), n(11)}), b = turned(rows, depth, {n(3), n(10)});
+    const auto d = turned(rows, columns, {n(5), 1});
+    if (!a || !b || !d) return std::nullopt;
+
+    // The longer of the batch's dimensions is cuBLASLt's, the other one is repeated.
+    Batch m = merged({batch / inners, inners, {n(8), n(7), n(9)}, {n(14), n(13), n(15)}});
+    if (m.outers > m.inners) m = {m.inners, m.outers, m.inner, m.outer};
+    Product p;
+    p.problem = {kernel == ProductKernel::doubles, m.inners, *a, *b, *d};
+    p.repeats = m.outers;
+    const std::int64_t element = p.problem.doubles ? 8 : 4;
+    const std::array<std::size_t, 3> operands = {1, 0, 2};
+    std::array<Matrix*, 3> matrices = {&p.problem.a, &p.problem.b, &p.problem.d};
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (m.inners > 1) matrices[i]->stride = m.inner[i];
+        if (m.outers > 1) p.steps[i] = m.outer[i] * element;
+        p.at[i] = l.operands[operands[i]].address;
+        matrices[i]->alignment = alignment(p.at[i], p.steps[i], matrices[i]->stride * element);
+    }
+    return p;
+}
+
+} // namespace reprise::device::cuda
