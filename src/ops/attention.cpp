@@ -36,9 +36,10 @@ using graph::VjpArguments;
 Dim by_matrices(const AttentionSizes& s, const Attributes& a)
 {
     constexpr std::int64_t most_keys = 512;
-    if (a.integer("masked") || s.heads != s.key_heads) return 0;
-    if (a.integer("wide") || s.keys.at_most(most_keys)) return 1;
-    return 1 - min(1, floor_div(s.keys, most_keys + 1));
+    if (a.integer("masked")) return 0;
+    const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads are a multiple of the keys' heads
+    if (a.integer("wide") || s.keys.at_most(most_keys)) return ungrouped;
+    return ungrouped * (1 - min(1, floor_div(s.keys, most_keys + 1)));
 }
 
 namespace {

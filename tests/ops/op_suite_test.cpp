@@ -165,6 +165,42 @@ TEST_P(Views, GiveTheBitsOfContiguousInputs)
     }
 }
 
+// Eager code whose plans serve all samples of a row, with every size that differs as a symbol.
+struct EagerPlans : Row {};
+
+std::vector<std::string> rows_of_several_samples()
+{
+    std::vector<std::string> rows = rows_for(Check::recorded);
+    std::erase_if(rows, [](const std::string& name) { return op_info(name).samples.size() < 2; });
+    return rows;
+}
+INSTANTIATE_TEST_SUITE_P(Ops, EagerPlans, testing::ValuesIn(rows_of_several_samples()), name_of_row);
+
+TEST_P(EagerPlans, HaveTheBitsOfPlansOfTheirOwn)
+{
+    const auto all = [&] {
+        std::vector<Outcome> out;
+        for (const Sample& sample : row.samples)
+            for (const std::int64_t size : sample.sizes)
+                out.push_back(run(row, sample, draw(row, sample, size), here,
+                                  row.differentiable && sample.differentiable));
+        return out;
+    };
+    std::vector<Outcome> want;
+    {
+        const PlansOfTheirOwn planned;
+        want = all();
+    }
+    for (int round = 0; round < 2; ++round) {
+        const std::vector<Outcome> got = all();
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            const std::string what = std::to_string(round) + ", evaluation " + std::to_string(i);
+            expect_same_bits(got[i].outputs, want[i].outputs, what);
+            expect_same_bits(got[i].gradients, want[i].gradients, what + ", gradients");
+        }
+    }
+}
+
 struct Recorded : Row {
 protected:
     // Shapes of the outputs, with the symbol.
