@@ -42,14 +42,20 @@ namespace {
 
 constexpr bool has_shaderc = true;
 
+// One for the process and its threads (shaderc.h), never destroyed: each that is made parses GLSL's built-in functions.
+const shaderc::Compiler& compiler()
+{
+    static const auto* const kept = new shaderc::Compiler;
+    return *kept;
+}
+
 SpirV compile_spirv(const std::string& name, const std::string& text, Author author)
 {
     shaderc::CompileOptions options;
     options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
     options.SetOptimizationLevel(shaderc_optimization_level_performance);
     options.SetIncluder(std::make_unique<Includer>());
-    const shaderc::Compiler compiler;
-    const auto result = compiler.CompileGlslToSpv(text, shaderc_compute_shader, name.c_str(), options);
+    const auto result = compiler().CompileGlslToSpv(text, shaderc_compute_shader, name.c_str(), options);
     const bool compiled = result.GetCompilationStatus() == shaderc_compilation_status_success;
     if (!compiled && author == Author::user)
         detail::fail(ErrorKind::argument, name.c_str(),
