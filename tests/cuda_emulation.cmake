@@ -1,9 +1,14 @@
 # A libcuda.so.1 that runs the CUDA kernels on the host (cuda_emulation/), and the list of those that no test has launched.
 get_property(kernels GLOBAL PROPERTY REPRISE_CUDA_SOURCES)
 get_property(headers GLOBAL PROPERTY REPRISE_CUDA_HEADERS)
-set_source_files_properties(${kernels} PROPERTIES GENERATED TRUE LANGUAGE CXX
+set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX
     COMPILE_OPTIONS "-x;c++;-fwrapv;-fno-strict-aliasing;-O2;-w")
-add_library(cuda_emulation SHARED cuda_emulation/driver.cpp cuda_emulation/kernels.cpp ${kernels})
+foreach(kernel IN LISTS kernels)
+    cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${kernel}" written_by_the_build)
+    set_source_files_properties(${kernel} PROPERTIES GENERATED ${written_by_the_build})
+endforeach()
+add_library(cuda_emulation SHARED cuda_emulation/driver.cpp cuda_emulation/fibers.cpp cuda_emulation/graphs.cpp
+    cuda_emulation/kernels.cpp cuda_emulation/work.cpp ${kernels})
 target_include_directories(cuda_emulation PRIVATE cuda_emulation ${PROJECT_SOURCE_DIR}/cuda ${headers})
 target_include_directories(cuda_emulation SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE})
 target_link_libraries(cuda_emulation PRIVATE reprise_compiler)
@@ -12,9 +17,16 @@ set_target_properties(cuda_emulation PROPERTIES PREFIX "" OUTPUT_NAME libcuda SU
 add_dependencies(cuda_emulation reprise_cuda_kernels)
 
 # A libcublasLt, in a folder of its own: without it products are the kernels'.
+function(reprise_emulated_blas target)
+    get_property(generated GLOBAL PROPERTY REPRISE_CUDA_HEADERS)
+    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/cuda_emulation)
+    target_include_directories(${target} SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE} ${REPRISE_CUBLAS_INCLUDE}
+        ${PROJECT_SOURCE_DIR}/cuda ${generated})
+    target_link_libraries(${target} PRIVATE reprise_compiler cuda_emulation)
+    add_dependencies(${target} reprise_cuda_kernels) # whose headers it reads
+endfunction()
 add_library(cuda_emulated_blas SHARED cuda_emulation/cublaslt.cpp)
-target_include_directories(cuda_emulated_blas SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE} ${REPRISE_CUBLAS_INCLUDE})
-target_link_libraries(cuda_emulated_blas PRIVATE reprise_compiler cuda_emulation)
+reprise_emulated_blas(cuda_emulated_blas)
 file(STRINGS "${REPRISE_CUBLAS_INCLUDE}/cublas_api.h" cublas_api REGEX "CUBLAS_VER_MAJOR")
 string(REGEX MATCH "CUBLAS_VER_MAJOR ([0-9]+)" _ "${cublas_api}")
 set_target_properties(cuda_emulated_blas PROPERTIES PREFIX "" OUTPUT_NAME libcublasLt SUFFIX .so.${CMAKE_MATCH_1}
@@ -27,7 +39,9 @@ target_link_libraries(cuda_emulated_nvrtc PRIVATE reprise_compiler)
 target_compile_definitions(cuda_emulated_nvrtc PRIVATE REPRISE_HOST_COMPILER="${CMAKE_CXX_COMPILER}"
     REPRISE_EMULATION_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/cuda_emulation"
     REPRISE_EMULATION_LIBRARY="$<TARGET_FILE:cuda_emulation>")
-set_target_properties(cuda_emulated_nvrtc PROPERTIES PREFIX "" OUTPUT_NAME libnvrtc SUFFIX .so
+file(STRINGS "${REPRISE_CUDA_INCLUDE}/cuda.h" cuda_api REGEX "define CUDA_VERSION")
+string(REGEX MATCH "CUDA_VERSION ([0-9]+)[0-9][0-9][0-9]" _ "${cuda_api}")
+set_target_properties(cuda_emulated_nvrtc PROPERTIES PREFIX "" OUTPUT_NAME libnvrtc SUFFIX .so.${CMAKE_MATCH_1}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation/nvrtc CXX_VISIBILITY_PRESET hidden)
 add_dependencies(cuda_emulated_nvrtc cuda_emulation)
 

@@ -6,7 +6,8 @@
 #define RP_DEVICE __device__ __forceinline__
 #define RP_KERNEL_DEFINITION(name, threads)                                                                 \
     extern "C" __global__ void __launch_bounds__(threads) name(const void* rp_record, rp::Constants rp_constants)
-#define RP_LAUNCH_SHAPE(name, threads, blocks) extern "C" __constant__ rp::LaunchShape name##_shape = {threads, blocks};
+#define RP_LAUNCH_SHAPE(name, threads, blocks, together) extern "C" __constant__ rp::LaunchShape name##_shape = {threads, blocks};
+#define RP_SHARED(type, name, count) __shared__ type name[count]
 
 namespace rp_host {
 template <class To> __device__ To bits(float);
@@ -28,6 +29,15 @@ template <> __device__ __forceinline__ double bits(unsigned long long v)
 }
 __device__ __forceinline__ float square_root(float v) { return __fsqrt_rn(v); }
 __device__ __forceinline__ double square_root(double v) { return __dsqrt_rn(v); }
+// a * b + c rounded once, said where it is meant: nothing else is contracted (-fmad=false).
+__device__ __forceinline__ float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+// An address of device memory; said so, loads and stores are known not to mean shared memory.
+__device__ __forceinline__ void* global(unsigned long long address) { return __cvta_global_to_generic(address); }
+// Of threads that work together (common/block.cuh).
+__device__ __forceinline__ void sync_block() { __syncthreads(); }
+template <class T> __device__ __forceinline__ T shuffle(T v, unsigned lane) { return __shfl_sync(~0u, v, lane); }
+template <class T> __device__ __forceinline__ T shuffle_xor(T v, unsigned lanes) { return __shfl_xor_sync(~0u, v, lanes); }
+__device__ __forceinline__ unsigned ballot(bool v) { return __ballot_sync(~0u, v); }
 } // namespace rp_host
 #else
 #include "cuda_emulation/kernel.hpp"

@@ -23,7 +23,7 @@ template <class T> struct Elements {
     T* v;
     RP_DEVICE Elements() {}
     RP_DEVICE explicit Elements(uvec2 address)
-        : v(reinterpret_cast<T*>((static_cast<unsigned long long>(address.y) << 32) | address.x))
+        : v(static_cast<T*>(rp_host::global((static_cast<unsigned long long>(address.y) << 32) | address.x)))
     {}
 };
 
@@ -67,6 +67,11 @@ struct Invocation {
 
 } // namespace rp
 
+// The threads of a block have nothing to do with each other.
 #define RP_KERNEL(name, threads, blocks)                                                                    \
-    RP_LAUNCH_SHAPE(name, threads, blocks)                                                                  \
+    RP_LAUNCH_SHAPE(name, threads, blocks, false)                                                           \
+    RP_KERNEL_DEFINITION(name, threads)
+// They do what common/block.cuh has; `threads` are whole warps.
+#define RP_KERNEL_OF_BLOCK(name, threads, blocks)                                                            \
+    RP_LAUNCH_SHAPE(name, threads, blocks, true)                                                            \
     RP_KERNEL_DEFINITION(name, threads)

@@ -7,10 +7,14 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <vector>
+
+#include "common/kernel.cuh"
+#include "common/shaders.cuh"
 
 extern "C" int reprise_emulated_cuda_refusal(const char* function);
 extern "C" void reprise_emulated_cuda_send(CUstream, std::function<void()>);
@@ -20,7 +24,7 @@ namespace {
 // What stands in the opaque words.
 struct Description {
     cublasComputeType_t compute;
-    cudaDataType type;
+    cudaDataType type; // of the scale
     std::int32_t transposed[2];
 };
 struct Layout {
@@ -67,8 +71,11 @@ bool fits(const Problem& p)
     const auto inner = [](const Layout& l, bool t) { return t ? l.rows : l.columns; };
     const bool ta = p.description.transposed[0] == CUBLAS_OP_T,
                tb = p.description.transposed[1] == CUBLAS_OP_T;
+    const bool doubles = p.description.compute == CUBLAS_COMPUTE_64F,
+               tensor_float32 = p.description.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+    if (doubles != (p.d.type == CUDA_R_64F) || (tensor_float32 && p.d.type != CUDA_R_32F)) return false;
     for (const Layout* l : {&p.a, &p.b, &p.d}) {
-        if (l->type != p.description.type || l->pitch < static_cast<std::int64_t>(l->rows)) return false;
+        if (l->type != p.d.type || l->pitch < static_cast<std::int64_t>(l->rows)) return false;
         if (l->batch != p.d.batch || l->rows == 0 || l->columns == 0) return false;
     }
     return outer(p.a, ta) == p.d.rows && inner(p.a, ta) == outer(p.b, tb) && inner(p.b, tb) == p.d.columns;
@@ -84,6 +91,7 @@ std::uint64_t hash(const Problem& p)
     Hash h;
     const auto add = [&](auto v) { h.add(v); };
     add(p.description.compute);
+    add(p.d.type);
     for (const std::int32_t t : p.description.transposed) add(t);
     for (const Layout* l : {&p.a, &p.b, &p.d}) {
         add(l->rows);
@@ -95,10 +103,33 @@ std::uint64_t hash(const Problem& p)
     return h.value;
 }
 
+// Elements as they lie in memory and as they are multiplied.
+template <class T> struct Plain {
+    using Word = T;
+    using Sum = T;
+    static T load(T v) { return v; }
+    static T store(T v) { return v; }
+};
+struct TensorFloat : Plain<float> {
+    static float load(float v) // to nearest, 10 bits behind the first
+    {
+        if (!std::isfinite(v)) return v;
+        return rp_host::bits<float>((rp_host::bits<std::uint32_t>(v) + 0x1000u) & ~0x1FFFu);
+    }
+};
+template <unsigned dtype> struct Half {
+    using Word = std::uint16_t;
+    using Sum = float;
+    static float load(Word v) { return rp::float_of(v, dtype); }
+    static Word store(float v) { return static_cast<Word>(rp::bits_of(v, dtype)); }
+};
+
 // In chunks of a length that the order says, from 1 to 7.
-template <class T>
+template <class Numbers>
 void multiply(const Problem& p, std::uint64_t order, const void* a_at, const void* b_at, void* d_at)
 {
+    using T = typename Numbers::Word;
+    using Sum = typename Numbers::Sum;
     const std::int64_t chunk = 1 + static_cast<std::int64_t>(order % 7);
     const bool ta = p.description.transposed[0] == CUBLAS_OP_T,
                tb = p.description.transposed[1] == CUBLAS_OP_T;
@@ -111,14 +142,15 @@ void multiply(const Problem& p, std::uint64_t order, const void* a_at, const voi
         const std::int64_t b_k = tb ? p.b.pitch : 1, b_column = tb ? 1 : p.b.pitch;
         for (std::int64_t j = 0; j < static_cast<std::int64_t>(p.d.columns); ++j)
             for (std::int64_t i = 0; i < static_cast<std::int64_t>(p.d.rows); ++i) {
-                T total = 0;
+                Sum total = 0;
                 for (std::int64_t first = 0; first < depth; first += chunk) {
-                    T sum = 0;
+                    Sum sum = 0;
                     for (std::int64_t k = first; k < std::min(first + chunk, depth); ++k)
-                        sum += a[i * a_row + k * a_k] * b[k * b_k + j * b_column];
+                        sum +=
+                            Numbers::load(a[i * a_row + k * a_k]) * Numbers::load(b[k * b_k + j * b_column]);
                     total += sum;
                 }
-                d[j * p.d.pitch + i] = total;
+                d[j * p.d.pitch + i] = Numbers::store(total);
             }
     }
 }
@@ -144,8 +176,9 @@ RP_EXPORT cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cu
 {
     *made = make<cublasLtMatmulDescOpaque_t>();
     in<Description>(*made) = {compute, type, {CUBLAS_OP_N, CUBLAS_OP_N}};
-    const bool known = (compute == CUBLAS_COMPUTE_32F && type == CUDA_R_32F) ||
-                       (compute == CUBLAS_COMPUTE_64F && type == CUDA_R_64F);
+    const bool single = compute == CUBLAS_COMPUTE_32F || compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+    const bool known =
+        (single && type == CUDA_R_32F) || (compute == CUBLAS_COMPUTE_64F && type == CUDA_R_64F);
     return known ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 RP_EXPORT cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d)
@@ -265,9 +298,13 @@ RP_EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d
     for (int i = 0; i < 4; ++i)
         if (reinterpret_cast<std::uintptr_t>(operands[i]) % algorithm.alignment[i] != 0)
             return CUBLAS_STATUS_INVALID_VALUE;
-    reprise_emulated_cuda_send(reinterpret_cast<CUstream>(stream), [=] {
-        if (doubles) multiply<double>(problem, algorithm.order, a, b, d);
-        else multiply<float>(problem, algorithm.order, a, b, d);
-    });
+    using Multiply = void (*)(const Problem&, std::uint64_t, const void*, const void*, void*);
+    Multiply function = multiply<Plain<float>>;
+    if (doubles) function = multiply<Plain<double>>;
+    if (problem.description.compute == CUBLAS_COMPUTE_32F_FAST_TF32) function = multiply<TensorFloat>;
+    if (problem.d.type == CUDA_R_16F) function = multiply<Half<rp::DTYPE_F16>>;
+    if (problem.d.type == CUDA_R_16BF) function = multiply<Half<rp::DTYPE_BF16>>;
+    reprise_emulated_cuda_send(reinterpret_cast<CUstream>(stream),
+                               [=] { function(problem, algorithm.order, a, b, d); });
     return CUBLAS_STATUS_SUCCESS;
 }

@@ -5,175 +5,23 @@
 //
 // Environment: REPRISE_EMULATED_CUDA, words of <name>=<number>: version (of the driver), devices, memory (MiB), major (of
 // the compute capability).
-#include <cuda.h>
+#include "work.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <fstream>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <random>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "image.hpp"
-#include "kernels.hpp"
+
+using namespace cuda_emulation;
 
 namespace {
-
-using cuda_emulation::Kernel;
-using Work = std::function<void()>;
-
-struct Event {
-    std::uint64_t due = 0; // pieces of work of the stream that have to be done
-};
-
-struct Launch {
-    Kernel* kernel = nullptr; // null: no kernel's node
-    unsigned blocks = 0;
-    std::uint64_t record = 0;
-    std::vector<unsigned char> constants;
-    std::vector<Work> inner; // of a graph inside the graph, or a library's
-    bool enabled = true;
-};
-struct Node {
-    Launch launch;
-    std::vector<std::size_t> after; // nodes that come first
-    std::size_t index = 0;
-};
-struct Graph {
-    std::vector<std::unique_ptr<Node>> nodes;
-};
-// Of those that do not capture, one is in use: its work stands in State.
-struct Stream {
-    std::unique_ptr<Graph> captured;
-};
-struct Executable {
-    std::vector<Launch> launches;
-    std::vector<std::vector<std::size_t>> after;
-};
-
-// One lock for all: the driver may be called from any thread.
-struct State {
-    std::recursive_mutex mutex;
-    std::uint64_t sent = 0, done = 0; // pieces of work, of all streams: there is one in use
-    std::deque<Work> waiting;
-    std::map<std::uint64_t, std::size_t> memory; // ranges of the device
-    std::size_t in_use = 0;
-    int contexts = 0;                                         // that are retained
-    std::map<std::string, std::pair<int, CUresult>> failures; // by function: countdown, what it then answers
-    CUresult sticky = CUDA_SUCCESS;
-    std::mt19937 random{1};
-};
-
-State& state()
-{
-    static State s;
-    return s;
-}
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise)
-{
-    const char* all = std::getenv("REPRISE_EMULATED_CUDA");
-    std::istringstream words(all ? all : "");
-    for (std::string word; words >> word;)
-        if (word.rfind(std::string(name) + "=", 0) == 0)
-            return std::stoull(word.substr(std::strlen(name) + 1));
-    return otherwise;
-}
-
 std::size_t memory_bytes() { return setting("memory", 6144) << 20; }
-
-void work_until(std::uint64_t due)
-{
-    State& s = state();
-    while (s.done < due) {
-        const Work work = std::move(s.waiting.front());
-        s.waiting.pop_front();
-        work();
-        ++s.done;
-    }
 }
-
-void send(Work work)
-{
-    State& s = state();
-    s.waiting.push_back(std::move(work));
-    ++s.sent;
-    if (s.waiting.size() > 256) work_until(s.sent - 128);
-}
-
-void run(const Launch& l)
-{
-    if (l.kernel && l.enabled) {
-        cuda_emulation::run(*l.kernel, l.blocks, reinterpret_cast<const void*>(l.record), l.constants.data());
-    }
-    for (const Work& work : l.inner) work();
-}
-
-void run(const Executable& e)
-{
-    std::vector<std::size_t> waits(e.launches.size());
-    std::vector<std::vector<std::size_t>> before(e.launches.size());
-    std::vector<std::size_t> ready;
-    for (std::size_t i = 0; i < e.launches.size(); ++i) {
-        waits[i] = e.after[i].size();
-        if (waits[i] == 0) ready.push_back(i);
-        for (const std::size_t first : e.after[i]) before[first].push_back(i);
-    }
-    while (!ready.empty()) {
-        const auto libraries = std::count_if(ready.begin(), ready.end(),
-                                             [&](std::size_t i) { return !e.launches[i].inner.empty(); });
-        if (libraries > 1) state().sticky = CUDA_ERROR_LAUNCH_FAILED; // two at once, in one workspace
-        std::swap(ready[state().random() % ready.size()], ready.back());
-        const std::size_t i = ready.back();
-        ready.pop_back();
-        run(e.launches[i]);
-        for (const std::size_t next : before[i])
-            if (--waits[next] == 0) ready.push_back(next);
-    }
-}
-
-Launch launch_of(CUfunction f, unsigned blocks, void** parameters)
-{
-    Launch l;
-    l.kernel = reinterpret_cast<Kernel*>(f);
-    l.blocks = blocks;
-    std::memcpy(&l.record, parameters[0], sizeof l.record);
-    constexpr std::size_t constants_bytes = 4 * 25; // rp::Constants
-    const auto* bytes = static_cast<const unsigned char*>(parameters[1]);
-    l.constants.assign(bytes, bytes + constants_bytes);
-    return l;
-}
-
-// What a call answers in place of its work, where a test has ordered it or the context is gone.
-CUresult refusal(const char* function)
-{
-    State& s = state();
-    if (s.sticky != CUDA_SUCCESS) return s.sticky;
-    const auto order = s.failures.find(function);
-    if (order == s.failures.end() || --order->second.first > 0) return CUDA_SUCCESS;
-    const CUresult result = order->second.second;
-    s.failures.erase(order);
-    if (result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_FAILED) s.sticky = result;
-    return result;
-}
-
-} // namespace
-
-#define RP_ENTER                                                                                             \
-    const std::lock_guard emulation_lock(state().mutex);                                                     \
-    if (const CUresult refused = refusal(__func__); refused != CUDA_SUCCESS) return refused;
-#define RP_EXPORT extern "C" __attribute__((visibility("default")))
 
 // -- what tests ask of the emulation --
 
@@ -315,22 +163,14 @@ RP_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice)
     return CUDA_SUCCESS;
 }
 
-// A thread without a current context can't call what needs one.
-namespace {
-thread_local int current = 0;
-}
-#define RP_ENTER_CONTEXT                                                                                     \
-    RP_ENTER                                                                                                 \
-    if (current == 0) return CUDA_ERROR_INVALID_CONTEXT;
-
 RP_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext)
 {
-    ++current;
+    ++current_contexts;
     return CUDA_SUCCESS;
 }
 RP_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext*)
 {
-    --current;
+    --current_contexts;
     return CUDA_SUCCESS;
 }
 
@@ -419,23 +259,6 @@ RP_EXPORT CUresult cuStreamSynchronize(CUstream)
     return CUDA_SUCCESS;
 }
 
-RP_EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode)
-{
-    RP_ENTER_CONTEXT
-    auto* s = reinterpret_cast<Stream*>(stream);
-    if (s->captured) return CUDA_ERROR_ILLEGAL_STATE;
-    s->captured = std::make_unique<Graph>();
-    return CUDA_SUCCESS;
-}
-RP_EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph)
-{
-    RP_ENTER_CONTEXT
-    auto* s = reinterpret_cast<Stream*>(stream);
-    if (!s->captured) return CUDA_ERROR_ILLEGAL_STATE;
-    *graph = reinterpret_cast<CUgraph>(s->captured.release());
-    return CUDA_SUCCESS;
-}
-
 RP_EXPORT CUresult cuEventCreate(CUevent* event, unsigned)
 {
     RP_ENTER_CONTEXT
@@ -519,119 +342,5 @@ RP_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned x, unsigned y, unsigned
     const Kernel* k = reinterpret_cast<Kernel*>(f);
     if (x == 0 || y != 1 || z != 1 || threads != k->shape.threads) return CUDA_ERROR_INVALID_VALUE;
     send([l = launch_of(f, x, parameters)] { run(l); });
-    return CUDA_SUCCESS;
-}
-
-RP_EXPORT CUresult cuGraphCreate(CUgraph* graph, unsigned)
-{
-    RP_ENTER_CONTEXT
-    *graph = reinterpret_cast<CUgraph>(new Graph);
-    return CUDA_SUCCESS;
-}
-RP_EXPORT CUresult cuGraphDestroy(CUgraph graph)
-{
-    delete reinterpret_cast<Graph*>(graph);
-    return CUDA_SUCCESS;
-}
-
-namespace {
-
-CUgraphNode add_node(CUgraph graph, const CUgraphNode* after, std::size_t count, Launch launch)
-{
-    auto* g = reinterpret_cast<Graph*>(graph);
-    auto node = std::make_unique<Node>();
-    node->launch = std::move(launch);
-    node->index = g->nodes.size();
-    for (std::size_t i = 0; i < count; ++i) node->after.push_back(reinterpret_cast<Node*>(after[i])->index);
-    g->nodes.push_back(std::move(node));
-    return reinterpret_cast<CUgraphNode>(g->nodes.back().get());
-}
-
-} // namespace
-
-RP_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                                           std::size_t count, const CUDA_KERNEL_NODE_PARAMS* p)
-{
-    RP_ENTER_CONTEXT
-    if (p->gridDimX == 0) return CUDA_ERROR_INVALID_VALUE;
-    *node = add_node(graph, after, count, launch_of(p->func, p->gridDimX, p->kernelParams));
-    return CUDA_SUCCESS;
-}
-RP_EXPORT CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                                       std::size_t count)
-{
-    RP_ENTER_CONTEXT
-    *node = add_node(graph, after, count, {});
-    return CUDA_SUCCESS;
-}
-namespace {
-
-// The nodes of a captured stream stand in a row.
-Launch launch_of(CUgraph inner)
-{
-    Launch l;
-    for (const auto& node : reinterpret_cast<Graph*>(inner)->nodes)
-        l.inner.insert(l.inner.end(), node->launch.inner.begin(), node->launch.inner.end());
-    return l;
-}
-
-} // namespace
-
-RP_EXPORT CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                                            std::size_t count, CUgraph inner)
-{
-    RP_ENTER_CONTEXT
-    *node = add_node(graph, after, count, launch_of(inner));
-    return CUDA_SUCCESS;
-}
-RP_EXPORT CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph inner)
-{
-    RP_ENTER_CONTEXT
-    Launch& l = reinterpret_cast<Executable*>(executable)->launches[reinterpret_cast<Node*>(node)->index];
-    Launch next = launch_of(inner);
-    if (l.kernel || next.inner.size() != l.inner.size()) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-    l.inner = std::move(next.inner);
-    return CUDA_SUCCESS;
-}
-RP_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long)
-{
-    RP_ENTER_CONTEXT
-    auto e = std::make_unique<Executable>();
-    for (const auto& node : reinterpret_cast<Graph*>(graph)->nodes) {
-        e->launches.push_back(node->launch);
-        e->after.push_back(node->after);
-    }
-    *executable = reinterpret_cast<CUgraphExec>(e.release());
-    return CUDA_SUCCESS;
-}
-RP_EXPORT CUresult cuGraphExecDestroy(CUgraphExec executable)
-{
-    delete reinterpret_cast<Executable*>(executable);
-    return CUDA_SUCCESS;
-}
-RP_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode node,
-                                                     const CUDA_KERNEL_NODE_PARAMS* p)
-{
-    RP_ENTER_CONTEXT
-    if (p->gridDimX == 0) return CUDA_ERROR_INVALID_VALUE;
-    Launch& l = reinterpret_cast<Executable*>(executable)->launches[reinterpret_cast<Node*>(node)->index];
-    if (!l.kernel) return CUDA_ERROR_INVALID_VALUE;
-    const bool enabled = l.enabled;
-    l = launch_of(p->func, p->gridDimX, p->kernelParams);
-    l.enabled = enabled;
-    return CUDA_SUCCESS;
-}
-RP_EXPORT CUresult cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode node, unsigned enabled)
-{
-    RP_ENTER_CONTEXT
-    reinterpret_cast<Executable*>(executable)->launches[reinterpret_cast<Node*>(node)->index].enabled =
-        enabled != 0;
-    return CUDA_SUCCESS;
-}
-// What is changed later counts for later launches.
-RP_EXPORT CUresult cuGraphLaunch(CUgraphExec executable, CUstream)
-{
-    RP_ENTER_CONTEXT
-    send([e = *reinterpret_cast<Executable*>(executable)] { run(e); });
     return CUDA_SUCCESS;
 }

@@ -1,4 +1,5 @@
 #include "kernels.hpp"
+#include "fibers.hpp"
 
 #include <map>
 
@@ -34,14 +35,21 @@ std::vector<const Kernel*> all_kernels()
     return list;
 }
 
-void run(Kernel& k, unsigned blocks, const void* record, const void* constants)
+bool run(Kernel& k, unsigned blocks, const void* record, const void* constants)
 {
     ++k.launches;
     const auto& c = *static_cast<const rp::Constants*>(constants);
     gridDim.x = blocks;
     blockDim.x = k.shape.threads;
-    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
+    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
+        if (k.cooperative) {
+            const bool backwards = (k.launches + blockIdx.x) % 2 == 0;
+            if (!run_block(k.shape.threads, backwards, [&] { k.function(record, c); })) return false;
+            continue;
+        }
         for (threadIdx.x = 0; threadIdx.x < k.shape.threads; ++threadIdx.x) k.function(record, c);
+    }
+    return true;
 }
 
 } // namespace cuda_emulation

@@ -18,7 +18,7 @@ struct Kernel {
 Kernel* find_kernel(const std::string& name); // null: there is none
 std::vector<const Kernel*> all_kernels();
 
-// All blocks of a grid of one dimension, one after the other.
-void run(Kernel&, unsigned blocks, const void* record, const void* constants);
+// All blocks of a grid of one dimension, one after the other; false where the threads of one wait for what never comes.
+bool run(Kernel&, unsigned blocks, const void* record, const void* constants);
 
 } // namespace cuda_emulation

@@ -1,0 +1,97 @@
+// Threads of an emulated block that wait for each other.
+#include "fibers.hpp"
+#include <gmock/gmock.h>
+#include <numeric>
+#include <vector>
+
+#include "common/block.cuh"
+
+namespace {
+
+using cuda_emulation::run_block;
+using testing::Each;
+
+class Fibers : public testing::TestWithParam<bool> {}; // backwards
+
+TEST_P(Fibers, MeetAtBarriers)
+{
+    constexpr unsigned threads = 96, rounds = 5;
+    std::vector<unsigned> count(rounds);
+    std::vector<unsigned> seen;
+    ASSERT_TRUE(run_block(threads, GetParam(), [&] {
+        for (unsigned& c : count) {
+            ++c;
+            rp::sync_block();
+            seen.push_back(c);
+        }
+    }));
+    EXPECT_EQ(seen.size(), threads * rounds);
+    EXPECT_THAT(seen, Each(threads));
+}
+
+TEST_P(Fibers, KeepTheirPlaceAndTheirLocals)
+{
+    std::vector<unsigned> sums(64);
+    ASSERT_TRUE(run_block(64, GetParam(), [&] {
+        unsigned sum = 0;
+        for (unsigned i = 0; i < 3; ++i) {
+            sum += threadIdx.x;
+            rp::sync_block();
+        }
+        sums[threadIdx.x] = sum;
+    }));
+    for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(sums[i], 3 * i);
+}
+
+TEST_P(Fibers, ExchangeWithinTheirWarp)
+{
+    std::vector<unsigned> turned(64), voted(64);
+    std::vector<double> sums(64);
+    ASSERT_TRUE(run_block(64, GetParam(), [&] {
+        const unsigned t = threadIdx.x;
+        turned[t] = rp::shuffle(t, (t + 1) % 32);
+        voted[t] = rp::ballot(t % 3 == 0);
+        sums[t] = rp::over_warp(1.0 + t, [](double a, double b) { return a + b; });
+    }));
+    for (unsigned t = 0; t < 64; ++t) {
+        EXPECT_EQ(turned[t], t / 32 * 32 + (t + 1) % 32);
+        EXPECT_EQ(sums[t], t < 32 ? 32 * 33 / 2 : 32 * 32 + 32 * 33 / 2);
+        for (unsigned lane = 0; lane < 32; ++lane)
+            EXPECT_EQ(voted[t] >> lane & 1, (t / 32 * 32 + lane) % 3 == 0);
+    }
+}
+
+TEST_P(Fibers, ReduceOverTheirBlock)
+{
+    std::vector<float> sums(128), largest(128);
+    ASSERT_TRUE(run_block(128, GetParam(), [&] {
+        RP_SHARED(float, room, 4);
+        const auto v = static_cast<float>(threadIdx.x);
+        sums[threadIdx.x] = rp::over_block<4>(v, room, [](float a, float b) { return a + b; });
+        largest[threadIdx.x] = rp::over_block<4>(v, room, [](float a, float b) { return a < b ? b : a; });
+    }));
+    EXPECT_THAT(sums, Each(127 * 64.0F));
+    EXPECT_THAT(largest, Each(127.0F));
+}
+
+TEST_P(Fibers, SayThatTheyCannotGoOn)
+{
+    EXPECT_FALSE(run_block(64, GetParam(), [] {
+        if (threadIdx.x != 5) rp::sync_block(); // which one thread never reaches
+    }));
+    EXPECT_FALSE(run_block(64, GetParam(), [] {
+        if (threadIdx.x < 20) rp::shuffle(1, 0);
+    }));
+    EXPECT_FALSE(run_block(64, GetParam(), [] {
+        if (threadIdx.x % 2) rp::sync_block();
+        else rp::shuffle(1, 0);
+    }));
+    unsigned ran = 0;
+    EXPECT_TRUE(run_block(32, GetParam(), [&] { ++ran; })) << "after blocks that were given up";
+    EXPECT_EQ(ran, 32u);
+}
+
+INSTANTIATE_TEST_SUITE_P(BothWays, Fibers, testing::Bool(),
+                         [](const auto& p) { return p.param ? "Backwards" : "Forwards"; });
+
+} // namespace
