@@ -5,9 +5,13 @@
 #
 # The shaders are the kernels' text: tools/build/cuda_of_glsl.cpp writes each as CUDA C++, in all its variants that load
 # by address.  A kernel that cuda/<shader>.cu defines, RP_KERNEL(<name>, ...), is taken from there.
+#
+# A file is compiled once, for the oldest architecture, from which code for each is made, and which newer devices than the
+# build's take as it is.  One that says `// architectures: 80` has another text from there on and is compiled once more.
 include_guard(GLOBAL)
 
 option(REPRISE_CUDA "Build the CUDA device, where nvcc is found" ON)
+option(REPRISE_CUBLASLT_STATIC "Link NVIDIA's cuBLASLt into programs, which then do not look for it at run time" OFF)
 set(REPRISE_CUDA_ARCHITECTURES "75;80;86;89;90;100" CACHE STRING
     "Compute capabilities to compile kernels for; devices between them run the code of the one below with the same major number")
 set(REPRISE_CUDA_IMAGES "" CACHE PATH "Folder of fatbinaries that another build tree of these sources has compiled: <it>/cuda")
@@ -19,14 +23,35 @@ function(reprise_find_cuda)
         return()
     endif()
     file(GLOB own "${PROJECT_SOURCE_DIR}/.cuda/nvidia/cu*/bin")
-    find_program(REPRISE_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS ${own} /usr/local/cuda/bin PATH_SUFFIXES bin
+    find_program(REPRISE_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH ${own} PATHS /usr/local/cuda/bin PATH_SUFFIXES bin
         DOC "NVIDIA's compiler")
     if(REPRISE_NVCC)
+        execute_process(COMMAND "${REPRISE_NVCC}" --version OUTPUT_VARIABLE version)
+        string(REGEX MATCH "release ([0-9]+)" _ "${version}")
+        if(CMAKE_MATCH_1 LESS 13)
+            message(STATUS "Reprise: ${REPRISE_NVCC} is of CUDA ${CMAKE_MATCH_1}, but 13 is needed, so there will be no CUDA "
+                "device (scripts/setup cuda gets one; or set CUDA_HOME)")
+            set(REPRISE_CUDA OFF PARENT_SCOPE)
+            return()
+        endif()
         cmake_path(GET REPRISE_NVCC PARENT_PATH bin)
         cmake_path(GET bin PARENT_PATH root)
         set(hints HINTS "${root}/include" "${root}/targets/x86_64-linux/include")
         find_path(REPRISE_CUDA_INCLUDE cuda.h ${hints})
         find_path(REPRISE_CUBLAS_INCLUDE cublasLt.h ${hints})
+        set(libraries "")
+        if(REPRISE_CUBLASLT_STATIC) # with what it calls itself; PyPI's packages do not have it
+            foreach(library IN ITEMS cublasLt_static culibos cudart_static)
+                find_library(REPRISE_LIB_${library} ${library} HINTS "${root}/lib64" "${root}/lib")
+                if(NOT REPRISE_LIB_${library})
+                    message(FATAL_ERROR "REPRISE_CUBLASLT_STATIC needs ${library} of a CUDA toolkit, which ${root} has not: "
+                        "install NVIDIA's whole toolkit, or leave the option off")
+                endif()
+                list(APPEND libraries "${REPRISE_LIB_${library}}")
+            endforeach()
+            list(APPEND libraries rt)
+        endif()
+        set(REPRISE_CUBLASLT_LIBRARIES "${libraries}" PARENT_SCOPE)
     endif()
     if(NOT REPRISE_NVCC OR NOT REPRISE_CUDA_INCLUDE OR NOT REPRISE_CUBLAS_INCLUDE)
         message(STATUS "Reprise: no CUDA toolkit with nvcc, cuda.h and cublasLt.h was found, so there will be no CUDA device "
@@ -47,8 +72,15 @@ function(_reprise_cuda_files)
         list(GET columns 1 shader)
         list(GET columns 2 definitions)
         cmake_path(GET shader STEM stem)
-        file(STRINGS "${shader}" vulkan REGEX "^// devices: Vulkan")
-        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES)," OR vulkan) # views and subgroups of Vulkan
+        file(STRINGS "${shader}" devices REGEX "^// devices: ")
+        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES),") # views and subgroups of Vulkan
+            continue()
+        endif()
+        if(devices AND NOT devices MATCHES "^// devices: Vulkan(, CUDA in f64)?$")
+            message(FATAL_ERROR "${shader}: devices are \"Vulkan\" or \"Vulkan, CUDA in f64\", not \"${devices}\"")
+        endif()
+        if(devices STREQUAL "// devices: Vulkan" OR
+           (devices STREQUAL "// devices: Vulkan, CUDA in f64" AND NOT ",${definitions}," MATCHES ",-DDOUBLE,"))
             continue()
         endif()
         if(EXISTS "${REPRISE_CUDA_ROOT}/cuda/${stem}.cu")
@@ -76,6 +108,37 @@ function(_reprise_cuda_files)
     set(REPRISE_CUDA_FILES "${files}" PARENT_SCOPE)
 endfunction()
 
+# nvcc's options for the code of a file.
+function(_reprise_cuda_code source out)
+    list(GET REPRISE_CUDA_ARCHITECTURES 0 oldest)
+    set(texts ${oldest})
+    cmake_path(IS_PREFIX REPRISE_CUDA_ROOT "${source}" own)
+    cmake_path(IS_PREFIX CMAKE_CURRENT_BINARY_DIR "${source}" written)
+    if(own AND NOT written) # those that the build writes have one text
+        file(STRINGS "${source}" line REGEX "^// architectures: ")
+        string(REGEX MATCHALL "[0-9]+" newer "${line}")
+        list(APPEND texts ${newer})
+        list(REMOVE_DUPLICATES texts)
+    endif()
+    set(options "")
+    foreach(architecture IN LISTS REPRISE_CUDA_ARCHITECTURES)
+        set(text ${oldest})
+        foreach(t IN LISTS texts)
+            if(t GREATER text AND t LESS_EQUAL architecture)
+                set(text ${t})
+            endif()
+        endforeach()
+        list(APPEND codes_${text} sm_${architecture})
+    endforeach()
+    foreach(text IN LISTS texts)
+        if(codes_${text})
+            list(JOIN codes_${text} "," codes)
+            list(APPEND options "-gencode=arch=compute_${text},code=[${codes},compute_${text}]")
+        endif()
+    endforeach()
+    set(${out} "${options}" PARENT_SCOPE)
+endfunction()
+
 function(reprise_add_cuda_kernels target)
     add_executable(reprise_cuda_of_glsl "${REPRISE_CUDA_ROOT}/tools/build/cuda_of_glsl.cpp"
         "${REPRISE_CUDA_ROOT}/src/kernels/cuda_text.cpp")
@@ -86,11 +149,6 @@ function(reprise_add_cuda_kernels target)
 
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/cuda")
     file(MAKE_DIRECTORY "${folder}")
-    # One pass for the oldest, from which code for each is made, and which newer devices than the build's take as it is.
-    list(GET REPRISE_CUDA_ARCHITECTURES 0 oldest)
-    list(TRANSFORM REPRISE_CUDA_ARCHITECTURES PREPEND sm_ OUTPUT_VARIABLE codes)
-    list(JOIN codes "," codes)
-    set(code "-gencode=arch=compute_${oldest},code=[${codes},compute_${oldest}]")
     file(GLOB common CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/cuda/common/*.cuh")
     file(GLOB texts CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/shaders/common/*.glsl" "${REPRISE_CUDA_ROOT}/src/ops/*.inc")
 
@@ -120,6 +178,7 @@ function(reprise_add_cuda_kernels target)
         list(APPEND sources "${folder}/${file}.cu")
     endforeach()
     file(GLOB own CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/cuda/*.cu")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${own}) # their architectures
     list(APPEND sources ${own})
     list(SORT sources)
 
@@ -134,6 +193,7 @@ function(reprise_add_cuda_kernels target)
         if(stem MATCHES "^(gemm|conv|im2col|col2im|pack)")
             set(strict -Xptxas --warn-on-spills)
         endif()
+        _reprise_cuda_code("${source}" code)
         add_custom_command(OUTPUT "${folder}/${stem}.fatbin"
             COMMAND "${REPRISE_NVCC}" -std=c++20 -O3 -fmad=false -Xcudafe --display_error_number -Werror all-warnings
                 -Wno-deprecated-gpu-targets --compress-mode=size ${strict} ${code} "-I${REPRISE_CUDA_ROOT}/cuda" "-I${folder}"

@@ -14,7 +14,7 @@ class Context; // src/program/context.hpp
 // A handle to an open device; copies share it.
 class Device {
 public:
-    // "vulkan" (the best Vulkan device), "vulkan:1", "reference", "null".  Throws Error(device) for a name
+    // "vulkan" (the best Vulkan device), "vulkan:1", "cuda:0", "reference", "null".  Throws Error(device) for a name
     // that does not exist or a device that was refused, with the names that there are.
     explicit Device(const std::string& name);
     explicit Device(std::shared_ptr<program::Context> context) : context_(std::move(context)) {}
@@ -26,6 +26,12 @@ public:
     std::uint64_t peak_bytes() const;
     void set_memory_limit(
         std::uint64_t bytes) const; // Error(out_of_memory) above it; the default is 90 % of the heap
+
+    // Whether cuBLASLt may round what products of f32 tensors multiply to 10 bits behind the first (TF32, a relative
+    // error of up to 2^-11 each), which tensor cores take.  Off at first.  For all handles of the device and all threads,
+    // from the next evaluation or call on, a replayed checkpoint's too; in a call that another thread is making, for some
+    // products.  Without effect on all else: other dtypes, convolutions (but of windows of one element), other devices.
+    void set_tensor_float32(bool allowed) const;
 
     const std::shared_ptr<program::Context>& context() const { return context_; }
     friend bool operator==(const Device& a, const Device& b) { return a.context_ == b.context_; }

@@ -130,6 +130,8 @@ struct Capabilities {
     bool computes = true;                    // false: the null device
     bool subgroup_shuffle = false;
     bool float16 = false, float64 = false, int64 = false; // arithmetic in kernels
+    bool half_products = false; // its products and convolutions take f16 as it is (CUDA)
+    bool bf16_products = false; // and bf16: from tensor cores that have it
     bool timestamps = false;
     // The slab: the range that the texel view and the windows cover; 0 bytes where there are no such views.
     Address slab_address = 0;
@@ -140,7 +142,7 @@ struct Capabilities {
     bool flushes_subnormals = false;
     std::uint32_t compute_capability = 0; // of CUDA, times ten: 90; elsewhere 0
     std::string
-        product_library; // makes what the kernel gemm_address would: "cuBLASLt 13.0.2"; empty: the kernel does
+        product_library; // makes what gemm_address and gemm_half would: "cuBLASLt 13.0.2"; empty: they do
     std::string shader_class; // key of variant tables: "lavapipe", "swiftshader", "gpu", "cuda", "host"
 
     bool is_cuda() const noexcept { return compute_capability != 0; }
@@ -178,6 +180,9 @@ public:
     // keep theirs.
     // The same code again changes nothing.
     virtual void register_kernel(const std::string& name, std::vector<std::uint32_t> words) = 0;
+
+    // Whether products of f32 by product_library may round their operands to 10 bits (TF32), from the next set() on.
+    virtual void set_tensor_float32(bool) {}
 
     virtual bool done(Ticket) = 0;
     virtual void wait(Ticket) = 0;

@@ -137,6 +137,8 @@ struct Op {
     // The specification: plain C++ in double.
     void (*reference)(const ops::ReferenceArguments&) = nullptr;
     bool narrow = false; // its kernels take f16 and bf16, as those of elementwise ops and views do
+    bool half_products =
+        false; // its kernels are products: they take f16 and bf16 where Capabilities::half_products
     // It has kernels for f64: those for f32 with _f64 behind their names.  Without them its decomposition is computed.
     bool doubles = false;
     bool transcendental = false; // it has none, as no device has f64 versions of the functions it computes

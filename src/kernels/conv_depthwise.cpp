@@ -1,5 +1,6 @@
 // Convolutions whose groups have one channel each, with any number of channels out of it: windows are read where they
 // lie, as a product of matrices would have one row.
+#include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
 
 namespace reprise::kernels {
@@ -13,16 +14,11 @@ using ops::Use;
 using ops::View;
 using Wanted = ConvProblem::Wanted;
 
-Dim image_of(const View& v) { return v.sizes()[2] * v.sizes()[3] * v.sizes()[4]; }
-
 // shaders/conv_depthwise.comp; out: channels of y
 DimVector ints(const ConvProblem& p, const Dim& out)
 {
     DimVector list{p.x.sizes()[0], p.groups, floor_div(out, p.groups)};
-    for (const View* v : {&p.x, &p.y, &p.weight})
-        list.insert(list.end(), v->sizes().begin() + 2, v->sizes().end());
-    for (const auto& sizes : {p.stride, p.padding, p.dilation})
-        list.insert(list.end(), sizes.begin(), sizes.end());
+    add_windows(list, p);
     return list;
 }
 
@@ -45,6 +41,22 @@ void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
               .groups = ceil_div(out * taps, 64)});
 }
 
+// f16 and bf16 around f32: a tile of tensor cores would have one row.
+void conv_widened(Lowering& l, const ConvProblem& p)
+{
+    const auto wide = [&](const View& v) {
+        const View to = l.temporary(f32, v.sizes());
+        l.copy(v, to);
+        return to;
+    };
+    ConvProblem q = p;
+    View& made = p.wanted == Wanted::y ? q.y : p.wanted == Wanted::x ? q.x : q.weight;
+    for (View* v : {&q.x, &q.y, &q.weight}) *v = v == &made ? l.temporary(f32, v->sizes()) : wide(*v);
+    if (p.bias) q.bias = wide(*p.bias);
+    conv_depthwise(l, q);
+    l.copy(made, p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight);
+}
+
 } // namespace
 
 std::string refuse_depthwise(const Capabilities&, const ConvProblem& p)
@@ -57,6 +69,7 @@ std::string refuse_depthwise(const Capabilities&, const ConvProblem& p)
 
 void conv_depthwise(Lowering& l, const ConvProblem& p)
 {
+    if (p.x.dtype != f32) return conv_widened(l, p);
     const Dim out = p.y.sizes()[1], elements = p.y.sizes()[0] * out * image_of(p.y);
     const Dim flops = 2 * elements * image_of(p.weight);
     if (p.wanted == Wanted::weight) return emit_weight(l, p, flops);

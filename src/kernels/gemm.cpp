@@ -1,5 +1,5 @@
-// Variants of the product of matrices.  All kernels are of one numeric class (shaders/common/gemm.glsl), so which one
-// runs never shows in the bits.  A device with a library for products takes one variant: the library's.
+// Variants of the product of matrices.  All kernels of f32 and f64 are of one numeric class (shaders/common/gemm.glsl), so
+// which one runs never shows in the bits.  A device with a library for products takes one variant: the library's.
 #include <array>
 
 #include <reprise/error.hpp>
@@ -87,6 +87,14 @@ ops::LaunchSpec by_address(const char* kernel, const GemmProblem& p, Tile tile)
     return spec(kernel, p, a, b, a.row, b.row, tile, false);
 }
 
+// Of any dtype and strides; what a library for products is given in place of the kernel.
+ops::LaunchSpec general(const GemmProblem& p)
+{
+    if (p.c.dtype == f16) return by_address("gemm_half_f16", p, {64, 64});
+    if (p.c.dtype == bf16) return by_address("gemm_half_bf16", p, {64, 64});
+    return by_address("gemm_address", p, {8, 32});
+}
+
 // The kernel may leave out what serves odd sizes.
 bool is_even(const GemmProblem& p)
 {
@@ -152,9 +160,8 @@ void emit_library(Lowering& l, const GemmProblem& p)
                 (copy_a ? 1 - a_lies_well : a_lies_well) * (copy_b ? 1 - b_lies_well : b_lies_well);
             if (here == Dim(0)) continue;
             l.when(here, [&] {
-                const Matrix a(copy_a ? contiguous_once(l, p.a) : p.a),
-                    b(copy_b ? contiguous_once(l, p.b) : p.b);
-                l.launch(spec("gemm_address", p, a, b, a.row, b.row, {8, 32}, false));
+                l.launch(general(
+                    {copy_a ? contiguous_once(l, p.a) : p.a, copy_b ? contiguous_once(l, p.b) : p.b, p.c}));
             });
         }
 }
@@ -185,7 +192,7 @@ void emit_shuffle(Lowering& l, const GemmProblem& p)
 {
     l.launch(by_address("gemm_address_shuffle", p, {16, 32}));
 }
-void emit_address(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_address", p, {8, 32})); }
+void emit_address(Lowering& l, const GemmProblem& p) { l.launch(general(p)); }
 void emit_tile(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_tile", p, {64, 64})); }
 
 constexpr const char* single = "it computes in f32";
@@ -199,7 +206,7 @@ std::string refuse_library(const Capabilities& c, const GemmProblem&)
 
 std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype == f64) return single;
+    if (p.c.dtype != f32) return single;
     if (!c.prefer_texels) return "the device has no texel view of its slab, or loads by address are as fast";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     if (!p.c.layout.offset.divisible_by(4)) return "the output is not 16-byte aligned";
@@ -227,7 +234,7 @@ Dim turned_serves(const GemmProblem& p)
 
 std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype == f64) return single;
+    if (p.c.dtype != f32) return single;
     if (c.kind != device::Kind::cpu) return "it is made for CPUs";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     return {};
@@ -235,7 +242,7 @@ std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 
 std::string refuse_tile(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype == f64) return single;
+    if (p.c.dtype != f32) return single;
     if (c.is_cuda()) return "it is Vulkan's";
     return c.kind == device::Kind::cpu ? "barriers and shared memory are slow on CPUs" : "";
 }
@@ -281,7 +288,7 @@ bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     if (p.c.sizes()[0] != Dim(1) || p.c.sizes()[1] != Dim(1) || !m.is_constant() || !n.is_constant())
         return false;
-    if (p.c.dtype == f64 || k.at_most(8 * chunk - 1)) return false;
+    if (p.c.dtype != f32 || k.at_most(8 * chunk - 1)) return false;
     const bool cpu = caps.kind == device::Kind::cpu;
     const std::int64_t tiles = (ceil_div(m, cpu ? 16 : 64) * ceil_div(n, cpu ? 32 : 64)).value();
     return tiles < (cpu ? 4 : 128);

@@ -108,7 +108,7 @@ public:
     virtual bool launches_are_cheap() const = 0; // beside their work, also those without groups: on CPUs
 };
 
-// Kernels compute in f32 and f64, around which f16 and bf16 are widened.  Throws Error(unsupported) for other dtypes.
+// Kernels compute in f32 and f64, around which f16 and bf16 are widened, but for Op::half_products.  Throws Error(unsupported) for other dtypes.
 void require_floating_kernel(const char* op, DType);
 
 } // namespace reprise::ops

@@ -113,6 +113,7 @@ const Op matmul_op{.name = "matmul",
                    .vjp = vjp,
                    .lower = lower,
                    .reference = reference,
+                   .half_products = true,
                    .doubles = true,
                    .cost = graph::Cost::compute};
 
@@ -121,6 +122,7 @@ const Op matmul_heads_op{.name = "matmul_heads",
                          .vjp = vjp_heads,
                          .lower = lower_heads,
                          .reference = reference_heads,
+                         .half_products = true,
                          .doubles = true,
                          .cost = graph::Cost::compute};
 

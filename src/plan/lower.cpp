@@ -274,7 +274,10 @@ private:
                          caps_.id, ").");
         make_outputs(n);
         // A number may need memory while another node is lowered.
-        Widening outer = std::exchange(wide_, {.on = !n.op->row && !n.op->narrow});
+        const bool multiplied =
+            n.outputs[0].dtype == bf16 ? caps_.bf16_products : caps_.half_products; // as it is
+        const bool narrow = n.op->row || n.op->narrow || (n.op->half_products && multiplied);
+        Widening outer = std::exchange(wide_, {.on = !narrow});
         const std::vector<View> outputs = views_.at(&n);
         for (const View& v : outputs) {
             const DType wide = wide_dtype(v.dtype);

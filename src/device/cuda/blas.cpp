@@ -13,6 +13,17 @@ struct BlasLibrary {
     bool complete = false;
 };
 
+#ifdef REPRISE_CUBLASLT_STATIC
+BlasLibrary load()
+{
+    BlasLibrary b;
+#define RP_BLAS_FUNCTION(name) b.name = &::name;
+#include "device/cuda/blas_functions.def"
+#undef RP_BLAS_FUNCTION
+    b.complete = true;
+    return b;
+}
+#else
 BlasLibrary load()
 {
     BlasLibrary b;
@@ -31,6 +42,7 @@ BlasLibrary load()
 #undef RP_BLAS_FUNCTION
     return b;
 }
+#endif
 
 const BlasLibrary& blas()
 {
@@ -84,12 +96,29 @@ void set(const Preference& p, cublasLtMatmulPreferenceAttributes_t attribute, co
                  blas().cublasLtMatmulPreferenceSetAttribute(p.get(), attribute, &value, sizeof value));
 }
 
+cudaDataType type_of(Numbers n)
+{
+    switch (n) {
+    case Numbers::f32:
+    case Numbers::tf32: return CUDA_R_32F;
+    case Numbers::f64: return CUDA_R_64F;
+    case Numbers::f16: return CUDA_R_16F;
+    case Numbers::bf16: return CUDA_R_16BF;
+    }
+    return CUDA_R_32F;
+}
+cublasComputeType_t compute_type_of(Numbers n)
+{
+    if (n == Numbers::tf32) return CUBLAS_COMPUTE_32F_FAST_TF32;
+    return n == Numbers::f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+}
+
 Description describe(const Problem& p)
 {
     cublasLtMatmulDesc_t made = nullptr;
     check_status("cublasLtMatmulDescCreate",
-                 blas().cublasLtMatmulDescCreate(&made, p.doubles ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                                                 p.doubles ? CUDA_R_64F : CUDA_R_32F));
+                 blas().cublasLtMatmulDescCreate(&made, compute_type_of(p.numbers),
+                                                 p.numbers == Numbers::f64 ? CUDA_R_64F : CUDA_R_32F));
     Description d(made);
     set(d, CUBLASLT_MATMUL_DESC_TRANSA, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(d, CUBLASLT_MATMUL_DESC_TRANSB, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -100,7 +129,7 @@ Layout lay_out(const Problem& p, const Matrix& m)
 {
     cublasLtMatrixLayout_t made = nullptr;
     check_status("cublasLtMatrixLayoutCreate",
-                 blas().cublasLtMatrixLayoutCreate(&made, p.doubles ? CUDA_R_64F : CUDA_R_32F,
+                 blas().cublasLtMatrixLayoutCreate(&made, type_of(p.numbers),
                                                    static_cast<std::uint64_t>(m.rows),
                                                    static_cast<std::uint64_t>(m.columns), m.pitch));
     Layout l(made);
@@ -146,8 +175,8 @@ std::string blas_version()
 class Blas::Prepared {
 public:
     Prepared(const Problem& p)
-        : doubles(p.doubles), description(describe(p)), a(lay_out(p, p.a)), b(lay_out(p, p.b)),
-          d(lay_out(p, p.d))
+        : doubles(p.numbers == Numbers::f64), description(describe(p)), a(lay_out(p, p.a)),
+          b(lay_out(p, p.b)), d(lay_out(p, p.d))
     {}
 
     bool doubles;

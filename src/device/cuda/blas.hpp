@@ -13,7 +13,8 @@ namespace reprise::device::cuda {
 std::string blas_version();
 
 // One for a device.  Algorithms are what the library's heuristic says first for a problem, always: nothing is measured.
-// f32 is asked for as f32, not TF32; what the environment makes of that (CUBLAS_EMULATE_SINGLE_PRECISION) is the user's.
+// f32 is asked for as f32, TF32 only where it is allowed; what the environment makes of that
+// (CUBLAS_EMULATE_SINGLE_PRECISION) is the user's.
 class Blas {
 public:
     // A problem in the library's words, with its algorithm.
@@ -26,6 +27,8 @@ public:
     Blas& operator=(const Blas&) = delete;
 
     bool usable() const noexcept { return handle_ != nullptr; }
+    void allow_tensor_float32(bool allowed) noexcept { tensor_float32_ = allowed; }
+    bool tensor_float32() const noexcept { return tensor_float32_; }
     // Null where the library has no algorithm for the problem, or has one that it does not launch after all: always the same
     // answer.  The context must be current, as for what follows.  Thread-safe.
     std::shared_ptr<const Prepared> prepare(const Problem&);
@@ -47,6 +50,7 @@ private:
     CUdeviceptr workspace_ = 0;
     cublasLtHandle_t handle_ = nullptr;
     std::atomic<std::uint64_t> captures_ = 0;
+    std::atomic<bool> tensor_float32_ = false;
     std::mutex mutex_; // of what follows
     CUstream capturing_ = nullptr;
     std::map<Problem, std::shared_ptr<const Prepared>> prepared_;

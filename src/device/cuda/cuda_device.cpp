@@ -85,6 +85,7 @@ public:
     {
         parts_->modules.add(name, std::move(image));
     }
+    void set_tensor_float32(bool allowed) override { parts_->blas.allow_tensor_float32(allowed); }
     bool done(Ticket ticket) override { return parts_->queue.done(ticket); }
     void wait(Ticket ticket) override { parts_->queue.wait(ticket); }
     void wait_idle() override
@@ -211,9 +212,10 @@ Found inspect(const Driver& d, int ordinal)
         static_cast<std::uint32_t>(attribute(d, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
     c.shared_bytes =
         static_cast<std::uint32_t>(attribute(d, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
-    c.subgroup_shuffle = c.float16 = c.float64 = c.int64 = c.timestamps = true;
+    c.subgroup_shuffle = c.float16 = c.float64 = c.int64 = c.half_products = c.timestamps = true;
     c.shader_class = "cuda";
     c.compute_capability = static_cast<std::uint32_t>(10 * major + minor);
+    c.bf16_products = c.compute_capability >= 80;
     if (c.compute_capability < 75) {
         found.refused = "it has compute capability " + std::to_string(major) + "." + std::to_string(minor) +
                         ", and kernels are compiled for 7.5 and later";

@@ -21,7 +21,7 @@ struct GraphLaunch {
     CUdeviceptr record = 0;
     Constants constants;
     std::uint32_t epoch = 0;
-    ProductKernel product = ProductKernel::none;
+    std::optional<Numbers> product; // that the kernel makes
 };
 
 // Of a call, for each launch.

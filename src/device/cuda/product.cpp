@@ -1,9 +1,16 @@
 #include "device/cuda/product.hpp"
 #include <algorithm>
+#include <utility>
 
 namespace reprise::device::cuda {
 
 namespace {
+
+std::int64_t bytes_of(Numbers n)
+{
+    if (n == Numbers::f64) return 8;
+    return n == Numbers::f16 || n == Numbers::bf16 ? 2 : 4;
+}
 
 struct Strides {
     std::int64_t row, column; // elements
@@ -50,14 +57,19 @@ Batch merged(Batch b)
 
 } // namespace
 
-ProductKernel product_kernel(const Kernel& k)
+std::optional<Numbers> product_kernel(const Kernel& k)
 {
-    if (k.code) return ProductKernel::none;
-    if (k.name == "gemm_address") return ProductKernel::floats;
-    return k.name == "gemm_address_f64" ? ProductKernel::doubles : ProductKernel::none;
+    constexpr std::array<std::pair<const char*, Numbers>, 4> kernels = {{{"gemm_address", Numbers::f32},
+                                                                         {"gemm_address_f64", Numbers::f64},
+                                                                         {"gemm_half_f16", Numbers::f16},
+                                                                         {"gemm_half_bf16", Numbers::bf16}}};
+    if (k.code) return std::nullopt;
+    for (const auto& [name, numbers] : kernels)
+        if (k.name == name) return numbers;
+    return std::nullopt;
 }
 
-std::optional<Product> product_of(const LaunchArguments& l, ProductKernel kernel)
+std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
 {
     // shaders/gemm_address.comp: ints
     const auto n = [&](std::size_t i) { return std::int64_t{l.ints[i]}; };
@@ -71,9 +83,9 @@ std::optional<Product> product_of(const LaunchArguments& l, ProductKernel kernel
     Batch m = merged({batch / inners, inners, {n(8), n(7), n(9)}, {n(14), n(13), n(15)}});
     if (m.outers > m.inners) m = {m.inners, m.outers, m.inner, m.outer};
     Product p;
-    p.problem = {kernel == ProductKernel::doubles, m.inners, *a, *b, *d};
+    p.problem = {numbers, m.inners, *a, *b, *d};
     p.repeats = m.outers;
-    const std::int64_t element = p.problem.doubles ? 8 : 4;
+    const std::int64_t element = bytes_of(numbers);
     const std::array<std::size_t, 3> operands = {1, 0, 2};
     std::array<Matrix*, 3> matrices = {&p.problem.a, &p.problem.b, &p.problem.d};
     for (std::size_t i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// A launch of the kernel gemm_address as products of matrices that cuBLASLt can be given.
+// A launch of the kernels gemm_address and gemm_half as products of matrices that cuBLASLt can be given.
 //
 // cuBLASLt counts by columns: for rows in memory it makes D^T = B^T A^T.  `a` below is its first operand, which is our B.
 #pragma once
@@ -19,10 +19,13 @@ struct Matrix {
     friend auto operator<=>(const Matrix&, const Matrix&) = default;
 };
 
+// What operands and results are; sums are f32 but for f64.  tf32: operands in f32, of which 10 bits behind the first count.
+enum class Numbers : std::uint8_t { f32, tf32, f64, f16, bf16 };
+
 // All that the choice of an algorithm depends on, beside the device and the library's version: equal problems have equal
 // bits.
 struct Problem {
-    bool doubles = false;
+    Numbers numbers = Numbers::f32;
     std::int64_t batch = 1;
     Matrix a, b, d; // d = op(a) op(b)
     friend auto operator<=>(const Problem&, const Problem&) = default;
@@ -35,10 +38,10 @@ struct Product {
     std::array<std::int64_t, 3> steps{}; // bytes from one repeat to the next
 };
 
-enum class ProductKernel : std::uint8_t { none, floats, doubles };
-ProductKernel product_kernel(const Kernel&);
+// Of what a kernel makes products; empty: it makes none.
+std::optional<Numbers> product_kernel(const Kernel&);
 
 // Empty where cuBLASLt has no word for it: strides in both directions, rows that overlap (a broadcast's too), no elements.
-std::optional<Product> product_of(const LaunchArguments&, ProductKernel);
+std::optional<Product> product_of(const LaunchArguments&, Numbers);
 
 } // namespace reprise::device::cuda

@@ -26,6 +26,7 @@ std::uint64_t hash_of(const std::vector<GraphCall>& call) // of its products, wi
         if (!c.library) continue;
         for (const Matrix* m : {&c.product->problem.a, &c.product->problem.b, &c.product->problem.d})
             for (const std::int64_t v : {m->rows, m->columns, m->pitch, m->stride}) add(v);
+        add(static_cast<std::int64_t>(c.product->problem.numbers));
         add(c.product->problem.batch);
         add(c.product->repeats);
     }
@@ -63,8 +64,8 @@ CudaRecording::CudaRecording(std::shared_ptr<Parts> parts, std::span<const Launc
     resources_->launches.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
         const Kernel& kernel = launches[i].kernel;
-        const ProductKernel product = parts_->blas.usable() ? product_kernel(kernel) : ProductKernel::none;
-        products = products || product != ProductKernel::none;
+        const auto product = parts_->blas.usable() ? product_kernel(kernel) : std::nullopt;
+        products = products || product;
         resources_->launches.push_back(
             {functions[i], resources_->block.address() + records_.offset(static_cast<std::uint32_t>(i)),
              constants_of(kernel), launches[i].epoch, product});
@@ -111,7 +112,10 @@ void CudaRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
     GraphCall& call = call_[launch];
     call.groups = arguments.groups;
     std::optional<Product> product;
-    if (l.product != ProductKernel::none && arguments.groups > 0) product = product_of(arguments, l.product);
+    if (l.product && arguments.groups > 0) {
+        const bool rounded = *l.product == Numbers::f32 && parts_->blas.tensor_float32();
+        product = product_of(arguments, rounded ? Numbers::tf32 : *l.product);
+    }
     if (!product) {
         call.library = nullptr;
     } else if (!call.product || call.product->problem != product->problem) {

@@ -1,0 +1,133 @@
+// Windows as a matrix that is never written (cuda/conv_implicit.cu).
+#include "kernels/conv_sizes.hpp"
+#include "kernels/variants.hpp"
+
+namespace reprise::kernels {
+
+namespace {
+
+using ops::ConvProblem;
+using ops::Lowering;
+using ops::Use;
+using ops::View;
+using Wanted = ConvProblem::Wanted;
+
+constexpr std::int64_t tile_rows = 64, tile_columns = 128;
+// Of a weight's gradient: blocks that keep a large device busy, and positions that are worth a block.
+constexpr std::int64_t wanted_blocks = 512, least_positions = 256;
+
+struct Problem {
+    const ConvProblem& c;
+    Dim n, ci, co, taps, positions; // channels of a group; of all images
+
+    explicit Problem(const ConvProblem& p)
+        : c(p), n(p.x.sizes()[0]), ci(p.weight.sizes()[1]), co(floor_div(p.weight.sizes()[0], p.groups)),
+          taps(image_of(p.weight)), positions(n * image_of(p.y))
+    {}
+    std::string kernel(const std::string& name) const
+    {
+        return c.x.dtype == f32 ? name : name + "_" + name_of(c.x.dtype);
+    }
+    Dim tiles(const Dim& rows, const Dim& columns) const
+    {
+        return c.groups * ceil_div(rows, tile_rows) * ceil_div(columns, tile_columns);
+    }
+    DimVector ints() const
+    {
+        DimVector list{n, ci, co, c.groups};
+        add_windows(list, c);
+        return list;
+    }
+    // The kernel counts elements in 32 bits: in the record, a tensor that has more is refused.
+    DimVector with_counts(DimVector list) const
+    {
+        for (const View* v : {&c.x, &c.y, &c.weight})
+            list.push_back(v->sizes()[0] * v->sizes()[1] * image_of(*v));
+        return list;
+    }
+    Dim flops() const { return 2 * positions * c.groups * co * ci * taps; }
+};
+
+void emit_y(Lowering& l, const Problem& p)
+{
+    const ConvProblem& c = p.c;
+    l.launch({.kernel = p.kernel("conv_implicit_y"),
+              .constants = {c.bias ? 1u : 0u},
+              .operands = {{c.weight, Use::read},
+                           {c.x, Use::read},
+                           {c.bias.value_or(View()), Use::read, !c.bias},
+                           {c.y, Use::write}},
+              .ints = p.with_counts(p.ints()),
+              .groups = p.tiles(p.co, p.positions),
+              .flops = p.flops()});
+}
+
+void emit_x(Lowering& l, const Problem& p)
+{
+    const ConvProblem& c = p.c;
+    Dim phases = 1, largest = p.n;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const Dim& size = c.x.sizes()[2 + i];
+        phases *= c.stride[i] == 1 ? Dim(1) : min(c.stride[i], size);
+        largest *= ceil_div(size, c.stride[i]);
+    }
+    l.launch({.kernel = p.kernel("conv_implicit_x"),
+              .operands = {{c.weight, Use::read}, {c.y, Use::read}, {c.x, Use::write}},
+              .ints = p.with_counts(p.ints()),
+              .groups = phases * p.tiles(p.ci, largest),
+              .flops = p.flops()});
+}
+
+// Few tiles over many positions: parts of these are summed by blocks of their own, and the sums in order.
+void emit_weight(Lowering& l, const Problem& p)
+{
+    const ConvProblem& c = p.c;
+    const Dim tiles = p.tiles(p.co, p.ci * p.taps);
+    const Dim to_be_busy = ceil_div(wanted_blocks, max(1, tiles));
+    const Dim most = max(1, min(to_be_busy, ceil_div(p.positions, least_positions)));
+    const Dim length = max(1, ceil_div(p.positions, most));
+    const Dim parts = max(1, ceil_div(p.positions, length)); // one, if there is nothing to sum
+    const Dim rows = c.groups * p.co, columns = p.ci * p.taps;
+    const bool narrow = c.weight.dtype != f32, whole = parts == Dim(1);
+    const View sums = whole && !narrow ? c.weight : l.temporary(f32, {parts, rows, columns});
+    DimVector ints = p.ints();
+    ints.insert(ints.end(), {parts, length});
+    l.launch({.kernel = p.kernel("conv_implicit_weight"),
+              .operands = {{c.y, Use::read}, {c.x, Use::read}, {sums, Use::write}},
+              .ints = p.with_counts(std::move(ints)),
+              .groups = parts * tiles,
+              .flops = p.flops()});
+    View sum = sums;
+    if (!whole) {
+        sum = narrow ? l.temporary(f32, {rows, columns}) : c.weight;
+        l.launch({.kernel = "gemm_sum",
+                  .operands = {{sums, Use::read}, {sum, Use::write}},
+                  .ints = {rows, columns, parts, columns},
+                  .groups = ceil_div(rows * columns, 64)});
+    }
+    if (!narrow) return;
+    sum.layout.sizes = c.weight.layout.sizes;
+    sum.layout.strides = c.weight.layout.strides;
+    l.copy(sum, c.weight);
+}
+
+} // namespace
+
+std::string refuse_implicit(const device::Capabilities& caps, const ConvProblem& p)
+{
+    if (!caps.is_cuda()) return "it is CUDA's";
+    if (p.x.dtype == f64) return "it computes in f32";
+    return {};
+}
+
+void conv_implicit(Lowering& l, const ConvProblem& c)
+{
+    const Problem p(c);
+    switch (c.wanted) {
+    case Wanted::y: return emit_y(l, p);
+    case Wanted::x: return emit_x(l, p);
+    case Wanted::weight: return emit_weight(l, p);
+    }
+}
+
+} // namespace reprise::kernels
