@@ -77,8 +77,9 @@ struct Verified {
 // The ops and functions of ops that the library's own tests have, in their order.
 std::vector<std::string> verified_ops();
 // Each of them in one dtype after another, or only `op`, against the reference device in double precision: values,
-// gradients and their gradients.  `each` is called with the results of an op as they come.
+// gradients and their gradients.  `each` is called with the results of an op as they come.  Of dtypes but f32, so many
+// samples of arguments are tried.
 void verify(const Device&, const std::function<void(const std::vector<Verified>&)>& each,
-            const std::string& op = "");
+            const std::string& op = "", std::size_t samples = 2);
 
 } // namespace reprise::testing

@@ -215,7 +215,7 @@ std::vector<std::string> verified_ops()
 }
 
 void verify(const Device& device, const std::function<void(const std::vector<Verified>&)>& each,
-            const std::string& op)
+            const std::string& op, std::size_t samples)
 {
     bool found = op.empty();
     for (const OpInfo& row : test::op_infos()) {
@@ -224,10 +224,10 @@ void verify(const Device& device, const std::function<void(const std::vector<Ver
         std::vector<Verified> all;
         for (const DType dtype : dtypes) {
             Check check(row, dtype, device);
-            int tried = 0;
+            std::size_t tried = 0;
             for (const Sample& sample : row.samples) {
                 const std::optional<Sample> s = in_dtype(sample, dtype);
-                if (!s || (dtype != f32 && ++tried > 2)) continue;
+                if (!s || (dtype != f32 && ++tried > samples)) continue;
                 for (const std::int64_t size : sizes_of(*s, &sample == &row.samples.front() && dtype == f32))
                     check.sample(*s, size);
             }

@@ -151,6 +151,14 @@ Difference Fixture::losses(const std::string& run, const std::vector<float>& fou
     return d;
 }
 
+double Fixture::relative_error(const std::string& run, const std::vector<float>& found) const
+{
+    const std::vector<double> exact = numbers(run + ".losses.f64");
+    double worst = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) take(worst, found[i], exact.at(i), std::fabs(exact.at(i)));
+    return worst;
+}
+
 double Fixture::own_error(const std::string& run) const
 {
     const std::vector<double> single = numbers(run + ".losses.f32"), exact = numbers(run + ".losses.f64");

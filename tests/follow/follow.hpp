@@ -123,6 +123,7 @@ public:
         std::size_t step) const; // pixels / 255 f32 [B, 1, 28, 28], labels i32 [B]
 
     Difference losses(const std::string& run, const std::vector<float>& found) const; // as many as were found
+    double relative_error(const std::string& run, const std::vector<float>& losses) const; // from its f64
     double own_error(const std::string& run) const; // of PyTorch's f32 losses from its f64
     // Of step 1, in units of each parameter's largest entry.
     Difference gradients(const std::string& model, const nn::Module&) const;

@@ -14,9 +14,9 @@ namespace {
 using kernels::Refusal;
 using testing::HasSubstr;
 
-ops::View view(Shape sizes)
+ops::View view(Shape sizes, DType dtype = f32)
 {
-    return {.value = 0, .dtype = f32, .layout = {sizes, shape::contiguous_strides(sizes), 0}};
+    return {.value = 0, .dtype = dtype, .layout = {sizes, shape::contiguous_strides(sizes), 0}};
 }
 
 ops::ConvProblem problem(const Shape& x, const Shape& weight, std::int64_t stride, std::int64_t padding)
@@ -40,7 +40,7 @@ std::string refusal(const ops::ConvProblem& p, const device::Capabilities& caps 
     EXPECT_EQ(all.at(0).variant, "direct");
     EXPECT_EQ(all.at(1).variant, "depthwise");
     EXPECT_EQ(all.at(1).reason.empty(), p.groups > 1 && p.weight.sizes()[1] == Dim(1));
-    EXPECT_EQ(all.at(2).reason, "") << "patches serve everything";
+    EXPECT_EQ(all.back().reason, "") << "patches serve everything";
     return all[0].reason;
 }
 
@@ -74,6 +74,64 @@ TEST(Variants, OfAConvolutionSayWhyTheyAreNotTaken)
     p = problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
     p.x = view({n, 4, 2, 8, 8});
     EXPECT_THAT(refusal(p), HasSubstr("depth"));
+}
+
+TEST(Variants, OfAConvolutionOnCudaReadWindowsWhereTheyLie)
+{
+    const device::Capabilities cuda{.compute_capability = 80};
+    ops::ConvProblem p = problem({symbol("n"), 4, 8, 8}, {8, 4, 3, 3}, 1, 1);
+    const auto implicit = [&](const device::Capabilities& caps) {
+        const Refusal r = kernels::explain_conv(caps, p).at(3);
+        EXPECT_EQ(r.variant, "implicit");
+        return r.reason;
+    };
+    for (const DType t : {f32, f16, bf16}) {
+        p.x.dtype = t;
+        EXPECT_EQ(implicit(cuda), "");
+    }
+    EXPECT_THAT(implicit(lavapipe), HasSubstr("CUDA"));
+    p.x.dtype = f64;
+    EXPECT_THAT(implicit(cuda), HasSubstr("f32"));
+}
+
+TEST(Variants, OfWindowsOfOneElementAreProducts)
+{
+    device::Capabilities cuda{.compute_capability = 80};
+    const auto pointwise = [&](ops::ConvProblem p) {
+        const Refusal r = kernels::explain_conv(cuda, p).at(2);
+        EXPECT_EQ(r.variant, "pointwise");
+        return r.reason;
+    };
+    const Dim n = symbol("n");
+    ops::ConvProblem p = problem({n, 4, 8, n}, {8, 4, 1, 1}, 1, 0);
+    EXPECT_THAT(pointwise(p), HasSubstr("library"));
+    cuda.product_library = "a library";
+    EXPECT_EQ(pointwise(p), "");
+    p.bias = view({8});
+    EXPECT_EQ(pointwise(p), "");
+    p.y.dtype = f16;
+    EXPECT_THAT(pointwise(p), HasSubstr("rounded"));
+    EXPECT_THAT(pointwise(problem({n, 4, 8, 8}, {8, 4, 1, 1}, 2, 0)), HasSubstr("windows"));
+    EXPECT_THAT(pointwise(problem({n, 4, 8, 8}, {8, 4, 1, 1}, 1, 1)), HasSubstr("windows"));
+    EXPECT_THAT(pointwise(problem({n, 4, 8, 8}, {8, 4, 3, 3}, 1, 1)), HasSubstr("windows"));
+}
+
+TEST(Variants, OfHalvesAreTheLibrarysOrTheGeneralKernels)
+{
+    device::Capabilities cuda{.subgroup_size = 32, .subgroup_shuffle = true, .compute_capability = 80};
+    const auto taken = [&](DType t) { // in order
+        std::vector<std::string> names;
+        for (const Refusal& r : kernels::explain_gemm(
+                 cuda, {view({1, 64, 32}, t), view({1, 32, 128}, t), view({1, 64, 128}, t)}))
+            if (r.reason.empty()) names.push_back(r.variant);
+        return names;
+    };
+    for (const DType t : {f16, bf16, f32, f64}) EXPECT_THAT(taken(t), testing::ElementsAre("address"));
+    cuda.product_library = "a library";
+    for (const DType t : {f16, bf16, f32, f64})
+        EXPECT_THAT(taken(t), testing::ElementsAre("library", "address"));
+    cuda = lavapipe;
+    EXPECT_THAT(taken(f16), testing::ElementsAre("address")) << "all others compute in f32";
 }
 
 // Why each variant of x W^T does not serve it: x [m, k], W [n, k].
