@@ -11,16 +11,17 @@ namespace {
 
 constexpr long long large = 1 << 24; // elements
 
-Workload matmul(long long n, const std::string& layout)
+Workload matmul(long long n, const std::string& layout, rp::DType dtype = rp::f32)
 {
     const double size = static_cast<double>(n);
-    return {"matmul_" + layout + "_" + std::to_string(n), 2 * size * size * size, 3 * 4 * size * size,
-            [n, layout] {
+    const std::string suffix = dtype == rp::f32 ? "" : std::string("_") + rp::name_of(dtype);
+    return {"matmul_" + layout + "_" + std::to_string(n) + suffix, 2 * size * size * size,
+            3 * static_cast<double>(rp::size_of(dtype)) * size * size, [n, layout, dtype] {
                 return replayed(
                     [layout](Tensor a, Tensor b) {
                         return rp::matmul(layout == "tn" ? a.t() : a, layout == "nt" ? b.t() : b);
                     },
-                    {normal({n, n}), normal({n, n})});
+                    {normal({n, n}).to(dtype), normal({n, n}).to(dtype)});
             }};
 }
 
@@ -156,6 +157,8 @@ std::vector<Workload> op_workloads()
     std::vector<Workload> list;
     for (long long n : {256, 512, 1000, 1023, 1024, 2048})
         for (const char* layout : {"nn", "nt", "tn"}) list.push_back(matmul(n, layout));
+    for (const long long n : {2048, 4096})
+        for (const rp::DType dtype : {rp::f16, rp::bf16}) list.push_back(matmul(n, "nn", dtype));
     list.push_back(
         {"bmm_32x128x64x128", 2.0 * 32 * 128 * 128 * 64, 4.0 * (32 * 128 * 64 * 2 + 32 * 128 * 128), [] {
              return replayed([](Tensor a, Tensor b) { return rp::matmul(a, b); },
