@@ -26,7 +26,7 @@ namespace {
 using reprise::testing::Verified;
 
 struct Options {
-    std::string device, op, markdown, expect, covers;
+    std::string device, op, part, markdown, expect, covers;
     bool list = false;
 };
 
@@ -104,32 +104,50 @@ void write_markdown(const std::string& path, const std::string& markdown)
     file.commit();
 }
 
+// Of "2/8" every eighth name, from the second on.  Throws for what says no part.
+std::vector<std::string> part_of(const std::vector<std::string>& names, const std::string& part)
+{
+    std::size_t first = 0, of = 0;
+    char rest = 0;
+    if (std::sscanf(part.c_str(), "%zu/%zu%c", &first, &of, &rest) != 2 || first < 1 || first > of ||
+        of > names.size())
+        throw std::runtime_error("\"" + part + "\" is no part: 2/8 is every eighth op, from the second on.");
+    std::vector<std::string> chosen;
+    for (std::size_t i = first - 1; i < names.size(); i += of) chosen.push_back(names[i]);
+    return chosen;
+}
+
+std::vector<std::string> chosen_ops(const Options& o)
+{
+    if (!o.op.empty()) return {o.op};
+    const std::vector<std::string> names = reprise::testing::verified_ops();
+    return o.part.empty() ? names : part_of(names, o.part);
+}
+
 // Whether all is right.
 bool run(const Options& o)
 {
     const reprise::Device device = o.device.empty() ? reprise::default_device() : reprise::Device(o.device);
-    const std::vector<std::string> names = reprise::testing::verified_ops();
+    const std::vector<std::string> names = chosen_ops(o);
     std::size_t width = 2;
-    for (const std::string& name : names) width = std::max(width, name.size());
+    for (const std::string& name : reprise::testing::verified_ops()) width = std::max(width, name.size());
     std::cout << device.name() << ": " << device.description() << "\n\n" << verify_header(width);
     std::vector<std::vector<Verified>> all;
     std::vector<std::string> messages;
     std::size_t cells = 0, done = 0;
     const auto from = std::chrono::steady_clock::now();
-    const std::size_t of = o.op.empty() ? names.size() : 1;
-    reprise::testing::verify(
-        device,
-        [&](const std::vector<Verified>& op) {
-            show_progress(of, of, "");
-            std::cout << verify_line(op, width) << std::flush;
-            for (const Verified& v : op) {
-                cells += v.forward == reprise::testing::Verdict::right ? 1 : 0;
-                if (!v.passed()) messages.push_back(v.op + " in " + name_of(v.dtype) + ", " + v.message);
-            }
-            all.push_back(op);
-            show_progress(++done, of, op[0].op);
-        },
-        o.op);
+    const std::size_t of = names.size();
+    const auto note = [&](const std::vector<Verified>& op) {
+        show_progress(of, of, "");
+        std::cout << verify_line(op, width) << std::flush;
+        for (const Verified& v : op) {
+            cells += v.forward == reprise::testing::Verdict::right ? 1 : 0;
+            if (!v.passed()) messages.push_back(v.op + " in " + name_of(v.dtype) + ", " + v.message);
+        }
+        all.push_back(op);
+        show_progress(++done, of, op[0].op);
+    };
+    for (const std::string& name : names) reprise::testing::verify(device, note, name);
     for (const std::string& m : messages) std::cout << "FAIL " << m << "\n";
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
     char text[160];
@@ -152,7 +170,11 @@ void add_verify(CLI::App& app)
         app.add_subcommand("verify", "Checks every op, dtype and gradient on a device against the reference");
     const auto options = std::make_shared<Options>();
     verify->add_option("--device", options->device, "\"vulkan:1\"; the default device if left out");
-    verify->add_option("--op", options->op, "Only this one");
+    CLI::Option* const op = verify->add_option("--op", options->op, "Only this one");
+    verify
+        ->add_option("--part", options->part,
+                     "2/8: every eighth op, from the second on; so processes share them")
+        ->excludes(op);
     verify->add_flag("--list", options->list, "Names the ops and does nothing");
     verify->add_option("--markdown", options->markdown, "Writes the table to this file");
     verify->add_option("--expect", options->expect, "Fails where this file has another table of the device");
