@@ -5,7 +5,9 @@ set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX
     COMPILE_OPTIONS "-x;c++;-fwrapv;-fno-strict-aliasing;-O2;-w")
 foreach(kernel IN LISTS kernels)
     cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${kernel}" written_by_the_build)
-    set_source_files_properties(${kernel} PROPERTIES GENERATED ${written_by_the_build})
+    if(written_by_the_build)
+        set_source_files_properties(${kernel} PROPERTIES GENERATED ON)
+    endif()
 endforeach()
 add_library(cuda_emulation SHARED cuda_emulation/driver.cpp cuda_emulation/fibers.cpp cuda_emulation/graphs.cpp
     cuda_emulation/kernels.cpp cuda_emulation/work.cpp ${kernels})
