@@ -31,6 +31,7 @@ function(reprise_find_cuda)
         if(CMAKE_MATCH_1 LESS 13)
             message(STATUS "Reprise: ${REPRISE_NVCC} is of CUDA ${CMAKE_MATCH_1}, but 13 is needed, so there will be no CUDA "
                 "device (scripts/setup cuda gets one; or set CUDA_HOME)")
+            unset(REPRISE_NVCC CACHE) # it is looked for again
             set(REPRISE_CUDA OFF PARENT_SCOPE)
             return()
         endif()

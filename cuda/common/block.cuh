@@ -10,22 +10,23 @@ constexpr uint warp_lanes = 32;
 RP_DEVICE uint lane_of_warp() { return threadIdx.x % warp_lanes; }
 RP_DEVICE uint warp_of_block() { return threadIdx.x / warp_lanes; }
 RP_DEVICE void sync_block() { rp_host::sync_block(); }
-// int, uint, float, double: the value that a lane gives.
+// Of 4 or 8 bytes: the value that a lane gives.
 template <class T> RP_DEVICE T shuffle(T v, uint lane) { return rp_host::shuffle(v, lane); }
 template <class T> RP_DEVICE T shuffle_xor(T v, uint lanes) { return rp_host::shuffle_xor(v, lanes); }
 RP_DEVICE uint ballot(bool v) { return rp_host::ballot(v); } // a bit a lane
 
-// f over the values of a warp, as a tree; f(a, b) has the bits of f(b, a), so that all lanes get the same.
-template <class T, class F> RP_DEVICE T over_warp(T v, F f)
+// f over the values of a warp's lanes, or of each `count` of them, as a tree; f(a, b) has the bits of f(b, a), so that all
+// lanes get the same.
+template <uint count, class T, class F> RP_DEVICE T over_lanes(T v, F f)
 {
 #pragma unroll
-    for (uint lanes = warp_lanes / 2; lanes > 0; lanes /= 2) v = f(v, shuffle_xor(v, lanes));
+    for (uint apart = count / 2; apart > 0; apart /= 2) v = f(v, shuffle_xor(v, apart));
     return v;
 }
 // The same over a block of `warps` warps; `room` is shared memory for a value of each.
 template <uint warps, class T, class F> RP_DEVICE T over_block(T v, T* room, F f)
 {
-    v = over_warp(v, f);
+    v = over_lanes<warp_lanes>(v, f);
     if (lane_of_warp() == 0) room[warp_of_block()] = v;
     sync_block();
     T all = room[0];

@@ -18,12 +18,7 @@ constexpr uint longest_of_warp = 1024;             // elements
 template <uint count> struct LanesOfWarp {
     static constexpr uint lanes = count;
     static RP_DEVICE uint lane() { return threadIdx.x % count; }
-    template <class F> static RP_DEVICE float over(float v, F f)
-    {
-#pragma unroll
-        for (uint apart = count / 2; apart > 0; apart /= 2) v = f(v, shuffle_xor(v, apart));
-        return v;
-    }
+    template <class F> static RP_DEVICE float over(float v, F f) { return over_lanes<count>(v, f); }
 };
 using Warp = LanesOfWarp<warp_lanes>;
 using Quarter = LanesOfWarp<warp_lanes / 4>;

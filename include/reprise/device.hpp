@@ -30,7 +30,8 @@ public:
     // Whether cuBLASLt may round what products of f32 tensors multiply to 10 bits behind the first (TF32, a relative
     // error of up to 2^-11 each), which tensor cores take.  Off at first.  For all handles of the device and all threads,
     // from the next evaluation or call on, a replayed checkpoint's too; in a call that another thread is making, for some
-    // products.  Without effect on all else: other dtypes, convolutions (but of windows of one element), other devices.
+    // products.  Without effect on all else: other dtypes, convolutions (but of windows of one element), other devices, those
+    // of compute capability 7.5.
     void set_tensor_float32(bool allowed) const;
 
     const std::shared_ptr<program::Context>& context() const { return context_; }

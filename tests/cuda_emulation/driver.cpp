@@ -3,8 +3,8 @@
 // Work of a stream is kept back until somebody waits for it or asks whether it is done, so that memory which the host gives
 // away or writes too early shows.  A graph's nodes run in any order that its edges allow, another one each time.
 //
-// Environment: REPRISE_EMULATED_CUDA, words of <name>=<number>: version (of the driver), devices, memory (MiB), major (of
-// the compute capability).
+// Environment: REPRISE_EMULATED_CUDA, words of <name>=<number>: version (of the driver), devices, memory (MiB), major and
+// minor (of the compute capability, 9.0).
 #include "work.hpp"
 
 #include <cstdlib>
@@ -128,6 +128,7 @@ RP_EXPORT CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute
 {
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = static_cast<int>(setting("major", 9)); break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = static_cast<int>(setting("minor", 0)); break;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 49152; break;

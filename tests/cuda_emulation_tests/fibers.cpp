@@ -51,7 +51,7 @@ TEST_P(Fibers, ExchangeWithinTheirWarp)
         const unsigned t = threadIdx.x;
         turned[t] = rp::shuffle(t, (t + 1) % 32);
         voted[t] = rp::ballot(t % 3 == 0);
-        sums[t] = rp::over_warp(1.0 + t, [](double a, double b) { return a + b; });
+        sums[t] = rp::over_lanes<32>(1.0 + t, [](double a, double b) { return a + b; });
     }));
     for (unsigned t = 0; t < 64; ++t) {
         EXPECT_EQ(turned[t], t / 32 * 32 + (t + 1) % 32);

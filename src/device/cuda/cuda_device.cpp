@@ -85,7 +85,10 @@ public:
     {
         parts_->modules.add(name, std::move(image));
     }
-    void set_tensor_float32(bool allowed) override { parts_->blas.allow_tensor_float32(allowed); }
+    void set_tensor_float32(bool allowed) override
+    {
+        parts_->blas.allow_tensor_float32(allowed && capabilities().compute_capability >= 80);
+    }
     bool done(Ticket ticket) override { return parts_->queue.done(ticket); }
     void wait(Ticket ticket) override { parts_->queue.wait(ticket); }
     void wait_idle() override
