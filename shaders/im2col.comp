@@ -4,8 +4,9 @@
 //
 //   operands  x [N, Ci, D, H, W] contiguous, col [Ci * kd * kh * kw][pitch]
 //   ints      N, Ci, then three each: D H W, OD OH OW, kd kh kw, strides, paddings, dilations; columns, pitch, from an
-//             image's first column to that of the next: OD * OH * OW, or what makes a matrix of each image
-//             im2col_texel: N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch
+//             image's first column to that of the next: OD * OH * OW, or what makes a matrix of each image;
+//             elements of col, which must have 32 bits as well
+//             im2col_texel: N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch, elements
 //   groups    Ci * ceil(columns / 64)
 //             im2col_texel: Ci * ceil(N * ceil(OH * OW / 16) / 64)
 //   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, from whole texels on, col inside a window; strides of 1, OW == W >= 4,

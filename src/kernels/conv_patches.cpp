@@ -54,10 +54,11 @@ struct Problem {
     LaunchSpec flat(LaunchSpec s, const char* kernel, const Dim& workgroups) const
     {
         const Patches& p = windows;
+        const Dim elements = s.ints.back();
         s.kernel = kernel;
         s.constants.clear();
         s.ints = {p.n,         p.channels,  p.in[1],     p.in[2],      p.out[1],     p.out[2], p.kernel[1],
-                  p.kernel[2], p.stride[1], p.stride[2], p.padding[1], p.padding[2], p.pitch};
+                  p.kernel[2], p.stride[1], p.stride[2], p.padding[1], p.padding[2], p.pitch,  elements};
         s.groups = workgroups;
         return s;
     }

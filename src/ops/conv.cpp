@@ -60,7 +60,6 @@ Tensor convolve(const char* op, const Tensor& given, const Tensor& weight, const
     std::vector<Tensor> inputs{x, weight};
     if (bias.defined()) inputs.push_back(bias);
     const Tensor y = graph::apply1(ops::convolution_op, inputs, w.attributes());
-    ops::require_patches_fit(op, x.shape(), weight.shape(), y.shape(), w.groups);
     return given.dim() < x.dim() ? squeeze(y, 0) : y;
 }
 
@@ -71,19 +70,14 @@ template <std::size_t N> Windows in_numbers(const char* op, const ConvOptions<N>
     return windows(o);
 }
 
-Tensor input_gradient(const char* op, const Shape& size, const Tensor& weight, const Tensor& dy,
-                      const Windows& w)
+Tensor input_gradient(const Shape& size, const Tensor& weight, const Tensor& dy, const Windows& w)
 {
-    const Tensor dx = graph::apply1(ops::convolution_input_op, {dy, weight}, w.with_size(size));
-    ops::require_patches_fit(op, size, weight.shape(), dy.shape(), w.groups);
-    return dx;
+    return graph::apply1(ops::convolution_input_op, {dy, weight}, w.with_size(size));
 }
 
-Tensor weight_gradient(const char* op, const Tensor& x, const Shape& size, const Tensor& dy, const Windows& w)
+Tensor weight_gradient(const Tensor& x, const Shape& size, const Tensor& dy, const Windows& w)
 {
-    const Tensor dweight = graph::apply1(ops::convolution_weight_op, {dy, x}, w.with_size(size));
-    ops::require_patches_fit(op, x.shape(), size, dy.shape(), w.groups);
-    return dweight;
+    return graph::apply1(ops::convolution_weight_op, {dy, x}, w.with_size(size));
 }
 
 // [N, Co, ...] of a transposed convolution
@@ -135,7 +129,7 @@ Tensor transpose_convolve(const char* op, const Tensor& given, const Tensor& wei
     const Shape size = transposed_shape(op, x.shape(), weight.shape(), w, output_padding);
     if (bias.defined()) ops::require_bias(op, bias.shape(), size[1]);
     x = padded_by_strides(x, w, output_padding);
-    Tensor y = input_gradient(op, size, weight, x, w);
+    Tensor y = input_gradient(size, weight, x, w);
     if (bias.defined()) {
         Shape channels(w.rank() + 1, 1);
         channels[0] = size[1];
@@ -168,32 +162,32 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 
 Tensor conv1d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv1dOptions& o)
 {
-    return input_gradient("conv1d_input", size, weight, dy, in_numbers("conv1d_input", o));
+    return input_gradient(size, weight, dy, in_numbers("conv1d_input", o));
 }
 
 Tensor conv2d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv2dOptions& o)
 {
-    return input_gradient("conv2d_input", size, weight, dy, in_numbers("conv2d_input", o));
+    return input_gradient(size, weight, dy, in_numbers("conv2d_input", o));
 }
 
 Tensor conv3d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv3dOptions& o)
 {
-    return input_gradient("conv3d_input", size, weight, dy, in_numbers("conv3d_input", o));
+    return input_gradient(size, weight, dy, in_numbers("conv3d_input", o));
 }
 
 Tensor conv1d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv1dOptions& o)
 {
-    return weight_gradient("conv1d_weight", x, size, dy, in_numbers("conv1d_weight", o));
+    return weight_gradient(x, size, dy, in_numbers("conv1d_weight", o));
 }
 
 Tensor conv2d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv2dOptions& o)
 {
-    return weight_gradient("conv2d_weight", x, size, dy, in_numbers("conv2d_weight", o));
+    return weight_gradient(x, size, dy, in_numbers("conv2d_weight", o));
 }
 
 Tensor conv3d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv3dOptions& o)
 {
-    return weight_gradient("conv3d_weight", x, size, dy, in_numbers("conv3d_weight", o));
+    return weight_gradient(x, size, dy, in_numbers("conv3d_weight", o));
 }
 
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,

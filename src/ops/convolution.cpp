@@ -387,24 +387,6 @@ void require_bias(const char* op, const Shape& bias, const Dim& channels)
     });
 }
 
-void require_patches_fit(const char* op, const Shape& x, const Shape& weight, const Shape& y,
-                         std::int64_t groups)
-{
-    const Dim most = 0x7FFFFFFF;
-    Dim rows = weight[1] * groups, columns = y[0];
-    if (groups > 1 && weight[1] == Dim(1)) return; // read where they lie
-    for (std::size_t i = 2; i < weight.size(); ++i) {
-        rows *= weight[i];
-        columns *= y[i];
-    }
-    const Dim patches = rows * round_up(columns, 4);
-    shape::require_at_least(op, most, patches, [&] {
-        return "The patches of an input (" + to_string(x) + ") for a weight (" + to_string(weight) +
-               ") have (" + patches.text() + ") elements, more than (" + most.text() +
-               "): use a smaller batch.";
-    });
-}
-
 const Op convolution_op{.name = "convolution",
                         .infer = infer,
                         .vjp = vjp,

@@ -28,8 +28,5 @@ void require_weight(const char* op, const Shape&, std::size_t rank, std::int64_t
 void require_channels(const char* op, const char* what, const Dim& channels, const Dim& of_weight,
                       std::int64_t groups);
 void require_bias(const char* op, const Shape& bias, const Dim& channels);
-// Kernels count in 32 bits, so a matrix of patches must have fewer than 2^31 elements.
-void require_patches_fit(const char* op, const Shape& x, const Shape& weight, const Shape& y,
-                         std::int64_t groups);
 
 } // namespace reprise::ops

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ops/lowering.hpp"
+#include "shape/rules.hpp"
 
 namespace reprise::ops {
 
@@ -18,20 +19,21 @@ struct Patches {
     Dim columns, pitch, between;
 
     static Dim volume(const std::array<Dim, 3>& d) { return d[0] * d[1] * d[2]; }
-    DimVector ints() const
+    // Of a matrix of so many elements, which kernels count in 32 bits.
+    DimVector ints(const Dim& elements) const
     {
         DimVector list{n, channels};
         for (const auto& sizes : {in, out, kernel}) list.insert(list.end(), sizes.begin(), sizes.end());
         for (const auto& sizes : {stride, padding, dilation})
             list.insert(list.end(), sizes.begin(), sizes.end());
-        list.insert(list.end(), {columns, pitch, between});
+        list.insert(list.end(), {columns, pitch, between, elements});
         return list;
     }
     LaunchSpec im2col(const View& x, const View& col) const
     {
         return {.kernel = "im2col",
                 .operands = {{x, Use::read}, {col, Use::write}},
-                .ints = ints(),
+                .ints = ints(shape::element_count(col.sizes())),
                 .groups = channels * ceil_div(columns, 64)};
     }
     LaunchSpec col2im(const View& col, const View& x) const
@@ -40,7 +42,7 @@ struct Patches {
         return {.kernel = "col2im",
                 .constants = {dilated ? 1u : 0u},
                 .operands = {{col, Use::read}, {x, Use::write}},
-                .ints = ints(),
+                .ints = ints(shape::element_count(col.sizes())),
                 .groups = ceil_div(n * channels * volume(in), 64)};
     }
 };

@@ -88,12 +88,13 @@ void BlockWriter::set_counters(std::span<const shape::Slot> slots)
     if (wrong) detail::fail(ErrorKind::internal, "program", "A size of a launch depends on a counter.");
 }
 
-// Kernels' ints have 32 bits; words of 64-bit counters come as unsigned ones.
+// Kernels' ints have 32 bits; words of 64-bit counters come as unsigned ones.  Those of a launch without groups, which
+// another one stands in for, may be anything.
 std::int32_t BlockWriter::int_at(std::size_t i, Values values) const
 {
     const Launch& launch = launches_[int_launches_[i]];
     const std::int64_t v = values[ints_[i]], limit = std::int64_t{1} << 31;
-    if (v < -limit || v >= (launch.words ? 2 * limit : limit))
+    if ((v < -limit || v >= (launch.words ? 2 * limit : limit)) && values[launch.groups] > 0)
         detail::fail(ErrorKind::unsupported, launch.label->c_str(), "A size or stride (", v,
                      ") does not fit 32 bits: use smaller tensors.");
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(v));

@@ -346,12 +346,4 @@ TEST(Conv2d, RefusesWhatDoesNotFit)
     EXPECT_THAT(e.text, HasSubstr("(f32 and f16) differ"));
 }
 
-TEST(Conv2d, RefusesPatchesBeyondWhatKernelsCount)
-{
-    const Tensor x = expand(zeros({1, 1, 1, 1}), {1024, 64, 128, 128});
-    const Caught e = error_of([&] { return conv2d(x, zeros({1, 64, 3, 3}), {}, {.padding = {1, 1}}); });
-    EXPECT_EQ(e.kind, ErrorKind::shape);
-    EXPECT_THAT(e.text, HasSubstr("have (9663676416) elements, more than (2147483647): use a smaller batch"));
-}
-
 } // namespace
