@@ -49,16 +49,16 @@ struct Problem {
     Dim image() const { return Patches::volume(windows.out); }        // elements of an output image
     Dim columns() const { return windows.n * image(); }               // P
     Dim pitch() const { return round_up(columns(), 4); }              // of a row of P columns
+    Dim elements() const { return groups * taps() * pitch(); }        // of the patches
     Dim out_channels() const { return groups * co; }
     // Of the texel variants, which know no depth and no dilation.
     LaunchSpec flat(LaunchSpec s, const char* kernel, const Dim& workgroups) const
     {
         const Patches& p = windows;
-        const Dim elements = s.ints.back();
         s.kernel = kernel;
         s.constants.clear();
         s.ints = {p.n,         p.channels,  p.in[1],     p.in[2],      p.out[1],     p.out[2], p.kernel[1],
-                  p.kernel[2], p.stride[1], p.stride[2], p.padding[1], p.padding[2], p.pitch,  elements};
+                  p.kernel[2], p.stride[1], p.stride[2], p.padding[1], p.padding[2], p.pitch,  elements()};
         s.groups = workgroups;
         return s;
     }
