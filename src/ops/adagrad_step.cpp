@@ -19,9 +19,9 @@ const StepNames& names()
     return n;
 }
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
-    return infer_step(op, in, names());
+    return infer_step(op, in, a, names());
 }
 
 void lower(Lowering& l, const Node& n)
@@ -49,11 +49,17 @@ const Op adagrad_step_op{
 
 } // namespace ops
 
+std::vector<std::vector<Tensor>> adagrad_step(const std::vector<StepOf>& of, const AdagradStep& s)
+{
+    return ops::apply_step(
+        ops::adagrad_step_op, ops::names(), of, {s.lr, s.eps, s.weight_decay},
+        {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
+}
+
 std::vector<Tensor> adagrad_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                                  const AdagradStep& s)
 {
-    return ops::apply_step(ops::adagrad_step_op, ops::names(), param, grad, moments,
-                           {s.lr, s.eps, s.weight_decay}, {{"maximize", std::int64_t{s.maximize}}});
+    return adagrad_step({{param, grad, moments}}, s).front();
 }
 
 } // namespace reprise

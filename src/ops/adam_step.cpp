@@ -22,9 +22,9 @@ const StepNames& names()
     return n;
 }
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
-    return infer_step(op, in, names());
+    return infer_step(op, in, a, names());
 }
 
 void lower(Lowering& l, const Node& n)
@@ -40,7 +40,7 @@ void reference(const ReferenceArguments& a)
     const std::vector<double> x = step_numbers(a);
     const double size = x[0], share1 = x[1], beta2 = x[2], share2 = x[3], root = x[4], eps = x[5];
     const double decay = x[6], kept = x[7];
-    const bool amsgrad = a.outputs.size() == 4, maximize = a.attributes.integer("maximize") != 0;
+    const bool amsgrad = moments_of(a) == 3, maximize = a.attributes.integer("maximize") != 0;
     reference_step(a, [=](double& p, double g, double* m) {
         if (maximize) g = -g;
         if (decay != 0) g += decay * p;
@@ -58,12 +58,18 @@ const Op adam_step_op{
 
 } // namespace ops
 
+std::vector<std::vector<Tensor>> adam_step(const std::vector<StepOf>& of, const AdamStep& s)
+{
+    return ops::apply_step(
+        ops::adam_step_op, ops::names(), of,
+        {s.step_size, s.share1, s.beta2, s.share2, s.root, s.eps, s.weight_decay, s.kept},
+        {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
+}
+
 std::vector<Tensor> adam_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                               const AdamStep& s)
 {
-    return ops::apply_step(ops::adam_step_op, ops::names(), param, grad, moments,
-                           {s.step_size, s.share1, s.beta2, s.share2, s.root, s.eps, s.weight_decay, s.kept},
-                           {{"maximize", std::int64_t{s.maximize}}});
+    return adam_step({{param, grad, moments}}, s).front();
 }
 
 } // namespace reprise

@@ -18,9 +18,9 @@ const StepNames& names()
     return n;
 }
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
-    return infer_step(op, in, names());
+    return infer_step(op, in, a, names());
 }
 
 void lower(Lowering& l, const Node& n)
@@ -48,12 +48,17 @@ const Op lion_step_op{
 
 } // namespace ops
 
+std::vector<std::vector<Tensor>> lion_step(const std::vector<StepOf>& of, const LionStep& s)
+{
+    return ops::apply_step(
+        ops::lion_step_op, ops::names(), of, {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept},
+        {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
+}
+
 std::vector<Tensor> lion_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                               const LionStep& s)
 {
-    return ops::apply_step(ops::lion_step_op, ops::names(), param, grad, moments,
-                           {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept},
-                           {{"maximize", std::int64_t{s.maximize}}});
+    return lion_step({{param, grad, moments}}, s).front();
 }
 
 } // namespace reprise

@@ -86,6 +86,8 @@ public:
     virtual ~Lowering() = default;
     virtual View input(std::size_t i) = 0;
     virtual View output(std::size_t i = 0) = 0;
+    // Nothing writes it any more: of many outputs those that kernels write in a wider dtype are narrowed one by one.
+    virtual void written(std::size_t i) = 0;
     // The number, where input i is one value that the host knows (full, host_scalar): it needs no memory
     // then.
     virtual bool scalar(std::size_t i, Scalar& out) = 0;

@@ -21,9 +21,9 @@ const StepNames& names()
     return n;
 }
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
-    return infer_step(op, in, names());
+    return infer_step(op, in, a, names());
 }
 
 bool centered(const Attributes& a) { return a.integer("centered") != 0; }
@@ -44,7 +44,7 @@ void reference(const ReferenceArguments& a)
     const std::vector<double> x = step_numbers(a);
     const double lr = x[0], alpha = x[1], share = x[2], eps = x[3], momentum = x[4], decay = x[5];
     const std::size_t average = centered(a.attributes) ? 1 : 0;
-    const bool buffer = a.outputs.size() > 2 + average, negated = maximize(a.attributes);
+    const bool buffer = moments_of(a) > 1 + average, negated = maximize(a.attributes);
     reference_step(a, [=](double& p, double g, double* m) {
         if (negated) g = -g;
         if (decay != 0) g += decay * p;
@@ -67,16 +67,24 @@ const Op rmsprop_step_op{
 
 } // namespace ops
 
+std::vector<std::vector<Tensor>> rmsprop_step(const std::vector<StepOf>& of, const RmspropStep& s)
+{
+    const std::size_t least = s.centered ? 2 : 1;
+    for (const StepOf& one : of)
+        if (one.moments.size() < least || one.moments.size() > least + 1)
+            detail::fail(ErrorKind::argument, "rmsprop_step", "There are (", one.moments.size(),
+                         ") moments: give ", least, ", and one more with momentum.");
+    return ops::apply_step(ops::rmsprop_step_op, ops::names(), of,
+                           {s.lr, s.alpha, s.share, s.eps, s.momentum, s.weight_decay},
+                           {{"parameters", static_cast<std::int64_t>(of.size())},
+                            {"centered", std::int64_t{s.centered}},
+                            {"maximize", std::int64_t{s.maximize}}});
+}
+
 std::vector<Tensor> rmsprop_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                                  const RmspropStep& s)
 {
-    const std::size_t least = s.centered ? 2 : 1;
-    if (moments.size() < least || moments.size() > least + 1)
-        detail::fail(ErrorKind::argument, "rmsprop_step", "There are (", moments.size(), ") moments: give ",
-                     least, ", and one more with momentum.");
-    return ops::apply_step(ops::rmsprop_step_op, ops::names(), param, grad, moments,
-                           {s.lr, s.alpha, s.share, s.eps, s.momentum, s.weight_decay},
-                           {{"centered", std::int64_t{s.centered}}, {"maximize", std::int64_t{s.maximize}}});
+    return rmsprop_step({{param, grad, moments}}, s).front();
 }
 
 } // namespace reprise

@@ -17,9 +17,9 @@ const StepNames& names()
     return n;
 }
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
-    return infer_step(op, in, names());
+    return infer_step(op, in, a, names());
 }
 
 void lower(Lowering& l, const Node& n)
@@ -35,7 +35,7 @@ void reference(const ReferenceArguments& a)
 {
     const std::vector<double> x = step_numbers(a);
     const double lr = x[0], momentum = x[1], share = x[2], decay = x[3];
-    const bool velocity = a.outputs.size() == 2, nesterov = a.attributes.integer("nesterov") != 0;
+    const bool velocity = moments_of(a) == 1, nesterov = a.attributes.integer("nesterov") != 0;
     const bool maximize = a.attributes.integer("maximize") != 0;
     reference_step(a, [=](double& p, double g, double* m) {
         if (maximize) g = -g;
@@ -55,12 +55,18 @@ const Op sgd_step_op{
 
 } // namespace ops
 
+std::vector<std::vector<Tensor>> sgd_step(const std::vector<StepOf>& of, const SgdStep& s)
+{
+    return ops::apply_step(ops::sgd_step_op, ops::names(), of, {s.lr, s.momentum, s.share, s.weight_decay},
+                           {{"parameters", static_cast<std::int64_t>(of.size())},
+                            {"nesterov", std::int64_t{s.nesterov}},
+                            {"maximize", std::int64_t{s.maximize}}});
+}
+
 std::vector<Tensor> sgd_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                              const SgdStep& s)
 {
-    return ops::apply_step(ops::sgd_step_op, ops::names(), param, grad, moments,
-                           {s.lr, s.momentum, s.share, s.weight_decay},
-                           {{"nesterov", std::int64_t{s.nesterov}}, {"maximize", std::int64_t{s.maximize}}});
+    return sgd_step({{param, grad, moments}}, s).front();
 }
 
 } // namespace reprise

@@ -1,5 +1,6 @@
 #include "ops/step.hpp"
 
+#include <map>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -19,40 +20,73 @@ Tensor StepNumber::on(const Device& device) const
 
 namespace ops {
 
-std::vector<Tensor> apply_step(const graph::Op& op, const StepNames& names, const Tensor& param,
-                               const Tensor& grad, const std::vector<Tensor>& moments,
-                               std::initializer_list<std::reference_wrapper<const StepNumber>> numbers,
-                               graph::Attributes attributes)
+std::vector<std::vector<Tensor>> apply_step(
+    const graph::Op& op, const StepNames& names, const std::vector<StepOf>& of,
+    std::initializer_list<std::reference_wrapper<const StepNumber>> numbers, graph::Attributes attributes)
 {
-    if (moments.size() < names.least || moments.size() > names.moments.size())
-        detail::fail(ErrorKind::argument, op.name, "There are (", moments.size(), ") moments: give ",
-                     names.least, " to ", names.moments.size(), ".");
+    if (of.empty()) return {};
+    const std::size_t moments = of[0].moments.size();
+    if (moments < names.least || moments > names.moments.size())
+        detail::fail(ErrorKind::argument, op.name, "There are (", moments, ") moments: give ", names.least,
+                     " to ", names.moments.size(), ".");
     graph::Operands inputs;
-    inputs.reserve(2 + moments.size() + numbers.size());
-    inputs.push_back(param);
-    inputs.push_back(grad);
-    for (const Tensor& m : moments) inputs.push_back(m);
-    const Device device = param.device();
+    inputs.reserve(of.size() * (2 + moments) + numbers.size());
+    for (const StepOf& s : of) {
+        if (s.moments.size() != moments)
+            detail::fail(ErrorKind::argument, op.name, "One parameter has (", moments, ") moments, another (",
+                         s.moments.size(), "): give each equally many.");
+        inputs.push_back(s.param);
+        inputs.push_back(s.grad);
+        for (const Tensor& m : s.moments) inputs.push_back(m);
+    }
+    const Device device = of[0].param.device();
     for (const StepNumber& n : numbers) inputs.push_back(n.on(device));
-    return graph::apply(op, inputs, std::move(attributes));
+    const std::vector<Tensor> flat = graph::apply(op, inputs, std::move(attributes));
+    std::vector<std::vector<Tensor>> out;
+    for (auto from = flat.begin(); from != flat.end(); from += static_cast<std::ptrdiff_t>(1 + moments))
+        out.emplace_back(from, from + static_cast<std::ptrdiff_t>(1 + moments));
+    return out;
 }
 
-graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, const StepNames& names)
+namespace {
+
+std::size_t parameters_of(const graph::Attributes& a)
 {
-    require_floating(op.name, in[0].dtype);
-    const std::size_t tensors = in.size() - names.numbers.size();
-    for (std::size_t i = 1; i < tensors; ++i) {
+    return static_cast<std::size_t>(a.integer("parameters"));
+}
+
+// Param, grad and moments of one parameter.
+void check_alike(const graph::Op& op, const graph::InputTypes& in, const StepNames& names, std::size_t first,
+                 std::size_t end)
+{
+    const graph::TensorType& param = in[first];
+    require_floating(op.name, param.dtype);
+    for (std::size_t i = first + 1; i < end; ++i) {
         const graph::TensorType& t = in[i];
-        const char* name = i == 1 ? "grad" : names.moments[i - 2];
+        const char* name = i == first + 1 ? "grad" : names.moments[i - first - 2];
         const auto sentence = [&] {
             return std::string("The ") + name + " is " + name_of(t.dtype) + to_string(t.shape) +
-                   " but the param is " + name_of(in[0].dtype) + to_string(in[0].shape) +
+                   " but the param is " + name_of(param.dtype) + to_string(param.shape) +
                    ": both must be alike.";
         };
-        if (t.dtype != in[0].dtype) detail::fail(ErrorKind::dtype, op.name, sentence());
-        if (t.shape.size() != in[0].shape.size()) detail::fail(ErrorKind::shape, op.name, sentence());
+        if (t.dtype != param.dtype) detail::fail(ErrorKind::dtype, op.name, sentence());
+        if (t.shape.size() != param.shape.size()) detail::fail(ErrorKind::shape, op.name, sentence());
         for (std::size_t d = 0; d < t.shape.size(); ++d)
-            shape::require_equal(op.name, t.shape[d], in[0].shape[d], sentence);
+            shape::require_equal(op.name, t.shape[d], param.shape[d], sentence);
+    }
+}
+
+} // namespace
+
+graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, const graph::Attributes& a,
+                              const StepNames& names)
+{
+    const std::size_t tensors = in.size() - names.numbers.size(), each = tensors / parameters_of(a);
+    graph::TensorTypes out;
+    out.reserve(tensors);
+    for (std::size_t first = 0; first < tensors; first += each) {
+        check_alike(op, in, names, first, first + each);
+        for (std::size_t i = 1; i < each; ++i) out.push_back(in[first]);
     }
     for (std::size_t k = 0; k < names.numbers.size(); ++k) {
         const graph::TensorType& t = in[tensors + k];
@@ -60,50 +94,71 @@ graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, 
             detail::fail(ErrorKind::shape, op.name, "The ", names.numbers[k], " is ", name_of(t.dtype),
                          to_string(t.shape), ": give one number of dtype f32.");
     }
-    return graph::TensorTypes(tensors - 1, in[0]);
+    return out;
 }
 
-std::size_t moments_of(const graph::Node& n) { return n.outputs.size() - 1; }
-
-void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
+std::size_t moments_of(const graph::Node& n) { return n.outputs.size() / parameters_of(n.attributes) - 1; }
+std::size_t moments_of(const ReferenceArguments& a)
 {
-    require_floating_kernel(n.op->name, n.outputs[0].dtype);
-    const Dim count = shape::element_count(n.outputs[0].shape);
+    return a.outputs.size() / parameters_of(a.attributes) - 1;
+}
+
+namespace {
+
+// As operands: null where the host knows it.
+struct StepNumbers {
+    std::vector<LaunchOperand> operands;
+    std::vector<Scalar> floats;
+    std::uint32_t in_memory = 0; // a bit for each
+};
+
+StepNumbers numbers_of(Lowering& l, const graph::Node& n, std::size_t first, DType wide)
+{
+    StepNumbers out;
+    for (std::size_t k = 0; first + k < n.inputs.size(); ++k) {
+        Scalar number;
+        if (l.scalar(first + k, number)) {
+            out.operands.push_back({.view = {}, .use = Use::read, .absent = true});
+        } else {
+            View v = l.input(first + k);
+            if (v.dtype != wide) {
+                const View cast = l.temporary(wide, v.sizes());
+                l.copy(v, cast);
+                v = cast;
+            }
+            out.operands.push_back({v, Use::read});
+            out.in_memory |= 1u << k;
+        }
+        out.floats.push_back(number);
+    }
+    return out;
+}
+
+// `in` and `out`: the parameter's first input and output.
+void launch_one(Lowering& l, const graph::Node& n, const StepLaunch& step, const StepNumbers& numbers,
+                std::size_t in, std::size_t out)
+{
+    const graph::TensorType& type = n.outputs[out];
+    require_floating_kernel(n.op->name, type.dtype);
+    const Dim count = shape::element_count(type.shape);
     const LaunchOperand nothing{.view = {}, .use = Use::read, .absent = true};
     LaunchSpec spec{
         .kernel = n.op->name,
-        .constants = {1, 0},
-        .operands = {{l.contiguous(l.input(0)), Use::read}, {l.contiguous(l.input(1)), Use::read}},
-        .floats = {},
+        .constants = {1, numbers.in_memory},
+        .operands = {{l.contiguous(l.input(in)), Use::read}, {l.contiguous(l.input(in + 1)), Use::read}},
+        .floats = numbers.floats,
         .ints = {0, count},
         .groups = ceil_div(count, 4096),
         .in_place = true,
         .batches = true};
     for (const std::size_t i : step.places)
         spec.operands.push_back(
-            i == StepLaunch::absent ? nothing : LaunchOperand{l.contiguous(l.input(2 + i)), Use::read});
-    const std::size_t first = 2 + moments_of(n);
-    for (std::size_t k = 0; first + k < n.inputs.size(); ++k) {
-        Scalar number;
-        if (l.scalar(first + k, number)) {
-            spec.operands.push_back(nothing);
-        } else {
-            View v = l.input(first + k);
-            const DType wide = n.outputs[0].dtype == f64 ? f64 : f32;
-            if (v.dtype != wide) {
-                const View cast = l.temporary(wide, v.sizes());
-                l.copy(v, cast);
-                v = cast;
-            }
-            spec.operands.push_back({v, Use::read});
-            spec.constants[1] |= 1u << k;
-        }
-        spec.floats.push_back(number);
-    }
-    spec.operands.push_back({l.output(0), Use::write});
+            i == StepLaunch::absent ? nothing : LaunchOperand{l.contiguous(l.input(in + 2 + i)), Use::read});
+    spec.operands.insert(spec.operands.end(), numbers.operands.begin(), numbers.operands.end());
+    spec.operands.push_back({l.output(out), Use::write});
     for (const std::size_t i : step.places)
         spec.operands.push_back(i == StepLaunch::absent ? nothing
-                                                        : LaunchOperand{l.output(1 + i), Use::write});
+                                                        : LaunchOperand{l.output(out + 1 + i), Use::write});
     spec.constants.insert(spec.constants.end(), step.flags.begin(), step.flags.end());
     if (!l.texels()) return l.launch(std::move(spec));
     LaunchSpec texels = spec;
@@ -112,24 +167,43 @@ void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
     l.launch(std::move(texels), std::move(spec));
 }
 
+} // namespace
+
+void launch_step(Lowering& l, const graph::Node& n, const StepLaunch& step)
+{
+    const std::size_t parameters = parameters_of(n.attributes), moments = moments_of(n);
+    const std::size_t first = parameters * (2 + moments); // of the numbers
+    std::map<DType, StepNumbers> numbers;                 // by what kernels read
+    for (std::size_t p = 0; p < parameters; ++p) {
+        const std::size_t out = p * (1 + moments);
+        const DType wide = n.outputs[out].dtype == f64 ? f64 : f32;
+        auto found = numbers.find(wide);
+        if (found == numbers.end()) found = numbers.emplace(wide, numbers_of(l, n, first, wide)).first;
+        launch_one(l, n, step, found->second, p * (2 + moments), out);
+        for (std::size_t i = 0; i <= moments; ++i) l.written(out + i);
+    }
+}
+
 std::vector<double> step_numbers(const ReferenceArguments& a)
 {
     std::vector<double> out;
-    for (std::size_t i = a.outputs.size() + 1; i < a.inputs.size(); ++i) out.push_back(a.inputs[i].at(0));
+    for (std::size_t i = a.outputs.size() + parameters_of(a.attributes); i < a.inputs.size(); ++i)
+        out.push_back(a.inputs[i].at(0));
     return out;
 }
 
 void reference_step(const ReferenceArguments& a, const StepFormula& formula)
 {
-    const std::size_t moments = a.outputs.size() - 1;
+    const std::size_t moments = moments_of(a);
     std::vector<double> m(moments);
-    for (std::int64_t i = 0, count = a.outputs[0].count(); i < count; ++i) {
-        double p = a.inputs[0].at(i);
-        for (std::size_t k = 0; k < moments; ++k) m[k] = a.inputs[2 + k].at(i);
-        formula(p, a.inputs[1].at(i), m.data());
-        a.outputs[0].put(i, p);
-        for (std::size_t k = 0; k < moments; ++k) a.outputs[1 + k].put(i, m[k]);
-    }
+    for (std::size_t first = 0, in = 0; first < a.outputs.size(); first += 1 + moments, in += 2 + moments)
+        for (std::int64_t i = 0, count = a.outputs[first].count(); i < count; ++i) {
+            double p = a.inputs[in].at(i);
+            for (std::size_t k = 0; k < moments; ++k) m[k] = a.inputs[in + 2 + k].at(i);
+            formula(p, a.inputs[in + 1].at(i), m.data());
+            a.outputs[first].put(i, p);
+            for (std::size_t k = 0; k < moments; ++k) a.outputs[first + 1 + k].put(i, m[k]);
+        }
 }
 
 } // namespace ops

@@ -17,22 +17,25 @@
 
 namespace reprise::ops {
 
-// A node's inputs are param, grad, its moments, then the numbers; its outputs param and the moments.
+// A node's inputs are of each parameter param, grad and its moments, then the numbers; its outputs of each parameter param
+// and the moments.
 struct StepNames {
     std::vector<const char*> moments; // the last ones may be absent
     std::vector<const char*> numbers;
     std::size_t least = 0; // moments
 };
-std::vector<Tensor> apply_step(const graph::Op&, const StepNames&, const Tensor& param, const Tensor& grad,
-                               const std::vector<Tensor>& moments,
-                               std::initializer_list<std::reference_wrapper<const StepNumber>> numbers,
-                               graph::Attributes);
-graph::TensorTypes infer_step(const graph::Op&, const graph::InputTypes&, const StepNames&);
-std::size_t moments_of(const graph::Node&);
+std::vector<std::vector<Tensor>> apply_step(
+    const graph::Op&, const StepNames&, const std::vector<StepOf>&,
+    std::initializer_list<std::reference_wrapper<const StepNumber>> numbers,
+    graph::Attributes); // with "parameters": how many
+graph::TensorTypes infer_step(const graph::Op&, const graph::InputTypes&, const graph::Attributes&,
+                              const StepNames&);
+std::size_t moments_of(const graph::Node&); // of each parameter
+std::size_t moments_of(const ReferenceArguments&);
 
-// One launch.  Record: operands param, grad, places of moments, numbers, param', places of moments'; floats numbers;
-// ints first workgroup, count.  Specialization constants: members, a bit for each number that is read from memory,
-// `flags`.
+// A launch for each parameter.  Record: operands param, grad, places of moments, numbers, param', places of moments';
+// floats numbers; ints first workgroup, count.  Specialization constants: members, a bit for each number that is read
+// from memory, `flags`.
 struct StepLaunch {
     static constexpr std::size_t absent =
         static_cast<std::size_t>(-1); // a place that the kernel does not touch
@@ -41,7 +44,7 @@ struct StepLaunch {
 };
 void launch_step(Lowering&, const graph::Node&, const StepLaunch&);
 
-// The formula for one element: changes p and the node's moments m, which follow each other.
+// The formula for one element: changes p and its moments m, which follow each other.
 using StepFormula = std::function<void(double& p, double g, double* m)>;
 std::vector<double> step_numbers(const ReferenceArguments&);
 void reference_step(const ReferenceArguments&, const StepFormula&);

@@ -36,13 +36,12 @@ void Adagrad::add_param_group(std::vector<Variable> parameters, const AdagradOpt
     kinds_.push_back(o);
 }
 
-std::vector<Tensor> Adagrad::updated(const Update& u) const
+std::vector<std::vector<Tensor>> Adagrad::updated(const Update& u) const
 {
-    return adagrad_step(u.parameter, u.gradient, u.moments,
-                        {.lr = u.numbers[rate],
-                         .eps = u.numbers[epsilon],
-                         .weight_decay = u.numbers[decay],
-                         .maximize = kinds_[u.group].maximize});
+    return adagrad_step(u.of, {.lr = u.numbers[rate],
+                               .eps = u.numbers[epsilon],
+                               .weight_decay = u.numbers[decay],
+                               .maximize = kinds_[u.group].maximize});
 }
 
 } // namespace reprise::optim

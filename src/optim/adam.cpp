@@ -48,18 +48,17 @@ void Adam::add_param_group(std::vector<Variable> parameters, const AdamOptions& 
     kinds_.push_back(o);
 }
 
-std::vector<Tensor> Adam::updated(const Update& u) const
+std::vector<std::vector<Tensor>> Adam::updated(const Update& u) const
 {
-    return adam_step(u.parameter, u.gradient, u.moments,
-                     {.step_size = u.numbers[step_size],
-                      .share1 = u.numbers[share1],
-                      .beta2 = u.numbers[kept2],
-                      .share2 = u.numbers[share2],
-                      .root = u.numbers[root],
-                      .eps = u.numbers[epsilon],
-                      .weight_decay = u.numbers[decay],
-                      .kept = u.numbers[kept],
-                      .maximize = kinds_[u.group].maximize});
+    return adam_step(u.of, {.step_size = u.numbers[step_size],
+                            .share1 = u.numbers[share1],
+                            .beta2 = u.numbers[kept2],
+                            .share2 = u.numbers[share2],
+                            .root = u.numbers[root],
+                            .eps = u.numbers[epsilon],
+                            .weight_decay = u.numbers[decay],
+                            .kept = u.numbers[kept],
+                            .maximize = kinds_[u.group].maximize});
 }
 
 AdamW::AdamW(std::vector<Variable> parameters, const AdamWOptions& options) : Adam("AdamW", true)

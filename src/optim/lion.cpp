@@ -38,16 +38,15 @@ void Lion::add_param_group(std::vector<Variable> parameters, const LionOptions& 
     kinds_.push_back(o);
 }
 
-std::vector<Tensor> Lion::updated(const Update& u) const
+std::vector<std::vector<Tensor>> Lion::updated(const Update& u) const
 {
-    return lion_step(u.parameter, u.gradient, u.moments,
-                     {.lr = u.numbers[rate],
-                      .beta1 = u.numbers[kept1],
-                      .share1 = u.numbers[share1],
-                      .beta2 = u.numbers[kept2],
-                      .share2 = u.numbers[share2],
-                      .kept = u.numbers[kept],
-                      .maximize = kinds_[u.group].maximize});
+    return lion_step(u.of, {.lr = u.numbers[rate],
+                            .beta1 = u.numbers[kept1],
+                            .share1 = u.numbers[share1],
+                            .beta2 = u.numbers[kept2],
+                            .share2 = u.numbers[share2],
+                            .kept = u.numbers[kept],
+                            .maximize = kinds_[u.group].maximize});
 }
 
 } // namespace reprise::optim

@@ -225,14 +225,13 @@ void Optimizer::step()
 {
     const no_grad guard;
     struct Pending {
-        std::size_t index;
-        std::vector<Tensor> values;
+        std::vector<std::size_t> indices;
+        std::vector<std::vector<Tensor>> values;
     };
     std::vector<Pending> pending;
     // A program may hold several calls of step(): each has the numbers that the hook below gives it.
     const auto call = std::make_shared<Call>(steps_, rule_.number);
     const bool recording = is_recording();
-    const auto depends = [&](std::size_t n) { return (rule_.by_step >> n & 1u) != 0; };
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         const Group& group = groups_[g];
         const std::size_t of = call->add_group(group.values, rule_.numbers);
@@ -240,38 +239,51 @@ void Optimizer::step()
         std::int64_t step_before = 0;
         // One element each that the host knows: no memory, no launch.
         std::vector<Tensor> numbers(rule_.numbers);
+        std::vector<std::size_t> indices; // of parameters that take these numbers
+        std::vector<StepOf> together;
+        const auto update = [&] {
+            if (!together.empty()) pending.push_back({std::move(indices), updated({g, together, numbers})});
+            indices.clear();
+            together.clear();
+        };
         for (std::size_t i = group.first; i < group.first + group.count; ++i) {
-            const Tensor gradient = parameters_[i].grad();
+            Tensor gradient = parameters_[i].grad();
             if (!gradient.defined()) continue;
             make_moments(group, i);
             const Device device = parameters_[i].device();
             const std::int64_t step = made(i) + 1;
             const std::size_t p = call->add_parameter(i, step);
+            const bool own_step = recording || step != step_before;
+            const auto is_own = [&](std::size_t n) { return own_step && (rule_.by_step >> n & 1u) != 0; };
+            if (before != device || (own_step && rule_.by_step != 0)) update();
             for (std::size_t n = 0; n < rule_.numbers; ++n) {
-                const bool own = depends(n) && (recording || step != step_before);
-                if (before == device && !own) continue; // the last parameter's
+                if (before == device && !is_own(n)) continue; // the last parameter's
                 if (!recording)
                     numbers[n] = full({}, rule_.number(n, group.values->data(), step), {.device = device});
-                else if (own) numbers[n] = host_scalar([=] { return call->at(of, n, p); });
+                else if (is_own(n)) numbers[n] = host_scalar([=] { return call->at(of, n, p); });
                 else
                     numbers[n] = host_scalar(
                         [f = rule_.number, values = group.values, n] { return f(n, values->data(), 0); });
             }
             before = device;
             step_before = step;
-            const std::vector<Tensor> moments(moments_[i].begin(), moments_[i].end());
-            pending.push_back({i, updated({g, parameters_[i], gradient, moments, numbers})});
+            indices.push_back(i);
+            together.push_back(
+                {parameters_[i], std::move(gradient), {moments_[i].begin(), moments_[i].end()}});
         }
+        update();
     }
     on_each_call([call] { call->begin(); }, [call] { call->undo(); });
-    for (const Pending& p : pending) {
-        parameters_[p.index].assign(p.values[0]);
-        for (std::size_t m = 0; m < moments_[p.index].size(); ++m)
-            moments_[p.index][m].assign(p.values[m + 1]);
-    }
+    for (const Pending& p : pending)
+        for (std::size_t k = 0; k < p.indices.size(); ++k) {
+            parameters_[p.indices[k]].assign(p.values[k][0]);
+            std::vector<Variable>& moments = moments_[p.indices[k]];
+            for (std::size_t m = 0; m < moments.size(); ++m) moments[m].assign(p.values[k][m + 1]);
+        }
     if (recording) return;
     std::vector<Tensor> all; // forward, backward and update as one evaluation
-    for (const Pending& p : pending) all.insert(all.end(), p.values.begin(), p.values.end());
+    for (const Pending& p : pending)
+        for (const auto& values : p.values) all.insert(all.end(), values.begin(), values.end());
     try {
         eval(all);
     } catch (const Error& error) { // the step was made, its values are pending: who asks for them is told

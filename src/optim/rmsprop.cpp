@@ -31,17 +31,16 @@ void RMSprop::add_param_group(std::vector<Variable> parameters, const RMSpropOpt
     kinds_.push_back(o);
 }
 
-std::vector<Tensor> RMSprop::updated(const Update& u) const
+std::vector<std::vector<Tensor>> RMSprop::updated(const Update& u) const
 {
-    return rmsprop_step(u.parameter, u.gradient, u.moments,
-                        {.lr = u.numbers[lr],
-                         .alpha = u.numbers[alpha],
-                         .share = u.numbers[share],
-                         .eps = u.numbers[eps],
-                         .momentum = u.numbers[momentum],
-                         .weight_decay = u.numbers[weight_decay],
-                         .centered = kinds_[u.group].centered,
-                         .maximize = kinds_[u.group].maximize});
+    return rmsprop_step(u.of, {.lr = u.numbers[lr],
+                               .alpha = u.numbers[alpha],
+                               .share = u.numbers[share],
+                               .eps = u.numbers[eps],
+                               .momentum = u.numbers[momentum],
+                               .weight_decay = u.numbers[weight_decay],
+                               .centered = kinds_[u.group].centered,
+                               .maximize = kinds_[u.group].maximize});
 }
 
 } // namespace reprise::optim

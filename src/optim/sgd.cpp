@@ -37,15 +37,14 @@ void SGD::add_param_group(std::vector<Variable> parameters, const SGDOptions& o)
     kinds_.push_back(o);
 }
 
-std::vector<Tensor> SGD::updated(const Update& u) const
+std::vector<std::vector<Tensor>> SGD::updated(const Update& u) const
 {
-    return sgd_step(u.parameter, u.gradient, u.moments,
-                    {.lr = u.numbers[lr],
-                     .momentum = u.numbers[momentum],
-                     .share = u.numbers[dampening],
-                     .weight_decay = u.numbers[weight_decay],
-                     .nesterov = kinds_[u.group].nesterov,
-                     .maximize = kinds_[u.group].maximize});
+    return sgd_step(u.of, {.lr = u.numbers[lr],
+                           .momentum = u.numbers[momentum],
+                           .share = u.numbers[dampening],
+                           .weight_decay = u.numbers[weight_decay],
+                           .nesterov = kinds_[u.group].nesterov,
+                           .maximize = kinds_[u.group].maximize});
 }
 
 } // namespace reprise::optim

@@ -96,6 +96,13 @@ public:
         return wide_.inputs.emplace(i, widened(v, wide)).first->second;
     }
     View output(std::size_t i) override { return wide_.on ? wide_.outputs[i] : views_.at(node_)[i]; }
+    void written(std::size_t i) override
+    {
+        if (!wide_.on) return;
+        const View& to = views_.at(node_)[i];
+        if (wide_.outputs[i].value != to.value) copy(wide_.outputs[i], to);
+        wide_.outputs[i] = to;
+    }
     bool scalar(std::size_t i, ops::Scalar& number) override
     {
         return number_of(node_->inputs.at(i), number);
@@ -284,8 +291,7 @@ private:
             wide_.outputs.push_back(wide == v.dtype ? v : temporary(wide, v.sizes()));
         }
         n.op->lower(*this, n);
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            if (wide_.on && wide_.outputs[i].value != outputs[i].value) copy(wide_.outputs[i], outputs[i]);
+        for (std::size_t i = 0; i < outputs.size(); ++i) written(i);
         wide_ = std::move(outer);
     }
 

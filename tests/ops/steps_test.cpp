@@ -4,6 +4,7 @@
 
 #include "ops/reduce_tools.hpp"
 #include "shape/error_of.hpp"
+#include "support/devices.hpp"
 
 namespace {
 
@@ -112,6 +113,21 @@ TEST(SgdStep, TakesStridedGradients)
     const Tensor p = tensor({4, 6}, 1), g = tensor({6, 4}, 2).t();
     const Tensor found = sgd_step(p, g, {}, {.lr = known(0.5)})[0];
     expect_near(found, doubles((p - g * 0.5).to_vector<float>()));
+}
+
+// Kernels of each read the rate in a dtype of their own.
+TEST(SgdStep, OfAnF64BesideAnF32Parameter)
+{
+    const device::Capabilities& c = test::inner(default_device()).capabilities();
+    const auto wide = [](std::uint32_t seed) { return cast(tensor({5}, seed), f64); };
+    if (!c.float64 && !c.host_kernels) {
+        EXPECT_THROW(wide(1).eval(), Error);
+        return;
+    }
+    const auto next = sgd_step({{tensor({3}, 1), tensor({3}, 2)}, {wide(3), wide(4)}}, {.lr = number(0.5)});
+    expect_near(next[0][0], doubles((tensor({3}, 1) - tensor({3}, 2) * 0.5).to_vector<float>()));
+    EXPECT_EQ(next[1][0].dtype(), f64);
+    expect_near(cast(next[1][0], f32), doubles((tensor({5}, 3) - tensor({5}, 4) * 0.5).to_vector<float>()));
 }
 
 // The program updates its state in place and asks for the learning rate at each call.

@@ -8,6 +8,7 @@
 
 #include "optim/reference.hpp"
 #include "shape/error_of.hpp"
+#include "testing/values.hpp"
 
 namespace {
 
@@ -130,7 +131,45 @@ TEST(Adam, EqualStepsShareTheirNumbers)
     const std::uint64_t equal = nodes_of_step(true, 1);
     b.zero_grad();
     nodes_of_step(false, 2);
-    EXPECT_EQ(nodes_of_step(true, 3), equal + 2); // step_size and root
+    EXPECT_EQ(nodes_of_step(true, 3), equal + 3); // step_size and root, and an update for each
+}
+
+// Together in one node where their numbers are equal, one by one in programs, or each with an optimizer of its own.
+TEST(Adam, ParametersTogetherHaveTheBitsOfEachByItself)
+{
+    const auto started = [](DType dtype) {
+        return std::vector<Variable>{Variable(cast(from_vector(gradient(count, 20)), dtype)),
+                                     Variable(cast(from_vector(gradient(7, 21)), dtype)),
+                                     Variable(from_vector(gradient(1, 22)))};
+    };
+    for (const DType dtype : {f32, f16}) {
+        std::vector<Variable> all = started(dtype), single = started(dtype), recorded = started(dtype);
+        const optim::AdamOptions options{.lr = 0.05, .weight_decay = 0.1, .amsgrad = true};
+        optim::Adam together(all, options), in_program(recorded, options);
+        std::vector<std::unique_ptr<optim::Adam>> each;
+        for (const Variable& p : single)
+            each.push_back(std::make_unique<optim::Adam>(std::vector{p}, options));
+        const auto set_gradients = [&](std::vector<Variable>& to, int step) {
+            for (std::size_t i = 0; i < to.size(); ++i) {
+                to[i].zero_grad();
+                if (i == 1 && step == 1) continue; // its steps are fewer from then on
+                to[i].set_grad(cast(from_vector(gradient(to[i].numel().value(), 30 + step)), to[i].dtype()));
+            }
+        };
+        for (int step = 0; step < 4; ++step) {
+            for (auto* to : {&all, &single, &recorded}) set_gradients(*to, step);
+            together.step();
+            for (const auto& o : each) o->step();
+            const Program program = record([&](Tensor) { in_program.step(); }, {spec({1})});
+            program.call({ones({1})});
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                EXPECT_EQ(test::bits(all[i]), test::bits(single[i]))
+                    << name_of(dtype) << i << " step " << step;
+                EXPECT_EQ(test::bits(all[i]), test::bits(recorded[i]))
+                    << name_of(dtype) << i << " step " << step;
+            }
+        }
+    }
 }
 
 TEST(AdamW, NamesItsStateAsPyTorchAndItselfInErrors)

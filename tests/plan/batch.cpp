@@ -27,6 +27,30 @@ TEST_P(Batch, AStepUpdatesAllParametersAtOnce)
     }
 }
 
+// Of one node as of several: the f32 copies of one parameter are gone before those of the next are made.
+TEST_P(Batch, HalvesAreWidenedOneParameterAfterTheOther)
+{
+    const Device device = test::imitation(GetParam());
+    const test::UseDevice use(device);
+    const auto arena = [](std::size_t parameters) {
+        std::vector<StepOf> of;
+        std::vector<Spec> specs;
+        const Program program = record(
+            [&](const std::vector<Tensor>& in) {
+                for (std::size_t p = 0; p < parameters; ++p)
+                    of.push_back({in[3 * p], in[3 * p + 1], {in[3 * p + 2]}});
+                std::vector<Tensor> out;
+                for (const auto& next : rmsprop_step(of, {.lr = 0.1}))
+                    out.insert(out.end(), next.begin(), next.end());
+                return out;
+            },
+            std::vector<Spec>(3 * parameters, spec({1 << 16}, bf16)));
+        return program.impl()->executable().arena_bytes({});
+    };
+    EXPECT_GT(arena(1), 0u);
+    EXPECT_LT(arena(4), 2 * arena(1));
+}
+
 // A launch of one member; `first` its workgroup, then its count.
 plan::PlanLaunch& step(plan::HandMade& p, std::uint32_t from, std::uint32_t to, std::int64_t count)
 {

@@ -20,6 +20,13 @@ private:
 
 // param, grad and the moments have one shape.  The results are the new values of param and of the moments, in this
 // order.  Formulas and their order are those of torch.optim; maximize: grad = -grad; then grad += weight_decay param.
+//
+// The functions of several parameters are one node of the graph.  All are on one device and have equally many moments, each
+// may have a shape and a dtype of its own; the results are those of each by itself.
+struct StepOf {
+    Tensor param, grad;
+    std::vector<Tensor> moments{};
+};
 
 // moments: none, or a momentum_buffer v:  v = momentum v + share grad;  param -= lr v, with nesterov
 // lr (grad + momentum v), without moments lr grad.
@@ -30,6 +37,7 @@ struct SgdStep {
 };
 std::vector<Tensor> sgd_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                              const SgdStep&);
+std::vector<std::vector<Tensor>> sgd_step(const std::vector<StepOf>&, const SgdStep&);
 
 // moments: exp_avg m, exp_avg_sq v, and of AMSGrad max_exp_avg_sq, which takes the place of v below.
 // param *= kept;  m += share1 (grad - m);  v = beta2 v + share2 grad^2;  param -= step_size m / (sqrt(v) / root + eps)
@@ -43,6 +51,7 @@ struct AdamStep {
 };
 std::vector<Tensor> adam_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                               const AdamStep&);
+std::vector<std::vector<Tensor>> adam_step(const std::vector<StepOf>&, const AdamStep&);
 
 // moments: square_avg s, with `centered` grad_avg a, with momentum momentum_buffer b.
 // s = alpha s + share grad^2;  a += share (grad - a);  d = sqrt(s - a^2) + eps;  b = momentum b + grad / d;
@@ -54,6 +63,7 @@ struct RmspropStep {
 };
 std::vector<Tensor> rmsprop_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                                  const RmspropStep&);
+std::vector<std::vector<Tensor>> rmsprop_step(const std::vector<StepOf>&, const RmspropStep&);
 
 // moments: sum s.  s += grad^2;  param -= lr grad / (sqrt(s) + eps)
 struct AdagradStep {
@@ -63,6 +73,7 @@ struct AdagradStep {
 };
 std::vector<Tensor> adagrad_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                                  const AdagradStep&);
+std::vector<std::vector<Tensor>> adagrad_step(const std::vector<StepOf>&, const AdagradStep&);
 
 // moments: exp_avg m.  param *= kept;  param -= lr sign(beta1 m + share1 grad);  m = beta2 m + share2 grad
 struct LionStep {
@@ -73,5 +84,6 @@ struct LionStep {
 };
 std::vector<Tensor> lion_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                               const LionStep&);
+std::vector<std::vector<Tensor>> lion_step(const std::vector<StepOf>&, const LionStep&);
 
 } // namespace reprise

@@ -21,7 +21,7 @@ public:
     void add_param_group(std::vector<Variable> parameters, const AdagradOptions&);
 
 private:
-    std::vector<Tensor> updated(const Update&) const override;
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
     std::vector<AdagradOptions> kinds_; // by group
 };
 

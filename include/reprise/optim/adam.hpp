@@ -25,7 +25,7 @@ protected:
     Adam(const char* name, bool decoupled);
 
 private:
-    std::vector<Tensor> updated(const Update&) const override;
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
     std::vector<AdamOptions> kinds_; // by group
 };
 

@@ -20,7 +20,7 @@ public:
     void add_param_group(std::vector<Variable> parameters, const LionOptions&);
 
 private:
-    std::vector<Tensor> updated(const Update&) const override;
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
     std::vector<LionOptions> kinds_; // by group
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <reprise/ops/updates.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise::optim {
@@ -29,7 +30,8 @@ public:
     Optimizer& operator=(const Optimizer&) = delete;
 
     void zero_grad();
-    // Updates the parameters that have a gradient.  Where one does not fit, all stay as they are.
+    // Updates the parameters that have a gradient.  Where one does not fit, all stay as they are.  Those that take the
+    // same numbers are computed together: what can't be computed is told to who reads any of them.
     void step();
 
     const std::vector<Variable>& parameters() const noexcept
@@ -81,9 +83,7 @@ protected:
     };
     struct Update {
         std::size_t group;
-        const Tensor& parameter;
-        const Tensor& gradient;
-        const std::vector<Tensor>& moments;
+        const std::vector<StepOf>& of;      // parameters of the group that take the same numbers
         const std::vector<Tensor>& numbers; // one element each
     };
 
@@ -92,8 +92,8 @@ protected:
     void add_group(std::vector<Variable> parameters, std::vector<double> values, std::vector<Moment>);
 
 private:
-    // The new values of the parameter and of its moments, in this order.
-    virtual std::vector<Tensor> updated(const Update&) const = 0;
+    // The new values of each parameter and of its moments, in this order.
+    virtual std::vector<std::vector<Tensor>> updated(const Update&) const = 0;
 
     struct Group {
         std::size_t first, count; // parameters

@@ -23,7 +23,7 @@ public:
     void add_param_group(std::vector<Variable> parameters, const RMSpropOptions&);
 
 private:
-    std::vector<Tensor> updated(const Update&) const override;
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
     std::vector<RMSpropOptions> kinds_; // by group
 };
 

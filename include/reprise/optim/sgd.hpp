@@ -22,7 +22,7 @@ public:
     void add_param_group(std::vector<Variable> parameters, const SGDOptions&);
 
 private:
-    std::vector<Tensor> updated(const Update&) const override;
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
     std::vector<SGDOptions> kinds_; // by group
 };
 
