@@ -12,6 +12,7 @@ using rp::Tensor;
 namespace {
 
 constexpr int sizes = 20;
+constexpr int uncounted = 2, cycles = 3; // through the sizes
 
 Figures measure(const OpenStep& step, const rp::Device& device, bool quick)
 {
@@ -22,32 +23,46 @@ Figures measure(const OpenStep& step, const rp::Device& device, bool quick)
     const std::int64_t width = std::max<std::int64_t>(1, (step.most - step.least) / (sizes - 1));
     for (std::int64_t n = step.most; n >= step.least && inputs.size() < sizes; n -= width)
         inputs.push_back(data(step.specs(n)));
-    const auto time = [&](const auto& call, const std::vector<Tensor>& in) {
+    const auto run_eager = [&](const std::vector<Tensor>& in) { rp::eval(eager(in)); };
+    const auto run_recorded = [&](const std::vector<Tensor>& in) { recorded.call(in); };
+    // Of the calling thread, a step, where the loop waits for each one.
+    const auto awaited = [&](const auto& call, const std::vector<Tensor>& in) {
         const double before = thread_seconds();
         call(in);
         const double cost = thread_seconds() - before;
         device.synchronize();
         return cost;
     };
-    const auto run_eager = [&](const std::vector<Tensor>& in) { rp::eval(eager(in)); };
-    const auto run_recorded = [&](const std::vector<Tensor>& in) { recorded.call(in); };
+    // And where it doesn't; the first cycles fill what may be in flight.  Drivers whose waits spin (CUDA's) count them.
+    const auto in_a_row = [&](const auto& call) {
+        double before = 0;
+        for (int cycle = 0; cycle < uncounted + cycles; ++cycle) {
+            if (cycle == uncounted) before = thread_seconds();
+            for (const auto& in : inputs) call(in);
+        }
+        const double cost = thread_seconds() - before;
+        device.synchronize();
+        return cost / cycles / static_cast<double>(inputs.size());
+    };
 
     // The first steps make what an optimizer keeps; then a second size.
-    for (int i = 0; i < 3; ++i) time(run_eager, inputs.front());
-    time(run_eager, inputs.back());
-    for (const auto& in : inputs) time(run_recorded, in);
+    for (int i = 0; i < 3; ++i) awaited(run_eager, inputs.front());
+    awaited(run_eager, inputs.back());
+    for (const auto& in : inputs) awaited(run_recorded, in);
     const rp::Stats before = rp::stats();
-    std::vector<double> of_eager, of_recorded;
-    const int rounds = quick ? 1 : 5;
-    for (int round = 0; round < rounds; ++round)
-        for (const auto& in : inputs) {
-            of_eager.push_back(time(run_eager, in));
-            of_recorded.push_back(time(run_recorded, in));
-        }
+    std::vector<double> eager_row, recorded_row, eager_awaited, recorded_awaited;
+    const int rounds = quick ? 1 : 3;
+    for (int round = 0; round < rounds; ++round) {
+        for (const auto& in : inputs) eager_awaited.push_back(awaited(run_eager, in));
+        for (const auto& in : inputs) recorded_awaited.push_back(awaited(run_recorded, in));
+        eager_row.push_back(in_a_row(run_eager));
+        recorded_row.push_back(in_a_row(run_recorded));
+    }
     const rp::Stats after = rp::stats();
-    const double steps = static_cast<double>(of_eager.size());
+    const double steps = rounds * (uncounted + cycles + 1) * static_cast<double>(inputs.size());
     const double nodes = static_cast<double>(after.eager_nodes - before.eager_nodes) / steps;
-    const double e = median(of_eager), r = median(of_recorded);
+    const double e = median(eager_row), r = median(recorded_row);
+    const double ea = median(eager_awaited), ra = median(recorded_awaited);
     const auto counted = [&](std::uint64_t rp::Stats::*what) {
         return static_cast<double>(after.*what - before.*what);
     };
@@ -55,6 +70,9 @@ Figures measure(const OpenStep& step, const rp::Device& device, bool quick)
             {"eager_us", e * 1e6},
             {"recorded_us", r * 1e6},
             {"node_us", (e - r) * 1e6 / nodes},
+            {"awaited_eager_us", ea * 1e6},
+            {"awaited_recorded_us", ra * 1e6},
+            {"awaited_node_us", (ea - ra) * 1e6 / nodes},
             {"plans", counted(&rp::Stats::plans)},
             {"pipelines", counted(&rp::Stats::pipelines)},
             {"compilations", counted(&rp::Stats::shader_compilations)},

@@ -34,6 +34,12 @@ public:
     // of compute capability 7.5.
     void set_tensor_float32(bool allowed) const;
 
+    // The most calls of programs, and evaluations of eager code, that a thread submits before they are done: 1 to 16, 16 at
+    // first, else Error(argument).  One beyond them waits, until a quarter is left; so does one beyond about two seconds of
+    // the device's time, by what the last calls took, where there are 3 or more.  For all handles of the device.  Fewer suit a
+    // queue that an application shares, whose own work runs behind them.
+    void set_calls_in_flight(std::uint32_t most) const;
+
     const std::shared_ptr<program::Context>& context() const { return context_; }
     friend bool operator==(const Device& a, const Device& b) { return a.context_ == b.context_; }
 

@@ -17,9 +17,9 @@
 namespace reprise {
 
 struct RecordOptions {
-    bool keep_grads = false; // keep the .grad() that the program zeroes before it writes them
-    std::uint32_t slots = 3; // calls in flight
-    bool timestamps = false; // of each launch, for times()
+    bool keep_grads = false;  // keep the .grad() that the program zeroes before it writes them
+    std::uint32_t slots = 16; // most calls of it in flight (Device::set_calls_in_flight)
+    bool timestamps = false;  // of each launch, for times()
     // Chains of elementwise ops become one kernel, made and compiled now: the same bits in less time.  Nothing
     // changes where no compiler was built into the library.
     bool fuse = true;

@@ -141,8 +141,30 @@ void Context::accept(const char* by, const graph::Op* op, DType dtype) const
                  ") yet: cast to f32, or use the reference device.");
 }
 
+// What has a value needs none, nor what looks at its memory.
+bool Context::needs_call(std::span<const Value> targets)
+{
+    const std::lock_guard lock(mutex_);
+    return std::any_of(targets.begin(), targets.end(), [](const Value& v) {
+        const Value* base = &v;
+        while (base && !base->node->materialised()) base = graph::looked_at(*base);
+        return !base;
+    });
+}
+
+void Context::evaluate_pending(std::span<const Value> values)
+{
+    if (needs_call(values)) evaluate(values);
+}
+
+void Context::submitted(device::Ticket ticket)
+{
+    if (ticket != 0) run_ahead_.submitted(ticket);
+}
+
 void Context::evaluate(std::span<const Value> targets)
 {
+    if (!run_ahead_.has_room(*device_) && needs_call(targets)) make_room();
     std::lock_guard lock(mutex_);
     compute(targets);
 }
@@ -221,6 +243,7 @@ void Context::plan_once(const Evaluation& e, Asks who)
     Executable::Call call{.symbols = {}, .externals = operands_of(e)};
     executable->ask(call.numbers);
     const Executable::Outcome outcome = executable->run_once(call);
+    submitted(outcome.ticket);
     count_placed(executable->bytes_placed());
     store(e, *executable, outcome);
 }
@@ -247,6 +270,7 @@ void Context::replay(const Evaluation& e, const Figures& figures, Pattern& patte
     if (pattern.is_new()) count_plan(pattern.executable().compiled().plan);
     const std::uint64_t before = pattern.executable().bytes_placed();
     const Executable::Outcome outcome = pattern.run(figures, call);
+    submitted(outcome.ticket);
     count_placed(pattern.executable().bytes_placed() - before);
     store(e, pattern.executable(), outcome);
 }
@@ -332,6 +356,7 @@ std::string Context::describe_eager_plans() const
 
 void Context::read(const Value& v, std::span<std::byte> to)
 {
+    if (!run_ahead_.has_room(*device_) && needs_call({&v, 1})) make_room();
     Value whole;
     {
         std::lock_guard lock(mutex_);

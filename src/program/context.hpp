@@ -17,6 +17,7 @@
 #include "plan/pipeline.hpp"
 #include "program/evaluation.hpp"
 #include "program/patterns.hpp"
+#include "program/run_ahead.hpp"
 
 namespace reprise::program {
 
@@ -47,6 +48,13 @@ public:
     // Counts for stats(): a plan and its launches, an arena that was laid out.
     void count_plan(const plan::Plan&);
     void count_placed(std::uint64_t bytes) { bytes_placed_ += bytes; }
+    // Before a call, without the lock: waits where too many are in flight.
+    void make_room() { run_ahead_.make_room(*device_); }
+    void submitted(device::Ticket); // a call; 0: it had no launches
+    void set_calls_in_flight(std::uint32_t most) { run_ahead_.set_limit(most); }
+    // evaluate() where something has no value, which may wait; and under the lock, which does not.
+    void evaluate_pending(std::span<const graph::Value>);
+    void evaluate_locked(std::span<const graph::Value> targets) { compute(targets); }
     // Bytes that segments alive have not kept, by layer.
     std::map<std::string, std::uint64_t> unkept() const;
     void set_memory_budget(std::optional<std::uint64_t> bytes) { memory_budget_ = bytes.value_or(no_budget); }
@@ -82,11 +90,13 @@ private:
     Expected expected() const; // by this thread, and pending
     void forget_computed();
     void flush();
+    bool needs_call(std::span<const graph::Value>);
 
     std::shared_ptr<device::Device> device_;
     mutable std::recursive_mutex mutex_; // of evaluation; user code never runs under it
     Patterns patterns_;                  // under it
-    Evaluation evaluation_;              // of earlier ones, for their memory
+    RunAhead run_ahead_;
+    Evaluation evaluation_; // of earlier ones, for their memory
     Form form_;
     mutable std::mutex queue_mutex_;
     using Queue = std::vector<std::weak_ptr<const graph::Node>>;

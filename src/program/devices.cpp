@@ -135,6 +135,13 @@ void Device::synchronize() const { context_->device()->wait_idle(); }
 std::uint64_t Device::live_bytes() const { return context_->device()->counters().live_bytes; }
 std::uint64_t Device::peak_bytes() const { return context_->device()->counters().peak_bytes; }
 void Device::set_memory_limit(std::uint64_t bytes) const { context_->device()->set_memory_limit(bytes); }
+void Device::set_calls_in_flight(std::uint32_t most) const
+{
+    if (most == 0 || most > program::RunAhead::most)
+        detail::fail(ErrorKind::argument, "set_calls_in_flight", "(", most, ") calls in flight: give 1 to ",
+                     program::RunAhead::most, ".");
+    context_->set_calls_in_flight(most);
+}
 void Device::set_tensor_float32(bool allowed) const { context_->device()->set_tensor_float32(allowed); }
 
 std::vector<DeviceDescription> devices()

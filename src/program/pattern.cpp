@@ -7,6 +7,7 @@
 #include <reprise/error.hpp>
 
 #include "graph/segment.hpp"
+#include "program/run_ahead.hpp"
 #include "program/storage.hpp"
 #include "program/suspend.hpp"
 
@@ -14,7 +15,6 @@ namespace reprise::program {
 
 namespace {
 
-constexpr std::uint32_t slots = 3; // calls in flight
 constexpr std::size_t most_symbols = 64;
 
 std::vector<std::vector<std::int64_t>> sizes_of(const std::vector<Figures>& all)
@@ -175,7 +175,7 @@ Pattern::Pattern(const Evaluation& e, const std::vector<Figures>& all,
     });
     executable_ = std::make_unique<Executable>(plan::compile(request), device, Executable::Calls::some);
     bind_symbols(builder.draw_symbols());
-    executable_->record(slots, false, false);
+    executable_->record(RunAhead::most, false, false);
 }
 
 void Pattern::open_numbers(const std::vector<Figures>& all)

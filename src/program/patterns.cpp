@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t most_met = 4, most_patterns = 4; // of a structure
 constexpr std::uint64_t most_made = 12;                // after so many it is planned for itself
 constexpr std::size_t most_weight = 128 << 20;         // bytes, about
-constexpr std::size_t launch_weight = 1024; // bytes of a recorded launch: its record in each slot, commands
+constexpr std::size_t recording_weight = 256 << 10;    // bytes: lavapipe's command buffers of 16 slots
+constexpr std::size_t launch_weight = 3072; // bytes of a recorded launch: its record in each slot, commands
 
 bool alike(const Figures& a, const Figures& b)
 {
@@ -30,7 +31,8 @@ std::size_t Patterns::Entry::weight() const
     std::size_t bytes = structure.size() * sizeof(std::uint64_t);
     for (const Figures& f : met)
         bytes += f.sizes.size() * sizeof(std::int64_t) + f.numbers.size() * sizeof(double);
-    for (const auto& p : patterns) bytes += p->launches() * launch_weight + p->known_bytes();
+    for (const auto& p : patterns)
+        bytes += recording_weight + p->launches() * launch_weight + p->known_bytes();
     return bytes;
 }
 

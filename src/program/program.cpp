@@ -99,6 +99,7 @@ program::Executable::Outcome Program::Impl::replay()
     const std::uint64_t placed = bound.executable->bytes_placed();
     program::Executable::Outcome outcome = bound.executable->replay(bound.call);
     context->count_placed(bound.executable->bytes_placed() - placed);
+    context->submitted(outcome.ticket);
     return outcome;
 }
 
@@ -181,12 +182,20 @@ private:
     std::unique_lock<std::mutex> lock_;
 };
 
+// Before the lock: computing them may wait.
+void Program::Impl::compute_inputs(const std::vector<Tensor>& inputs)
+{
+    for (const Tensor& t : inputs) bound.held.push_back(graph::read(t));
+    context->evaluate_pending(bound.held);
+    bound.held.clear();
+}
+
 // In row-major memory that no state which this program writes lies in.
 const Stored& Program::Impl::bind_input(const Tensor& t)
 {
     std::vector<Value>& held = bound.held;
     held.push_back(graph::read(t));
-    if (!held.back().node->materialised()) context->evaluate({&held.back(), 1});
+    if (!held.back().node->materialised()) context->evaluate_locked({&held.back(), 1});
     if (!Stored::of(held.back()).row_major()) held.back() = context->row_major(held.back());
     const device::Memory* memory = Stored::of(held.back()).memory.get();
     if (std::find(bound.written.begin(), bound.written.end(), memory) != bound.written.end())
@@ -236,7 +245,7 @@ const Stored& Program::Impl::bind_state(const State& s)
     if (v.node->evaluator != context)
         detail::fail(ErrorKind::device, "program", "A tensor that the program uses is now on (",
                      v.node->evaluator->name(), ") but the program is for (", context->name(), ").");
-    if (!v.node->materialised()) context->evaluate({&v, 1});
+    if (!v.node->materialised()) context->evaluate_locked({&v, 1});
     if (!Stored::of(v).row_major()) {
         bound.held.push_back(context->row_major(v));
         if (!s.assigned) return Stored::of(bound.held.back());
@@ -327,6 +336,8 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
     Hooks of_call(*this);
     of_call.run();
     bound.executable->ask(bound.call.numbers);
+    compute_inputs(inputs);
+    context->make_room();
 
     std::lock_guard lock(context->mutex());
     find_grads();

@@ -106,6 +106,7 @@ private:
     program::Executable::Outcome replay();
     void bind_sizes(const std::vector<Tensor>& inputs, const DimVector& sizes);
     class Hooks;
+    void compute_inputs(const std::vector<Tensor>&);
     const program::Stored& bind_input(const Tensor&);
     void find_grads();
     void prefetch_state() const;

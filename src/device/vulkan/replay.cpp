@@ -144,24 +144,40 @@ void Replay::begin()
 {
     const std::uint32_t next = open_ ? current_ : (current_ + 1) % static_cast<std::uint32_t>(slots_.size());
     context_->queue.wait(slots_[next].ticket);
-    if (resources_->timestamps && slots_[next].ticket > 0) {
-        adapt_batches(next);
-    }
+    adapt_batches();
     current_ = next;
     set_ = 0;
     runs_seldom_ = false;
     open_ = true;
 }
 
-// The measured time of the slot's last call says how many segments one batch may have.
-void Replay::adapt_batches(std::uint32_t slot)
+// Null: no call is done.
+const Replay::Slot* Replay::newest_done()
 {
-    if (context_->device.physical().is_cpu()) {
+    const Slot* newest = nullptr;
+    for (const Slot& slot : slots_) {
+        const bool better = slot.ticket > warmed_up_ && (!newest || slot.ticket > newest->ticket);
+        if (better && context_->queue.done(slot.ticket)) {
+            newest = &slot;
+        }
+    }
+    return newest;
+}
+
+// The measured time of the newest call that is done says how many segments one batch may have.
+void Replay::adapt_batches()
+{
+    if (!resources_->timestamps || context_->device.physical().is_cpu()) {
+        return;
+    }
+    const Slot* const slot = newest_done();
+    if (!slot) {
         return;
     }
     const double lists = static_cast<double>(segments_.size() + 2);
-    const double each = std::max(resources_->timestamps->duration(slot) / lists, 1.0);
-    per_batch_ = static_cast<std::size_t>(std::clamp(batch_nanoseconds / each, 1.0, lists));
+    const double took = resources_->timestamps->duration(static_cast<std::uint32_t>(slot - slots_.data()));
+    per_batch_ =
+        static_cast<std::size_t>(std::clamp(batch_nanoseconds / std::max(took / lists, 1.0), 1.0, lists));
 }
 
 void Replay::set(std::uint32_t launch, const LaunchArguments& arguments)
@@ -207,13 +223,7 @@ Ticket Replay::submit(Slot& slot)
 Recording::Times Replay::times()
 {
     context_->device.health.require_alive("times");
-    const Slot* newest = nullptr;
-    for (const Slot& slot : slots_) {
-        const bool better = slot.ticket > warmed_up_ && (!newest || slot.ticket > newest->ticket);
-        if (better && context_->queue.done(slot.ticket)) {
-            newest = &slot;
-        }
-    }
+    const Slot* const newest = newest_done();
     if (!newest || launches_timed_ == 0) {
         return {};
     }

@@ -41,7 +41,8 @@ private:
     VkCommandBuffer open(VkCommandBufferUsageFlags);
     Ticket submit(Slot&);
     void warm_up();
-    void adapt_batches(std::uint32_t slot);
+    const Slot* newest_done();
+    void adapt_batches();
 
     std::shared_ptr<Context> context_;
     Parameters parameters_;
