@@ -67,7 +67,7 @@ void set_default_device(const Device&);
 // name that does not exist.
 void reset_device(const std::string& name);
 
-// Counted since the process started, over all devices.
+// Counted since the process started, over all devices that Device(name) opened.
 struct Stats {
     std::uint64_t plans = 0;      // graphs compiled: by record(), and by evaluations of eager code
     std::uint64_t launches = 0;   // launches in those plans
@@ -85,5 +85,6 @@ struct Stats {
         0; // of the arenas of temporaries, one for each plan and size that it first met
 };
 Stats stats();
+Stats stats(const Device&); // of one device; compilations are of all
 
 } // namespace reprise

@@ -389,7 +389,50 @@ TEST_F(Eager, PlansAnewWhereTheRulesDoNotFollowAndSaysSo)
         EXPECT_TRUE(made_nothing(during([&] { run(n); }))) << n;
 }
 
+// As if the sizes of reshape() were written for one batch: [n, 2, 3] to {n / 2, 12}, and to two factors of n.
+TEST_F(Eager, NumbersThatAUserHasWrittenFollowOrArePlannedAnew)
+{
+    struct Case {
+        std::int64_t n, rows;
+    };
+    const auto f = [](const Case& c) {
+        const Tensor x = input({c.n, 6});
+        x.eval();
+        return bits(sum(exp(reshape(x, {c.rows, 6 * c.n / c.rows})), {-1}));
+    };
+    expect_replayed<Case>({{128, 128}, {64, 64}}, {{32, 32}, {128, 128}, {7, 7}}, f);
+    expect_replayed<Case>({{128, 64}, {64, 32}}, {{32, 16}, {128, 64}, {6, 3}}, f);
+    const std::vector<Case> free = {{12, 3}, {20, 4}, {30, 5}, {12, 2}, {20, 10}, {12, 3}, {42, 6}};
+    const auto all = [&] {
+        std::vector<Bits> out;
+        for (const Case& c : free) out.push_back(f(c));
+        return out;
+    };
+    const auto want = alone(all);
+    EXPECT_EQ(all(), want);
+    EXPECT_THAT(describe_eager_plans(), HasSubstr("served 5 times by 1 plan"));
+}
+
 // -- what is kept --
+
+// A chain of ops at a size, with its gradient or without, of random structure.
+Bits random_step(test::Numbers& random, std::int64_t longest, bool read)
+{
+    const std::int64_t n = random.integer(1, 4);
+    const Variable x(input({n, 3}, static_cast<std::uint64_t>(n)));
+    Tensor y = x;
+    for (std::int64_t i = random.integer(1, longest); i > 0; --i) switch (random.integer(0, 5)) {
+        case 0: y = exp(y * 0.1); break;
+        case 1: y = tanh(y); break;
+        case 2: y = y + x; break;
+        case 3: y = y * sum(x, {0}); break;
+        case 4: y = matmul(y, transpose(y, 0, 1)).sum({-1}, true) + x; break;
+        default: y = neg(y);
+        }
+    if (random.integer(0, 1) == 1) y = grad(sum(y * y), x);
+    y.eval();
+    return read ? bits(y) : Bits();
+}
 
 TEST_F(Eager, KeepsNoMoreThanItMay)
 {
@@ -398,20 +441,32 @@ TEST_F(Eager, KeepsNoMoreThanItMay)
     set_eager_plans(most);
     test::Numbers random(1);
     const Tensor x = input({4});
+    std::uint64_t served = 0;
     for (int step = 0; step < 10000; ++step) {
-        Tensor y = x;
-        for (std::int64_t i = random.integer(1, 6); i > 0; --i) switch (random.integer(0, 4)) {
-            case 0: y = exp(y); break;
-            case 1: y = tanh(y); break;
-            case 2: y = y + x; break;
-            case 3: y = y * 2; break;
-            default: y = neg(y);
-            }
-        y.eval();
-        ASSERT_LE(stats().eager_plans, most);
+        random_step(random, 6, false);
+        served += replays([&] { (tanh(x) * 0.5 + x).eval(); }); // used last, it stays
+        ASSERT_LE(stats(default_device()).eager_plans, most);
     }
+    EXPECT_EQ(stats(default_device()).eager_plans, most);
+    EXPECT_EQ(served, 9998u);
     set_eager_plans(0);
     EXPECT_EQ(describe_eager_plans(), "");
+    EXPECT_EQ(replays([&] { (tanh(x) * 0.5 + x).eval(); }), 0u);
+}
+
+TEST_F(Eager, RandomStructuresThatComeAndGoHaveTheBitsOfPlansOfTheirOwn)
+{
+    const auto run = [](std::size_t most) {
+        set_eager_plans(most);
+        test::Numbers random(2);
+        std::vector<Bits> out;
+        for (int step = 0; step < 300; ++step) out.push_back(random_step(random, 2, true));
+        return out;
+    };
+    const auto want = run(0);
+    std::vector<Bits> got;
+    EXPECT_GT(replays([&] { got = run(32); }), 20u);
+    EXPECT_EQ(got, want);
 }
 
 TEST_F(Eager, GivesTheMemoryBack)

@@ -11,12 +11,12 @@
 
 namespace reprise::test {
 
-// What happened while f ran.
+// What happened on the default device, which may be a test's own, while f ran.
 inline Stats during(const std::function<void()>& f)
 {
-    const Stats before = stats();
+    const Stats before = stats(default_device());
     f();
-    Stats s = stats();
+    Stats s = stats(default_device());
     s.plans -= before.plans;
     s.recordings -= before.recordings;
     s.pipelines -= before.pipelines;

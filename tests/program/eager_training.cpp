@@ -6,7 +6,11 @@
 #include <vector>
 
 #include <reprise/autograd.hpp>
+#include <reprise/data.hpp>
+#include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
+#include <reprise/optim.hpp>
+#include <reprise/program.hpp>
 #include <reprise/random.hpp>
 
 #include "../../samples/common/gpt.hpp"
@@ -54,6 +58,85 @@ TEST_P(EagerTraining, MakesNothingAfterTheSecondSizeAndHasTheBitsOfPlansOfItsOwn
     };
     const auto got = train(true);
     EXPECT_EQ(got, alone([&] { return train(false); }));
+}
+
+// The first step makes what the optimizer keeps; of the loop's own structure the second and the third are the first two.
+TEST_P(EagerTraining, MakesNothingAfterTheSecondSizeWhereNoStepHasTheSizeOfAnother)
+{
+    const auto train = [&](bool counted) {
+        manual_seed(3);
+        Training t(GetParam());
+        std::vector<Bits> out;
+        std::uint64_t seed = 0;
+        for (const std::int64_t n : {8, 6, 7, 3, 12, 2, 33, 5, 9}) {
+            const auto [x, target] = t.batch(n, ++seed);
+            eval({x, target});
+            const Stats s = during([&, x = x, target = target] { out.push_back(bits(t.step(x, target))); });
+            if (counted && seed > 3) {
+                EXPECT_TRUE(made_nothing(s)) << "size " << n;
+            }
+        }
+        return out;
+    };
+    EXPECT_EQ(train(true), alone([&] { return train(false); }));
+}
+
+// Images of 28 x 28 in batches of 32, the last of 6: the same training, recorded and eager.
+TEST_F(Eager, AnEpochOfImagesMakesNothingAfterItsLastBatchAndHasTheRecordedBits)
+{
+    struct Images : nn::Module {
+        nn::Conv2d conv{1, 4, {.kernel_size = 3, .padding = 1}};
+        nn::Linear fc{4 * 14 * 14, 10};
+        Images()
+        {
+            register_module("conv", conv);
+            register_module("fc", fc);
+        }
+        Tensor forward(Tensor x) override { return fc(flatten(max_pool2d(relu(conv(x)), 2), 1)); }
+    };
+    data::ImageDataset set{1, 28, 28, {}, {}};
+    test::Numbers random(1);
+    for (int i = 0; i < 70; ++i) set.labels.push_back(static_cast<std::int32_t>(random.integer(0, 9)));
+    for (int i = 0; i < 70 * 28 * 28; ++i)
+        set.pixels.push_back(static_cast<std::uint8_t>(random.integer(0, 255)));
+    const auto train = [&](bool recorded, bool counted = true) {
+        manual_seed(7);
+        Images net;
+        optim::Adam optimizer(net.parameters(), {.lr = 1e-3});
+        const data::DataLoader loader(set, {.batch_size = 32, .shuffle = true});
+        const auto step = [&](const Tensor& x, const Tensor& y) {
+            optimizer.zero_grad();
+            Tensor loss = cross_entropy(net(x), y);
+            loss.backward();
+            optimizer.step();
+            return loss;
+        };
+        Program program;
+        if (recorded) {
+            const Dim n = symbol("n");
+            program = record(step, {spec({n, 1, 28, 28}), spec({n}, i32)});
+        }
+        std::vector<Tensor> losses;
+        for (std::uint64_t epoch = 0; epoch < 3; ++epoch)
+            for (const auto& [x, y] : loader.epoch(epoch)) {
+                eval({x, y});
+                const Stats s = during([&, x = x, y = y] {
+                    losses.push_back(recorded ? program(x, y) : step(x, y));
+                    losses.back().eval();
+                });
+                if (counted && epoch > 0) {
+                    EXPECT_TRUE(made_nothing(s));
+                    EXPECT_EQ(s.eager_replays > 0, !recorded);
+                }
+            }
+        std::vector<Bits> out;
+        for (const Tensor& loss : losses) out.push_back(bits(loss));
+        for (const auto& [name, tensor] : net.state_dict()) out.push_back(bits(tensor));
+        return out;
+    };
+    const auto eager = train(false);
+    EXPECT_EQ(eager, train(true));
+    EXPECT_EQ(eager, alone([&] { return train(false, false); }));
 }
 
 // What cells are given is computed with the step that gives it: nothing piles up that nobody reads.

@@ -11,6 +11,7 @@
 
 #include <reprise/autograd.hpp>
 #include <reprise/checkpointing.hpp>
+#include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 
 #include "support/devices.hpp"
@@ -119,6 +120,80 @@ TEST(CheckpointingThreads, ShareEverythingOnTheNullDevice)
 {
     const test::UseDevice use(test::imitation("gpu"));
     share();
+}
+
+// Layers, hooks and sums that go, and all that may be asked meanwhile.
+void come_and_go(bool values)
+{
+    const Shared given;
+    const Tensor& x = given.x;
+    eval({given.w, x});
+    const auto manager = std::make_shared<CheckpointManager>();
+    const auto engine = std::make_shared<RecomputationEngine>();
+    const TracedFunction f = [&](const Tensors& in) { return Tensors{given.f(in[0])}; };
+    const CheckpointFunction shared("shared", f, manager, engine, nullptr, true);
+    nn::Linear linear(8, 8);
+    const auto bits_of = [&](const Tensor& t) { return values ? test::bits(t) : test::Bits(); };
+    const auto want = bits_of(grad(sum(linear(given.f(x))), given.w)), inside = bits_of(given.f(x));
+    BackwardHookManager hooks;
+    CheckpointedGradientAccumulator sums(1);
+    const std::size_t before = Checkpoint::default_manager()->layers().size();
+    in_threads([&](int t) {
+        const std::string name = "thread " + std::to_string(t);
+        const MemoryTracker tracker;
+        for (int i = 0; i < 3 * rounds; ++i) {
+            manager->set_config({.strategy = (t + i) % 2 ? Strategy::all : Strategy::none});
+            static_cast<void>(manager->config());
+            EXPECT_EQ(manager->layers(), std::vector<std::string>{"shared"});
+            EXPECT_TRUE(manager->contains("shared"));
+            static_cast<void>(manager->checkpoint_options("shared"));
+            static_cast<void>(manager->bytes("shared"));
+            {
+                const CheckpointFunction own =
+                    Checkpoint::checkpoint_function(name, f, {.keep_inputs = true});
+                const CheckpointFunction module = Checkpoint::checkpoint_module(name + "'s", linear);
+                const Tensor y = own(x), loss = sum(module(y));
+                EXPECT_EQ(bits_of(own.recompute()[0]), inside);
+                sums.accumulate({{name, grad(loss, given.w)}});
+                for (const auto& [whose, sum] : sums.get_accumulated_gradients())
+                    if (whose == name) {
+                        EXPECT_EQ(bits_of(sum), want);
+                    }
+            }
+            const Tensor y = shared(x);
+            y.eval();
+            static_cast<void>(tracker.current() + tracker.peak() + tracker.saved("shared"));
+            static_cast<void>(tracker.layers().size() + tracker.saved_by_layer().size());
+            tracker.reset_peak();
+            try { // of the newest call of all threads, if it is still kept
+                EXPECT_EQ(bits_of(shared.recompute()[0]), inside);
+            } catch (const Error& e) {
+                EXPECT_EQ(e.kind(), ErrorKind::state);
+            }
+            if (i % 3 == 0) manager->release("shared");
+            if (i % 3 == 1) manager->clear();
+            hooks.register_hook(name, [](const Tensor& g) { return g * 1; });
+            EXPECT_EQ(bits_of(hooks.invoke(name, x)), bits_of(x));
+            hooks.remove_layer(name);
+            hooks.register_hook("all", [](const Tensor& g) { return g; });
+            if (i % 3 == 2) hooks.clear();
+            if (i % 2) sums.remove(name);
+            else sums.reset();
+        }
+    });
+    hooks.clear();
+    EXPECT_EQ(hooks.size(), 0u);
+    sums.reset();
+    EXPECT_TRUE(sums.get_accumulated_gradients().empty());
+    EXPECT_EQ(Checkpoint::default_manager()->layers().size(), before);
+}
+
+TEST(CheckpointingThreads, ComeAndGo) { come_and_go(true); }
+
+TEST(CheckpointingThreads, ComeAndGoOnTheNullDevice)
+{
+    const test::UseDevice use(test::imitation("gpu"));
+    come_and_go(false);
 }
 
 // Backward passes of one graph on several threads.

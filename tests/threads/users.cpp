@@ -1,6 +1,7 @@
 // Threads that use the library at the same time, each with tensors of its own, on one device.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -86,6 +87,50 @@ TEST(Threads, ReplayProgramsOfTheirOwn)
         });
     for (std::thread& t : threads) t.join();
     EXPECT_EQ(got, want);
+}
+
+// The plans of eager code: of loops of one structure and of others, while they are dropped and looked at.
+std::vector<test::Bits> loop(std::int64_t who, bool values)
+{
+    std::vector<test::Bits> out;
+    for (std::int64_t n = 1; n < 12; ++n) {
+        const Variable x(test::random_tensor({n + who, 3}, static_cast<std::uint64_t>(n)));
+        Tensor y = tanh(matmul(x, transpose(x, 0, 1)));
+        for (std::int64_t i = 0; i < who % 3; ++i) y = exp(y * 0.5);
+        y = grad(sum(y * y), x);
+        y.eval();
+        if (values) out.push_back(test::bits(y));
+    }
+    return out;
+}
+
+void share_plans(bool values)
+{
+    std::vector<std::vector<test::Bits>> want, got(4);
+    {
+        const test::PlansOfTheirOwn independent;
+        for (std::int64_t i = 0; i < 4; ++i) want.push_back(loop(i, values));
+    }
+    std::vector<std::thread> threads;
+    for (std::int64_t i = 0; i < 4; ++i)
+        threads.emplace_back([&, i] { got[static_cast<std::size_t>(i)] = loop(i, values); });
+    for (const std::size_t most : {1u, 0u, 2u, 256u}) {
+        set_eager_plans(most);
+        static_cast<void>(describe_eager_plans());
+        EXPECT_LE(stats(default_device()).eager_plans, 256u);
+        default_device().set_calls_in_flight(most == 256 ? 16 : 2);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(got, want);
+}
+
+TEST(Threads, ShareThePlansOfEagerCode) { share_plans(true); }
+
+TEST(Threads, ShareThePlansOfEagerCodeOnTheNullDevice)
+{
+    const test::UseDevice use(test::imitation("gpu"));
+    share_plans(false);
 }
 
 // Several segments, one of them around another; eager twice, then recorded within a budget.
