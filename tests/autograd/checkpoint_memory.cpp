@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -145,6 +146,10 @@ TEST(CheckpointMemory, TellsWhatItSaves)
         EXPECT_EQ(tracker.saved("second"), 2 * value);
         EXPECT_EQ(tracker.saved(), before + 5 * value);
         EXPECT_THAT(tracker.layers(), testing::IsSupersetOf({"first", "second"}));
+        const std::vector<std::string> layers = tracker.layers();
+        EXPECT_TRUE(std::is_sorted(layers.begin(), layers.end()));
+        EXPECT_EQ(MemoryTracker(default_device()).saved(), tracker.saved());
+        EXPECT_EQ(MemoryTracker(Device("null")).saved(), 0u);
         loss.backward({}, {.retain_graph = true});
         w.grad().eval();
         EXPECT_EQ(tracker.saved(), before + 5 * value); // counted once

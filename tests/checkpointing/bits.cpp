@@ -2,6 +2,7 @@
 // strategy.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -66,6 +67,21 @@ struct Way {
 const std::vector<Way>& ways()
 {
     const auto in_turn = [](const Layers& layers, Tensor x) { return layers(x); };
+    // From the second step on by what the first one has measured.
+    const auto measured = [](Strategy strategy) {
+        return [strategy](const Layers& layers, Tensor x) {
+            Tensor y = layers(x);
+            if (recording_id()) return y;
+            y.eval();
+            layers.manager->measure();
+            std::uint64_t largest = 0;
+            for (const std::string& id : layers.manager->layers())
+                largest = std::max(largest, layers.manager->bytes(id).value_or(0));
+            layers.manager->set_config(
+                {.strategy = strategy, .bytes = std::max<std::uint64_t>(largest, 2) - 1});
+            return y;
+        };
+    };
     static const std::vector<Way> all = {
         {"all", {}, in_turn},
         {"every_second", {.strategy = Strategy::every_kth, .every = 2}, in_turn},
@@ -74,6 +90,8 @@ const std::vector<Way>& ways()
           .layers = {"block 1"},
           .policy = CheckpointOptions::Policy::selective},
          in_turn},
+        {"by_size", {}, measured(Strategy::by_size)},
+        {"by_budget", {}, measured(Strategy::by_budget)},
         {"a_layer_of_layers",
          {},
          [](const Layers& layers, Tensor x) {

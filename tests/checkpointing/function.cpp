@@ -312,6 +312,44 @@ TEST(Checkpoint, MakesLayersOfModules)
     EXPECT_THAT(Checkpoint::default_manager()->layers(), IsEmpty());
 }
 
+TEST(Checkpoint, NamesMistakesAtItsDefaultManager)
+{
+    const TracedFunction f = [](const Tensors& in) { return in; };
+    const auto kept = Checkpoint::checkpoint_function("f", f);
+    for (const Caught& error :
+         {error_of([&] { return Checkpoint::checkpoint_function("f", f); }),
+          error_of([&] { return Checkpoint::checkpoint_function("", f); }),
+          error_of([&] { return Checkpoint::checkpoint_function("g", nullptr); }),
+          error_of([&] { return Checkpoint::checkpoint_module("g", std::shared_ptr<nn::Module>()); })})
+        EXPECT_EQ(error.kind, ErrorKind::argument) << error.text;
+    EXPECT_THAT(Checkpoint::default_manager()->layers(), ElementsAre("f"));
+    EXPECT_FALSE(Checkpoint::default_engine()->contains("g"));
+}
+
+// The manager's decision as an option of a module's own checkpoints.
+TEST(Checkpoint, OptionsOfAManagerAreThoseOfModules)
+{
+    CheckpointManager manager;
+    manager.register_layer("block");
+    const auto net = nn::make<nn::Linear>(8, 8);
+    const Tensor x = random_tensor({64, 8}, 1);
+    const auto run = [&] {
+        const Tensor loss = sum(square(tanh((*net)(x))));
+        loss.eval();
+        const std::uint64_t saved = MemoryTracker().saved("block");
+        const auto p = net->parameters();
+        std::vector<test::Bits> out;
+        for (const Tensor& g : grad({loss}, Tensors(p.begin(), p.end()))) out.push_back(bits(g));
+        return std::pair(out, saved);
+    };
+    const auto plain = run().first;
+    net->set_checkpoint(manager.checkpoint_options("block"));
+    EXPECT_EQ(run().first, plain);
+    manager.set_config({.strategy = Strategy::none});
+    net->set_checkpoint(manager.checkpoint_options("block"));
+    EXPECT_EQ(run(), (std::pair<std::vector<test::Bits>, std::uint64_t>(plain, 0)));
+}
+
 TEST(Checkpoint, TakesTheCallersOwn)
 {
     const CheckpointFunctionOptions own{.hook = [](const Tensor& g) { return g * 3; },

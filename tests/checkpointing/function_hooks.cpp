@@ -4,12 +4,15 @@
 
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <reprise/autograd.hpp>
 #include <reprise/checkpointing.hpp>
 #include <reprise/ops.hpp>
+#include <reprise/program.hpp>
 
 #include "checkpointing/layers.hpp"
 #include "testing/values.hpp"
@@ -138,7 +141,131 @@ TEST_F(CheckpointFunctions, LeaveHooksCustomFunctionsAndKeptGradients)
     EXPECT_EQ(run([&](const Tensors& in) { return checkpointed.call(in); }), want);
 }
 
+// Two layers, one inside of a third; eager and recorded at two sizes, with and without contexts.
+TEST_F(CheckpointFunctions, ShowTheirHooksThePlainGradientsInPrograms)
+{
+    const Variable w(random_tensor({4, 4}, 1));
+    Tensors seen;
+    const auto hook = [&](const Tensor& g) {
+        seen.push_back(g);
+        return g * 2;
+    };
+    const TracedFunction f = [&](const Tensors& in) { return Tensors{tanh(matmul(in[0], w))}; };
+    const auto hooked = [&](const Tensors& in) {
+        const Tensor y = f(in)[0];
+        y.register_hook(hook);
+        return Tensors{y};
+    };
+    const auto first = layer("first", f, hook), inner = layer("inner", f, hook),
+               outer = layer("outer", [&](const Tensors&in) { return inner.call(f(in)); });
+    const auto step = [&](const auto& call) {
+        return [&](const Tensors& in) {
+            seen.clear();
+            const Tensor g = grad(sum(square(call(in))), w);
+            Tensors out = std::exchange(seen, {});
+            out.push_back(g);
+            return out;
+        };
+    };
+    const auto plain = step([&](const Tensors& in) { return hooked(f(hooked(in)))[0]; });
+    const auto layered = step([&](const Tensors& in) { return outer(first.call(in)[0]); });
+    for (const Strategy strategy : {Strategy::all, Strategy::every_kth, Strategy::none}) {
+        CheckpointContext none({.strategy = Strategy::none}), context({.strategy = strategy, .every = 2});
+        none.enter();
+        context.enter();
+        const Program program = record_function(layered, {spec({symbol("n"), 4})});
+        for (const std::int64_t n : {3, 1}) {
+            const Tensors in{random_tensor({n, 4}, 2)}, want = plain(in), eager = layered(in),
+                                                        recorded = program.call(in);
+            ASSERT_EQ(want.size(), 3u);
+            ASSERT_EQ(eager.size(), 3u);
+            ASSERT_EQ(recorded.size(), 3u);
+            for (std::size_t i = 0; i < want.size(); ++i) {
+                EXPECT_EQ(bits(eager[i]), bits(want[i])) << i;
+                EXPECT_EQ(bits(recorded[i]), bits(want[i])) << i;
+            }
+        }
+        context.exit();
+        none.exit();
+    }
+}
+
+// Those of a manager, in the order in which they came, at a layer inside of a layer.
+TEST_F(CheckpointFunctions, GoThroughTheHooksOfAManagerInOrder)
+{
+    const Variable w(from_vector({0.5F, 2}));
+    BackwardHookManager hooks;
+    std::string order;
+    for (const char* name : {"a", "b", "c"})
+        hooks.register_hook("inner", [&order, name](const Tensor& g) {
+            order += name;
+            return *name == 'b' ? Tensor() : g * 2;
+        });
+    const auto inner = layer("inner", square_twice, [&](const Tensor&g) { return hooks.invoke("inner", g); }),
+               outer = layer("outer", [&](const Tensors&in) { return Tensors{inner(in[0]) * 3}; });
+    const Tensor got = grad(sum(outer(w)), w);
+    EXPECT_EQ(order, "abc");
+    const Tensor y = square_twice({w})[0];
+    y.register_hook([](const Tensor& g) { return g * 4; });
+    EXPECT_EQ(bits(got), bits(grad(sum(y * 3), w)));
+}
+
 // ---- exceptions ----
+
+// While a program is recorded: nothing stays open or counted, and the next recording is as if there had been none.
+TEST_F(CheckpointFunctions, LeaveFiguresAsTheyWereWhereUserCodeThrowsInARecording)
+{
+    enum class Where { nowhere, function, hook, backward } where = Where::nowhere;
+    const auto at = [&](Where here) {
+        CheckpointContext inside({.strategy = Strategy::none});
+        inside.enter();
+        if (where == here) throw std::runtime_error("of the user");
+    };
+    const CustomFunction twice(
+        "twice", [](FunctionContext&, const Tensors& in) { return Tensors{in[0] * 2}; },
+        [&](const FunctionContext&, const Tensors& dy) {
+            at(Where::backward);
+            return Tensors{dy[0] * 2};
+        });
+    const auto f = layer(
+        "f",
+        [&](const Tensors& in) {
+            at(Where::function);
+            return Tensors{twice(sin(in[0]))};
+        },
+        [&](const Tensor&) {
+            at(Where::hook);
+            return Tensor();
+        });
+    const auto gradient = [&](const Tensors& in) {
+        Tensor x = in[0].detach();
+        x.requires_grad_();
+        return Tensors{grad(sum(f(x)), x)};
+    };
+    const auto figures = [&] {
+        const CheckpointStatistics s = manager->statistics();
+        const RecomputationStatistics r = engine->statistics();
+        return std::vector<std::uint64_t>{
+            s.keeping,    s.bytes_kept, s.bytes_saved,          r.recomputations,
+            r.recordings, r.programs,   MemoryTracker().saved()};
+    };
+    CheckpointContext outer({.strategy = Strategy::every_kth});
+    outer.enter();
+    const auto before = figures();
+    for (const Where here : {Where::function, Where::hook, Where::backward}) {
+        where = here;
+        EXPECT_THROW(record_function(gradient, {spec({symbol("n")})}), std::runtime_error);
+        EXPECT_EQ(figures(), before);
+        EXPECT_FALSE(is_checkpointing());
+        EXPECT_EQ(recording_id(), 0u);
+        EXPECT_EQ(CheckpointContext::current(), outer.config());
+    }
+    where = Where::nowhere;
+    const Program program = record_function(gradient, {spec({symbol("n")})});
+    const Tensor x = random_tensor({5}, 1);
+    EXPECT_EQ(bits(program.call({x})[0]), bits(cos(x) * 2));
+    outer.exit();
+}
 
 TEST_F(CheckpointFunctions, LeaveFiguresAsTheyWereWhereUserCodeThrows)
 {
@@ -155,7 +282,7 @@ TEST_F(CheckpointFunctions, LeaveFiguresAsTheyWereWhereUserCodeThrows)
     const auto f = layer(
         "f",
         [&](const Tensors& in) {
-            const Tensor y = twice(sin(in[0]));
+            const Tensor y = twice(sin(in[0]) * in[0]);
             at(Where::function);
             return Tensors{y};
         },
@@ -166,7 +293,10 @@ TEST_F(CheckpointFunctions, LeaveFiguresAsTheyWereWhereUserCodeThrows)
     const Variable w(from_vector({1, 2}));
     const auto figures = [&] {
         const CheckpointStatistics s = manager->statistics();
-        return std::vector<std::uint64_t>{s.checkpointed, s.plain, s.keeping, s.bytes_kept, s.bytes_saved};
+        const RecomputationStatistics r = engine->statistics();
+        return std::vector<std::uint64_t>{s.checkpointed, s.plain,       s.keeping,
+                                          s.bytes_kept,   s.bytes_saved, r.recomputations,
+                                          r.recordings,   r.programs,    MemoryTracker().saved()};
     };
     auto before = figures();
     where = Where::function;
@@ -175,8 +305,11 @@ TEST_F(CheckpointFunctions, LeaveFiguresAsTheyWereWhereUserCodeThrows)
     EXPECT_EQ(figures(), before);
     where = Where::hook;
     const Tensor loss = sum(f(w));
+    loss.eval();
     before = figures();
+    EXPECT_GT(before[4], 0u); // bytes saved
     EXPECT_THROW(loss.backward(), std::runtime_error);
+    EXPECT_FALSE(is_checkpointing());
     EXPECT_EQ(figures(), before);
     where = Where::backward;
     EXPECT_THROW(loss.backward(), std::runtime_error);
@@ -185,7 +318,7 @@ TEST_F(CheckpointFunctions, LeaveFiguresAsTheyWereWhereUserCodeThrows)
     EXPECT_FALSE(w.grad().defined());
     where = Where::nowhere;
     loss.backward(); // the graph is as it was
-    EXPECT_EQ(bits(w.grad()), bits(grad(sum(twice(sin(w))), w)));
+    EXPECT_EQ(bits(w.grad()), bits(grad(sum(twice(sin(w) * w)), w)));
     EXPECT_EQ(manager->statistics().keeping, 0u);
 }
 

@@ -312,6 +312,30 @@ TEST(RecomputationEngine, NamesMistakes)
     engine.register_function("a", f);
 }
 
+TEST(RecomputationEngine, RecordsWithItsOptions)
+{
+    RecomputationEngine within({.memory_budget = std::uint64_t{1} << 30}), nothing_fits({.memory_budget = 1});
+    const TracedFunction f = [](const Tensors& in) { return Tensors{exp(in[0]) * 2}; };
+    within.register_function("f", f);
+    nothing_fits.register_function("f", f);
+    const Tensor x = random_tensor({8}, 1);
+    EXPECT_EQ(bits(within.recompute("f", {x})[0]), bits(exp(x) * 2));
+    EXPECT_EQ(error_of([&] { return nothing_fits.recompute("f", {x}); }).kind, ErrorKind::out_of_memory);
+    expect_statistics(nothing_fits, 0, 0, 0);
+}
+
+TEST(RecomputationEngine, EndsACallWhoseFunctionIsRemovedMeanwhile)
+{
+    RecomputationEngine engine;
+    engine.register_function("f", [&](const Tensors& in) {
+        EXPECT_TRUE(engine.remove_function("f"));
+        return Tensors{in[0] + 1};
+    });
+    EXPECT_EQ(engine.recompute("f", {from_vector({1})})[0].item<float>(), 2);
+    EXPECT_FALSE(engine.contains("f"));
+    EXPECT_EQ(error_of([&] { return engine.recompute("f", {}); }).kind, ErrorKind::argument);
+}
+
 TEST(RecomputationEngine, LeavesFiguresAsTheyWereWhereAFunctionThrows)
 {
     bool throws = true;

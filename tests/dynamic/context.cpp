@@ -95,6 +95,38 @@ TEST(DynamicAutogradContext, GivesWhatWasSavedForGood)
     EXPECT_THAT(floats(saved), ElementsAre(3, 3));
 }
 
+TEST(DynamicAutogradContext, SavesAnewWhereItSavesTwice)
+{
+    const std::uint64_t before = default_device().live_bytes();
+    Context c;
+    {
+        const Tensor large = ones({1 << 12}) * 3;
+        large.eval();
+        c.save_for_backward({large, large});
+    }
+    c.save_for_backward({ones({2}) * 5});
+    EXPECT_THAT(floats(c.get_saved_tensor(0)), ElementsAre(5, 5));
+    EXPECT_EQ(error_of([&] { return c.get_saved_tensor(1); }).kind, ErrorKind::argument);
+    EXPECT_LT(default_device().live_bytes(), before + (1 << 12)); // the first ones are let go of
+}
+
+TEST(DynamicAutogradContext, KnowsItsShapesWhenItIsClosed)
+{
+    Context c;
+    c.forward(product, {ones({2, 3}), ones({3, 4})});
+    c.validate_gradient(0, {2, 3});
+    c.close();
+    EXPECT_EQ(c.gradient_shapes()[0], (SymbolicShape{2, 3}));
+    EXPECT_EQ(c.input_shapes()[1], (SymbolicShape{3, 4}));
+    c.validate_gradient(1, {3, 4});
+    EXPECT_EQ(error_of([&] { return c.validate_gradient(1, {4, 3}), 0; }).kind, ErrorKind::shape);
+    EXPECT_EQ(error_of([&] { return c.save_for_backward({}), 0; }).kind, ErrorKind::state);
+    EXPECT_EQ(error_of([&] {
+                  return c.forward(product, {ones({2, 3}), ones({3, 4})});
+              }).kind,
+              ErrorKind::state);
+}
+
 TEST(DynamicAutogradContext, RefusesWrongIndices)
 {
     Context c;

@@ -57,6 +57,9 @@ TEST_F(SymbolicShapes, CountFromBothEnds)
     EXPECT_EQ(s[-1], m);
     EXPECT_EQ(s[-3], n);
     EXPECT_EQ(s.numel(), n * m * 3);
+    EXPECT_EQ(Shape(s.begin(), s.end()), s.dims());
+    const SymbolicShape none;
+    EXPECT_EQ(none.begin(), none.end());
     EXPECT_EQ(SymbolicShape().numel(), 1);
     EXPECT_EQ((SymbolicShape{n, 0}).numel(), 0);
     for (const std::int64_t beyond : {3, -4}) {
