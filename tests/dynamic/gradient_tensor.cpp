@@ -149,6 +149,38 @@ TEST(DynamicGradientTensor, CallsHooksOnceInOrder)
     EXPECT_THAT(floats(t.get_gradient().value()), ElementsAre(200, 200));
 }
 
+// Of a backward pass: what each hook sees, and what is left, beside a Variable's.
+TEST(DynamicGradientTensor, ShowsHooksThePlainGradientInEagerCodeAndInPrograms)
+{
+    const auto gradients = [](Tensor leaf, const auto& gradient) {
+        std::vector<Tensor> seen;
+        leaf.register_hook([&](const Tensor& g) {
+            seen.push_back(g);
+            return g * 2;
+        });
+        leaf.register_hook([&](const Tensor& g) {
+            seen.push_back(g);
+            return Tensor();
+        });
+        sum(sin(leaf) * leaf).backward();
+        seen.push_back(gradient());
+        return seen;
+    };
+    const auto dynamic = [&](const std::vector<Tensor>& in) {
+        const DynamicGradientTensor t(in[0]);
+        return gradients(t.tensor(), [&] { return t.get_gradient().value(); });
+    };
+    const auto program = record_function(dynamic, {spec({symbol("n"), 3})});
+    for (const std::int64_t n : {4, 1, 0}) {
+        const Tensor x = random_tensor({n, 3}, 1);
+        const Variable v(x);
+        const std::vector<Bits> want = bits_of(gradients(v, [&] { return v.grad(); }));
+        EXPECT_EQ(want.size(), 3u); // each hook once
+        EXPECT_EQ(bits_of(dynamic({x})), want) << n;
+        EXPECT_EQ(bits_of(program.call({x})), want) << n;
+    }
+}
+
 TEST(DynamicGradientTensor, KeepsAGradientOnItsTape)
 {
     const Variable w(from_vector({2, 3}));
