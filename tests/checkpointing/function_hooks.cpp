@@ -159,7 +159,7 @@ TEST_F(CheckpointFunctions, ShowTheirHooksThePlainGradientsInPrograms)
     const auto first = layer("first", f, hook), inner = layer("inner", f, hook),
                outer = layer("outer", [&](const Tensors&in) { return inner.call(f(in)); });
     const auto step = [&](const auto& call) {
-        return [&](const Tensors& in) {
+        return [&, call](const Tensors& in) {
             seen.clear();
             const Tensor g = grad(sum(square(call(in))), w);
             Tensors out = std::exchange(seen, {});
