@@ -24,6 +24,7 @@ using Strategy = CheckpointConfig::Strategy;
 using test::bits;
 using test::CheckpointFunctions;
 using test::random_tensor;
+using test::square_twice;
 using testing::ElementsAre;
 using Tensors = std::vector<Tensor>;
 
