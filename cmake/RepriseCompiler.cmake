@@ -12,8 +12,9 @@ else()
         -Wno-missing-field-initializers # what a designated initialiser leaves out has its default
         $<$<BOOL:${REPRISE_WERROR}>:-Werror>)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-        # False alarms in std::string and std::optional (GCC bugs 105651 and 105562).
-        target_compile_options(reprise_compiler INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+        # False alarms in std::string and std::optional (GCC bugs 105651, 105329 and 105562).
+        target_compile_options(reprise_compiler INTERFACE -Wno-restrict -Wno-stringop-overflow
+            -Wno-maybe-uninitialized)
     endif()
 endif()
 
@@ -35,7 +36,9 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
     find_program(REPRISE_CCACHE ccache DOC "Compiler cache, used where it is found")
     if(REPRISE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-        set(CMAKE_C_COMPILER_LAUNCHER ${REPRISE_CCACHE})
-        set(CMAKE_CXX_COMPILER_LAUNCHER ${REPRISE_CCACHE})
+        # Precompiled headers are found in the cache only where it may pass over their times.
+        set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${REPRISE_CCACHE})
+        set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+        set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
     endif()
 endif()

@@ -46,7 +46,7 @@ endif()
 set(REPRISE_LAVAPIPE_ICD "${lavapipe}" CACHE FILEPATH "Manifest of lavapipe (Debian: mesa-vulkan-drivers)")
 set(REPRISE_SWIFTSHADER_ICD "${swiftshader}" CACHE FILEPATH "Manifest of SwiftShader (Debian: chromium-common)")
 set(REPRISE_EXTRA_ICDS "" CACHE STRING "More drivers to test: name=manifest, separated by semicolons")
-set(REPRISE_REQUIRED_DRIVERS "" CACHE STRING "Drivers that must be there")
+set(REPRISE_REQUIRED_DRIVERS "$ENV{REPRISE_REQUIRED_DRIVERS}" CACHE STRING "Drivers that must be there")
 
 set(REPRISE_DRIVERS "")
 macro(reprise_add_driver name manifest)

@@ -14,7 +14,8 @@ if(MODE STREQUAL "package")
 else()
     cmake_path(SET source NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
     # With the build tree's kernels, and its compiler's options: a compiler cache then has most objects.
-    set(where -D REPRISE_SOURCE=${source} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
+    set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${LAUNCHER}")
+    set(where -D REPRISE_SOURCE=${source}
         -D CMAKE_CXX_EXTENSIONS=OFF -D REPRISE_WERROR=${WERROR} -D REPRISE_SPIRV=${BUILD}/shaders
         -D REPRISE_NVCC=${NVCC} -D REPRISE_CUDA_IMAGES=${BUILD}/cuda)
 endif()
