@@ -30,15 +30,15 @@ int run(const char_gpt::Options& options)
     const char_gpt::Reporter reporter{
         .recorded =
             [&](const char_gpt::History& h) {
-                std::printf("A step of the longest lines holds %s\n", memory_text(h.memory).c_str());
+                std::printf("Recorded: a training step of the longest lines takes %s of memory\n",
+                            memory_text(h.memory).c_str());
                 std::fflush(stdout);
             },
         .step = [&](const Progress& p) { bar.show(p); },
         .epoch =
             [&](const char_gpt::History& h) {
                 bar.clear();
-                std::printf("epoch %zu: loss %.4f; weights in %s\n", h.epoch_loss.size(), h.epoch_loss.back(),
-                            weights.string().c_str());
+                std::printf("epoch %zu: loss %.4f\n", h.epoch_loss.size(), h.epoch_loss.back());
                 std::fflush(stdout);
             },
         .stop = [&] { return interrupt.requested(); },
@@ -53,14 +53,15 @@ int run(const char_gpt::Options& options)
         return exit_interrupted;
     }
     for (const std::string& line : history.written) std::cout << "> " << line << std::endl;
-    std::printf(
-        "Loss: %.4f nats a character  (%lld parameters, %.0f characters/s, %s of training; %llu sizes "
-        "of batches, %llu recordings made for them)\n",
-        history.epoch_loss.back(), static_cast<long long>(history.parameters), history.characters_per_second,
-        duration(history.train_seconds).c_str(), static_cast<unsigned long long>(history.sizes),
-        static_cast<unsigned long long>(history.recordings));
-    std::printf("Results: %s with char_gpt.safetensors, training.svg and metrics.json\n",
-                out.string().c_str());
+    std::printf("Loss: %.4f nats a character (%lld parameters, %.0f characters/s,\n"
+                "%s of training; %llu sizes of batches, %llu recordings made for them)\n",
+                history.epoch_loss.back(), static_cast<long long>(history.parameters),
+                history.characters_per_second, duration(history.train_seconds).c_str(),
+                static_cast<unsigned long long>(history.sizes),
+                static_cast<unsigned long long>(history.recordings));
+    print_results(out, {{"char_gpt.safetensors", "the weights"},
+                        {"training.svg", "loss over the training"},
+                        {"metrics.json", "the figures and options"}});
     return 0;
 }
 

@@ -29,8 +29,9 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     number("--steps", o.steps, "End after so many steps", 1);
     number("--sentences", o.sentences, "Lines to be written at the end", 0, 10'000)->capture_default_str();
     number("--longest", o.longest, "Characters of such a line, at most", 1, 100'000)->capture_default_str();
-    app.add_option("--temperature", o.temperature, "Of the writing: near 0 it takes the likeliest character")
-        ->check(CLI::Range(0.01, 100.0))
+    app.add_option("--temperature", o.temperature,
+                   "Of the writing, from 0.01 (the likeliest character) to 100")
+        ->check(number_between(0.01, 100))
         ->capture_default_str()
         ->type_name("NUMBER");
     app.add_option("--device", o.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most)
 {
@@ -14,6 +15,21 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most)
             return "the value (" + text + ") must be a whole number " +
                    (most < unlimited ? "from " + std::to_string(least) + " to " + std::to_string(most)
                                      : "of at least " + std::to_string(least));
+        },
+        "");
+}
+
+CLI::Validator number_between(double least, double most)
+{
+    return CLI::Validator(
+        [=](const std::string& text) -> std::string {
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
+                return "";
+            std::ostringstream message;
+            message << "the value (" << text << ") must be a number from " << least << " to " << most;
+            return message.str();
         },
         "");
 }

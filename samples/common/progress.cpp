@@ -37,8 +37,9 @@ std::string progress_line(const Progress& p, std::size_t width)
 {
     const std::string head =
         format("epoch %lld/%lld ", static_cast<long long>(p.epoch), static_cast<long long>(p.epochs));
-    std::string tail = format(" %lld/%lld  loss %.3f", static_cast<long long>(p.step),
-                              static_cast<long long>(p.steps), p.loss);
+    std::string tail = format(" %lld/%lld", static_cast<long long>(p.step), static_cast<long long>(p.steps));
+    if (p.testing.empty()) tail += format("  loss %.3f", p.loss);
+    else tail += "  " + p.testing;
     if (!p.more.empty()) tail += "  " + p.more;
     if (p.rate > 0) tail += format("  %.0f ", p.rate) + p.unit + "/s  " + duration(p.seconds_left) + " left";
     constexpr std::size_t least_bar = 7, most_bar = 40;
@@ -60,7 +61,7 @@ void ProgressBar::show(const Progress& p)
     if (now - last_ < pause && p.step != p.steps) return;
     last_ = now;
     if (terminal_) out_ << '\r' << progress_line(p, terminal_width() - 1) << "\033[K" << std::flush;
-    else out_ << progress_line(p, 110) << std::endl;
+    else out_ << progress_line(p, 79) << std::endl;
     shown_ = true;
 }
 

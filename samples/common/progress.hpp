@@ -1,4 +1,4 @@
-// One line that tells how far the training is.
+// One line that tells how far a training, or the test after an epoch, is.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -14,6 +14,7 @@ struct Progress {
     double rate = 0;                    // units in a second; 0: not known yet
     std::string unit;                   // "images"
     double seconds_left = 0;
+    std::string testing; // what is being tested, in place of all figures but the steps
 };
 
 // At most `width` characters; the bar takes what the figures leave.

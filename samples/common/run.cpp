@@ -18,11 +18,15 @@ std::string device_text(const rp::Device& device)
 std::string memory_text(const rp::CallMemory& m)
 {
     constexpr double mib = 1 << 20;
-    std::array<char, 100> text{};
-    std::snprintf(text.data(), text.size(), "%.1f MiB, arena %.3f times what one launch needs",
-                  static_cast<double>(m.peak + m.outputs) / mib,
-                  m.lower_bound ? static_cast<double>(m.peak) / static_cast<double>(m.lower_bound) : 1.0);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.1f MiB", static_cast<double>(m.peak + m.outputs) / mib);
     return text.data();
+}
+
+void print_results(const fs::path& folder, std::initializer_list<std::pair<const char*, const char*>> files)
+{
+    std::printf("Results in %s:\n", folder.string().c_str());
+    for (const auto& [file, what] : files) std::printf("  %-27s %s\n", file, what);
 }
 
 void make_folder(const fs::path& folder, std::initializer_list<const char*> files)

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include <reprise/device.hpp>
 #include <reprise/program.hpp>
@@ -12,8 +13,11 @@
 inline constexpr int exit_interrupted = 130; // as shells have it
 
 std::string device_text(const reprise::Device&); // name, description, kind
-// "48.9 MiB, arena 1.003 times what one launch needs": what a step holds beside its state.
+// "48.9 MiB": what a step holds at most, beside parameters and optimizer state.
 std::string memory_text(const reprise::CallMemory&);
+// "Results in FOLDER:", and a line for each file with what it is.
+void print_results(const std::filesystem::path& folder,
+                   std::initializer_list<std::pair<const char*, const char*>> files);
 // A folder in which these files can be written: fails now, not after the training.
 void make_folder(const std::filesystem::path&, std::initializer_list<const char*> files);
 

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 void print(const char* what, const deep_gpt::Step& s)
 {
-    std::printf("%-32s %s; %zu launches\n", what, memory_text(s.memory).c_str(), s.by_launch.size());
+    std::printf("  %-36s %s, %zu launches\n", what, memory_text(s.memory).c_str(), s.by_launch.size());
 }
 
 int run(const deep_gpt::Options& options)
@@ -33,12 +33,13 @@ int run(const deep_gpt::Options& options)
     const deep_gpt::Reporter reporter{
         .recorded =
             [&](const deep_gpt::History& h) {
-                std::printf("%lld layers, %lld parameters; a step of %lld sequences of %lld numbers holds\n",
+                std::printf("%lld layers, %lld parameters.\n"
+                            "Memory of a step of %lld sequences of %lld numbers:\n",
                             static_cast<long long>(options.layers), static_cast<long long>(h.parameters),
                             static_cast<long long>(options.batch), static_cast<long long>(options.length));
-                print("as recorded:", h.without);
-                print("with a checkpoint around each block:", h.checkpoints);
-                print("within the budget:", h.within);
+                print("as recorded", h.without);
+                print("with a checkpoint around each block", h.checkpoints);
+                print("within the budget", h.within);
                 std::printf("Parameters and optimizer state: %.1f MiB\n",
                             deep_gpt::mib(h.within.memory.state));
                 std::fflush(stdout);
@@ -59,7 +60,9 @@ int run(const deep_gpt::Options& options)
     std::printf("Loss: %.4f nats a number after %zu steps (%s of training)\n",
                 rp::train::running_mean(history.loss, 10).back(), history.loss.size(),
                 duration(history.train_seconds).c_str());
-    std::printf("Results: %s with memory.svg, training.svg and metrics.json\n", out.string().c_str());
+    print_results(out, {{"memory.svg", "memory over a step, without and with the budget"},
+                        {"training.svg", "loss over the training"},
+                        {"metrics.json", "the figures and options"}});
     return 0;
 }
 

@@ -31,7 +31,7 @@ CommandLine parse(std::vector<std::string> arguments, std::ostream& out, std::os
     number("--batch", o.batch, "Sequences in a step", 1, 10'000);
     number("--steps", o.steps, "Steps of training", 1, unlimited);
     app.add_option("--budget", o.budget, "What a step may hold beside parameters and optimizer state, in MiB")
-        ->check(CLI::Range(0.001, 1e9))
+        ->check(number_between(0.001, 1e9))
         ->capture_default_str()
         ->type_name("NUMBER");
     app.add_option("--device", o.device, "vulkan, vulkan:1, ... (without it REPRISE_DEVICE, else the best)")

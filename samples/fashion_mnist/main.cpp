@@ -33,16 +33,17 @@ int run(const Options& options)
     const Reporter reporter{
         .recorded =
             [&](const History& h) {
-                std::printf("A step of a whole batch holds %s\n", memory_text(h.memory).c_str());
+                std::printf("Recorded: a training step of a whole batch takes %s of memory\n",
+                            memory_text(h.memory).c_str());
                 std::fflush(stdout);
             },
         .step = [&](const Progress& p) { bar.show(p); },
         .epoch =
             [&](const History& h) {
                 bar.clear();
-                std::printf("epoch %zu/%lld: test accuracy %.2f %%, test loss %.4f; weights in %s\n",
-                            h.test_accuracy.size(), static_cast<long long>(options.epochs),
-                            100 * h.test_accuracy.back(), h.test_loss.back(), weights.string().c_str());
+                std::printf("epoch %zu/%lld: test accuracy %.2f %%, test loss %.4f\n", h.test_accuracy.size(),
+                            static_cast<long long>(options.epochs), 100 * h.test_accuracy.back(),
+                            h.test_loss.back());
                 std::fflush(stdout);
             },
         .stop = [&] { return interrupt.requested(); },
@@ -60,11 +61,12 @@ int run(const Options& options)
                       << weights.string() << "." << std::endl;
         return exit_interrupted;
     }
-    std::printf("Test accuracy: %.2f %%  (%lld parameters, %.0f images/s, %s of training)\n",
+    std::printf("Test accuracy: %.2f %% (%lld parameters, %.0f images/s, %s of training)\n",
                 100 * history.test_accuracy.back(), static_cast<long long>(history.parameters),
                 history.images_per_second, duration(history.train_seconds).c_str());
-    std::printf("Results: %s with %s, %s and %s\n", out.string().c_str(), weights_name, picture_name,
-                figures_name);
+    print_results(out, {{weights_name, "the weights, for Python's safetensors too"},
+                        {picture_name, "loss and accuracy over the training"},
+                        {figures_name, "the figures and options"}});
     return 0;
 }
 

@@ -166,10 +166,11 @@ private:
                         .step = done - epoch_ * train_.size(),
                         .steps = train_.size(),
                         .loss = loss / static_cast<double>(window),
-                        .more = "accuracy " + percent(hits_ / static_cast<double>(seen_)),
+                        .more = percent(hits_ / static_cast<double>(seen_)) + " right",
                         .rate = history_.images_per_second,
                         .unit = "images",
-                        .seconds_left = step_seconds * steps_left + test_seconds() * tests_left});
+                        .seconds_left = step_seconds * steps_left + test_seconds() * tests_left,
+                        .testing = {}});
     }
 
     // Of one test; before the first a guess: a step is about three times the work of its forward pass.
@@ -182,13 +183,22 @@ private:
     void test()
     {
         const Clock::time_point start = Clock::now();
-        std::vector<std::vector<rp::Tensor>> results;
-        for (const auto& [x, y] : test_) results.push_back(test_step_.call({x, y}));
+        std::deque<std::vector<rp::Tensor>> results;
         double loss = 0, hits = 0;
-        for (const auto& r : results) {
-            loss += r[0].item<float>();
-            hits += r[1].item<float>();
+        Progress progress{.epoch = epoch_ + 1, .epochs = options_.epochs, .steps = test_.size()};
+        progress.testing = "testing";
+        const auto read_first = [&] {
+            loss += results.front()[0].item<float>();
+            hits += results.front()[1].item<float>();
+            results.pop_front();
+            ++progress.step;
+            reporter_.step(progress);
+        };
+        for (const auto& [x, y] : test_) {
+            results.push_back(test_step_.call({x, y}));
+            if (results.size() > calls_in_flight) read_first();
         }
+        while (!results.empty()) read_first();
         const auto images = static_cast<double>(test_.dataset().size());
         history_.test_loss.push_back(loss / images);
         history_.test_accuracy.push_back(hits / images);

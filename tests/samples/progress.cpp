@@ -20,25 +20,38 @@ Progress half()
             .step = 235,
             .steps = 469,
             .loss = 0.41234,
-            .more = "accuracy " + percent(0.8512),
+            .more = percent(0.8512) + " right",
             .rate = 1234.4,
             .unit = "images",
-            .seconds_left = 83};
+            .seconds_left = 83,
+            .testing = {}};
 }
 
 TEST(ProgressLine, TellsEverything)
 {
     const std::string line = progress_line(half(), 120);
     for (const char* part :
-         {"epoch 2/4 [", "235/469", "loss 0.412", "accuracy 85.1 %", "1234 images/s", "1:23 left"})
+         {"epoch 2/4 [", "235/469", "loss 0.412", "85.1 % right", "1234 images/s", "1:23 left"})
         EXPECT_THAT(line, HasSubstr(part));
 }
 
 TEST(ProgressLine, FitsAnyWidth)
 {
     for (std::size_t width = 0; width < 200; ++width) EXPECT_LE(progress_line(half(), width).size(), width);
-    EXPECT_THAT(progress_line(half(), 79), HasSubstr("images/s"));
-    EXPECT_THAT(progress_line(half(), 79), Not(HasSubstr("[")));
+    EXPECT_THAT(progress_line(half(), 79),
+                HasSubstr("1:23 left")); // a terminal of 80 columns shows all of it
+    EXPECT_THAT(progress_line(half(), 79), HasSubstr("["));
+    EXPECT_THAT(progress_line(half(), 70), Not(HasSubstr("[")));
+}
+
+TEST(ProgressLine, TellsHowFarATestIs)
+{
+    Progress p{.epoch = 2, .epochs = 4, .step = 10, .steps = 40};
+    p.testing = "testing";
+    const std::string line = progress_line(p, 79);
+    EXPECT_THAT(line, HasSubstr("epoch 2/4 [========="));
+    EXPECT_THAT(line, HasSubstr("] 10/40  testing"));
+    EXPECT_THAT(line, Not(HasSubstr("loss")));
 }
 
 TEST(ProgressLine, TheBarFollowsTheSteps)

@@ -159,7 +159,8 @@ Capabilities null_capabilities(const NullOptions& options)
 {
     Capabilities c;
     c.id = "null";
-    c.name = "null (imitates " + options.imitate + ")";
+    c.name = "computes nothing";
+    if (options.imitate != "null") c.name += ", plans as for " + options.imitate;
     c.driver = "none";
     c.kind = Kind::null;
     c.computes = false;
