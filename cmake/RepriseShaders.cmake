@@ -2,8 +2,8 @@
 #
 #   reprise_add_shaders(<target>)
 #
-# compiles every shaders/*.comp (the file's name is its registration), checks the SPIR-V and adds it to
-# <target> as constant arrays, with one registry (src/device/embedded_kernels.hpp) that knows them by name.
+# compiles every shaders/*.comp (the file's name is its registration), checks the SPIR-V, packs it and adds it to
+# <target>, with one registry (src/device/embedded_kernels.hpp) that knows them by name.
 #   - A shader is one kernel, named as its file, unless it lists its variants:
 #         // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED -DTILE=8
 #     (name: definitions; several such lines add up).
@@ -247,8 +247,10 @@ function(reprise_add_shaders target)
     endif()
     if(NOT TARGET reprise_embed_spirv)
         add_executable(reprise_embed_spirv "${REPRISE_SHADER_ROOT}/tools/build/embed_spirv.cpp"
-            "${REPRISE_SHADER_ROOT}/src/device/spirv_check.cpp")
+            "${REPRISE_SHADER_ROOT}/tools/build/pack_spirv.cpp"
+            "${REPRISE_SHADER_ROOT}/src/device/packed_spirv.cpp" "${REPRISE_SHADER_ROOT}/src/device/spirv_check.cpp")
         target_compile_features(reprise_embed_spirv PRIVATE cxx_std_20)
+        target_link_libraries(reprise_embed_spirv PRIVATE ZLIB::ZLIB)
         target_include_directories(reprise_embed_spirv PRIVATE "${REPRISE_SHADER_ROOT}/src")
     endif()
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/shaders")

@@ -1,15 +1,14 @@
 // The SPIR-V inside the library, made by cmake/RepriseShaders.cmake.
 #pragma once
-#include <cstddef>
-#include <cstdint>
 #include <span>
+
+#include "device/packed_spirv.hpp"
 
 namespace reprise::device {
 
 struct EmbeddedKernel {
     const char* name; // "elementwise_tanh_fwd"
-    const std::uint32_t* words;
-    std::size_t count; // of words
+    const PackedSpirv* code;
 };
 
 // All of them, ascending by name.

@@ -1,6 +1,6 @@
 // Build tool: checks SPIR-V and writes it as C++.  cmake/RepriseShaders.cmake calls it.
 //
-//   embed_spirv embed LIST OUT.cpp       the kernels that LIST names, one .spv a line, as constant arrays
+//   embed_spirv embed LIST OUT.cpp       the kernels that LIST names, one .spv a line, packed (src/device/packed_spirv.hpp)
 //   embed_spirv registry LIST OUT.cpp    reprise::device::embedded_kernels() over them
 //   embed_spirv texts LIST OUT.cpp       reprise::kernels::shader_texts(), one NAME=FILE a line, for kernels that are
 //                                        made at run time
@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "device/packed_spirv.hpp"
 #include "device/spirv_check.hpp"
+#include "pack_spirv.hpp"
 
 namespace {
 
@@ -56,24 +58,54 @@ std::string kernel_name(const std::filesystem::path& spv)
     return name;
 }
 
+void add_packed(std::string& out, const std::string& name, const reprise::device::PackedText& packed,
+                const std::string& base)
+{
+    out += "\nconst std::uint8_t " + name + "_bytes[] = {";
+    for (std::size_t i = 0; i < packed.bytes.size(); ++i)
+        out += (i % 24 == 0 ? "\n    " : "") + std::to_string(packed.bytes[i]) + ",";
+    out += "\n};\nextern const PackedSpirv " + name + " = {" + name + "_bytes, " +
+           std::to_string(packed.bytes.size()) + ", " + std::to_string(packed.inflated) + ", " + base +
+           "};\n";
+}
+
+// What the library will unpack is what was packed.
+void check_packed(const std::string& name, const Words& words, const reprise::device::PackedText& packed,
+                  const Words& base)
+{
+    const auto packed_base = reprise::device::pack(base.empty() ? words : base, {});
+    const auto view = [](const reprise::device::PackedText& p, const reprise::device::PackedSpirv* of) {
+        return reprise::device::PackedSpirv{p.bytes.data(), static_cast<std::uint32_t>(p.bytes.size()),
+                                            p.inflated, of};
+    };
+    const auto of = view(packed_base, nullptr);
+    if (reprise::device::unpack(view(packed, base.empty() ? nullptr : &of)) != words)
+        fail(name + ": not what was packed comes out");
+}
+
 std::string embedded(const std::vector<std::filesystem::path>& list)
 {
-    std::string out = "// Generated from shaders/ by embed_spirv.\n#include <cstddef>\n#include <cstdint>\n\n"
-                      "namespace reprise::device::spirv {\n";
-    std::vector<std::string> found;
+    std::vector<std::string> names, found;
+    std::vector<Words> modules;
     for (const auto& path : list) {
-        const std::string name = kernel_name(path);
-        const Words words = read_words(path);
-        for (const std::string& fault : reprise::device::spirv_faults(name, words)) found.push_back(fault);
-        out += "\nextern const std::uint32_t " + name + "_words[" + std::to_string(words.size()) + "] = {";
-        for (std::size_t i = 0; i < words.size(); ++i)
-            out += (i % 16 == 0 ? "\n    " : " ") + std::to_string(words[i]) + "u,";
-        out += "\n};\nextern const std::size_t " + name + "_count = " + std::to_string(words.size()) + ";\n";
+        names.push_back(kernel_name(path));
+        modules.push_back(read_words(path));
+        for (const std::string& fault : reprise::device::spirv_faults(names.back(), modules.back()))
+            found.push_back(fault);
     }
     if (!found.empty()) {
         std::string all = std::to_string(found.size()) + " float operations that drivers may change:";
         for (std::size_t i = 0; i < found.size() && i < 20; ++i) all += "\n  " + found[i];
         fail(all);
+    }
+    std::string out = "// Generated from shaders/ by embed_spirv.\n#include \"device/packed_spirv.hpp\"\n\n"
+                      "namespace reprise::device::spirv {\n";
+    const std::vector<std::size_t> bases = reprise::device::choose_bases(modules);
+    for (std::size_t i = 0; i < modules.size(); ++i) { // a base comes before what needs it
+        const Words base = bases[i] == i ? Words{} : modules[bases[i]];
+        const auto packed = reprise::device::pack(modules[i], base);
+        check_packed(names[i], modules[i], packed, base);
+        add_packed(out, names[i], packed, bases[i] == i ? "nullptr" : "&" + names[bases[i]]);
     }
     return out + "\n}\n";
 }
@@ -86,9 +118,8 @@ std::string registry(const std::vector<std::filesystem::path>& list)
         const std::string name = kernel_name(path);
         if (name == last) fail("two kernels have the name " + name);
         last = name;
-        declared += "extern const std::uint32_t " + name + "_words[];\nextern const std::size_t " + name +
-                    "_count;\n";
-        entries += "        {\"" + name + "\", spirv::" + name + "_words, spirv::" + name + "_count},\n";
+        declared += "extern const PackedSpirv " + name + ";\n";
+        entries += "        {\"" + name + "\", &spirv::" + name + "},\n";
     }
     if (list.empty())
         return "#include \"device/embedded_kernels.hpp\"\n\nnamespace reprise::device {\n\n"

@@ -1,5 +1,6 @@
 #include "device/vulkan/pipeline_cache.hpp"
 #include "device/embedded_kernels.hpp"
+#include <algorithm>
 #include <reprise/error.hpp>
 
 namespace reprise::device::vulkan {
@@ -8,21 +9,22 @@ namespace {
 
 constexpr std::uint32_t spirv_magic = 0x07230203;
 
-std::span<const std::uint32_t> embedded_words(const std::string& name)
+std::vector<std::uint32_t> embedded_words(const std::string& name)
 {
-    static const auto by_name = [] {
-        std::unordered_map<std::string, std::span<const std::uint32_t>> map;
-        for (const EmbeddedKernel& kernel : embedded_kernels()) {
-            map.emplace(kernel.name, std::span(kernel.words, kernel.count));
-        }
-        return map;
-    }();
-    const auto found = by_name.find(name);
-    if (found == by_name.end()) {
+    const std::span<const EmbeddedKernel> all = embedded_kernels();
+    const auto found =
+        std::lower_bound(all.begin(), all.end(), name,
+                         [](const EmbeddedKernel& k, const std::string& n) { return k.name < n; });
+    if (found == all.end() || found->name != name) {
         reprise::detail::fail(ErrorKind::unsupported, "record", "There is no kernel (", name,
                               ") in this build, and none of that name was registered.");
     }
-    return found->second;
+    std::vector<std::uint32_t> words = unpack(*found->code);
+    if (words.empty()) {
+        reprise::detail::fail(ErrorKind::internal, "record", "The kernel (", name,
+                              ") inside the library is damaged.");
+    }
+    return words;
 }
 
 // Whether the module has a variable with the binding of the slab's windows.
@@ -101,7 +103,11 @@ PipelineCache::Entry& PipelineCache::entry(const Kernel& kernel)
     }
     Entry& e = entries_[name];
     try {
-        const std::span<const std::uint32_t> words = kernel.code ? *kernel.code : embedded_words(name);
+        std::vector<std::uint32_t> unpacked;
+        if (!kernel.code) {
+            unpacked = embedded_words(name);
+        }
+        const std::span<const std::uint32_t> words = kernel.code ? *kernel.code : unpacked;
         e.module = make_module(name, words);
         e.windows = sees_windows(words);
     } catch (...) {
