@@ -12,7 +12,9 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/repriseConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/repriseConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/repriseConfig.cmake ${PROJECT_BINARY_DIR}/repriseConfigVersion.cmake
     DESTINATION ${package_dir})
-if(TARGET Shaderc::shaderc)
+if(TARGET reprise_fuser)
+    install(TARGETS reprise_fuser EXPORT repriseFuserTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT repriseFuserTargets NAMESPACE reprise:: DESTINATION ${package_dir})
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/FindShaderc.cmake DESTINATION ${package_dir})
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

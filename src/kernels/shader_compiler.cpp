@@ -1,102 +1,22 @@
 #include "kernels/shader_compiler.hpp"
 
+#include <atomic>
 #include <stdexcept>
 #include <string_view>
 
 #include <reprise/error.hpp>
 
 #include "device/cuda_compiler.hpp"
-#include "device/spirv_check.hpp"
 #include "kernels/cuda_text.hpp"
 #include "kernels/hash.hpp"
 #include "kernels/shader_texts.hpp"
-
-#ifdef REPRISE_HAS_SHADERC
-#include <shaderc/shaderc.hpp>
+#include "kernels/spirv_compiler.hpp"
 
 namespace reprise::kernels {
 
 namespace {
 
-class Includer final : public shaderc::CompileOptions::IncluderInterface {
-public:
-    shaderc_include_result* GetInclude(const char* requested, shaderc_include_type, const char*,
-                                       size_t) override
-    {
-        for (const ShaderText& t : shader_texts())
-            if (std::string_view(t.name) == requested) return result(t.name, t.text);
-        return result("", "there is no such text inside the library");
-    }
-    void ReleaseInclude(shaderc_include_result* r) override { delete r; }
-
-private:
-    static shaderc_include_result* result(std::string_view name, std::string_view text)
-    {
-        return new shaderc_include_result{name.data(), name.size(), text.data(), text.size(), nullptr};
-    }
-};
-
-} // namespace
-
-namespace {
-
-constexpr bool has_shaderc = true;
-
-// One for the process and its threads (shaderc.h), never destroyed: each that is made parses GLSL's built-in functions.
-const shaderc::Compiler& compiler()
-{
-    static const auto* const kept = new shaderc::Compiler;
-    return *kept;
-}
-
-SpirV compile_spirv(const std::string& name, const std::string& text, Author author)
-{
-    shaderc::CompileOptions options;
-    options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
-    options.SetOptimizationLevel(shaderc_optimization_level_performance);
-    options.SetIncluder(std::make_unique<Includer>());
-    const auto result = compiler().CompileGlslToSpv(text, shaderc_compute_shader, name.c_str(), options);
-    const bool compiled = result.GetCompilationStatus() == shaderc_compilation_status_success;
-    if (!compiled && author == Author::user)
-        detail::fail(ErrorKind::argument, name.c_str(),
-                     "The kernel does not compile: ", result.GetErrorMessage());
-    if (!compiled)
-        detail::fail(ErrorKind::internal, "fuse", "The kernel (", name,
-                     ") does not compile: ", result.GetErrorMessage());
-    SpirV words(result.cbegin(), result.cend());
-    if (author == Author::user) return words;
-    if (const auto faults = device::spirv_faults(name, words); !faults.empty())
-        detail::fail(ErrorKind::internal, "fuse", faults.front());
-    return words;
-}
-
-} // namespace
-
-} // namespace reprise::kernels
-
-#else
-
-namespace reprise::kernels {
-
-namespace {
-
-constexpr bool has_shaderc = false;
-
-SpirV compile_spirv(const std::string& name, const std::string&, Author)
-{
-    detail::fail(ErrorKind::unsupported, "shader", "The kernel (", name,
-                 ") can't be compiled: the library was built without shaderc, so give it as SPIR-V.");
-}
-
-} // namespace
-
-} // namespace reprise::kernels
-
-#endif
-
-namespace reprise::kernels {
-
-namespace {
+constinit std::atomic<const SpirvCompiler*> linked_compiler = nullptr; // set while other globals are made
 
 SpirV compile_cuda(const std::string& name, const std::string& shown, const std::string& text,
                    std::uint32_t compute_capability)
@@ -120,11 +40,24 @@ SpirV compile_cuda(const std::string& name, const std::string& shown, const std:
     return device::cuda::compile(shown, cuda, headers, compute_capability);
 }
 
+SpirV compile_spirv(const std::string& name, const std::string& text, Author author)
+{
+    const SpirvCompiler* const compiler = spirv_compiler();
+    if (!compiler)
+        detail::fail(ErrorKind::unsupported, "shader", "The kernel (", name,
+                     ") can't be compiled, as this program was linked without a GLSL compiler: link "
+                     "reprise::fuser, or give the kernel as SPIR-V.");
+    return compiler->compile(name, text, author);
+}
+
 } // namespace
+
+const SpirvCompiler* spirv_compiler() noexcept { return linked_compiler; }
+void set_spirv_compiler(const SpirvCompiler* c) noexcept { linked_compiler = c; }
 
 bool has_shader_compiler(const device::Capabilities& c)
 {
-    return c.is_cuda() ? device::cuda::compiler_missing().empty() : has_shaderc;
+    return c.is_cuda() ? device::cuda::compiler_missing().empty() : spirv_compiler() != nullptr;
 }
 
 SpirV compile_shader(const std::string& name, const std::string& shown, const std::string& text,
@@ -150,13 +83,8 @@ std::uint64_t shader_compiler_hash(const device::Capabilities& c)
         static const std::string version = device::cuda::compiler_version();
         h.add(version);
         h.add(c.compute_capability);
-    } else if (has_shaderc) {
-        h.add("shaderc");
-#ifdef REPRISE_HAS_SHADERC
-        unsigned version = 0, revision = 0;
-        shaderc_get_spv_version(&version, &revision);
-        h.add(std::to_string(version) + "." + std::to_string(revision));
-#endif
+    } else if (const SpirvCompiler* const compiler = spirv_compiler()) {
+        h.add(compiler->version);
     }
     return h.value();
 }

@@ -1,4 +1,4 @@
-// GLSL to a device's code at run time: to SPIR-V by shaderc, where it was built in; for CUDA by way of CUDA C++
+// GLSL to a device's code at run time: to SPIR-V by shaderc, where it was linked (spirv_compiler.hpp); for CUDA by way of CUDA C++
 // (cuda_text.hpp) and NVRTC, where it is found.
 #pragma once
 #include <cstdint>

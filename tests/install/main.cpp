@@ -39,6 +39,16 @@ int main()
         program = rp::record([](rp::Tensor t) { return t * 2; }, {rp::spec({rp::symbol("n")})});
         kept = program(b);
         kept.eval(); // not waited for
+#ifdef WITH_FUSER
+        if (rp::default_device().name().starts_with("vulkan")) {
+            const auto f = [](rp::Tensor t) { return rp::tanh(t * 2); };
+            const rp::Spec n = rp::spec({rp::symbol("n")});
+            if (rp::record(f, {n}).launches() >= rp::record(f, {n}, {.fuse = false}).launches()) {
+                std::fprintf(stderr, "Nothing is fused: the program was not linked with the fuser\n");
+                return 1;
+            }
+        }
+#endif
         return right ? 0 : 1;
     } catch (const rp::Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -1,6 +1,6 @@
-# Builds the consumer of this folder; a ctest entry of each driver runs it:
+# Builds the consumers of this folder; a ctest entry of each driver runs one, another looks at the other's size:
 #   cmake -D MODE=package|subdirectory -D BUILD=<build tree of Reprise> -D SCRATCH=<folder>
-#         [-D CXX= -D TYPE= -D LAUNCHER= -D WERROR= -D NVCC=] -P run.cmake
+#         [-D CXX= -D TYPE= -D LAUNCHER= -D WERROR= -D NVCC= -D HAS_CUDA=] -P run.cmake
 function(run)
     execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -10,7 +10,7 @@ if(MODE STREQUAL "package")
     # The tree is moved after the installation: nothing in it may hold its place.
     run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/before)
     file(RENAME ${SCRATCH}/before ${SCRATCH}/prefix)
-    set(where -D CMAKE_PREFIX_PATH=${SCRATCH}/prefix)
+    set(where -D CMAKE_PREFIX_PATH=${SCRATCH}/prefix -D WITHOUT_CUDA_KERNELS=${HAS_CUDA})
 else()
     cmake_path(SET source NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
     # With the build tree's kernels, and its compiler's options: a compiler cache then has most objects.
@@ -22,4 +22,4 @@ endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/consumer -G ${GENERATOR}
     -D CMAKE_BUILD_TYPE=${TYPE} -D CMAKE_CXX_COMPILER=${CXX} ${where})
 set(ENV{CCACHE_BASEDIR} ${SCRATCH}/consumer)
-run(${CMAKE_COMMAND} --build ${SCRATCH}/consumer --target consumer --parallel)
+run(${CMAKE_COMMAND} --build ${SCRATCH}/consumer --target consumer four_lines --parallel)
