@@ -47,8 +47,10 @@ function(reprise_room room)
     endif()
 endfunction()
 
-# reprise_shaders(): shaders/ as SPIR-V, embedded.
+# reprise_shaders(): shaders/ as SPIR-V, embedded.  The variable reprise_SHADER_DIR, which the installed package sets as
+# well, is for applications that compile kernels of their own: glslc -I${reprise_SHADER_DIR}, "common/abi.glsl".
 function(reprise_shaders)
+    set(reprise_SHADER_DIR ${PROJECT_SOURCE_DIR}/shaders CACHE INTERNAL "Where common/abi.glsl is, for users' kernels")
     add_library(reprise_shaders OBJECT)
     set_target_properties(reprise_shaders PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
     target_link_libraries(reprise_shaders PRIVATE reprise_compiler)
