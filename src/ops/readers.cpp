@@ -85,6 +85,9 @@ double rp_log10(double x) { return std::log10(x); }
 double rp_tan(double x) { return std::tan(x); }
 double rp_sinh(double x) { return std::sinh(x); }
 double rp_cosh(double x) { return std::cosh(x); }
+double rp_asinh(double x) { return std::asinh(x); }
+double rp_acosh(double x) { return std::acosh(x); }
+double rp_atanh(double x) { return std::atanh(x); }
 double rp_fmod(double a, double b) { return std::fmod(a, b); }
 double rp_remainder(double a, double b)
 {

@@ -82,13 +82,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Unary{"log", rp_log, std::log, 1}, Unary{"log1p", rp_log1p, std::log1p, 1.5},
                     Unary{"log2", rp_log2, std::log2, 1.5}, Unary{"log10", rp_log10, std::log10, 1.5},
                     Unary{"tan", rp_tan, std::tan, 7}, Unary{"sinh", rp_sinh, std::sinh, 3.5},
-                    Unary{"cosh", rp_cosh, std::cosh, 3}, Unary{"trunc", rp_trunc, std::trunc, 0},
-                    Unary{"sqrt", rp_sqrt, std::sqrt, 0.5}, Unary{"rsqrt", rp_rsqrt, rsqrt, 1.5},
-                    Unary{"sin", rp_sin, std::sin, 4}, Unary{"cos", rp_cos, std::cos, 4},
-                    Unary{"tanh", rp_tanh, std::tanh, 1.5}, Unary{"erf", rp_erf, std::erf, 1.5},
-                    Unary{"floor", rp_floor, std::floor, 0}, Unary{"ceil", rp_ceil, std::ceil, 0},
-                    Unary{"round", rp_round, std::nearbyint, 0}, Unary{"abs", rp_abs, std::fabs, 0},
-                    Unary{"sign", rp_sign, sign, 0}),
+                    Unary{"cosh", rp_cosh, std::cosh, 3}, Unary{"asinh", rp_asinh, std::asinh, 3},
+                    Unary{"acosh", rp_acosh, std::acosh, 3}, Unary{"atanh", rp_atanh, std::atanh, 3},
+                    Unary{"trunc", rp_trunc, std::trunc, 0}, Unary{"sqrt", rp_sqrt, std::sqrt, 0.5},
+                    Unary{"rsqrt", rp_rsqrt, rsqrt, 1.5}, Unary{"sin", rp_sin, std::sin, 4},
+                    Unary{"cos", rp_cos, std::cos, 4}, Unary{"tanh", rp_tanh, std::tanh, 1.5},
+                    Unary{"erf", rp_erf, std::erf, 1.5}, Unary{"floor", rp_floor, std::floor, 0},
+                    Unary{"ceil", rp_ceil, std::ceil, 0}, Unary{"round", rp_round, std::nearbyint, 0},
+                    Unary{"abs", rp_abs, std::fabs, 0}, Unary{"sign", rp_sign, sign, 0}),
     name_of<Unary>);
 
 // exp(-x) overflows before the true value is subnormal: 0 there.
@@ -107,7 +108,7 @@ TEST(Vocabulary, SigmoidIsWithinThreeUlpWhereExpIsFinite)
 TEST(Vocabulary, TheSignOfZeroStays)
 {
     for (float (*f)(float) : {rp_floor, rp_ceil, rp_round, rp_trunc, rp_sin, rp_tan, rp_sinh, rp_tanh, rp_erf,
-                              rp_expm1, rp_log1p, rp_sqrt})
+                              rp_expm1, rp_log1p, rp_sqrt, rp_asinh, rp_atanh})
         EXPECT_EQ(rp_bits(f(-0.f)), 0x80000000u);
     EXPECT_EQ(rp_bits(rp_ceil(-0.25f)), 0x80000000u);
     EXPECT_EQ(rp_bits(rp_ceil(-0.75f)), 0x80000000u);
