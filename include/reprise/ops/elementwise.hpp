@@ -1,5 +1,7 @@
 // Ops that work element by element and broadcast: a function for each row of the table, and those with numbers.
 #pragma once
+#include <optional>
+
 #include <reprise/tensor.hpp>
 
 namespace reprise {
@@ -45,5 +47,37 @@ Tensor clamp_min(const Tensor&, double min);
 Tensor clamp_max(const Tensor&, double max);
 // To nearest even for f16 and bf16; toward zero, saturating, NaN to 0 for i32; not zero for bool.
 Tensor cast(const Tensor&, DType);
+
+// ---- made of rows; x is floating, or becomes f32 where PyTorch computes in f32 ----
+Tensor exp2(const Tensor& x);
+Tensor frac(const Tensor& x);    // x - trunc(x), with the sign of x
+Tensor signbit(const Tensor& x); // bool: below 0, or -0; false for NaN
+// The magnitude of a with the sign of b; the slope by a is 0 where a is 0, that by b is 0.
+Tensor copysign(const Tensor& a, const Tensor& b);
+Tensor copysign(const Tensor& a, double b);
+Tensor hypot(const Tensor& a, const Tensor& b);      // sqrt(a^2 + b^2), which overflows where the result does
+Tensor xlogy(const Tensor& a, const Tensor& b);      // a log(b), and 0 where a is 0 and b is not NaN
+Tensor logaddexp(const Tensor& a, const Tensor& b);  // log(exp(a) + exp(b)), without overflow
+Tensor logaddexp2(const Tensor& a, const Tensor& b); // the same of powers of 2
+// 0 below 0, 1 above it, `values` at 0; NaN stays.  No gradient.
+Tensor heaviside(const Tensor& x, const Tensor& values);
+// The greater one and the lesser one; of a NaN and a number the number.
+Tensor fmax(const Tensor& a, const Tensor& b);
+Tensor fmin(const Tensor& a, const Tensor& b);
+// Infinities become these, by default the dtype's largest and least finite numbers.  Slope 0 where replaced.
+Tensor nan_to_num(const Tensor& x, double nan = 0, std::optional<double> posinf = std::nullopt,
+                  std::optional<double> neginf = std::nullopt);
+// bool: |a - b| <= atol + rtol |b|, equal infinities, and NaN beside NaN if equal_nan.
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8,
+               bool equal_nan = false);
+// log(x / (1 - x)); with eps x is clamped to [eps, 1 - eps] first.
+Tensor logit(const Tensor& x, std::optional<double> eps = std::nullopt);
+Tensor sinc(const Tensor& x); // sin(pi x) / (pi x), 1 at 0
+Tensor deg2rad(const Tensor& x);
+Tensor rad2deg(const Tensor& x);
+Tensor tanhshrink(const Tensor& x);                                // x - tanh(x)
+Tensor softshrink(const Tensor& x, double lambda = 0.5);           // nearer to 0 by lambda >= 0, at most to 0
+Tensor hardshrink(const Tensor& x, double lambda = 0.5);           // 0 from -lambda to lambda
+Tensor threshold(const Tensor& x, double threshold, double value); // value where x <= threshold
 
 } // namespace reprise

@@ -16,6 +16,7 @@ const std::vector<OpInfo>& op_infos()
         std::vector<OpInfo> rows;
         add_elementwise(rows);
         add_activations(rows);
+        add_element_functions(rows);
         add_indexing(rows);
         add_sorting(rows);
         add_random(rows);

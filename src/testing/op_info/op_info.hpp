@@ -73,7 +73,8 @@ const OpInfo& op_info(std::string_view name);
 // The groups of rows, each in its file.
 void add_elementwise(std::vector<OpInfo>&);
 void add_activations(std::vector<OpInfo>&);
-void add_indexing(std::vector<OpInfo>&); // and orders of elements, and products by name
+void add_element_functions(std::vector<OpInfo>&); // made of rows of the table
+void add_indexing(std::vector<OpInfo>&);          // and orders of elements, and products by name
 void add_sorting(std::vector<OpInfo>&);
 void add_random(std::vector<OpInfo>&);
 void add_rearranged(std::vector<OpInfo>&); // shapes and numbers by further names
