@@ -1,7 +1,7 @@
 // Sums and products of all elements up to each one, along one dimension whose neighbours are merged:
 // [outer, n, inner].  An invocation goes through a block of 256 elements of one line.  Numeric class: a sum is kept
 // in two floats (its value and what rounding has left out, by Knuth's two-sum), so that it errs by a few ulp at any n;
-// a product in one; integers wrap.
+// a product in one; integers wrap.  The kernels of products join by the larger or the lesser element as well.
 //
 //   cumsum_totals   what each block alone comes to.
 //                   operands  x, totals [outer][blocks][inner][2]
@@ -10,6 +10,7 @@
 //                   operands  totals;  ints as above;  groups ceil(outer * inner / 64)
 //   cumsum          operands  x, totals (not read where there is one block), y
 //                   ints and groups as for cumsum_totals
+//   constants of cumprod's: 0: how to join (0: product, 1: largest, 2: least)
 // x and y are contiguous.
 // variants: cumsum: ; cumsum_totals: -DTOTALS ; cumsum_carry: -DCARRY
 // variants: cumsum_i32: -DINTEGER ; cumsum_i32_totals: -DINTEGER -DTOTALS ; cumsum_i32_carry: -DINTEGER -DCARRY
@@ -43,9 +44,8 @@ const uint BLOCK = 256u;
 #define Elements Reals
 #endif
 #ifdef PRODUCT
-#define IDENTITY 1
-#else
-#define IDENTITY 0
+layout(constant_id = 0) const uint HOW = 0;
+const uint MULTIPLY = 0, LARGEST = 1, LEAST = 2;
 #endif
 
 ELEMENT value, rest; // of what was combined so far: value + rest, or the product
@@ -53,6 +53,15 @@ ELEMENT value, rest; // of what was combined so far: value + rest, or the produc
 void combine(ELEMENT v)
 {
 #if defined(PRODUCT)
+    if (HOW != MULTIPLY) {
+        const bool better = HOW == LARGEST ? v > value : v < value;
+#ifdef INTEGER
+        value = better ? v : value;
+#else
+        value = better || rp_is_nan(v) ? v : value; // NaN stays
+#endif
+        return;
+    }
 #ifdef INTEGER
     value = value * v;
 #else
@@ -72,6 +81,19 @@ void combine(ELEMENT v)
 #endif
 }
 
+// What joins with any element to that element.
+ELEMENT identity()
+{
+#ifndef PRODUCT
+    return ELEMENT(0);
+#elif defined(INTEGER)
+    return HOW == MULTIPLY ? 1 : (HOW == LARGEST ? -2147483647 - 1 : 2147483647);
+#else
+    const float infinite = rp_inf();
+    return HOW == MULTIPLY ? ELEMENT(1) : ELEMENT(HOW == LARGEST ? -infinite : infinite);
+#endif
+}
+
 ELEMENT result()
 {
 #if defined(PRODUCT) || defined(INTEGER)
@@ -87,7 +109,7 @@ void main()
     const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]),
                blocks = uint(record.n[3]);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
-    value = ELEMENT(IDENTITY);
+    value = identity();
     rest = ELEMENT(0);
 #ifdef CARRY
     Elements totals = Elements(record.operand[0].address);

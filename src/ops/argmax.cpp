@@ -113,10 +113,10 @@ const Op argmax_op{.name = "argmax", .infer = infer, .lower = lower, .reference 
 namespace {
 
 // The first of equal elements wins, and the first NaN before all.
-Tensor index_of(const char* op, const Tensor& x, std::int64_t dim, bool keepdim, bool least)
+Tensor index_of(const char* op, const Tensor& given, std::int64_t dim, bool keepdim, bool least)
 {
+    const Tensor x = given.dtype() == boolean ? cast(given, i32) : given;
     const graph::Attributes a = ops::reduction_attributes(op, x, {dim}, keepdim);
-    if (x.dtype() == boolean) ops::wrong_dtype(op, x.dtype(), "a dtype of numbers");
     shape::require_at_least(op, ops::reduced_count(x.shape(), a.integers("dims")), 1, [&] {
         return "The shape (" + to_string(x.shape()) + ") has no element to be the " +
                (least ? "least" : "largest") + ": reduce over a size of at least 1.";
@@ -124,6 +124,15 @@ Tensor index_of(const char* op, const Tensor& x, std::int64_t dim, bool keepdim,
     if (is_floating(x.dtype())) return graph::apply1(ops::argmax_op, {least ? -x : x}, a);
     const Tensor index = topk(x, 1, {.dim = dim, .largest = !least}).second;
     return keepdim ? index : squeeze(index, dim);
+}
+
+// The last of equal elements is the first one from the end on.
+Tensor chosen(const char* op, const Tensor& x, std::int64_t dim, bool keepdim, bool least, bool last)
+{
+    if (!last || x.dim() == 0) return index_of(op, x, dim, keepdim, least);
+    const std::size_t along = shape::normalize_dim(op, dim, x.shape().size());
+    const Tensor index = index_of(op, flip(x, {dim}), dim, keepdim, least);
+    return ops::size_like(index, x.shape()[along] - 1) - index;
 }
 
 // The values are taken at the indices, so that the gradient goes there.
@@ -143,13 +152,13 @@ std::pair<Tensor, Tensor> extremum_of(const char* op, const Tensor& x, std::int6
 
 } // namespace
 
-Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim)
+Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim, bool select_last_index)
 {
-    return index_of("argmax", x, dim, keepdim, false);
+    return chosen("argmax", x, dim, keepdim, false, select_last_index);
 }
-Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim)
+Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim, bool select_last_index)
 {
-    return index_of("argmin", x, dim, keepdim, true);
+    return chosen("argmin", x, dim, keepdim, true, select_last_index);
 }
 Tensor argmax(const Tensor& x) { return index_of("argmax", reshape(x, {x.numel()}), 0, false, false); }
 Tensor argmin(const Tensor& x) { return index_of("argmin", reshape(x, {x.numel()}), 0, false, true); }

@@ -69,6 +69,7 @@ void reference(const ReferenceArguments& a)
 // Of nothing the ops give -infinity and infinity, which are no element.
 Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim, bool nan_shares = false)
 {
+    if (x.dtype() == boolean) return cast(extremum(op, cast(x, i32), dims, keepdim), boolean);
     const Attributes a = reduction_attributes(op.name, x, dims, keepdim);
     const Shape sizes = x.shape();
     shape::require_at_least(op.name, reduced_count(sizes, a.integers("dims")), 1, [&] {

@@ -70,7 +70,8 @@ Tensor shifted(const Tensor& x, std::int64_t dim, std::int64_t before, double va
 
 } // namespace
 
-void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std::vector<View>& inputs)
+void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std::vector<View>& inputs,
+                const std::vector<std::uint32_t>& constants)
 {
     const View y = l.output();
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
@@ -86,6 +87,7 @@ void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std
     for (const View& v : inputs) operands.push_back({v, Use::read});
     const auto launch = [&](const char* part, const LaunchOperand& totals, const LaunchOperand& result) {
         LaunchSpec spec{.kernel = kernel + part,
+                        .constants = constants,
                         .operands = operands,
                         .ints = ints,
                         .groups = ceil_div(outer * blocks * inner, 64)};
@@ -99,6 +101,7 @@ void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std
             const View totals = l.temporary(y.dtype, {outer * blocks * inner * 2});
             launch("_totals", {totals, Use::write}, nothing);
             l.launch({.kernel = kernel + "_carry",
+                      .constants = constants,
                       .operands = {{totals, Use::update}},
                       .ints = ints,
                       .groups = ceil_div(outer * inner, 64)});

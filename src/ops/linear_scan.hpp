@@ -15,7 +15,8 @@ Tensor before_each(const Tensor& x, std::int64_t dim, double value);
 Tensor behind_each(const Tensor& x, std::int64_t dim, double value);
 
 // The launches of a scan along attribute "dim", in blocks whose totals are carried: <kernel>_totals, <kernel>_carry,
-// <kernel>.  The inputs are contiguous.
-void lower_scan(Lowering&, const graph::Node&, const std::string& kernel, const std::vector<View>& inputs);
+// <kernel>, all with these constants.  The inputs are contiguous.
+void lower_scan(Lowering&, const graph::Node&, const std::string& kernel, const std::vector<View>& inputs,
+                const std::vector<std::uint32_t>& constants = {});
 
 } // namespace reprise::ops

@@ -1,9 +1,12 @@
-// cumsum and cumprod: the sum and the product of all elements up to each one along a dimension.
+// cumsum, cumprod and the running extremum: what all elements up to each one along a dimension come to.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
@@ -62,6 +65,43 @@ void lower(Lowering& l, const Node& n)
     lower_scan(l, n, name, {x});
 }
 
+// -- running_extremum: the largest element so far, or the least; NaN stays --
+TensorTypes infer_extremum(const Op& op, const graph::InputTypes& in, const Attributes&)
+{
+    require_arithmetic(op.name, in[0].dtype);
+    return {in[0]};
+}
+
+// The kernels of cumprod, which join in other ways as well.
+void lower_extremum(Lowering& l, const Node& n)
+{
+    const View x = l.contiguous(l.input(0));
+    std::string name = "cumprod";
+    if (x.dtype == i32) name += "_i32";
+    else require_floating_kernel(n.op->name, x.dtype);
+    lower_scan(l, n, name, {x}, {n.attributes.integer("least") ? 2u : 1u});
+}
+
+void reference_extremum(const ReferenceArguments& a)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
+    const bool least = a.attributes.integer("least") != 0;
+    std::int64_t inner = 1;
+    for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
+    for (std::int64_t i = 0; i < y.count(); ++i) {
+        const bool first = i / inner % y.sizes[dim] == 0;
+        if (is_integer(x.dtype)) {
+            const std::int64_t v = x.get_whole(x.offset(i));
+            const std::int64_t best = first ? v : y.get_whole(y.offset(i - inner));
+            y.set_whole(y.offset(i), least ? std::min(best, v) : std::max(best, v));
+            continue;
+        }
+        const double v = x.at(i), best = first ? v : y.at(i - inner);
+        y.put(i, (least ? v < best : v > best) || std::isnan(v) ? v : best);
+    }
+}
+
 void reference(const ReferenceArguments& a)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0];
@@ -87,13 +127,44 @@ void reference(const ReferenceArguments& a)
     }
 }
 
-Tensor along(const Op& op, const Tensor& x, std::int64_t dim)
+// Of a tensor without dimensions the one element is a line.
+Tensor along(const Op& op, const Tensor& x, std::int64_t given, const ScanOptions& o)
 {
-    const std::size_t rank = x.shape().size(),
-                      d = shape::normalize_dim(op.name, dim, std::max<std::size_t>(rank, 1));
-    const Tensor lines = rank == 0 ? reshape(x, {1}) : x;
-    const Tensor y = graph::apply1(op, {widened_to_i32(lines)}, {{"dim", static_cast<std::int64_t>(d)}});
+    const std::size_t rank = x.shape().size();
+    const auto dim =
+        static_cast<std::int64_t>(shape::normalize_dim(op.name, given, std::max<std::size_t>(rank, 1)));
+    Tensor y = widened_to_i32(rank == 0 ? reshape(x, {1}) : x);
+    if (o.reverse) y = flip(y, {dim});
+    y = graph::apply1(op, {y}, {{"dim", dim}});
+    if (o.exclusive) y = before_each(y, dim, &op == &cumprod_op ? 1 : 0);
+    if (o.reverse) y = flip(y, {dim});
     return rank == 0 ? reshape(y, {}) : y;
+}
+
+Tensor running(const Tensor& x, std::int64_t dim, bool least)
+{
+    return graph::apply1(running_extremum_op, {widened_to_i32(x.detach())},
+                         {{"dim", dim}, {"least", std::int64_t{least}}});
+}
+
+// Where the running extremum was met last: the largest of these places so far.  The values are taken there, so that
+// the gradient goes there.
+std::pair<Tensor, Tensor> extremum_along(const char* op, const Tensor& x, std::int64_t given, bool least)
+{
+    if (x.dim() == 0) {
+        const auto [values, indices] = extremum_along(op, reshape(x, {1}), given, least);
+        return {reshape(values, {}), reshape(indices, {})};
+    }
+    const std::size_t d = shape::normalize_dim(op, given, x.shape().size());
+    const auto dim = static_cast<std::int64_t>(d);
+    const Tensor best = running(x, dim, least);
+    Tensor met = equal(widened_to_i32(x.detach()), best);
+    if (is_floating(x.dtype())) met = logical_or(met, isnan(x.detach()));
+    Shape line(x.shape().size(), 1);
+    line[d] = x.shape()[d];
+    const Tensor places = reshape(count_like(x, x.shape()[d]), line);
+    const Tensor indices = running(where(met, places, 0.0), dim, false);
+    return {x.requires_grad() ? gather(x, dim, indices) : cast(best, x.dtype()), indices};
 }
 
 } // namespace
@@ -110,10 +181,47 @@ const Op cumprod_op{.name = "cumprod",
                     .lower = lower,
                     .reference = reference,
                     .doubles = true};
+const Op running_extremum_op{.name = "running_extremum",
+                             .infer = infer_extremum,
+                             .lower = lower_extremum,
+                             .reference = reference_extremum,
+                             .doubles = true};
 
 } // namespace ops
 
-Tensor cumsum(const Tensor& x, std::int64_t dim) { return ops::along(ops::cumsum_op, x, dim); }
-Tensor cumprod(const Tensor& x, std::int64_t dim) { return ops::along(ops::cumprod_op, x, dim); }
+Tensor cumsum(const Tensor& x, std::int64_t dim, const ScanOptions& o)
+{
+    return ops::along(ops::cumsum_op, x, dim, o);
+}
+Tensor cumprod(const Tensor& x, std::int64_t dim, const ScanOptions& o)
+{
+    return ops::along(ops::cumprod_op, x, dim, o);
+}
+std::pair<Tensor, Tensor> cummax(const Tensor& x, std::int64_t dim)
+{
+    return ops::extremum_along("cummax", x, dim, false);
+}
+std::pair<Tensor, Tensor> cummin(const Tensor& x, std::int64_t dim)
+{
+    return ops::extremum_along("cummin", x, dim, true);
+}
+
+// Sums of powers of e relative to the largest one so far: y[e] = exp(m[e - 1] - m[e]) y[e - 1] + exp(x[e] - m[e]).  As
+// long as there is nothing but -infinity the sum is 0; from an infinity on it is infinite.
+Tensor logcumsumexp(const Tensor& given, std::int64_t dim)
+{
+    constexpr const char* op = "logcumsumexp";
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    ops::require_floating(op, given.dtype());
+    if (given.dim() == 0) return given;
+    const Tensor x = ops::accumulated(given);
+    const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim, x.shape().size()));
+    const Tensor largest = ops::running(x, d, false), before = ops::before_each(largest, d, -infinity);
+    const auto finite = [](const Tensor& t) { return where(isinf(t), 0.0, t); };
+    const Tensor m = finite(largest), kept = where(before == -infinity, 0.0, exp(finite(before) - m));
+    const Tensor sums = graph::apply1(ops::linear_scan_op, {kept, exp(x - m)}, {{"dim", d}});
+    const Tensor none = sums == 0.0;
+    return cast(where(none, -infinity, log(where(none, 1.0, sums)) + m), given.dtype());
+}
 
 } // namespace reprise

@@ -114,4 +114,76 @@ Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim)
     return keepdim ? out : reshape(out, shape::reduce("logsumexp", x.shape(), a.integers("dims"), false));
 }
 
+namespace {
+
+// All but the first elements, and all but the last ones, along a dimension.
+struct Neighbours {
+    Tensor later, earlier;
+    Neighbours(const Tensor& x, std::size_t d)
+    {
+        const Dim size = x.shape()[d], left = max(size - 1, 0);
+        const auto dim = static_cast<std::int64_t>(d);
+        later = narrow(x, dim, size - left, left);
+        earlier = narrow(x, dim, 0, left);
+    }
+};
+
+std::size_t line_of(const char* op, const Tensor& x, std::int64_t dim)
+{
+    if (x.dim() == 0)
+        detail::fail(ErrorKind::shape, op, "The input has no dimension to go along: give one of at least 1.");
+    return shape::normalize_dim(op, dim, x.shape().size());
+}
+
+} // namespace
+
+Tensor diff(const Tensor& x, std::int64_t n, std::int64_t dim)
+{
+    constexpr const char* op = "diff";
+    const std::size_t d = line_of(op, x, dim);
+    if (n < 0) detail::fail(ErrorKind::argument, op, "The number of times (", n, ") must be at least 0.");
+    Tensor y = x;
+    for (std::int64_t i = 0; i < n && y.shape()[d] != Dim(0); ++i) {
+        const Neighbours at(y, d);
+        y = x.dtype() == boolean ? logical_xor(at.later, at.earlier) : at.later - at.earlier;
+    }
+    return y;
+}
+
+Tensor trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim)
+{
+    const std::size_t d = line_of("trapezoid", y, dim);
+    Tensor steps = diff(x, 1, x.dim() == 1 ? 0 : dim);
+    if (x.dim() == 1) {
+        Shape line(y.shape().size(), 1);
+        line[d] = steps.size(0);
+        steps = reshape(steps, line);
+    }
+    const Neighbours at(y, d);
+    return sum((at.later + at.earlier) * steps, {dim}) / 2;
+}
+Tensor trapezoid(const Tensor& y, double dx, std::int64_t dim)
+{
+    const Neighbours at(y, line_of("trapezoid", y, dim));
+    return sum(at.later + at.earlier, {dim}) * (dx / 2);
+}
+
+Tensor nansum(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    check_dims("nansum", x, dims);
+    return sum(is_floating(x.dtype()) ? where(isnan(x), 0.0, x) : x, dims, keepdim);
+}
+Tensor nanmean(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    ops::require_floating("nanmean", x.dtype());
+    check_dims("nanmean", x, dims);
+    const Tensor wide = ops::accumulated(x), none = isnan(wide);
+    const Tensor count = sum(cast(logical_not(none), wide.dtype()), dims, keepdim);
+    return cast(sum(where(none, 0.0, wide), dims, keepdim) / count, x.dtype());
+}
+std::pair<Tensor, Tensor> aminmax(const Tensor& x, const Dims& dims, bool keepdim)
+{
+    return {amin(x, dims, keepdim), amax(x, dims, keepdim)};
+}
+
 } // namespace reprise

@@ -12,13 +12,14 @@ Tensor mean(const Tensor&, const Dims& = {}, bool keepdim = false); // the sum o
 Tensor amax(const Tensor&, const Dims& = {}, bool keepdim = false); // ties share the gradient equally
 Tensor max(const Tensor&);                                          // amax over all dimensions
 std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim,
-                              bool keepdim = false);                  // values, i32 indices; the first wins
-Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false); // i32; the first wins
-Tensor argmax(const Tensor&);                                         // of the flattened tensor
-Tensor amin(const Tensor&, const Dims& = {}, bool keepdim = false);   // ties share the gradient equally
+                              bool keepdim = false); // values, i32 indices; the first wins
+// i32.  The first of equal elements wins, or with select_last_index the last; the first NaN before all.
+Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false, bool select_last_index = false);
+Tensor argmax(const Tensor&);                                       // of the flattened tensor
+Tensor amin(const Tensor&, const Dims& = {}, bool keepdim = false); // ties share the gradient equally
 Tensor min(const Tensor&);
 std::pair<Tensor, Tensor> min(const Tensor&, std::int64_t dim, bool keepdim = false);
-Tensor argmin(const Tensor&, std::int64_t dim, bool keepdim = false);
+Tensor argmin(const Tensor&, std::int64_t dim, bool keepdim = false, bool select_last_index = false);
 Tensor argmin(const Tensor&);
 Tensor prod(const Tensor&, const Dims& = {}, bool keepdim = false); // integers wrap; 1 of nothing
 Tensor all(const Tensor&, const Dims& = {}, bool keepdim = false);  // bool; NaN is true; true of nothing
@@ -38,8 +39,26 @@ Tensor norm(const Tensor&, double p = 2, const Dims& = {}, bool keepdim = false)
 Tensor logsumexp(const Tensor&, const Dims& = {},
                  bool keepdim = false); // log(sum of exp(x)), without overflow
 // Of all elements up to each one along a dimension.  A sum errs by a few ulp of the largest one, at any length.
-Tensor cumsum(const Tensor&, std::int64_t dim);
-Tensor cumprod(const Tensor&, std::int64_t dim);
+// Exclusive: without the element itself, so that the first is 0, or 1; reverse: from the end on.
+struct ScanOptions {
+    bool exclusive = false;
+    bool reverse = false;
+};
+Tensor cumsum(const Tensor&, std::int64_t dim, const ScanOptions& = {});
+Tensor cumprod(const Tensor&, std::int64_t dim, const ScanOptions& = {});
+// The largest and the least element so far and where it is (i32): the last of equal ones.  NaN stays from where
+// it comes.  Any dtype; gradients go to the elements that were taken.
+std::pair<Tensor, Tensor> cummax(const Tensor&, std::int64_t dim);
+std::pair<Tensor, Tensor> cummin(const Tensor&, std::int64_t dim);
+Tensor logcumsumexp(const Tensor&, std::int64_t dim); // log(cumsum(exp(x))), without overflow
+// Each element less the one before it, n times: one element fewer each time.  Of bool: whether they differ.
+Tensor diff(const Tensor&, std::int64_t n = 1, std::int64_t dim = -1);
+// The integral along a dimension by the trapezoidal rule, at points x (one dimension, or of y's shape) or dx apart.
+Tensor trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim = -1);
+Tensor trapezoid(const Tensor& y, double dx = 1, std::int64_t dim = -1);
+Tensor nansum(const Tensor&, const Dims& = {}, bool keepdim = false);  // NaN counts as 0
+Tensor nanmean(const Tensor&, const Dims& = {}, bool keepdim = false); // of those that are not NaN
+std::pair<Tensor, Tensor> aminmax(const Tensor&, const Dims& = {}, bool keepdim = false);
 // Sums the dimensions that broadcasting made, so that the result has this shape.
 Tensor sum_to(const Tensor&, const Shape&);
 

@@ -17,6 +17,7 @@ const std::vector<OpInfo>& op_infos()
         add_elementwise(rows);
         add_activations(rows);
         add_element_functions(rows);
+        add_running(rows);
         add_indexing(rows);
         add_sorting(rows);
         add_random(rows);

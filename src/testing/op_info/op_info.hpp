@@ -74,6 +74,7 @@ const OpInfo& op_info(std::string_view name);
 void add_elementwise(std::vector<OpInfo>&);
 void add_activations(std::vector<OpInfo>&);
 void add_element_functions(std::vector<OpInfo>&); // made of rows of the table
+void add_running(std::vector<OpInfo>&);           // what goes along a dimension
 void add_indexing(std::vector<OpInfo>&);          // and orders of elements, and products by name
 void add_sorting(std::vector<OpInfo>&);
 void add_random(std::vector<OpInfo>&);

@@ -98,8 +98,19 @@ void add_reductions(std::vector<OpInfo>& rows)
                             amax(ones({2, 3}), {1, -1});
                         })};
     amax_row.mistakes.push_back({"nothing", [] { amax(ones({2, 0}), {1}); }, ErrorKind::shape, "[2, 0]"});
-    amax_row.mistakes.push_back(
-        {"bool", [] { amax(ones({2}, {.dtype = boolean})); }, ErrorKind::dtype, "bool"});
+    amax_row.samples.push_back(
+        {.what = "bool and narrow integers",
+         .arguments = {truth({n(), 3}), of(u8, arg({n(), 3}, 0, 255)), of(i8, arg({n(), 3}, -128, 127)),
+                       of(i64, arg({n(), 3}, -9, 9))},
+         .call =
+             [](const Inputs& in) {
+                 Inputs out;
+                 for (const Tensor& t : in)
+                     out.insert(out.end(), {amax(t, {0}), amin(t, {1}), max(t, 1).second, min(t, 0).first});
+                 return out;
+             },
+         .sizes = {1, 4},
+         .differentiable = false});
     add_i32(amax_row, amax);
     amax_row.samples.push_back(
         {.what = "ties share", .arguments = {arg({n(), 3})}, .call = [](const Inputs& in) {
@@ -131,23 +142,33 @@ void add_reductions(std::vector<OpInfo>& rows)
                                 .differentiable = false});
     rows.push_back(prod_row);
 
-    const auto scan = [&](const char* name, Tensor (*f)(const Tensor&, std::int64_t), double low,
-                          double high) {
+    using Scan = Tensor (*)(const Tensor&, std::int64_t, const ScanOptions&);
+    const auto scan = [&](const char* name, Scan f, double low, double high) {
         OpInfo row{.name = name, .tolerance = 5e-6};
         for (const std::int64_t dim : {0, 1, -1})
-            row.samples.push_back({.what = "along " + std::to_string(dim),
-                                   .arguments = {arg({n(), 3, 5}, low, high)},
-                                   .call = [f, dim](const Inputs& in) { return std::vector{f(in[0], dim)}; },
-                                   .sizes = {0, 1, 4, 70}});
+            row.samples.push_back(
+                {.what = "along " + std::to_string(dim),
+                 .arguments = {arg({n(), 3, 5}, low, high)},
+                 .call = [f, dim](const Inputs& in) { return std::vector{f(in[0], dim, {})}; },
+                 .sizes = {0, 1, 4, 70}});
         row.samples.push_back({.what = "long lines",
                                .arguments = {arg({2, n()}, low, high)},
-                               .call = [f](const Inputs& in) { return std::vector{f(in[0], 1)}; },
+                               .call = [f](const Inputs& in) { return std::vector{f(in[0], 1, {})}; },
                                .sizes = {1, 256, 257, 1500}});
+        row.samples.push_back({.what = "exclusive and reversed",
+                               .arguments = {arg({3, n()}, low, high)},
+                               .call =
+                                   [f](const Inputs& in) {
+                                       return std::vector{f(in[0], 1, {.exclusive = true}),
+                                                          f(in[0], -1, {.reverse = true}),
+                                                          f(in[0], 0, {.exclusive = true, .reverse = true})};
+                                   },
+                               .sizes = {0, 1, 9}});
         row.samples.push_back({.what = "integers and truth",
                                .arguments = {whole({3, n()}, -3, 3), truth({n(), 2})},
                                .call =
                                    [f](const Inputs& in) {
-                                       return std::vector{f(in[0], 1), f(in[1], 0)};
+                                       return std::vector{f(in[0], 1, {}), f(in[1], 0, {})};
                                    },
                                .sizes = {0, 1, 300},
                                .differentiable = false});
@@ -181,6 +202,15 @@ void add_reductions(std::vector<OpInfo>& rows)
          .arguments = {whole({n(), 9}, 0, 2)},
          .call = [](const Inputs& in) { return std::vector{argmax(cast(in[0], f32), 1)}; },
          .sizes = {1, 40}});
+    argmax_row.samples.push_back({.what = "ties: the last",
+                                  .arguments = {whole({n(), 9}, 0, 2)},
+                                  .call =
+                                      [](const Inputs& in) {
+                                          return std::vector{argmax(cast(in[0], f32), 1, false, true),
+                                                             argmax(in[0], -2, true, true),
+                                                             argmin(cast(in[0], f32), 0, false, true)};
+                                      },
+                                  .sizes = {1, 40}});
     rows.push_back(argmax_row);
 
     rows.push_back(
