@@ -8,7 +8,7 @@
 //          stride of indices, padding (-1: none); groups: ceil(blocks / 8)
 //   JOIN   an invocation joins a row's rings in the order of the blocks; the result is that of block 0.
 //          operands: tails, next; ints: rows, blocks; groups: ceil(rows / 64)
-//   else   an invocation adds 4 columns of a row.  operands: dy, tails, next, dw (contiguous); ints: rows, D,
+//   else   an invocation adds 4 columns of a row, or joins them as constant 0 says (ops::RowReduction).  operands: dy, tails, next, dw (contiguous); ints: rows, D,
 //          strides of dy (row, column); groups: ceil(rows * ceil(D / 4) / 64)
 //   TEXELS D and the row stride are multiples of 4, the column stride is 1
 // variants: embedding_vjp: ; embedding_vjp_texel: -DTEXELS ; embedding_vjp_link: -DLINK
@@ -78,7 +78,40 @@ void main()
     tails.v[row] = last;
 }
 #else
+#include "common/vocabulary.glsl"
 layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint HOW = 0;
+const uint SUM = 0, PRODUCT = 1, LARGEST = 2;
+#ifdef INTEGER
+#define VECTOR4 ivec4
+#define ELEMENT int
+#define Elements Ints
+#else
+#define VECTOR4 REAL4
+#define ELEMENT REAL
+#define Elements Reals
+#endif
+
+// What joins with any element to that element.
+ELEMENT identity()
+{
+    if (HOW == SUM || HOW == PRODUCT) return ELEMENT(HOW == SUM ? 0 : 1);
+#ifdef INTEGER
+    return HOW == LARGEST ? -2147483647 - 1 : 2147483647;
+#else
+    const float infinite = rp_inf();
+    return ELEMENT(HOW == LARGEST ? -infinite : infinite);
+#endif
+}
+
+ELEMENT better(ELEMENT had, ELEMENT v)
+{
+    bool take = HOW == LARGEST ? v > had : v < had;
+#ifndef INTEGER
+    take = take || rp_is_nan(v); // NaN stays
+#endif
+    return take ? v : had;
+}
 
 void main()
 {
@@ -91,26 +124,22 @@ void main()
     if (quad >= rows * quads)
         return;
     const uint row = quotient(quad, quads), column = (quad - row * quads) * 4u;
-#ifdef INTEGER
-#define VECTOR4 ivec4
-#define Elements Ints
-#else
-#define VECTOR4 REAL4
-#define Elements Reals
-#endif
-    precise VECTOR4 sum = VECTOR4(0);
+    precise VECTOR4 sum = VECTOR4(identity());
     const int last = tails.v[row];
     int i = last;
     if (last >= 0) {
         do {
             i = next.v[i];
 #ifdef TEXELS
-            sum += texelFetch(slab, int(dy.texel + uint(i) * uint(row_stride / 4) + column / 4u));
+            const VECTOR4 v = texelFetch(slab, int(dy.texel + uint(i) * uint(row_stride / 4) + column / 4u));
 #else
             Elements from = Elements(dy.address);
             const ivec4 at = i * row_stride + ivec4(min(uvec4(0u, 1u, 2u, 3u) + column, length - 1u)) * column_stride;
-            sum += VECTOR4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]);
+            const VECTOR4 v = VECTOR4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]);
 #endif
+            if (HOW == SUM) sum += v;
+            else if (HOW == PRODUCT) sum *= v;
+            else sum = VECTOR4(better(sum.x, v.x), better(sum.y, v.y), better(sum.z, v.z), better(sum.w, v.w));
         } while (i != last);
     }
 #ifdef TEXELS

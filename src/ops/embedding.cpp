@@ -1,5 +1,7 @@
 // embedding: rows of a matrix by their numbers; its gradient adds rows to where they came from.  last_positions: which
-// of several rows for one place comes last.
+// of several rows for one place comes last.  reduce_rows: the product, the largest or the least of rows.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -14,6 +16,7 @@
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
+#include "ops/row_reduction.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise {
@@ -113,16 +116,17 @@ Links link(Lowering& l, const View& indices, const Dim& rows, std::int64_t paddi
     return links;
 }
 
-// Adds along the rings: the order of the sums is fixed.
-void lower_vjp(Lowering& l, const Node& n)
+// Joins along the rings: the order of the sums is fixed.
+void join_rows(Lowering& l, const Node& n, std::int64_t padding, RowReduction how)
 {
     const View dy = l.input(0), indices = l.input(1), to = l.output();
     const bool whole = dy.dtype == i32;
     if (!whole) require_floating_kernel(n.op->name, dy.dtype);
     const Dim &length = to.sizes()[1], &rows = to.sizes()[0];
-    const auto [tails, next] = link(l, indices, rows, n.attributes.integer("padding"));
+    const auto [tails, next] = link(l, indices, rows, padding);
     LaunchSpec addresses{
         .kernel = whole ? "embedding_vjp_i32" : "embedding_vjp",
+        .constants = {static_cast<std::uint32_t>(how)},
         .operands = {{dy, Use::read}, {tails, Use::read}, {next, Use::read}, {to, Use::write}},
         .ints = {rows, length, dy.layout.strides[0], dy.layout.strides[1]},
         .groups = ceil_div(rows * ceil_div(length, 4), 64)};
@@ -131,6 +135,11 @@ void lower_vjp(Lowering& l, const Node& n)
     texels.kernel = "embedding_vjp_texel";
     texels.texels = true;
     l.launch(std::move(texels), std::move(addresses));
+}
+
+void lower_vjp(Lowering& l, const Node& n)
+{
+    join_rows(l, n, n.attributes.integer("padding"), RowReduction::sum);
 }
 
 void reference_vjp(const ReferenceArguments& a)
@@ -151,6 +160,77 @@ void reference_vjp(const ReferenceArguments& a)
         if (const auto at = static_cast<std::size_t>(i); whole)
             to.set_whole(to.offset(i), static_cast<std::int64_t>(bits[at]));
         else to.put(i, sums[at]);
+}
+
+// -- reduce_rows: rows [N, D], indices [N] -> [V, D]; of no row 1, -infinity or infinity (of integers the least and the
+// largest of i32) --
+TensorTypes infer_reduce(const Op& op, const graph::InputTypes& in, const Attributes& a)
+{
+    require_indices(op.name, "indices", in[1].dtype);
+    return {{in[0].dtype, {a.get<Dim>("rows"), in[0].shape[1]}}};
+}
+
+RowReduction how_of(const Attributes& a) { return static_cast<RowReduction>(a.integer("how")); }
+
+void lower_reduce(Lowering& l, const Node& n) { join_rows(l, n, no_padding, how_of(n.attributes)); }
+
+// Of the largest and the least, equal rows share the gradient.  Of a product: the others' product, which is divided out
+// where no factor is 0, and is 0 but for the one that alone is 0.
+std::vector<Tensor> vjp_reduce(const VjpArguments& a)
+{
+    const Tensor &rows = a.inputs[0], &indices = a.inputs[1], &y = a.outputs[0], &dy = a.cotangents[0];
+    const Dim count = a.node.attributes.get<Dim>("rows");
+    const auto at_rows = [&](const Tensor& t) { return embedding(indices, t); };
+    const auto added = [&](const Tensor& t) {
+        return graph::apply1(embedding_vjp_op, {t, indices}, {{"rows", count}, {"padding", no_padding}});
+    };
+    if (how_of(a.node.attributes) != RowReduction::product) {
+        const Tensor best = at_rows(y);
+        const Tensor won =
+            cast(logical_or(equal(rows, best), logical_and(isnan(rows), isnan(best))), rows.dtype());
+        return {won * at_rows(dy / maximum(added(won), 1.0)), {}};
+    }
+    const Tensor zero = rows == 0.0, factors = where(zero, 1.0, rows);
+    const Tensor product = at_rows(graph::apply1(reduce_rows_op, {factors, indices}, a.node.attributes)),
+                 zeros = at_rows(added(cast(zero, rows.dtype())));
+    const Tensor others = where(zeros == cast(zero, rows.dtype()), product / factors, 0.0);
+    return {at_rows(dy) * others, {}};
+}
+
+void reference_reduce(const ReferenceArguments& a)
+{
+    const HostTensor &rows = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
+    const std::int64_t length = to.sizes[1];
+    const RowReduction how = how_of(a.attributes);
+    const bool product = how == RowReduction::product, largest = how == RowReduction::largest;
+    const auto each = [&](const auto& join) {
+        for (std::int64_t i = 0; i < rows.count(); ++i) {
+            const std::int64_t row = indices.get_whole(indices.offset(i / length));
+            if (row >= 0 && row < to.sizes[0]) join(row * length + i % length, i);
+        }
+    };
+    if (is_integer(rows.dtype)) {
+        using Limits = std::numeric_limits<std::int32_t>;
+        const std::int64_t start = product ? 1 : largest ? Limits::min() : Limits::max();
+        for (std::int64_t i = 0; i < to.count(); ++i) to.set_whole(to.offset(i), start);
+        return each([&](std::int64_t o, std::int64_t i) {
+            const std::int64_t had = to.get_whole(to.offset(o)), v = rows.get_whole(rows.offset(i));
+            const auto wrapped =
+                static_cast<std::int64_t>(static_cast<std::uint64_t>(had) * static_cast<std::uint64_t>(v));
+            to.set_whole(to.offset(o), product ? wrapped : largest ? std::max(had, v) : std::min(had, v));
+        });
+    }
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> values(static_cast<std::size_t>(to.count()), product   ? 1
+                                                                     : largest ? -infinity
+                                                                               : infinity);
+    each([&](std::int64_t o, std::int64_t i) {
+        double& had = values[static_cast<std::size_t>(o)];
+        const double v = rows.at(i);
+        if (product) had *= v;
+        else if ((largest ? v > had : v < had) || std::isnan(v)) had = v;
+    });
+    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, values[static_cast<std::size_t>(i)]);
 }
 
 // -- last_positions: indices [N] -> [rows]: the last position of each row number, -1 where it does not occur --
@@ -181,6 +261,12 @@ void reference_last(const ReferenceArguments& a)
 
 } // namespace
 
+const Op reduce_rows_op{.name = "reduce_rows",
+                        .infer = infer_reduce,
+                        .vjp = vjp_reduce,
+                        .lower = lower_reduce,
+                        .reference = reference_reduce,
+                        .doubles = true};
 const Op last_positions_op{
     .name = "last_positions", .infer = infer_last, .lower = lower_last, .reference = reference_last};
 const Op embedding_op{

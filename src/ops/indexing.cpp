@@ -12,6 +12,7 @@
 #include "ops/indices.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
+#include "ops/row_reduction.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
@@ -27,6 +28,12 @@ void check_vector(const char* op, const Tensor& index)
     if (index.dim() != 1)
         detail::fail(ErrorKind::shape, op, "The index's shape (", to_string(index.shape()),
                      ") is not a vector's.");
+}
+
+// Negative numbers as those that they are counted from the end.
+Tensor counted(const Tensor& index, const Dim& size)
+{
+    return where(index < 0.0, index + ops::size_like(index, size), index);
 }
 
 // A tensor without dimensions is one of one element to these ops.
@@ -140,15 +147,16 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index)
     if (x.dim() == 0) return reshape(index_select(lined(x), dim, index), {});
     check_vector("index_select", index);
     const Rows r = rows_of("index_select", x, dim);
-    return from_matrix(embedding(index, to_matrix(x, r)), r);
+    return from_matrix(embedding(counted(index, r.sizes[0]), to_matrix(x, r)), r);
 }
 
-Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, double alpha)
+namespace {
+
+// The rows of a source for an index along a dimension of x, [index's size, rest].
+Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor& index, const Tensor& source)
 {
-    constexpr const char* op = "index_add";
     check_vector(op, index);
     check_same_dtype(op, x, source);
-    const Rows r = rows_of(op, x, dim);
     const auto sentence = [&] {
         return "The source's shape (" + to_string(source.shape()) + ") is not the input's (" +
                to_string(x.shape()) + ") with the index's size (" + index.size(0).text() +
@@ -157,15 +165,105 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
     if (source.dim() != x.dim()) detail::fail(ErrorKind::shape, op, sentence());
     for (std::size_t d = 0; d < r.back.size(); ++d)
         shape::require_equal(op, source.shape()[d], d == r.dim ? index.size(0) : x.shape()[d], sentence);
-    const Tensor rows = to_matrix(source, rows_of(op, source, dim));
+    return to_matrix(source, rows_of(op, source, static_cast<std::int64_t>(r.dim)));
+}
+
+// Which of so many rows the index names, [rows, 1].
+Tensor last_rows(const Tensor& index, const Dim& rows)
+{
+    return unsqueeze(graph::apply1(ops::last_positions_op, {index}, {{"rows", rows}}), 1);
+}
+
+// x [V, D] and the rows [N, D] of a source, joined by their numbers (index [N]).
+Tensor joined_rows(const Tensor& x, const Tensor& index, const Tensor& rows, const std::string& reduce,
+                   bool include_self)
+{
+    const Dim count = x.size(0);
+    const auto or_self = [&](const Tensor& y) { return where(last_rows(index, count) >= 0.0, y, x); };
+    if (reduce == "sum" || reduce == "mean") {
+        const Tensor added = added_rows(rows, index, count), total = include_self ? x + added : added;
+        if (reduce == "sum") return include_self ? total : or_self(total);
+        const Tensor ones = ops::full_on(ops::evaluator_of(x), {index.numel(), 1}, 1, i32);
+        const Tensor times = added_rows(ones, index, count);
+        const Tensor divisor = cast(include_self ? times + 1.0 : maximum(times, 1.0), x.dtype());
+        const Tensor mean = is_floating(x.dtype()) ? total / divisor : floor_divide(total, divisor);
+        return include_self ? mean : or_self(mean);
+    }
+    using ops::RowReduction;
+    const auto how = reduce == "prod"   ? RowReduction::product
+                     : reduce == "amax" ? RowReduction::largest
+                                        : RowReduction::least;
+    Tensor all = rows, at = index;
+    if (include_self) {
+        all = cat({x, rows});
+        at = cat({cast(ops::count_like(index, count), index.dtype()), index});
+    }
+    const Tensor y = graph::apply1(ops::reduce_rows_op, {all, at},
+                                   {{"rows", count}, {"how", static_cast<std::int64_t>(how)}});
+    return include_self ? y : or_self(y);
+}
+
+void check_reduce(const char* op, const std::string& reduce, const Tensor& x, bool sums)
+{
+    const bool known = (sums && reduce == "sum") || reduce == "prod" || reduce == "mean" ||
+                       reduce == "amax" || reduce == "amin";
+    if (!known)
+        detail::fail(ErrorKind::argument, op, "The reduction (", reduce, ") must be ", sums ? "sum, " : "",
+                     "prod, mean, amax or amin.");
+    if (x.dtype() == boolean) ops::wrong_dtype(op, x.dtype(), "a dtype of numbers");
+}
+
+} // namespace
+
+Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source, double alpha)
+{
+    constexpr const char* op = "index_add";
+    const Rows r = rows_of(op, x, dim);
+    const Tensor rows = source_rows(op, x, r, index, source);
     const Tensor added = from_matrix(added_rows(rows, index, x.shape()[r.dim]), r);
     return x + (alpha == 1 ? added : added * alpha);
+}
+
+Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, double value)
+{
+    constexpr const char* op = "index_fill";
+    if (x.dim() == 0) return reshape(index_fill(lined(x), dim, lined(index), value), {});
+    check_vector(op, index);
+    ops::require_holds(op, x.dtype(), ops::rounded_to(x.dtype(), value));
+    const std::size_t d = shape::normalize_dim(op, dim, x.shape().size());
+    Shape line(x.shape().size(), 1);
+    line[d] = x.shape()[d];
+    return where(reshape(last_rows(index, x.shape()[d]) >= 0.0, line), value, x);
+}
+
+Tensor index_copy(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
+{
+    constexpr const char* op = "index_copy";
+    if (x.dim() == 0) return reshape(index_copy(lined(x), dim, lined(index), lined(source)), {});
+    const Rows r = rows_of(op, x, dim);
+    const Tensor rows = source_rows(op, x, r, index, source), last = last_rows(index, r.sizes[0]);
+    const Tensor taken = embedding(squeeze(maximum(last, 0.0), 1), rows);
+    return from_matrix(where(last >= 0.0, taken, to_matrix(x, r)), r);
+}
+
+Tensor index_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,
+                    const std::string& reduce, bool include_self)
+{
+    constexpr const char* op = "index_reduce";
+    check_reduce(op, reduce, x, false);
+    if (x.dim() == 0)
+        return reshape(index_reduce(lined(x), dim, lined(index), lined(source), reduce, include_self), {});
+    const Rows r = rows_of(op, x, dim);
+    const Tensor rows = source_rows(op, x, r, index, source);
+    return from_matrix(joined_rows(to_matrix(x, r), index, rows, reduce, include_self), r);
 }
 
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index)
 {
     if (x.dim() == 0) return reshape(gather(lined(x), dim, lined(index)), index.shape());
-    const Tensor at = element_numbers("gather", x, dim, index);
+    check_index("gather", index);
+    const Dim size = x.shape()[shape::normalize_dim("gather", dim, x.shape().size())];
+    const Tensor at = element_numbers("gather", x, dim, counted(index, size));
     return reshape(embedding(at, reshape(x, {x.numel(), 1})), index.shape());
 }
 
@@ -196,10 +294,26 @@ Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const
     return x + reshape(added_rows(rows, at, x.numel()), x.shape());
 }
 
+Tensor scatter_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,
+                      const std::string& reduce, bool include_self)
+{
+    constexpr const char* op = "scatter_reduce";
+    check_reduce(op, reduce, x, true);
+    if (x.dim() == 0)
+        return reshape(scatter_reduce(lined(x), dim, lined(index), lined(source), reduce, include_self), {});
+    check_same_dtype(op, x, source);
+    const Tensor at = element_numbers(op, x, dim, index);
+    const Tensor rows = unsqueeze(flat_part(op, source, index), 1);
+    const Tensor all = joined_rows(reshape(x, {x.numel(), 1}), at, rows, reduce, include_self);
+    return reshape(all, x.shape());
+}
+
 Tensor take(const Tensor& x, const Tensor& index)
 {
     check_index("take", index);
-    return reshape(embedding(reshape(index, {index.numel()}), reshape(x, {x.numel(), 1})), index.shape());
+    const Dim count = x.numel();
+    return reshape(embedding(reshape(counted(index, count), {index.numel()}), reshape(x, {count, 1})),
+                   index.shape());
 }
 
 namespace {

@@ -1,5 +1,6 @@
 // Parts of a tensor by masks, made of other ops.
 #include <algorithm>
+#include <vector>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
@@ -31,7 +32,36 @@ Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
     return ops::count_like(x, x.size(-1)) <= unsqueeze(rows, 1);
 }
 
+// The places of a matrix in row-major order whose column - row lies between the bounds.
+Tensor indices_between(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t least,
+                       std::int64_t most, const TensorOptions& options)
+{
+    if (rows < 0 || columns < 0)
+        detail::fail(ErrorKind::argument, op, "The sizes (", rows, " and ", columns, ") must be at least 0.");
+    std::vector<std::int32_t> of_rows, of_columns;
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = std::max<std::int64_t>(r + least, 0); c <= std::min(r + most, columns - 1);
+             ++c) {
+            of_rows.push_back(static_cast<std::int32_t>(r));
+            of_columns.push_back(static_cast<std::int32_t>(c));
+        }
+    const auto count = static_cast<std::int64_t>(of_rows.size());
+    of_rows.insert(of_rows.end(), of_columns.begin(), of_columns.end());
+    TensorOptions plain = options;
+    plain.requires_grad = false;
+    return cast(from_vector(of_rows, {2, count}, plain), options.dtype);
+}
+
 } // namespace
+
+Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, const TensorOptions& options)
+{
+    return indices_between("tril_indices", row, col, -row, clamped(offset), options);
+}
+Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, const TensorOptions& options)
+{
+    return indices_between("triu_indices", row, col, clamped(offset), col, options);
+}
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value)
 {

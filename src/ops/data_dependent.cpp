@@ -1,0 +1,164 @@
+// Ops whose result's size the host must read values for, and counts of values.
+#include <algorithm>
+#include <string>
+
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
+#include <reprise/program.hpp>
+
+#include "ops/registry.hpp"
+
+namespace reprise {
+
+namespace {
+
+void check_not_recording(const char* op, const char* what)
+{
+    if (is_recording())
+        detail::fail(ErrorKind::state, op, what,
+                     " is not known while recording: call it outside of the program.");
+}
+
+std::vector<std::int32_t> places_of(const Tensor& mask)
+{
+    const std::vector<bool> kept = mask.to_vector<bool>();
+    std::vector<std::int32_t> places;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        if (kept[i]) places.push_back(static_cast<std::int32_t>(i));
+    return places;
+}
+
+Tensor vector_on(const Tensor& like, const std::vector<std::int32_t>& values)
+{
+    return from_vector(values, {static_cast<std::int64_t>(values.size())}, {.device = like.device()});
+}
+
+// Runs of equal neighbours in x [n]: which elements begin one, by number on the host.
+struct Runs {
+    Tensor begins; // bool [n]
+    std::vector<std::int32_t> first;
+    std::int64_t count; // n
+
+    explicit Runs(const Tensor& x) : count(x.size(0).value())
+    {
+        const std::int64_t later = std::max<std::int64_t>(count - 1, 0);
+        const Tensor changes = not_equal(narrow(x, 0, count - later, later), narrow(x, 0, 0, later));
+        begins = count == 0 ? cast(x, boolean) : pad(changes, {1, 0}, 1);
+        first = places_of(begins);
+    }
+    Tensor values(const Tensor& x) const { return take(x, vector_on(x, first)); }
+    Tensor lengths(const Tensor& x) const // i32
+    {
+        std::vector<std::int32_t> out;
+        for (std::size_t i = 0; i < first.size(); ++i)
+            out.push_back((i + 1 < first.size() ? first[i + 1] : static_cast<std::int32_t>(count)) -
+                          first[i]);
+        return vector_on(x, out);
+    }
+    Tensor numbers() const { return cast(cumsum(begins, 0) - 1.0, i32); } // of each element's run, [n]
+};
+
+} // namespace
+
+Tensor nonzero(const Tensor& x)
+{
+    check_not_recording("nonzero", "How many elements are not 0");
+    const Shape sizes = x.shape();
+    const std::vector<std::int32_t> places = places_of(cast(x.detach(), boolean));
+    const std::size_t rank = sizes.size();
+    std::vector<std::int32_t> out(places.size() * rank);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        std::int64_t rest = places[i];
+        for (std::size_t d = rank; d-- > 0;) {
+            out[i * rank + d] = static_cast<std::int32_t>(rest % sizes[d].value());
+            rest /= sizes[d].value();
+        }
+    }
+    return from_vector(out, {static_cast<std::int64_t>(places.size()), static_cast<std::int64_t>(rank)},
+                       {.device = x.device()});
+}
+
+std::vector<Tensor> nonzero_as_tuple(const Tensor& x)
+{
+    const Tensor places = nonzero(x.dim() == 0 ? reshape(x, {1}) : x);
+    return unbind(places, 1);
+}
+std::vector<Tensor> where(const Tensor& condition) { return nonzero_as_tuple(condition); }
+
+// The order of elements is that of sort(), which puts NaN last.
+std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, bool, bool return_inverse, bool return_counts)
+{
+    check_not_recording("unique", "How many elements differ");
+    const auto [sorted, order] = sort(reshape(x.detach(), {x.numel()}), 0);
+    const Runs runs(sorted);
+    Tensor inverse;
+    if (return_inverse) inverse = reshape(scatter(zeros_like(order), 0, order, runs.numbers()), x.shape());
+    return {runs.values(sorted), inverse, return_counts ? runs.lengths(x) : Tensor()};
+}
+
+std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& x, bool return_inverse,
+                                                      bool return_counts)
+{
+    check_not_recording("unique_consecutive", "How many elements differ");
+    const Tensor flat = reshape(x.detach(), {x.numel()});
+    const Runs runs(flat);
+    return {runs.values(flat), return_inverse ? reshape(runs.numbers(), x.shape()) : Tensor(),
+            return_counts ? runs.lengths(x) : Tensor()};
+}
+
+Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength)
+{
+    constexpr const char* op = "bincount";
+    check_not_recording(op, "The largest number");
+    if (!is_integer(x.dtype())) ops::wrong_dtype(op, x.dtype(), "an integer dtype");
+    if (x.dim() != 1)
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(x.shape()), ") is not a vector's.");
+    if (minlength < 0)
+        detail::fail(ErrorKind::argument, op, "The minlength (", minlength, ") must be at least 0.");
+    if (weights.defined() && weights.shape() != x.shape())
+        detail::fail(ErrorKind::shape, op, "The weights' shape (", to_string(weights.shape()),
+                     ") is not the input's (", to_string(x.shape()), ").");
+    std::int64_t length = minlength;
+    if (x.size(0) != Dim(0)) {
+        const auto [least, most] = aminmax(cast(x, i64));
+        if (const std::int64_t low = least.item<std::int64_t>(); low < 0)
+            detail::fail(ErrorKind::argument, op, "The number (", low, ") is negative: they count from 0.");
+        length = std::max(length, most.item<std::int64_t>() + 1);
+    }
+    const Tensor values =
+        weights.defined() ? weights.detach() : ops::full_on(ops::evaluator_of(x), x.shape(), 1, i32);
+    const Tensor none = ops::full_on(ops::evaluator_of(x), {length}, 0, values.dtype());
+    return scatter_add(none, 0, cast(x, i32), values);
+}
+
+Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
+{
+    constexpr const char* op = "histc";
+    ops::require_floating(op, given.dtype());
+    if (bins < 1)
+        detail::fail(ErrorKind::argument, op, "The number of bins (", bins, ") must be at least 1.");
+    if (!(min <= max))
+        detail::fail(ErrorKind::argument, op, "The least (", min, ") must be at most the largest (", max,
+                     ").");
+    const Tensor x = reshape(cast(given.detach(), f32), {given.numel()});
+    const Tensor counts = ops::full_on(ops::evaluator_of(x), {bins}, 0, f32);
+    if (given.numel() == Dim(0)) return counts;
+    Tensor low = ops::number_like(x, min), high = ops::number_like(x, max);
+    if (min == max) {
+        if (min == 0) std::tie(low, high) = aminmax(x);
+        const Tensor flat = equal(low, high); // all are in the middle then
+        low = where(flat, low - 1.0, low);
+        high = where(flat, high + 1.0, high);
+    }
+    const Tensor inside = logical_and(x >= low, x <= high);
+    const Tensor place = floor((x - low) / (high - low) * static_cast<double>(bins));
+    const Tensor number = minimum(place, static_cast<double>(bins - 1)); // the last bin holds its end
+    const Tensor index = cast(where(inside, number, -1.0), i32);
+    return scatter_add(counts, 0, index, ones_like(x));
+}
+
+} // namespace reprise

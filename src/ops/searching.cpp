@@ -1,0 +1,107 @@
+// Places in sequences that are in order.
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
+
+#include "ops/registry.hpp"
+#include "shape/guard.hpp"
+#include "shape/rules.hpp"
+
+namespace reprise {
+namespace {
+
+// The elements below each value, or those that are not above it, by halving: lines [R, n] in order, values [R, M].
+// As many steps as the number of places, 0 to n, has bits.
+Tensor places_by_halving(const Tensor& lines, const Tensor& values, bool right)
+{
+    const Dim n = lines.size(1);
+    const Tensor none = cast(values * 0.0, i32), end = ops::size_like(none, n),
+                 last = maximum(end - 1.0, 0.0);
+    Tensor low = none, high = none + end;
+    std::int64_t steps = 31;
+    if (n.is_constant())
+        for (steps = 0; n.value() >> steps > 0;) ++steps;
+    for (std::int64_t i = 0; i < steps; ++i) {
+        const Tensor middle = low + floor_divide(high - low, 2.0);
+        const Tensor at = gather(lines, 1, minimum(middle, last));
+        const Tensor open = low < high;
+        const Tensor up = logical_and(open, right ? logical_not(at > values) : at < values);
+        low = where(up, middle + 1.0, low);
+        high = where(logical_and(open, logical_not(up)), middle, high);
+    }
+    return low;
+}
+
+} // namespace
+
+Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim, QuantileInterpolation how)
+{
+    constexpr const char* op = "quantile";
+    ops::require_floating(op, x.dtype());
+    if (!(q >= 0 && q <= 1))
+        detail::fail(ErrorKind::argument, op, "The quantile (", q, ") must be from 0 to 1.");
+    if (x.dim() == 0) return x;
+    const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim, x.shape().size()));
+    const Dim size = x.size(d);
+    shape::require_at_least(op, size, 1, [&] {
+        return "The shape (" + to_string(x.shape()) +
+               ") has no element to be a quantile: reduce over a size of " + "at least 1.";
+    });
+    const Tensor in_order = sort(x, d).first, last = narrow(in_order, d, size - 1, 1);
+    Shape one = last.shape();
+    const Tensor most = ops::size_like(cast(last, f32), size - 1), position = most * q,
+                 first = floor(position);
+    const auto at = [&](const Tensor& number) { // [] -> the elements of that number
+        const Tensor index = expand(reshape(cast(number, i32), Shape(one.size(), 1)), one);
+        return gather(in_order, d, index);
+    };
+    const Tensor below = at(first), above = at(ceil(position));
+    Tensor y;
+    switch (how) {
+    case QuantileInterpolation::lower: y = below; break;
+    case QuantileInterpolation::higher: y = above; break;
+    case QuantileInterpolation::nearest: y = at(round(position)); break;
+    case QuantileInterpolation::midpoint: y = lerp(below, above, 0.5); break;
+    case QuantileInterpolation::linear: y = lerp(below, above, cast(position - first, x.dtype())); break;
+    }
+    y = where(isnan(last), last, y); // NaN comes last
+    return keepdim ? y : squeeze(y, d);
+}
+Tensor quantile(const Tensor& x, double q) { return quantile(reshape(x, {x.numel()}), q, 0); }
+
+Tensor searchsorted(const Tensor& sequence, const Tensor& given, bool right)
+{
+    constexpr const char* op = "searchsorted";
+    const Tensor values = given.dim() == 0 ? reshape(given, {1}) : given;
+    const auto sentence = [&] {
+        return "The sequence's shape (" + to_string(sequence.shape()) + ") and the values' (" +
+               to_string(given.shape()) + ") differ before the last dimension.";
+    };
+    if (sequence.dim() == 0 || (sequence.dim() != 1 && sequence.dim() != values.dim()))
+        detail::fail(ErrorKind::shape, op, sentence());
+    Dim lines = 1;
+    for (std::size_t d = 0; d + 1 < sequence.shape().size(); ++d) {
+        shape::require_equal(op, sequence.shape()[d], values.shape()[d], sentence);
+        lines *= sequence.shape()[d];
+    }
+    const Dim each = sequence.dim() == 1 ? values.numel() : values.size(-1);
+    const Tensor places = places_by_halving(reshape(sequence.detach(), {lines, sequence.size(-1)}),
+                                            reshape(values.detach(), {lines, each}), right);
+    return reshape(places, given.shape());
+}
+
+Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right)
+{
+    if (boundaries.dim() != 1)
+        detail::fail(ErrorKind::shape, "bucketize", "The boundaries' shape (", to_string(boundaries.shape()),
+                     ") is not a vector's.");
+    return searchsorted(boundaries, values, right);
+}
+
+} // namespace reprise
