@@ -179,4 +179,18 @@ Tensor pixel_unshuffle(const Tensor& x, std::int64_t r)
                     {s[0] * (r * r), height, width});
 }
 
+Tensor channel_shuffle(const Tensor& x, std::int64_t groups)
+{
+    constexpr const char* name = "channel_shuffle";
+    if (groups < 1)
+        detail::fail(ErrorKind::argument, name, "The number of groups (", groups, ") must be at least 1.");
+    if (x.dim() < 2)
+        detail::fail(ErrorKind::shape, name, "The shape (", to_string(x.shape()), ") must be [N, C, ...].");
+    const Dim each = part_of(name, x, "channels", x.size(1), groups);
+    Shape split = x.shape();
+    split[1] = each;
+    split.insert(split.begin() + 1, groups);
+    return reshape(transpose(reshape(x, split), 1, 2), x.shape());
+}
+
 } // namespace reprise

@@ -3,6 +3,8 @@
 #include <string>
 
 #include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/full.hpp"
@@ -165,11 +167,28 @@ void check_amount(const Tensor& x, const Mode& mode, const Dim& size, const Dim&
 
 } // namespace
 
+namespace {
+
+// Integers element by element: each output's number along the dimension names the one that it takes.
+Tensor taken(const Tensor& x, std::size_t d, ops::Resampling how, const Dim& before, const Dim& to)
+{
+    const Tensor counted = ops::count_like(x, to), end = ops::size_like(counted, x.shape()[d]);
+    const Tensor at = counted - ops::size_like(counted, before), last = end - 1.0;
+    Tensor index;
+    if (how == ops::Resampling::reflect) {
+        const Tensor away = abs(at);
+        index = where(away > last, last * 2.0 - away, away);
+    } else if (how == ops::Resampling::replicate) index = minimum(maximum(at, 0.0), last);
+    else index = where(at < 0.0, at + end, where(at >= end, at - end, at));
+    return index_select(x, static_cast<std::int64_t>(d), index);
+}
+
+} // namespace
+
 Tensor pad(const Tensor& x, const DimVector& amounts, PaddingMode mode, double value)
 {
     if (mode == PaddingMode::constant) return pad(x, amounts, value);
     const Mode m = mode_of(mode);
-    ops::require_floating("pad", x.dtype());
     check_amounts(x, amounts, m);
     const std::size_t n = amounts.size() / 2, rank = x.shape().size();
     DimVector added = amounts;
@@ -188,6 +207,10 @@ Tensor pad(const Tensor& x, const DimVector& amounts, PaddingMode mode, double v
         check_amount(x, m, size, front, back);
         to.push_back(size + front + back);
         before.push_back(front);
+    }
+    if (!is_floating(x.dtype())) {
+        for (std::size_t d = 0; d < n; ++d) from = taken(from, rank - n + d, m.how, before[d], to[d]);
+        return from;
     }
     return ops::resample(from, {.how = m.how, .to = to, .before = before});
 }

@@ -2,7 +2,9 @@
 #include <span>
 #include <string>
 
+#include <reprise/ops/convolution.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
 #include <reprise/ops/pooling.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
@@ -22,7 +24,6 @@ using Span = std::span<const std::int64_t>;
 // [N, C, spatial...] or [C, spatial...], no image of which is empty
 void check_image(const char* op, const Tensor& x, std::size_t n)
 {
-    ops::require_floating(op, x.dtype());
     const char* names[] = {"length", "height, width", "depth, height, width"};
     const std::size_t rank = x.shape().size();
     if (rank != n + 1 && rank != n + 2)
@@ -68,9 +69,17 @@ Shape output_size(const char* op, const Tensor& x, const Windows& w)
     return out;
 }
 
+// Whether all values of the dtype are floats.
+bool fits_floats(DType dtype) { return dtype == boolean || (is_integer(dtype) && size_of(dtype) < 4); }
+
 template <std::size_t N>
 std::pair<Tensor, Tensor> max_windows(const char* op, const Tensor& x, const MaxPoolOptions<N>& o)
 {
+    if (fits_floats(x.dtype())) {
+        const auto [y, places] = max_windows(op, cast(x, f32), o);
+        return {cast(y, x.dtype()), places};
+    }
+    ops::require_floating(op, x.dtype());
     const Windows w(o.kernel_size, o.stride, o.padding, o.dilation, o.ceil_mode);
     const Shape to = output_size(op, x, w);
     const std::vector<Tensor> y = graph::apply(ops::max_pool_op, {x},
@@ -83,13 +92,54 @@ std::pair<Tensor, Tensor> max_windows(const char* op, const Tensor& x, const Max
     return {y[0], y[1]};
 }
 
+// Sums over dilated windows of each plane of x [planes, 1, spatial...], which is as large as they need: a convolution
+// with ones.
+template <std::size_t N> Tensor dilated_sums(const Tensor& x, const Windows& w)
+{
+    ConvOptions<N> options;
+    Shape window{1, 1};
+    for (std::size_t d = 0; d < N; ++d) {
+        options.stride[d] = w.stride[d];
+        options.dilation[d] = w.dilation[d];
+        window.push_back(w.kernel[d]);
+    }
+    const Tensor ones = ops::full_on(ops::evaluator_of(x), window, 1, x.dtype());
+    if constexpr (N == 1) return conv1d(x, ones, {}, options);
+    else if constexpr (N == 2) return conv2d(x, ones, {}, options);
+    else return conv3d(x, ones, {}, options);
+}
+
+template <std::size_t N>
+Tensor dilated_average(const Tensor& x, const Windows& w, const Shape& to, const AvgPoolOptions<N>& o)
+{
+    const Shape sizes = ops::last_of(x.shape(), N);
+    DimVector within, beyond; // padding, and what the last window reaches beyond it; the last dimension first
+    for (std::size_t d = N; d-- > 0;) {
+        const Dim reach = (to[d] - 1) * w.stride[d] + w.dilation[d] * (w.kernel[d] - 1) + 1;
+        within.insert(within.end(), 2, w.padding[d]);
+        beyond.insert(beyond.end(), {0, w.ceil_mode ? max(reach - sizes[d] - 2 * w.padding[d], 0) : Dim(0)});
+    }
+    const auto summed = [&](const Tensor& image, double padding) {
+        return dilated_sums<N>(pad(pad(image, within, padding), beyond), w);
+    };
+    Shape planes{ops::planes_of(x.shape(), N), 1}, one{1, 1};
+    planes.insert(planes.end(), sizes.begin(), sizes.end());
+    one.insert(one.end(), sizes.begin(), sizes.end());
+    const Tensor sums = summed(reshape(x, planes), 0);
+    const Tensor ones = ops::full_on(ops::evaluator_of(x), one, 1, x.dtype());
+    const Tensor counts = o.divisor_override ? ops::number_like(x, static_cast<double>(*o.divisor_override))
+                                             : summed(ones, o.count_include_pad ? 1 : 0);
+    return reshape(sums / counts, ops::with_last(x.shape(), to));
+}
+
 template <std::size_t N> Tensor average_windows(const char* op, const Tensor& x, const AvgPoolOptions<N>& o)
 {
-    const Integers dilation(N, 1);
-    const Windows w(o.kernel_size, o.stride, o.padding, dilation, o.ceil_mode);
+    ops::require_floating(op, x.dtype());
+    const Windows w(o.kernel_size, o.stride, o.padding, o.dilation, o.ceil_mode);
     const Shape to = output_size(op, x, w);
     if (o.divisor_override == 0)
         detail::fail(ErrorKind::argument, op, "The divisor_override (0) must not be 0.");
+    if (o.dilation != detail::each<N>(1)) return dilated_average<N>(x, w, to, o);
     return ops::resample(x, {.how = ops::Resampling::window,
                              .to = to,
                              .kernel = w.kernel,
@@ -97,6 +147,30 @@ template <std::size_t N> Tensor average_windows(const char* op, const Tensor& x,
                              .counts_padding = o.count_include_pad,
                              .divisor = o.divisor_override.value_or(0),
                              .before = {w.padding.begin(), w.padding.end()}});
+}
+
+// PyTorch's size where none is given.
+template <std::size_t N>
+Tensor unpooled(const char* op, const Tensor& x, const Tensor& indices, const MaxUnpoolOptions<N>& o)
+{
+    check_image(op, x, N);
+    shape::require_same(op, x.shape(), indices.shape(), [&] {
+        return "The shapes (" + to_string(x.shape()) + " and " + to_string(indices.shape()) +
+               ") of the values and the indices differ.";
+    });
+    Shape to = o.output_size.value_or(Shape());
+    if (!to.empty() && to.size() != N)
+        detail::fail(ErrorKind::argument, op, "The output size (", to_string(to), ") must have (", N,
+                     ") sizes.");
+    const Shape sizes = ops::last_of(x.shape(), N);
+    for (std::size_t d = 0; to.size() < N; ++d) {
+        const std::int64_t stride = o.stride[d] ? o.stride[d] : o.kernel_size[d];
+        to.push_back((sizes[d] - 1) * stride - 2 * o.padding[d] + o.kernel_size[d]);
+    }
+    const Dim planes = ops::planes_of(x.shape(), N), count = shape::element_count(to);
+    const Shape rows{planes, shape::element_count(sizes)};
+    const Tensor none = ops::full_on(ops::evaluator_of(x), {planes, count}, 0, x.dtype());
+    return reshape(scatter(none, 1, reshape(indices, rows), reshape(x, rows)), ops::with_last(x.shape(), to));
 }
 
 Shape adaptive_size(const char* op, const Tensor& x, std::span<const Dim> output_size)
@@ -123,6 +197,7 @@ bool is_global(const Shape& to) { return to == Shape(to.size(), Dim(1)); }
 
 Tensor adaptive_average(const char* op, const Tensor& x, std::span<const Dim> output_size)
 {
+    ops::require_floating(op, x.dtype());
     const Shape to = adaptive_size(op, x, output_size);
     if (!is_global(to)) return ops::resample(x, {.how = ops::Resampling::adaptive, .to = to});
     Dims dims;
@@ -132,6 +207,11 @@ Tensor adaptive_average(const char* op, const Tensor& x, std::span<const Dim> ou
 
 std::pair<Tensor, Tensor> adaptive_max(const char* op, const Tensor& x, std::span<const Dim> output_size)
 {
+    if (fits_floats(x.dtype())) {
+        const auto [y, places] = adaptive_max(op, cast(x, f32), output_size);
+        return {cast(y, x.dtype()), places};
+    }
+    ops::require_floating(op, x.dtype());
     const Shape to = adaptive_size(op, x, output_size);
     if (is_global(to)) { // a reduction, in parallel
         const auto first = static_cast<std::int64_t>(x.shape().size() - to.size());
@@ -182,6 +262,14 @@ Tensor lp_windows(const char* op, const Tensor& x, double p, const LpPoolOptions
         return max_pool##n##d_with_indices(x, o).first;                                                      \
     }                                                                                                        \
     Tensor max_pool##n##d(const Tensor& x, std::int64_t k) { return max_pool##n##d(x, max_of<n>(k)); }       \
+    Tensor max_unpool##n##d(const Tensor& x, const Tensor& indices, const MaxUnpoolOptions<n>& o)            \
+    {                                                                                                        \
+        return unpooled("max_unpool" #n "d", x, indices, o);                                                 \
+    }                                                                                                        \
+    Tensor max_unpool##n##d(const Tensor& x, const Tensor& indices, std::int64_t k)                          \
+    {                                                                                                        \
+        return max_unpool##n##d(x, indices, {.kernel_size = detail::each<n>(k)});                            \
+    }                                                                                                        \
     Tensor avg_pool##n##d(const Tensor& x, const AvgPoolOptions<n>& o)                                       \
     {                                                                                                        \
         return average_windows("avg_pool" #n "d", x, o);                                                     \

@@ -25,4 +25,22 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions&);
 Tensor pixel_shuffle(const Tensor& x, std::int64_t upscale_factor);
 Tensor pixel_unshuffle(const Tensor& x, std::int64_t downscale_factor);
 
+Tensor channel_shuffle(const Tensor& x,
+                       std::int64_t groups); // [N, C, ...]: channel g C / groups + i goes to i groups + g
+
+// How grid_sample reads between elements, and what lies around the image: zeros, its border, or the image turned around.
+enum class GridSampleMode { bilinear, nearest, bicubic };
+enum class GridSamplePadding { zeros, border, reflection };
+struct GridSampleOptions {
+    GridSampleMode mode = GridSampleMode::bilinear;
+    GridSamplePadding padding_mode = GridSamplePadding::zeros;
+    bool align_corners = false; // -1 and 1 are the centres of the corners, not their edges
+};
+// Elements of x [N, C, H, W] at positions (x, y) of grid [N, OH, OW, 2] -> [N, C, OH, OW]; or of [N, C, D, H, W] at
+// (x, y, z) of [N, OD, OH, OW, 3].  Positions run from -1 to 1 over the image and are computed in f32 at least.  bilinear
+// stands for trilinear; bicubic is for four dimensions.  Gradients go to x and, but for nearest, to the grid.
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& = {});
+// The grid that affine maps theta [N, 2, 3] (or [N, 3, 4]) make of an image of `size` [N, C, H, W] (or [N, C, D, H, W]).
+Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners = false);
+
 } // namespace reprise

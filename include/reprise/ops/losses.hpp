@@ -40,6 +40,11 @@ Tensor kl_div(const Tensor& input, const Tensor& target, Reduction = Reduction::
               bool log_target = false);
 // a b / (|a| |b|) along a dimension, the norms at least eps.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim = 1, double eps = 1e-8);
+// The norm of order p of a - b + eps along the last dimension; a and b broadcast.
+Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double eps = 1e-6,
+                         bool keepdim = false);
+// The distances of order p between all rows, [..., P, M] and [..., R, M] -> [..., P, R].  Makes all P R M differences.
+Tensor cdist(const Tensor& a, const Tensor& b, double p = 2);
 // 1 - cosine for target 1, max(0, cosine - margin) for target -1: a, b [..., D], target [...].
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin = 0,
                              Reduction = Reduction::mean);

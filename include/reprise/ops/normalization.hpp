@@ -47,4 +47,11 @@ struct InstanceNormOptions {
 Tensor instance_norm(const Tensor& x, Tensor running_mean = {}, Tensor running_var = {},
                      const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& = {});
 
+// x divided by its norm of order p along dim, or by eps where that is larger.
+Tensor normalize(const Tensor& x, double p = 2, std::int64_t dim = 1, double eps = 1e-12);
+// x [N, C, ...] divided by (k + alpha times the mean of x^2 over `size` neighbouring channels)^beta, channels that do
+// not exist counting as 0.  Error(shape) for fewer than three dimensions.
+Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha = 1e-4, double beta = 0.75,
+                           double k = 1);
+
 } // namespace reprise

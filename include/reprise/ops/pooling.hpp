@@ -29,7 +29,7 @@ template <std::size_t N> struct MaxPoolOptions {
     std::array<std::int64_t, N> dilation = detail::each<N>(1);
     bool ceil_mode = false;
 };
-// NaN wins; of equal values the first in row-major order takes the gradient.
+// NaN wins; of equal values the first in row-major order takes the gradient.  x is floating, i8, i16 or u8.
 Tensor max_pool1d(const Tensor& x, const MaxPoolOptions<1>&);
 Tensor max_pool1d(const Tensor& x, std::int64_t kernel_size);
 Tensor max_pool2d(const Tensor& x, const MaxPoolOptions<2>&);
@@ -41,6 +41,22 @@ std::pair<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, const MaxPool
 std::pair<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, const MaxPoolOptions<2>&);
 std::pair<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, const MaxPoolOptions<3>&);
 
+// What max pooling with these options took from, put back where the indices say, zeros elsewhere: of the size that
+// such a pooling is made from, or output_size (the last N dimensions).  Of several values for one place the last is
+// kept, and it alone gets a gradient.  Error(shape) where the shapes of x and indices differ.
+template <std::size_t N> struct MaxUnpoolOptions {
+    std::array<std::int64_t, N> kernel_size = detail::each<N>(2);
+    std::array<std::int64_t, N> stride = detail::each<N>(0); // 0: the kernel's size
+    std::array<std::int64_t, N> padding = detail::each<N>(0);
+    std::optional<Shape> output_size{};
+};
+Tensor max_unpool1d(const Tensor& x, const Tensor& indices, const MaxUnpoolOptions<1>&);
+Tensor max_unpool1d(const Tensor& x, const Tensor& indices, std::int64_t kernel_size);
+Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const MaxUnpoolOptions<2>&);
+Tensor max_unpool2d(const Tensor& x, const Tensor& indices, std::int64_t kernel_size);
+Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const MaxUnpoolOptions<3>&);
+Tensor max_unpool3d(const Tensor& x, const Tensor& indices, std::int64_t kernel_size);
+
 template <std::size_t N> struct AvgPoolOptions {
     std::array<std::int64_t, N> kernel_size = detail::each<N>(2);
     std::array<std::int64_t, N> stride = detail::each<N>(0); // 0: the kernel's size
@@ -48,6 +64,7 @@ template <std::size_t N> struct AvgPoolOptions {
     bool ceil_mode = false;
     bool count_include_pad = true;                  // whether the padding counts as zeros
     std::optional<std::int64_t> divisor_override{}; // in place of the number of elements
+    std::array<std::int64_t, N> dilation = detail::each<N>(1);
 };
 Tensor avg_pool1d(const Tensor& x, const AvgPoolOptions<1>&);
 Tensor avg_pool1d(const Tensor& x, std::int64_t kernel_size);

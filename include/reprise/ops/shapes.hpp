@@ -35,7 +35,7 @@ Tensor stack(const std::vector<Tensor>&, std::int64_t dim = 0);
 // value.  A negative amount cuts off; one that is a symbol must be at least 0.
 Tensor pad(const Tensor&, const DimVector& amounts, double value = 0);
 // The same with elements of the tensor: turned around at the border (fewer than there are), the last one again, or
-// those of the other end (at most all).  Of the last one to three dimensions of at least one more.
+// those of the other end (at most all).  Of the last one to three dimensions of at least one more.  Any dtype.
 enum class PaddingMode { constant, reflect, replicate, circular };
 Tensor pad(const Tensor&, const DimVector& amounts, PaddingMode,
            double value = 0); // value: of constant

@@ -21,6 +21,7 @@ const std::vector<OpInfo>& op_infos()
         add_indexing(rows);
         add_sorting(rows);
         add_places(rows);
+        add_sampled(rows);
         add_random(rows);
         add_rearranged(rows);
         add_more_losses(rows);
