@@ -22,6 +22,7 @@ const std::vector<OpInfo>& op_infos()
         add_sorting(rows);
         add_places(rows);
         add_sampled(rows);
+        add_vectors(rows);
         add_random(rows);
         add_rearranged(rows);
         add_more_losses(rows);

@@ -79,6 +79,7 @@ void add_indexing(std::vector<OpInfo>&);          // and orders of elements, and
 void add_sorting(std::vector<OpInfo>&);
 void add_places(std::vector<OpInfo>&);  // writing by indices in further ways, searching
 void add_sampled(std::vector<OpInfo>&); // images in further ways
+void add_vectors(std::vector<OpInfo>&); // products over dimensions, norms and distances
 void add_random(std::vector<OpInfo>&);
 void add_rearranged(std::vector<OpInfo>&); // shapes and numbers by further names
 void add_more_losses(std::vector<OpInfo>&);
