@@ -71,23 +71,37 @@ TensorTypes infer_vjp(const Op&, const graph::InputTypes& in, const Attributes&)
     return out;
 }
 
-// The same by ops with matrices of weights: what is differentiated again, and what serves heads of any width.
+// Whether query t sees key s: s <= t, or s <= t + S - T where the last ones are aligned, [T, S].
+Tensor causal_mask(const Tensor& like, const Dim& queries, const Dim& keys, CausalAlignment alignment)
+{
+    Tensor last = count_like(like, queries);
+    if (alignment == CausalAlignment::lower_right)
+        last = last + size_like(last, keys) - size_like(last, queries);
+    return count_like(like, keys) <= unsqueeze(last, 1);
+}
+
+// The same by ops with matrices of weights: what is differentiated again, and what serves heads of any width, softcap
+// and scores as results.
 class Composed {
 public:
-    Composed(const Attributes& a, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask)
+    Composed(const Attributes& a, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+             double softcap = 0)
         : attributes_(a), scale_(a.number("scale")), q_(q), k_(repeated(k)), v_(repeated(v)),
           groups_(k.size(1))
     {
         const Tensor zero = number_like(q, 0), none = number_like(q, -infinity);
-        Tensor scores = matmul(q_, matrix_transposed(k_)) * scale_;
-        if (mask.defined()) scores = mask.dtype() == boolean ? where(mask, scores, none) : scores + mask;
+        products = matmul(q_, matrix_transposed(k_)) * scale_;
+        capped = softcap > 0 ? tanh(products / softcap) * softcap : products;
+        masked = capped;
+        if (mask.defined()) masked = mask.dtype() == boolean ? where(mask, masked, none) : masked + mask;
         if (a.integer("causal"))
-            scores = where(count_like(q, k.size(2)) <= unsqueeze(count_like(q, q.size(2)), 1), scores, none);
+            masked = where(causal_mask(q, q.size(2), k.size(2), CausalAlignment::upper_left), masked, none);
         // A row of which all is masked gives zeros.
-        const Tensor hidden = sum(scores != none, {-1}, true) == 0;
-        weights = where(hidden, zero, softmax(where(hidden, zero, scores), -1));
+        const Tensor hidden = sum(masked != none, {-1}, true) == 0;
+        weights = where(hidden, zero, softmax(where(hidden, zero, masked), -1));
     }
-    Tensor weights; // [B, H, T, S], before dropout
+    Tensor products, capped, masked; // [B, H, T, S]: scores
+    Tensor weights;                  // before dropout
 
     Tensor out() const { return graph::apply1(matmul_heads_op, {dropped(weights), v_}); }
     // Of the scores before the scale; dy [B, H, T, F].
@@ -178,12 +192,11 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOpt
     shape::require_equal(op_name, k.size(-2), v.size(-2), [&] {
         return "There are (" + k.size(-2).text() + ") keys but (" + v.size(-2).text() + ") values.";
     });
-    if (o.attn_mask.defined() && o.is_causal)
-        detail::fail(ErrorKind::argument, op_name,
-                     "There is an attn_mask although is_causal is set: give one of both.");
-    if (o.attn_mask.defined() && o.attn_mask.dtype() != boolean && o.attn_mask.dtype() != q.dtype())
+    if (o.attn_mask.defined() && is_floating(o.attn_mask.dtype()) && o.attn_mask.dtype() != q.dtype())
         detail::fail(ErrorKind::dtype, op_name, "The attn_mask's dtype (", name_of(o.attn_mask.dtype()),
-                     ") must be bool or the query's (", name_of(q.dtype()), ").");
+                     ") must be bool, an integer dtype or the query's (", name_of(q.dtype()), ").");
+    if (!(o.softcap >= 0))
+        detail::fail(ErrorKind::argument, op_name, "The softcap (", o.softcap, ") must be at least 0.");
     if (!(o.dropout_p >= 0 && o.dropout_p <= 1))
         detail::fail(ErrorKind::argument, op_name, "The probability (", o.dropout_p,
                      ") must be from 0 to 1.");
@@ -266,61 +279,116 @@ const Op attention_vjp_op{.name = "attention_vjp",
 
 } // namespace ops
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const AttentionOptions& options)
+namespace ops {
+namespace {
+
+// A call in the layout of the op.
+struct Call {
+    Tensor q, k, v, mask; // mask: bool or numbers; may be undefined
+    Shape full;           // leading dimensions, T, S
+    Attributes attributes;
+    double softcap;
+
+    bool is_wide() const { return attributes.integer("wide") != 0; }
+    // [B, H, T, X] as the caller's [..., T, X].
+    Tensor in_full(const Tensor& t, const Dim& columns) const
+    {
+        if (full.size() == 4) return t;
+        Shape to = full;
+        to.back() = columns;
+        return reshape(t, to);
+    }
+};
+
+// Joins the mask with what is_causal lets see.  True where the op does that by itself: from the first keys on, without
+// a mask.
+bool add_causal(Call& c, const AttentionOptions& o, const Shape& batch, const Dim& queries, const Dim& keys)
 {
-    ops::check(query, key, value, options);
-    Shape batch = ops::leading(query), shared = ops::leading(key), of_values = ops::leading(value);
+    if (!o.is_causal) return false;
+    const bool first = o.causal_alignment == CausalAlignment::upper_left || queries == keys;
+    if (first && !c.mask.defined()) return true;
+    const Tensor seen = causal_mask(c.q, queries, keys, o.causal_alignment);
+    if (!c.mask.defined()) c.mask = as_heads(seen, batch, queries, keys);
+    else if (c.mask.dtype() == boolean) c.mask = logical_and(c.mask, seen);
+    else c.mask = where(seen, c.mask, number_like(c.mask, -infinity));
+    return false;
+}
+
+Call prepared(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& options)
+{
+    check(query, key, value, options);
+    Shape batch = leading(query), shared = leading(key), of_values = leading(value);
     if (options.enable_gqa) {
-        const Dim heads = ops::key_heads_of(query, key, value), own = batch.back();
+        const Dim heads = key_heads_of(query, key, value), own = batch.back();
         for (Shape* s : {&batch, &shared, &of_values}) s->pop_back();
-        batch = shape::broadcast(ops::op_name, std::vector{batch, shared, of_values});
+        batch = shape::broadcast(op_name, std::vector{batch, shared, of_values});
         shared = batch;
         batch.push_back(own);
         shared.push_back(heads);
     } else {
-        batch = shape::broadcast(ops::op_name, std::vector{batch, shared, of_values});
+        batch = shape::broadcast(op_name, std::vector{batch, shared, of_values});
         shared = batch;
     }
     const Dim queries = query.size(-2), keys = key.size(-2), columns = value.size(-1);
-    const Tensor q = ops::as_heads(query, batch, queries, query.size(-1)),
-                 k = ops::as_heads(key, shared, keys, key.size(-1)),
-                 v = ops::as_heads(value, shared, keys, columns);
-    Shape full = batch;
-    full.insert(full.end(), {queries, keys});
-    Tensor mask;
+    Call c{as_heads(query, batch, queries, query.size(-1)),
+           as_heads(key, shared, keys, key.size(-1)),
+           as_heads(value, shared, keys, columns),
+           {},
+           batch,
+           {},
+           options.softcap};
+    c.full.insert(c.full.end(), {queries, keys});
     if (options.attn_mask.defined()) {
-        shape::require_broadcastable(ops::op_name, options.attn_mask.shape(), full);
-        mask = ops::as_heads(options.attn_mask, batch, queries, keys);
+        const Tensor mask =
+            is_floating(options.attn_mask.dtype()) ? options.attn_mask : cast(options.attn_mask, boolean);
+        shape::require_broadcastable(op_name, mask.shape(), c.full);
+        c.mask = as_heads(mask, batch, queries, keys);
     }
+    const std::int64_t causal = add_causal(c, options, batch, queries, keys);
     const double scale =
         options.scale ? *options.scale
-                      : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(q.size(-1).value(), 1)));
-    if (options.dropout_p > 0) ops::check_dropout(batch, queries, keys);
-    const bool wide = ops::too_wide(q.size(-1)) || ops::too_wide(columns);
-    const auto attributes = [&]() -> graph::Attributes {
-        const std::int64_t causal = options.is_causal, masked = mask.defined();
-        if (options.dropout_p == 0)
-            return {{"p", 0.0},
-                    {"scale", scale},
-                    {"causal", causal},
-                    {"masked", masked},
-                    {"wide", std::int64_t{wide}}};
-        const graph::RandomState r = ops::next_random();
-        return {{"seed_low", r.seed_low}, {"seed_high", r.seed_high},
-                {"ordinal", r.ordinal},   {"p", options.dropout_p},
-                {"scale", scale},         {"causal", causal},
-                {"masked", masked},       {"wide", std::int64_t{wide}}};
-    }();
-    std::vector<Tensor> in = {q, k, v};
-    if (mask.defined()) in.push_back(mask);
-    const bool composed = wide && (mask.defined() || q.size(1) != k.size(1));
-    const Tensor out = transpose(composed ? ops::Composed(attributes, q, k, v, mask).out()
-                                          : graph::apply(ops::attention_op, in, attributes)[0],
-                                 1, 2);
-    if (batch.size() == 2) return out;
-    full.back() = columns;
-    return reshape(out, full);
+                      : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(c.q.size(-1).value(), 1)));
+    if (options.dropout_p > 0) check_dropout(batch, queries, keys);
+    const std::int64_t masked = c.mask.defined(), wide = too_wide(c.q.size(-1)) || too_wide(columns);
+    if (options.dropout_p == 0) {
+        c.attributes = {{"p", 0.0}, {"scale", scale}, {"causal", causal}, {"masked", masked}, {"wide", wide}};
+        return c;
+    }
+    const graph::RandomState r = next_random();
+    c.attributes = {{"seed_low", r.seed_low}, {"seed_high", r.seed_high},
+                    {"ordinal", r.ordinal},   {"p", options.dropout_p},
+                    {"scale", scale},         {"causal", causal},
+                    {"masked", masked},       {"wide", wide}};
+    return c;
+}
+
+} // namespace
+} // namespace ops
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionOptions& options)
+{
+    const ops::Call c = ops::prepared(query, key, value, options);
+    std::vector<Tensor> in = {c.q, c.k, c.v};
+    if (c.mask.defined()) in.push_back(c.mask);
+    const bool composed = c.softcap > 0 || (c.is_wide() && (c.mask.defined() || c.q.size(1) != c.k.size(1)));
+    const Tensor out = composed ? ops::Composed(c.attributes, c.q, c.k, c.v, c.mask, c.softcap).out()
+                                : graph::apply(ops::attention_op, in, c.attributes)[0];
+    return c.in_full(transpose(out, 1, 2), value.size(-1));
+}
+
+std::pair<Tensor, Tensor> scaled_dot_product_attention_with_scores(const Tensor& query, const Tensor& key,
+                                                                   const Tensor& value,
+                                                                   const AttentionOptions& options,
+                                                                   AttentionScores which)
+{
+    const ops::Call c = ops::prepared(query, key, value, options);
+    const ops::Composed by_matrices(c.attributes, c.q, c.k, c.v, c.mask, c.softcap);
+    const Tensor scores = which == AttentionScores::products ? by_matrices.products
+                          : which == AttentionScores::capped ? by_matrices.capped
+                          : which == AttentionScores::masked ? by_matrices.masked
+                                                             : by_matrices.weights;
+    return {c.in_full(transpose(by_matrices.out(), 1, 2), value.size(-1)), c.in_full(scores, key.size(-2))};
 }
 
 } // namespace reprise

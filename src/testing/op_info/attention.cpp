@@ -99,6 +99,23 @@ void add_attention_op(std::vector<OpInfo>& rows)
          .tolerance = 1e-5});
 }
 
+Sample with_scores(const char* what, std::vector<Argument> arguments, AttentionOptions options)
+{
+    return {.what = what, .arguments = std::move(arguments), .call = [options](const Inputs& in) {
+                AttentionOptions o = options;
+                if (in.size() > 3) o.attn_mask = in[3];
+                std::vector<Tensor> out;
+                for (const AttentionScores which : {AttentionScores::products, AttentionScores::capped,
+                                                    AttentionScores::masked, AttentionScores::weights}) {
+                    const auto [y, scores] =
+                        scaled_dot_product_attention_with_scores(in[0], in[1], in[2], o, which);
+                    // -infinity has no gradient to compare
+                    out.insert(out.end(), {y, where(isinf(scores), -9.0, scores)});
+                }
+                return out;
+            }};
+}
+
 Sample attention(const char* what, std::vector<Argument> arguments, AttentionOptions options,
                  std::vector<std::int64_t> sizes = {1, 3, 8})
 {
@@ -171,6 +188,20 @@ void add_attention(std::vector<OpInfo>& rows)
                                {arg({2, n(), 132}), arg({2, n(), 132}), arg({2, n(), 3}), truth({n(), n()})},
                                {.dropout_p = 0.3, .scale = 0.1}, {1, 5}),
                      attention("five dimensions", {arg({2, 1, 2, n(), 4}), arg({3, 2, n(), 4}), arg({2, n(), 4})}, {}),
+                     attention("causal beside a mask of truth", {heads, heads, heads, truth({2, 1, n(), n()})},
+                               {.is_causal = true}),
+                     attention("causal beside an added mask", {heads, heads, heads, arg({n(), n()})},
+                               {.is_causal = true}),
+                     attention("a part of the queries, causal from the end",
+                               {arg({2, 3, 2, 4}), arg({2, 3, n() + 2, 4}), arg({2, 3, n() + 2, 4})},
+                               {.is_causal = true, .causal_alignment = CausalAlignment::lower_right}),
+                     attention("more queries than keys, causal from the end",
+                               {arg({1, n() + 2, 4}), arg({1, 2, 4}), arg({1, 2, 4})},
+                               {.is_causal = true, .causal_alignment = CausalAlignment::lower_right}),
+                     attention("a mask of integers",
+                               {heads, heads, heads, of(i64, arg({2, 1, 1, n()}, 0, 1))}, {}),
+                     attention("softcap", {heads, heads, heads},
+                               {.is_causal = true, .scale = 3.0, .softcap = 1.5}),
                      attention("a mask of truth", {heads, heads, heads, truth({2, 1, n(), n()})}, {},
                                {0, 1, 3, 8})},
          .mistakes =
@@ -198,12 +229,18 @@ void add_attention(std::vector<OpInfo>& rows)
                    scaled_dot_product_attention(x, x, x, {.attn_mask = zeros({2, 1})});
                },
                ErrorKind::shape, "does not broadcast"},
-              {"two masks",
+              {"a softcap below 0",
                [] {
                    const Tensor x = ones({3, 3});
-                   scaled_dot_product_attention(x, x, x, {.attn_mask = x, .is_causal = true});
+                   scaled_dot_product_attention(x, x, x, {.softcap = -1});
                },
-               ErrorKind::argument, "one of both"},
+               ErrorKind::argument, "(-1)"},
+              {"a mask of another floating dtype",
+               [] {
+                   const Tensor x = ones({3, 3});
+                   scaled_dot_product_attention(x, x, x, {.attn_mask = zeros({3, 3}, {.dtype = f16})});
+               },
+               ErrorKind::dtype, "(f16)"},
               {"groups",
                [] {
                    scaled_dot_product_attention(ones({1, 3, 2, 4}), ones({1, 2, 2, 4}), ones({1, 2, 2, 4}),
@@ -223,6 +260,14 @@ void add_attention(std::vector<OpInfo>& rows)
               {"batches",
                [] { scaled_dot_product_attention(ones({2, 3, 4}), ones({3, 3, 4}), ones({3, 3, 4})); },
                ErrorKind::shape, "[2]"}},
+         .tolerance = 1e-5});
+    rows.push_back(
+        {.name = "scaled_dot_product_attention_with_scores",
+         .is_op = false,
+         .samples = {with_scores("causal, capped", {heads, heads, heads}, {.is_causal = true, .softcap = 2}),
+                     with_scores("grouped heads and a mask",
+                                 {arg({2, 4, n(), 5}), arg({2, 2, 3, 5}), arg({2, 2, 3, 2}), truth({n(), 3})},
+                                 {.enable_gqa = true})},
          .tolerance = 1e-5});
 }
 
