@@ -19,6 +19,8 @@ FEW = [0.0, -0.0, 1, -1, 0.5, 2.5, 1e30, -1e-30, 1e-40, math.inf, -math.inf, mat
 # Where PyTorch refuses other values: by row and input.
 ALLOWED = {("bce", 0): [0, 1e-40, 1e-30, 1e-12, 0.25, 0.5, 1 - 2.0**-24, 1],
            ("bce", 1): [0, 0.25, 1],
+           # At -1, where the function is NaN, the slope is an infinity of another sign.
+           ("acosh", 0): [v for v in SPECIAL if v != -1],
            # There 1e30 cancels; infinity times 0 is NaN here.
            ("bce_with_logits", 0): [v for v in SPECIAL if not math.isinf(v)],
            ("bce_with_logits", 1): [0, 0.25, 1],
@@ -73,7 +75,7 @@ def of_row(row):
         if (row["name"], sample["what"]) in WITHOUT:
             continue
         for i, size in enumerate(sample["sizes"]):
-            if max(math.prod(a["shapes"][i]) for a in sample["arguments"]) <= LARGEST:
+            if max((math.prod(a["shapes"][i]) for a in sample["arguments"]), default=0) <= LARGEST:
                 yield drawn(row, sample, f"{k}: {sample['what']}, n = {size}", size=i)
 
 

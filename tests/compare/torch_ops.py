@@ -9,6 +9,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
+from torch_composed import COMPOSED, scan_options
 from torch_orders import ORDERS
 from torch_products import PRODUCTS
 from torch_windows import WINDOWS
@@ -51,6 +52,7 @@ def scan(f):
     def along(dim):
         return lambda x: f(x, dim)
     return {"along 0": along(0), "along 1": along(1), "along -1": along(-1), "long lines": along(1),
+            "exclusive and reversed": scan_options(f),
             "integers and truth": lambda x, t: [i32(f(x, 1)), i32(f(t, 0))]}
 
 
@@ -62,6 +64,17 @@ def reduced(f):
 
 def long(x):
     return x.long()
+
+
+def of_narrow(*all):
+    out = []
+    for x in all:
+        out += [x.amax(0), x.amin(1), first_positions(x.int(), 1), x.amin(0)]
+    return out
+
+
+def last_positions(f, x, dim, keepdim=False):
+    return i32(x.shape[dim] - 1 - f(x.flip(dim), dim, keepdim))
 
 
 def first_positions(x, dim, keepdim=False):
@@ -122,7 +135,8 @@ ELEMENTWISE = {
     "exp": torch.exp, "expm1": torch.expm1, "log": torch.log, "log1p": torch.log1p, "log2": torch.log2,
     "log10": torch.log10, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt, "sin": torch.sin, "cos": torch.cos,
     "tan": torch.tan, "asin": torch.asin, "acos": torch.acos, "atan": torch.atan, "sinh": torch.sinh,
-    "cosh": torch.cosh, "tanh": torch.tanh, "erf": torch.erf, "atan2": torch.atan2, "pow": torch.pow,
+    "cosh": torch.cosh, "asinh": torch.asinh, "acosh": torch.acosh, "atanh": torch.atanh,
+    "tanh": torch.tanh, "erf": torch.erf, "atan2": torch.atan2, "pow": torch.pow,
     "less": torch.lt, "less_equal": torch.le, "greater": torch.gt, "greater_equal": torch.ge,
     "equal": torch.eq, "not_equal": torch.ne, "logical_and": torch.logical_and,
     "logical_or": torch.logical_or, "logical_not": torch.logical_not, "logical_xor": torch.logical_xor,
@@ -167,7 +181,8 @@ REDUCTIONS = {
     "sum": {**reduction(lambda x, d, k: torch.sum(x, all_dims(x, d), k, dtype=None if x.is_floating_point()
                                                   else torch.int32)),
             "bool counts": lambda x: i32(x.sum(1))},
-    "amax": {**statistics(torch.amax), "ties share": lambda x: torch.amax((x > 0).to(x.dtype) + x * 0, [1])},
+    "amax": {**statistics(torch.amax), "bool and narrow integers": of_narrow,
+             "ties share": lambda x: torch.amax((x > 0).to(x.dtype) + x * 0, [1])},
     "amin": statistics(torch.amin),
     "prod": {**reduction(chain(lambda x, d, k: torch.prod(x, d, k, dtype=None if x.is_floating_point()
                                                           else torch.int32))),
@@ -176,7 +191,9 @@ REDUCTIONS = {
     "cumsum": scan(torch.cumsum), "cumprod": scan(torch.cumprod),
     "argmax": {**{f"dimension {d}": (lambda x, d=d: [first_positions(x, d), first_positions(x, d, True)])
                   for d in range(3)},
-               "ties: the first": lambda x: first_positions(x.float(), 1)},
+               "ties: the first": lambda x: first_positions(x.float(), 1),
+               "ties: the last": lambda x: [last_positions(torch.argmax, x, 1), last_positions(torch.argmax, x, 0, True),
+                                            last_positions(torch.argmin, x, 0)]},
     "mean": statistics(torch.mean),
     "max": lambda x: [x.max(1)[0], x.max(-1, True)[0], i32(x.max(1)[1]), i32(x.max(-1, True)[1]), x.max()],
     "var": statistics(lambda x, d, k: torch.var(x, d, keepdim=k)),
@@ -504,7 +521,7 @@ OPTIMIZERS = {f"optim.{name}": optimizer("torch.optim", name)
 OPTIMIZERS["optim.Lion"] = optimizer("sys.modules[__name__]", "Lion")
 
 OPS = {**ELEMENTWISE, "cast": Casts(), **REDUCTIONS, **ACTIVATIONS, **LOSSES, **NORMS, **DYNAMIC, **INDEXING,
-       **SHAPES, **PRODUCTS, **WINDOWS, **ORDERS, **OPTIMIZERS}
+       **SHAPES, **PRODUCTS, **WINDOWS, **ORDERS, **COMPOSED, **OPTIMIZERS}
 
 # Samples that have no counterpart though their rows do.
 WITHOUT = {(row, what): "random numbers of our own" for row, what in (
@@ -522,7 +539,8 @@ PARTS = {
         "resample_vjp": "resample", "sort_vjp": "sort", "group_norm_vjp": "group_norm",
         "attention_vjp": "attention"}.items()},
     **{row: "a part of " + of for row, of in {
-        "batch_norm_update": "batch_norm", "last_positions": "scatter", "host_scalar": "optim.SGD",
+        "batch_norm_update": "batch_norm", "last_positions": "scatter", "reduce_rows": "scatter_reduce",
+        "host_scalar": "optim.SGD",
         "sgd_step": "optim.SGD", "adam_step": "optim.Adam", "rmsprop_step": "optim.RMSprop",
         "adagrad_step": "optim.Adagrad", "lion_step": "optim.Lion"}.items()},
     **{row: "of rows that are compared" for row in (

@@ -110,6 +110,35 @@ def attention(**options):
     return lambda q, k, v, mask=None: F.scaled_dot_product_attention(q, k, v, mask, **options)
 
 
+def scores_of(q, k, v, mask=None, causal=False, scale=None, softcap=0):
+    """What attention is, step by step.  causal: how many keys more than its number a query sees; None: S - T."""
+    times = q.shape[-3] // k.shape[-3] if q.dim() > 3 else 1
+    k, v = (t.repeat_interleave(times, -3) if times > 1 else t for t in (k, v))
+    products = q @ k.mT * (q.shape[-1] ** -0.5 if scale is None else scale)
+    capped = torch.tanh(products / softcap) * softcap if softcap else products
+    masked = capped
+    if mask is not None:
+        masked = masked + mask if mask.is_floating_point() else masked.masked_fill(mask == 0, -torch.inf)
+    if causal is not False:
+        t, s = products.shape[-2:]
+        seen = torch.ones(t, s, dtype=torch.bool).tril(s - t if causal is None else causal)
+        masked = masked.masked_fill(~seen, -torch.inf)
+    none = (masked == -torch.inf).all(-1, keepdim=True)
+    weights = torch.where(none, 0.0, torch.softmax(torch.where(none, 0.0, masked), -1))
+    return weights @ v, [products, capped, masked, weights]
+
+
+def by_scores(which, **options):
+    return lambda *x: scores_of(*x, **options)[which]
+
+
+def with_scores(**options):
+    def call(*x):
+        y, all_scores = scores_of(*x, **options)
+        return [t for scores in all_scores for t in (y, torch.where(torch.isinf(scores), -9.0, scores))]
+    return call
+
+
 def attention_op(causal=False): # several heads of queries may share one of keys
     call = attention(is_causal=causal, scale=0.5, enable_gqa=True)
     return lambda *inputs: heads_inside(call(*inputs))
@@ -141,7 +170,13 @@ ATTENTION = {
         "any number of keys": attention(is_causal=True), "matrices": attention(), "broadcast": attention(),
         "an added mask": attention(), "a mask of truth": attention(), "a mask of each batch": attention(),
         "grouped heads": attention(is_causal=True, enable_gqa=True), "wide heads": attention(scale=0.1),
-        "five dimensions": of_one_rank},
+        "five dimensions": of_one_rank,
+        "causal beside a mask of truth": by_scores(0, causal=0), "causal beside an added mask": by_scores(0, causal=0),
+        "a part of the queries, causal from the end": by_scores(0, causal=None),
+        "more queries than keys, causal from the end": by_scores(0, causal=None),
+        "a mask of integers": by_scores(0), "softcap": by_scores(0, causal=0, scale=3.0, softcap=1.5)},
+    "scaled_dot_product_attention_with_scores": {
+        "causal, capped": with_scores(causal=0, softcap=2.0), "grouped heads and a mask": with_scores()},
 }
 
 PRODUCTS = {
