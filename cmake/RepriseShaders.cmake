@@ -10,7 +10,8 @@
 #   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, with only
 #     that row's text in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers
 #     that are integers; each again with _plain at the end, for plain operands.  A row all of whose functions stand in
-#     shaders/common/vocabulary_f64.glsl is compiled with _f64 at the end too: elementwise_add_fwd_f64.
+#     shaders/common/vocabulary_f64.glsl is compiled with _f64 at the end too: elementwise_add_fwd_f64.  For i64
+#     shaders/elementwise_i64.comp is compiled for each row that takes integers: elementwise_add_fwd_i64.
 # A kernel is compiled again when the shader, a file that it includes, its row or its definitions change.
 include_guard(GLOBAL)
 
@@ -81,6 +82,14 @@ function(_reprise_read_table file rows texts)
     set(${texts} "${verbatim}" PARENT_SCOPE)
 endfunction()
 
+# The definition for the identity, the only row whose operands differ in dtype.
+function(_reprise_converts text definition)
+    set(${definition} "" PARENT_SCOPE)
+    if(text MATCHES ", *x,")
+        set(${definition} -DCONVERTS PARENT_SCOPE)
+    endif()
+endfunction()
+
 # A kernel of the table for f64, if the row's text calls no function that has no f64 version.  Constants are written as
 # doubles.  Appends to `spirv` in the caller.
 function(_reprise_compile_row_f64 name shader text folder)
@@ -101,8 +110,24 @@ function(_reprise_compile_row_f64 name shader text folder)
     if(single)
         message(FATAL_ERROR "${single} is not read as a number: write it as K(1), K(-0.5) or K(1e-3)")
     endif()
+    _reprise_converts("${text}" converts)
     file(CONFIGURE OUTPUT "${folder}/f64/row.def" CONTENT "${text}\n" @ONLY)
-    _reprise_compile_kernel(${name}_f64 "${shader}" "-I${folder}/f64" ${ARGN} -DDOUBLE)
+    _reprise_compile_kernel(${name}_f64 "${shader}" "-I${folder}/f64" ${ARGN} -DDOUBLE ${converts})
+    set(spirv ${spirv} PARENT_SCOPE)
+endfunction()
+
+# A kernel of the table for i64: its two words have functions in place of operators.  Appends to `spirv` in the caller.
+function(_reprise_compile_row_i64 name text folder)
+    string(REGEX REPLACE ", *-x," ", rp_neg(x)," text "${text}")
+    set(operators "+" add "-" sub "*" mul "<" less "<=" less_equal ">" greater ">=" greater_equal "==" equal "!=" not_equal)
+    while(operators)
+        list(POP_FRONT operators operator function)
+        string(REGEX REPLACE "([+*])" "[\\1]" operator "${operator}")
+        string(REGEX REPLACE ", *([abx]) ${operator} ([abx])," ", rp_${function}(\\1, \\2)," text "${text}")
+    endwhile()
+    _reprise_converts("${text}" converts)
+    file(CONFIGURE OUTPUT "${folder}/i64/row.def" CONTENT "${text}\n" @ONLY)
+    _reprise_compile_kernel(${name}_i64 "${REPRISE_SHADER_ROOT}/shaders/elementwise_i64.comp" "-I${folder}/i64" ${ARGN} ${converts})
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
@@ -148,6 +173,7 @@ function(_reprise_elementwise_kernels shader)
         endif()
         if("N" IN_LIST types OR "I" IN_LIST types)
             _reprise_compile_row(elementwise_${name}_fwd_i32 "${shader}" "-I${folder}" ${forward} -DINTEGER)
+            _reprise_compile_row_i64(elementwise_${name}_fwd "${text}" "${folder}" ${forward})
         endif()
         math(EXPR dy "${arity} + 1")
         math(EXPR operands "${arity} + 3")
@@ -263,7 +289,9 @@ function(reprise_add_shaders target)
     foreach(shader IN LISTS shaders)
         get_filename_component(stem "${shader}" NAME_WE)
         set(spirv "")
-        if(stem STREQUAL "elementwise")
+        if(stem STREQUAL "elementwise_i64") # with those of the table
+            continue()
+        elseif(stem STREQUAL "elementwise")
             _reprise_elementwise_kernels("${shader}")
         else()
             _reprise_listed_kernels("${shader}")

@@ -4,7 +4,7 @@
 //   operands   output
 //   ints       count
 //   groups     ceil(count / 256)
-// variants: arange: ; arange_f64: -DDOUBLE
+// variants: arange: ; arange_f64: -DDOUBLE ; arange_i64: -DLONG
 #define OPERANDS 1
 #define FLOATS 0
 #extension GL_GOOGLE_include_directive : require
@@ -23,8 +23,10 @@ void main()
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;
-#ifdef DOUBLE
+#if defined(DOUBLE)
     for (uint e = 4u * group; e < min(4u * group + 4u, count); ++e) Reals(to.address).v[e] = double(e);
+#elif defined(LONG)
+    for (uint e = 4u * group; e < min(4u * group + 4u, count); ++e) Longs(to.address).v[e] = uvec2(e, 0u);
 #else
     store4_bits(to.address, DTYPE, group, bits_of(int(4u * group) + ivec4(0, 1, 2, 3), DTYPE));
 #endif

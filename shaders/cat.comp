@@ -1,12 +1,12 @@
 #version 460
-// Copies words from any strides to any strides: a part of a joined tensor to its place.
+// Copies words, or pairs of them, from any strides to any strides: a part of a joined tensor to its place.
 //
 //   operands   x, y
 //   ints       count, sizes, strides of x, strides of y; outermost first
 //   constants  0: dimensions
 //   groups     ceil(count / 256): an invocation copies 4 elements
 //   TEXELS     the innermost size is a multiple of 4, its strides are 1, and the other strides multiples of 4
-// variants: cat: ; cat_texel: -DTEXELS ; cat_f64: -DDOUBLE
+// variants: cat: ; cat_texel: -DTEXELS ; cat_wide: -DWIDE
 #define OPERANDS 2
 #define FLOATS 0
 #ifdef TEXELS

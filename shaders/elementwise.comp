@@ -11,7 +11,8 @@
 //   RESULT          type of the result
 //   INTEGER         where N is int (elementwise_add_fwd_i32), else it is float
 //   PLAIN           in *_plain
-//   DOUBLE          F and N are double, in *_f64: there operands by address only
+//   DOUBLE          F and N are double, in *_f64: there operands by address only, of f64 or bool
+//   CONVERTS        with DOUBLE: the row is the identity, whose operands may be of any two dtypes
 //
 // record: operands  inputs..., y and dy for a derivative, output; unread ones may have address 0
 //         floats    one a slot (operand but the output): the value of an immediate
@@ -27,6 +28,9 @@
 #include "common/vocabulary.glsl"
 #include "common/dtypes.glsl"
 #include "common/index.glsl"
+#ifdef CONVERTS
+#include "common/i64.glsl"
+#endif
 
 layout(local_size_x = 128) in; // lavapipe: 64 is 6 % slower, 256 4 % faster and more than Vulkan promises
 
@@ -164,17 +168,21 @@ dvec4 load_F(Operand o, uint dtype, uint mode, double immediate, uint group, uve
 {
     dvec4 v = dvec4(immediate);
     if (mode == IMMEDIATE) return v;
-    if (dtype == DTYPE_F64) {
-        const uvec4 next = uvec4(0u, 1u, 2u, 3u);
-        uvec4 e = mode == STRIDED ? at : uvec4(at.x);
-        if (mode == CONTIGUOUS) e = min(4u * group + next, uvec4(uint(record.n[0]) - 1u));
-        else if (mode == ROWS) e += next;
-        for (uint j = 0; j < 4; ++j) v[j] = Reals(o.address).v[e[j]];
+    const uvec4 next = uvec4(0u, 1u, 2u, 3u);
+    uvec4 e = mode == STRIDED ? at : uvec4(at.x);
+    if (mode == CONTIGUOUS) e = min(4u * group + next, uvec4(uint(record.n[0]) - 1u));
+    else if (mode == ROWS) e += next;
+#ifdef CONVERTS
+    if (dtype == DTYPE_I64) {
+        for (uint j = 0; j < 4; ++j) v[j] = rp_to_f64(Longs(o.address).v[e[j]]);
+        return v;
     } else if (dtype == DTYPE_F32 || is_half(dtype)) {
-        v = dvec4(floats_of(load_slot(o, dtype, mode, group, at), dtype));
-    } else {
-        v = dvec4(ints_of(load_slot(o, dtype, mode, group, at), dtype));
+        return dvec4(floats_of(load_slot(o, dtype, mode, group, at), dtype));
+    } else if (dtype != DTYPE_F64) {
+        return dvec4(ints_of(load_slot(o, dtype, mode, group, at), dtype));
     }
+#endif
+    for (uint j = 0; j < 4; ++j) v[j] = Reals(o.address).v[e[j]];
     return v;
 }
 uvec4 bits_of(dvec4 v, uint dtype)
@@ -254,6 +262,13 @@ void main()
             if (first + j < count) Reals(result.address).v[first + j] = REAL(y[j]);
         return;
     }
+#ifdef CONVERTS
+    if (DTYPE_RESULT == DTYPE_I64) {
+        for (uint j = 0; j < 4; ++j)
+            if (first + j < count) Longs(result.address).v[first + j] = rp_to_i64(y[j]);
+        return;
+    }
+#endif
 #endif
     store_group(result, DTYPE_RESULT, group, bits_of(y, DTYPE_RESULT));
 }

@@ -8,11 +8,13 @@
 //          stride of indices, padding (-1: none); groups: ceil(blocks / 8)
 //   JOIN   an invocation joins a row's rings in the order of the blocks; the result is that of block 0.
 //          operands: tails, next; ints: rows, blocks; groups: ceil(rows / 64)
-//   else   an invocation adds 4 columns of a row, or joins them as constant 0 says (ops::RowReduction).  operands: dy, tails, next, dw (contiguous); ints: rows, D,
-//          strides of dy (row, column); groups: ceil(rows * ceil(D / 4) / 64)
+//   else   an invocation joins 4 columns of a row, as constant 0 says (ops::RowReduction; 0: adds them).
+//          operands: dy, tails, next, dw (contiguous); ints: rows, D, strides of dy (row, column);
+//          groups: ceil(rows * ceil(D / 4) / 64)
 //   TEXELS D and the row stride are multiples of 4, the column stride is 1
 // variants: embedding_vjp: ; embedding_vjp_texel: -DTEXELS ; embedding_vjp_link: -DLINK
 // variants: embedding_vjp_join: -DJOIN ; embedding_vjp_i32: -DINTEGER ; embedding_vjp_f64: -DDOUBLE
+// variants: embedding_vjp_i64: -DLONG
 #if defined(LINK)
 #define OPERANDS 3
 #elif defined(JOIN)
@@ -82,12 +84,14 @@ void main()
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint HOW = 0;
 const uint SUM = 0, PRODUCT = 1, LARGEST = 2;
-#ifdef INTEGER
-#define VECTOR4 ivec4
+#if defined(LONG)
+#include "common/i64.glsl"
+#define ELEMENT uvec2
+#define Elements Longs
+#elif defined(INTEGER)
 #define ELEMENT int
 #define Elements Ints
 #else
-#define VECTOR4 REAL4
 #define ELEMENT REAL
 #define Elements Reals
 #endif
@@ -95,22 +99,35 @@ const uint SUM = 0, PRODUCT = 1, LARGEST = 2;
 // What joins with any element to that element.
 ELEMENT identity()
 {
-    if (HOW == SUM || HOW == PRODUCT) return ELEMENT(HOW == SUM ? 0 : 1);
-#ifdef INTEGER
+#if defined(LONG)
+    if (HOW == SUM || HOW == PRODUCT) return uvec2(HOW == SUM ? 0u : 1u, 0u);
+    return HOW == LARGEST ? uvec2(0u, 0x80000000u) : uvec2(0xFFFFFFFFu, 0x7FFFFFFFu);
+#elif defined(INTEGER)
+    if (HOW == SUM || HOW == PRODUCT) return HOW == SUM ? 0 : 1;
     return HOW == LARGEST ? -2147483647 - 1 : 2147483647;
 #else
     const float infinite = rp_inf();
+    if (HOW == SUM || HOW == PRODUCT) return ELEMENT(HOW == SUM ? 0 : 1);
     return ELEMENT(HOW == LARGEST ? -infinite : infinite);
 #endif
 }
 
-ELEMENT better(ELEMENT had, ELEMENT v)
+ELEMENT joined(ELEMENT had, ELEMENT v)
 {
+#if defined(LONG)
+    if (HOW == SUM) return rp_add(had, v);
+    if (HOW == PRODUCT) return rp_mul(had, v);
+    return HOW == LARGEST ? rp_max(had, v) : rp_min(had, v);
+#else
+    precise ELEMENT sum = had + v, product = had * v;
+    if (HOW == SUM) return sum;
+    if (HOW == PRODUCT) return product;
     bool take = HOW == LARGEST ? v > had : v < had;
 #ifndef INTEGER
     take = take || rp_is_nan(v); // NaN stays
 #endif
     return take ? v : had;
+#endif
 }
 
 void main()
@@ -124,29 +141,29 @@ void main()
     if (quad >= rows * quads)
         return;
     const uint row = quotient(quad, quads), column = (quad - row * quads) * 4u;
-    precise VECTOR4 sum = VECTOR4(identity());
+    ELEMENT row_of[4];
+    for (uint c = 0u; c < 4u; ++c) row_of[c] = identity();
     const int last = tails.v[row];
     int i = last;
     if (last >= 0) {
         do {
             i = next.v[i];
 #ifdef TEXELS
-            const VECTOR4 v = texelFetch(slab, int(dy.texel + uint(i) * uint(row_stride / 4) + column / 4u));
+            const vec4 v = texelFetch(slab, int(dy.texel + uint(i) * uint(row_stride / 4) + column / 4u));
+            for (uint c = 0u; c < 4u; ++c) row_of[c] = joined(row_of[c], v[c]);
 #else
             Elements from = Elements(dy.address);
             const ivec4 at = i * row_stride + ivec4(min(uvec4(0u, 1u, 2u, 3u) + column, length - 1u)) * column_stride;
-            const VECTOR4 v = VECTOR4(from.v[at.x], from.v[at.y], from.v[at.z], from.v[at.w]);
+            for (uint c = 0u; c < 4u; ++c) row_of[c] = joined(row_of[c], from.v[at[c]]);
 #endif
-            if (HOW == SUM) sum += v;
-            else if (HOW == PRODUCT) sum *= v;
-            else sum = VECTOR4(better(sum.x, v.x), better(sum.y, v.y), better(sum.z, v.z), better(sum.w, v.w));
         } while (i != last);
     }
 #ifdef TEXELS
-    slab_window[WINDOW_OF(dw.texel)].v[IN_WINDOW(dw.texel) + quad] = sum;
+    slab_window[WINDOW_OF(dw.texel)].v[IN_WINDOW(dw.texel) + quad] =
+        vec4(row_of[0], row_of[1], row_of[2], row_of[3]);
 #else
     Elements to = Elements(dw.address);
-    for (uint c = column; c < min(column + 4u, length); ++c) to.v[row * length + c] = sum[c - column];
+    for (uint c = column; c < min(column + 4u, length); ++c) to.v[row * length + c] = row_of[c - column];
 #endif
 }
 #endif

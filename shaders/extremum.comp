@@ -1,5 +1,5 @@
 #version 460
-// The largest, or with LEAST the least, of f32, f64 or i32; NaN wins.  common/reduce.glsl has all but the operation.
+// The largest, or with LEAST the least, of f32, f64, i32 or i64; NaN wins.  common/reduce.glsl has all but the operation.
 // variants: amax: ; amax_rows: -DROWS ; amax_rows_texel: -DROWS -DTEXELS
 // variants: amax_columns: -DCOLUMNS ; amax_columns_texel: -DCOLUMNS -DTEXELS ; amax_partials: -DPARTIALS
 // variants: amax_i32: -DINTEGER ; amax_i32_partials: -DINTEGER -DPARTIALS
@@ -9,6 +9,8 @@
 // variants: amin_columns: -DLEAST -DCOLUMNS ; amin_columns_texel: -DLEAST -DCOLUMNS -DTEXELS
 // variants: amin_partials: -DLEAST -DPARTIALS
 // variants: amin_i32: -DLEAST -DINTEGER ; amin_i32_partials: -DLEAST -DINTEGER -DPARTIALS
+// variants: amax_i64: -DLONG ; amax_partials_i64: -DLONG -DPARTIALS
+// variants: amin_i64: -DLEAST -DLONG ; amin_partials_i64: -DLEAST -DLONG -DPARTIALS
 #ifndef CHAIN
 #define OPERANDS 2
 #define FLOATS 0
@@ -25,7 +27,15 @@
 #else
 #define WINNER(a, b) rp_max(a, b)
 #endif
-#ifdef INTEGER
+#if defined(LONG)
+#include "common/i64.glsl"
+#ifdef LEAST
+#define IDENTITY uvec2(0xFFFFFFFFu, 0x7FFFFFFFu)
+#else
+#define IDENTITY uvec2(0u, 0x80000000u)
+#endif
+uvec2 combine(uvec2 a, uvec2 b) { return WINNER(a, b); }
+#elif defined(INTEGER)
 #define ELEMENT int
 #define VECTOR4 ivec4
 #define Elements Ints

@@ -2,7 +2,7 @@
 //   operands  x [outer, along, inner], y of the same sizes; both contiguous
 //   ints      outer, along, inner
 //   groups    ceil(outer * along * inner / 64)
-// variants: flip: ; flip_f64: -DDOUBLE
+// variants: flip: ; flip_wide: -DWIDE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2

@@ -3,9 +3,9 @@
 //
 //   operands   output
 //   floats     the value, for floating dtypes
-//   ints       count, the value for the others
+//   ints       count, the value for the others; of i64 two ints, the low one first
 //   groups     ceil(count / 256)
-// variants: full: ; full_texel: -DTEXELS ; full_f64: -DDOUBLE
+// variants: full: ; full_texel: -DTEXELS ; full_f64: -DDOUBLE ; full_i64: -DLONG
 #define OPERANDS 1
 #define FLOATS 1
 #ifdef TEXELS
@@ -29,8 +29,11 @@ void main()
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;
-#ifdef DOUBLE
+#if defined(DOUBLE)
     for (uint e = 4u * group; e < min(4u * group + 4u, count); ++e) Reals(to.address).v[e] = number;
+#elif defined(LONG)
+    const uvec2 words = uvec2(whole, record.n[2]);
+    for (uint e = 4u * group; e < min(4u * group + 4u, count); ++e) Longs(to.address).v[e] = words;
 #else
     const bool floating = DTYPE == DTYPE_F32 || is_half(DTYPE);
     const uvec4 bits = floating ? bits_of(vec4(number), DTYPE) : bits_of(ivec4(whole), DTYPE);

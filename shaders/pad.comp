@@ -1,9 +1,9 @@
 // pad: x with a value before and behind it along one dimension.
 //   operands  x [outer, length, inner], y [outer, size, inner]; both contiguous
-//   ints      outer, length, size, start, inner, the value's bits; of f64 these are two ints, the low one first
+//   ints      outer, length, size, start, inner, the value's bits; of 64-bit elements these are two ints, the low one first
 //   groups    ceil(outer * size * inner / 256); an invocation writes 4 elements = whole words
-//   constant  0: bytes of an element (1, 2 or 4)
-// variants: pad: ; pad_f64: -DDOUBLE
+//   constant  0: bytes of an element (1, 2 or 4); not read by pad_wide, whose elements have 8
+// variants: pad: ; pad_wide: -DWIDE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2
@@ -18,8 +18,8 @@ void main()
     Cells from = Cells(record.operand[0].address), to = Cells(record.operand[1].address);
     const uint outer = uint(record.n[0]), length = uint(record.n[1]), size = uint(record.n[2]),
                start = uint(record.n[3]), inner = uint(record.n[4]);
-#ifdef DOUBLE
-    const double filling = packDouble2x32(uvec2(record.n[5], record.n[6]));
+#ifdef WIDE
+    const uvec2 filling = uvec2(record.n[5], record.n[6]);
 #else
     const uint filling = uint(record.n[5]);
 #endif
@@ -30,7 +30,7 @@ void main()
         const uint i = min(first + e, count - 1u), row = quotient(i, inner), k = i - row * inner;
         const uint o = quotient(row, size), at = row - o * size;
         CELL value = filling;
-#ifdef DOUBLE
+#ifdef WIDE
         if (at >= start && at < start + length) value = from.v[(o * length + at - start) * inner + k];
         if (first + e < count) to.v[first + e] = value;
 #else

@@ -1,9 +1,9 @@
 #version 460
-// Products of f32 or f64, or of i32, which wrap.  common/reduce.glsl has all but the operation.
+// Products of f32 or f64; i64 products of i64 or i32, which wrap.  common/reduce.glsl has all but the operation.
 // variants: prod: ; prod_rows: -DROWS ; prod_rows_texel: -DROWS -DTEXELS
 // variants: prod_columns: -DCOLUMNS ; prod_columns_texel: -DCOLUMNS -DTEXELS ; prod_partials: -DPARTIALS
 // variants: prod_f64: -DDOUBLE ; prod_partials_f64: -DDOUBLE -DPARTIALS
-// variants: prod_i32: -DINTEGER ; prod_i32_partials: -DINTEGER -DPARTIALS
+// variants: prod_i64: -DLONG ; prod_partials_i64: -DLONG -DPARTIALS
 #ifndef CHAIN
 #define OPERANDS 2
 #define FLOATS 0
@@ -14,12 +14,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 
-#ifdef INTEGER
-#define ELEMENT int
-#define VECTOR4 ivec4
-#define Elements Ints
-#define IDENTITY 1
-int combine(int a, int b) { return a * b; }
+#ifdef LONG
+#include "common/i64.glsl"
+#define IDENTITY uvec2(1u, 0u)
+uvec2 combine(uvec2 a, uvec2 b) { return rp_mul(a, b); }
 #else
 #define ELEMENT REAL
 #define VECTOR4 REAL4

@@ -10,16 +10,17 @@
 //                   operands  totals;  ints as above;  groups ceil(outer * inner / 64)
 //   cumsum          operands  x, totals (not read where there is one block), y
 //                   ints and groups as for cumsum_totals
-//   constants of cumprod's: 0: how to join (0: product, 1: largest, 2: least)
-// x and y are contiguous.
+//   constants       0: whether the elements of x are i32 (variants of i64); 1: how variants of products join (0: product,
+//                   1: largest, 2: least)
+// x and y are contiguous.  Of integers x is i64 or i32, all else i64.
 // variants: cumsum: ; cumsum_totals: -DTOTALS ; cumsum_carry: -DCARRY
-// variants: cumsum_i32: -DINTEGER ; cumsum_i32_totals: -DINTEGER -DTOTALS ; cumsum_i32_carry: -DINTEGER -DCARRY
+// variants: cumsum_i64: -DLONG ; cumsum_totals_i64: -DLONG -DTOTALS ; cumsum_carry_i64: -DLONG -DCARRY
 // variants: cumsum_f64: -DDOUBLE ; cumsum_totals_f64: -DDOUBLE -DTOTALS ; cumsum_carry_f64: -DDOUBLE -DCARRY
 // variants: cumprod_f64: -DDOUBLE -DPRODUCT ; cumprod_totals_f64: -DDOUBLE -DPRODUCT -DTOTALS
 // variants: cumprod_carry_f64: -DDOUBLE -DPRODUCT -DCARRY
 // variants: cumprod: -DPRODUCT ; cumprod_totals: -DPRODUCT -DTOTALS ; cumprod_carry: -DPRODUCT -DCARRY
-// variants: cumprod_i32: -DPRODUCT -DINTEGER ; cumprod_i32_totals: -DPRODUCT -DINTEGER -DTOTALS
-// variants: cumprod_i32_carry: -DPRODUCT -DINTEGER -DCARRY
+// variants: cumprod_i64: -DPRODUCT -DLONG ; cumprod_totals_i64: -DPRODUCT -DLONG -DTOTALS
+// variants: cumprod_carry_i64: -DPRODUCT -DLONG -DCARRY
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #if defined(CARRY)
@@ -36,15 +37,19 @@
 layout(local_size_x = 64) in;
 const uint BLOCK = 256u;
 
-#ifdef INTEGER
-#define ELEMENT int
-#define Elements Ints
+#ifdef LONG
+#include "common/i64.glsl"
+layout(constant_id = 0) const uint WORDS = 0; // the elements of x are i32
+#define ELEMENT uvec2
+#define Elements Longs
+#define LOAD(at) load_long(x, WORDS, at)
 #else
 #define ELEMENT REAL
 #define Elements Reals
+#define LOAD(at) Elements(x).v[at]
 #endif
 #ifdef PRODUCT
-layout(constant_id = 0) const uint HOW = 0;
+layout(constant_id = 1) const uint HOW = 0;
 const uint MULTIPLY = 0, LARGEST = 1, LEAST = 2;
 #endif
 
@@ -53,23 +58,15 @@ ELEMENT value, rest; // of what was combined so far: value + rest, or the produc
 void combine(ELEMENT v)
 {
 #if defined(PRODUCT)
-    if (HOW != MULTIPLY) {
-        const bool better = HOW == LARGEST ? v > value : v < value;
-#ifdef INTEGER
-        value = better ? v : value;
-#else
-        value = better || rp_is_nan(v) ? v : value; // NaN stays
-#endif
-        return;
-    }
-#ifdef INTEGER
-    value = value * v;
+#ifdef LONG
+    value = HOW == MULTIPLY ? rp_mul(value, v) : (HOW == LARGEST ? rp_max(value, v) : rp_min(value, v));
 #else
     precise REAL product = value * v;
-    value = product;
+    const bool better = HOW == LARGEST ? v > value : v < value;
+    value = HOW == MULTIPLY ? product : (better || rp_is_nan(v) ? v : value); // NaN stays
 #endif
-#elif defined(INTEGER)
-    value = value + v;
+#elif defined(LONG)
+    value = rp_add(value, v);
 #else
     precise REAL sum = value + v;
     precise REAL added = sum - value;
@@ -84,10 +81,11 @@ void combine(ELEMENT v)
 // What joins with any element to that element.
 ELEMENT identity()
 {
-#ifndef PRODUCT
+#if !defined(PRODUCT)
     return ELEMENT(0);
-#elif defined(INTEGER)
-    return HOW == MULTIPLY ? 1 : (HOW == LARGEST ? -2147483647 - 1 : 2147483647);
+#elif defined(LONG)
+    if (HOW == MULTIPLY) return uvec2(1u, 0u);
+    return HOW == LARGEST ? uvec2(0u, 0x80000000u) : uvec2(0xFFFFFFFFu, 0x7FFFFFFFu);
 #else
     const float infinite = rp_inf();
     return HOW == MULTIPLY ? ELEMENT(1) : ELEMENT(HOW == LARGEST ? -infinite : infinite);
@@ -96,7 +94,7 @@ ELEMENT identity()
 
 ELEMENT result()
 {
-#if defined(PRODUCT) || defined(INTEGER)
+#if defined(PRODUCT) || defined(LONG)
     return value;
 #else
     precise REAL sum = value + rest;
@@ -122,20 +120,21 @@ void main()
         totals.v[at] = value;
         totals.v[at + 1u] = rest;
         combine(of_block);
-#if !defined(PRODUCT) && !defined(INTEGER)
+#if !defined(PRODUCT) && !defined(LONG)
         precise REAL more = rest + rest_of_block;
         rest = more;
 #endif
     }
 #else
-    Elements x = Elements(record.operand[0].address), totals = Elements(record.operand[1].address);
+    const uvec2 x = record.operand[0].address;
+    Elements totals = Elements(record.operand[1].address);
     if (invocation >= outer * blocks * inner)
         return;
     const uint row = quotient(invocation, inner), k = invocation - row * inner;
     const uint o = quotient(row, blocks), b = row - o * blocks;
     const uint first = b * BLOCK, end = min(first + BLOCK, n);
 #ifdef TOTALS
-    for (uint e = first; e < end; ++e) combine(x.v[(o * n + e) * inner + k]);
+    for (uint e = first; e < end; ++e) combine(LOAD((o * n + e) * inner + k));
     totals.v[invocation * 2u] = value;
     totals.v[invocation * 2u + 1u] = rest;
 #else
@@ -146,7 +145,7 @@ void main()
     }
     for (uint e = first; e < end; ++e) {
         const uint at = (o * n + e) * inner + k;
-        combine(x.v[at]);
+        combine(LOAD(at));
         y.v[at] = result();
     }
 #endif

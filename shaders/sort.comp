@@ -21,8 +21,8 @@
 // Of each line the first `count` elements are wanted: a run keeps no more.  All tensors are contiguous.
 // variants: sort_short: -DSHORT ; sort_blocks: -DBLOCKS ; sort_merge: -DMERGE ; sort_finish: -DFINISH
 // variants: sort_put: -DPUT
-// variants: sort_short_f64: -DDOUBLE -DSHORT ; sort_blocks_f64: -DDOUBLE -DBLOCKS ; sort_merge_f64: -DDOUBLE -DMERGE
-// variants: sort_finish_f64: -DDOUBLE -DFINISH ; sort_put_f64: -DDOUBLE -DPUT
+// variants: sort_short_wide: -DWIDE -DSHORT ; sort_blocks_wide: -DWIDE -DBLOCKS ; sort_merge_wide: -DWIDE -DMERGE
+// variants: sort_finish_wide: -DWIDE -DFINISH ; sort_put_wide: -DWIDE -DPUT
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #if defined(FINISH)
@@ -39,9 +39,9 @@ layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint IS_FLOAT = 0;
 layout(constant_id = 1) const uint DESCENDING = 0;
 
-#ifdef DOUBLE
-#define KEY uvec2 // low word, high word
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer Keys { uvec2 v[]; };
+#define KEY CELL
+#define Keys Cells
+#ifdef WIDE // low word, high word
 bool precedes(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
 
 uvec2 key_of(uvec2 bits)
@@ -49,12 +49,11 @@ uvec2 key_of(uvec2 bits)
     const uvec2 sign = uvec2(0u, 0x80000000u), size = bits & ~sign;
     const uvec2 of_sign = (bits.y & sign.y) != 0u ? ~bits : bits | sign;
     const uvec2 of_zero = size == uvec2(0u) ? sign : of_sign;
-    const uvec2 key = precedes(uvec2(0u, 0x7FF00000u), size) ? uvec2(0xFFFFFFFFu) : of_zero;
+    const uvec2 of_float = precedes(uvec2(0u, 0x7FF00000u), size) ? uvec2(0xFFFFFFFFu) : of_zero;
+    const uvec2 key = IS_FLOAT != 0u ? of_float : bits ^ sign;
     return DESCENDING != 0u ? ~key : key;
 }
 #else
-#define KEY uint
-#define Keys Words
 bool precedes(uint a, uint b) { return a < b; }
 
 uint key_of(uint bits)

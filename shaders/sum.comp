@@ -1,9 +1,9 @@
 #version 460
-// Sums of f32 or f64, or of i32, which wraps.  common/reduce.glsl has all but the operation.
+// Sums of f32 or f64; i64 sums of i64 or i32, which wrap.  common/reduce.glsl has all but the operation.
 // variants: sum: ; sum_rows: -DROWS ; sum_rows_texel: -DROWS -DTEXELS
 // variants: sum_columns: -DCOLUMNS ; sum_columns_texel: -DCOLUMNS -DTEXELS ; sum_partials: -DPARTIALS
 // variants: sum_f64: -DDOUBLE ; sum_partials_f64: -DDOUBLE -DPARTIALS
-// variants: sum_i32: -DINTEGER ; sum_i32_partials: -DINTEGER -DPARTIALS
+// variants: sum_i64: -DLONG ; sum_partials_i64: -DLONG -DPARTIALS
 #ifndef CHAIN
 #define OPERANDS 2
 #define FLOATS 0
@@ -14,12 +14,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 
-#ifdef INTEGER
-#define ELEMENT int
-#define VECTOR4 ivec4
-#define Elements Ints
-#define IDENTITY 0
-int combine(int a, int b) { return a + b; }
+#ifdef LONG
+#include "common/i64.glsl"
+#define IDENTITY uvec2(0u)
+uvec2 combine(uvec2 a, uvec2 b) { return rp_add(a, b); }
 #else
 #define ELEMENT REAL
 #define VECTOR4 REAL4

@@ -7,14 +7,20 @@
 #ifdef DOUBLE
 #define REAL double
 #define REAL4 dvec4
-#define CELL double
 using Reals = Doubles;
-using Cells = Reals;
 #else
 #define REAL float
 #define REAL4 vec4
-#define CELL uint
 using Reals = Floats;
+#endif
+#if defined(WIDE)
+#define CELL uvec2
+using Cells = Longs;
+#elif defined(DOUBLE)
+#define CELL double
+using Cells = Reals;
+#else
+#define CELL uint
 using Cells = Words;
 #endif
 

@@ -44,6 +44,7 @@ using Floats = Elements<float>;
 using Doubles = Elements<double>;
 using Ints = Elements<int>;
 using Words = Elements<uint>;
+using Longs = Elements<uvec2>;
 using Vec4s = Elements<vec4>;
 
 RP_DEVICE uvec2 address_of(const void* p)

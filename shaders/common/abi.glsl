@@ -15,6 +15,7 @@
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Ints { int v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint v[]; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Longs { uvec2 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Vec4s { vec4 v[]; };
 
 // What a kernel computes in; with DOUBLE for f64, and the record's floats have 64 bits.
@@ -27,8 +28,11 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer Reals { doub
 #define REAL4 vec4
 #define Reals Floats
 #endif
-// Elements that are only copied.
-#ifdef DOUBLE
+// Elements that are only copied; with WIDE any of 64 bits.
+#if defined(WIDE)
+#define CELL uvec2
+#define Cells Longs
+#elif defined(DOUBLE)
 #define CELL double
 #define Cells Reals
 #else

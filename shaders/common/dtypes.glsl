@@ -7,7 +7,7 @@
 #ifndef COMMON_DTYPES
 #define COMMON_DTYPES
 
-// reprise::DType; a device holds i64 as i32, and f64 has kernels of its own
+// reprise::DType; i64 and f64 have kernels of their own
 const uint DTYPE_F32 = 0, DTYPE_F16 = 1, DTYPE_BF16 = 2, DTYPE_F64 = 3, DTYPE_I32 = 4, DTYPE_I64 = 5,
            DTYPE_I16 = 6, DTYPE_I8 = 7, DTYPE_U8 = 8, DTYPE_BOOL = 9;
 

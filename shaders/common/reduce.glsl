@@ -1,5 +1,5 @@
 // Reductions over any dimensions of a strided tensor.  The including file defines
-//   ELEMENT, VECTOR4      float and vec4, or int and ivec4
+//   ELEMENT, VECTOR4      float and vec4, or int and ivec4; with LONG two words here
 //   IDENTITY              of the operation; EMPTY where nothing is reduced, if that is another
 //   combine(a, b)         on ELEMENT and on VECTOR4
 // and one of these, or none:
@@ -30,6 +30,12 @@
 
 layout(local_size_x = 64) in;
 
+#ifdef LONG
+#define ELEMENT uvec2
+#define VECTOR4 uvec4 // there are no whole texels
+#define Elements Longs
+layout(constant_id = 4) const uint WORDS = 0; // the elements of x are i32
+#endif
 #ifndef EMPTY
 #define EMPTY IDENTITY
 #endif
@@ -102,6 +108,8 @@ void advance(inout Walk w, uint size[MAX_RANK], int stride[MAX_RANK])
 #define LOAD(at) texelFetch(slab, int(x.texel + (at)))
 #elif defined(ROWS) || defined(COLUMNS)
 #define LOAD(at) Vec4s(x.address).v[at]
+#elif defined(LONG)
+#define LOAD(at) load_long(x.address, WORDS, at)
 #else
 #define LOAD(at) Elements(x.address).v[at]
 #endif

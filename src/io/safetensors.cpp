@@ -93,8 +93,13 @@ std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path
         if (!in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
             fail(ErrorKind::file, "load_safetensors", "The data of the tensor (", entry.name,
                  ") in the file (", path.string(), ") can't be read.");
-        out.emplace(entry.name, from_bytes(bytes, Shape(entry.shape.begin(), entry.shape.end()),
-                                           {.dtype = entry.dtype, .device = device}));
+        try {
+            out.emplace(entry.name, from_bytes(bytes, Shape(entry.shape.begin(), entry.shape.end()),
+                                               {.dtype = entry.dtype, .device = device}));
+        } catch (const Error& error) { // what the device lacks
+            fail(error.kind(), "load_safetensors", "The tensor (", entry.name, ") of the file (",
+                 path.string(), ") can't be loaded: ", error.what());
+        }
     }
     return out;
 }

@@ -86,23 +86,32 @@ bool computes_integers(const Chain& c, const Chain::Step& s)
     return !is_floating(s.dtype);
 }
 
-bool computes_doubles(const Chain& c)
+namespace {
+bool touches(const Chain& c, DType dtype)
 {
-    const auto is_double = [](const auto& v) { return v.dtype == f64; };
-    return std::any_of(c.inputs.begin(), c.inputs.end(), is_double) ||
-           std::any_of(c.steps.begin(), c.steps.end(), is_double);
+    const auto has_it = [dtype](const auto& v) { return v.dtype == dtype; };
+    return std::any_of(c.inputs.begin(), c.inputs.end(), has_it) ||
+           std::any_of(c.steps.begin(), c.steps.end(), has_it);
 }
+} // namespace
+
+bool computes_doubles(const Chain& c) { return touches(c, f64); }
+bool computes_longs(const Chain& c) { return touches(c, i64) && !touches(c, f64); }
 
 // A row has the kernel where all functions that its text calls have f64 versions (cmake/RepriseShaders.cmake).
 bool serves_doubles(const graph::Op& op)
 {
     if (!op.row) return op.view || op.doubles || (op.decompose && !op.transcendental);
-    const std::string kernel = kernel_name(op) + "_f64";
+    return has_kernel(kernel_name(op) + "_f64");
+}
+
+bool has_kernel(const std::string& name)
+{
     const auto all = device::embedded_kernels();
-    const auto found = std::lower_bound(
-        all.begin(), all.end(), kernel,
-        [](const device::EmbeddedKernel& k, const std::string& name) { return k.name < name; });
-    return found != all.end() && found->name == kernel;
+    const auto found =
+        std::lower_bound(all.begin(), all.end(), name,
+                         [](const device::EmbeddedKernel& k, const std::string& n) { return k.name < n; });
+    return found != all.end() && found->name == name;
 }
 
 std::string kernel_name(const graph::Op& op)

@@ -52,9 +52,11 @@ Chain chain_of_copy(const ops::View& from, const ops::View& to, std::vector<ops:
 bool in_place(const Chain&, std::span<const DType> operand_dtypes);
 // What computes in the type of its inputs and has integers: a kernel of its own.
 bool computes_integers(const Chain&, const Chain::Step&);
-// Touches f64: kernels of its own, which load and store any dtype; it is joined with nothing.
+// Touches f64, or i64 and no f64: kernels of its own; it is joined with nothing.  Operands of several dtypes are a cast's.
 bool computes_doubles(const Chain&);
+bool computes_longs(const Chain&);
 bool serves_doubles(const graph::Op&); // whether it has kernels for f64
+bool has_kernel(const std::string& name);
 DType dtype_of(const Chain&, const Chain::Source&);
 std::string kernel_name(const graph::Op&); // of a row's part: "elementwise_tanh_d0"
 std::string label_of(const Chain&);        // "mul+add+relu"

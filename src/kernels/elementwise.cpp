@@ -23,8 +23,8 @@ class Builder {
 public:
     Builder(const Chain& c, std::span<const View> operands)
         : chain_(c), step_(c.steps[0]), row_(*static_cast<const ops::Row*>(step_.op->row)),
-          output_(operands.back()), double_(computes_doubles(c)),
-          integer_(!double_ && computes_integers(c, step_))
+          output_(operands.back()), double_(computes_doubles(c)), long_(computes_longs(c)),
+          integer_(!double_ && !long_ && computes_integers(c, step_))
     {
         const int part = step_.op->part;
         slots_.resize(static_cast<std::size_t>(row_.arity()) + (part ? 2 : 0));
@@ -60,10 +60,14 @@ public:
         for (std::size_t i = slots_.size(); i < max_slots; ++i)
             spec.constants.insert(spec.constants.end(), {0u, 0u});
         spec.constants.push_back(static_cast<std::uint32_t>(output_.dtype));
-        if (integer_)
-            for (const Slot& s : slots_)
-                spec.ints.push_back(s.input && s.input->number ? as_integer(*s.input->number, step_.op->name)
-                                                               : Dim(0));
+        spec.words = long_;
+        if (integer_ || long_)
+            for (const Slot& s : slots_) {
+                const Dim number =
+                    s.input && s.input->number ? as_integer(*s.input->number, step_.op->name) : Dim(0);
+                if (long_) ops::add_words(spec.ints, number);
+                else spec.ints.push_back(number);
+            }
         spec.operands.push_back({output_, Use::write});
         spec.groups = groups_of(chain_);
         return spec;
@@ -99,6 +103,7 @@ private:
         std::string name = kernel_name(*step_.op);
         if (integer_) name += "_i32";
         if (double_) return name + "_f64";
+        if (long_) return name + "_i64";
         return plain() ? name + "_plain" : name;
     }
 
@@ -106,7 +111,7 @@ private:
     const Chain::Step& step_;
     const ops::Row& row_;
     View output_;
-    bool double_, integer_;
+    bool double_, long_, integer_;
     std::vector<Slot> slots_;
     Shape sizes_; // of the walk; empty where nothing is strided
     bool walked_ = false;

@@ -44,7 +44,8 @@ std::vector<ops::LaunchSpec> launches_of(const Chain& c, std::span<const View> o
                                          const device::Capabilities& caps)
 {
     if (c.steps.size() == 1 && c.results.size() == 1) {
-        if (!caps.prefer_texels || computes_doubles(c)) return {launch_of_one(c, operands, false)};
+        if (!caps.prefer_texels || computes_doubles(c) || computes_longs(c))
+            return {launch_of_one(c, operands, false)};
         return {launch_of_one(c, operands, true), launch_of_one(c, operands, false)};
     }
     ops::LaunchSpec spec = launch_of_many(c, operands, caps);

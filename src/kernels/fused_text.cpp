@@ -433,7 +433,8 @@ FusedKernel fused_kernel(const Chain& c, std::span<const View> operands, const d
 
 bool fits_reduction(const Chain& c, std::span<const View> operands)
 {
-    if (c.results.size() != 1 || c.steps[c.results[0]].dtype != f32 || computes_doubles(c)) return false;
+    if (c.results.size() != 1 || c.steps[c.results[0]].dtype != f32) return false;
+    if (computes_doubles(c) || computes_longs(c)) return false;
     for (const Chain::Step& s : c.steps)
         if (computes_integers(c, s)) return false;
     return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {

@@ -72,7 +72,8 @@ void lower_part(Lowering& l, View from, const View& to)
                     .constants = {static_cast<std::uint32_t>(c.sizes.size())},
                     .operands = {{from, Use::read}, {to, Use::write}},
                     .ints = {count},
-                    .groups = ceil_div(count, 256)};
+                    .groups = ceil_div(count, 256),
+                    .moves = true};
     spec.ints.insert(spec.ints.end(), c.sizes.begin(), c.sizes.end());
     for (const shape::Strides& strides : c.strides)
         spec.ints.insert(spec.ints.end(), strides.begin(), strides.end());

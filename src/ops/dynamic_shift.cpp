@@ -72,7 +72,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 
 void lower(Lowering& l, const Node& n)
 {
-    const View x = l.contiguous(l.input(0)), start = l.contiguous(l.input(1)), y = l.output();
+    const View x = l.contiguous(l.input(0)), start = l.contiguous(l.indices(1)), y = l.output();
     const std::size_t along = start.sizes().size();
     Dim outer = 1, inner = 1;
     for (std::size_t d = 0; d < x.sizes().size(); ++d)
@@ -86,7 +86,8 @@ void lower(Lowering& l, const Node& n)
               .operands = {{x, Use::read}, {start, Use::read}, {y, Use::write}},
               .ints = std::move(ints),
               .groups = ceil_div(outer * length * inner, 256),
-              .words = true});
+              .words = true,
+              .moves = true});
 }
 
 void reference(const ReferenceArguments& a)

@@ -46,18 +46,20 @@ std::vector<Tensor> vjp(const VjpArguments& a)
                            {"padding", a.node.attributes.integer("padding")}})};
 }
 
-void lower(Lowering& l, const Node& n)
+void lower(Lowering& l, const Node&)
 {
-    const View indices = l.input(0), weight = l.input(1), to = l.output();
-    const bool whole = weight.dtype == i32;
-    if (!whole) require_floating_kernel(n.op->name, weight.dtype);
+    const View indices = l.indices(0), weight = l.input(1), to = l.output();
     const Dim &count = to.sizes()[0], &length = to.sizes()[1];
-    LaunchSpec addresses{.kernel = whole ? "embedding_i32" : "embedding",
+    LaunchSpec addresses{.kernel = "embedding",
                          .operands = {{indices, Use::read}, {weight, Use::read}, {to, Use::write}},
                          .ints = {count, length, weight.sizes()[0], indices.layout.strides[0],
                                   weight.layout.strides[0], weight.layout.strides[1]},
-                         .groups = ceil_div(count * ceil_div(length, 4), 64)};
-    if (whole || !l.texels() || !has_texel_rows(weight)) return l.launch(std::move(addresses));
+                         .groups = ceil_div(count * ceil_div(length, 4), 64),
+                         .words = true,
+                         .moves = true};
+    const double unknown = is_floating(weight.dtype) ? std::numeric_limits<double>::quiet_NaN() : 0;
+    for (const Dim& word : bits_of(weight.dtype, unknown)) addresses.ints.push_back(word);
+    if (!l.texels() || !has_texel_rows(weight)) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "embedding_texel";
     texels.texels = true;
@@ -119,13 +121,13 @@ Links link(Lowering& l, const View& indices, const Dim& rows, std::int64_t paddi
 // Joins along the rings: the order of the sums is fixed.
 void join_rows(Lowering& l, const Node& n, std::int64_t padding, RowReduction how)
 {
-    const View dy = l.input(0), indices = l.input(1), to = l.output();
-    const bool whole = dy.dtype == i32;
+    const View dy = l.input(0), indices = l.indices(1), to = l.output();
+    const bool whole = is_integer(dy.dtype);
     if (!whole) require_floating_kernel(n.op->name, dy.dtype);
     const Dim &length = to.sizes()[1], &rows = to.sizes()[0];
     const auto [tails, next] = link(l, indices, rows, padding);
     LaunchSpec addresses{
-        .kernel = whole ? "embedding_vjp_i32" : "embedding_vjp",
+        .kernel = dy.dtype == i32 ? "embedding_vjp_i32" : "embedding_vjp",
         .constants = {static_cast<std::uint32_t>(how)},
         .operands = {{dy, Use::read}, {tails, Use::read}, {next, Use::read}, {to, Use::write}},
         .ints = {rows, length, dy.layout.strides[0], dy.layout.strides[1]},
@@ -163,7 +165,7 @@ void reference_vjp(const ReferenceArguments& a)
 }
 
 // -- reduce_rows: rows [N, D], indices [N] -> [V, D]; of no row 1, -infinity or infinity (of integers the least and the
-// largest of i32) --
+// largest of their dtype, i32 or i64) --
 TensorTypes infer_reduce(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_indices(op.name, "indices", in[1].dtype);
@@ -211,7 +213,11 @@ void reference_reduce(const ReferenceArguments& a)
     };
     if (is_integer(rows.dtype)) {
         using Limits = std::numeric_limits<std::int32_t>;
-        const std::int64_t start = product ? 1 : largest ? Limits::min() : Limits::max();
+        using LongLimits = std::numeric_limits<std::int64_t>;
+        const bool wide = rows.dtype == i64;
+        const std::int64_t least = wide ? LongLimits::min() : Limits::min();
+        const std::int64_t most = wide ? LongLimits::max() : Limits::max();
+        const std::int64_t start = product ? 1 : largest ? least : most;
         for (std::int64_t i = 0; i < to.count(); ++i) to.set_whole(to.offset(i), start);
         return each([&](std::int64_t o, std::int64_t i) {
             const std::int64_t had = to.get_whole(to.offset(o)), v = rows.get_whole(rows.offset(i));
@@ -242,7 +248,7 @@ TensorTypes infer_last(const Op& op, const graph::InputTypes& in, const Attribut
 
 void lower_last(Lowering& l, const Node&)
 {
-    const View indices = l.input(0), to = l.output();
+    const View indices = l.indices(0), to = l.output();
     View first = link(l, indices, to.sizes()[0], no_padding).tails;
     first.layout.sizes.erase(first.layout.sizes.begin());
     first.layout.strides.erase(first.layout.strides.begin());

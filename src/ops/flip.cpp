@@ -36,7 +36,8 @@ void lower(Lowering& l, const Node& n)
     l.launch({.kernel = "flip",
               .operands = {{x, Use::read}, {y, Use::write}},
               .ints = {outer, y.sizes()[dim], inner},
-              .groups = ceil_div(outer * y.sizes()[dim] * inner, 64)});
+              .groups = ceil_div(outer * y.sizes()[dim] * inner, 64),
+              .moves = true});
 }
 
 void reference(const ReferenceArguments& a)

@@ -117,8 +117,11 @@ void launch_full(Lowering& l, const View& to, const Scalar& value)
                          .constants = {static_cast<std::uint32_t>(to.dtype)},
                          .operands = {{to, Use::write}},
                          .floats = {value},
-                         .ints = {count, whole},
-                         .groups = ceil_div(count, 256)};
+                         .ints = {count},
+                         .groups = ceil_div(count, 256),
+                         .words = to.dtype == i64};
+    if (to.dtype == i64) add_words(addresses.ints, whole);
+    else addresses.ints.push_back(whole);
     if (!l.texels() || size_of(to.dtype) != 4) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "full_texel";

@@ -20,6 +20,13 @@ bool has_texel_rows(const View& v)
            v.layout.strides[0].divisible_by(4) && v.layout.offset.divisible_by(4);
 }
 
+void add_words(DimVector& ints, const Dim& d)
+{
+    constexpr std::int64_t word = std::int64_t{1} << 32;
+    ints.push_back(mod(d, word));
+    ints.push_back(floor_div(d, word));
+}
+
 void require_floating_kernel(const char* op, DType dtype)
 {
     if (!is_floating(dtype))

@@ -59,8 +59,9 @@ struct LaunchSpec {
     // here, and the first int a launch's first workgroup, here 0.
     bool batches = false;
     bool reduces =
-        false;     // a first level of shaders/common/reduce.glsl: the fuser may compute its elements in it
-    Dim flops = 0; // multiplications and additions, where they are what takes the time
+        false; // a first level of shaders/common/reduce.glsl: the fuser may compute its elements in it
+    bool moves = false;   // copies elements: its form for 64 bits (common/abi.glsl: WIDE) serves f64 and i64
+    Dim flops = 0;        // multiplications and additions, where they are what takes the time
     bool texels = false;  // needs its operands in the slab, 16-byte aligned, none across a window's edge
     bool doubles = false; // its floats have 64 bits
 };
@@ -85,6 +86,8 @@ class Lowering {
 public:
     virtual ~Lowering() = default;
     virtual View input(std::size_t i) = 0;
+    // Input i, which names rows, classes or places, as i32: what i32 does not hold is outside there, too.
+    virtual View indices(std::size_t i) = 0;
     virtual View output(std::size_t i = 0) = 0;
     // Nothing writes it any more: of many outputs those that kernels write in a wider dtype are narrowed one by one.
     virtual void written(std::size_t i) = 0;
@@ -109,6 +112,9 @@ public:
     virtual bool texels() const = 0;             // whether texel variants are worth recording
     virtual bool launches_are_cheap() const = 0; // beside their work, also those without groups: on CPUs
 };
+
+// Appends a number of 64 bits as ints of a launch with `words`: the low one, the high one.
+void add_words(DimVector& ints, const Dim&);
 
 // Kernels compute in f32 and f64, around which f16 and bf16 are widened, but for Op::half_products.  Throws Error(unsupported) for other dtypes.
 void require_floating_kernel(const char* op, DType);

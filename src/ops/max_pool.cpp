@@ -173,7 +173,7 @@ void lower(Lowering& l, const Node& node)
 void lower_vjp(Lowering& l, const Node& node)
 {
     require_floating_kernel(node.op->name, node.outputs[0].dtype);
-    const View dy = l.contiguous(l.input(0)), index = l.contiguous(l.input(1)), dx = l.output();
+    const View dy = l.contiguous(l.input(0)), index = l.contiguous(l.indices(1)), dx = l.output();
     const Problem p(dx.sizes(), dy.sizes(), node.attributes);
     const std::vector<LaunchOperand> operands{{dy, Use::read}, {index, Use::read}, {dx, Use::write}};
     if (!p.plane || dy.dtype == f64)
@@ -198,7 +198,7 @@ void lower_vjp(Lowering& l, const Node& node)
 void lower_take(Lowering& l, const Node& node)
 {
     require_floating_kernel(node.op->name, node.outputs[0].dtype);
-    const View x = l.contiguous(l.input(0)), index = l.contiguous(l.input(1)), y = l.output();
+    const View x = l.contiguous(l.input(0)), index = l.contiguous(l.indices(1)), y = l.output();
     const Problem p(x.sizes(), y.sizes(), node.attributes);
     l.launch({.kernel = "max_pool_take",
               .operands = {{x, Use::read}, {index, Use::read}, {y, Use::write}},

@@ -48,7 +48,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 
 void lower(Lowering& l, const Node& n)
 {
-    const View x = l.input(0), target = l.input(1), to = l.output();
+    const View x = l.input(0), target = l.indices(1), to = l.output();
     require_floating_kernel(n.op->name, x.dtype);
     const Dim& rows = x.sizes()[0];
     l.launch({.kernel = "nll",
@@ -88,7 +88,7 @@ std::vector<Tensor> vjp_vjp(const VjpArguments& a)
 
 void lower_vjp(Lowering& l, const Node& n)
 {
-    const View dy = l.input(0), target = l.input(1), to = l.output();
+    const View dy = l.input(0), target = l.indices(1), to = l.output();
     require_floating_kernel(n.op->name, dy.dtype);
     const Dim &rows = to.sizes()[0], &classes = to.sizes()[1];
     LaunchSpec addresses{.kernel = "nll_vjp",

@@ -57,7 +57,8 @@ void lower(Lowering& l, const Node& n)
               .operands = {{from, Use::read}, {to, Use::write}},
               .ints = std::move(ints),
               .groups = ceil_div(count, 256),
-              .words = true});
+              .words = true,
+              .moves = true});
 }
 
 void reference(const ReferenceArguments& a)

@@ -77,7 +77,7 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
     LaunchSpec spec{.kernel = name,
                     .constants = {static_cast<std::uint32_t>(r.kept_sizes.size()),
                                   static_cast<std::uint32_t>(r.sizes.size()), outputs_adjacent ? 1u : 0u,
-                                  ragged ? 1u : 0u},
+                                  ragged ? 1u : 0u, x.dtype == i32 ? 1u : 0u},
                     .operands = {{x, Use::read}, {to, Use::write}},
                     .floats = {},
                     .ints = {r.count, r.outputs, partials},
@@ -175,12 +175,11 @@ void lower_reduction(Lowering& l, const graph::Node& n)
 void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dims, const View& to)
 {
     std::string name = op;
-    if (x.dtype == i32) name += "_i32";
-    else require_floating_kernel(op.c_str(), x.dtype);
+    if (to.dtype == i32) name += "_i32";
     const Reduction r = split(l, op.c_str(), x, dims);
     if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), most_partials);
-    const View between = l.temporary(x.dtype, {partials, r.outputs});
+    const View between = l.temporary(to.dtype, {partials, r.outputs});
     launch_partials(l, name, x, r, between, partials);
     l.launch({.kernel = name + "_partials",
               .constants = {},

@@ -128,10 +128,10 @@ void HostTensor::set_whole(std::int64_t at, std::int64_t v) const
     case DType::i8: return store(p, static_cast<std::int8_t>(v));
     case DType::u8: return store(p, static_cast<std::uint8_t>(v));
     case DType::boolean: return store(p, static_cast<std::uint8_t>(v != 0));
-    case DType::f64:
-    case DType::f32:
-    case DType::f16:
-    case DType::bf16: return set(at, static_cast<double>(v));
+    case DType::f64: return store(p, static_cast<double>(v));
+    case DType::f32: return store(p, static_cast<float>(v));
+    case DType::f16: return store(p, to_f16(static_cast<float>(v)));
+    case DType::bf16: return store(p, to_bf16(static_cast<float>(v)));
     }
 }
 

@@ -26,12 +26,18 @@ Tensor integers(const char* op, const std::shared_ptr<graph::Evaluator>& evaluat
 {
     ops::require_sizes(op, shape);
     if (dtype == boolean) ops::wrong_dtype(op, dtype, "a dtype of numbers");
-    if (low >= high || low < -two_31 || high > two_31 || high - low == 2 * two_31)
-        detail::fail(ErrorKind::argument, op, "There are no integers, or not in 32 bits, from (", low,
-                     ") to (", high, ") exclusive.");
+    constexpr std::int64_t most = 2 * two_31 - 1, exact = std::int64_t{1} << 53; // numbers are doubles
+    if (low >= high || low < -exact || high > exact || high - low > most)
+        detail::fail(ErrorKind::argument, op, "There are no integers from (", low, ") to (", high,
+                     ") exclusive, or more than (", most, "), or some beyond 2^53: choose a narrower range.");
     ops::require_holds(op, dtype, static_cast<double>(low));
     ops::require_holds(op, dtype, static_cast<double>(high - 1));
-    return cast(ops::draw(ops::random_integers_op, evaluator, shape, i32, low, high - low), dtype);
+    const auto drawn = [&](std::int64_t from) {
+        return ops::draw(ops::random_integers_op, evaluator, shape, i32, from, high - low);
+    };
+    if (low >= -two_31 && high <= two_31) return cast(drawn(low), dtype);
+    const DType wide = is_floating(dtype) ? i64 : dtype;
+    return cast(cast(drawn(-two_31), wide) + static_cast<double>(low + two_31), dtype);
 }
 
 void check_std(double std)

@@ -59,27 +59,22 @@ std::vector<Tensor> vjp_cumprod(const VjpArguments& a)
 void lower(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0));
-    std::string name = n.op->name;
-    if (x.dtype == i32) name += "_i32";
-    else require_floating_kernel(n.op->name, x.dtype);
-    lower_scan(l, n, name, {x});
+    lower_scan(l, n, n.op->name, {x}, {x.dtype == i32 ? 1u : 0u});
 }
 
 // -- running_extremum: the largest element so far, or the least; NaN stays --
 TensorTypes infer_extremum(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
-    require_arithmetic(op.name, in[0].dtype);
+    if (in[0].dtype != i64) require_floating(op.name, in[0].dtype);
     return {in[0]};
 }
 
-// The kernels of cumprod, which join in other ways as well.
+// The kernels of cumprod, which join in other ways as well.  Integers are i64 here.
 void lower_extremum(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0));
-    std::string name = "cumprod";
-    if (x.dtype == i32) name += "_i32";
-    else require_floating_kernel(n.op->name, x.dtype);
-    lower_scan(l, n, name, {x}, {n.attributes.integer("least") ? 2u : 1u});
+    if (x.dtype != i64) require_floating_kernel(n.op->name, x.dtype);
+    lower_scan(l, n, "cumprod", {x}, {0, n.attributes.integer("least") ? 2u : 1u});
 }
 
 void reference_extremum(const ReferenceArguments& a)
@@ -141,10 +136,13 @@ Tensor along(const Op& op, const Tensor& x, std::int64_t given, const ScanOption
     return rank == 0 ? reshape(y, {}) : y;
 }
 
+// In x's dtype; integers are compared as i64.
 Tensor running(const Tensor& x, std::int64_t dim, bool least)
 {
-    return graph::apply1(running_extremum_op, {widened_to_i32(x.detach())},
-                         {{"dim", dim}, {"least", std::int64_t{least}}});
+    const DType dtype = is_floating(x.dtype()) ? x.dtype() : i64;
+    return cast(graph::apply1(running_extremum_op, {cast(x.detach(), dtype)},
+                              {{"dim", dim}, {"least", std::int64_t{least}}}),
+                x.dtype());
 }
 
 // Where the running extremum was met last: the largest of these places so far.  The values are taken there, so that
@@ -158,13 +156,13 @@ std::pair<Tensor, Tensor> extremum_along(const char* op, const Tensor& x, std::i
     const std::size_t d = shape::normalize_dim(op, given, x.shape().size());
     const auto dim = static_cast<std::int64_t>(d);
     const Tensor best = running(x, dim, least);
-    Tensor met = equal(widened_to_i32(x.detach()), best);
+    Tensor met = equal(x.detach(), best);
     if (is_floating(x.dtype())) met = logical_or(met, isnan(x.detach()));
     Shape line(x.shape().size(), 1);
     line[d] = x.shape()[d];
     const Tensor places = reshape(count_like(x, x.shape()[d]), line);
     const Tensor indices = running(where(met, places, 0.0), dim, false);
-    return {x.requires_grad() ? gather(x, dim, indices) : cast(best, x.dtype()), indices};
+    return {x.requires_grad() ? gather(x, dim, indices) : best, indices};
 }
 
 } // namespace

@@ -68,14 +68,15 @@ void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, co
     const View values = l.output(0), indices = l.output(1);
     const Dim all = lines.outer * lines.inner;
     const Shape lined{all, n};
-    const DType key = x.dtype == f64 ? f64 : i32; // as many bits as an element
+    const DType key = size_of(x.dtype) == 8 ? i64 : i32; // as many bits as an element
     View keys[] = {l.temporary(key, lined), l.temporary(key, lined)};
     View places[] = {l.temporary(i32, lined), l.temporary(i32, lined)};
     l.launch({.kernel = "sort_blocks",
               .constants = constants,
               .operands = {{x, Use::read}, {keys[0], Use::write}, {places[0], Use::write}},
               .ints = {lines.outer, n, lines.inner, min(count, block)},
-              .groups = ceil_div(all * n, 64)});
+              .groups = ceil_div(all * n, 64),
+              .moves = true});
     Dim merges = 0;
     std::size_t from = 0;
     for (std::int64_t width = block; width < longest && !n.at_most(width); width *= fan, from = 1 - from) {
@@ -87,7 +88,8 @@ void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, co
                                    {keys[1 - from], Use::write},
                                    {places[1 - from], Use::write}},
                       .ints = {all, n, width, runs, most, min(count, fan * width)},
-                      .groups = ceil_div(all * runs * most, 64)});
+                      .groups = ceil_div(all * runs * most, 64),
+                      .moves = true});
         });
         merges += needed;
     }
@@ -98,17 +100,17 @@ void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, co
                            {values, Use::write},
                            {indices, Use::write}},
               .ints = {lines.outer, n, lines.inner, count, mod(merges, 2)},
-              .groups = ceil_div(all * count, 64)});
+              .groups = ceil_div(all * count, 64),
+              .moves = true});
 }
 
 void lower(Lowering& l, const Node& node)
 {
     const View x = l.contiguous(l.input(0));
-    if (x.dtype != i32) require_floating_kernel(node.op->name, x.dtype);
     const std::int64_t dim = node.attributes.integer("dim");
     const Lines lines(x.sizes(), dim);
     const Dim n = x.sizes()[static_cast<std::size_t>(dim)], count = node.attributes.get<Dim>("count");
-    const std::vector<std::uint32_t> constants = {x.dtype == i32 ? 0u : 1u,
+    const std::vector<std::uint32_t> constants = {is_floating(x.dtype) ? 1u : 0u,
                                                   node.attributes.integer("descending") != 0 ? 1u : 0u};
     const Dim is_long = is_at_least(n, short_line + 1);
     const auto of_short = [&] {
@@ -116,7 +118,8 @@ void lower(Lowering& l, const Node& node)
                   .constants = constants,
                   .operands = {{x, Use::read}, {l.output(0), Use::write}, {l.output(1), Use::write}},
                   .ints = {lines.outer, n, lines.inner, count},
-                  .groups = ceil_div(lines.outer * n * lines.inner, 64)});
+                  .groups = ceil_div(lines.outer * n * lines.inner, 64),
+                  .moves = true});
     };
     if (n.at_most(short_line)) return of_short();
     if (is_long == Dim(1)) return lower_long(l, x, lines, n, count, constants);
@@ -190,7 +193,8 @@ void lower_vjp(Lowering& l, const Node& node)
         {.kernel = "sort_put",
          .operands = {{dy, Use::read}, {indices, Use::read}, {to, count == n ? Use::write : Use::update}},
          .ints = {lines.outer, n, lines.inner, count},
-         .groups = ceil_div(lines.outer * count * lines.inner, 64)});
+         .groups = ceil_div(lines.outer * count * lines.inner, 64),
+         .moves = true});
 }
 
 void reference_vjp(const ReferenceArguments& a)

@@ -27,6 +27,7 @@ PlanLaunch launch_of(const ops::LaunchSpec& spec, const PlanLaunch& from)
     l.condition = from.condition;
     l.groups = spec.groups * from.condition;
     l.texels = spec.texels;
+    l.words = spec.words;
     l.in_place = from.in_place;
     return l;
 }

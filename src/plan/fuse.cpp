@@ -64,7 +64,8 @@ public:
     std::optional<PlanLaunch> run()
     {
         if (first_.condition != second_.condition) return std::nullopt;
-        if (kernels::computes_doubles(a_) || kernels::computes_doubles(b_)) return std::nullopt;
+        for (const kernels::Chain* c : {&a_, &b_})
+            if (kernels::computes_doubles(*c) || kernels::computes_longs(*c)) return std::nullopt;
         if (!expand(a_, b_.sizes) && !expand(b_, a_.sizes)) return std::nullopt;
         out_.sizes = a_.sizes;
         if (!take(first_, a_) || !take(second_, b_)) return std::nullopt;

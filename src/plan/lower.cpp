@@ -13,7 +13,6 @@
 #include "kernels/variants.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
-#include "plan/held.hpp"
 #include "plan/pipeline.hpp"
 #include "shape/rules.hpp"
 
@@ -95,6 +94,11 @@ public:
         if (!wide_.on || wide == v.dtype) return v;
         return wide_.inputs.emplace(i, widened(v, wide)).first->second;
     }
+    View indices(std::size_t i) override
+    {
+        const View v = input(i);
+        return v.dtype == i64 ? in_words(v) : v;
+    }
     View output(std::size_t i) override { return wide_.on ? wide_.outputs[i] : views_.at(node_)[i]; }
     void written(std::size_t i) override
     {
@@ -125,7 +129,8 @@ public:
     void launch(ops::LaunchSpec spec) override { add_launch(std::move(spec), no_launch); }
     void launch(ops::LaunchSpec preferred, ops::LaunchSpec fallback) override
     {
-        if (takes_doubles(preferred)) return add_launch(std::move(fallback), no_launch);
+        if (touches(preferred, f64) || touches(preferred, i64))
+            return add_launch(std::move(fallback), no_launch);
         const auto first = static_cast<std::uint32_t>(out_.plan.launches.size());
         add_launch(std::move(preferred), no_launch);
         add_launch(std::move(fallback), first);
@@ -177,15 +182,14 @@ private:
     {
         const Request::External& e = request_.externals[slot];
         const graph::TensorType& t = e.value.type();
-        const DType dtype = held_as(t.dtype, caps_);
-        const std::uint32_t id = add_value(dtype, count_of(t.shape), "external " + std::to_string(slot));
+        const std::uint32_t id = add_value(t.dtype, count_of(t.shape), "external " + std::to_string(slot));
         out_.plan.values[id].place = Place::external;
         out_.plan.values[id].slot = slot;
         out_.external.push_back(id);
         auto& list = views_[e.value.node.get()];
         list.resize(e.value.node->outputs.size());
         list[e.value.index] = {.value = id,
-                               .dtype = dtype,
+                               .dtype = t.dtype,
                                .layout = {t.shape,
                                           e.strides.empty() ? shape::contiguous_strides(t.shape) : e.strides,
                                           e.offset}};
@@ -218,9 +222,8 @@ private:
     {
         auto& list = views_[&n];
         for (const graph::TensorType& t : n.outputs) {
-            const DType dtype = held_as(t.dtype, caps_);
-            list.push_back({.value = add_value(dtype, count_of(t.shape), name_of_value(n)),
-                            .dtype = dtype,
+            list.push_back({.value = add_value(t.dtype, count_of(t.shape), name_of_value(n)),
+                            .dtype = t.dtype,
                             .layout = {t.shape, shape::contiguous_strides(t.shape), 0}});
             out_.plan.values.back().segment = interior_of_;
         }
@@ -360,10 +363,41 @@ private:
         return views_.at(n)[v.index];
     }
 
-    static bool takes_doubles(const ops::LaunchSpec& spec)
+    // Of i64 as i32: shaders/indices.comp.
+    View in_words(View from)
     {
-        return !spec.code && std::any_of(spec.operands.begin(), spec.operands.end(),
-                                         [](const ops::LaunchOperand& o) { return o.view.dtype == f64; });
+        const auto collapsed = [&] { return shape::collapse(from.sizes(), {{from.layout.strides}}); };
+        shape::Collapsed c = collapsed();
+        if (c.sizes.size() > kernels::max_walk_rank) {
+            from = contiguous(from);
+            c = collapsed();
+        }
+        const View to = temporary(i32, from.sizes());
+        const Dim count = count_of(from.sizes());
+        ops::LaunchSpec spec{.kernel = "indices",
+                             .constants = {static_cast<std::uint32_t>(c.sizes.size())},
+                             .operands = {{from, ops::Use::read}, {to, ops::Use::write}},
+                             .ints = {count},
+                             .groups = ceil_div(count, 64)};
+        spec.ints.insert(spec.ints.end(), c.sizes.begin(), c.sizes.end());
+        spec.ints.insert(spec.ints.end(), c.strides[0].begin(), c.strides[0].end());
+        launch(std::move(spec));
+        return to;
+    }
+
+    static bool touches(const ops::LaunchSpec& spec, DType dtype)
+    {
+        return !spec.code &&
+               std::any_of(spec.operands.begin(), spec.operands.end(),
+                           [&](const ops::LaunchOperand& o) { return !o.absent && o.view.dtype == dtype; });
+    }
+
+    // Elements of 64 bits have kernels of their own (shaders/common/abi.glsl).
+    static const char* ending_of(const ops::LaunchSpec& spec)
+    {
+        const bool doubles = touches(spec, f64), longs = touches(spec, i64);
+        if (spec.moves) return doubles || longs ? "_wide" : "";
+        return doubles ? "_f64" : longs ? "_i64" : "";
     }
 
     void append(PlanLaunch l)
@@ -379,8 +413,12 @@ private:
         l.label = label_of(spec.kernel);
         l.kernel.name = std::move(spec.kernel);
         l.kernel.code = std::move(spec.code);
-        l.kernel.doubles = takes_doubles(spec);
-        if (l.kernel.doubles) l.kernel.name += "_f64";
+        l.kernel.doubles = touches(spec, f64) && !spec.moves;
+        l.kernel.name += ending_of(spec);
+        if (touches(spec, i64) && !kernels::has_kernel(l.kernel.name))
+            detail::fail(ErrorKind::unsupported, node_ && node_->op ? node_->op->name : "tensor",
+                         "There are no kernels for i64 on the device (", caps_.id,
+                         "): cast the input first, or use the reference device.");
         l.kernel.constants = std::move(spec.constants);
         for (ops::LaunchOperand& o : spec.operands)
             l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
@@ -439,11 +477,7 @@ private:
         };
         for (const View& v : in) add(v, ops::Use::read);
         for (const View& v : out) add(v, ops::Use::write);
-        const auto add_dim = [&](const Dim& d) {
-            constexpr std::int64_t word = std::int64_t{1} << 32;
-            l.ints.push_back(mod(d, word));
-            l.ints.push_back(floor_div(d, word));
-        };
+        const auto add_dim = [&](const Dim& d) { ops::add_words(l.ints, d); };
         for (const auto& [name, attribute] : attributes.all()) {
             if (const Dim* d = std::get_if<Dim>(&attribute)) add_dim(*d);
             if (const auto* s = std::get_if<std::shared_ptr<const graph::HostScalar>>(&attribute)) {

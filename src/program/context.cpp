@@ -12,7 +12,6 @@
 #include "graph/segment.hpp"
 #include "kernels/chain.hpp"
 #include "ops/registry.hpp"
-#include "plan/held.hpp"
 #include "program/budget.hpp"
 #include "program/executable.hpp"
 #include "program/storage.hpp"
@@ -27,23 +26,6 @@ using graph::Value;
 namespace {
 
 constexpr std::size_t long_queue = 4096; // nodes that nobody has asked for
-
-// i64 for a device that holds 32 bits.
-std::vector<std::int32_t> narrowed(const char* by, std::span<const std::byte> from, const std::string& device)
-{
-    std::vector<std::int32_t> words;
-    words.reserve(from.size() / sizeof(std::int64_t));
-    for (std::size_t i = 0; i < from.size(); i += sizeof(std::int64_t)) {
-        std::int64_t v = 0;
-        std::memcpy(&v, from.data() + i, sizeof v);
-        words.push_back(static_cast<std::int32_t>(v));
-        if (words.back() != v)
-            detail::fail(ErrorKind::argument, by, "The element (", i / sizeof v, ") is (", v,
-                         "), but the device (", device,
-                         ") holds i64 in 32 bits: use the reference device for such numbers.");
-    }
-    return words;
-}
 
 void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
 {
@@ -275,8 +257,6 @@ void Context::replay(const Evaluation& e, const Figures& figures, Pattern& patte
     store(e, pattern.executable(), outcome);
 }
 
-DType Context::in_memory(DType dtype) const { return plan::held_as(dtype, device_->capabilities()); }
-
 void Context::store(const Evaluation& e, const Executable& executable, const Executable::Outcome& outcome)
 {
     for (std::size_t i = 0; i < e.results.size(); ++i) {
@@ -288,7 +268,7 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
         auto stored = std::allocate_shared<Stored>(
             Recycled<Stored>(),
             of ? of->memory : executable.output(outcome, executable.compiled().results[i].view.value),
-            bytes_of(in_memory(v.type().dtype), v.type().shape), executable.result_layout(i));
+            bytes_of(v.type()), executable.result_layout(i));
         if (of) stored->written = of->written;
         v.node->storage[v.index] = std::move(stored);
     }
@@ -365,24 +345,13 @@ void Context::read(const Value& v, std::span<std::byte> to)
     }
     if (to.empty()) return;
     const Stored& s = Stored::of(whole);
-    if (in_memory(v.type().dtype) != v.type().dtype) { // i64 in 32 bits
-        std::vector<std::int32_t> words(to.size() / sizeof(std::int64_t));
-        read_bytes(*device_, s, std::as_writable_bytes(std::span(words)));
-        const std::vector<std::int64_t> wide(words.begin(), words.end());
-        std::memcpy(to.data(), wide.data(), to.size());
-    } else read_bytes(*device_, s, to);
+    read_bytes(*device_, s, to);
 }
 
-std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::TensorType& given,
+std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::TensorType& type,
                                                 std::span<const std::byte> from)
 {
-    accept(by, nullptr, given.dtype);
-    const graph::TensorType type{in_memory(given.dtype), given.shape};
-    std::vector<std::int32_t> words;
-    if (type.dtype != given.dtype) {
-        words = narrowed(by, from, name());
-        from = std::as_bytes(std::span(words));
-    }
+    accept(by, nullptr, type.dtype);
     std::lock_guard lock(mutex_);
     const std::uint64_t bytes = bytes_of(type);
     auto stored = std::make_shared<Stored>(device_->allocate(std::max<std::uint64_t>(bytes, 16)), bytes);

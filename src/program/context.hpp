@@ -84,7 +84,6 @@ private:
     bool replayed(const Evaluation&, Form&, Asks); // false: no pattern serves it
     void plan_once(const Evaluation&, Asks);
     void replay(const Evaluation&, const Figures&, Pattern&);
-    DType in_memory(DType) const; // of values
     void store(const Evaluation&, const Executable&, const Executable::Outcome&);
     std::unique_ptr<Executable> executable_of(const plan::Request&, Asks) const;
     Expected expected() const; // by this thread, and pending

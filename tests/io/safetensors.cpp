@@ -71,9 +71,7 @@ TEST_F(SafetensorsTest, EveryDtypeComesBackByteForByte)
     for (std::size_t i = 0; i < flags.size(); ++i) flags[i] = i % 3 == 0;
     for (const DType dtype : {f32, f16, bf16, f64, i32, i64, i16, i8, u8, boolean}) {
         const Device device = device_for(dtype);
-        const std::vector<std::byte> content = bytes(dtype == boolean ? flags
-                                                     : dtype == i64   ? std::vector<int>(48)
-                                                                      : pattern);
+        const std::vector<std::byte> content = bytes(dtype == boolean ? flags : pattern);
         const Shape shape{2, static_cast<long long>(24 / size_of(dtype))};
         save_safetensors(path, {{"t", from_bytes(content, shape, {.dtype = dtype, .device = device})}});
         const Tensor t = load_safetensors(path, device).at("t");
@@ -83,9 +81,23 @@ TEST_F(SafetensorsTest, EveryDtypeComesBackByteForByte)
         EXPECT_EQ(read_text(path).substr(read_text(path).size() - 48),
                   std::string(reinterpret_cast<const char*>(content.data()), 48));
     }
-    const std::vector<std::int64_t> wide{-3, 1, 2147483647};
-    save_safetensors(path, {{"t", from_vector(wide, {3}, {.device = device_for(i64)})}});
-    EXPECT_EQ(load_safetensors(path, device_for(i64)).at("t").to_vector<std::int64_t>(), wide);
+    const std::vector<std::int64_t> wide{-3, 1, 2147483647, 3000000000, std::int64_t{-1} << 62};
+    save_safetensors(path, {{"t", from_vector(wide, {5})}});
+    EXPECT_EQ(load_safetensors(path).at("t").to_vector<std::int64_t>(), wide);
+}
+
+TEST_F(SafetensorsTest, WhatTheDeviceLacksIsNamed)
+{
+    const Device reference("reference");
+    save_safetensors(path,
+                     {{"fine", ones({2})}, {"layer.wide", ones({2}, {.dtype = f64, .device = reference})}});
+    EXPECT_EQ(load_safetensors(path, reference).size(), 2u);
+    if (device_for(f64) == default_device()) return;
+    const Caught refused = error_of([&] { return load_safetensors(path); });
+    EXPECT_EQ(refused.kind, ErrorKind::unsupported);
+    for (const char* part : {"[load_safetensors]", "(layer.wide)", "has no f64 arithmetic"})
+        EXPECT_THAT(refused.text, testing::HasSubstr(part));
+    EXPECT_THAT(refused.text, testing::HasSubstr(path.string()));
 }
 
 TEST_F(SafetensorsTest, SeveralDtypesInOneFile)
