@@ -182,7 +182,10 @@ std::vector<Tensor> vjp_reduce(const VjpArguments& a)
 {
     const Tensor &rows = a.inputs[0], &indices = a.inputs[1], &y = a.outputs[0], &dy = a.cotangents[0];
     const Dim count = a.node.attributes.get<Dim>("rows");
-    const auto at_rows = [&](const Tensor& t) { return embedding(indices, t); };
+    const Tensor known = logical_and(indices >= 0.0, less(indices, size_like(indices, count)));
+    const auto at_rows = [&](const Tensor& t) { // 0 where there is no such row
+        return where(unsqueeze(known, 1), embedding(indices, t), 0.0);
+    };
     const auto added = [&](const Tensor& t) {
         return graph::apply1(embedding_vjp_op, {t, indices}, {{"rows", count}, {"padding", no_padding}});
     };
