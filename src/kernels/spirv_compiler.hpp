@@ -1,4 +1,5 @@
-// The compiler of GLSL that programs have which link reprise::fuser, and others lack: shaderc is 7 MB of a program.
+// The compiler of GLSL that programs have which link reprise::fuser, and others lack: shaderc is 7 MB of a
+// program.
 #pragma once
 #include <string>
 

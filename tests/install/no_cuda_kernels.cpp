@@ -1,5 +1,5 @@
-// Stands before the library's own registry of CUDA's kernels (src/device/cuda/embedded.hpp), so that the linker leaves that
-// and all images out.
+// Stands before the library's registry of CUDA kernels (src/device/cuda/embedded.hpp): the linker then leaves
+// that and all images out.
 #include <span>
 
 namespace reprise::device::cuda {

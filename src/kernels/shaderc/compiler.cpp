@@ -1,5 +1,5 @@
-// All of reprise::fuser.  cmake/RepriseTargets.cmake has programs that link it refer to `reprise_link_fuser`, so that the
-// linker takes this file, which then makes itself known.
+// All of reprise::fuser.  cmake/RepriseTargets.cmake has programs that link it refer to
+// `reprise_link_fuser`, so that the linker takes this file, which then makes itself known.
 #include <memory>
 #include <shaderc/shaderc.hpp>
 #include <string_view>
@@ -32,7 +32,8 @@ private:
     }
 };
 
-// One for the process and its threads (shaderc.h), never destroyed: each that is made parses GLSL's built-in functions.
+// One for the process and its threads (shaderc.h), never destroyed: each that is made parses GLSL's built-in
+// functions.
 const shaderc::Compiler& compiler()
 {
     static const auto* const kept = new shaderc::Compiler;
