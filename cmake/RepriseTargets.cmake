@@ -76,7 +76,8 @@ function(reprise_library target)
     list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
     file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.hpp
         ${PROJECT_SOURCE_DIR}/include/reprise/autograd/*.hpp ${PROJECT_SOURCE_DIR}/include/reprise/ops/*.hpp
-        ${PROJECT_SOURCE_DIR}/include/reprise/nn/*.hpp ${PROJECT_SOURCE_DIR}/include/reprise/optim/*.hpp
+        ${PROJECT_SOURCE_DIR}/include/reprise/data/*.hpp ${PROJECT_SOURCE_DIR}/include/reprise/nn/*.hpp
+        ${PROJECT_SOURCE_DIR}/include/reprise/optim/*.hpp
         ${PROJECT_SOURCE_DIR}/include/reprise/dynamic/*.hpp
         ${PROJECT_SOURCE_DIR}/include/reprise/checkpointing/*.hpp)
     file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def) # included by headers

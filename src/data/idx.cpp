@@ -1,55 +1,13 @@
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <string>
 
-#include <zlib.h>
+#include <reprise/data/dataset.hpp>
 
-#include <reprise/data.hpp>
+#include "data/reader.hpp"
 
 namespace reprise::data {
 
 namespace {
-
-// zlib reads plain files too, so there is one way for both.
-class Reader {
-public:
-    explicit Reader(const std::filesystem::path& path) : path_(path)
-    {
-        std::error_code error;
-        if (std::filesystem::is_regular_file(path, error)) file_.reset(gzopen(path.string().c_str(), "rb"));
-        if (!file_) fail("can't be opened: check that it exists and may be read");
-    }
-
-    // As many bytes as there are, up to `count`.
-    std::size_t read(std::uint8_t* to, std::size_t count)
-    {
-        std::size_t done = 0;
-        while (done < count) {
-            const auto part = static_cast<unsigned>(std::min<std::size_t>(count - done, 1u << 30));
-            const int got = gzread(file_.get(), to + done, part);
-            int status = Z_OK;
-            const char* message = gzerror(file_.get(), &status);
-            if (status == Z_BUF_ERROR) fail("is truncated: its compressed data ends early");
-            if (got < 0 || status != Z_OK) fail(std::string("can't be read: ") + message);
-            if (got == 0) break;
-            done += static_cast<std::size_t>(got);
-        }
-        return done;
-    }
-
-    template <class... Parts> [[noreturn]] void fail(const Parts&... parts) const
-    {
-        detail::fail(ErrorKind::file, "read_idx", "The file (", path_.string(), ") ", parts..., ".");
-    }
-
-private:
-    struct Close {
-        void operator()(gzFile_s* f) const { gzclose(f); }
-    };
-    const std::filesystem::path& path_;
-    std::unique_ptr<gzFile_s, Close> file_;
-};
 
 // 4 bytes: 0, 0, element type, number of dimensions; then each size as u32, big-endian.
 std::vector<std::int64_t> read_sizes(Reader& in)
@@ -79,7 +37,7 @@ IdxArray read_idx(const std::filesystem::path& path)
 {
     constexpr std::int64_t most = std::int64_t{1} << 40;
     constexpr std::int64_t chunk = std::int64_t{1} << 24; // a wrong header makes no huge allocation
-    Reader in(path);
+    Reader in("read_idx", path);
     IdxArray array{read_sizes(in), {}};
     std::int64_t total = 1;
     for (const std::int64_t size : array.sizes) {

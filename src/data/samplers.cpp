@@ -1,36 +1,15 @@
-#include <limits>
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
-#include <reprise/data.hpp>
+#include <reprise/data/example.hpp>
+#include <reprise/data/samplers.hpp>
 
 namespace reprise::data {
 
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood, 2014).
-class SplitMix {
-public:
-    explicit SplitMix(std::uint64_t state) : state_(state) {}
-    std::uint64_t next()
-    {
-        std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        return z ^ z >> 31;
-    }
-    // Uniform in [0, n): numbers of the last, incomplete run of n are drawn again.
-    std::uint64_t below(std::uint64_t n)
-    {
-        const std::uint64_t surplus = (std::numeric_limits<std::uint64_t>::max() % n + 1) % n; // 2^64 mod n
-        for (;;) {
-            const std::uint64_t z = next();
-            if (z <= std::numeric_limits<std::uint64_t>::max() - surplus) return z % n;
-        }
-    }
-
-private:
-    std::uint64_t state_;
-};
+Random of_epoch(std::uint64_t seed, std::uint64_t epoch) { return Random(Random(seed).next() ^ epoch); }
 
 } // namespace
 
@@ -38,10 +17,68 @@ std::vector<std::int64_t> shuffled(std::int64_t size, std::uint64_t seed, std::u
 {
     std::vector<std::int64_t> order(static_cast<std::size_t>(size));
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    SplitMix random(SplitMix(seed).next() ^ epoch);
+    Random random = of_epoch(seed, epoch);
     for (std::size_t i = order.size(); i > 1; --i) // Fisher-Yates
         std::swap(order[i - 1], order[random.below(i)]);
     return order;
 }
+
+namespace samplers {
+
+std::vector<std::int64_t> SequentialSampler::order(std::int64_t size, std::uint64_t, std::uint64_t) const
+{
+    std::vector<std::int64_t> order(static_cast<std::size_t>(size));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return order;
+}
+
+std::vector<std::int64_t> RandomSampler::order(std::int64_t size, std::uint64_t seed,
+                                               std::uint64_t epoch) const
+{
+    return shuffled(size, seed, epoch);
+}
+
+WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, std::int64_t count)
+    : sums_(std::move(weights)), count_(count)
+{
+    constexpr const char* op = "WeightedRandomSampler";
+    if (count < 0) detail::fail(ErrorKind::argument, op, "The count (", count, ") must be at least 0.");
+    double sum = 0;
+    for (double& w : sums_) {
+        if (!(w >= 0) || std::isinf(w))
+            detail::fail(ErrorKind::argument, op, "The weight (", w,
+                         ") must be a finite number of at least 0.");
+        w = sum += w;
+    }
+    if (!(sum > 0) || std::isinf(sum))
+        detail::fail(ErrorKind::argument, op, "The sum (", sum, ") of the ", sums_.size(),
+                     " weights must be finite and above 0.");
+}
+
+std::int64_t WeightedRandomSampler::count(std::int64_t size) const
+{
+    if (size != static_cast<std::int64_t>(sums_.size()))
+        detail::fail(ErrorKind::argument, "WeightedRandomSampler", "The data set has (", size,
+                     ") examples, but there are (", sums_.size(), ") weights: give one for each.");
+    return count_;
+}
+
+std::vector<std::int64_t> WeightedRandomSampler::order(std::int64_t, std::uint64_t seed,
+                                                       std::uint64_t epoch) const
+{
+    Random random = of_epoch(seed, epoch);
+    std::vector<std::int64_t> order;
+    order.reserve(static_cast<std::size_t>(count_));
+    // An example without weight has the sum of the one before it, which is found first; the product may
+    // round up to the last sum, so that is the first of its kind.
+    const auto last = std::lower_bound(sums_.begin(), sums_.end(), sums_.back());
+    for (std::int64_t i = 0; i < count_; ++i) {
+        const auto found = std::upper_bound(sums_.begin(), sums_.end(), random.uniform() * sums_.back());
+        order.push_back(std::min(found, last) - sums_.begin());
+    }
+    return order;
+}
+
+} // namespace samplers
 
 } // namespace reprise::data

@@ -13,6 +13,7 @@ namespace {
 
 using namespace reprise;
 using data::read_idx;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -218,6 +219,67 @@ TEST_F(FashionMnistTest, ReadsDebiansPackage)
     double sum = 0;
     for (const std::uint8_t p : sets.train.pixels) sum += p;
     EXPECT_NEAR(sum / static_cast<double>(sets.train.pixels.size()) / 255, 0.2860, 1e-4);
+}
+
+struct Cifar10Test : IdxTest {
+    // Record i of a file has the label i % 10 and pixels i.
+    std::string records(int count)
+    {
+        std::string out;
+        for (int i = 0; i < count; ++i)
+            out += static_cast<char>(i % 10) + std::string(3072, static_cast<char>(i));
+        return out;
+    }
+    void write(const std::string& folder)
+    {
+        std::filesystem::create_directories(scratch / folder);
+        for (int i = 1; i <= 5; ++i) {
+            const std::string name = folder + "data_batch_" + std::to_string(i) + ".bin";
+            i == 3 ? gz(name + ".gz", records(i)) : plain(name, records(i));
+        }
+        plain(folder + "test_batch.bin", records(12));
+    }
+};
+
+TEST_F(Cifar10Test, ReadsItsFilesInOrder)
+{
+    for (const std::string folder : {"here/", "root/cifar-10-batches-bin/"}) {
+        write(folder);
+        const data::TrainTest set = data::cifar10(scratch / folder.substr(0, folder.find('/')));
+        EXPECT_THAT(set.train.labels, ElementsAre(0, 0, 1, 0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4));
+        EXPECT_EQ(set.test.size(), 12);
+        EXPECT_EQ(set.test.labels[11], 1);
+        EXPECT_EQ(set.test.channels, 3);
+        EXPECT_EQ(set.test.height, 32);
+        EXPECT_EQ(set.test.pixels.size(), 12U * 3072);
+        EXPECT_EQ(set.test.pixels.back(), 11);
+        EXPECT_EQ(set.test.get(11).data.sizes(), (std::vector<std::int64_t>{3, 32, 32}));
+    }
+}
+
+TEST_F(Cifar10Test, SaysWhatIsWrongWithAFile)
+{
+    const auto message = [&] {
+        const Caught caught = error_of([&] { return data::cifar10(scratch / "here"); });
+        EXPECT_EQ(caught.kind, ErrorKind::file);
+        return caught.text;
+    };
+    EXPECT_THAT(message(), AllOf(HasSubstr("data_batch_1.bin"), HasSubstr("cifar-10-binary.tar.gz")));
+    write("here/");
+    plain("here/data_batch_2.bin", records(1) + "x");
+    EXPECT_THAT(message(), AllOf(HasSubstr("data_batch_2.bin"), HasSubstr("record 1 has 1 of 3073")));
+    plain("here/data_batch_2.bin", std::string(3073, 10));
+    EXPECT_THAT(message(), HasSubstr("label (10)"));
+    plain("here/data_batch_2.bin", "");
+    EXPECT_THAT(message(), HasSubstr("no images"));
+}
+
+TEST_F(Cifar10Test, MnistNamesItsFiles)
+{
+    const Caught caught = error_of([&] { return data::mnist(scratch / "nowhere"); });
+    EXPECT_EQ(caught.kind, ErrorKind::file);
+    EXPECT_THAT(caught.text,
+                AllOf(HasSubstr("[mnist]"), HasSubstr("train-labels-idx1-ubyte"), HasSubstr("of MNIST")));
 }
 
 } // namespace

@@ -65,7 +65,7 @@ TEST(DataLoader, GivesNormalisedImages)
 TEST(DataLoader, NormalisesEachChannel)
 {
     const DataLoader loader(dataset(1, 2), {.batch_size = 1, .mean = {0, 1}, .std = {1, 2}});
-    const auto values = (*loader.epoch(0).begin()).first.to_vector<float>();
+    const auto values = (*loader.epoch(0).begin()).data.to_vector<float>();
     EXPECT_FLOAT_EQ(values[2], 2 / 255.0f);
     EXPECT_FLOAT_EQ(values[3], (3 / 255.0f - 1) / 2);
 }

@@ -1,0 +1,55 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <zlib.h>
+
+#include <reprise/error.hpp>
+
+namespace reprise::data {
+
+// Reads a file, plain or compressed with gzip: zlib reads both.  Throws Error(file), which names the file.
+class Reader {
+public:
+    Reader(const char* op, const std::filesystem::path& path) : op_(op), path_(path)
+    {
+        std::error_code error;
+        if (std::filesystem::is_regular_file(path, error)) file_.reset(gzopen(path.string().c_str(), "rb"));
+        if (!file_) fail("can't be opened: check that it exists and may be read");
+    }
+
+    // As many bytes as there are, up to `count`.
+    std::size_t read(std::uint8_t* to, std::size_t count)
+    {
+        std::size_t done = 0;
+        while (done < count) {
+            const auto part = static_cast<unsigned>(std::min<std::size_t>(count - done, 1U << 30));
+            const int got = gzread(file_.get(), to + done, part);
+            int status = Z_OK;
+            const char* message = gzerror(file_.get(), &status);
+            if (status == Z_BUF_ERROR) fail("is truncated: its compressed data ends early");
+            if (got < 0 || status != Z_OK) fail(std::string("can't be read: ") + message);
+            if (got == 0) break;
+            done += static_cast<std::size_t>(got);
+        }
+        return done;
+    }
+
+    template <class... Parts> [[noreturn]] void fail(const Parts&... parts) const
+    {
+        detail::fail(ErrorKind::file, op_, "The file (", path_.string(), ") ", parts..., ".");
+    }
+
+private:
+    struct Close {
+        void operator()(gzFile_s* f) const { gzclose(f); }
+    };
+    const char* op_; // whose errors these are
+    const std::filesystem::path& path_;
+    std::unique_ptr<gzFile_s, Close> file_;
+};
+
+} // namespace reprise::data

@@ -1,0 +1,106 @@
+#include "data/run.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include <reprise/error.hpp>
+
+namespace reprise::data {
+
+DataLoader::Run::Run(std::shared_ptr<const BatchSource> source, std::vector<Pick> picks, std::int64_t count,
+                     const DataLoaderOptions& options)
+    : source_(std::move(source)), picks_(std::move(picks)), batch_size_(options.batch_size),
+      ahead_(static_cast<std::int64_t>(options.workers * options.prefetch)), device_(options.device),
+      count_(count), last_(count)
+{
+    const auto batches = static_cast<std::size_t>(count);
+    start(std::min(options.workers, batches));
+}
+
+void DataLoader::Run::start(std::size_t workers)
+{
+    threads_.reserve(workers);
+    try {
+        while (threads_.size() < workers) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error& e) {
+        if (threads_.empty())
+            detail::fail(ErrorKind::unsupported, "DataLoader", "No worker thread can be started: ", e.what());
+    } // fewer do as well
+}
+
+DataLoader::Run::~Run()
+{
+    {
+        const std::lock_guard lock(mutex_);
+        stopped_ = true;
+    }
+    wanted_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+}
+
+std::span<const Pick> DataLoader::Run::picks_of(std::int64_t index) const
+{
+    const std::span<const Pick> rest =
+        std::span(picks_).subspan(static_cast<std::size_t>(index * batch_size_));
+    return rest.first(std::min(rest.size(), static_cast<std::size_t>(batch_size_)));
+}
+
+void DataLoader::Run::work()
+{
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        wanted_.wait(lock, [this] { return stopped_ || begun_ == last_ || begun_ < taken_ + ahead_; });
+        if (stopped_ || begun_ == last_) return;
+        const std::int64_t index = begun_++;
+        lock.unlock();
+        Prepared made;
+        try {
+            made.batch = source_->batch(picks_of(index));
+        } catch (...) {
+            made.thrown = std::current_exception();
+        }
+        lock.lock();
+        ready_.emplace(index, std::move(made));
+        prepared_.notify_one(); // the loop's thread is the only one that waits
+    }
+}
+
+Example<> DataLoader::Run::take()
+{
+    if (threads_.empty()) return source_->batch(picks_of(index_));
+    Prepared made;
+    {
+        std::unique_lock lock(mutex_);
+        prepared_.wait(lock, [this] { return ready_.count(index_) == 1; });
+        made = std::move(ready_.extract(index_).mapped());
+        taken_ = index_ + 1;
+    }
+    wanted_.notify_one();
+    if (made.thrown) std::rethrow_exception(made.thrown);
+    return std::move(made.batch);
+}
+
+DataLoader::Batch& DataLoader::Run::current()
+{
+    if (current_) return *current_;
+    if (at_end())
+        detail::fail(ErrorKind::state, "DataLoader", "The epoch has no more than (", count_,
+                     ") batches, and ends where one throws.");
+    try {
+        const Example<> batch = take();
+        current_ = Batch{batch.data.to_tensor(device_), batch.target.to_tensor(device_)};
+    } catch (...) {
+        index_ = count_;
+        throw;
+    }
+    return *current_;
+}
+
+void DataLoader::Run::advance()
+{
+    if (!current_ && !at_end() && !threads_.empty()) take(); // nobody looked at it, but the workers go on
+    current_.reset();
+    ++index_;
+}
+
+} // namespace reprise::data
