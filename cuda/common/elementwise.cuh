@@ -1,6 +1,7 @@
 // One row of reprise/elementwise.def and one part of it, as shaders/elementwise.comp has it: the same record, constants and
 // bits.  What the operands are follows from the formula's parameters.
 #pragma once
+#include "common/i64.cuh"
 #include "common/kernel.cuh"
 #include "common/shaders.cuh"
 
@@ -30,6 +31,11 @@ template <class Real, uint slots> struct Elementwise {
     RP_DEVICE uint size(uint d) const { return uint(n[1u + d]); }
     RP_DEVICE int stride(uint slot, uint d) const { return n[1u + rank + slot * rank + d]; }
     RP_DEVICE int immediate_int(uint slot) const { return n[1u + rank * (slots + 1u) + slot]; }
+    RP_DEVICE Long immediate_long(uint slot) const
+    {
+        const int* words = n + 1u + rank * (slots + 1u) + 2u * slot;
+        return Long::of((static_cast<unsigned long long>(uint(words[1])) << 32) | uint(words[0]));
+    }
 };
 
 RP_DEVICE uint load_bits_of(uvec2 address, uint dtype, uint e)
@@ -53,9 +59,20 @@ RP_DEVICE void load_as(double& v, uvec2 address, uint dtype, uint e)
 {
     if (dtype == DTYPE_F64) {
         v = Doubles(address).v[e];
+    } else if (dtype == DTYPE_I64) {
+        v = double(Elements<long long>(address).v[e]);
     } else {
         const uint bits = load_bits_of(address, dtype, e);
         v = dtype == DTYPE_F32 || is_half(dtype) ? double(float_of(bits, dtype)) : double(int_of(bits, dtype));
+    }
+}
+RP_DEVICE void load_as(Long& v, uvec2 address, uint dtype, uint e)
+{
+    if (dtype == DTYPE_I64) {
+        v = Elements<long long>(address).v[e];
+    } else {
+        const uint bits = load_bits_of(address, dtype, e);
+        v = dtype == DTYPE_F32 || is_half(dtype) ? rp_to_i64(double(float_of(bits, dtype))) : Long(int_of(bits, dtype));
     }
 }
 template <class T> RP_DEVICE void store_as(T v, uvec2 address, uint dtype, uint e)
@@ -68,9 +85,24 @@ RP_DEVICE void store_as(double v, uvec2 address, uint dtype, uint e)
         Doubles(address).v[e] = v;
         return;
     }
+    if (dtype == DTYPE_I64) {
+        Elements<long long>(address).v[e] = rp_to_i64(v).value;
+        return;
+    }
     const bool real = dtype == DTYPE_F32 || is_half(dtype);
     const uint whole = dtype == DTYPE_BOOL ? uint(rp_is_nonzero(v)) : uint(rp_to_i32(v));
     store_bits_of(address, dtype, e, real ? bits_of(float(v), dtype) : whole);
+}
+
+RP_DEVICE void store_as(Long v, uvec2 address, uint dtype, uint e)
+{
+    if (dtype == DTYPE_I64) {
+        Elements<long long>(address).v[e] = v.value;
+        return;
+    }
+    const bool real = dtype == DTYPE_F32 || is_half(dtype);
+    const uint whole = dtype == DTYPE_BOOL ? uint(rp_is_nonzero(v)) : uint(v.bits());
+    store_bits_of(address, dtype, e, real ? bits_of(float(v.value), dtype) : whole);
 }
 
 template <class T> struct Immediate { // float, double
@@ -79,10 +111,14 @@ template <class T> struct Immediate { // float, double
 template <> struct Immediate<int> {
     template <class E> static RP_DEVICE int of(const E& e, uint slot) { return e.immediate_int(slot); }
 };
-template <bool integers> struct Truth {
+template <> struct Immediate<Long> {
+    template <class E> static RP_DEVICE Long of(const E& e, uint slot) { return e.immediate_long(slot); }
+};
+template <uint words> struct Truth {
     template <class E> static RP_DEVICE bool of(const E& e, uint slot)
     {
-        if constexpr (integers) return e.immediate_int(slot) != 0;
+        if constexpr (words == 2) return rp_is_nonzero(e.immediate_long(slot));
+        else if constexpr (words == 1) return e.immediate_int(slot) != 0;
         else return rp_is_nonzero(e.f[slot]);
     }
 };
@@ -92,26 +128,26 @@ template <auto F> struct Formula;
 template <class R, class... T, R (*F)(T...)> struct Formula<F> {
     static constexpr uint slots = sizeof...(T);
 
-    template <class U, bool integers, class E> static RP_DEVICE U immediate_of(const E& e, uint slot)
+    template <class U, uint words, class E> static RP_DEVICE U immediate_of(const E& e, uint slot)
     {
-        if constexpr (sizeof(U) == 1) return Truth<integers>::of(e, slot);
+        if constexpr (sizeof(U) == 1) return Truth<words>::of(e, slot);
         else return Immediate<U>::of(e, slot);
     }
 
     // -- operands of any dtype that lie anyhow: an element at a time --
-    template <bool integers, class U, class E> static RP_DEVICE U value(const E& e, uint slot, uint element, uint at)
+    template <uint words, class U, class E> static RP_DEVICE U value(const E& e, uint slot, uint element, uint at)
     {
         const uint mode = e.mode(slot);
         U v;
-        if (mode == immediate) v = immediate_of<U, integers>(e, slot);
+        if (mode == immediate) v = immediate_of<U, words>(e, slot);
         else load_as(v, e.operand[slot].address, e.dtype(slot), mode == contiguous ? element : (mode == scalar ? 0u : at));
         return v;
     }
-    template <bool integers, class E, uint... slot> static RP_DEVICE R call(const E& e, uint element, const uint* at, Indices<slot...>)
+    template <uint words, class E, uint... slot> static RP_DEVICE R call(const E& e, uint element, const uint* at, Indices<slot...>)
     {
-        return F(value<integers, T>(e, slot, element, at[slot])...);
+        return F(value<words, T>(e, slot, element, at[slot])...);
     }
-    template <class Real, bool integers> static RP_DEVICE void run(const void* record, const Constants& constants)
+    template <class Real, uint words> static RP_DEVICE void run(const void* record, const Constants& constants)
     {
         const Elementwise<Real, slots> e(record, constants);
         const uvec2 result = e.operand[slots].address;
@@ -126,16 +162,16 @@ template <class R, class... T, R (*F)(T...)> struct Formula<F> {
                 for (uint slot = 0; slot < slots; ++slot) at[slot] += uint(int(c) * e.stride(slot, d));
                 rest = outer;
             }
-            store_as(call<integers>(e, element, at, CountTo<slots>()), result, e.result_dtype(), element);
+            store_as(call<words>(e, element, at, CountTo<slots>()), result, e.result_dtype(), element);
         }
     }
 
     // -- operands of the formula's own types that are contiguous or one element: four at a time --
-    template <bool integers, class U, class E> static RP_DEVICE Vec4<U> four(const E& e, uint slot, uint group)
+    template <uint words, class U, class E> static RP_DEVICE Vec4<U> four(const E& e, uint slot, uint group)
     {
         const uint mode = e.mode(slot);
         const uvec2 address = e.operand[slot].address;
-        if (mode == immediate) return Vec4<U>(immediate_of<U, integers>(e, slot));
+        if (mode == immediate) return Vec4<U>(immediate_of<U, words>(e, slot));
         if constexpr (sizeof(U) == 1) {
             if (mode == scalar) return Vec4<U>(Elements<unsigned char>(address).v[0] != 0);
             const uint word = Words(address).v[group];
@@ -154,31 +190,36 @@ template <class R, class... T, R (*F)(T...)> struct Formula<F> {
         Elements<Vec4<U>>(address).v[group] = v;
     }
     static RP_DEVICE Vec4<R> apply(Vec4<T>... v) { return {F(v.x...), F(v.y...), F(v.z...), F(v.w...)}; }
-    template <bool integers, class E, uint... slot> static RP_DEVICE Vec4<R> call_four(const E& e, uint group, Indices<slot...>)
+    template <uint words, class E, uint... slot> static RP_DEVICE Vec4<R> call_four(const E& e, uint group, Indices<slot...>)
     {
-        return apply(four<integers, T>(e, slot, group)...);
+        return apply(four<words, T>(e, slot, group)...);
     }
-    template <class Real, bool integers> static RP_DEVICE void run_plain(const void* record, const Constants& constants)
+    template <class Real, uint words> static RP_DEVICE void run_plain(const void* record, const Constants& constants)
     {
         const Elementwise<Real, slots> e(record, constants);
         const uint group = blockIdx.x * elementwise_threads + threadIdx.x;
         if (elements_of_thread * group >= e.count) return;
-        put(e.operand[slots].address, group, call_four<integers>(e, group, CountTo<slots>()));
+        put(e.operand[slots].address, group, call_four<words>(e, group, CountTo<slots>()));
     }
 };
 
+// How many ints an immediate has; 0: it is one of the floats.
 namespace f32 {
-constexpr bool integers = false;
+constexpr uint words = 0;
 }
 namespace i32 {
-constexpr bool integers = true;
+constexpr uint words = 1;
+}
+namespace i64 {
+constexpr uint words = 2;
 }
 namespace f64 {
-constexpr bool integers = false;
+constexpr uint words = 0;
 }
 // The type of a record's floats.
 #define RP_FLOATS_OF_f32 float
 #define RP_FLOATS_OF_i32 float
+#define RP_FLOATS_OF_i64 float
 #define RP_FLOATS_OF_f64 double
 
 } // namespace rp
@@ -186,10 +227,10 @@ constexpr bool integers = false;
 #define RP_KERNEL_OF_ROW(kernel, type, function)                                                                         \
     RP_KERNEL(kernel, rp::elementwise_threads, 1)                                                                      \
     {                                                                                                                  \
-        rp::Formula<&rp::type::function>::run<RP_FLOATS_OF_##type, rp::type::integers>(rp_record, rp_constants);       \
+        rp::Formula<&rp::type::function>::run<RP_FLOATS_OF_##type, rp::type::words>(rp_record, rp_constants);       \
     }
 #define RP_KERNEL_OF_ROW_PLAIN(kernel, type, function)                                                                   \
     RP_KERNEL(kernel, rp::elementwise_threads, 1)                                                                      \
     {                                                                                                                  \
-        rp::Formula<&rp::type::function>::run_plain<RP_FLOATS_OF_##type, rp::type::integers>(rp_record, rp_constants); \
+        rp::Formula<&rp::type::function>::run_plain<RP_FLOATS_OF_##type, rp::type::words>(rp_record, rp_constants); \
     }

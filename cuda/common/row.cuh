@@ -1,5 +1,5 @@
 // The formulas of the row in the file RP_ROW (reprise/elementwise.def) as functions: rp::f32::tanh_fwd(x),
-// rp::f32::tanh_d0(x, y, dy), rp::i32::add_fwd(a, b), rp::f64::...
+// rp::f32::tanh_d0(x, y, dy), rp::i32::add_fwd(a, b), rp::i64::..., rp::f64::...
 #pragma once
 
 #define UNARY(name, out, tx, f, dx, lo, hi)                                                                            \
@@ -18,10 +18,10 @@
 #define K(c) real(c)
 #define RP_TYPE_F real
 #define RP_TYPE_B bool
-#define RP_TYPE_I int
 #define RP_DERIVATIVE(...) __VA_ARGS__
 
 #define RP_TYPE_N real
+#define RP_TYPE_I int
 namespace rp::f32 {
 using real = float;
 #include RP_ROW
@@ -36,15 +36,31 @@ using real = double;
 #undef K
 #undef RP_DERIVATIVE
 
-#ifdef RP_ROW_INTEGERS // they have no derivatives
-#define RP_TYPE_N int
-#define K(c) int(c)
+// integers have no derivatives
+#undef RP_TYPE_I
 #define RP_DERIVATIVE(...)
+#ifdef RP_ROW_INTEGERS
+#define RP_TYPE_N int
+#define RP_TYPE_I int
+#define K(c) int(c)
 namespace rp::i32 {
 using real = float;
 #include RP_ROW
 } // namespace rp::i32
 #undef RP_TYPE_N
+#undef RP_TYPE_I
 #undef K
-#undef RP_DERIVATIVE
 #endif
+#ifdef RP_ROW_LONGS
+#define RP_TYPE_N Long
+#define RP_TYPE_I Long
+#define K(c) Long(c)
+namespace rp::i64 {
+using real = float;
+#include RP_ROW
+} // namespace rp::i64
+#undef RP_TYPE_N
+#undef RP_TYPE_I
+#undef K
+#endif
+#undef RP_DERIVATIVE

@@ -79,23 +79,26 @@ bool take_ending(std::string& name, const std::string& ending)
 std::string row(const std::vector<std::string>& arguments)
 {
     std::string kernels;
-    bool doubles = false, integers = false;
+    bool doubles = false, integers = false, longs = false;
     for (std::size_t i = 3; i < arguments.size(); ++i) {
         std::string part = arguments[i];
         const bool plain = take_ending(part, "_plain"), f64 = take_ending(part, "_f64"),
-                   i32 = take_ending(part, "_i32");
+                   i32 = take_ending(part, "_i32"), i64 = take_ending(part, "_i64");
         doubles |= f64;
         integers |= i32;
+        longs |= i64;
         kernels += std::string(plain ? "RP_KERNEL_OF_ROW_PLAIN(" : "RP_KERNEL_OF_ROW(") + arguments[i] +
                    ", " +
                    (f64   ? "f64"
+                    : i64 ? "i64"
                     : i32 ? "i32"
                           : "f32") +
                    ", " + part.substr(part.find('_') + 1) + ")\n";
     }
     const std::string file = "#define RP_ROW \"" + arguments[2] + "\"\n";
     return "#include \"common/elementwise.cuh\"\n" + file + (doubles ? "#define RP_ROW_DOUBLES\n" : "") +
-           (integers ? "#define RP_ROW_INTEGERS\n" : "") + "#include \"common/row.cuh\"\n" + kernels;
+           (integers ? "#define RP_ROW_INTEGERS\n" : "") + (longs ? "#define RP_ROW_LONGS\n" : "") +
+           "#include \"common/row.cuh\"\n" + kernels;
 }
 
 } // namespace

@@ -5,7 +5,7 @@ namespace reprise::test {
 void add_creation(std::vector<OpInfo>& rows)
 {
     OpInfo full_row{.name = "full", .differentiable = false};
-    for (const DType dtype : {f32, f16, bf16, i32, u8, boolean})
+    for (const DType dtype : {f32, f16, bf16, i64, i32, u8, boolean})
         full_row.samples.push_back({.what = name_of(dtype),
                                     .arguments = {arg({n(), 3})},
                                     .call =
@@ -42,7 +42,7 @@ void add_creation(std::vector<OpInfo>& rows)
                                  }}}});
 
     OpInfo arange_row{.name = "arange", .differentiable = false};
-    for (const DType dtype : {f32, f16, bf16, i32, u8})
+    for (const DType dtype : {f32, f16, bf16, i64, i32, u8})
         arange_row.samples.push_back(
             {.what = name_of(dtype),
              .arguments = {arg({n()})},

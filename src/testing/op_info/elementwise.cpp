@@ -47,8 +47,8 @@ void add_cast(OpInfo& info)
         return std::vector{graph::apply1(ops::row_op("cast"), in, {{"dtype", in[0].dtype()}})};
     };
     info.samples.push_back({.what = "to its own dtype", .arguments = {arg({n(), 3}, -2, 2)}, .call = same});
-    for (const DType from : {f32, f16, bf16, i32, u8, boolean})
-        for (const DType to : {f32, f16, bf16, i32, u8, boolean}) {
+    for (const DType from : {f32, f16, bf16, i64, i32, u8, boolean})
+        for (const DType to : {f32, f16, bf16, i64, i32, u8, boolean}) {
             if (from == to) continue;
             const bool small = from == u8 || to == u8, truth_values = from == boolean;
             info.samples.push_back({.what = std::string(name_of(from)) + " to " + name_of(to),

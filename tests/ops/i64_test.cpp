@@ -122,7 +122,7 @@ void expect_reference(const std::string& what, const std::vector<Tensor>& in, co
     expect_same(replayed, want, what + ", recorded");
 }
 
-TEST(LongRows, AreTheReferences)
+TEST(I64Rows, AreTheReferences)
 {
     Longs a, b;
     for (const std::int64_t x : special)
@@ -153,7 +153,7 @@ TEST(LongRows, AreTheReferences)
     }
 }
 
-TEST(LongRows, TakeNumbers)
+TEST(I64Rows, TakeNumbers)
 {
     const Tensor x = longs(special);
     expect_reference("add", {x}, [](const auto& in) { return in[0] + 3e9; });
@@ -166,7 +166,7 @@ TEST(LongRows, TakeNumbers)
     expect_reference("masked_fill", {x}, [](const auto& in) { return masked_fill(in[0], in[0] < 0, 1e12); });
 }
 
-TEST(LongRows, AreRightBySight)
+TEST(I64Rows, AreRightBySight)
 {
     const Tensor x = longs({100'000, -3'000'000'000});
     EXPECT_THAT((x * x).to_vector<std::int64_t>(), ElementsAre(10'000'000'000, 9'000'000'000'000'000'000));
@@ -176,7 +176,7 @@ TEST(LongRows, AreRightBySight)
     EXPECT_THAT((x > -2e9).to_vector<bool>(), ElementsAre(true, false));
 }
 
-TEST(LongCasts, AreTheReferences)
+TEST(I64Casts, AreTheReferences)
 {
     const bool doubles = error_of([] { return zeros({1}, {.dtype = f64}); }).text == Caught{}.text;
     Longs halfway; // between two floats, and beside that
@@ -213,7 +213,7 @@ TEST(LongCasts, AreTheReferences)
     EXPECT_EQ(cast(longs({two_32 + 5}), i32).item<std::int32_t>(), 5);
 }
 
-TEST(LongTotals, AreTheReferences)
+TEST(I64Totals, AreTheReferences)
 {
     for (const long long n : {1, 3, 8, 255, 256, 257, 1030, 70'000}) {
         const Tensor x = longs(spread(n * 3), {n, 3});
@@ -245,7 +245,7 @@ TEST(LongTotals, AreTheReferences)
     EXPECT_THAT(prod(none, {0}).to_vector<std::int64_t>(), ElementsAre(1, 1, 1));
 }
 
-TEST(LongTotals, AreRightBySight)
+TEST(I64Totals, AreRightBySight)
 {
     const Tensor two = from_vector(std::vector<std::int32_t>{2'000'000'000, 2'000'000'000}, {2});
     EXPECT_EQ(sum(two).item<std::int64_t>(), 4'000'000'000);
@@ -258,7 +258,7 @@ TEST(LongTotals, AreRightBySight)
     EXPECT_EQ(mean(cast(longs({3'000'000'000, 5'000'000'000}), f32)).item<float>(), 4e9F);
 }
 
-TEST(LongsAreMoved, AsByTheReference)
+TEST(I64Moves, AreTheReferences)
 {
     const Tensor x = longs(spread(60), {5, 12}), y = longs(spread(24), {2, 12});
     expect_reference("cat", {x, y}, [](const auto& in) { return cat({in[0], in[1]}, 0); });
@@ -288,7 +288,7 @@ TEST(LongsAreMoved, AsByTheReference)
     EXPECT_EQ(masked_select(x, x > 0).to_vector<std::int64_t>(), positive);
 }
 
-TEST(LongIndices, OutsideOf32BitsAreOutside)
+TEST(I64Indices, OutsideOf32BitsAreOutside)
 {
     const Tensor x = longs(spread(60), {5, 12}), rows = longs({4, 0, two_32, 1, -two_32 + 1, most, least, 3});
     expect_reference("index_select", {x, rows}, [](const auto& in) { return embedding(in[1], in[0]); });
@@ -313,7 +313,7 @@ TEST(LongIndices, OutsideOf32BitsAreOutside)
     EXPECT_FALSE(std::isnan(losses.to_vector<float>()[0]));
 }
 
-TEST(LongOrders, AreTheReferences)
+TEST(I64Orders, AreTheReferences)
 {
     for (const long long n : {1, 5, 63, 64, 256, 257, 1100}) {
         const Tensor x = longs(spread(n * 2), {n, 2});
@@ -334,7 +334,7 @@ TEST(LongOrders, AreTheReferences)
     }
 }
 
-TEST(LongsAreMade, With64Bits)
+TEST(I64Creation, Has64Bits)
 {
     EXPECT_EQ(full({1}, 3e9, {.dtype = i64}).item<std::int64_t>(), 3'000'000'000);
     EXPECT_THAT(full({3}, -1e15, {.dtype = i64}).to_vector<std::int64_t>(),
@@ -352,7 +352,7 @@ TEST(LongsAreMade, With64Bits)
         EXPECT_TRUE(v >= 0 && v < 7);
 }
 
-TEST(LongState, GrowsPast32Bits)
+TEST(I64State, GrowsPast32Bits)
 {
     Variable state(longs({two_32 - 1, -two_31}), false);
     const Program next = record(
@@ -368,7 +368,7 @@ TEST(LongState, GrowsPast32Bits)
 }
 
 // The same structure with other numbers, over and over: as replayed plans of eager code have it.
-TEST(LongNumbers, DifferFromCallToCall)
+TEST(I64Numbers, DifferFromCallToCall)
 {
     const Tensor x = longs(special);
     for (const double number : {3e9, -4e10, 5.0, 7e12}) {
