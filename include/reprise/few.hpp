@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -45,6 +46,12 @@ public:
         append(std::move_iterator(from.begin()), std::move_iterator(from.end()));
     }
     Few(const std::vector<T>& from) : Few() // NOLINT(google-explicit-constructor): the same elements
+    {
+        append(from.begin(), from.end());
+    }
+    template <std::convertible_to<T> From>
+    requires(!std::same_as<From, T>) Few(const std::vector<From>& from)
+        : Few() // NOLINT(google-explicit-constructor): the same, converted
     {
         append(from.begin(), from.end());
     }
@@ -165,10 +172,6 @@ public:
         return first;
     }
 
-    friend bool operator==(const Few& a, const Few& b)
-    {
-        return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
-    }
     friend auto operator<=>(const Few& a, const Few& b) requires std::three_way_comparable<T>
     {
         return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
@@ -237,5 +240,10 @@ private:
     std::uint32_t size_ = 0, capacity_ = N;
     alignas(T) std::byte memory_[N * sizeof(T)];
 };
+
+template <class T, std::size_t N> bool operator==(const Few<T, N>& a, const Few<T, N>& b)
+{
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
 
 } // namespace reprise

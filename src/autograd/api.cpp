@@ -54,7 +54,7 @@ void Tensor::set_grad(const Tensor& g)
     shape::require_same("set_grad", g.shape(), shape(), sentence);
     if (graph::read(g).node->evaluator != graph::read(*this).node->evaluator)
         detail::fail(ErrorKind::device, "set_grad", "The gradient and the tensor are on different devices.");
-    graph::set_grad_of(*this, g.shape() == shape() ? g.cell() : reprise::reshape(g, shape()).cell());
+    graph::set_grad_of(*this, same(g.shape(), shape()) ? g.cell() : reprise::reshape(g, shape()).cell());
 }
 
 void Tensor::zero_grad() { graph::set_grad_of(*this, nullptr); }
@@ -85,9 +85,9 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
             detail::fail(
                 ErrorKind::device, op,
                 "The given gradient and the tensor are on different devices: bring it to the tensor's.");
-        return cotangent.shape() == output.shape() ? cotangent : reshape(cotangent, output.shape());
+        return same(cotangent.shape(), output.shape()) ? cotangent : reshape(cotangent, output.shape());
     }
-    if (output.numel() != Dim(1))
+    if (!same(output.numel(), 1))
         detail::fail(ErrorKind::shape, op, "The tensor has the shape (", to_string(output.shape()),
                      "), not one element: give the gradient to start from, or reduce it to a scalar.");
     return ones_like(output);

@@ -89,7 +89,7 @@ Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, co
     differentiable &= grad_enabled();
     Tensor seed = grad_output.defined() ? grad_output : ones_like(y);
     check_grad(name, seed, y);
-    if (seed.shape() != y.shape()) seed = reshape(seed, y.shape());
+    if (!same(seed.shape(), y.shape())) seed = reshape(seed, y.shape());
 
     const GradMode mode(differentiable);
     const graph::Value output = graph::read(y);

@@ -48,7 +48,7 @@ Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArgum
                          to_string(want.shape), ".");
         for (std::size_t d = 0; d < want.shape.size(); ++d)
             if (const Dim size = given[i].shape()[d];
-                size.is_constant() && want.shape[d].is_constant() && size != want.shape[d])
+                size.is_constant() && want.shape[d].is_constant() && !same(size, want.shape[d]))
                 detail::fail(ErrorKind::shape, op, "The gradient gave the shape (",
                              to_string(given[i].shape()), ") for input (", i, "), which has (",
                              to_string(want.shape), ").");

@@ -63,7 +63,7 @@ FunctionOfSeveral of_several(const Function& f)
 
 void require_one_element(const char* op, const Tensor& y)
 {
-    if (y.numel() != Dim(1))
+    if (!same(y.numel(), 1))
         detail::fail(ErrorKind::shape, op, "The function gave the shape (", to_string(y.shape()),
                      "), not one element: reduce it to a scalar.");
 }

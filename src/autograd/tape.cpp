@@ -219,7 +219,7 @@ std::vector<Tensor> GradientTape::gradient(const Tensor& target, const std::vect
                       .retain_graph = recorded || options_.persistent,
                       .allow_unused = true,
                       .cotangents = {ones_like(target)}});
-        if (target.numel() == Dim(1)) autograd::expect_loss(graph::read(target));
+        if (same(target.numel(), 1)) autograd::expect_loss(graph::read(target));
     }
     if (unconnected == Unconnected::zero)
         for (std::size_t i = 0; i < found.size(); ++i)

@@ -215,7 +215,7 @@ private:
         for (const auto& hook : hooks.hooks()) {
             const Tensor given = hook(cotangent);
             if (!given.defined()) continue;
-            if (given.dtype() != cotangent.dtype() || given.shape() != cotangent.shape())
+            if (given.dtype() != cotangent.dtype() || !same(given.shape(), cotangent.shape()))
                 detail::fail(ErrorKind::shape, "register_hook", "A hook gave ", name_of(given.dtype()),
                              to_string(given.shape()), " for a gradient of ", name_of(cotangent.dtype()),
                              to_string(cotangent.shape()), ": give one of the same shape and dtype.");
@@ -244,7 +244,7 @@ private:
             detail::fail(ErrorKind::internal, n.op->name, "The gradient of input (", i, ") is ",
                          name_of(found.dtype), to_string(found.shape), " but the input is ",
                          name_of(type.dtype), to_string(type.shape), ".");
-        add(input, found.shape == type.shape ? cotangent : reshape(cotangent, type.shape));
+        add(input, same(found.shape, type.shape) ? cotangent : reshape(cotangent, type.shape));
     }
 
     // Sizes that are equal by a guard of the recording may be written in another way.
@@ -252,7 +252,7 @@ private:
     {
         if (found.size() != shape.size()) return false;
         for (std::size_t d = 0; d < shape.size(); ++d) {
-            if (found[d].is_constant() && shape[d].is_constant() && found[d] != shape[d]) return false;
+            if (found[d].is_constant() && shape[d].is_constant() && !same(found[d], shape[d])) return false;
             shape::require_equal(n.op->name, found[d], shape[d], [] {
                 return std::string("A gradient's shape differs from that of what it belongs to.");
             });

@@ -74,7 +74,7 @@ Tensor BackwardHookManager::invoke(const std::string& layer, const Tensor& gradi
     for (const auto& [handle, hook] : hooks) {
         const Tensor given = (*hook)(present);
         if (!given.defined()) continue;
-        if (given.dtype() != present.dtype() || given.shape() != present.shape())
+        if (given.dtype() != present.dtype() || !same(given.shape(), present.shape()))
             detail::fail(ErrorKind::shape, op, "A hook of the layer (", layer, ") gave ",
                          name_of(given.dtype()), to_string(given.shape()), " for a gradient of ",
                          name_of(present.dtype()), to_string(present.shape()),

@@ -51,14 +51,22 @@ bool same_kind(const Recording& r, const Call& call)
                       });
 }
 
+// Of the pair among those that differ; their number where it is none of them.
+std::size_t place(const Differences& all, const std::pair<Dim, Dim>& pair)
+{
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& other) {
+        return same(other.first, pair.first) && same(other.second, pair.second);
+    });
+    return static_cast<std::size_t>(found - all.begin());
+}
+
 Differences differences(const std::vector<Spec>& recorded, const std::vector<Spec>& given)
 {
     Differences found;
     for (std::size_t i = 0; i < given.size(); ++i)
         for (std::size_t d = 0; d < given[i].shape.size(); ++d) {
             const std::pair<Dim, Dim> pair{recorded[i].shape[d], given[i].shape[d]};
-            if (pair.first != pair.second && std::find(found.begin(), found.end(), pair) == found.end())
-                found.push_back(pair);
+            if (!same(pair.first, pair.second) && place(found, pair) == found.size()) found.push_back(pair);
         }
     return found;
 }
@@ -68,7 +76,7 @@ bool fits(const Recording& r, const Call& call)
     const Differences all = differences(r.specs, call.specs);
     return std::all_of(all.begin(), all.end(), [&](const auto& pair) {
         return !pair.first.is_constant() && std::all_of(all.begin(), all.end(), [&](const auto& other) {
-            return other.first != pair.first || other.second == pair.second;
+            return !same(other.first, pair.first) || same(other.second, pair.second);
         });
     });
 }
@@ -81,11 +89,9 @@ std::vector<Spec> generalised(const std::vector<Spec>& recorded, const std::vect
     std::vector<Spec> specs = recorded;
     for (std::size_t i = 0; i < given.size(); ++i)
         for (std::size_t d = 0; d < given[i].shape.size(); ++d) {
-            const auto found =
-                std::find(all.begin(), all.end(), std::pair{recorded[i].shape[d], given[i].shape[d]});
-            if (ones == Ones::numbers && given[i].shape[d] == Dim(1)) specs[i].shape[d] = 1;
-            else if (found != all.end())
-                specs[i].shape[d] = symbols[static_cast<std::size_t>(found - all.begin())];
+            const std::size_t found = place(all, {recorded[i].shape[d], given[i].shape[d]});
+            if (ones == Ones::numbers && same(given[i].shape[d], 1)) specs[i].shape[d] = 1;
+            else if (found != all.size()) specs[i].shape[d] = symbols[found];
         }
     return specs;
 }

@@ -36,7 +36,7 @@ inline std::optional<ErrorKind> difference(const Type& a, const Type& b)
 {
     if (a.dtype != b.dtype) return ErrorKind::dtype;
     if (!(a.device == b.device)) return ErrorKind::device;
-    if (a.shape != b.shape) return ErrorKind::shape;
+    if (!same(a.shape, b.shape)) return ErrorKind::shape;
     return std::nullopt;
 }
 

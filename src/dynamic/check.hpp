@@ -10,7 +10,7 @@ namespace reprise::dynamic {
 template <class... Whose> void check_shape(const char* op, const char* what, const SymbolicShape& given,
                                            const SymbolicShape& wanted, const Whose&... whose)
 {
-    if (given != wanted)
+    if (!same(given, wanted))
         detail::fail(ErrorKind::shape, op, "The ", what, " has the shape (", given, ") but ", whose..., " (",
                      wanted, "): both must be the same, symbol for symbol.");
 }

@@ -27,7 +27,10 @@ struct Value;
 struct TensorType {
     DType dtype = DType::f32;
     Shape shape;
-    friend bool operator==(const TensorType&, const TensorType&) = default;
+    friend bool operator==(const TensorType& a, const TensorType& b) // for all values of the symbols
+    {
+        return a.dtype == b.dtype && same(a.shape, b.shape);
+    }
 };
 using TensorTypes = Few<TensorType, 1>; // of an op's outputs
 

@@ -103,7 +103,7 @@ void Tensor::assign(const Tensor& value)
 
 void Tensor::read_one(void* to, DType dtype) const
 {
-    if (const Dim n = numel(); n != Dim(1))
+    if (const Dim n = numel(); !same(n, 1))
         detail::fail(ErrorKind::shape, "item", "The tensor has the shape (", to_string(shape()),
                      "): only one element can be read so; use to_vector().");
     read_all(to, size_of(dtype), dtype);

@@ -24,7 +24,7 @@ shape::Strides broadcast_strides(const View& v, const Shape& to)
     shape::Strides out(to.size(), Dim(0));
     const std::size_t missing = to.size() - v.sizes().size();
     for (std::size_t d = 0; d < v.sizes().size(); ++d)
-        if (v.sizes()[d] != Dim(1)) out[d + missing] = v.layout.strides[d]; // only the constant 1 is repeated
+        if (!same(v.sizes()[d], 1)) out[d + missing] = v.layout.strides[d]; // only the constant 1 is repeated
     return out;
 }
 
@@ -36,7 +36,10 @@ std::size_t Chain::memory_inputs() const
         std::count_if(inputs.begin(), inputs.end(), [](const Input& i) { return !i.number; }));
 }
 
-bool Chain::flat(const Input& i) const { return !i.number && i.strides == shape::contiguous_strides(sizes); }
+bool Chain::flat(const Input& i) const
+{
+    return !i.number && same(i.strides, shape::contiguous_strides(sizes));
+}
 
 Chain chain_of(const graph::Op& op, std::span<const View> inputs, const View& output,
                std::vector<View>& operands)

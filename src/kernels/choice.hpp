@@ -19,9 +19,9 @@ template <class Variants, class Problem> void emit_fitting(const Variants& varia
     for (const auto& v : variants) {
         if (!v.refuse(caps, p).empty()) continue;
         const Dim serves = v.serves(p);
-        if (serves == Dim(0)) continue;
+        if (same(serves, 0)) continue;
         l.when(open * serves, [&] { v.emit(l, p); });
-        if (serves == Dim(1)) return;
+        if (same(serves, 1)) return;
         open *= 1 - serves;
     }
 }
@@ -32,7 +32,7 @@ std::vector<Refusal> refusals(const Variants& variants, const device::Capabiliti
     std::vector<Refusal> out;
     for (const auto& v : variants) {
         std::string reason = v.refuse(caps, p);
-        if (reason.empty() && v.serves(p) == Dim(0)) reason = "the sizes do not fit";
+        if (reason.empty() && same(v.serves(p), 0)) reason = "the sizes do not fit";
         out.push_back({v.name, reason});
     }
     return out;

@@ -29,7 +29,7 @@ struct Problem {
         : n(x.sizes()[0]), ci(x.sizes()[1]), h(x.sizes()[3]), w(x.sizes()[4]), co(y.sizes()[1]),
           oh(y.sizes()[3]), ow(y.sizes()[4]), taps(weight.sizes()[3] * weight.sizes()[4]), stride(step)
     {}
-    bool points() const { return taps == Dim(1); }
+    bool points() const { return same(taps, 1); }
     std::string kernel(const char* name) const { return std::string(name) + (points() ? "_point" : ""); }
     DimVector ints(const Dim& last) const { return {n, ci, h, w, co, oh, ow, last}; }
     // Of the walk through `width`: whether a group's pixels may end inside a row, the stride, width % 4.
@@ -45,11 +45,11 @@ struct Problem {
 // calls that have it.
 void for_each_rest(Lowering& l, const ConvProblem& c, const std::function<void(std::uint32_t)>& emit)
 {
-    if (c.stride[1] != 1 || c.weight.sizes()[3] == Dim(1)) return emit(0);
+    if (c.stride[1] != 1 || same(c.weight.sizes()[3], 1)) return emit(0);
     const Dim rest = mod(c.x.sizes()[4], 4);
     for (std::int64_t r = 0; r < 4; ++r) {
         const Dim here = 1 - min(1, max(rest - r, r - rest));
-        if (here != Dim(0)) l.when(here, [&] { emit(static_cast<std::uint32_t>(r)); });
+        if (!same(here, 0)) l.when(here, [&] { emit(static_cast<std::uint32_t>(r)); });
     }
 }
 
@@ -127,7 +127,7 @@ void for_each_lanes(Lowering& l, const Dim& channels, const std::function<void(s
     Dim open = 1;
     for (const std::int64_t lanes : {8, 4, 2, 1}) {
         const Dim enough = lanes == 1 ? Dim(1) : is_at_least(channels, 2 * lanes + 1), here = open * enough;
-        if (here != Dim(0)) l.when(here, [&] { emit(lanes); });
+        if (!same(here, 0)) l.when(here, [&] { emit(lanes); });
         open *= 1 - enough;
     }
 }
@@ -184,15 +184,15 @@ std::string refuse_direct(const Capabilities& caps, const ConvProblem& p)
     if (!caps.subgroup_shuffle || caps.subgroup_size != 8)
         return "it needs subgroups of 8 lanes with shuffle";
     if (p.groups != 1) return "the channels are in groups";
-    if (p.x.sizes()[2] != Dim(1) || p.weight.sizes()[2] != Dim(1) || p.padding[0] != 0)
+    if (!same(p.x.sizes()[2], 1) || !same(p.weight.sizes()[2], 1) || p.padding[0] != 0)
         return "the images have a depth";
     const Dim &kh = p.weight.sizes()[3], &kw = p.weight.sizes()[4];
-    if (kh != kw || (kh != Dim(3) && kh != Dim(1))) return "the windows are neither 3 x 3 nor 1 x 1";
-    const std::int64_t padding = kh == Dim(3) ? 1 : 0;
+    if (!same(kh, kw) || (!same(kh, 3) && !same(kh, 1))) return "the windows are neither 3 x 3 nor 1 x 1";
+    const std::int64_t padding = same(kh, 3) ? 1 : 0;
     if (p.padding[1] != padding || p.padding[2] != padding)
         return "the padding is not half of the windows' size";
     if (p.stride[1] != p.stride[2] || p.stride[1] > 2) return "the stride is neither 1 nor 2";
-    if (kh != Dim(1) && (p.dilation[1] != 1 || p.dilation[2] != 1)) return "the windows are dilated";
+    if (!same(kh, 1) && (p.dilation[1] != 1 || p.dilation[2] != 1)) return "the windows are dilated";
     return {};
 }
 
@@ -201,7 +201,7 @@ Dim direct_serves(const ConvProblem& p)
 {
     const Dim &height = p.x.sizes()[3], &width = p.x.sizes()[4];
     if (p.stride[1] != 1) return is_multiple(width, 8) * is_at_least(width, 8);
-    const bool points = p.weight.sizes()[3] == Dim(1);
+    const bool points = same(p.weight.sizes()[3], 1);
     return is_multiple(height * width, 4) * is_at_least(width, points ? 1 : 4);
 }
 

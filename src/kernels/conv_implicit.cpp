@@ -88,7 +88,7 @@ void emit_weight(Lowering& l, const Problem& p)
     const Dim length = max(1, ceil_div(p.positions, most));
     const Dim parts = max(1, ceil_div(p.positions, length)); // one, if there is nothing to sum
     const Dim rows = c.groups * p.co, columns = p.ci * p.taps;
-    const bool narrow = c.weight.dtype != f32, whole = parts == Dim(1);
+    const bool narrow = c.weight.dtype != f32, whole = same(parts, 1);
     const View sums = whole && !narrow ? c.weight : l.temporary(f32, {parts, rows, columns});
     DimVector ints = p.ints();
     ints.insert(ints.end(), {parts, length});

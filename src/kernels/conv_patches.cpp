@@ -69,8 +69,8 @@ struct Problem {
 Dim rows_match(const Patches& p)
 {
     constexpr std::array<std::int64_t, 3> ones = {1, 1, 1};
-    if (p.in[0] != Dim(1) || p.kernel[0] != Dim(1) || p.padding[0] != 0) return 0;
-    if (p.stride != ones || p.dilation != ones || p.out[2] != p.in[2]) return 0;
+    if (!same(p.in[0], 1) || !same(p.kernel[0], 1) || p.padding[0] != 0) return 0;
+    if (p.stride != ones || p.dilation != ones || !same(p.out[2], p.in[2])) return 0;
     return is_at_least(p.in[2], 4);
 }
 
@@ -111,7 +111,7 @@ void for_each_part(Lowering& l, const ConvProblem& c,
                    const std::function<void(const ConvProblem&, std::int64_t)>& emit)
 {
     const Dim parts = parts_of(l, c), &n = c.x.sizes()[0];
-    if (parts == Dim(1)) return emit(c, 0);
+    if (same(parts, 1)) return emit(c, 0);
     const Dim images = ceil_div(n, parts);
     for (std::int64_t i = 0; most_parts(l).at_least(i + 1); ++i) {
         if (parts.at_most(i)) return;
@@ -128,7 +128,7 @@ View matrix(View v, const Problem& p, const Dim& rows, const Dim& columns, const
             const Dim& column_stride, const Dim& group)
 {
     v.layout.sizes = {p.groups, rows, columns};
-    v.layout.strides = {p.groups == Dim(1) ? Dim(0) : group, row_stride, column_stride};
+    v.layout.strides = {same(p.groups, 1) ? Dim(0) : group, row_stride, column_stride};
     return v;
 }
 
@@ -226,8 +226,8 @@ void emit_transposed_weight(Lowering& l, const ConvProblem& c, const View& trans
     const View col = patches(l, p, c.x);
     dy.layout.sizes = {p.windows.n, p.image(), p.out_channels()};
     dy.layout.strides = {p.out_channels() * p.image(), 1, p.image()};
-    const View rows = l.packed(dy, p.image(), channels);    // [P][Co]
-    const Dim width = p.groups == Dim(1) ? of_group : p.co; // beyond a group lies the next one
+    const View rows = l.packed(dy, p.image(), channels);   // [P][Co]
+    const Dim width = same(p.groups, 1) ? of_group : p.co; // beyond a group lies the next one
     l.gemm({matrix(col, p, p.taps(), p.columns(), p.pitch(), 1, p.taps() * p.pitch()),
             matrix(rows, p, p.columns(), width, channels, 1, p.co),
             matrix(transposed, p, p.taps(), width, of_group, 1, p.taps() * of_group)});
@@ -243,7 +243,7 @@ void emit_weight(Lowering& l, const ConvProblem& c)
         sum.layout.offset += i * rows * of_group;
         emit_transposed_weight(l, part, sum);
     });
-    if (parts != Dim(1)) {
+    if (!same(parts, 1)) {
         transposed = l.temporary(c.y.dtype, {rows, of_group});
         l.launch({.kernel = "gemm_sum",
                   .operands = {{sums, Use::read}, {transposed, Use::write}},

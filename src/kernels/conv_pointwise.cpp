@@ -43,7 +43,7 @@ std::string refuse_pointwise(const device::Capabilities& caps, const ConvProblem
         return "sums would be rounded before the bias is added";
     if (p.groups != 1) return "the channels are in groups";
     for (std::size_t d = 0; d < 3; ++d)
-        if (p.weight.sizes()[2 + d] != Dim(1) || p.stride[d] != 1 || p.padding[d] != 0)
+        if (!same(p.weight.sizes()[2 + d], 1) || p.stride[d] != 1 || p.padding[d] != 0)
             return "its windows are not the image's elements";
     return {};
 }

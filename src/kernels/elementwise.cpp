@@ -132,13 +132,13 @@ Walk walk_of(const Chain& c, const Chain::Input& in, const Dim& offset)
     if (in.number) return Walk::immediate;
     const auto& s = in.strides;
     bool repeated = true;
-    for (const Dim& d : s) repeated &= d == Dim(0);
+    for (const Dim& d : s) repeated &= same(d, 0);
     if (repeated) return Walk::scalar;
     const bool aligned = offset.divisible_by(16 / static_cast<std::int64_t>(size_of(in.dtype)));
     if (aligned && c.flat(in)) return Walk::contiguous;
     if (!c.sizes.back().divisible_by(4)) return Walk::strided;
-    if (s.back() == Dim(0)) return Walk::splat;
-    if (s.back() != Dim(1) || !aligned) return Walk::strided;
+    if (same(s.back(), 0)) return Walk::splat;
+    if (!same(s.back(), 1) || !aligned) return Walk::strided;
     for (std::size_t d = 0; d + 1 < s.size(); ++d)
         if (!s[d].divisible_by(4)) return Walk::strided;
     return Walk::rows;

@@ -26,24 +26,24 @@ struct Matrix {
         : view(v), outer(v.layout.strides[0]), inner(v.layout.strides[1]), row(v.layout.strides[2]),
           column(v.layout.strides[3])
     {
-        if (v.sizes()[0] == Dim(1)) outer = 0;
-        if (v.sizes()[1] == Dim(1)) inner = 0;
-        if (rows() == Dim(1)) row = round_up(columns(), 4);
-        if (columns() == Dim(1)) column = 1;
+        if (same(v.sizes()[0], 1)) outer = 0;
+        if (same(v.sizes()[1], 1)) inner = 0;
+        if (same(rows(), 1)) row = round_up(columns(), 4);
+        if (same(columns(), 1)) column = 1;
     }
     const Dim& rows() const { return view.sizes()[2]; }
     const Dim& columns() const { return view.sizes()[3]; }
 
     // Rows that texels can be loaded from: contiguous, 16-byte aligned, with a pitch that is never 0.
-    bool texel_rows() const { return column == Dim(1) && aligned(row); }
+    bool texel_rows() const { return same(column, 1) && aligned(row); }
     bool texel_columns() const { return row_is_unit() && aligned(column_pitch()); }
-    Dim column_pitch() const { return columns() == Dim(1) ? round_up(rows(), 4) : view.layout.strides[3]; }
+    Dim column_pitch() const { return same(columns(), 1) ? round_up(rows(), 4) : view.layout.strides[3]; }
 
 private:
-    bool row_is_unit() const { return rows() == Dim(1) || view.layout.strides[2] == Dim(1); }
+    bool row_is_unit() const { return same(rows(), 1) || same(view.layout.strides[2], 1); }
     bool aligned(const Dim& pitch) const
     {
-        return pitch != Dim(0) && pitch.divisible_by(4) && outer.divisible_by(4) && inner.divisible_by(4) &&
+        return !same(pitch, 0) && pitch.divisible_by(4) && outer.divisible_by(4) && inner.divisible_by(4) &&
                view.layout.offset.divisible_by(4);
     }
 };
@@ -141,10 +141,10 @@ View contiguous_once(Lowering& l, View v)
     const Shape sizes = v.layout.sizes;
     const DimVector strides = v.layout.strides;
     for (const std::size_t d : {0u, 1u})
-        if (strides[d] == Dim(0)) v.layout.sizes[d] = 1;
+        if (same(strides[d], 0)) v.layout.sizes[d] = 1;
     v = l.contiguous(v);
     for (const std::size_t d : {0u, 1u})
-        if (strides[d] == Dim(0)) {
+        if (same(strides[d], 0)) {
             v.layout.sizes[d] = sizes[d];
             v.layout.strides[d] = 0;
         }
@@ -158,7 +158,7 @@ void emit_library(Lowering& l, const GemmProblem& p)
         for (const bool copy_b : {false, true}) {
             const Dim here =
                 (copy_a ? 1 - a_lies_well : a_lies_well) * (copy_b ? 1 - b_lies_well : b_lies_well);
-            if (here == Dim(0)) continue;
+            if (same(here, 0)) continue;
             l.when(here, [&] {
                 l.launch(general(
                     {copy_a ? contiguous_once(l, p.a) : p.a, copy_b ? contiguous_once(l, p.b) : p.b, p.c}));
@@ -286,7 +286,7 @@ bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
 {
     if (!caps.product_library.empty()) return false; // it shares out by itself
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
-    if (p.c.sizes()[0] != Dim(1) || p.c.sizes()[1] != Dim(1) || !m.is_constant() || !n.is_constant())
+    if (!same(p.c.sizes()[0], 1) || !same(p.c.sizes()[1], 1) || !m.is_constant() || !n.is_constant())
         return false;
     if (p.c.dtype != f32 || k.at_most(8 * chunk - 1)) return false;
     const bool cpu = caps.kind == device::Kind::cpu;
@@ -299,7 +299,7 @@ GemmProblem part(const GemmProblem& p, const View& sums, const Dim& first, const
                  const Dim& length)
 {
     GemmProblem q = p;
-    const Dim between = length == Dim(chunk) ? length : Dim(0);
+    const Dim between = same(length, Dim(chunk)) ? length : Dim(0);
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3];
     q.a.layout.offset += first * p.a.layout.strides[3];
     q.a.layout.sizes = {count, 1, m, length};
@@ -335,7 +335,7 @@ View packed(Lowering& l, const Capabilities& caps, const View& v, const Dim& row
     sizes[sizes.size() - 1] = columns;
     const View to = l.temporary(v.dtype, sizes), all = two_batches(to);
     const Matrix from(two_batches(v));
-    const bool across = from.column == Dim(1), down = !across && from.row == Dim(1);
+    const bool across = same(from.column, 1), down = !across && same(from.row, 1);
     const ops::LaunchSpec plain = pack_spec("pack", from, all, false, false);
     if (!caps.prefer_texels || !(across || down)) {
         l.launch(plain);

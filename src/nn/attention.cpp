@@ -154,7 +154,7 @@ RotaryEmbedding::RotaryEmbedding(std::int64_t dim, const RotaryEmbeddingOptions&
 
 Tensor RotaryEmbedding::operator()(const Tensor& x, const Dim& offset) const
 {
-    if (x.dim() < 2 || x.size(-1) != Dim(dim_))
+    if (x.dim() < 2 || !same(x.size(-1), Dim(dim_)))
         detail::fail(ErrorKind::shape, "RotaryEmbedding", "The shape (", to_string(x.shape()),
                      ") is not [..., length, ", dim_, "].");
     const Dim end = offset + x.size(-2);

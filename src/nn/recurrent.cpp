@@ -28,7 +28,7 @@ Tensor gru_step(const Tensor& from_x, const Tensor& from_h, const Tensor& h)
 void check_input(const char* name, const Tensor& x, const Tensor& weight)
 {
     const Dim size = x.size(-1), wanted = weight.size(1);
-    if (size != wanted && size.is_constant()) // of a symbol the product says it at the call
+    if (!same(size, wanted) && size.is_constant()) // of a symbol the product says it at the call
         detail::fail(ErrorKind::shape, name, "The input has the shape (", to_string(x.shape()),
                      ") but its last size must be the input_size (", wanted, ").");
     if (x.dtype() != weight.dtype())
@@ -45,7 +45,7 @@ Tensor checked_state(const char* name, const char* what, const Tensor& state, co
     bool fits = given.size() == shape.size();
     std::size_t open = 0; // sizes that the call decides: reshape compares the counts, so one at most
     for (std::size_t d = 0; fits && d < shape.size(); ++d) {
-        if (given[d] == shape[d]) continue;
+        if (same(given[d], shape[d])) continue;
         fits = (!given[d].is_constant() || !shape[d].is_constant()) && ++open == 1;
     }
     if (!fits)
@@ -54,7 +54,7 @@ Tensor checked_state(const char* name, const char* what, const Tensor& state, co
     if (state.dtype() != x.dtype())
         detail::fail(ErrorKind::dtype, name, "The dtype (", name_of(state.dtype()), ") of the first ", what,
                      " is not the input's (", name_of(x.dtype()), "): cast one of them.");
-    return given == shape ? state : reshape(state, shape);
+    return same(given, shape) ? state : reshape(state, shape);
 }
 
 LSTMState lstm_step(const Tensor& from_x, const Tensor& from_h, const Tensor& c)

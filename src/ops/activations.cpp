@@ -23,7 +23,7 @@ Tensor logsigmoid(const Tensor& x) { return minimum(x, 0.0) - log1p(exp(-abs(x))
 
 Tensor prelu(const Tensor& x, const Tensor& weight)
 {
-    if (weight.dim() > 1 || (weight.numel() != Dim(1) && x.dim() < 2))
+    if (weight.dim() > 1 || (!same(weight.numel(), 1) && x.dim() < 2))
         detail::fail(ErrorKind::shape, "prelu", "The weight's shape (", to_string(weight.shape()),
                      ") does not fit the input's (", to_string(x.shape()),
                      "): it has one element, or one for each channel of [N, C, ...].");

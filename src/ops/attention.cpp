@@ -133,14 +133,14 @@ private:
     Tensor repeated(const Tensor& t) const // for each head of queries
     {
         const Dim times = floor_div(q_.size(1), t.size(1));
-        if (times == Dim(1)) return t;
+        if (same(times, 1)) return t;
         const Tensor wide = expand(unsqueeze(t, 2), {t.size(0), t.size(1), times, t.size(2), t.size(3)});
         return reshape(wide, {t.size(0), q_.size(1), t.size(2), t.size(3)});
     }
     Tensor shared(const Tensor& t) const // back again
     {
         const Dim times = floor_div(t.size(1), groups_);
-        if (times == Dim(1)) return t;
+        if (same(times, 1)) return t;
         return sum(reshape(t, {t.size(0), groups_, times, t.size(2), t.size(3)}), {2});
     }
 
@@ -371,7 +371,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     const ops::Call c = ops::prepared(query, key, value, options);
     std::vector<Tensor> in = {c.q, c.k, c.v};
     if (c.mask.defined()) in.push_back(c.mask);
-    const bool composed = c.softcap > 0 || (c.is_wide() && (c.mask.defined() || c.q.size(1) != c.k.size(1)));
+    const bool composed = c.softcap > 0 || (c.is_wide() && (c.mask.defined() || !same(c.q.size(1), c.k.size(1))));
     const Tensor out = composed ? ops::Composed(c.attributes, c.q, c.k, c.v, c.mask, c.softcap).out()
                                 : graph::apply(ops::attention_op, in, c.attributes)[0];
     return c.in_full(transpose(out, 1, 2), value.size(-1));

@@ -62,10 +62,10 @@ void product_of_rows(Lowering& l, const View& a, const View& rows, const View& t
         lower_product(l, a, b, to);
     };
     // A library's bits follow what it is asked for: the same at a call as where the sizes are known.
-    const Dim fills =
-        l.texels() ? Dim(turned.sizes().back() == columns ? 0 : 1) : min(columns - turned.sizes().back(), 1);
-    if (fills != Dim(1)) l.when(1 - fills, as_it_is);
-    if (fills != Dim(0)) l.when(fills, filled_up);
+    const Dim fills = l.texels() ? Dim(same(turned.sizes().back(), columns) ? 0 : 1)
+                                 : min(columns - turned.sizes().back(), 1);
+    if (!same(fills, 1)) l.when(1 - fills, as_it_is);
+    if (!same(fills, 0)) l.when(fills, filled_up);
 }
 
 // attention_softmax or its gradient, along rows of matrices.  The result may lie over the first operand: an invocation
@@ -164,7 +164,7 @@ constexpr std::size_t row_dims = 3; // batch, head, row
 View in_texels(Lowering& l, const View& v)
 {
     bool ready =
-        v.layout.strides[3] == Dim(1) && v.sizes()[3].divisible_by(4) && v.layout.offset.divisible_by(4);
+        same(v.layout.strides[3], 1) && v.sizes()[3].divisible_by(4) && v.layout.offset.divisible_by(4);
     for (std::size_t d = 0; d < row_dims; ++d) ready = ready && v.layout.strides[d].divisible_by(4);
     if (ready) return v;
     const Dim columns = round_up(v.sizes()[3], 4);
@@ -284,8 +284,8 @@ void choose(Lowering& l, const Node& n, const AttentionSizes& s, const Matrices&
 {
     require_floating_kernel("scaled_dot_product_attention", n.outputs[0].dtype);
     const Dim by = by_matrices(s, n.attributes);
-    if (by != Dim(0)) l.when(by, [&] { matrices(l, n.attributes, s); });
-    if (by != Dim(1)) l.when(1 - by, [&] { pass(l, n.attributes, s); });
+    if (!same(by, 0)) l.when(by, [&] { matrices(l, n.attributes, s); });
+    if (!same(by, 1)) l.when(1 - by, [&] { pass(l, n.attributes, s); });
 }
 
 } // namespace

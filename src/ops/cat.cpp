@@ -64,7 +64,7 @@ void lower_part(Lowering& l, View from, const View& to)
     bool texels = l.texels() && !c.sizes.empty() && c.sizes.back().divisible_by(4);
     const std::array<const View*, 2> views = {&from, &to};
     for (std::size_t i = 0; i < 2 && texels; ++i) {
-        texels = views[i]->layout.offset.divisible_by(4) && c.strides[i].back() == Dim(1);
+        texels = views[i]->layout.offset.divisible_by(4) && same(c.strides[i].back(), 1);
         for (std::size_t d = 0; d + 1 < c.sizes.size(); ++d)
             texels = texels && c.strides[i][d].divisible_by(4);
     }
@@ -115,7 +115,7 @@ std::vector<Tensor> parts_of(const std::vector<Tensor>& tensors)
     if (std::all_of(tensors.begin(), tensors.end(), is_vector)) return tensors;
     std::vector<Tensor> parts;
     for (const Tensor& t : tensors)
-        if (!is_vector(t) || t.shape()[0] != Dim(0)) parts.push_back(t);
+        if (!is_vector(t) || !same(t.shape()[0], 0)) parts.push_back(t);
     return parts;
 }
 

@@ -44,7 +44,7 @@ void pad_same(const char* op, Tensor& x, const Shape& weight, Windows& w)
         w.padding[i] = total / 2;
         amounts[2 * (rank - 1 - i) + 1] = total % 2;
     }
-    if (std::any_of(amounts.begin(), amounts.end(), [](const Dim& d) { return d != Dim(0); }))
+    if (std::any_of(amounts.begin(), amounts.end(), [](const Dim& d) { return !same(d, 0); }))
         x = pad(x, amounts);
 }
 
@@ -113,7 +113,7 @@ Tensor padded_by_strides(const Tensor& x, const Windows& w, const Integers& outp
         amounts.emplace_back(0);
         amounts.emplace_back(output_padding[i] / w.stride[i]);
     }
-    const bool none = std::all_of(amounts.begin(), amounts.end(), [](const Dim& d) { return d == Dim(0); });
+    const bool none = std::all_of(amounts.begin(), amounts.end(), [](const Dim& d) { return same(d, 0); });
     return none ? x : pad(x, amounts);
 }
 

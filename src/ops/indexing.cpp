@@ -118,7 +118,7 @@ Tensor flat_part(const char* op, const Tensor& src, const Tensor& index)
     if (src.dim() != index.dim()) detail::fail(ErrorKind::shape, op, sentence());
     for (std::size_t d = 0; d < src.shape().size(); ++d) {
         shape::require_at_least(op, src.shape()[d], index.shape()[d], sentence);
-        if (part.shape()[d] != index.shape()[d])
+        if (!same(part.shape()[d], index.shape()[d]))
             part = narrow(part, static_cast<std::int64_t>(d), 0, index.shape()[d]);
     }
     return reshape(part, {index.numel()});

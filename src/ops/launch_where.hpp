@@ -21,9 +21,9 @@ inline Dim is_at_least(const Dim& d, std::int64_t n)
 // provable is recorded both ways, and one of them gets zero groups.
 inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, LaunchSpec address)
 {
-    if (!l.texels() || condition == Dim(0)) return l.launch(std::move(address));
+    if (!l.texels() || same(condition, 0)) return l.launch(std::move(address));
     texel.texels = true;
-    if (condition != Dim(1)) {
+    if (!same(condition, 1)) {
         LaunchSpec otherwise = address;
         otherwise.groups *= 1 - condition;
         l.launch(std::move(otherwise));

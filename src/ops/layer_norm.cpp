@@ -40,7 +40,7 @@ constexpr std::int64_t longest_row = std::int64_t{1}
 bool is_number(Lowering& l, std::size_t input, double value)
 {
     Scalar s;
-    return l.scalar(input, s) && !s.source && s.factor == Dim(1) && s.constant == value;
+    return l.scalar(input, s) && !s.source && same(s.factor, 1) && s.constant == value;
 }
 
 // One invocation a row (shaders/common/rows.glsl).  Operands are [rows, D], [D] repeated for each row, or
@@ -64,7 +64,7 @@ struct RowsLaunch {
     }
     void row(const View& v, bool absent)
     {
-        texels = texels && (absent || (v.layout.strides[0] == Dim(1) && v.layout.offset.divisible_by(4)));
+        texels = texels && (absent || (same(v.layout.strides[0], 1) && v.layout.offset.divisible_by(4)));
         add(v, Use::read, absent ? Dim(1) : v.layout.strides[0], 0);
         spec.operands.back().absent = absent;
         spec.constants.push_back(absent ? 0 : 1);

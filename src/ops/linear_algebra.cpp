@@ -171,9 +171,9 @@ void drop_ones(std::vector<Term>& terms)
         for (std::size_t i = 0; i < t.letters.size(); ++i) {
             const char c = t.letters[i];
             const bool larger = std::any_of(terms.begin(), terms.end(), [&](const Term& other) {
-                return has(other.letters, c) && size(other, c) != Dim(1);
+                return has(other.letters, c) && !same(size(other, c), 1);
             });
-            if (larger && size(t, c) == Dim(1)) ones.push_back(static_cast<std::int64_t>(i));
+            if (larger && same(size(t, c), 1)) ones.push_back(static_cast<std::int64_t>(i));
             else kept += c;
         }
         if (!ones.empty()) t.value = squeeze(t.value, ones);

@@ -31,8 +31,8 @@ void LongRows::choose(Lowering& l, const Dim& length, const Dim& rows, std::int6
                       const std::function<void()>& one_each, const std::function<void()>& divided)
 {
     const Dim condition = is_long(l, length, rows, longest);
-    if (condition == Dim(0)) return one_each();
-    if (condition == Dim(1)) return divided();
+    if (same(condition, 0)) return one_each();
+    if (same(condition, 1)) return divided();
     l.when(1 - condition, one_each);
     l.when(condition, divided);
 }

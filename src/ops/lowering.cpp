@@ -10,13 +10,13 @@ bool View::contiguous() const
 {
     const shape::Strides want = shape::contiguous_strides(layout.sizes);
     for (std::size_t i = 0; i < want.size(); ++i)
-        if (layout.sizes[i] != Dim(1) && layout.strides[i] != want[i]) return false;
+        if (!same(layout.sizes[i], 1) && !same(layout.strides[i], want[i])) return false;
     return true;
 }
 
 bool has_texel_rows(const View& v)
 {
-    return v.sizes()[1].divisible_by(4) && v.layout.strides[1] == Dim(1) &&
+    return v.sizes()[1].divisible_by(4) && same(v.layout.strides[1], 1) &&
            v.layout.strides[0].divisible_by(4) && v.layout.offset.divisible_by(4);
 }
 

@@ -52,7 +52,7 @@ Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const Te
                          ") has a negative size: sizes start at 0.");
     const std::size_t values = bytes.size() / size_of(options.dtype);
     if (bytes.size() % size_of(options.dtype) != 0 ||
-        shape::element_count(shape) != Dim(static_cast<std::int64_t>(values)))
+        !same(shape::element_count(shape), Dim(static_cast<std::int64_t>(values))))
         detail::fail(ErrorKind::shape, "from_vector", "There are (", values, ") values for the shape (",
                      to_string(shape), ").");
     const graph::TensorType type{options.dtype, shape};

@@ -113,13 +113,13 @@ Tensor pad(const Tensor& x, const DimVector& amounts, double value)
         };
         const Dim cut_before = before - amounts[i], cut = cut_before + (behind - amounts[i + 1]),
                   left = y.shape()[d] - cut;
-        if (cut != Dim(0)) {
+        if (!same(cut, 0)) {
             shape::require_at_least("pad", left, 0, sentence);
             y = narrow(y, dim, cut_before, left);
         }
         shape::require_at_least("pad", before, 0, sentence);
         shape::require_at_least("pad", behind, 0, sentence);
-        if (before == Dim(0) && behind == Dim(0)) continue;
+        if (same(before, 0) && same(behind, 0)) continue;
         y = graph::apply1(
             ops::pad_op, {y},
             {{"dim", dim}, {"start", before}, {"size", before + left + behind}, {"value", held}});

@@ -180,7 +180,7 @@ Shape adaptive_size(const char* op, const Tensor& x, std::span<const Dim> output
     Shape to(output_size.begin(), output_size.end());
     for (std::size_t d = 0; d < n; ++d) {
         const Dim size = x.shape()[x.shape().size() - n + d];
-        if (to[d] == Dim(-1)) to[d] = size;
+        if (same(to[d], -1)) to[d] = size;
         shape::require_at_least(op, to[d], 0, [&] {
             return "The output size (" + to[d].text() + ") must be at least 0, or -1 for the input's.";
         });
@@ -193,7 +193,7 @@ Shape adaptive_size(const char* op, const Tensor& x, std::span<const Dim> output
     return to;
 }
 
-bool is_global(const Shape& to) { return to == Shape(to.size(), Dim(1)); }
+bool is_global(const Shape& to) { return same(to, Shape(to.size(), Dim(1))); }
 
 Tensor adaptive_average(const char* op, const Tensor& x, std::span<const Dim> output_size)
 {

@@ -80,7 +80,7 @@ Tensor slice(const Tensor& x, std::int64_t dim, const SliceRange& range)
     const Dim count = ceil_div(length, range.step);
     DimVector amounts(2 * (x.shape().size() - d), 0);
     amounts.back() = count * range.step - length;
-    if (amounts.back() != Dim(0)) part = pad(part, amounts);
+    if (!same(amounts.back(), 0)) part = pad(part, amounts);
     Shape steps = x.shape();
     steps[d] = count;
     steps.insert(steps.begin() + whole(d) + 1, range.step);

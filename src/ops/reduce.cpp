@@ -38,7 +38,7 @@ void divide(DimVector& sizes)
 // Four neighbouring elements of one output are a texel.
 bool has_rows(const View& x, const Reduction& r)
 {
-    if (r.strides.empty() || r.strides.back() != Dim(1) || !x.layout.offset.divisible_by(4)) return false;
+    if (r.strides.empty() || !same(r.strides.back(), 1) || !x.layout.offset.divisible_by(4)) return false;
     const std::size_t outer = r.strides.size() - 1;
     return aligned(r.kept_strides, r.kept_strides.size()) && aligned(r.strides, outer) &&
            (outer == 0 || r.sizes.back().divisible_by(4));
@@ -47,7 +47,7 @@ bool has_rows(const View& x, const Reduction& r)
 // The same element of four neighbouring outputs is a texel.
 bool has_columns(const View& x, const Reduction& r)
 {
-    if (r.kept_strides.empty() || r.kept_strides.back() != Dim(1)) return false;
+    if (r.kept_strides.empty() || !same(r.kept_strides.back(), 1)) return false;
     return r.kept_sizes.back().divisible_by(4) && x.layout.offset.divisible_by(4) &&
            aligned(r.kept_strides, r.kept_strides.size() - 1) && aligned(r.strides, r.strides.size());
 }
@@ -60,7 +60,7 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
 {
     Layout layout = Layout::any;
     if (x.dtype == f32) layout = has_rows(x, r) ? Layout::rows : has_columns(x, r) ? Layout::columns : layout;
-    const bool outputs_adjacent = !r.kept_strides.empty() && r.kept_strides.back() == Dim(1);
+    const bool outputs_adjacent = !r.kept_strides.empty() && same(r.kept_strides.back(), 1);
     if (layout != Layout::any) {
         divide(r.kept_strides);
         divide(r.strides);

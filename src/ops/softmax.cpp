@@ -76,7 +76,7 @@ void launch_rows(Lowering& l, const Node& n, std::vector<View> views)
     const Dim length = views[0].sizes()[dim], rows = shape::element_count(kept.sizes);
     bool texels = l.texels() && length.divisible_by(4);
     for (std::size_t i = 0; i < views.size(); ++i) {
-        texels = texels && views[i].layout.strides[dim] == Dim(1) && views[i].layout.offset.divisible_by(4);
+        texels = texels && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
         for (const Dim& stride : kept.strides[i]) texels = texels && stride.divisible_by(4);
     }
     LaunchSpec spec{.kernel = n.op->name,

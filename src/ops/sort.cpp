@@ -122,7 +122,7 @@ void lower(Lowering& l, const Node& node)
                   .moves = true});
     };
     if (n.at_most(short_line)) return of_short();
-    if (is_long == Dim(1)) return lower_long(l, x, lines, n, count, constants);
+    if (same(is_long, 1)) return lower_long(l, x, lines, n, count, constants);
     l.when(1 - is_long, of_short);
     l.when(is_long, [&] { lower_long(l, x, lines, n, count, constants); });
 }
@@ -188,10 +188,10 @@ void lower_vjp(Lowering& l, const Node& node)
     const Lines lines(to.sizes(), dim);
     const Dim n = to.sizes()[static_cast<std::size_t>(dim)],
               count = dy.sizes()[static_cast<std::size_t>(dim)];
-    if (count != n) launch_full(l, to, Scalar(0));
+    if (!same(count, n)) launch_full(l, to, Scalar(0));
     l.launch(
         {.kernel = "sort_put",
-         .operands = {{dy, Use::read}, {indices, Use::read}, {to, count == n ? Use::write : Use::update}},
+         .operands = {{dy, Use::read}, {indices, Use::read}, {to, same(count, n) ? Use::write : Use::update}},
          .ints = {lines.outer, n, lines.inner, count},
          .groups = ceil_div(lines.outer * count * lines.inner, 64),
          .moves = true});
@@ -236,7 +236,7 @@ std::pair<Tensor, Tensor> ordered(const char* op, const Tensor& x, std::int64_t 
         sort_op, {cast(lines, sorted_as(x.dtype()))},
         {{"dim", static_cast<std::int64_t>(d)}, {"descending", std::int64_t{descending}}, {"count", wanted}});
     const Tensor values = cast(out[0], x.dtype());
-    if (!sizes.empty() || wanted != Dim(1)) return {values, out[1]};
+    if (!sizes.empty() || !same(wanted, 1)) return {values, out[1]};
     return {reshape(values, {}), reshape(out[1], {})};
 }
 
@@ -307,7 +307,7 @@ std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim
 
 Tensor median(const Tensor& x)
 {
-    if (x.numel() == Dim(0)) return ops::number_like(x, std::numeric_limits<double>::quiet_NaN());
+    if (same(x.numel(), 0)) return ops::number_like(x, std::numeric_limits<double>::quiet_NaN());
     return median(reshape(x, {x.numel()}), 0).first;
 }
 

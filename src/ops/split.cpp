@@ -108,7 +108,7 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim
     const std::size_t d = shape::normalize_dim("chunk", dim, x.shape().size());
     if (chunks < 1) ops::fail_size("chunk", "number of chunks", chunks);
     const Dim whole = x.shape()[d];
-    if (whole.is_constant() && whole != Dim(0)) // nothing is as many empty parts
+    if (whole.is_constant() && !same(whole, 0)) // nothing is as many empty parts
         return split(x, std::max<std::int64_t>((whole.value() + chunks - 1) / chunks, 1), dim);
     const Dim size = floor_div(whole, chunks);
     shape::require_equal("chunk", size * chunks, whole, [&] {
@@ -125,7 +125,7 @@ std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim)
     if (!size.is_constant())
         detail::fail(ErrorKind::shape, "unbind", "Dimension (", d, ") of the shape (", to_string(x.shape()),
                      ") is not known before the call: its parts can't be counted.");
-    if (size == Dim(0)) return {};
+    if (same(size, 0)) return {};
     std::vector<Tensor> parts = ops::parts_of(x, d, Shape(static_cast<std::size_t>(size.value()), Dim(1)));
     for (Tensor& part : parts) part = squeeze(part, static_cast<std::int64_t>(d));
     return parts;

@@ -90,7 +90,7 @@ graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, 
     }
     for (std::size_t k = 0; k < names.numbers.size(); ++k) {
         const graph::TensorType& t = in[tensors + k];
-        if (!is_floating(t.dtype) || shape::element_count(t.shape) != 1)
+        if (!is_floating(t.dtype) || !same(shape::element_count(t.shape), 1))
             detail::fail(ErrorKind::shape, op.name, "The ", names.numbers[k], " is ", name_of(t.dtype),
                          to_string(t.shape), ": give one number of dtype f32.");
     }

@@ -78,7 +78,7 @@ Tensor mean(const Tensor& x, const Dims& dims, bool keepdim)
 Tensor sum_to(const Tensor& x, const Shape& shape)
 {
     const Shape& from = x.shape();
-    if (from == shape) return x;
+    if (same(from, shape)) return x;
     shape::require_broadcastable("sum_to", shape, from);
     Dims dims;
     for (const std::size_t d : shape::broadcast_dims(shape, from))

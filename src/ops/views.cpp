@@ -44,16 +44,16 @@ std::vector<Tensor> vjp_reshape(const VjpArguments& a)
 bool view_reshape(const Node& n, std::size_t, Strided& s)
 {
     const Shape& to = n.outputs[0].shape;
-    if (std::find(to.begin(), to.end(), Dim(0)) != to.end()) { // no element, so any strides
+    if (std::any_of(to.begin(), to.end(), [](const Dim& d) { return same(d, 0); })) { // any strides
         s.sizes = to;
         s.strides = shape::contiguous_strides(to);
         return true;
     }
     DimVector sizes, strides; // of the input without its ones
     for (std::size_t i = 0; i < s.sizes.size(); ++i)
-        if (s.sizes[i] != Dim(1)) {
+        if (!same(s.sizes[i], 1)) {
             if (!strides.empty() &&
-                strides.back() == s.strides[i] * s.sizes[i]) { // one run with its outer neighbour
+                same(strides.back(), s.strides[i] * s.sizes[i])) { // one run with its outer neighbour
                 sizes.back() *= s.sizes[i];
                 strides.back() = s.strides[i];
             } else {
@@ -71,19 +71,19 @@ bool view_reshape(const Node& n, std::size_t, Strided& s)
     std::size_t run = sizes.size();
     Dim tiled = 1; // elements of this run that the output has used so far
     for (std::size_t i = to.size(); i-- > 0;) {
-        if (to[i] == Dim(1)) continue;
-        if (tiled == Dim(1)) {
+        if (same(to[i], 1)) continue;
+        if (same(tiled, 1)) {
             if (run == 0) return false;
             --run;
         }
         out[i] = strides[run] * tiled;
         tiled *= to[i];
-        if (tiled == sizes[run]) tiled = 1;
+        if (same(tiled, sizes[run])) tiled = 1;
         else if (tiled.is_constant() && sizes[run].is_constant() &&
                  sizes[run].value() % std::max<std::int64_t>(tiled.value(), 1) != 0)
             return false;
     }
-    if (run != 0 || tiled != Dim(1)) return false;
+    if (run != 0 || !same(tiled, 1)) return false;
     s.sizes = to;
     s.strides = std::move(out);
     return true;
@@ -136,7 +136,7 @@ bool view_expand(const Node& n, std::size_t, Strided& s)
     const std::size_t added = to.size() - s.sizes.size();
     DimVector strides(to.size(), Dim(0));
     for (std::size_t i = 0; i < s.sizes.size(); ++i)
-        if (s.sizes[i] != Dim(1)) strides[i + added] = s.strides[i]; // only the constant 1 is repeated
+        if (!same(s.sizes[i], 1)) strides[i + added] = s.strides[i]; // only the constant 1 is repeated
     s.sizes = to;
     s.strides = std::move(strides);
     return true;
@@ -199,7 +199,7 @@ Tensor reshape(const Tensor& x, const Shape& shape)
 {
     const Shape& from = graph::type_of(x).shape;
     Shape to = shape::reshape("reshape", from, shape);
-    return to == from ? x : graph::apply1(ops::reshape_op, {x}, {{"shape", std::move(to)}});
+    return same(to, from) ? x : graph::apply1(ops::reshape_op, {x}, {{"shape", std::move(to)}});
 }
 
 Tensor flatten(const Tensor& x, std::int64_t from, std::int64_t to)
@@ -240,9 +240,9 @@ Tensor expand(const Tensor& x, const Shape& shape)
                      ") has fewer dimensions than the tensor's (", to_string(from),
                      "): give at least as many.");
     for (std::size_t i = 0; i < rank; ++i)
-        if (Dim& size = to[to.size() - rank + i]; size == Dim(-1)) size = from[i];
+        if (Dim& size = to[to.size() - rank + i]; same(size, -1)) size = from[i];
     shape::require_broadcastable("expand", from, to);
-    return to == from ? x : graph::apply1(ops::expand_op, {x}, {{"shape", std::move(to)}});
+    return same(to, from) ? x : graph::apply1(ops::expand_op, {x}, {{"shape", std::move(to)}});
 }
 
 Tensor squeeze(const Tensor& x) { return reshape(x, shape::squeeze(x.shape())); }

@@ -21,7 +21,7 @@ Tensor halves_of(const std::vector<double>& numbers)
 std::optional<std::vector<double>> numbers_of(const Tensor& halves)
 {
     if (!halves.defined() || halves.dim() != 1) return std::nullopt;
-    if (halves.dtype() == f32 && halves.numel() == Dim(1)) return std::vector<double>{halves.item<float>()};
+    if (halves.dtype() == f32 && same(halves.numel(), 1)) return std::vector<double>{halves.item<float>()};
     if (halves.dtype() != i32) return std::nullopt;
     const std::vector<std::int32_t> all = halves.to_vector<std::int32_t>();
     if (all.empty() || all.size() % 2 != 0) return std::nullopt;

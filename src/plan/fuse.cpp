@@ -26,7 +26,7 @@ constexpr std::size_t near = 6;
 // The chain over `sizes`, of which its own are products of neighbours; false where they are not.
 bool expand(Chain& c, const Shape& sizes)
 {
-    if (c.sizes == sizes) return true;
+    if (same(c.sizes, sizes)) return true;
     std::vector<shape::Strides> strides(c.inputs.size(), shape::Strides(sizes.size(), Dim(0)));
     std::size_t fine = sizes.size();
     for (std::size_t d = c.sizes.size(); d-- > 0;) {
@@ -36,7 +36,7 @@ bool expand(Chain& c, const Shape& sizes)
             for (std::size_t i = 0; i < c.inputs.size(); ++i)
                 if (!c.inputs[i].number) strides[i][fine] = c.inputs[i].strides[d] * inner;
             inner *= sizes[fine];
-        } while (inner != c.sizes[d]);
+        } while (!same(inner, c.sizes[d]));
     }
     if (fine != 0) return false;
     for (std::size_t i = 0; i < c.inputs.size(); ++i)
@@ -48,7 +48,7 @@ bool expand(Chain& c, const Shape& sizes)
 // Numbers of one dtype and of the same bits: -0 is another number than 0, and a step computes in its sources' dtype.
 bool same(const Chain::Input& a, const Chain::Input& b)
 {
-    return a.number && b.number && a.dtype == b.dtype && a.number->factor == b.number->factor &&
+    return a.number && b.number && a.dtype == b.dtype && same(a.number->factor, b.number->factor) &&
            a.number->source == b.number->source &&
            std::bit_cast<std::uint64_t>(a.number->constant) ==
                std::bit_cast<std::uint64_t>(b.number->constant);
@@ -63,7 +63,7 @@ public:
 
     std::optional<PlanLaunch> run()
     {
-        if (first_.condition != second_.condition) return std::nullopt;
+        if (!same(first_.condition, second_.condition)) return std::nullopt;
         for (const kernels::Chain* c : {&a_, &b_})
             if (kernels::computes_doubles(*c) || kernels::computes_longs(*c)) return std::nullopt;
         if (!expand(a_, b_.sizes) && !expand(b_, a_.sizes)) return std::nullopt;
@@ -139,13 +139,13 @@ private:
     {
         for (const auto& [written, step] : results_) {
             if (written.value != o.value) continue;
-            if (!c.flat(in) || o.offset != Dim(0) || written.dtype != o.dtype) return std::nullopt;
+            if (!c.flat(in) || !same(o.offset, 0) || written.dtype != o.dtype) return std::nullopt;
             return Chain::Source{From::step, step};
         }
         for (std::uint32_t i = 0; i < out_.inputs.size(); ++i) {
-            if (out_.inputs[i].number || out_.inputs[i].strides != in.strides) continue;
+            if (out_.inputs[i].number || !same(out_.inputs[i].strides, in.strides)) continue;
             const PlanOperand& had = inputs_[out_.inputs[i].operand];
-            if (had.value == o.value && had.offset == o.offset && had.dtype == o.dtype)
+            if (had.value == o.value && same(had.offset, o.offset) && had.dtype == o.dtype)
                 return Chain::Source{From::input, i};
         }
         in.operand = static_cast<std::uint32_t>(inputs_.size());
@@ -244,8 +244,8 @@ private:
         while (i > 0 && (dead_[i - 1] || !makes(plan_.launches[i - 1], x.value))) --i;
         if (i-- == 0 || !plan_.launches[i].chain || plan_.launches[i].reduces) return;
         const PlanLaunch made = plan_.launches[i];
-        if (x.offset != Dim(0) || made.chain->steps.size() > most_reduced_steps ||
-            made.condition != plan_.launches[j].condition || is_read_elsewhere(x.value, j))
+        if (!same(x.offset, 0) || made.chain->steps.size() > most_reduced_steps ||
+            !same(made.condition, plan_.launches[j].condition) || is_read_elsewhere(x.value, j))
             return;
         std::vector<ops::View> operands;
         for (const PlanOperand& o : made.operands)

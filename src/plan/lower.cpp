@@ -308,12 +308,12 @@ private:
         const Dim condition = std::exchange(condition_, Dim(1));
         View once = v;
         for (std::size_t d = 0; d < v.sizes().size(); ++d)
-            if (v.layout.strides[d] == Dim(0)) once.layout.sizes[d] = 1;
+            if (same(v.layout.strides[d], 0)) once.layout.sizes[d] = 1;
         View to = temporary(wide, once.sizes());
         copy(once, to);
         condition_ = condition;
         for (std::size_t d = 0; d < v.sizes().size(); ++d)
-            if (v.layout.strides[d] == Dim(0)) to.layout.strides[d] = 0;
+            if (same(v.layout.strides[d], 0)) to.layout.strides[d] = 0;
         to.layout.sizes = v.layout.sizes;
         return to;
     }

@@ -24,7 +24,7 @@ void print_operand(std::ostream& out, const PlanOperand& o)
     }
     const char* use = o.use == ops::Use::read ? "" : o.use == ops::Use::write ? "=" : "+=";
     out << use << 'v' << o.value;
-    if (o.offset != Dim(0)) out << '[' << o.offset << ']';
+    if (!same(o.offset, 0)) out << '[' << o.offset << ']';
 }
 
 } // namespace

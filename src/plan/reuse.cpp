@@ -26,7 +26,7 @@ public:
         for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
             PlanLaunch& l = plan_.launches[i];
             for (PlanOperand& o : l.operands) o.value = becomes_[o.value];
-            if (!l.chain || l.reduces || l.condition != Dim(1)) continue;
+            if (!l.chain || l.reduces || !same(l.condition, 1)) continue;
             const std::size_t inputs = l.chain->memory_inputs();
             for (std::size_t r = inputs; r < l.operands.size(); ++r) use_on(i, l, r, inputs);
         }
@@ -38,15 +38,15 @@ private:
     {
         const std::uint32_t result = l.operands[r].value;
         const PlanValue& to = plan_.values[result];
-        if (to.place != Place::temporary || l.operands[r].offset != Dim(0) || touched_[result].front() != i)
+        if (to.place != Place::temporary || !same(l.operands[r].offset, 0) || touched_[result].front() != i)
             return;
         for (std::size_t k = 0; k < inputs; ++k) {
             const PlanOperand& from = l.operands[k];
             const PlanValue& value = plan_.values[from.value];
-            if (value.place != Place::temporary || from.value == result || from.offset != Dim(0) ||
+            if (value.place != Place::temporary || from.value == result || !same(from.offset, 0) ||
                 from.dtype != l.operands[r].dtype || value.dtype != to.dtype ||
-                value.elements != to.elements || times_used(l, from.value) != 1 || !is_flat(*l.chain, k) ||
-                !is_last(i, from.value))
+                !same(value.elements, to.elements) || times_used(l, from.value) != 1 ||
+                !is_flat(*l.chain, k) || !is_last(i, from.value))
                 continue;
             becomes_[result] = from.value;
             auto& all = touched_[from.value];

@@ -54,28 +54,30 @@ private:
         for (const PlanOperand& o : l.operands) holds.push_back(o.absent ? nothing : of_[o.value]);
         std::vector<Known>& alike = known_[{l.kernel.name, std::move(holds)}];
         for (Known& k : alike)
-            if (same(plan_.launches[k.launch], l)) return k;
+            if (same_launch(plan_.launches[k.launch], l)) return k;
         return alike.emplace_back(Known{launch});
     }
 
-    bool same(const PlanLaunch& a, const PlanLaunch& b) const
+    bool same_launch(const PlanLaunch& a, const PlanLaunch& b) const
     {
         return !a.chain && !b.chain && a.kernel.constants == b.kernel.constants &&
                a.kernel.code == b.kernel.code && a.kernel.host == b.kernel.host &&
-               a.kernel.doubles == b.kernel.doubles && a.ints == b.ints && a.groups == b.groups &&
-               a.condition == b.condition && (a.fallback_of == no_launch) == (b.fallback_of == no_launch) &&
+               a.kernel.doubles == b.kernel.doubles && same(a.ints, b.ints) && same(a.groups, b.groups) &&
+               same(a.condition, b.condition) &&
+               (a.fallback_of == no_launch) == (b.fallback_of == no_launch) &&
                std::equal(a.floats.begin(), a.floats.end(), b.floats.begin(), b.floats.end(),
                           [](const ops::Scalar& x, const ops::Scalar& y) {
-                              return x.constant == y.constant && x.factor == y.factor && x.source == y.source;
+                              return x.constant == y.constant && same(x.factor, y.factor) &&
+                                     x.source == y.source;
                           }) &&
                std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
-                          [&](const PlanOperand& x, const PlanOperand& y) { return same(x, y); });
+                          [&](const PlanOperand& x, const PlanOperand& y) { return same_operand(x, y); });
     }
-    bool same(const PlanOperand& x, const PlanOperand& y) const
+    bool same_operand(const PlanOperand& x, const PlanOperand& y) const
     {
         return x.absent == y.absent &&
-               (x.absent || (x.offset == y.offset && x.dtype == y.dtype && x.use == y.use &&
-                             plan_.values[x.value].elements == plan_.values[y.value].elements));
+               (x.absent || (same(x.offset, y.offset) && x.dtype == y.dtype && x.use == y.use &&
+                             same(plan_.values[x.value].elements, plan_.values[y.value].elements)));
     }
 
     const Plan& plan_;
@@ -141,7 +143,7 @@ private:
         bool product = false;
         for (const std::uint32_t i : writers_[value]) {
             const PlanLaunch& l = plan_.launches[i];
-            product |= l.flops != Dim(0);
+            product |= !same(l.flops, 0);
             if (l.replay != 0) return false;
             for (const PlanOperand& o : l.operands)
                 if (writes(o) && o.value != value) return false;

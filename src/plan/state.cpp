@@ -25,7 +25,7 @@ bool writes(const PlanLaunch& l, std::uint32_t value)
 bool reads_shifted(const PlanLaunch& l, std::uint32_t value)
 {
     return std::any_of(l.operands.begin(), l.operands.end(), [&](const PlanOperand& o) {
-        return !o.absent && o.value == value && o.offset != Dim(0);
+        return !o.absent && o.value == value && !same(o.offset, 0);
     });
 }
 
@@ -40,8 +40,8 @@ bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::si
     const ops::View& from = c.results[a.from].view;
     const std::uint32_t to = c.external[a.to];
     if (c.plan.values[from.value].place == Place::external || results_in(c, from.value) != 1) return false;
-    if (!from.contiguous() || from.layout.offset != Dim(0) ||
-        c.plan.values[from.value].elements != c.plan.values[to].elements)
+    if (!from.contiguous() || !same(from.layout.offset, 0) ||
+        !same(c.plan.values[from.value].elements, c.plan.values[to].elements))
         return false;
     bool written = false;
     for (std::size_t i = 0; i < copies_begin; ++i) {

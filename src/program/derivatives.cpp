@@ -141,8 +141,8 @@ Tensor laplacian(const Function& f, const Tensor& x, const DerivativeOptions& op
     const Shape all = x.shape(), y = r.y.shape();
     Shape points(all.begin(), all.end() - (all.empty() ? 0 : 1)), column = points;
     column.push_back(1);
-    const bool each = !all.empty() && (y == points || y == column);
-    if (!each && y != Shape{} && r.y.numel() != Dim(1))
+    const bool each = !all.empty() && (same(y, points) || same(y, column));
+    if (!each && !same(y, Shape{}) && !same(r.y.numel(), 1))
         detail::fail(ErrorKind::shape, "laplacian", "The function gave the shape (", to_string(y),
                      ") for points of the shape (", to_string(all),
                      "): let it give one number a point, or one in all.");

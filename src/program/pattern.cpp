@@ -162,7 +162,7 @@ Pattern::Pattern(const Evaluation& e, const std::vector<Figures>& all,
             detail::fail(ErrorKind::shape, "evaluation", "What the sizes have in common is no rule.");
     builder.each_shape([&](const graph::Op& op, const Shape& rule, const Shape& is) {
         for (std::size_t d = 0; d < is.size(); ++d)
-            if (const Dim& r = rule.at(d); !r.is_constant() || r != is[d]) {
+            if (const Dim& r = rule.at(d); !r.is_constant() || !same(r, is[d])) {
                 const std::int64_t value = r.evaluate([&](std::uint32_t id) {
                     for (std::size_t s = 0; s < symbols_.size(); ++s)
                         if (symbols_[s].id == id) return symbol_values_[s];

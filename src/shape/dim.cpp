@@ -1,10 +1,13 @@
 #include <reprise/dim.hpp>
 
+#include <algorithm>
 #include <sstream>
+#include <type_traits>
 
 #include <reprise/error.hpp>
 
 #include "shape/expression.hpp"
+#include "shape/guard.hpp"
 #include "shape/hash.hpp"
 #include "shape/program.hpp"
 
@@ -20,8 +23,46 @@ void fail_too_large(unsigned long long value)
 
 void fail_not_constant(const Dim& dim)
 {
-    detail::fail(ErrorKind::state, "size", "(", dim, ") is known at the call only: keep it as a Dim.");
+    detail::fail(
+        ErrorKind::state, "size", "(", dim,
+        ") is known at each call only: keep it as a Dim, which shapes, other sizes and arithmetic with "
+        "tensors take.");
 }
+
+void fail_narrow(std::int64_t value, std::size_t bytes)
+{
+    detail::fail(ErrorKind::argument, "size", "(", value, ") does not fit into an integer of (", bytes,
+                 ") bytes: use std::int64_t.");
+}
+
+namespace {
+
+template <class Sizes> [[noreturn]] void fail_undecided(const Sizes& a, const Sizes& b)
+{
+    std::ostringstream text;
+    if constexpr (std::is_same_v<Sizes, Dim>) text << "(" << a << ") with (" << b << ")";
+    else text << "(" << to_string(a) << ") with (" << to_string(b) << ")";
+    detail::fail(
+        ErrorKind::state, "size", "The comparison of ", text.str(),
+        " depends on a size that is known at each call only: give the symbol the bounds that decide it, ask "
+        "what is known with same(), is_constant(), at_least() or at_most(), or record a function for each "
+        "case.");
+}
+
+bool decided(Verdict verdict, const Dim& a, const Dim& b)
+{
+    if (verdict == Verdict::open) fail_undecided(a, b);
+    return verdict == Verdict::holds;
+}
+
+} // namespace
+
+bool decided_equal(const Dim& a, const Dim& b)
+{
+    return same(a, b) || decided(decide(Relation::equal, a, b), a, b);
+}
+
+bool decided_less(const Dim& a, const Dim& b) { return !decided(decide(Relation::at_least, a, b), a, b); }
 
 } // namespace shape
 
@@ -78,7 +119,7 @@ Dim round_up(const Dim& a, std::int64_t n)
 
 Dim mod(const Dim& a, const Dim& b)
 {
-    if (b.is_constant() && b != 0 && a.divisible_by(b.value())) return 0;
+    if (b.is_constant() && !same(b, 0) && a.divisible_by(b.value())) return 0;
     return a - b * floor_div(a, b);
 }
 
@@ -97,6 +138,26 @@ Dim symbol(const std::string& name, const SymbolOptions& options)
     if (max / multiple_of < min / multiple_of + (min % multiple_of != 0))
         detail::fail(ErrorKind::argument, "symbol", describe(), "no size is all of it.");
     return shape::make_symbol(name, {min, max}, multiple_of);
+}
+
+bool same(const Shape& a, const Shape& b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Dim& x, const Dim& y) { return same(x, y); });
+}
+
+bool operator==(const Shape& a, const Shape& b)
+{
+    if (a.size() != b.size()) return false;
+    bool open = false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (same(a[i], b[i])) continue;
+        const shape::Verdict verdict = shape::decide(shape::Relation::equal, a[i], b[i]);
+        if (verdict == shape::Verdict::fails) return false;
+        open |= verdict == shape::Verdict::open;
+    }
+    if (open) shape::fail_undecided(a, b);
+    return true;
 }
 
 } // namespace reprise

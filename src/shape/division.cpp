@@ -149,9 +149,9 @@ Division divide(const Dim& numerator, const Dim& divisor)
 
 std::optional<Dim> divide_exactly(const Dim& numerator, const Dim& divisor)
 {
-    if (divisor == 0) return std::nullopt;
+    if (same(divisor, 0)) return std::nullopt;
     Division division = leads_negative(divisor) ? divide(-numerator, -divisor) : divide(numerator, divisor);
-    if (division.remainder != 0) return std::nullopt;
+    if (!same(division.remainder, 0)) return std::nullopt;
     return std::move(division.quotient);
 }
 
@@ -160,7 +160,7 @@ Dim divide_floor(const Dim& numerator, const Dim& divisor)
     if (numerator.is_constant() && divisor.is_constant()) {
         return checked_floor_div(numerator.value(), divisor.value());
     }
-    if (divisor == 0) {
+    if (same(divisor, 0)) {
         detail::fail(ErrorKind::argument, "size", "(", numerator,
                      ") is divided by (0): use a divisor other than 0.");
     }

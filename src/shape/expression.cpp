@@ -125,7 +125,7 @@ std::strong_ordering order(const Dim& a, const Dim& b)
     return constant_of(a) <=> constant_of(b);
 }
 
-bool equal(const Dim& a, const Dim& b)
+bool same_expression(const Dim& a, const Dim& b)
 {
     if (a.is_constant() || b.is_constant())
         return a.is_constant() && b.is_constant() && a.value() == b.value();

@@ -84,7 +84,7 @@ Dim extremum(AtomKind kind, const Dim& a, const Dim& b)
     flatten(kind, a, operands);
     flatten(kind, b, operands);
     sort(operands);
-    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end(), std::equal_to<Dim>()), operands.end());
     drop_dominated(kind, operands);
     if (operands.size() == 1) return operands.front();
 

@@ -92,8 +92,9 @@ bool GuardList::implied(const Guard& guard) const
 void GuardList::require(const Guard& guard)
 {
     const bool known = std::any_of(guards_.begin(), guards_.end(), [&](const Guard& g) {
-        return g.relation == guard.relation && ((g.a == guard.a && g.b == guard.b) ||
-                                                (symmetric(g.relation) && g.a == guard.b && g.b == guard.a));
+        return g.relation == guard.relation &&
+               ((same(g.a, guard.a) && same(g.b, guard.b)) ||
+                (symmetric(g.relation) && same(g.a, guard.b) && same(g.b, guard.a)));
     });
     if (!known && !implied(guard)) guards_.push_back(guard);
 }
@@ -105,12 +106,17 @@ Verdict decide(Relation relation, const Dim& a, const Dim& b)
 {
     if (a.is_constant() && b.is_constant()) return verdict(holds(relation, a.value(), b.value()));
     if (relation == Relation::multiple) return decide_multiple(a, b);
-    const Range difference = range_of(a - b);
+    const Dim rest = a - b;
+    const Range difference = range_of(rest);
     if (relation == Relation::at_least)
         return difference.low >= 0 ? Verdict::holds : difference.high < 0 ? Verdict::fails : Verdict::open;
     const bool apart = difference.low > 0 || difference.high < 0;
     if (apart) return verdict(relation == Relation::different);
     if (difference.low == 0 && difference.high == 0) return verdict(relation == Relation::equal);
+    // A sum is never 0 where the terms have a divisor that its constant has not.
+    std::int64_t divisor = 0;
+    for (const Term& term : terms_of(rest)) divisor = common_divisor(divisor, term.coefficient);
+    if (divisor != 0 && constant_of(rest) % divisor != 0) return verdict(relation == Relation::different);
     return Verdict::open;
 }
 

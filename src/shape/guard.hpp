@@ -79,7 +79,7 @@ void require(const char* op, Relation relation, const Dim& a, const Dim& b, cons
 template <class Describe>
 void require_equal(const char* op, const Dim& a, const Dim& b, const Describe& describe)
 {
-    if (a != b) require(op, Relation::equal, a, b, describe);
+    if (!same(a, b)) require(op, Relation::equal, a, b, describe);
 }
 template <class Describe>
 void require_different(const char* op, const Dim& a, const Dim& b, const Describe& describe)

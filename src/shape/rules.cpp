@@ -22,8 +22,8 @@ std::string both(const Shape& a, const Shape& b) { return "(" + to_string(a) + "
 template <class Describe>
 Dim broadcast_size(const char* op, const Dim& a, const Dim& b, const Describe& describe)
 {
-    if (a == 1) return b;
-    if (b == 1) return a;
+    if (same(a, 1)) return b;
+    if (same(b, 1)) return a;
     require_equal(op, a, b, describe);
     return b.is_constant() ? b : a;
 }
@@ -51,7 +51,8 @@ void check_window(const char* op, const Window& w)
 Dim element_count(const Shape& sizes)
 {
     Dim count = 1;
-    if (std::find(sizes.begin(), sizes.end(), Dim(0)) != sizes.end()) return 0; // others may be huge
+    for (const Dim& size : sizes)
+        if (same(size, 0)) return 0; // others may be huge
     for (const Dim& size : sizes) count *= size;
     return count;
 }
@@ -62,7 +63,7 @@ Strides contiguous_strides(const Shape& sizes)
     Dim stride = 1;
     for (std::size_t i = sizes.size(); i-- > 0;) {
         strides[i] = stride;
-        if (i > 0 && sizes[i] != 0) stride *= sizes[i];
+        if (i > 0 && !same(sizes[i], 0)) stride *= sizes[i];
     }
     return strides;
 }
@@ -99,7 +100,7 @@ void require_broadcastable(const char* op, const Shape& from, const Shape& to)
     if (from.size() > to.size()) detail::fail(ErrorKind::shape, op, describe());
     for (std::size_t i = 1; i <= from.size(); ++i) {
         const Dim &x = from[from.size() - i], &y = to[to.size() - i];
-        if (x != 1) require_equal(op, x, y, describe);
+        if (!same(x, 1)) require_equal(op, x, y, describe);
     }
 }
 
@@ -108,7 +109,7 @@ std::vector<std::size_t> broadcast_dims(const Shape& from, const Shape& to)
     const std::size_t lead = to.size() - from.size();
     std::vector<std::size_t> dims;
     for (std::size_t i = 0; i < to.size(); ++i) {
-        if (i < lead || (from[i - lead] == 1 && to[i] != 1)) dims.push_back(i);
+        if (i < lead || (same(from[i - lead], 1) && !same(to[i], 1))) dims.push_back(i);
     }
     return dims;
 }
@@ -173,7 +174,7 @@ Shape squeeze(const Shape& sizes)
 {
     Shape result;
     std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(result),
-                 [](const Dim& size) { return size != 1; });
+                 [](const Dim& size) { return !same(size, 1); });
     return result;
 }
 
@@ -182,7 +183,7 @@ Shape squeeze(const char* op, const Shape& sizes, std::span<const std::int64_t> 
     const std::vector<std::size_t> chosen = normalize_dims(op, dims, sizes.size());
     Shape result;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const bool squeezed = sizes[i] == 1 && std::find(chosen.begin(), chosen.end(), i) != chosen.end();
+        const bool squeezed = same(sizes[i], 1) && std::find(chosen.begin(), chosen.end(), i) != chosen.end();
         if (!squeezed) result.push_back(sizes[i]);
     }
     return result;
@@ -222,7 +223,7 @@ Shape reshape(const char* op, const Shape& from, const Shape& to)
     Shape result = to;
     std::optional<std::size_t> inferred;
     for (std::size_t i = 0; i < to.size(); ++i) {
-        if (to[i] == -1) {
+        if (same(to[i], -1)) {
             if (inferred) {
                 detail::fail(ErrorKind::argument, op, "The shape (", to_string(to),
                              ") has several sizes of (-1): leave at most one to be inferred.");
@@ -239,7 +240,7 @@ Shape reshape(const char* op, const Shape& from, const Shape& to)
         require_equal(op, total, others, describe);
         return result;
     }
-    if (others == 0) {
+    if (same(others, 0)) {
         detail::fail(ErrorKind::argument, op, "The size (-1) in (", to_string(to),
                      ") can't be inferred beside a size of (0): give it.");
     }
@@ -303,10 +304,10 @@ Collapsed collapse(const Shape& sizes, std::span<const Strides> strides)
 {
     Collapsed result{{}, std::vector<Strides>(strides.size())};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        if (sizes[i] == 1) continue;
+        if (same(sizes[i], 1)) continue;
         bool merges = !result.sizes.empty();
         for (std::size_t k = 0; k < strides.size() && merges; ++k) {
-            merges = result.strides[k].back() == sizes[i] * strides[k][i];
+            merges = same(result.strides[k].back(), sizes[i] * strides[k][i]);
         }
         if (merges) {
             result.sizes.back() *= sizes[i];

@@ -38,8 +38,8 @@ public:
     // value is no symbol; Error(shape) where a size would be below 0.
     SymbolicShape bind(const std::vector<std::pair<Dim, std::int64_t>>& values) const;
 
-    // As expressions, so equal for all values; false says only that no equality could be proved.
-    friend bool operator==(const SymbolicShape&, const SymbolicShape&) = default;
+    // As two shapes: throws Error(state) where the values of symbols decide.  same() asks for one form.
+    friend bool operator==(const SymbolicShape& a, const SymbolicShape& b) { return a.dims_ == b.dims_; }
 
 private:
     std::size_t place_of(std::int64_t dim) const;
