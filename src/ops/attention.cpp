@@ -233,7 +233,7 @@ Tensor as_heads(const Tensor& t, const Shape& batch, const Dim& rows, const Dim&
 {
     Shape sizes = batch;
     sizes.insert(sizes.end(), {rows, columns});
-    const Tensor wide = expand(t, sizes);
+    const Tensor wide = expand_for(op_name, t, sizes);
     if (batch.size() == 2) return wide;
     if (batch.size() == 1) return unsqueeze(wide, 0);
     if (batch.empty()) return unsqueeze(unsqueeze(wide, 0), 0);

@@ -356,12 +356,12 @@ Tensor masked_select(const Tensor& x, const Tensor& mask)
                      "How many elements a mask keeps is not known while recording: use "
                      "dynamic_mask(), or where(), which keep the shape.");
     const Shape both = shape::broadcast(op, x.shape(), mask.shape());
-    const std::vector<bool> keep = expand(mask, both).to_vector<bool>();
+    const std::vector<bool> keep = ops::expand_for(op, mask, both).to_vector<bool>();
     std::vector<std::int32_t> numbers;
     for (std::size_t i = 0; i < keep.size(); ++i)
         if (keep[i]) numbers.push_back(static_cast<std::int32_t>(i));
     const auto count = static_cast<std::int64_t>(numbers.size());
-    return take(expand(x, both), from_vector(numbers, {count}, {.device = x.device()}));
+    return take(ops::expand_for(op, x, both), from_vector(numbers, {count}, {.device = x.device()}));
 }
 
 } // namespace reprise

@@ -198,7 +198,7 @@ Tensor matmul(const Tensor& a, const Tensor& b)
         Shape s = batch;
         const Shape matrix = t.shape();
         s.insert(s.end(), matrix.end() - 2, matrix.end());
-        return expand(t, s);
+        return ops::expand_for("matmul", t, s);
     };
     return reshape(graph::apply1(ops::matmul_op, {widened(x), widened(y)}), out);
 }

@@ -42,6 +42,8 @@ inline Tensor count_like(const Tensor& t, const Dim& end)
 {
     return graph::create(arange_op, evaluator_of(t), {{"end", end}, {"dtype", i32}});
 }
+// expand() as a part of the op, which errors and conditions of a call then name.
+Tensor expand_for(const char* op, const Tensor&, const Shape&);
 [[noreturn]] void wrong_dtype(const char* op, DType, const char* wanted);
 void require_floating(const char* op, DType);
 

@@ -230,20 +230,22 @@ Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
     return graph::apply1(ops::permute_op, {x}, {{"dims", std::move(dims)}});
 }
 
-Tensor expand(const Tensor& x, const Shape& shape)
+Tensor ops::expand_for(const char* op, const Tensor& x, const Shape& shape)
 {
     const Shape& from = graph::type_of(x).shape;
     Shape to = shape;
     const std::size_t rank = from.size();
     if (to.size() < rank)
-        detail::fail(ErrorKind::shape, "expand", "The shape (", to_string(shape),
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(shape),
                      ") has fewer dimensions than the tensor's (", to_string(from),
                      "): give at least as many.");
     for (std::size_t i = 0; i < rank; ++i)
         if (Dim& size = to[to.size() - rank + i]; same(size, -1)) size = from[i];
-    shape::require_broadcastable("expand", from, to);
+    shape::require_broadcastable(op, from, to);
     return same(to, from) ? x : graph::apply1(ops::expand_op, {x}, {{"shape", std::move(to)}});
 }
+
+Tensor expand(const Tensor& x, const Shape& shape) { return ops::expand_for("expand", x, shape); }
 
 Tensor squeeze(const Tensor& x) { return reshape(x, shape::squeeze(x.shape())); }
 Tensor squeeze(const Tensor& x, const Dims& dims)

@@ -18,6 +18,15 @@ namespace {
 // "([2, 3] and [4])"
 std::string both(const Shape& a, const Shape& b) { return "(" + to_string(a) + " and " + to_string(b) + ")"; }
 
+// What a condition of a call adds: its sizes may look as if they fitted.
+std::string of_symbols(const Dim& a, const Dim& b)
+{
+    if (a.is_constant() && b.is_constant()) return {};
+    return " A size that was recorded as a symbol is never repeated, not even where it is 1: record the "
+           "function with "
+           "the constant 1 for that.";
+}
+
 // One dimension of a broadcast.  Of two sizes that a guard makes equal, the constant tells more.
 template <class Describe>
 Dim broadcast_size(const char* op, const Dim& a, const Dim& b, const Describe& describe)
@@ -78,7 +87,8 @@ Shape broadcast(const char* op, const Shape& a, const Shape& b)
         const Dim &x = longer[i], &y = shorter[i - lead];
         result[i] = broadcast_size(op, x, y, [&] {
             return "The shapes " + both(a, b) + " do not broadcast: the sizes (" + x.text() + " and " +
-                   y.text() + ") of dimension (" + std::to_string(i) + ") must be equal, or one of them 1.";
+                   y.text() + ") of dimension (" + std::to_string(i) + ") must be equal, or one of them 1." +
+                   of_symbols(x, y);
         });
     }
     return result;
@@ -93,14 +103,14 @@ Shape broadcast(const char* op, std::span<const Shape> shapes)
 
 void require_broadcastable(const char* op, const Shape& from, const Shape& to)
 {
-    const auto describe = [&] {
+    const auto sentence = [&] {
         return "The shape (" + to_string(from) + ") does not broadcast to (" + to_string(to) +
                "): its last sizes must be equal to the wanted ones, or 1.";
     };
-    if (from.size() > to.size()) detail::fail(ErrorKind::shape, op, describe());
+    if (from.size() > to.size()) detail::fail(ErrorKind::shape, op, sentence());
     for (std::size_t i = 1; i <= from.size(); ++i) {
         const Dim &x = from[from.size() - i], &y = to[to.size() - i];
-        if (!same(x, 1)) require_equal(op, x, y, describe);
+        if (!same(x, 1)) require_equal(op, x, y, [&] { return sentence() + of_symbols(x, y); });
     }
 }
 
