@@ -182,6 +182,21 @@ Tensor operator<=(const Tensor&, double);
 Tensor operator>(const Tensor&, double);
 Tensor operator>=(const Tensor&, double);
 Tensor operator==(const Tensor&, double);
+// A size as a number of the tensor's dtype: of a symbol the number that it is at each call.
+Tensor operator+(const Tensor&, const Dim&);
+Tensor operator-(const Tensor&, const Dim&);
+Tensor operator*(const Tensor&, const Dim&);
+Tensor operator/(const Tensor&, const Dim&);
+Tensor operator+(const Dim&, const Tensor&);
+Tensor operator-(const Dim&, const Tensor&);
+Tensor operator*(const Dim&, const Tensor&);
+Tensor operator/(const Dim&, const Tensor&);
 Tensor operator!=(const Tensor&, double);
 
 } // namespace reprise
+Tensor operator<(const Tensor&, const Dim&);
+Tensor operator<=(const Tensor&, const Dim&);
+Tensor operator>(const Tensor&, const Dim&);
+Tensor operator>=(const Tensor&, const Dim&);
+Tensor operator==(const Tensor&, const Dim&);
+Tensor operator!=(const Tensor&, const Dim&);

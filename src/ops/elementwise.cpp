@@ -293,6 +293,12 @@ Tensor number_for(const Tensor& t, double v)
     return full_on(evaluator_of(t), {}, v, dtype);
 }
 
+// A size is an integer.
+Tensor number_for(const Tensor& t, const Dim& size)
+{
+    return full_on(evaluator_of(t), {}, 1.0, t.dtype() == boolean ? i64 : t.dtype(), size);
+}
+
 } // namespace
 
 const Op& row_op(std::string_view row, int part)
@@ -385,7 +391,8 @@ Tensor cast(const Tensor& x, DType dtype)
 
 #define REPRISE_OPERATOR(symbol, name)                                                                       \
     Tensor operator symbol(const Tensor& a, const Tensor& b) { return name(a, b); }                          \
-    Tensor operator symbol(const Tensor& a, double b) { return name(a, ops::number_for(a, b)); }
+    Tensor operator symbol(const Tensor& a, double b) { return name(a, ops::number_for(a, b)); }             \
+    Tensor operator symbol(const Tensor& a, const Dim& b) { return name(a, ops::number_for(a, b)); }
 REPRISE_OPERATOR(+, add)
 REPRISE_OPERATOR(-, sub)
 REPRISE_OPERATOR(*, mul)
@@ -401,6 +408,10 @@ Tensor operator+(double a, const Tensor& b) { return add(ops::number_for(b, a), 
 Tensor operator-(double a, const Tensor& b) { return sub(ops::number_for(b, a), b); }
 Tensor operator*(double a, const Tensor& b) { return mul(ops::number_for(b, a), b); }
 Tensor operator/(double a, const Tensor& b) { return div(ops::number_for(b, a), b); }
+Tensor operator+(const Dim& a, const Tensor& b) { return add(ops::number_for(b, a), b); }
+Tensor operator-(const Dim& a, const Tensor& b) { return sub(ops::number_for(b, a), b); }
+Tensor operator*(const Dim& a, const Tensor& b) { return mul(ops::number_for(b, a), b); }
+Tensor operator/(const Dim& a, const Tensor& b) { return div(ops::number_for(b, a), b); }
 Tensor operator-(const Tensor& a) { return neg(a); }
 Tensor operator&(const Tensor& a, const Tensor& b) { return bitwise_and(a, b); }
 Tensor operator|(const Tensor& a, const Tensor& b) { return bitwise_or(a, b); }
