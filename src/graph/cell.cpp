@@ -64,7 +64,22 @@ const std::shared_ptr<Cell>& cell_of(const Tensor& t)
 Tracer* tracer_of(const Cell& cell)
 {
     Tracer* tracer = current_tracer();
-    return tracer && cell.trace != tracer->id() ? tracer : nullptr;
+// A handle that a recorded function gave away holds a node of the recording, which no evaluation computes.
+void require_value(const Cell& cell)
+{
+    if (cell.trace == 0 || cell.trace == trace_id() || cell.value.node->trace == 0 ||
+        cell.value.node->materialised())
+        return;
+    detail::fail(
+        ErrorKind::state, "tensor",
+        "A tensor that was made while a program was recorded has no value outside of it, and assigning a "
+        "handle, as in (h = y), carries nothing from call to call: use h.assign(y) for that, on a tensor "
+        "made before, or return the tensor from the function.");
+}
+
+    if (!tracer || cell.trace == tracer->id()) return nullptr;
+    require_value(cell);
+    return tracer;
 }
 
 } // namespace
@@ -72,8 +87,9 @@ Tracer* tracer_of(const Cell& cell)
 Value read(const Tensor& t)
 {
     const auto& cell = cell_of(t);
-    Tracer* tracer = tracer_of(*cell);
-    return tracer ? tracer->read(cell) : cell->value;
+    if (Tracer* tracer = tracer_of(*cell)) return tracer->read(cell);
+    require_value(*cell);
+    return cell->value;
 }
 
 const TensorType& type_of(const Tensor& t)
