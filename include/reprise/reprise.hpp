@@ -12,6 +12,7 @@
 #include <reprise/error.hpp>
 #include <reprise/io.hpp>
 #include <reprise/memory.hpp>
+#include <reprise/mode.hpp>
 #include <reprise/nn.hpp>
 #include <reprise/ops.hpp>
 #include <reprise/optim.hpp>

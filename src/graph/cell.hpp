@@ -10,6 +10,7 @@
 namespace reprise::graph {
 
 class GradHooks; // graph/notes.hpp
+struct Switch;   // graph/mode.hpp
 
 struct Cell {
     Value value;             // as it stands outside of any recording
@@ -55,6 +56,9 @@ public:
     virtual std::shared_ptr<Cell> grad_to_add_to(const std::shared_ptr<Cell>&) = 0;
     virtual void set_grad(const std::shared_ptr<Cell>&, std::shared_ptr<Cell>) = 0;
     virtual RandomState next_random() = 0;
+    // A Mode is asked for, or given a value by the function itself.
+    virtual void read_mode(const std::shared_ptr<const Switch>&) = 0;
+    virtual void set_mode(const std::shared_ptr<const Switch>&) = 0;
 };
 Tracer*& current_tracer(); // of this thread; null: eager
 

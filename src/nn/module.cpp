@@ -195,7 +195,7 @@ std::vector<Variable> Module::parameters() const
 
 void Module::train(bool on)
 {
-    training_ = on;
+    training_.set(on);
     for (const Child& child : children_) child.module->train(on);
 }
 

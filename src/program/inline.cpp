@@ -107,6 +107,10 @@ std::vector<Tensor> Program::Impl::append_to(program::Trace& trace, const std::v
     if (trace.evaluator() != context)
         detail::fail(ErrorKind::device, "program", "The program is for (", context->name(),
                      ") but the one that is recorded around it for (", trace.evaluator()->name(), ").");
+    for (const program::Trace::ReadMode& m : modes) {
+        m.check();
+        trace.read_mode(m.mode);
+    }
     std::vector<Value> given;
     std::vector<const Shape*> shapes;
     for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -331,6 +331,7 @@ std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const
         Bound& bound;
         ~Release() { bound.clear(); }
     } const release{bound};
+    for (const program::Trace::ReadMode& m : modes) m.check();
     bind_sizes(inputs, sizes);
     // Hooks and host scalars are user code: they run before anything is bound, and without the device's lock.
     Hooks of_call(*this);

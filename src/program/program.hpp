@@ -34,6 +34,7 @@ struct Program::Impl {
     std::optional<std::uint64_t> memory_budget; // bytes
     // The first that fits at these sizes.  Throws Error(out_of_memory) where none does.
     std::size_t variant_at(const std::vector<std::int64_t>& sizes) const;
+    std::vector<program::Trace::ReadMode> modes; // must be as they were
     std::vector<program::Trace::Hook> hooks;
     std::vector<bool>
         hooks_run; // of a call that failed, those without an undo: the next one is that call again

@@ -206,6 +206,7 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
         request = builder.build(placeholders, outputs);
     }
     p->signature = program::Signature(specs, sizes, trace.guards().guards());
+    p->modes = trace.modes();
     p->hooks = trace.hooks();
     p->random = trace.random_symbols();
     p->random_ops = trace.random_ops();

@@ -1,5 +1,7 @@
 #include "program/trace.hpp"
 
+#include <algorithm>
+
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/program.hpp>
@@ -86,6 +88,27 @@ void Trace::set_grad(const std::shared_ptr<Cell>& owner, std::shared_ptr<Cell> g
     }
     grad_by_owner_[owner.get()] = grads_.size();
     grads_.push_back({owner, std::move(g)});
+}
+
+void Trace::read_mode(const std::shared_ptr<const graph::Switch>& mode)
+{
+    const auto known = [&](const ReadMode& m) { return m.mode == mode; };
+    if (std::any_of(modes_.begin(), modes_.end(), known) ||
+        std::find(own_modes_.begin(), own_modes_.end(), mode) != own_modes_.end())
+        return;
+    modes_.push_back({mode, mode->on});
+}
+
+void Trace::set_mode(const std::shared_ptr<const graph::Switch>& mode) { own_modes_.push_back(mode); }
+
+void Trace::ReadMode::check() const
+{
+    const auto name = [](bool value) { return value ? "on" : "off"; };
+    if (const bool now = mode->on; now != on)
+        detail::fail(
+            ErrorKind::state, "program", "The program was recorded while ", mode->name, " was (", name(on),
+            "), which is (", name(now),
+            ") now: switch it back, as with train() or eval(), or call a program that was recorded so.");
 }
 
 std::vector<Trace::Grad> Trace::grads() const { return grads_; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/cell.hpp"
+#include "graph/mode.hpp"
 #include "program/context.hpp"
 #include "program/suspend.hpp"
 #include "shape/guard.hpp"
@@ -29,6 +30,8 @@ public:
     std::shared_ptr<graph::Cell> grad_to_add_to(const std::shared_ptr<graph::Cell>&) override;
     void set_grad(const std::shared_ptr<graph::Cell>&, std::shared_ptr<graph::Cell>) override;
     graph::RandomState next_random() override;
+    void read_mode(const std::shared_ptr<const graph::Switch>&) override;
+    void set_mode(const std::shared_ptr<const graph::Switch>&) override;
 
     // A cell of the outside that the function read or assigned.
     struct State {
@@ -49,6 +52,14 @@ public:
     };
     void on_each_call(Hook hook) { hooks_.push_back(std::move(hook)); }
     const std::vector<Hook>& hooks() const { return hooks_; }
+    // What the function did depends on a mode's value, as it was.
+    struct ReadMode {
+        std::shared_ptr<const graph::Switch> mode;
+        bool on = true;
+
+        void check() const; // throws Error(state) where it is another now
+    };
+    const std::vector<ReadMode>& modes() const { return modes_; }
     const graph::RandomState& random_symbols() const { return random_; }
     std::uint64_t random_ops() const { return random_ops_; }
     shape::GuardList& guards() { return guards_; }
@@ -65,6 +76,8 @@ private:
     std::unordered_map<const graph::Cell*, std::size_t> grad_by_owner_;
     std::unordered_map<const graph::Cell*, std::shared_ptr<graph::Cell>> owner_by_grad_;
     std::vector<Hook> hooks_;
+    std::vector<ReadMode> modes_;
+    std::vector<std::shared_ptr<const graph::Switch>> own_modes_; // set by the function before it read them
     graph::RandomState random_;
     std::uint64_t random_ops_ = 0;
     shape::GuardList guards_;

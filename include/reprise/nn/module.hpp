@@ -12,6 +12,7 @@
 
 #include <reprise/autograd/checkpoint.hpp>
 #include <reprise/autograd/hooks.hpp>
+#include <reprise/mode.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise::nn {
@@ -60,10 +61,11 @@ public:
     // changed then.  Not strict: names that are missing or unexpected are passed over.
     void load_state_dict(const StateDict&, bool strict = true);
 
-    // A program keeps the mode that it was recorded in.
+    // A program whose function asked for the mode is refused, Error(state), while the mode is another one than it was
+    // recorded in: record the function in each mode, and switch before a call.
     void train(bool on = true);
     void eval() { train(false); }
-    bool is_training() const noexcept { return training_; }
+    bool is_training() const { return training_.get(); }
     void zero_grad();
 
     // Its calls are checkpoints from now on; nullopt: they are no more.  Parameters and their names stay as they are.
@@ -96,7 +98,7 @@ private:
     std::shared_ptr<detail::HookList<Tensor(Module&, const Tensor&)>> pre_hooks_; // null: none
     std::shared_ptr<detail::HookList<Tensor(Module&, const Tensor&, const Tensor&)>> hooks_, backward_hooks_;
     std::optional<CheckpointOptions> checkpoint_;
-    bool training_ = true;
+    Mode training_{"the training mode of a module"};
 };
 
 template <class M, class... Arguments> std::shared_ptr<M> make(Arguments&&... arguments)
