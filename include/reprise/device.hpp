@@ -40,6 +40,12 @@ public:
     // queue that an application shares, whose own work runs behind them.
     void set_calls_in_flight(std::uint32_t most) const;
 
+    // Waits until everything submitted is done, gives all memory and all objects of the driver back, and lets go of the
+    // device, for all handles of it; of an application's own VkDevice nothing is used after that, so it may be
+    // destroyed.  Tensors and programs of it may live on and go later, but using them throws Error(device); so does
+    // every later use of this handle.  Device(name) opens a device of that name anew.  A second call does nothing.
+    void close() const;
+
     const std::shared_ptr<program::Context>& context() const { return context_; }
     friend bool operator==(const Device& a, const Device& b) { return a.context_ == b.context_; }
 
@@ -62,7 +68,10 @@ std::vector<DeviceDescription> devices();
 
 // REPRISE_DEVICE if set, else the best device: discrete, integrated, virtual, software.  Opened at first use.
 Device default_device();
+// The library keeps this handle, and the device with it, until another one takes its place.
 void set_default_device(const Device&);
+// Lets go of the default device; default_device() chooses again.
+void reset_default_device();
 // After Error(device_lost): forgets the lost device, so that Device(name) opens it anew.  Throws Error(device) for a
 // name that does not exist.
 void reset_device(const std::string& name);

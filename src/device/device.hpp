@@ -195,8 +195,14 @@ public:
     virtual void clear_faults() = 0;
     virtual bool lost() const = 0;
 
+    // Waits until it is idle, then gives all memory and all objects of the driver back; nothing else uses it meanwhile.
+    // Memory and recordings may go after that without a call of the driver; all else throws Error(device).
+    // More than once does nothing more.
+    virtual void close() = 0;
+
     // The process ends, and with it what the driver keeps in static storage, but something still holds this device:
-    // waits until it is idle, then leaves its driver objects to the system.  Memory and recordings may go after
+    // waits until it is idle, then leaves its driver objects to the system.  A device that is the application's may be
+    // destroyed by now: of that, nothing is touched.  Memory and recordings may go after
     // that without a call of the driver; all else throws Error(device_lost).
     virtual void abandon() noexcept {}
 };

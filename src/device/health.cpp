@@ -60,4 +60,12 @@ void Health::fail_lost(const char* op)
                           "other devices go on working.");
 }
 
+void Health::fail_closed(const char* op)
+{
+    reprise::detail::fail(
+        ErrorKind::device, op,
+        "The device was closed, with all that its memory held: drop what was made on it, and "
+        "open a device anew.");
+}
+
 } // namespace reprise::device

@@ -22,13 +22,21 @@ public:
 
     bool lost() const noexcept { return lost_.load(std::memory_order_acquire); }
     void set_lost() noexcept { lost_.store(true, std::memory_order_release); }
+    // By its user, for good: nothing is alive then, and errors say so.
+    void set_closed() noexcept
+    {
+        closed_.store(true, std::memory_order_release);
+        set_lost();
+    }
+    bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
     void require_alive(const char* op) const
     {
         if (lost()) {
-            fail_lost(op);
+            closed() ? fail_closed(op) : fail_lost(op);
         }
     }
     [[noreturn]] static void fail_lost(const char* op);
+    [[noreturn]] static void fail_closed(const char* op);
 
 private:
     struct Order {
@@ -41,7 +49,7 @@ private:
     std::mutex mutex_;
     std::vector<Order> orders_;
     std::atomic<bool> armed_ = false;
-    std::atomic<bool> lost_ = false;
+    std::atomic<bool> lost_ = false, closed_ = false;
 };
 
 } // namespace reprise::device

@@ -14,6 +14,7 @@
 #include "kernels/code_cache.hpp"
 #include "ops/registry.hpp"
 #include "program/context.hpp"
+#include "program/lent_device.hpp"
 
 namespace reprise {
 
@@ -24,6 +25,7 @@ struct Open {
     std::map<std::string, std::shared_ptr<program::Context>> contexts; // by id
     std::shared_ptr<program::Context> standard;
     std::vector<std::weak_ptr<device::Device>> opened; // reset ones too
+    std::vector<std::weak_ptr<device::Device>> lent;   // the application's
 };
 
 Open& open_devices()
@@ -36,14 +38,18 @@ void close_devices()
 {
     Open& o = open_devices();
     std::map<std::string, std::shared_ptr<program::Context>> contexts;
+    std::shared_ptr<program::Context> standard;
     std::vector<std::weak_ptr<device::Device>> opened;
     {
         std::lock_guard lock(o.mutex);
+        for (const auto& device : o.lent)
+            if (const auto held = device.lock()) held->abandon();
         contexts.swap(o.contexts);
+        standard.swap(o.standard);
         opened.swap(o.opened);
-        o.standard = nullptr;
     }
     contexts.clear();
+    standard = nullptr;
     for (const auto& device : opened) // tensors and programs in static storage outlive this
         if (const auto held = device.lock()) held->abandon();
 }
@@ -181,6 +187,41 @@ void set_default_device(const Device& d)
     Open& o = open_devices();
     std::lock_guard lock(o.mutex);
     o.standard = d.context();
+}
+
+void reset_default_device()
+{
+    Open& o = open_devices();
+    std::shared_ptr<program::Context> before; // goes without the lock
+    std::lock_guard lock(o.mutex);
+    before.swap(o.standard);
+}
+
+void Device::close() const
+{
+    {
+        std::lock_guard lock(context_->mutex());
+        context_->device()->close();
+    }
+    Open& o = open_devices();
+    bool named = false;
+    {
+        std::lock_guard lock(o.mutex);
+        const auto found = o.contexts.find(name());
+        named = found != o.contexts.end() && found->second == context_;
+        if (named) o.contexts.erase(found);
+        if (o.standard == context_) o.standard = nullptr;
+    }
+    if (named) device::reset(name());
+}
+
+void program::leave_at_the_end(const std::shared_ptr<device::Device>& device)
+{
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    std::erase_if(o.lent, [](const auto& d) { return d.expired(); });
+    o.lent.push_back(device);
+    close_before_the_driver_ends();
 }
 
 void reset_device(const std::string& name)

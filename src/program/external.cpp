@@ -5,6 +5,7 @@
 
 #include "device/external_handles.hpp"
 #include "program/context.hpp"
+#include "program/lent_device.hpp"
 
 namespace reprise::vulkan {
 
@@ -23,7 +24,7 @@ Device make_device(const Handles& h)
     if (!h.instance || !h.physical_device || !h.device || !h.queue)
         detail::fail(ErrorKind::argument, "vulkan",
                      "A handle is null: give the instance, physical device, device and queue.");
-    return Device(std::make_shared<program::Context>(
+    const auto device =
         device::open_external({.instance = h.instance,
                                .physical_device = h.physical_device,
                                .device = h.device,
@@ -31,7 +32,9 @@ Device make_device(const Handles& h)
                                .queue_family = h.queue_family,
                                .enabled = h.enabled ? h.enabled->implementation().get() : nullptr,
                                .lock_queue = h.lock_queue,
-                               .unlock_queue = h.unlock_queue})));
+                               .unlock_queue = h.unlock_queue});
+    program::leave_at_the_end(device);
+    return Device(std::make_shared<program::Context>(device));
 }
 
 } // namespace reprise::vulkan

@@ -246,6 +246,7 @@ public:
     void fail_next(const std::string& kind, std::uint32_t n, Fault f) override { of_->fail_next(kind, n, f); }
     void clear_faults() override { of_->clear_faults(); }
     bool lost() const override { return of_->lost(); }
+    void close() override { of_->close(); }
 
     std::uint64_t submits() const { return of_->counters().submits; }
     std::uint64_t in_flight() const { return submits() - reached; }

@@ -46,6 +46,7 @@ public:
     }
     void clear_faults() override { to_->clear_faults(); }
     bool lost() const override { return to_->lost(); }
+    void close() override { to_->close(); }
 
 private:
     class Recording : public device::Recording {

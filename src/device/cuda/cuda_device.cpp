@@ -102,6 +102,11 @@ public:
     }
     void clear_faults() override { parts_->context.health.clear_faults(); }
     bool lost() const override { return parts_->context.health.lost(); }
+    void close() override // memory goes with what holds it
+    {
+        if (!lost()) wait_idle();
+        parts_->context.health.set_closed();
+    }
     void abandon() noexcept override
     {
         parts_->queue.collect_all();

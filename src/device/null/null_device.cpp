@@ -53,6 +53,7 @@ public:
     }
     void clear_faults() override { health_.clear_faults(); }
     bool lost() const override { return health_.lost(); }
+    void close() override { health_.set_closed(); } // memory goes with what holds it
 
 private:
     friend class NullRecording;

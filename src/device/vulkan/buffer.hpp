@@ -36,6 +36,7 @@ private:
     Address address_ = 0;
     std::byte* host_ = nullptr;
     VkMemoryPropertyFlags flags_ = 0;
+    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 } // namespace reprise::device::vulkan

@@ -16,7 +16,9 @@ CommandArena::CommandArena(const LogicalDevice& device, Begun& begun) : device_(
                   [&] { return device_.vk.vkCreateCommandPool(device_.handle(), &info, nullptr, &pool_); });
 }
 
-CommandArena::~CommandArena() { device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr); }
+CommandArena::~CommandArena() { destroy(); }
+
+void CommandArena::destroy() noexcept { device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr); }
 
 VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags, Holds holds)
 {

@@ -27,6 +27,8 @@ public:
     std::size_t size() const noexcept { return lists_.size(); }
 
 private:
+    void destroy() noexcept;
+
     const LogicalDevice& device_;
     Begun& begun_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
@@ -34,6 +36,7 @@ private:
     std::vector<VkCommandBuffer> lists_;
     std::deque<CountedObject> counted_lists_;
     std::size_t used_ = 0;
+    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 class CommandArenas {

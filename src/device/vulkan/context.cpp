@@ -62,9 +62,20 @@ Ticket Context::submit(std::span<const VkCommandBuffer> lists, std::size_t per_b
     return ticket;
 }
 
+void Context::close()
+{
+    if (!device.health.lost()) {
+        drain();
+    }
+    queue.collect_all();
+    device.close();
+}
+
 void Context::abandon() noexcept
 {
-    queue.collect_all();
+    if (device.owned()) {
+        queue.collect_all();
+    }
     device.abandon();
 }
 

@@ -14,6 +14,7 @@ struct Context {
     // A call's lists, behind the uploads that wait, with nothing of others between.
     Ticket submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch = ~std::size_t{0});
     void drain(); // submits what is pending and waits for all
+    void close();
     void abandon() noexcept;
 
     LogicalDevice device;

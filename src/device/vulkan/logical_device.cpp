@@ -1,4 +1,5 @@
 #include "device/vulkan/logical_device.hpp"
+#include <algorithm>
 #include <bit>
 #include <reprise/error.hpp>
 
@@ -61,9 +62,8 @@ VKAPI_ATTR VkResult VKAPI_CALL all_done(VkDevice, VkSemaphore, std::uint64_t* va
 } // namespace
 
 // What destructors and housekeeping call; all else asks the checker first.
-void LogicalDevice::abandon() noexcept
+void LogicalDevice::silence() noexcept
 {
-    health.set_lost();
     vk.vkDestroyBuffer = nothing;
     vk.vkDestroyBufferView = nothing;
     vk.vkDestroyCommandPool = nothing;
@@ -79,7 +79,42 @@ void LogicalDevice::abandon() noexcept
     vk.vkResetCommandPool = succeed;
     vk.vkWaitSemaphores = succeed;
     vk.vkGetSemaphoreCounterValue = all_done;
+}
+
+void LogicalDevice::abandon() noexcept
+{
+    health.set_lost();
+    silence();
     instance_->abandon();
+}
+
+void LogicalDevice::close() noexcept
+{
+    if (health.closed()) {
+        return;
+    }
+    health.set_closed();
+    {
+        const std::lock_guard lock(on_close_mutex_);
+        std::for_each(on_close_.rbegin(), on_close_.rend(), [](const auto* destroy) { (*destroy)(); });
+    }
+    if (owned_) {
+        vk.vkDestroyDevice(handle_, nullptr);
+    }
+    silence();
+}
+
+OnClose::OnClose(const LogicalDevice& device, std::function<void()> destroy)
+    : device_(device), destroy_(std::move(destroy))
+{
+    const std::lock_guard lock(device_.on_close_mutex_);
+    place_ = device_.on_close_.insert(device_.on_close_.end(), &destroy_);
+}
+
+OnClose::~OnClose()
+{
+    const std::lock_guard lock(device_.on_close_mutex_);
+    device_.on_close_.erase(place_);
 }
 
 std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,

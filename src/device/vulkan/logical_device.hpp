@@ -4,6 +4,9 @@
 #include "device/vulkan/external.hpp"
 #include "device/vulkan/physical_device.hpp"
 #include <atomic>
+#include <functional>
+#include <list>
+#include <mutex>
 
 namespace reprise::device::vulkan {
 
@@ -41,6 +44,9 @@ public:
     // Null without labels.
     const InstanceFunctions* labels() const noexcept { return labels_ ? &instance_->functions() : nullptr; }
 
+    bool owned() const noexcept { return owned_; } // false: the application's
+    // Destroys what lives of it, and the device where it is owned.  From here on no function reaches the driver.
+    void close() noexcept;
     // From here on no function reaches the driver; the device is lost and its objects stay.
     void abandon() noexcept;
 
@@ -53,13 +59,31 @@ private:
     void set_name(VkObjectType, std::uint64_t object, const std::string&) const;
 
     void create();
+    void silence() noexcept;
 
+    friend class OnClose;
+    mutable std::mutex on_close_mutex_;
+    mutable std::list<const std::function<void()>*> on_close_; // oldest first
     std::shared_ptr<Instance> instance_;
     PhysicalDevice physical_;
     VkDevice handle_ = VK_NULL_HANDLE;
     VkQueue queue_ = VK_NULL_HANDLE;
     std::uint32_t queue_family_;
     bool owned_, imitate_discrete_, labels_;
+};
+
+// A member of what holds objects of the driver: destroys them where the device is closed before their holder goes.
+class OnClose {
+public:
+    OnClose(const LogicalDevice&, std::function<void()> destroy);
+    ~OnClose();
+    OnClose(const OnClose&) = delete;
+    OnClose& operator=(const OnClose&) = delete;
+
+private:
+    const LogicalDevice& device_;
+    const std::function<void()> destroy_;
+    std::list<const std::function<void()>*>::iterator place_;
 };
 
 // A member of what holds an object of the driver: counted while it lives.

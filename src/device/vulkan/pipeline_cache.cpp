@@ -46,7 +46,7 @@ bool sees_windows(std::span<const std::uint32_t> words)
 
 } // namespace
 
-PipelineCache::~PipelineCache()
+void PipelineCache::destroy() noexcept
 {
     const auto destroy = [this](const Entry& e) {
         for (const Variant& v : e.variants) {

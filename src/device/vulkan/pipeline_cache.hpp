@@ -10,7 +10,7 @@ namespace reprise::device::vulkan {
 class PipelineCache {
 public:
     PipelineCache(const LogicalDevice& device, const Slab& slab) : device_(device), slab_(slab) {}
-    ~PipelineCache();
+    ~PipelineCache() { destroy(); }
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
@@ -32,6 +32,7 @@ private:
         std::vector<std::uint32_t> words{}; // of a registered kernel
         bool windows = false;               // it sees the slab's
     };
+    void destroy() noexcept;
     VkPipeline get(const Kernel&);
     Entry& entry(const Kernel&);
     VkShaderModule make_module(const std::string& name, std::span<const std::uint32_t> words);
@@ -43,6 +44,7 @@ private:
     std::unordered_map<std::string, Entry> entries_;
     std::vector<Entry> replaced_; // by register_kernel(); recordings may use them
     std::uint64_t pipelines_ = 0, modules_ = 0;
+    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 } // namespace reprise::device::vulkan

@@ -24,8 +24,10 @@ Queue::Queue(LogicalDevice& device, const ExternalVulkan* external) : device_(de
 Queue::~Queue()
 {
     collect_all();
-    device_.vk.vkDestroySemaphore(device_.handle(), timeline_, nullptr);
+    destroy();
 }
+
+void Queue::destroy() noexcept { device_.vk.vkDestroySemaphore(device_.handle(), timeline_, nullptr); }
 
 Ticket Queue::submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch)
 {

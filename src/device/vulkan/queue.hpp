@@ -47,6 +47,7 @@ public:
 
 private:
     void advance(Ticket) noexcept;
+    void destroy() noexcept;
 
     struct Entry {
         Ticket ticket;
@@ -64,6 +65,7 @@ private:
     std::vector<Ticket> values_;
     mutable std::mutex retired_mutex_;
     std::deque<Entry> retired_;
+    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 } // namespace reprise::device::vulkan

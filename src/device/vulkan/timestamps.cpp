@@ -16,7 +16,9 @@ Timestamps::Timestamps(const LogicalDevice& device, SlicePool& readback, std::ui
                   [&] { return device_.vk.vkCreateQueryPool(device_.handle(), &info, nullptr, &pool_); });
 }
 
-Timestamps::~Timestamps() { device_.vk.vkDestroyQueryPool(device_.handle(), pool_, nullptr); }
+Timestamps::~Timestamps() { destroy(); }
+
+void Timestamps::destroy() noexcept { device_.vk.vkDestroyQueryPool(device_.handle(), pool_, nullptr); }
 
 void Timestamps::write(VkCommandBuffer list, std::uint32_t query) const
 {

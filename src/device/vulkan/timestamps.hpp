@@ -22,6 +22,7 @@ public:
     std::vector<double> launches(std::uint32_t slot) const; // from the call's start; the last one: its end
 
 private:
+    void destroy() noexcept;
     void write(VkCommandBuffer, std::uint32_t query) const;
     double between(std::uint64_t from, std::uint64_t to) const;
     const std::uint64_t* values(std::uint32_t slot) const; // begin, end, launches...
@@ -32,6 +33,7 @@ private:
     CountedObject counted_{device_};
     VkQueryPool pool_ = VK_NULL_HANDLE;
     Slice values_;
+    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 } // namespace reprise::device::vulkan

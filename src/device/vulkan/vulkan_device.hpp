@@ -25,6 +25,7 @@ public:
     void fail_next(const std::string& kind, std::uint32_t n, Fault) override;
     void clear_faults() override;
     bool lost() const override { return context_.device.health.lost(); }
+    void close() override { context_.close(); }
     void abandon() noexcept override { context_.abandon(); }
 
     Context& context() noexcept { return context_; } // for tests
