@@ -8,6 +8,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <reprise/device.hpp>
@@ -58,6 +60,10 @@ public:
     // Adds d(this)/d(leaf) to each leaf's grad().  Without `gradient` this must have one element, and
     // is computed with these gradients while somebody holds it.
     void backward(const Tensor& gradient = {}, BackwardOptions options = {}) const;
+    void backward(const Tensor& gradient, bool retain_graph, bool create_graph = false) const
+    {
+        backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph});
+    }
     Tensor detach() const;
     // A handle of its own to the present value, on the same tape: what either one is assigned is not seen by the
     // other, and a gradient goes where this one's does.
@@ -73,6 +79,16 @@ public:
     // While a program is recorded it runs then and at no call.  A leaf keeps it; elsewhere it goes with the
     // graph that a pass releases.  Error(state) where no gradient is required.
     HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
+    template <class Hook> // one that gives nothing only looks at the gradient
+    requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>>
+    auto register_hook(Hook hook) const
+    {
+        return register_hook(
+            std::function<Tensor(const Tensor&)>([hook = std::move(hook)](const Tensor& gradient) mutable {
+                hook(gradient);
+                return Tensor();
+            }));
+    }
     TapeNode grad_fn() const; // what computed it, as the tape knows it; not defined for a leaf
 
     // -- values --
@@ -166,6 +182,15 @@ Tensor operator+(double, const Tensor&);
 Tensor operator-(double, const Tensor&);
 Tensor operator*(double, const Tensor&);
 Tensor operator/(double, const Tensor&);
+// A size as a number of the tensor's dtype: of a symbol the number that it is at each call.
+Tensor operator+(const Tensor&, const Dim&);
+Tensor operator-(const Tensor&, const Dim&);
+Tensor operator*(const Tensor&, const Dim&);
+Tensor operator/(const Tensor&, const Dim&);
+Tensor operator+(const Dim&, const Tensor&);
+Tensor operator-(const Dim&, const Tensor&);
+Tensor operator*(const Dim&, const Tensor&);
+Tensor operator/(const Dim&, const Tensor&);
 Tensor operator-(const Tensor&);
 Tensor operator&(const Tensor&, const Tensor&); // bitwise of integers, logical of bools
 Tensor operator|(const Tensor&, const Tensor&);
@@ -182,21 +207,12 @@ Tensor operator<=(const Tensor&, double);
 Tensor operator>(const Tensor&, double);
 Tensor operator>=(const Tensor&, double);
 Tensor operator==(const Tensor&, double);
-// A size as a number of the tensor's dtype: of a symbol the number that it is at each call.
-Tensor operator+(const Tensor&, const Dim&);
-Tensor operator-(const Tensor&, const Dim&);
-Tensor operator*(const Tensor&, const Dim&);
-Tensor operator/(const Tensor&, const Dim&);
-Tensor operator+(const Dim&, const Tensor&);
-Tensor operator-(const Dim&, const Tensor&);
-Tensor operator*(const Dim&, const Tensor&);
-Tensor operator/(const Dim&, const Tensor&);
 Tensor operator!=(const Tensor&, double);
-
-} // namespace reprise
 Tensor operator<(const Tensor&, const Dim&);
 Tensor operator<=(const Tensor&, const Dim&);
 Tensor operator>(const Tensor&, const Dim&);
 Tensor operator>=(const Tensor&, const Dim&);
 Tensor operator==(const Tensor&, const Dim&);
 Tensor operator!=(const Tensor&, const Dim&);
+
+} // namespace reprise

@@ -149,5 +149,18 @@ no_grad::no_grad() : before_(graph::grad_mode()) { graph::grad_mode() = false; }
 no_grad::~no_grad() { graph::grad_mode() = before_; }
 enable_grad::enable_grad() : before_(graph::grad_mode()) { graph::grad_mode() = true; }
 enable_grad::~enable_grad() { graph::grad_mode() = before_; }
+AutoGradMode::AutoGradMode(bool enabled) : before_(std::exchange(graph::grad_mode(), enabled)) {}
+AutoGradMode::~AutoGradMode() { graph::grad_mode() = before_; }
+
+std::vector<Tensor> autograd::grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                                   const std::vector<Tensor>& grad_outputs, std::optional<bool> retain_graph,
+                                   bool create_graph, bool allow_unused)
+{
+    return reprise::grad(outputs, inputs,
+                         {.create_graph = create_graph,
+                          .retain_graph = retain_graph.value_or(create_graph),
+                          .allow_unused = allow_unused,
+                          .cotangents = grad_outputs});
+}
 
 } // namespace reprise

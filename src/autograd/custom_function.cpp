@@ -123,7 +123,7 @@ struct Saved final : graph::GivenGradient {
     void save(const FunctionContext& context, const Tensors& in, const Tensors& out,
               std::vector<Value>& values)
     {
-        for (const Tensor& t : context.to_save_) {
+        for (const Tensor& t : context.saved_) {
             const Value v = graph::read(t);
             const auto same = [&](const Tensor& other) { return graph::read(other) == v; };
             if (const auto i = std::find_if(in.begin(), in.end(), same); i != in.end()) {

@@ -121,6 +121,7 @@ GradStore Tensor::gradients(BackwardOptions options) const
              {&v, 1}, {&seed, 1},
              {.create_graph = options.create_graph, .retain_graph = options.retain_graph}))
         store.accumulate(Tensor(std::move(cell)), gradient);
+    if (!store.contains(*this)) store.accumulate(*this, seed);
     autograd::expect_loss(v);
     return store;
 }

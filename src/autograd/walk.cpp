@@ -229,10 +229,13 @@ private:
             const std::shared_ptr<graph::Cell> owner = graph::owner_of_leaf(n);
             if (owner && to_) to_->emplace_back(owner, own(cotangents[0]));
             else if (owner) add_to_grad(owner, cotangents[0]);
-        } else if (n.notes && !to_)
-            for (std::size_t i = 0; i < n.notes->retained.size(); ++i)
-                if (const auto owner = n.notes->retained[i].lock(); owner && cotangents[i].defined())
-                    add_to_grad(owner, cotangents[i]);
+        } else if (n.notes)
+            for (std::size_t i = 0; i < n.notes->retained.size(); ++i) {
+                const auto owner = n.notes->retained[i].lock();
+                if (!owner || !cotangents[i].defined()) continue;
+                if (to_) to_->emplace_back(owner, own(cotangents[i]));
+                else add_to_grad(owner, cotangents[i]);
+            }
     }
 
     void pass_on(const Node& n, std::size_t i, const Value& input, const Tensor& cotangent)

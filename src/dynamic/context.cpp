@@ -96,6 +96,12 @@ Tensor DynamicAutogradContext::get_saved_tensor(std::size_t index) const
     return saved_[index];
 }
 
+const std::vector<Tensor>& DynamicAutogradContext::get_saved_tensors() const
+{
+    require_open("get_saved_tensors");
+    return saved_;
+}
+
 void DynamicAutogradContext::validate_gradient(std::size_t index, const SymbolicShape& shape)
 {
     if (index >= inputs_.size())

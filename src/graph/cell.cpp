@@ -56,14 +56,14 @@ namespace {
 const std::shared_ptr<Cell>& cell_of(const Tensor& t)
 {
     if (!t.defined())
-        detail::fail(ErrorKind::argument, "tensor", "The tensor is undefined: give it a value first.");
+        detail::fail(
+            ErrorKind::argument, "tensor",
+            "The tensor is undefined: give it a value first. A grad() is undefined until a backward pass has "
+            "made it, and after a call of a program that made it, unless that was recorded with "
+            "{.keep_grads = true}.");
     return t.cell();
 }
 
-// The recording that answers for a cell of the outside; null: the cell itself does.
-Tracer* tracer_of(const Cell& cell)
-{
-    Tracer* tracer = current_tracer();
 // A handle that a recorded function gave away holds a node of the recording, which no evaluation computes.
 void require_value(const Cell& cell)
 {
@@ -77,6 +77,10 @@ void require_value(const Cell& cell)
         "made before, or return the tensor from the function.");
 }
 
+// The recording that answers for a cell of the outside; null: the cell itself does.
+Tracer* tracer_of(const Cell& cell)
+{
+    Tracer* tracer = current_tracer();
     if (!tracer || cell.trace == tracer->id()) return nullptr;
     require_value(cell);
     return tracer;

@@ -188,16 +188,13 @@ TEST(Checkpoint, NamesMistakes)
     Caught error = error_of([&] { checkpoint(null, w); });
     EXPECT_EQ(error.kind, ErrorKind::argument);
     EXPECT_THAT(error.text, HasSubstr("[checkpoint] The function is null"));
-    EXPECT_THAT(error_of([&] { checkpoint_sequential({}, 1, w); }).text,
-                HasSubstr("[checkpoint_sequential] There is no function"));
     const std::function<Tensor(Tensor)> twice = [](Tensor x) { return x * 2; };
-    for (const std::size_t segments : {0, 3})
-        EXPECT_THAT(error_of([&] {
-                        checkpoint_sequential({twice, twice}, segments, w);
-                    }).text,
-                    HasSubstr("(" + std::to_string(segments) + ")"));
+    EXPECT_THAT(error_of([&] { checkpoint_sequential({twice, twice}, 0, w); }).text, HasSubstr("(0)"));
     EXPECT_THAT(error_of([&] { checkpoint_sequential({twice, null}, 1, w); }).text, HasSubstr("is null"));
     EXPECT_EQ(checkpoint_sequential({twice, twice, twice}, 2, w).item<float>(), 8);
+    EXPECT_EQ(checkpoint_sequential({twice, twice}, 3, w).item<float>(), 4)
+        << "as many segments as functions";
+    EXPECT_EQ(checkpoint_sequential({}, 1, w).item<float>(), 1);
 }
 
 TEST(Checkpoint, ReachesTheInput)

@@ -140,8 +140,10 @@ TEST(TapeNode, WalksEachNodeOnceParentsFirst)
 TEST(GradStore, HoldsTheGradientsOfAllLeaves)
 {
     const Variable a(values({1, 2})), b(values({3})), unused(values({4}));
-    const GradStore g = sum(a * a * b).gradients();
-    EXPECT_EQ(g.size(), 2u);
+    const Tensor root = sum(a * a * b);
+    const GradStore g = root.gradients();
+    EXPECT_EQ(g.size(), 3u) << "and that of the root";
+    EXPECT_THAT(floats(g.get(root)), ElementsAre(1));
     EXPECT_TRUE(g.contains(a) && g.contains(b));
     EXPECT_FALSE(g.contains(unused));
     EXPECT_FALSE(g.get(unused).defined());

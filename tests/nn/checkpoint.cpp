@@ -70,14 +70,12 @@ TEST_F(Checkpointed, SequencesTakeUnevenSegments)
     Variable input(x);
     const auto want = gradients(net, sum(net(input)));
     const test::Bits by_input = bits(input.grad());
-    for (const std::size_t segments : {1, 3, 4, 10}) {
+    for (const std::size_t segments : {1, 3, 4, 10, 11}) {
         input.zero_grad();
         EXPECT_EQ(gradients(net, sum(nn::checkpoint_sequential(net, segments, input))), want) << segments;
         EXPECT_EQ(bits(input.grad()), by_input) << segments;
     }
-    EXPECT_THAT(error_of([&] { nn::checkpoint_sequential(net, 11, x); }).text, HasSubstr("(11)"));
-    EXPECT_THAT(error_of([&] { nn::checkpoint_sequential(nn::Sequential(), 1, x); }).text,
-                HasSubstr("There is no function"));
+    EXPECT_EQ(bits(nn::checkpoint_sequential(nn::Sequential(), 1, x)), bits(x));
 }
 
 } // namespace

@@ -83,8 +83,8 @@ auto checkpoint(F&& f, Inputs&&... inputs)
 }
 
 // x through all functions, in as many segments, each a checkpoint but the last; the first ones are longer where the
-// number is not a divisor.  Throws Error(argument) for no function, a null one, and a number of segments that is 0 or
-// larger than that of the functions.
+// number is not a divisor.  More segments than functions are as many as there are functions; without functions the result
+// is x.  Throws Error(argument) for a null function and for 0 segments.
 Tensor checkpoint_sequential(const std::vector<std::function<Tensor(Tensor)>>& functions,
                              std::size_t segments, Tensor x, const CheckpointOptions& = {});
 

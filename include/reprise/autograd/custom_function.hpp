@@ -19,10 +19,11 @@ class FunctionContext {
 public:
     // In forward.  Inputs and outputs are saved as such, so a gradient of the gradient flows through them;
     // any other tensor is a constant.
-    void save_for_backward(const std::vector<Tensor>& tensors) { to_save_ = tensors; }
-    // In backward: what was saved, in that order.  Error(argument) for an index that is not below their
-    // number.
+    void save_for_backward(const std::vector<Tensor>& tensors) { saved_ = tensors; }
+    // What was saved, in that order: in forward what was given last, in backward as it is there.  Error(argument) for an
+    // index that is not below their number.
     const std::vector<Tensor>& saved() const noexcept { return saved_; }
+    const std::vector<Tensor>& get_saved_variables() const noexcept { return saved_; } // PyTorch's name
     const Tensor& saved(std::size_t i) const;
     // One an input: whether its gradient is asked for.  What backward gives for others is not looked at.
     bool needs_input_grad(std::size_t i) const { return needs_.at(i); }
@@ -31,7 +32,7 @@ public:
 private:
     friend class CustomFunction;
     friend struct autograd::Saved;
-    std::vector<Tensor> to_save_, saved_;
+    std::vector<Tensor> saved_;
     std::vector<bool> needs_;
 };
 

@@ -1,5 +1,6 @@
 // Gradients of tensors that were computed already.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include <reprise/tensor.hpp>
@@ -42,5 +43,26 @@ public:
 private:
     bool before_;
 };
+// While it lives, they do or do not, as `enabled` says.
+class AutoGradMode {
+public:
+    explicit AutoGradMode(bool enabled);
+    ~AutoGradMode();
+    AutoGradMode(const AutoGradMode&) = delete;
+    AutoGradMode& operator=(const AutoGradMode&) = delete;
+
+private:
+    bool before_;
+};
+using NoGradGuard = no_grad;
+
+namespace autograd {
+// grad() with PyTorch's arguments: `grad_outputs` are the cotangents, none or one for each output; without
+// `retain_graph` it is what `create_graph` is.
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& grad_outputs = {},
+                         std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
+                         bool allow_unused = false);
+} // namespace autograd
 
 } // namespace reprise

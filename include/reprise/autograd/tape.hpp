@@ -44,7 +44,8 @@ private:
     std::shared_ptr<const graph::Node> node_;
 };
 
-// Gradients by leaf, as Tensor::gradients() gives them.
+// Gradients by tensor, as Tensor::gradients() gives them: of all leaves, of the tensors between that were told
+// retain_grad() before, and of the tensor that the pass went out from.
 class GradStore {
 public:
     Tensor get(const Tensor& leaf) const; // undefined where there is none
@@ -55,7 +56,7 @@ public:
     GradStore clone() const; // what is added to one is not in the other
     void remove(const Tensor& leaf);
     std::size_t size() const noexcept { return entries_.size(); }
-    const std::vector<std::pair<Tensor, Tensor>>& entries() const noexcept // leaf, gradient
+    const std::vector<std::pair<Tensor, Tensor>>& entries() const noexcept // tensor, gradient
     {
         return entries_;
     }

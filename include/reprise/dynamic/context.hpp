@@ -37,6 +37,8 @@ public:
     void save_for_backward(const Tensors&);
     // Error(argument) for an index that is not below their number, Error(state) where the context is closed.
     Tensor get_saved_tensor(std::size_t index) const;
+    // All of them, in the order in which they were saved.  Error(state) where the context is closed.
+    const Tensors& get_saved_tensors() const;
 
     // Those of the forward: empty before it.
     const std::vector<SymbolicShape>& input_shapes() const noexcept { return inputs_; }
