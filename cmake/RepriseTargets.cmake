@@ -80,7 +80,8 @@ function(reprise_library target)
         ${PROJECT_SOURCE_DIR}/include/reprise/optim/*.hpp
         ${PROJECT_SOURCE_DIR}/include/reprise/dynamic/*.hpp
         ${PROJECT_SOURCE_DIR}/include/reprise/checkpointing/*.hpp)
-    file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def) # included by headers
+    file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def
+        ${PROJECT_SOURCE_DIR}/include/reprise/*.inc) # included by headers
     add_library(${target} STATIC ${rooms})
     add_library(${target}::${target} ALIAS ${target})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)

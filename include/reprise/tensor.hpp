@@ -1,11 +1,14 @@
 // Tensor: a handle to a node of an immutable graph.  Calling an op checks shapes and dtypes at once and
 // appends a node; nothing runs until a value is read, eval() is called, or much is pending.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -16,6 +19,7 @@
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
 #include <reprise/error.hpp>
+#include <reprise/ops/options.hpp>
 
 namespace reprise {
 
@@ -29,7 +33,19 @@ class GradStore;
 class HookHandle;
 class TapeNode;
 
-using Dims = std::vector<std::int64_t>; // dimensions; negative ones count from the end
+namespace indexing {
+class TensorIndex; // indices.hpp
+}
+
+// Dimensions, negative ones count from the end: {0, -1}, or 1 for {1}.
+class Dims : public std::vector<std::int64_t> {
+public:
+    Dims() = default;
+    Dims(std::initializer_list<std::int64_t> dims) : vector(dims) {}
+    Dims(std::vector<std::int64_t> dims) : vector(std::move(dims)) {}
+    template <std::integral T>
+    requires(!std::same_as<T, bool>) Dims(T dim) : vector{static_cast<std::int64_t>(dim)} {}
+};
 
 struct BackwardOptions {
     bool retain_graph = false;
@@ -40,13 +56,29 @@ class Tensor {
 public:
     Tensor() = default; // undefined
     explicit Tensor(std::shared_ptr<graph::Cell> cell) : cell_(std::move(cell)) {}
+    Tensor(const Tensor&) = default;
+    Tensor(Tensor&&) noexcept = default;
+    ~Tensor() = default;
+    // A variable is made a handle of the other tensor.  What an expression gives is written into: x[0] = y is
+    // x[0].copy_(y), x[0] = 1 is x[0].fill_(1).
+    Tensor& operator=(const Tensor&) & = default;
+    Tensor& operator=(Tensor&&) & noexcept = default;
+    Tensor& operator=(const Tensor& value) &&;
+    Tensor& operator=(Tensor&& value) && { return std::move(*this) = static_cast<const Tensor&>(value); }
+    Tensor& operator=(double value) &&;
 
     bool defined() const noexcept { return cell_ != nullptr; }
     Shape shape() const;
-    std::int64_t dim() const;         // number of dimensions
+    Shape sizes() const { return shape(); }
+    std::int64_t dim() const; // number of dimensions
+    std::int64_t ndimension() const { return dim(); }
     Dim size(std::int64_t dim) const; // negative counts from the end
     Dim numel() const;
     DType dtype() const;
+    DType scalar_type() const { return dtype(); }
+    bool is_floating_point() const { return is_floating(dtype()); }
+    std::size_t element_size() const { return size_of(dtype()); } // bytes
+    Dim nbytes() const { return numel() * Dim(element_size()); }
     Device device() const;
 
     // -- autograd (PyTorch's rules) --
@@ -68,6 +100,8 @@ public:
     // A handle of its own to the present value, on the same tape: what either one is assigned is not seen by the
     // other, and a gradient goes where this one's does.
     Tensor snapshot() const;
+    // A tensor of its own with this value, through which gradients flow; copies no memory.
+    Tensor clone() const;
     // The gradients by all leaves below this one; no leaf's grad() changes.
     GradStore gradients(BackwardOptions options = {}) const;
     // backward() leaves a gradient here too, though this is no leaf; nothing changes for a leaf.
@@ -93,15 +127,17 @@ public:
 
     // -- values --
     void eval() const; // computes what is pending, without waiting
-    // Reads; waits for the device.  T must be the C++ type of dtype() (f16 and bf16 are read as float).
-    // Throws Error(state) while recording.
-    template <class T> T item() const
+    // Reads; waits for the device.  Throws Error(state) while recording.
+    // The one element, converted to T as by to(): Error(argument) where an integer type T has no place for it.
+    template <class T = double> T item() const
     {
         T out{};
         read_one(&out, DTypeOf<T>::value);
         return out;
     }
-    template <class T> std::vector<T> to_vector() const // row-major
+    // All elements, row-major.  T is the C++ type of dtype(), or one that holds each of its values, as float does of f16
+    // and std::int64_t of i32; else Error(dtype): convert with to() first.
+    template <class T> std::vector<T> to_vector() const
     {
         std::vector<T> out(elements_to_read());
         read_all(out.data(), out.size() * sizeof(T), DTypeOf<T>::value);
@@ -112,40 +148,71 @@ public:
     // program.
     void assign(const Tensor& value);
 
-    // -- shapes: views without copies where strides allow --
-    Tensor reshape(const Shape&) const; // one size may be -1
-    Tensor view(const Shape& s) const { return reshape(s); }
-    Tensor flatten(std::int64_t from = 0, std::int64_t to = -1) const;
-    Tensor transpose(std::int64_t a, std::int64_t b) const;
+    // -- in place: this handle and its copies get the result, as by assign(), with its gradient --
+    // The result has this shape and is brought to this dtype.  Errors: shape where it has another shape; dtype for what is
+    // floating in a tensor of integers; state for a leaf that requires a gradient, outside of no_grad.
+    // What x[...] and x.index({...}) give without index tensors and masks writes into x, as long as x is alive; with them it
+    // is a copy, as in PyTorch, so that x[mask] = 0 and x[mask] += 1 write into x and x[mask].add_(1) does not.  Any other
+    // view of a tensor that is alive (reshape, transpose, detach, ...) refuses with Error(state), as the tensor would not see
+    // what is written.  Views that were made before keep the values that they had.
+    Tensor& operator+=(const Tensor&) &;
+    Tensor& operator+=(const Tensor&) &&;
+    Tensor& operator+=(double) &;
+    Tensor& operator+=(double) &&;
+    Tensor& operator-=(const Tensor&) &;
+    Tensor& operator-=(const Tensor&) &&;
+    Tensor& operator-=(double) &;
+    Tensor& operator-=(double) &&;
+    Tensor& operator*=(const Tensor&) &;
+    Tensor& operator*=(const Tensor&) &&;
+    Tensor& operator*=(double) &;
+    Tensor& operator*=(double) &&;
+    Tensor& operator/=(const Tensor&) &;
+    Tensor& operator/=(const Tensor&) &&;
+    Tensor& operator/=(double) &;
+    Tensor& operator/=(double) &&;
+    Tensor& copy_(const Tensor&); // broadcasts, and converts as to()
+    Tensor& fill_(double value);
+    Tensor& fill_(const Tensor& value); // of one element
+    Tensor& zero_();
+    Tensor& uniform_(double from = 0, double to = 1); // numbers in [from, to)
+    Tensor& normal_(double mean = 0, double std = 1);
+    Tensor& bernoulli_(double p = 0.5);
+
+    // -- parts --
+    // As PyTorch's index: views, and where index tensors or masks take part copies.  Index tensors broadcast to one
+    // another and stand where the first of them stood, or in front where something else lies between them; an index out of
+    // range gives NaN (of integers 0).  Masks wait for their values: Error(state) while recording.
+    // Error(argument) for a number that is out of range, and for more indices than dimensions.
+    Tensor index(const std::vector<indexing::TensorIndex>&) const;
+    Tensor operator[](const indexing::TensorIndex&) const; // index({i})
+    // Writes `value`, which broadcasts to what index() gives and is converted, or with `accumulate` adds it: then equal
+    // indices add up, else the last one is kept.  What lies out of range writes nothing.  In place, as above.
+    Tensor& index_put_(const std::vector<indexing::TensorIndex>&, const Tensor& value,
+                       bool accumulate = false);
+    Tensor& index_put_(const std::vector<indexing::TensorIndex>&, double value, bool accumulate = false);
+    Tensor index_put(const std::vector<indexing::TensorIndex>&, const Tensor& value,
+                     bool accumulate = false) const;
+
+    // -- dtypes and devices --
     Tensor t() const; // of a matrix; with fewer dimensions the tensor itself
-    Tensor permute(const std::vector<std::int64_t>&) const;
-    Tensor expand(const Shape&) const; // -1 keeps a size
-    Tensor squeeze() const;
-    Tensor squeeze(std::int64_t dim) const;
-    Tensor unsqueeze(std::int64_t dim) const;
-    // A negative start counts from the end.
-    Tensor narrow(std::int64_t dim, const Dim& start, const Dim& length) const;
-    Tensor contiguous() const;
     Tensor to(DType) const;
     // The elements on another device: waits for them, and goes by the host.  A gradient comes back to where
     // this is.  Error(state) while recording, unless this is there already; Error(unsupported) for a dtype
     // that is not held there.
     Tensor to(const Device&) const;
     Tensor to(const Device&, DType) const;
+    Tensor to(const Tensor& other) const; // the device and dtype of the other
+    Tensor type_as(const Tensor& other) const { return to(other); }
+    Tensor cpu() const; // to the device "reference"
+    // Of this dtype and device.
+    Tensor new_zeros(const Shape&) const;
+    Tensor new_ones(const Shape&) const;
+    Tensor new_full(const Shape&, double value) const;
+    Tensor new_empty(const Shape& shape) const { return new_zeros(shape); }
 
-    // -- the ops that read well as methods; all are in ops.hpp --
-    Tensor sum(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
-    Tensor mean(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
-    Tensor max() const; // of all elements
-    Tensor argmax(std::int64_t dim, bool keepdim = false) const;
-    Tensor matmul(const Tensor&) const;
-    Tensor relu() const;
-    Tensor exp() const;
-    Tensor log() const;
-    Tensor sqrt() const;
-    Tensor tanh() const;
-    Tensor abs() const;
-    Tensor pow(double exponent) const;
+    // -- the ops of ops.hpp that PyTorch has as methods; those that end in _ are in place --
+#include <reprise/tensor_methods.inc>
 
     const std::shared_ptr<graph::Cell>& cell() const { return cell_; }
 
@@ -153,9 +220,19 @@ private:
     std::size_t elements_to_read() const; // evaluates: what the device can't hold fails there
     void read_one(void* to, DType) const;
     void read_all(void* to, std::size_t bytes, DType) const;
+    // What is in place.  With `through` a copy that x[mask] gave is written into x.
+    Tensor& write(const char* op, const Tensor& value, bool through = false);
     std::shared_ptr<graph::Cell> cell_;
 };
 template <> std::vector<bool> Tensor::to_vector<bool>() const;
+
+// As PyTorch prints it: 4 digits, or as many as the elements have, aligned; beyond 1000 elements the first and last three of
+// each dimension; then the dtype where it is none of f32, i64 and bool, the device where it is not the default one, and
+// what the tape knows.  Waits for the values; of a tensor that is being recorded type and op only.
+std::string to_string(const Tensor&);
+std::ostream& operator<<(std::ostream&, const Tensor&);
+std::ostream& operator<<(std::ostream&, const Device&); // its name
+std::ostream& operator<<(std::ostream&, const Shape&);  // "[2, 3]"
 
 // Computes what is pending of all of them together, without waiting: what they share is computed once, and nothing of it is
 // kept for a later evaluation.  Error(state) for a tensor that is being recorded.  Tensors of several devices: one
@@ -196,6 +273,11 @@ Tensor operator&(const Tensor&, const Tensor&); // bitwise of integers, logical 
 Tensor operator|(const Tensor&, const Tensor&);
 Tensor operator^(const Tensor&, const Tensor&);
 Tensor operator~(const Tensor&);
+Tensor operator!(const Tensor&); // logical, as && and ||, which compute both sides
+Tensor operator&&(const Tensor&, const Tensor&);
+Tensor operator||(const Tensor&, const Tensor&);
+Tensor operator%(const Tensor&, const Tensor&); // remainder
+Tensor operator%(const Tensor&, double);
 Tensor operator<(const Tensor&, const Tensor&);
 Tensor operator<=(const Tensor&, const Tensor&);
 Tensor operator>(const Tensor&, const Tensor&);
@@ -214,5 +296,13 @@ Tensor operator>(const Tensor&, const Dim&);
 Tensor operator>=(const Tensor&, const Dim&);
 Tensor operator==(const Tensor&, const Dim&);
 Tensor operator!=(const Tensor&, const Dim&);
+Tensor operator==(double, const Tensor&);
+Tensor operator!=(double, const Tensor&);
+Tensor operator<(double, const Tensor&);
+Tensor operator<=(double, const Tensor&);
+Tensor operator>(double, const Tensor&);
+Tensor operator>=(double, const Tensor&);
 
 } // namespace reprise
+
+#include <reprise/indices.hpp> // which needs Tensor

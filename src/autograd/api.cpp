@@ -61,7 +61,17 @@ void Tensor::zero_grad() { graph::set_grad_of(*this, nullptr); }
 
 Tensor Tensor::detach() const
 {
-    return graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
+    const Tensor t = graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
+    graph::note_view(t, *this);
+    return t;
+}
+
+Tensor Tensor::clone() const
+{
+    const Value v = graph::read(*this);
+    const bool leaf = v.node->is_leaf && graph::requires_grad(v); // which grad() belongs to
+    if (!leaf) return snapshot();
+    return graph::make_tensor(graph::grad_mode() ? graph::identity(v) : graph::leaf_alias(v, false, nullptr));
 }
 
 Tensor Tensor::snapshot() const { return graph::make_tensor(graph::read(*this)); }

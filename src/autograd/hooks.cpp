@@ -40,7 +40,7 @@ std::shared_ptr<graph::GradHooks> hooks_of(const Value& v)
 
 Tensor detail::boundary(const Tensor& t)
 {
-    Dims dims(static_cast<std::size_t>(t.dim()));
+    std::vector<std::int64_t> dims(static_cast<std::size_t>(t.dim()));
     std::iota(dims.begin(), dims.end(), 0);
     return permute(t, dims);
 }

@@ -1,3 +1,5 @@
+#include <ostream>
+
 #include <reprise/dtype.hpp>
 
 namespace reprise {
@@ -40,6 +42,8 @@ bool is_floating(DType t) noexcept
 {
     return t == DType::f32 || t == DType::f16 || t == DType::bf16 || t == DType::f64;
 }
+
+std::ostream& operator<<(std::ostream& out, DType t) { return out << name_of(t); }
 
 bool is_integer(DType t) noexcept { return !is_floating(t) && t != DType::boolean; }
 

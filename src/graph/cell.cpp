@@ -150,6 +150,12 @@ Tensor make_tensor(Value v)
     return Tensor(std::move(cell));
 }
 
+void note_view(const Tensor& view, const Tensor& of)
+{
+    const std::shared_ptr<Cell>& base = of.cell();
+    view.cell()->looks = std::make_unique<Looks>(Looks{base, base->looks ? base->looks->from : base});
+}
+
 ValueTensors::ValueTensors(std::span<const Value> values) : values_(values.data()), made_(values.size()) {}
 
 ValueTensors ValueTensors::of_outputs(const Node& n)
@@ -270,18 +276,30 @@ std::shared_ptr<Node> applied(const Op& op, const Operands& inputs, Attributes a
     for (Scope* s = current_scope(); s; s = s->outer()) s->applied(*node);
     return node;
 }
+
+void note_output(const Tensor& t, const Operands& inputs)
+{
+    const Value& v = t.cell()->value;
+    const Op& op = *v.node->op;
+    if (op.view) note_view(t, inputs[op.looks_at ? op.looks_at(*v.node, v.index) : 0]);
+}
 } // namespace
 
 Tensor apply1(const Op& op, const Operands& inputs, Attributes attributes)
 {
-    return make_tensor({applied(op, inputs, std::move(attributes)), 0});
+    const Tensor t = make_tensor({applied(op, inputs, std::move(attributes)), 0});
+    note_output(t, inputs);
+    return t;
 }
 
 std::vector<Tensor> apply(const Op& op, const Operands& inputs, Attributes attributes)
 {
     const std::shared_ptr<Node> node = applied(op, inputs, std::move(attributes));
     std::vector<Tensor> out;
-    for (std::uint32_t i = 0; i < node->outputs.size(); ++i) out.push_back(make_tensor({node, i}));
+    for (std::uint32_t i = 0; i < node->outputs.size(); ++i) {
+        out.push_back(make_tensor({node, i}));
+        note_output(out.back(), inputs);
+    }
     return out;
 }
 

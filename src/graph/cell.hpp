@@ -10,11 +10,22 @@
 namespace reprise::graph {
 
 class GradHooks; // graph/notes.hpp
+struct Cell;
 struct Switch;   // graph/mode.hpp
 
+// What a cell's tensor was made a view of: a tensor that would not see what is written into the view.
+struct Looks {
+    std::weak_ptr<Cell> at;   // what the view was made of
+    std::weak_ptr<Cell> from; // what that is a view of in the end, or the same
+    // Where it lies in there, for x[...]: a write goes to it.  Null: nothing can be written.
+    std::shared_ptr<const std::vector<indexing::TensorIndex>> indices{};
+    bool copied = false; // by index tensors: it is no view, but x[mask] = value is written into x
+};
+
 struct Cell {
-    Value value;             // as it stands outside of any recording
-    std::uint32_t trace = 0; // of the recording that made this cell; 0: eager
+    Value value;                  // as it stands outside of any recording
+    std::uint32_t trace = 0;      // of the recording that made this cell; 0: eager
+    std::unique_ptr<Looks> looks; // null: at no other
 
     // Of a leaf, and null at first.
     std::shared_ptr<Cell> grad() const { return leaf_ ? leaf_->grad : nullptr; }
@@ -71,6 +82,8 @@ std::shared_ptr<Cell> grad_of(const Tensor&);
 std::shared_ptr<Cell> grad_to_add_to(const Tensor&);
 void set_grad_of(const Tensor&, std::shared_ptr<Cell>);
 Tensor make_tensor(Value);
+// Notes that the one tensor is a view of the other.
+void note_view(const Tensor& view, const Tensor& of);
 
 // A leaf with this storage.
 Value leaf(TensorType, std::shared_ptr<Evaluator>, std::shared_ptr<Storage>, bool requires_grad);

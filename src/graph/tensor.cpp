@@ -1,5 +1,10 @@
 // Tensor's members that need no op.
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <reprise/ops/creation.hpp>
@@ -76,49 +81,164 @@ void eval(const std::vector<Tensor>& tensors)
     }
 }
 
+namespace {
+// That a value can stand in a tensor's place, but for its dtype and shape.
+void check_place(const char* op, const Value& before, const Value& given)
+{
+    const graph::Tracer* tracer = graph::current_tracer();
+    if (given.node->trace && (!tracer || given.node->trace != tracer->id()))
+        detail::fail(
+            ErrorKind::state, op,
+            "The value belongs to a recording that this tensor is not part of: assign it inside of the "
+            "recorded function.");
+    if (given.node->evaluator != before.node->evaluator)
+        detail::fail(ErrorKind::device, op, "The value is on (", given.node->evaluator->name(),
+                     ") but the tensor is on (", before.node->evaluator->name(), ").");
+}
+
+std::string describe(const graph::TensorType& t) { return name_of(t.dtype) + to_string(t.shape); }
+
+bool is_parameter(const Value& v) { return v.node->is_leaf && v.node->requires_grad; }
+} // namespace
+
 void Tensor::assign(const Tensor& value)
 {
     const Value before = graph::read(*this), given = graph::read(value);
     const auto sentence = [&] {
-        return std::string("The value is ") + name_of(given.type().dtype) + to_string(given.type().shape) +
-               " but the tensor is " + name_of(before.type().dtype) + to_string(before.type().shape) + ".";
+        return "The value is " + describe(given.type()) + " but the tensor is " + describe(before.type()) +
+               ".";
     };
     if (given.type().dtype != before.type().dtype) detail::fail(ErrorKind::dtype, "assign", sentence());
     shape::require_same("assign", given.type().shape, before.type().shape, sentence);
-    const graph::Tracer* tracer = graph::current_tracer();
-    if (given.node->trace && (!tracer || given.node->trace != tracer->id()))
-        detail::fail(
-            ErrorKind::state, "assign",
-            "The value belongs to a recording that this tensor is not part of: assign it inside of the "
-            "recorded function.");
-    if (given.node->evaluator != before.node->evaluator)
-        detail::fail(ErrorKind::device, "assign", "The value is on (", given.node->evaluator->name(),
-                     ") but the tensor is on (", before.node->evaluator->name(), ").");
+    check_place("assign", before, given);
     // a cell keeps its shape, though the value's may be written in another way
     const Value v =
         given.type() == before.type() ? given : graph::read(reprise::reshape(value, before.type().shape));
-    const bool leaf = before.node->is_leaf && before.node->requires_grad;
+    const bool leaf = is_parameter(before);
     graph::assign(*this, graph::leaf_alias(v, leaf, leaf ? cell_ : nullptr));
+    const graph::Tracer* tracer = graph::current_tracer();
+    if (cell_->trace == (tracer ? tracer->id() : 0)) cell_->looks.reset(); // its memory is its own now
 }
+
+Tensor& Tensor::write(const char* op, const Tensor& value, bool through)
+{
+    const Value before = graph::read(*this);
+    const graph::TensorType type = before.type();
+    if (is_parameter(before) && graph::grad_mode())
+        detail::fail(
+            ErrorKind::state, op,
+            "A leaf that requires a gradient can't be changed in place while gradients are recorded: do it "
+            "under no_grad, or change a clone().");
+    const auto category = [](DType t) { return is_floating(t) ? 2 : t == boolean ? 0 : 1; };
+    const auto sentence = [&] {
+        return "The result is " + describe(graph::type_of(value)) + " but the tensor is " + describe(type) +
+               ".";
+    };
+    if (category(value.dtype()) > category(type.dtype))
+        detail::fail(ErrorKind::dtype, op, sentence(), " Convert the tensor first, or make a new one.");
+    shape::require_same(op, value.shape(), type.shape, sentence);
+    check_place(op, before, graph::read(value));
+    const Tensor held = reprise::reshape(cast(value, type.dtype), type.shape).clone();
+    if (const graph::Looks* looks = cell_->looks.get(); looks && (through || !looks->copied)) {
+        const std::shared_ptr<graph::Cell> base = looks->at.lock();
+        if (base && looks->indices) Tensor(base).index_put_(*looks->indices, held);
+        else if ((base || !looks->from.expired()) && !looks->copied)
+            detail::fail(ErrorKind::state, op,
+                         "The tensor is a view of another one, which would not see the change: write x[i] or "
+                         "x.index({...}) of that one, x.index_put_(), or change a clone().");
+    }
+    if (is_parameter(before)) assign(held);
+    else graph::assign(*this, graph::read(held));
+    return *this;
+}
+
+namespace {
+// Whether each value of the one dtype is one of the other.
+bool holds_all(DType to, DType from)
+{
+    if (to == from) return true;
+    if (from == boolean) return true;
+    if (is_floating(from)) return is_floating(to) && size_of(to) > size_of(from);
+    const std::size_t bits = 8 * size_of(from) - (from == u8 ? 0 : 1);
+    switch (to) {
+    case DType::f64: return bits <= 53;
+    case DType::f32: return bits <= 24;
+    case DType::i64:
+    case DType::i32:
+    case DType::i16: return bits < 8 * size_of(to);
+    default: return false;
+    }
+}
+
+// Elements of the one type as those of the other, which may not have a place for them.
+template <class From, class To> void convert(const std::byte* from, std::byte* to, std::size_t count)
+{
+    for (std::size_t i = 0; i < count; ++i) {
+        From v{};
+        std::memcpy(&v, from + i * sizeof v, sizeof v);
+        if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+            const double whole = std::trunc(static_cast<double>(v));
+            const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);
+            if (!(whole < limit && whole >= (std::is_signed_v<To> ? -limit : 0.0)))
+                detail::fail(ErrorKind::argument, "item", "The value (", v, ") has no place in ",
+                             name_of(DTypeOf<To>::value), ": read it as double.");
+        } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> &&
+                             !std::is_same_v<To, bool>) {
+            if (!std::in_range<To>(std::int64_t{v}))
+                detail::fail(ErrorKind::argument, "item", "The value (", std::int64_t{v},
+                             ") has no place in ", name_of(DTypeOf<To>::value), ": read it as std::int64_t.");
+        }
+        const To out = static_cast<To>(v);
+        std::memcpy(to + i * sizeof out, &out, sizeof out);
+    }
+}
+
+template <class F> void with_type(DType t, F&& f)
+{
+    switch (t) {
+    case DType::f64: return f(double{});
+    case DType::i64: return f(std::int64_t{});
+    case DType::i32: return f(std::int32_t{});
+    case DType::i16: return f(std::int16_t{});
+    case DType::i8: return f(std::int8_t{});
+    case DType::u8: return f(std::uint8_t{});
+    case DType::boolean: return f(bool{});
+    default: return f(float{});
+    }
+}
+
+// Reads elements of any dtype; of halves as f32.
+void read_converted(const Tensor& t, std::byte* to, std::size_t bytes, DType dtype)
+{
+    const DType held = t.dtype();
+    if (held == f16 || held == bf16) return read_converted(t.to(f32), to, bytes, dtype);
+    const std::size_t count = bytes / size_of(dtype);
+    std::vector<std::byte> raw(count * size_of(held));
+    const Value v = value_to_read(t);
+    v.node->evaluator->read(v, held == dtype ? std::span(to, bytes) : std::span(raw));
+    if (held == dtype) return;
+    with_type(held, [&]<class From>(From) {
+        with_type(dtype, [&]<class To>(To) { convert<From, To>(raw.data(), to, count); });
+    });
+}
+} // namespace
 
 void Tensor::read_one(void* to, DType dtype) const
 {
     if (const Dim n = numel(); !same(n, 1))
         detail::fail(ErrorKind::shape, "item", "The tensor has the shape (", to_string(shape()),
                      "): only one element can be read so; use to_vector().");
-    read_all(to, size_of(dtype), dtype);
+    value_to_read(*this);
+    read_converted(*this, static_cast<std::byte*>(to), size_of(dtype), dtype);
 }
 
 void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const
 {
-    const Value v = value_to_read(*this);
-    const DType held = v.type().dtype;
-    if (held != dtype) {
-        if (dtype == f32 && (held == f16 || held == bf16)) return cast(*this, f32).read_all(to, bytes, dtype);
+    const DType held = value_to_read(*this).type().dtype;
+    if (!holds_all(dtype, held))
         detail::fail(ErrorKind::dtype, "read", "The tensor holds (", name_of(held), ") but (", name_of(dtype),
                      ") was asked for: cast it, or read the other type.");
-    }
-    v.node->evaluator->read(v, {static_cast<std::byte*>(to), bytes});
+    read_converted(*this, static_cast<std::byte*>(to), bytes, dtype);
 }
 
 template <> std::vector<bool> Tensor::to_vector<bool>() const

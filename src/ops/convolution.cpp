@@ -134,7 +134,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     if (v.wanted[1]) d[1] = weight_vjp(a, dy, x, weight.shape());
     if (v.wanted[0]) d[0] = input_vjp(a, dy, weight, x.shape());
     if (d.size() == 3 && v.wanted[2]) {
-        Dims but_channels(static_cast<std::size_t>(dy.dim()) - 1);
+        std::vector<std::int64_t> but_channels(static_cast<std::size_t>(dy.dim()) - 1);
         std::iota(but_channels.begin(), but_channels.end(), 1);
         but_channels[0] = 0;
         d[2] = sum(dy, but_channels);

@@ -342,13 +342,23 @@ Tensor gelu(const Tensor& x, GeluApproximation approximation)
 {
     return ops::call(approximation == GeluApproximation::tanh ? "gelu_tanh" : "gelu_erf", {x});
 }
-Tensor clamp(const Tensor& x, double min, double max)
+Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> max)
 {
-    return ops::call("clamp", {x, ops::number_for(x, min), ops::number_for(x, max)});
+    if (!min && !max) detail::fail(ErrorKind::argument, "clamp", "There is no bound: give min, max or both.");
+    if (!is_floating(x.dtype()) && !(min && max))
+        return min ? maximum(x, *min) : minimum(x, *max); // stays whole
+    return ops::call("clamp", {x, ops::number_for(x, min.value_or(-infinity)),
+                               ops::number_for(x, max.value_or(infinity))});
 }
 
-Tensor clamp_min(const Tensor& x, double min) { return clamp(x, min, infinity); }
-Tensor clamp_max(const Tensor& x, double max) { return clamp(x, -infinity, max); }
+Tensor clamp(const Tensor& x, const Tensor& min) { return clamp_min(x, min); }
+Tensor clamp_min(const Tensor& x, double min) { return clamp(x, min, std::nullopt); }
+Tensor clamp_min(const Tensor& x, const Tensor& min) { return clamp(x, min, ops::number_for(min, infinity)); }
+Tensor clamp_max(const Tensor& x, double max) { return clamp(x, std::nullopt, max); }
+Tensor clamp_max(const Tensor& x, const Tensor& max)
+{
+    return clamp(x, ops::number_for(max, -infinity), max);
+}
 Tensor hardtanh(const Tensor& x, double min, double max)
 {
     return ops::call("hardtanh", {x, ops::number_for(x, min), ops::number_for(x, max)});
@@ -366,6 +376,11 @@ Tensor where(const Tensor& condition, double a, const Tensor& b)
 {
     return where(condition, ops::number_for(b, a), b);
 }
+Tensor where(const Tensor& condition, double a, double b)
+{
+    const auto number = [&](double v) { return ops::full_on(ops::evaluator_of(condition), {}, v, f32); };
+    return where(condition, number(a), number(b));
+}
 Tensor affine(const Tensor& x, double scale, double shift) { return x * scale + shift; }
 Tensor div(const Tensor& a, const Tensor& b, Rounding rounding)
 {
@@ -380,7 +395,34 @@ REPRISE_WITH_NUMBER(remainder)
 REPRISE_WITH_NUMBER(floor_divide)
 REPRISE_WITH_NUMBER(maximum)
 REPRISE_WITH_NUMBER(minimum)
+REPRISE_WITH_NUMBER(atan2)
+REPRISE_WITH_NUMBER(mul)
+REPRISE_WITH_NUMBER(div)
+REPRISE_WITH_NUMBER(eq)
 #undef REPRISE_WITH_NUMBER
+#define REPRISE_SHORT_NAME(name, row)                                                                        \
+    Tensor name(const Tensor& a, const Tensor& b) { return row(a, b); }                                      \
+    Tensor name(const Tensor& a, double b) { return row(a, ops::number_for(a, b)); }
+REPRISE_SHORT_NAME(ne, not_equal)
+REPRISE_SHORT_NAME(lt, less)
+REPRISE_SHORT_NAME(le, less_equal)
+REPRISE_SHORT_NAME(gt, greater)
+REPRISE_SHORT_NAME(ge, greater_equal)
+#undef REPRISE_SHORT_NAME
+Tensor add(const Tensor& a, const Tensor& b, double alpha) { return alpha == 1 ? a + b : a + b * alpha; }
+Tensor add(const Tensor& a, double b, double alpha) { return a + alpha * b; }
+Tensor sub(const Tensor& a, const Tensor& b, double alpha) { return alpha == 1 ? a - b : a - b * alpha; }
+Tensor sub(const Tensor& a, double b, double alpha) { return a - alpha * b; }
+Tensor max(const Tensor& a, const Tensor& b) { return maximum(a, b); }
+Tensor min(const Tensor& a, const Tensor& b) { return minimum(a, b); }
+Tensor addcmul(const Tensor& input, const Tensor& a, const Tensor& b, double value)
+{
+    return add(input, a * b, value);
+}
+Tensor addcdiv(const Tensor& input, const Tensor& a, const Tensor& b, double value)
+{
+    return add(input, a / b, value);
+}
 
 Tensor cast(const Tensor& x, DType dtype)
 {
@@ -401,7 +443,7 @@ REPRISE_OPERATOR(<, less)
 REPRISE_OPERATOR(<=, less_equal)
 REPRISE_OPERATOR(>, greater)
 REPRISE_OPERATOR(>=, greater_equal)
-REPRISE_OPERATOR(==, equal)
+REPRISE_OPERATOR(==, eq)
 REPRISE_OPERATOR(!=, not_equal)
 #undef REPRISE_OPERATOR
 Tensor operator+(double a, const Tensor& b) { return add(ops::number_for(b, a), b); }
@@ -412,6 +454,20 @@ Tensor operator+(const Dim& a, const Tensor& b) { return add(ops::number_for(b, 
 Tensor operator-(const Dim& a, const Tensor& b) { return sub(ops::number_for(b, a), b); }
 Tensor operator*(const Dim& a, const Tensor& b) { return mul(ops::number_for(b, a), b); }
 Tensor operator/(const Dim& a, const Tensor& b) { return div(ops::number_for(b, a), b); }
+#define REPRISE_REVERSED(symbol, name)                                                                       \
+    Tensor operator symbol(double a, const Tensor& b) { return name(b, ops::number_for(b, a)); }
+REPRISE_REVERSED(==, eq)
+REPRISE_REVERSED(!=, not_equal)
+REPRISE_REVERSED(<, greater)
+REPRISE_REVERSED(<=, greater_equal)
+REPRISE_REVERSED(>, less)
+REPRISE_REVERSED(>=, less_equal)
+#undef REPRISE_REVERSED
+Tensor operator%(const Tensor& a, const Tensor& b) { return remainder(a, b); }
+Tensor operator%(const Tensor& a, double b) { return remainder(a, b); }
+Tensor operator!(const Tensor& a) { return logical_not(a); }
+Tensor operator&&(const Tensor& a, const Tensor& b) { return logical_and(a, b); }
+Tensor operator||(const Tensor& a, const Tensor& b) { return logical_or(a, b); }
 Tensor operator-(const Tensor& a) { return neg(a); }
 Tensor operator&(const Tensor& a, const Tensor& b) { return bitwise_and(a, b); }
 Tensor operator|(const Tensor& a, const Tensor& b) { return bitwise_or(a, b); }

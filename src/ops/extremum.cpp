@@ -33,7 +33,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const Tensor& x = a.inputs[0];
     const Shape kept = kept_shape(x.shape(), a.node.attributes);
     const Tensor y = reshape(a.outputs[0], kept);
-    Tensor won = equal(x, y);
+    Tensor won = eq(x, y);
     if (a.node.attributes.integer("nan_shares") != 0) won = logical_or(won, logical_and(isnan(x), isnan(y)));
     const Tensor winners = cast(won, x.dtype());
     const Tensor count = sum(winners, a.node.attributes.integers("dims"), true);

@@ -49,7 +49,7 @@ RP_OPERATOR(<, "less")
 RP_OPERATOR(<=, "less_equal")
 RP_OPERATOR(>, "greater")
 RP_OPERATOR(>=, "greater_equal")
-RP_OPERATOR(==, "equal")
+RP_OPERATOR(==, "eq")
 RP_OPERATOR(!=, "not_equal")
 #undef RP_OPERATOR
 V operator-(const V& a) { return emit("neg", {a}); }

@@ -344,7 +344,7 @@ Tensor one_hot(const Tensor& index, std::int64_t classes)
     if (classes < 1)
         detail::fail(ErrorKind::argument, "one_hot", "The number of classes (", classes,
                      ") must be at least 1, or -1 for what the largest index needs.");
-    return cast(equal(unsqueeze(index, -1), ops::count_like(index, classes)), i32);
+    return cast(eq(unsqueeze(index, -1), ops::count_like(index, classes)), i32);
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask)

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/reductions.hpp>
@@ -264,6 +265,26 @@ Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta,
     shape::require_broadcastable("addmm", input.shape(), product.shape());
     if (beta == 0) return scaled; // what input holds does not matter then, not even NaN
     return (beta == 1 ? input : input * beta) + scaled;
+}
+
+Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha)
+{
+    const Tensor product = bmm(a, b), scaled = alpha == 1 ? product : product * alpha;
+    shape::require_broadcastable("baddbmm", input.shape(), product.shape());
+    if (beta == 0) return scaled;
+    return (beta == 1 ? input : input * beta) + scaled;
+}
+
+Tensor diag(const Tensor& x, std::int64_t offset)
+{
+    if (x.dim() == 2) return diagonal(x, offset);
+    if (x.dim() != 1)
+        detail::fail(ErrorKind::shape, "diag", "The shape (", to_string(x.shape()),
+                     ") is that of no vector and no matrix.");
+    const Dim before = offset > 0 ? offset : 0, above = offset < 0 ? -offset : 0;
+    const Tensor rows = pad(x, {above, before}), size = ops::count_like(x, x.size(0) + before + above);
+    return where(eq(unsqueeze(size, 1) + static_cast<double>(offset), size), unsqueeze(rows, 1),
+                 ops::number_like(x, 0));
 }
 
 Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2)

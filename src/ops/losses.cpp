@@ -202,6 +202,17 @@ Tensor bce_loss(const Tensor& input, const Tensor& target, Reduction reduction, 
     return reduced("bce_loss", weighed(bce(input, target), weight), reduction);
 }
 
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
+                            Reduction reduction)
+{
+    return bce_loss(input, target, reduction, weight);
+}
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, const Tensor& weight,
+                                        Reduction reduction, const Tensor& pos_weight)
+{
+    return bce_with_logits_loss(logits, target, reduction, weight, pos_weight);
+}
+
 // log(sigmoid(x)) is -(log(1 + exp(-|x|)) + max(-x, 0)): nothing overflows.
 Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Reduction reduction,
                             const Tensor& weight, const Tensor& pos_weight)

@@ -19,6 +19,10 @@ std::int64_t whole(std::size_t d) { return static_cast<std::int64_t>(d); }
 } // namespace
 
 Tensor view(const Tensor& x, const Shape& sizes) { return reshape(x, sizes); }
+Tensor view_as(const Tensor& x, const Tensor& other) { return reshape(x, other.shape()); }
+Tensor reshape_as(const Tensor& x, const Tensor& other) { return reshape(x, other.shape()); }
+Tensor expand_as(const Tensor& x, const Tensor& other) { return expand(x, other.shape()); }
+Tensor ravel(const Tensor& x) { return flatten(x); }
 Tensor expand_dims(const Tensor& x, std::int64_t dim) { return unsqueeze(x, dim); }
 Tensor swapaxes(const Tensor& x, std::int64_t a, std::int64_t b) { return transpose(x, a, b); }
 
@@ -59,6 +63,12 @@ Tensor select(const Tensor& x, std::int64_t dim, const Dim& index)
     shape::require_at_least("select", at, 0, sentence);
     shape::require_at_least("select", size - 1, at, sentence);
     return squeeze(narrow(x, whole(d), at, 1), whole(d));
+}
+
+Tensor slice(const Tensor& x, std::int64_t dim, const std::optional<Dim>& start,
+             const std::optional<Dim>& end, std::int64_t step)
+{
+    return slice(x, dim, {start.value_or(Dim(0)), end, step});
 }
 
 // Steps as a dimension of their own, of which one is taken; where the size is no multiple, zeros make it one.
@@ -167,7 +177,7 @@ Tensor unflatten(const Tensor& x, std::int64_t dim, const Shape& parts)
     return reshape(x, to);
 }
 
-Tensor contiguous(const Tensor& x) { return x.contiguous(); }
+Tensor contiguous(const Tensor& x) { return graph::apply1(ops::contiguous_op, {x}); }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& lines, MeshIndexing indexing)
 {
@@ -192,5 +202,27 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& lines, MeshIndexing inde
     }
     return out;
 }
+
+namespace {
+// With ones behind, or in front of a vector, until there are so many dimensions.
+std::vector<Tensor> raised(const std::vector<Tensor>& parts, std::int64_t rank)
+{
+    std::vector<Tensor> out = parts;
+    for (Tensor& t : out) {
+        if (t.dim() == 0) t = unsqueeze(t, 0);
+        if (t.dim() == 1 && rank > 1) t = unsqueeze(t, 0);
+        if (t.dim() == 2 && rank > 2) t = unsqueeze(t, 2);
+    }
+    return out;
+}
+} // namespace
+
+Tensor hstack(const std::vector<Tensor>& parts)
+{
+    const std::vector<Tensor> raised_parts = raised(parts, 1);
+    return cat(raised_parts, !parts.empty() && raised_parts[0].dim() > 1 ? 1 : 0);
+}
+Tensor vstack(const std::vector<Tensor>& parts) { return cat(raised(parts, 2), 0); }
+Tensor dstack(const std::vector<Tensor>& parts) { return cat(raised(parts, 3), 2); }
 
 } // namespace reprise

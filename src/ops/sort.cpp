@@ -281,6 +281,10 @@ std::pair<Tensor, Tensor> topk(const Tensor& x, const Dim& k, const TopkOptions&
 {
     return ops::ordered("topk", x, o.dim, o.largest, &k);
 }
+std::pair<Tensor, Tensor> topk(const Tensor& x, const Dim& k, std::int64_t dim, bool largest, bool sorted)
+{
+    return topk(x, k, {.dim = dim, .largest = largest, .sorted = sorted});
+}
 std::pair<Tensor, Tensor> kthvalue(const Tensor& x, const Dim& k, std::int64_t dim, bool keepdim)
 {
     return ops::kth("kthvalue", x, k, dim, keepdim);

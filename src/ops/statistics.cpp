@@ -77,6 +77,15 @@ Tensor std(const Tensor& x, const Dims& dims, const VarOptions& o)
     return cast(root(variance("std", ops::accumulated(x), dims, o).first), x.dtype());
 }
 
+Tensor var(const Tensor& x, const Dims& dims, bool unbiased, bool keepdim)
+{
+    return var(x, dims, {.correction = unbiased ? 1 : 0, .keepdim = keepdim});
+}
+Tensor std(const Tensor& x, const Dims& dims, bool unbiased, bool keepdim)
+{
+    return reprise::std(x, dims, {.correction = unbiased ? 1 : 0, .keepdim = keepdim});
+}
+
 Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
 {
     ops::require_floating("norm", x.dtype());

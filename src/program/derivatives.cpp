@@ -34,7 +34,7 @@ std::int64_t concrete(const char* op, const Dim& size)
 Tensor basis(const Tensor& like, const Dim& size, const Dim& row)
 {
     const Tensor at = ops::full_on(ops::evaluator_of(like), {}, 1.0, i32, row);
-    return cast(equal(ops::count_like(like, size), at), like.dtype());
+    return cast(eq(ops::count_like(like, size), at), like.dtype());
 }
 
 // The products with `count` vectors, each made into what is wanted of it.

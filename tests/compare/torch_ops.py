@@ -138,7 +138,7 @@ ELEMENTWISE = {
     "cosh": torch.cosh, "asinh": torch.asinh, "acosh": torch.acosh, "atanh": torch.atanh,
     "tanh": torch.tanh, "erf": torch.erf, "atan2": torch.atan2, "pow": torch.pow,
     "less": torch.lt, "less_equal": torch.le, "greater": torch.gt, "greater_equal": torch.ge,
-    "equal": torch.eq, "not_equal": torch.ne, "logical_and": torch.logical_and,
+    "eq": torch.eq, "not_equal": torch.ne, "logical_and": torch.logical_and,
     "logical_or": torch.logical_or, "logical_not": torch.logical_not, "logical_xor": torch.logical_xor,
     "isnan": torch.isnan, "isinf": torch.isinf, "isfinite": torch.isfinite, "where": torch.where,
     "bitwise_and": torch.bitwise_and, "bitwise_or": torch.bitwise_or, "bitwise_xor": torch.bitwise_xor,

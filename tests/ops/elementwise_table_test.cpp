@@ -396,8 +396,8 @@ const std::vector<Special> infinities = {
     {"round", 0, {0.5}, 0}, {"round", 0, {1.5}, 2}, {"round", 0, {-2.5}, -2}, {"round", 0, {nan}, nan},
 };
 const std::vector<Special> choices = {
-    {"less", 0, {nan, 1}, 0}, {"greater_equal", 0, {nan, nan}, 0}, {"equal", 0, {nan, nan}, 0},
-    {"not_equal", 0, {nan, nan}, 1}, {"equal", 0, {0, -0.0}, 1},
+    {"less", 0, {nan, 1}, 0}, {"greater_equal", 0, {nan, nan}, 0}, {"eq", 0, {nan, nan}, 0},
+    {"not_equal", 0, {nan, nan}, 1}, {"eq", 0, {0, -0.0}, 1},
     {"to_bool", 0, {nan}, 1}, {"to_bool", 0, {-0.0}, 0}, {"to_bool", 0, {0.1}, 1},
     {"logical_or", 0, {0, 1}, 1}, {"logical_and", 0, {0, 1}, 0}, {"logical_not", 0, {0}, 1},
     {"where", 0, {1, 2, nan}, 2}, {"where", 0, {0, nan, 3}, 3}, {"where", 2, {0, nan, 3}, 0},

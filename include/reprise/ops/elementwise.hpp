@@ -15,6 +15,38 @@ namespace reprise {
     Tensor name(const Tensor& a, const Tensor& b, const Tensor& c);
 #include <reprise/elementwise.def>
 
+// PyTorch's short names, with tensors and with numbers.
+Tensor add(const Tensor& a, double b, double alpha = 1); // a + alpha b
+Tensor add(const Tensor& a, const Tensor& b, double alpha);
+Tensor sub(const Tensor& a, double b, double alpha = 1); // a - alpha b
+Tensor sub(const Tensor& a, const Tensor& b, double alpha);
+Tensor mul(const Tensor& a, double b);
+Tensor div(const Tensor& a, double b);
+Tensor eq(const Tensor& a, double b);
+Tensor ne(const Tensor& a, const Tensor& b); // not_equal
+Tensor ne(const Tensor& a, double b);
+Tensor lt(const Tensor& a, const Tensor& b); // less
+Tensor lt(const Tensor& a, double b);
+Tensor le(const Tensor& a, const Tensor& b); // less_equal
+Tensor le(const Tensor& a, double b);
+Tensor gt(const Tensor& a, const Tensor& b); // greater
+Tensor gt(const Tensor& a, double b);
+Tensor ge(const Tensor& a, const Tensor& b); // greater_equal
+Tensor ge(const Tensor& a, double b);
+// input + value a b and input + value a / b; all broadcast.
+Tensor addcmul(const Tensor& input, const Tensor& a, const Tensor& b, double value = 1);
+Tensor addcdiv(const Tensor& input, const Tensor& a, const Tensor& b, double value = 1);
+
+// Whether |a - b| <= atol + rtol |b|, element by element (bool); equal infinities are close, NaN to NaN only with
+// equal_nan.  Integers are compared as f32.
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8,
+               bool equal_nan = false);
+// Of all elements: waits for them, so Error(state) while recording.
+bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8,
+              bool equal_nan = false);
+// The same shape and the same elements; NaN equals nothing.  Waits as allclose; eq() compares element by element.
+bool equal(const Tensor& a, const Tensor& b);
+
 // with numbers in place of tensors
 Tensor pow(const Tensor& a, double exponent);
 Tensor pow(double base, const Tensor& exponent);
@@ -23,12 +55,13 @@ Tensor remainder(const Tensor& a, double b);
 Tensor floor_divide(const Tensor& a, double b);
 Tensor maximum(const Tensor& a, double b);
 Tensor minimum(const Tensor& a, double b);
+Tensor atan2(const Tensor& a, double b);
 Tensor lerp(const Tensor& start, const Tensor& end, double weight);
 Tensor where(const Tensor& condition, const Tensor& a, double b);
 Tensor where(const Tensor& condition, double a, const Tensor& b);
-Tensor affine(const Tensor& x, double scale, double shift); // x * scale + shift
-enum class Rounding { floor, trunc };
-Tensor div(const Tensor& a, const Tensor& b, Rounding); // floor_divide, trunc_divide
+Tensor where(const Tensor& condition, double a, double b);            // f32
+Tensor affine(const Tensor& x, double scale, double shift);           // x * scale + shift
+Tensor div(const Tensor& a, const Tensor& b, Rounding rounding_mode); // floor_divide, trunc_divide
 Tensor leaky_relu(const Tensor&, double negative_slope = 0.01);
 Tensor elu(const Tensor&, double alpha = 1.0);
 Tensor celu(const Tensor&, double alpha = 1.0);
@@ -40,11 +73,14 @@ Tensor softplus(const Tensor& x, double beta, double threshold = 20); // log(1 +
 Tensor swish(const Tensor&);                                          // silu
 Tensor logsigmoid(const Tensor&);                                     // log(sigmoid(x)), without overflow
 Tensor glu(const Tensor&, std::int64_t dim = -1); // the first half times the sigmoid of the second
-enum class GeluApproximation { none, tanh };
-Tensor gelu(const Tensor&, GeluApproximation = GeluApproximation::none);
-Tensor clamp(const Tensor&, double min, double max); // the gradient passes at the bounds
+Tensor gelu(const Tensor&, GeluApproximation approximate = GeluApproximation::none);
+// Where min > max the result is max; without a bound nothing is cut there.  The gradient passes at the bounds.
+Tensor clamp(const Tensor&, std::optional<double> min, std::optional<double> max = std::nullopt);
+Tensor clamp(const Tensor& x, const Tensor& min); // clamp_min
 Tensor clamp_min(const Tensor&, double min);
+Tensor clamp_min(const Tensor& x, const Tensor& min);
 Tensor clamp_max(const Tensor&, double max);
+Tensor clamp_max(const Tensor& x, const Tensor& max);
 // To nearest even for f16 and bf16; toward zero, saturating, NaN to 0 for i32; not zero for bool.
 Tensor cast(const Tensor&, DType);
 

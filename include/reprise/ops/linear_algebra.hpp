@@ -10,14 +10,16 @@ namespace reprise {
 // [..., m, k] x [..., k, n] -> [..., m, n]; a vector is a row on the left and a column on the right; leading
 // dimensions broadcast.  Products are added in chunks of 512 (shaders/common/gemm.glsl), the same bits for
 // every kernel; on CUDA with cuBLASLt in its order, the same bits for the same sizes and layouts.
-Tensor matmul(const Tensor&, const Tensor&);
-Tensor mm(const Tensor&, const Tensor&);    // of two matrices
-Tensor mv(const Tensor&, const Tensor&);    // of a matrix and a vector
-Tensor dot(const Tensor&, const Tensor&);   // of two vectors
-Tensor outer(const Tensor&, const Tensor&); // [m], [n] -> [m, n]
-Tensor bmm(const Tensor&, const Tensor&);   // [B, m, k] x [B, k, n], no broadcasting
+Tensor matmul(const Tensor&, const Tensor& other);
+Tensor mm(const Tensor&, const Tensor& other);    // of two matrices
+Tensor mv(const Tensor&, const Tensor& other);    // of a matrix and a vector
+Tensor dot(const Tensor&, const Tensor& other);   // of two vectors
+Tensor outer(const Tensor&, const Tensor& other); // [m], [n] -> [m, n]
+Tensor bmm(const Tensor&, const Tensor& other);   // [B, m, k] x [B, k, n], no broadcasting
 Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1,
              double alpha = 1); // beta input + alpha a b; input broadcasts
+// beta input + alpha a b for matrices in batches, [B, m, k] x [B, k, n]; input broadcasts.
+Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1);
 // Letters name dimensions: "bij,bjk->bik".  A letter that the result lacks is summed over, one that an
 // operand has twice takes its diagonal; without "->" the result has the letters that occur once, sorted.
 // "..." stands for any dimensions, aligned at the last one, and comes first in a result that is not given.
@@ -25,6 +27,8 @@ Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta 
 Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands);
 // [..., m, n] -> [..., l]: the elements whose column is offset more than their row, in the last dimension.
 Tensor diagonal(const Tensor&, std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1);
+// Of a matrix the elements as diagonal(); of a vector [n] the matrix [n + |offset|, n + |offset|] that has it there.
+Tensor diag(const Tensor&, std::int64_t offset = 0);
 Tensor trace(const Tensor&);                                                   // of a matrix
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}); // x W^T + b; weight [out, in]
 

@@ -1,12 +1,10 @@
-// Softmax and losses.
+// Losses.
 #pragma once
+#include <reprise/ops/reductions.hpp> // softmax
 #include <reprise/tensor.hpp>
 
 namespace reprise {
 
-// exp(x - max) / sum of it along one dimension; log_softmax is x - max - log(sum of exp(x - max)).
-Tensor softmax(const Tensor&, std::int64_t dim);
-Tensor log_softmax(const Tensor&, std::int64_t dim);
 enum class Reduction { none, mean, sum, batchmean }; // batchmean: kl_div only
 struct ClassLossOptions {
     Tensor weight = {};               // [C], of each class; the mean divides by the weights of the targets
@@ -35,6 +33,11 @@ Tensor bce_loss(const Tensor& input, const Tensor& target, Reduction = Reduction
                 const Tensor& weight = {});
 Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Reduction = Reduction::mean,
                             const Tensor& weight = {}, const Tensor& pos_weight = {});
+// PyTorch's names of these two, and its order of arguments.
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
+                            Reduction = Reduction::mean);
+Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, const Tensor& weight = {},
+                                        Reduction = Reduction::mean, const Tensor& pos_weight = {});
 // t (log(t) - input) for log-probabilities; log_target: the target is log(t).  batchmean: the sum over N.
 Tensor kl_div(const Tensor& input, const Tensor& target, Reduction = Reduction::mean,
               bool log_target = false);

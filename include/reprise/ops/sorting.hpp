@@ -13,12 +13,9 @@ std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim = -1, bool desc
 Tensor argsort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
 // The k largest (or least) elements, in order whether sorted or not; of equal ones the first.  Error(shape)
 // unless k is from 0 to the size.
-struct TopkOptions {
-    std::int64_t dim = -1;
-    bool largest = true;
-    bool sorted = true;
-};
-std::pair<Tensor, Tensor> topk(const Tensor& x, const Dim& k, const TopkOptions& = {});
+std::pair<Tensor, Tensor> topk(const Tensor& x, const Dim& k, const TopkOptions& options = {});
+std::pair<Tensor, Tensor> topk(const Tensor& x, const Dim& k, std::int64_t dim, bool largest = true,
+                               bool sorted = true);
 // The k-th least element, counted from 1.
 std::pair<Tensor, Tensor> kthvalue(const Tensor& x, const Dim& k, std::int64_t dim = -1,
                                    bool keepdim = false);

@@ -1,0 +1,39 @@
+// Whether tensors are equal, and nearly so.
+#include <cmath>
+
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/program.hpp>
+
+namespace reprise {
+
+namespace {
+
+bool read(const char* op, const Tensor& all)
+{
+    if (is_recording())
+        detail::fail(
+            ErrorKind::state, op,
+            "What the elements are is not known while recording: compare outside, or element by element "
+            "with eq() or isclose().");
+    return reprise::all(all).item<bool>();
+}
+
+} // namespace
+
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan)
+{
+    const Tensor x = is_floating(a.dtype()) ? a : cast(a, f32), y = is_floating(b.dtype()) ? b : cast(b, f32);
+    const Tensor near = isfinite(y) && abs(x - y) <= abs(y) * rtol + atol;
+    const Tensor close = near || eq(x, y);
+    return equal_nan ? close || (isnan(x) && isnan(y)) : close;
+}
+
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan)
+{
+    return read("allclose", isclose(a, b, rtol, atol, equal_nan));
+}
+
+bool equal(const Tensor& a, const Tensor& b) { return a.shape() == b.shape() && read("equal", eq(a, b)); }
+
+} // namespace reprise

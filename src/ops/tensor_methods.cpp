@@ -1,0 +1,414 @@
+// Made by scripts/make_tensor_methods of the functions in include/reprise/ops/: change those.
+// clang-format off
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
+#include <reprise/ops/linear_algebra.hpp>
+#include <reprise/ops/reductions.hpp>
+#include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
+
+namespace reprise {
+
+Tensor Tensor::neg() const { return reprise::neg(*this); }
+Tensor& Tensor::neg_() { return write("neg_", reprise::neg(*this)); }
+Tensor Tensor::add(const Tensor& b) const { return reprise::add(*this, b); }
+Tensor& Tensor::add_(const Tensor& b) { return write("add_", reprise::add(*this, b)); }
+Tensor Tensor::sub(const Tensor& b) const { return reprise::sub(*this, b); }
+Tensor& Tensor::sub_(const Tensor& b) { return write("sub_", reprise::sub(*this, b)); }
+Tensor Tensor::mul(const Tensor& b) const { return reprise::mul(*this, b); }
+Tensor& Tensor::mul_(const Tensor& b) { return write("mul_", reprise::mul(*this, b)); }
+Tensor Tensor::div(const Tensor& b) const { return reprise::div(*this, b); }
+Tensor& Tensor::div_(const Tensor& b) { return write("div_", reprise::div(*this, b)); }
+Tensor Tensor::square() const { return reprise::square(*this); }
+Tensor& Tensor::square_() { return write("square_", reprise::square(*this)); }
+Tensor Tensor::reciprocal() const { return reprise::reciprocal(*this); }
+Tensor& Tensor::reciprocal_() { return write("reciprocal_", reprise::reciprocal(*this)); }
+Tensor Tensor::abs() const { return reprise::abs(*this); }
+Tensor& Tensor::abs_() { return write("abs_", reprise::abs(*this)); }
+Tensor Tensor::sign() const { return reprise::sign(*this); }
+Tensor& Tensor::sign_() { return write("sign_", reprise::sign(*this)); }
+Tensor Tensor::floor() const { return reprise::floor(*this); }
+Tensor& Tensor::floor_() { return write("floor_", reprise::floor(*this)); }
+Tensor Tensor::ceil() const { return reprise::ceil(*this); }
+Tensor& Tensor::ceil_() { return write("ceil_", reprise::ceil(*this)); }
+Tensor Tensor::round() const { return reprise::round(*this); }
+Tensor& Tensor::round_() { return write("round_", reprise::round(*this)); }
+Tensor Tensor::trunc() const { return reprise::trunc(*this); }
+Tensor& Tensor::trunc_() { return write("trunc_", reprise::trunc(*this)); }
+Tensor Tensor::fmod(const Tensor& b) const { return reprise::fmod(*this, b); }
+Tensor& Tensor::fmod_(const Tensor& b) { return write("fmod_", reprise::fmod(*this, b)); }
+Tensor Tensor::remainder(const Tensor& b) const { return reprise::remainder(*this, b); }
+Tensor& Tensor::remainder_(const Tensor& b) { return write("remainder_", reprise::remainder(*this, b)); }
+Tensor Tensor::floor_divide(const Tensor& b) const { return reprise::floor_divide(*this, b); }
+Tensor& Tensor::floor_divide_(const Tensor& b) { return write("floor_divide_", reprise::floor_divide(*this,
+    b)); }
+Tensor Tensor::trunc_divide(const Tensor& b) const { return reprise::trunc_divide(*this, b); }
+Tensor& Tensor::trunc_divide_(const Tensor& b) { return write("trunc_divide_", reprise::trunc_divide(*this,
+    b)); }
+Tensor Tensor::maximum(const Tensor& b) const { return reprise::maximum(*this, b); }
+Tensor Tensor::minimum(const Tensor& b) const { return reprise::minimum(*this, b); }
+Tensor Tensor::clamp(const Tensor& b, const Tensor& c) const { return reprise::clamp(*this, b, c); }
+Tensor& Tensor::clamp_(const Tensor& b, const Tensor& c) { return write("clamp_", reprise::clamp(*this, b,
+    c)); }
+Tensor Tensor::exp() const { return reprise::exp(*this); }
+Tensor& Tensor::exp_() { return write("exp_", reprise::exp(*this)); }
+Tensor Tensor::expm1() const { return reprise::expm1(*this); }
+Tensor& Tensor::expm1_() { return write("expm1_", reprise::expm1(*this)); }
+Tensor Tensor::log() const { return reprise::log(*this); }
+Tensor& Tensor::log_() { return write("log_", reprise::log(*this)); }
+Tensor Tensor::log1p() const { return reprise::log1p(*this); }
+Tensor& Tensor::log1p_() { return write("log1p_", reprise::log1p(*this)); }
+Tensor Tensor::log2() const { return reprise::log2(*this); }
+Tensor& Tensor::log2_() { return write("log2_", reprise::log2(*this)); }
+Tensor Tensor::log10() const { return reprise::log10(*this); }
+Tensor& Tensor::log10_() { return write("log10_", reprise::log10(*this)); }
+Tensor Tensor::sqrt() const { return reprise::sqrt(*this); }
+Tensor& Tensor::sqrt_() { return write("sqrt_", reprise::sqrt(*this)); }
+Tensor Tensor::rsqrt() const { return reprise::rsqrt(*this); }
+Tensor& Tensor::rsqrt_() { return write("rsqrt_", reprise::rsqrt(*this)); }
+Tensor Tensor::sin() const { return reprise::sin(*this); }
+Tensor& Tensor::sin_() { return write("sin_", reprise::sin(*this)); }
+Tensor Tensor::cos() const { return reprise::cos(*this); }
+Tensor& Tensor::cos_() { return write("cos_", reprise::cos(*this)); }
+Tensor Tensor::tan() const { return reprise::tan(*this); }
+Tensor& Tensor::tan_() { return write("tan_", reprise::tan(*this)); }
+Tensor Tensor::asin() const { return reprise::asin(*this); }
+Tensor& Tensor::asin_() { return write("asin_", reprise::asin(*this)); }
+Tensor Tensor::acos() const { return reprise::acos(*this); }
+Tensor& Tensor::acos_() { return write("acos_", reprise::acos(*this)); }
+Tensor Tensor::atan() const { return reprise::atan(*this); }
+Tensor& Tensor::atan_() { return write("atan_", reprise::atan(*this)); }
+Tensor Tensor::sinh() const { return reprise::sinh(*this); }
+Tensor& Tensor::sinh_() { return write("sinh_", reprise::sinh(*this)); }
+Tensor Tensor::cosh() const { return reprise::cosh(*this); }
+Tensor& Tensor::cosh_() { return write("cosh_", reprise::cosh(*this)); }
+Tensor Tensor::tanh() const { return reprise::tanh(*this); }
+Tensor& Tensor::tanh_() { return write("tanh_", reprise::tanh(*this)); }
+Tensor Tensor::erf() const { return reprise::erf(*this); }
+Tensor& Tensor::erf_() { return write("erf_", reprise::erf(*this)); }
+Tensor Tensor::atan2(const Tensor& b) const { return reprise::atan2(*this, b); }
+Tensor& Tensor::atan2_(const Tensor& b) { return write("atan2_", reprise::atan2(*this, b)); }
+Tensor Tensor::pow(const Tensor& b) const { return reprise::pow(*this, b); }
+Tensor& Tensor::pow_(const Tensor& b) { return write("pow_", reprise::pow(*this, b)); }
+Tensor Tensor::less(const Tensor& b) const { return reprise::less(*this, b); }
+Tensor& Tensor::less_(const Tensor& b) { return write("less_", reprise::less(*this, b)); }
+Tensor Tensor::less_equal(const Tensor& b) const { return reprise::less_equal(*this, b); }
+Tensor& Tensor::less_equal_(const Tensor& b) { return write("less_equal_", reprise::less_equal(*this, b)); }
+Tensor Tensor::greater(const Tensor& b) const { return reprise::greater(*this, b); }
+Tensor& Tensor::greater_(const Tensor& b) { return write("greater_", reprise::greater(*this, b)); }
+Tensor Tensor::greater_equal(const Tensor& b) const { return reprise::greater_equal(*this, b); }
+Tensor& Tensor::greater_equal_(const Tensor& b) { return write("greater_equal_", reprise::greater_equal(*this,
+    b)); }
+Tensor Tensor::eq(const Tensor& b) const { return reprise::eq(*this, b); }
+Tensor& Tensor::eq_(const Tensor& b) { return write("eq_", reprise::eq(*this, b)); }
+Tensor Tensor::not_equal(const Tensor& b) const { return reprise::not_equal(*this, b); }
+Tensor& Tensor::not_equal_(const Tensor& b) { return write("not_equal_", reprise::not_equal(*this, b)); }
+Tensor Tensor::logical_and(const Tensor& b) const { return reprise::logical_and(*this, b); }
+Tensor& Tensor::logical_and_(const Tensor& b) { return write("logical_and_", reprise::logical_and(*this, b));
+    }
+Tensor Tensor::logical_or(const Tensor& b) const { return reprise::logical_or(*this, b); }
+Tensor& Tensor::logical_or_(const Tensor& b) { return write("logical_or_", reprise::logical_or(*this, b)); }
+Tensor Tensor::logical_not() const { return reprise::logical_not(*this); }
+Tensor& Tensor::logical_not_() { return write("logical_not_", reprise::logical_not(*this)); }
+Tensor Tensor::logical_xor(const Tensor& b) const { return reprise::logical_xor(*this, b); }
+Tensor& Tensor::logical_xor_(const Tensor& b) { return write("logical_xor_", reprise::logical_xor(*this, b));
+    }
+Tensor Tensor::isnan() const { return reprise::isnan(*this); }
+Tensor Tensor::isinf() const { return reprise::isinf(*this); }
+Tensor Tensor::isfinite() const { return reprise::isfinite(*this); }
+Tensor Tensor::bitwise_and(const Tensor& b) const { return reprise::bitwise_and(*this, b); }
+Tensor& Tensor::bitwise_and_(const Tensor& b) { return write("bitwise_and_", reprise::bitwise_and(*this, b));
+    }
+Tensor Tensor::bitwise_or(const Tensor& b) const { return reprise::bitwise_or(*this, b); }
+Tensor& Tensor::bitwise_or_(const Tensor& b) { return write("bitwise_or_", reprise::bitwise_or(*this, b)); }
+Tensor Tensor::bitwise_xor(const Tensor& b) const { return reprise::bitwise_xor(*this, b); }
+Tensor& Tensor::bitwise_xor_(const Tensor& b) { return write("bitwise_xor_", reprise::bitwise_xor(*this, b));
+    }
+Tensor Tensor::bitwise_not() const { return reprise::bitwise_not(*this); }
+Tensor& Tensor::bitwise_not_() { return write("bitwise_not_", reprise::bitwise_not(*this)); }
+Tensor Tensor::left_shift(const Tensor& b) const { return reprise::left_shift(*this, b); }
+Tensor& Tensor::left_shift_(const Tensor& b) { return write("left_shift_", reprise::left_shift(*this, b)); }
+Tensor Tensor::right_shift(const Tensor& b) const { return reprise::right_shift(*this, b); }
+Tensor& Tensor::right_shift_(const Tensor& b) { return write("right_shift_", reprise::right_shift(*this, b));
+    }
+Tensor Tensor::relu() const { return reprise::relu(*this); }
+Tensor& Tensor::relu_() { return write("relu_", reprise::relu(*this)); }
+Tensor Tensor::leaky_relu(const Tensor& b) const { return reprise::leaky_relu(*this, b); }
+Tensor& Tensor::leaky_relu_(const Tensor& b) { return write("leaky_relu_", reprise::leaky_relu(*this, b)); }
+Tensor Tensor::elu(const Tensor& b) const { return reprise::elu(*this, b); }
+Tensor& Tensor::elu_(const Tensor& b) { return write("elu_", reprise::elu(*this, b)); }
+Tensor Tensor::celu(const Tensor& b) const { return reprise::celu(*this, b); }
+Tensor& Tensor::celu_(const Tensor& b) { return write("celu_", reprise::celu(*this, b)); }
+Tensor Tensor::selu() const { return reprise::selu(*this); }
+Tensor& Tensor::selu_() { return write("selu_", reprise::selu(*this)); }
+Tensor Tensor::hardtanh(const Tensor& b, const Tensor& c) const { return reprise::hardtanh(*this, b, c); }
+Tensor& Tensor::hardtanh_(const Tensor& b, const Tensor& c) { return write("hardtanh_",
+    reprise::hardtanh(*this, b, c)); }
+Tensor Tensor::hardsigmoid() const { return reprise::hardsigmoid(*this); }
+Tensor& Tensor::hardsigmoid_() { return write("hardsigmoid_", reprise::hardsigmoid(*this)); }
+Tensor Tensor::hardswish() const { return reprise::hardswish(*this); }
+Tensor& Tensor::hardswish_() { return write("hardswish_", reprise::hardswish(*this)); }
+Tensor Tensor::mish() const { return reprise::mish(*this); }
+Tensor& Tensor::mish_() { return write("mish_", reprise::mish(*this)); }
+Tensor Tensor::sigmoid() const { return reprise::sigmoid(*this); }
+Tensor& Tensor::sigmoid_() { return write("sigmoid_", reprise::sigmoid(*this)); }
+Tensor Tensor::silu() const { return reprise::silu(*this); }
+Tensor& Tensor::silu_() { return write("silu_", reprise::silu(*this)); }
+Tensor Tensor::softsign() const { return reprise::softsign(*this); }
+Tensor& Tensor::softsign_() { return write("softsign_", reprise::softsign(*this)); }
+Tensor Tensor::softplus() const { return reprise::softplus(*this); }
+Tensor& Tensor::softplus_() { return write("softplus_", reprise::softplus(*this)); }
+Tensor Tensor::lerp(const Tensor& b, const Tensor& c) const { return reprise::lerp(*this, b, c); }
+Tensor& Tensor::lerp_(const Tensor& b, const Tensor& c) { return write("lerp_", reprise::lerp(*this, b, c)); }
+Tensor Tensor::add(double b, double alpha) const { return reprise::add(*this, b, alpha); }
+Tensor& Tensor::add_(double b, double alpha) { return write("add_", reprise::add(*this, b, alpha)); }
+Tensor Tensor::add(const Tensor& b, double alpha) const { return reprise::add(*this, b, alpha); }
+Tensor& Tensor::add_(const Tensor& b, double alpha) { return write("add_", reprise::add(*this, b, alpha)); }
+Tensor Tensor::sub(double b, double alpha) const { return reprise::sub(*this, b, alpha); }
+Tensor& Tensor::sub_(double b, double alpha) { return write("sub_", reprise::sub(*this, b, alpha)); }
+Tensor Tensor::sub(const Tensor& b, double alpha) const { return reprise::sub(*this, b, alpha); }
+Tensor& Tensor::sub_(const Tensor& b, double alpha) { return write("sub_", reprise::sub(*this, b, alpha)); }
+Tensor Tensor::mul(double b) const { return reprise::mul(*this, b); }
+Tensor& Tensor::mul_(double b) { return write("mul_", reprise::mul(*this, b)); }
+Tensor Tensor::div(double b) const { return reprise::div(*this, b); }
+Tensor& Tensor::div_(double b) { return write("div_", reprise::div(*this, b)); }
+Tensor Tensor::eq(double b) const { return reprise::eq(*this, b); }
+Tensor& Tensor::eq_(double b) { return write("eq_", reprise::eq(*this, b)); }
+Tensor Tensor::ne(const Tensor& b) const { return reprise::ne(*this, b); }
+Tensor& Tensor::ne_(const Tensor& b) { return write("ne_", reprise::ne(*this, b)); }
+Tensor Tensor::ne(double b) const { return reprise::ne(*this, b); }
+Tensor& Tensor::ne_(double b) { return write("ne_", reprise::ne(*this, b)); }
+Tensor Tensor::lt(const Tensor& b) const { return reprise::lt(*this, b); }
+Tensor& Tensor::lt_(const Tensor& b) { return write("lt_", reprise::lt(*this, b)); }
+Tensor Tensor::lt(double b) const { return reprise::lt(*this, b); }
+Tensor& Tensor::lt_(double b) { return write("lt_", reprise::lt(*this, b)); }
+Tensor Tensor::le(const Tensor& b) const { return reprise::le(*this, b); }
+Tensor& Tensor::le_(const Tensor& b) { return write("le_", reprise::le(*this, b)); }
+Tensor Tensor::le(double b) const { return reprise::le(*this, b); }
+Tensor& Tensor::le_(double b) { return write("le_", reprise::le(*this, b)); }
+Tensor Tensor::gt(const Tensor& b) const { return reprise::gt(*this, b); }
+Tensor& Tensor::gt_(const Tensor& b) { return write("gt_", reprise::gt(*this, b)); }
+Tensor Tensor::gt(double b) const { return reprise::gt(*this, b); }
+Tensor& Tensor::gt_(double b) { return write("gt_", reprise::gt(*this, b)); }
+Tensor Tensor::ge(const Tensor& b) const { return reprise::ge(*this, b); }
+Tensor& Tensor::ge_(const Tensor& b) { return write("ge_", reprise::ge(*this, b)); }
+Tensor Tensor::ge(double b) const { return reprise::ge(*this, b); }
+Tensor& Tensor::ge_(double b) { return write("ge_", reprise::ge(*this, b)); }
+Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, double value) const { return reprise::addcmul(*this,
+    a, b, value); }
+Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, double value) { return write("addcmul_",
+    reprise::addcmul(*this, a, b, value)); }
+Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, double value) const { return reprise::addcdiv(*this,
+    a, b, value); }
+Tensor& Tensor::addcdiv_(const Tensor& a, const Tensor& b, double value) { return write("addcdiv_",
+    reprise::addcdiv(*this, a, b, value)); }
+Tensor Tensor::isclose(const Tensor& b, double rtol, double atol, bool equal_nan) const { return
+    reprise::isclose(*this, b, rtol, atol, equal_nan); }
+bool Tensor::allclose(const Tensor& b, double rtol, double atol, bool equal_nan) const { return
+    reprise::allclose(*this, b, rtol, atol, equal_nan); }
+bool Tensor::equal(const Tensor& b) const { return reprise::equal(*this, b); }
+Tensor Tensor::pow(double exponent) const { return reprise::pow(*this, exponent); }
+Tensor& Tensor::pow_(double exponent) { return write("pow_", reprise::pow(*this, exponent)); }
+Tensor Tensor::fmod(double b) const { return reprise::fmod(*this, b); }
+Tensor& Tensor::fmod_(double b) { return write("fmod_", reprise::fmod(*this, b)); }
+Tensor Tensor::remainder(double b) const { return reprise::remainder(*this, b); }
+Tensor& Tensor::remainder_(double b) { return write("remainder_", reprise::remainder(*this, b)); }
+Tensor Tensor::floor_divide(double b) const { return reprise::floor_divide(*this, b); }
+Tensor& Tensor::floor_divide_(double b) { return write("floor_divide_", reprise::floor_divide(*this, b)); }
+Tensor Tensor::maximum(double b) const { return reprise::maximum(*this, b); }
+Tensor Tensor::minimum(double b) const { return reprise::minimum(*this, b); }
+Tensor Tensor::atan2(double b) const { return reprise::atan2(*this, b); }
+Tensor& Tensor::atan2_(double b) { return write("atan2_", reprise::atan2(*this, b)); }
+Tensor Tensor::lerp(const Tensor& end, double weight) const { return reprise::lerp(*this, end, weight); }
+Tensor& Tensor::lerp_(const Tensor& end, double weight) { return write("lerp_", reprise::lerp(*this, end,
+    weight)); }
+Tensor Tensor::div(const Tensor& b, Rounding rounding_mode) const { return reprise::div(*this, b,
+    rounding_mode); }
+Tensor& Tensor::div_(const Tensor& b, Rounding rounding_mode) { return write("div_", reprise::div(*this, b,
+    rounding_mode)); }
+Tensor Tensor::leaky_relu(double negative_slope) const { return reprise::leaky_relu(*this, negative_slope); }
+Tensor& Tensor::leaky_relu_(double negative_slope) { return write("leaky_relu_", reprise::leaky_relu(*this,
+    negative_slope)); }
+Tensor Tensor::elu(double alpha) const { return reprise::elu(*this, alpha); }
+Tensor& Tensor::elu_(double alpha) { return write("elu_", reprise::elu(*this, alpha)); }
+Tensor Tensor::celu(double alpha) const { return reprise::celu(*this, alpha); }
+Tensor& Tensor::celu_(double alpha) { return write("celu_", reprise::celu(*this, alpha)); }
+Tensor Tensor::prelu(const Tensor& weight) const { return reprise::prelu(*this, weight); }
+Tensor Tensor::hardtanh(double min, double max) const { return reprise::hardtanh(*this, min, max); }
+Tensor& Tensor::hardtanh_(double min, double max) { return write("hardtanh_", reprise::hardtanh(*this, min,
+    max)); }
+Tensor Tensor::relu6() const { return reprise::relu6(*this); }
+Tensor& Tensor::relu6_() { return write("relu6_", reprise::relu6(*this)); }
+Tensor Tensor::softplus(double beta, double threshold) const { return reprise::softplus(*this, beta,
+    threshold); }
+Tensor& Tensor::softplus_(double beta, double threshold) { return write("softplus_", reprise::softplus(*this,
+    beta, threshold)); }
+Tensor Tensor::swish() const { return reprise::swish(*this); }
+Tensor& Tensor::swish_() { return write("swish_", reprise::swish(*this)); }
+Tensor Tensor::logsigmoid() const { return reprise::logsigmoid(*this); }
+Tensor& Tensor::logsigmoid_() { return write("logsigmoid_", reprise::logsigmoid(*this)); }
+Tensor Tensor::glu(std::int64_t dim) const { return reprise::glu(*this, dim); }
+Tensor Tensor::gelu(GeluApproximation approximate) const { return reprise::gelu(*this, approximate); }
+Tensor& Tensor::gelu_(GeluApproximation approximate) { return write("gelu_", reprise::gelu(*this,
+    approximate)); }
+Tensor Tensor::clamp(std::optional<double> min, std::optional<double> max) const { return
+    reprise::clamp(*this, min, max); }
+Tensor& Tensor::clamp_(std::optional<double> min, std::optional<double> max) { return write("clamp_",
+    reprise::clamp(*this, min, max)); }
+Tensor Tensor::clamp(const Tensor& min) const { return reprise::clamp(*this, min); }
+Tensor& Tensor::clamp_(const Tensor& min) { return write("clamp_", reprise::clamp(*this, min)); }
+Tensor Tensor::clamp_min(double min) const { return reprise::clamp_min(*this, min); }
+Tensor& Tensor::clamp_min_(double min) { return write("clamp_min_", reprise::clamp_min(*this, min)); }
+Tensor Tensor::clamp_min(const Tensor& min) const { return reprise::clamp_min(*this, min); }
+Tensor& Tensor::clamp_min_(const Tensor& min) { return write("clamp_min_", reprise::clamp_min(*this, min)); }
+Tensor Tensor::clamp_max(double max) const { return reprise::clamp_max(*this, max); }
+Tensor& Tensor::clamp_max_(double max) { return write("clamp_max_", reprise::clamp_max(*this, max)); }
+Tensor Tensor::clamp_max(const Tensor& max) const { return reprise::clamp_max(*this, max); }
+Tensor& Tensor::clamp_max_(const Tensor& max) { return write("clamp_max_", reprise::clamp_max(*this, max)); }
+Tensor Tensor::index_select(std::int64_t dim, const Tensor& index) const { return reprise::index_select(*this,
+    dim, index); }
+Tensor Tensor::index_add(std::int64_t dim, const Tensor& index, const Tensor& source, double alpha) const {
+    return reprise::index_add(*this, dim, index, source, alpha); }
+Tensor& Tensor::index_add_(std::int64_t dim, const Tensor& index, const Tensor& source, double alpha) { return
+    write("index_add_", reprise::index_add(*this, dim, index, source, alpha)); }
+Tensor Tensor::gather(std::int64_t dim, const Tensor& index) const { return reprise::gather(*this, dim,
+    index); }
+Tensor Tensor::scatter(std::int64_t dim, const Tensor& index, const Tensor& source) const { return
+    reprise::scatter(*this, dim, index, source); }
+Tensor& Tensor::scatter_(std::int64_t dim, const Tensor& index, const Tensor& source) { return
+    write("scatter_", reprise::scatter(*this, dim, index, source)); }
+Tensor Tensor::scatter(std::int64_t dim, const Tensor& index, double value) const { return
+    reprise::scatter(*this, dim, index, value); }
+Tensor& Tensor::scatter_(std::int64_t dim, const Tensor& index, double value) { return write("scatter_",
+    reprise::scatter(*this, dim, index, value)); }
+Tensor Tensor::scatter_add(std::int64_t dim, const Tensor& index, const Tensor& source) const { return
+    reprise::scatter_add(*this, dim, index, source); }
+Tensor& Tensor::scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& source) { return
+    write("scatter_add_", reprise::scatter_add(*this, dim, index, source)); }
+Tensor Tensor::take(const Tensor& index) const { return reprise::take(*this, index); }
+Tensor Tensor::masked_select(const Tensor& mask) const { return reprise::masked_select(*this, mask); }
+Tensor Tensor::masked_fill(const Tensor& mask, double value) const { return reprise::masked_fill(*this, mask,
+    value); }
+Tensor& Tensor::masked_fill_(const Tensor& mask, double value) { return write("masked_fill_",
+    reprise::masked_fill(*this, mask, value)); }
+Tensor Tensor::tril(std::int64_t diagonal) const { return reprise::tril(*this, diagonal); }
+Tensor& Tensor::tril_(std::int64_t diagonal) { return write("tril_", reprise::tril(*this, diagonal)); }
+Tensor Tensor::triu(std::int64_t diagonal) const { return reprise::triu(*this, diagonal); }
+Tensor& Tensor::triu_(std::int64_t diagonal) { return write("triu_", reprise::triu(*this, diagonal)); }
+Tensor Tensor::matmul(const Tensor& other) const { return reprise::matmul(*this, other); }
+Tensor Tensor::mm(const Tensor& other) const { return reprise::mm(*this, other); }
+Tensor Tensor::mv(const Tensor& other) const { return reprise::mv(*this, other); }
+Tensor Tensor::dot(const Tensor& other) const { return reprise::dot(*this, other); }
+Tensor Tensor::outer(const Tensor& other) const { return reprise::outer(*this, other); }
+Tensor Tensor::bmm(const Tensor& other) const { return reprise::bmm(*this, other); }
+Tensor Tensor::addmm(const Tensor& a, const Tensor& b, double beta, double alpha) const { return
+    reprise::addmm(*this, a, b, beta, alpha); }
+Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, double beta, double alpha) { return write("addmm_",
+    reprise::addmm(*this, a, b, beta, alpha)); }
+Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, double beta, double alpha) const { return
+    reprise::baddbmm(*this, a, b, beta, alpha); }
+Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, double beta, double alpha) { return
+    write("baddbmm_", reprise::baddbmm(*this, a, b, beta, alpha)); }
+Tensor Tensor::diagonal(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const { return
+    reprise::diagonal(*this, offset, dim1, dim2); }
+Tensor Tensor::diag(std::int64_t offset) const { return reprise::diag(*this, offset); }
+Tensor Tensor::trace() const { return reprise::trace(*this); }
+Tensor Tensor::sum(const Dims& dims, bool keepdim) const { return reprise::sum(*this, dims, keepdim); }
+Tensor Tensor::mean(const Dims& dims, bool keepdim) const { return reprise::mean(*this, dims, keepdim); }
+Tensor Tensor::amax(const Dims& dims, bool keepdim) const { return reprise::amax(*this, dims, keepdim); }
+Tensor Tensor::max() const { return reprise::max(*this); }
+Tensor Tensor::max(const Tensor& b) const { return reprise::max(*this, b); }
+Tensor Tensor::min(const Tensor& b) const { return reprise::min(*this, b); }
+std::pair<Tensor, Tensor> Tensor::max(std::int64_t dim, bool keepdim) const { return reprise::max(*this, dim,
+    keepdim); }
+Tensor Tensor::argmax(std::int64_t dim, bool keepdim) const { return reprise::argmax(*this, dim, keepdim); }
+Tensor Tensor::argmax() const { return reprise::argmax(*this); }
+Tensor Tensor::amin(const Dims& dims, bool keepdim) const { return reprise::amin(*this, dims, keepdim); }
+Tensor Tensor::min() const { return reprise::min(*this); }
+std::pair<Tensor, Tensor> Tensor::min(std::int64_t dim, bool keepdim) const { return reprise::min(*this, dim,
+    keepdim); }
+Tensor Tensor::argmin(std::int64_t dim, bool keepdim) const { return reprise::argmin(*this, dim, keepdim); }
+Tensor Tensor::argmin() const { return reprise::argmin(*this); }
+Tensor Tensor::prod(const Dims& dims, bool keepdim) const { return reprise::prod(*this, dims, keepdim); }
+Tensor Tensor::all(const Dims& dims, bool keepdim) const { return reprise::all(*this, dims, keepdim); }
+Tensor Tensor::any(const Dims& dims, bool keepdim) const { return reprise::any(*this, dims, keepdim); }
+Tensor Tensor::count_nonzero(const Dims& dims) const { return reprise::count_nonzero(*this, dims); }
+Tensor Tensor::var(const Dims& dims, const VarOptions& options) const { return reprise::var(*this, dims,
+    options); }
+Tensor Tensor::std(const Dims& dims, const VarOptions& options) const { return reprise::std(*this, dims,
+    options); }
+Tensor Tensor::var(const Dims& dims, bool unbiased, bool keepdim) const { return reprise::var(*this, dims,
+    unbiased, keepdim); }
+Tensor Tensor::std(const Dims& dims, bool unbiased, bool keepdim) const { return reprise::std(*this, dims,
+    unbiased, keepdim); }
+std::pair<Tensor, Tensor> Tensor::var_mean(const Dims& dims, const VarOptions& options) const { return
+    reprise::var_mean(*this, dims, options); }
+Tensor Tensor::norm(double p, const Dims& dims, bool keepdim) const { return reprise::norm(*this, p, dims,
+    keepdim); }
+Tensor Tensor::logsumexp(const Dims& dims, bool keepdim) const { return reprise::logsumexp(*this, dims,
+    keepdim); }
+Tensor Tensor::cumsum(std::int64_t dim) const { return reprise::cumsum(*this, dim); }
+Tensor& Tensor::cumsum_(std::int64_t dim) { return write("cumsum_", reprise::cumsum(*this, dim)); }
+Tensor Tensor::cumprod(std::int64_t dim) const { return reprise::cumprod(*this, dim); }
+Tensor& Tensor::cumprod_(std::int64_t dim) { return write("cumprod_", reprise::cumprod(*this, dim)); }
+Tensor Tensor::softmax(std::int64_t dim) const { return reprise::softmax(*this, dim); }
+Tensor Tensor::log_softmax(std::int64_t dim) const { return reprise::log_softmax(*this, dim); }
+Tensor Tensor::reshape(const Shape& shape) const { return reprise::reshape(*this, shape); }
+Tensor Tensor::flatten(std::int64_t from, std::int64_t to) const { return reprise::flatten(*this, from, to); }
+Tensor Tensor::transpose(std::int64_t a, std::int64_t b) const { return reprise::transpose(*this, a, b); }
+Tensor Tensor::permute(const std::vector<std::int64_t>& dims) const { return reprise::permute(*this, dims); }
+Tensor Tensor::expand(const Shape& shape) const { return reprise::expand(*this, shape); }
+Tensor Tensor::squeeze() const { return reprise::squeeze(*this); }
+Tensor Tensor::squeeze(std::int64_t dim) const { return reprise::squeeze(*this, dim); }
+Tensor Tensor::squeeze(const Dims& dims) const { return reprise::squeeze(*this, dims); }
+Tensor Tensor::unsqueeze(std::int64_t dim) const { return reprise::unsqueeze(*this, dim); }
+Tensor Tensor::flip(const Dims& dims) const { return reprise::flip(*this, dims); }
+Tensor Tensor::narrow(std::int64_t dim, const Dim& start, const Dim& length) const { return
+    reprise::narrow(*this, dim, start, length); }
+std::vector<Tensor> Tensor::split(const Shape& sizes, std::int64_t dim) const { return reprise::split(*this,
+    sizes, dim); }
+std::vector<Tensor> Tensor::split(std::int64_t size, std::int64_t dim) const { return reprise::split(*this,
+    size, dim); }
+std::vector<Tensor> Tensor::chunk(std::int64_t chunks, std::int64_t dim) const { return reprise::chunk(*this,
+    chunks, dim); }
+std::vector<Tensor> Tensor::unbind(std::int64_t dim) const { return reprise::unbind(*this, dim); }
+Tensor Tensor::view(const Shape& shape) const { return reprise::view(*this, shape); }
+Tensor Tensor::view_as(const Tensor& other) const { return reprise::view_as(*this, other); }
+Tensor Tensor::reshape_as(const Tensor& other) const { return reprise::reshape_as(*this, other); }
+Tensor Tensor::expand_as(const Tensor& other) const { return reprise::expand_as(*this, other); }
+Tensor Tensor::ravel() const { return reprise::ravel(*this); }
+Tensor Tensor::expand_dims(std::int64_t dim) const { return reprise::expand_dims(*this, dim); }
+Tensor Tensor::swapaxes(std::int64_t a, std::int64_t b) const { return reprise::swapaxes(*this, a, b); }
+Tensor Tensor::movedim(std::int64_t from, std::int64_t to) const { return reprise::movedim(*this, from, to); }
+Tensor Tensor::select(std::int64_t dim, const Dim& index) const { return reprise::select(*this, dim, index); }
+Tensor Tensor::slice(std::int64_t dim, const SliceRange& range) const { return reprise::slice(*this, dim,
+    range); }
+Tensor Tensor::slice(std::int64_t dim, const std::optional<Dim>& start, const std::optional<Dim>& end,
+    std::int64_t step) const { return reprise::slice(*this, dim, start, end, step); }
+Tensor Tensor::repeat(const DimVector& times) const { return reprise::repeat(*this, times); }
+Tensor Tensor::repeat_interleave(std::int64_t times, std::int64_t dim) const { return
+    reprise::repeat_interleave(*this, times, dim); }
+Tensor Tensor::roll(std::int64_t shift, std::int64_t dim) const { return reprise::roll(*this, shift, dim); }
+Tensor Tensor::roll(const std::vector<std::int64_t>& shifts, const Dims& dims) const { return
+    reprise::roll(*this, shifts, dims); }
+Tensor Tensor::roll(std::int64_t shift) const { return reprise::roll(*this, shift); }
+Tensor Tensor::tile(const DimVector& times) const { return reprise::tile(*this, times); }
+Tensor Tensor::unflatten(std::int64_t dim, const Shape& sizes) const { return reprise::unflatten(*this, dim,
+    sizes); }
+Tensor Tensor::movedim(const Dims& from, const Dims& to) const { return reprise::movedim(*this, from, to); }
+Tensor Tensor::contiguous() const { return reprise::contiguous(*this); }
+std::pair<Tensor, Tensor> Tensor::sort(std::int64_t dim, bool descending) const { return reprise::sort(*this,
+    dim, descending); }
+Tensor Tensor::argsort(std::int64_t dim, bool descending) const { return reprise::argsort(*this, dim,
+    descending); }
+std::pair<Tensor, Tensor> Tensor::topk(const Dim& k, const TopkOptions& options) const { return
+    reprise::topk(*this, k, options); }
+std::pair<Tensor, Tensor> Tensor::topk(const Dim& k, std::int64_t dim, bool largest, bool sorted) const {
+    return reprise::topk(*this, k, dim, largest, sorted); }
+std::pair<Tensor, Tensor> Tensor::kthvalue(const Dim& k, std::int64_t dim, bool keepdim) const { return
+    reprise::kthvalue(*this, k, dim, keepdim); }
+std::pair<Tensor, Tensor> Tensor::median(std::int64_t dim, bool keepdim) const { return reprise::median(*this,
+    dim, keepdim); }
+Tensor Tensor::median() const { return reprise::median(*this); }
+
+} // namespace reprise
