@@ -1,5 +1,6 @@
 // Attention, and positions for it.
 #pragma once
+#include <concepts>
 #include <optional>
 #include <utility>
 
@@ -28,6 +29,21 @@ struct AttentionOptions {
 // gradient, if the features are at most 128; the gradient by an added mask and second gradients make some.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& = {});
+// The same with PyTorch's arguments in their order.
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                           const Tensor& attn_mask, double dropout_p, bool is_causal = false,
+                                           std::optional<double> scale = std::nullopt,
+                                           bool enable_gqa = false)
+{
+    return scaled_dot_product_attention(query, key, value,
+                                        AttentionOptions{attn_mask, dropout_p, is_causal, scale, enable_gqa});
+}
+template <std::derived_from<Tensor> Mask>
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Mask& attn_mask)
+{
+    return scaled_dot_product_attention(query, key, value, attn_mask, 0.0);
+}
 
 // The same beside scores [..., T, S]: the products of queries and keys times the scale, the same after softcap, after
 // the masks too (-infinity where nothing takes part), or the weights, before dropout.  Makes that matrix.

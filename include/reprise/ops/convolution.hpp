@@ -1,5 +1,6 @@
 // Convolutions of images of one, two and three dimensions, and the sums that they are made of.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,6 +25,34 @@ using Conv3dOptions = ConvOptions<3>;
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv1dOptions& = {});
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& = {});
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& = {});
+// The same with PyTorch's arguments in their order: conv2d(x, weight, bias, 2, {1, 2}), conv2d(x, weight, {}, 1, "same").
+inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<1> stride,
+                     WindowPadding<1> padding, WindowSizes<1> dilation = 1, std::int64_t groups = 1)
+{
+    return conv1d(x, weight, bias, Conv1dOptions{stride, padding, dilation, groups});
+}
+template <std::integral T> Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
+{
+    return conv1d(x, weight, bias, stride, 0);
+}
+inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<2> stride,
+                     WindowPadding<2> padding, WindowSizes<2> dilation = 1, std::int64_t groups = 1)
+{
+    return conv2d(x, weight, bias, Conv2dOptions{stride, padding, dilation, groups});
+}
+template <std::integral T> Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
+{
+    return conv2d(x, weight, bias, stride, 0);
+}
+inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<3> stride,
+                     WindowPadding<3> padding, WindowSizes<3> dilation = 1, std::int64_t groups = 1)
+{
+    return conv3d(x, weight, bias, Conv3dOptions{stride, padding, dilation, groups});
+}
+template <std::integral T> Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
+{
+    return conv3d(x, weight, bias, stride, 0);
+}
 
 // The gradient of a convolution's x, of `input_size` ([N, Ci, H, W]), for one of its output.  The padding is given
 // in numbers.

@@ -1,6 +1,8 @@
 // Other sizes of images.
 #pragma once
+#include <concepts>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <reprise/tensor.hpp>
@@ -10,11 +12,26 @@ namespace reprise {
 // nearest_exact takes the element whose part of the image holds the output's centre; area is adaptive_avg_pool.
 enum class Interpolation { nearest, nearest_exact, linear, bilinear, bicubic, trilinear, area };
 
+// One of them, or PyTorch's name for it, such as "bilinear" or "nearest-exact"; Error(argument) for another text.
+class InterpolationMode {
+public:
+    InterpolationMode(Interpolation mode) : mode_(mode) {}
+    template <class Text>
+    requires std::convertible_to<Text, std::string_view> InterpolationMode(const Text& text)
+        : mode_(named(text))
+    {}
+    operator Interpolation() const { return mode_; }
+
+private:
+    static Interpolation named(std::string_view);
+    Interpolation mode_;
+};
+
 // One of size and scale_factor; one entry serves all dimensions.
 struct InterpolateOptions {
     DimVector size{};                   // of the output
     std::vector<double> scale_factor{}; // the output's size is that of the input times this, rounded down
-    Interpolation mode = Interpolation::nearest;
+    InterpolationMode mode = Interpolation::nearest;
     bool align_corners = false; // the corners' centres stay where they are; of linear and cubic modes
 };
 // x [N, C, L], [N, C, H, W] or [N, C, D, H, W]: linear is for the first, bilinear and bicubic for the second,
