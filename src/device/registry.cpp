@@ -89,8 +89,12 @@ std::string resolve(Registry& r, const std::string& id)
         names += names.empty() ? " " : ", ";
         names += entry.id + (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
     }
+    const char* hint =
+        id == "cpu" ? " On the processor run \"reference\", which checks the others, and Vulkan's software "
+                      "drivers (lavapipe), which are among \"vulkan:N\"."
+                    : "";
     reprise::detail::fail(ErrorKind::device, op, "There is no device (", id, ") to be had: there are", names,
-                          ".");
+                          ".", hint);
 }
 
 std::shared_ptr<Device> make(Registry& r, const std::string& id, const DeviceOptions& options)

@@ -1,6 +1,7 @@
 #include "program/block.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include <reprise/error.hpp>
 
@@ -13,6 +14,18 @@ using device::Operand;
 namespace {
 
 constexpr std::uint32_t absent = 0xFFFFFFFF;
+
+// The ops of a launch, as users know them: "mul + sum" of "elementwise (%3 mul) + reduce (%4 sum)".
+std::string ops_of(const std::string& label)
+{
+    std::string names;
+    for (std::size_t at = label.find("(%"); at != label.npos; at = label.find("(%", at + 1)) {
+        const std::size_t space = label.find(' ', at), end = label.find(')', at);
+        if (space > end || end == label.npos) break;
+        names += (names.empty() ? "" : " + ") + label.substr(space + 1, end - space - 1);
+    }
+    return names.empty() ? label : names;
+}
 
 } // namespace
 
@@ -95,7 +108,7 @@ std::int32_t BlockWriter::int_at(std::size_t i, Values values) const
     const Launch& launch = launches_[int_launches_[i]];
     const std::int64_t v = values[ints_[i]], limit = std::int64_t{1} << 31;
     if ((v < -limit || v >= (launch.words ? 2 * limit : limit)) && values[launch.groups] > 0)
-        detail::fail(ErrorKind::unsupported, launch.label->c_str(), "A size or stride (", v,
+        detail::fail(ErrorKind::unsupported, ops_of(*launch.label).c_str(), "A size or stride (", v,
                      ") does not fit 32 bits: use smaller tensors.");
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(v));
 }
