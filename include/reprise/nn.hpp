@@ -7,6 +7,8 @@
 #include <reprise/nn/convolution.hpp>
 #include <reprise/nn/dropout.hpp>
 #include <reprise/nn/embedding.hpp>
+#include <reprise/nn/functional.hpp>
+#include <reprise/nn/init.hpp>
 #include <reprise/nn/linear.hpp>
 #include <reprise/nn/losses.hpp>
 #include <reprise/nn/module.hpp>
@@ -17,3 +19,4 @@
 #include <reprise/nn/shapes.hpp>
 #include <reprise/nn/size.hpp>
 #include <reprise/nn/upsampling.hpp>
+#include <reprise/nn/utils.hpp>

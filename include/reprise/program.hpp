@@ -35,7 +35,7 @@ struct RecordOptions {
 
 // One launch of a call.
 struct LaunchTime {
-    std::string label;
+    std::string label{};
     double begin = 0, end = 0; // ns from the call's start
     double flops = 0;          // multiplications and additions; 0: not counted
     double bytes = 0;          // of the values that its operands lie in

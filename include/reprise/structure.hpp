@@ -1,21 +1,23 @@
 // What recorded functions take and give: tensors, sizes that the host knows (Dim), and pairs, tuples, arrays,
-// vectors and dictionaries of them, nested as you like.
+// structs, vectors and dictionaries of them, nested as you like.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <map>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <reprise/members.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise {
 
 // The type of a tensor that a recorded function takes.
 struct Spec {
-    Shape shape;
+    Shape shape{};
     DType dtype = f32;
 };
 inline Spec spec(Shape shape, DType dtype = f32) { return {std::move(shape), dtype}; }
@@ -141,6 +143,40 @@ template <class Tuple, std::size_t... I> struct FixedStructure<Tuple, std::index
 template <class... T> struct Structure<std::tuple<T...>> : FixedStructure<std::tuple<T...>> {};
 template <class A, class B> struct Structure<std::pair<A, B>> : FixedStructure<std::pair<A, B>> {};
 template <class T, std::size_t N> struct Structure<std::array<T, N>> : FixedStructure<std::array<T, N>> {};
+
+// A struct of up to eight members, without constructors or bases, is as a tuple of them.
+template <class T>
+requires std::is_aggregate_v<T>
+struct Structure<T> {
+    template <class Member> using Of = Structure<std::remove_cv_t<Member>>;
+    static Layout layout(const T& t)
+    {
+        Layout l{Layout::Kind::list};
+        with_members(t, [&]<class... M>(const M&... m) { (l.items.push_back(Of<M>::layout(m)), ...); });
+        return l;
+    }
+    static bool fits(const Layout& l)
+    {
+        bool all = l.kind == Layout::Kind::list;
+        std::size_t i = 0;
+        const T like{};
+        with_members(like, [&]<class... M>(const M&...) {
+            all = all && sizeof...(M) == l.items.size() && (Of<M>::fits(l.items[i++]) && ...);
+        });
+        return all;
+    }
+    static void take_apart(const T& t, Leaves& out)
+    {
+        with_members(t, [&]<class... M>(const M&... m) { (Of<M>::take_apart(m, out), ...); });
+    }
+    static T put_together(const Layout& l, LeafReader& in)
+    {
+        T t{};
+        std::size_t i = 0;
+        with_members(t, [&]<class... M>(M&... m) { ((m = Of<M>::put_together(l.items[i++], in)), ...); });
+        return t;
+    }
+};
 
 } // namespace detail
 

@@ -37,6 +37,12 @@ Tensor& Tensor::requires_grad_(bool on)
     return *this;
 }
 
+void detail::replace_value(const Tensor& leaf, const Tensor& value)
+{
+    const bool on = leaf.requires_grad();
+    graph::assign(leaf, graph::leaf_alias(graph::read(value), on, on ? leaf.cell() : nullptr));
+}
+
 Tensor Tensor::grad() const
 {
     auto g = graph::grad_of(*this);

@@ -1,8 +1,10 @@
 #include <reprise/nn/activations.hpp>
+#include <reprise/nn/functional.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/losses.hpp>
 
 #include "nn/checks.hpp"
+#include "nn/repr.hpp"
 
 namespace reprise::nn {
 
@@ -19,13 +21,27 @@ Tensor Softsign::forward(Tensor x) { return softsign(x); }
 Tensor Hardsigmoid::forward(Tensor x) { return hardsigmoid(x); }
 Tensor Hardswish::forward(Tensor x) { return hardswish(x); }
 Tensor GELU::forward(Tensor x) { return gelu(x, approximate_); }
+std::string GELU::extra_repr() const
+{
+    return Repr().option("approximate", approximate_ == GeluApproximation::none ? "none" : "tanh").text();
+}
 Tensor LeakyReLU::forward(Tensor x) { return leaky_relu(x, negative_slope_); }
+std::string LeakyReLU::extra_repr() const { return Repr().option("negative_slope", negative_slope_).text(); }
 Tensor ELU::forward(Tensor x) { return elu(x, alpha_); }
+std::string ELU::extra_repr() const { return Repr().option("alpha", alpha_).text(); }
 Tensor CELU::forward(Tensor x) { return celu(x, alpha_); }
+std::string CELU::extra_repr() const { return Repr().option("alpha", alpha_).text(); }
 Tensor Softplus::forward(Tensor x) { return softplus(x, beta_, threshold_); }
+std::string Softplus::extra_repr() const
+{
+    return Repr().option("beta", beta_).option("threshold", threshold_).text();
+}
 Tensor GLU::forward(Tensor x) { return glu(x, dim_); }
+std::string GLU::extra_repr() const { return Repr().option("dim", dim_).text(); }
 Tensor Softmax::forward(Tensor x) { return softmax(x, dim_); }
+std::string Softmax::extra_repr() const { return Repr().option("dim", dim_).text(); }
 Tensor LogSoftmax::forward(Tensor x) { return log_softmax(x, dim_); }
+std::string LogSoftmax::extra_repr() const { return Repr().option("dim", dim_).text(); }
 
 PReLU::PReLU(std::int64_t num_parameters, double init)
 {
@@ -33,6 +49,10 @@ PReLU::PReLU(std::int64_t num_parameters, double init)
     weight = register_parameter("weight", Variable(full({num_parameters}, init)));
 }
 Tensor PReLU::forward(Tensor x) { return prelu(x, weight); }
+std::string PReLU::extra_repr() const
+{
+    return Repr().option("num_parameters", weight.size(0).value()).text();
+}
 
 Hardtanh::Hardtanh(double min_val, double max_val) : min_(min_val), max_(max_val)
 {
@@ -41,5 +61,22 @@ Hardtanh::Hardtanh(double min_val, double max_val) : min_(min_val), max_(max_val
                      ") must ascend.");
 }
 Tensor Hardtanh::forward(Tensor x) { return hardtanh(x, min_, max_); }
+std::string Hardtanh::extra_repr() const
+{
+    return Repr().option("min_val", min_).option("max_val", max_).text();
+}
+
+Tensor Softmin::forward(Tensor x) { return functional::softmin(x, dim_); }
+std::string Softmin::extra_repr() const { return Repr().option("dim", dim_).text(); }
+Tensor Tanhshrink::forward(Tensor x) { return functional::tanhshrink(x); }
+Tensor Hardshrink::forward(Tensor x) { return functional::hardshrink(x, lambd_); }
+std::string Hardshrink::extra_repr() const { return Repr().value(lambd_).text(); }
+Tensor Softshrink::forward(Tensor x) { return functional::softshrink(x, lambd_); }
+std::string Softshrink::extra_repr() const { return Repr().value(lambd_).text(); }
+Tensor Threshold::forward(Tensor x) { return functional::threshold(x, threshold_, value_); }
+std::string Threshold::extra_repr() const
+{
+    return Repr().option("threshold", threshold_).option("value", value_).text();
+}
 
 } // namespace reprise::nn

@@ -12,7 +12,8 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "nn/checks.hpp"
-#include "nn/init.hpp"
+#include "nn/repr.hpp"
+#include "nn/weights.hpp"
 
 namespace reprise::nn {
 
@@ -100,11 +101,19 @@ MultiheadAttention::Projected MultiheadAttention::projected(const Tensor& query,
     return {part(query, q_proj_weight, 0), part(key, k_proj_weight, 1), part(value, v_proj_weight, 2)};
 }
 
-Tensor MultiheadAttention::forward(Tensor x) { return (*this)(x, x, x).output; }
+Tensor MultiheadAttention::forward(Tensor x) { return forward(x, x, x).output; }
 
-MultiheadAttentionOutput MultiheadAttention::operator()(const Tensor& query, const Tensor& key,
-                                                        const Tensor& value,
-                                                        const MultiheadAttentionMasks& masks)
+MultiheadAttentionOutput MultiheadAttention::operator()(Tensor query, Tensor key, Tensor value,
+                                                        MultiheadAttentionMasks masks, Place where)
+{
+    return called(
+        where,
+        [this](Tensor& q, Tensor& k, Tensor& v, MultiheadAttentionMasks& m) { return forward(q, k, v, m); },
+        query, key, value, masks);
+}
+
+MultiheadAttentionOutput MultiheadAttention::forward(Tensor query, Tensor key, Tensor value,
+                                                     MultiheadAttentionMasks masks)
 {
     for (const Tensor* t : {&query, &key, &value})
         if (t->dim() != query.dim() || (t->dim() != 2 && t->dim() != 3))
@@ -152,7 +161,18 @@ RotaryEmbedding::RotaryEmbedding(std::int64_t dim, const RotaryEmbeddingOptions&
     frequencies_ = from_vector(frequencies);
 }
 
-Tensor RotaryEmbedding::operator()(const Tensor& x, const Dim& offset) const
+std::string RotaryEmbedding::extra_repr() const
+{
+    return Repr().value(dim_).unless("interleaved", interleaved_, false).text();
+}
+
+Tensor RotaryEmbedding::operator()(Tensor x, Dim offset, Place where)
+{
+    return called(
+        where, [this](Tensor& in, Dim& from) { return forward(in, from); }, x, offset);
+}
+
+Tensor RotaryEmbedding::forward(Tensor x, Dim offset)
 {
     if (x.dim() < 2 || !same(x.size(-1), Dim(dim_)))
         detail::fail(ErrorKind::shape, "RotaryEmbedding", "The shape (", to_string(x.shape()),
@@ -182,7 +202,13 @@ TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int6
     register_module("dropout2", dropout2);
 }
 
-Tensor TransformerEncoderLayer::operator()(const Tensor& x, const MultiheadAttentionMasks& masks)
+Tensor TransformerEncoderLayer::operator()(Tensor x, MultiheadAttentionMasks masks, Place where)
+{
+    return called(
+        where, [this](Tensor& in, MultiheadAttentionMasks& m) { return forward(in, m); }, x, masks);
+}
+
+Tensor TransformerEncoderLayer::forward(Tensor x, MultiheadAttentionMasks masks)
 {
     const auto attend = [&](const Tensor& t) { return dropout1(self_attn(t, t, t, masks).output); };
     const auto feed = [&](const Tensor& t) {

@@ -1,7 +1,8 @@
 #include <reprise/nn/convolution.hpp>
 
 #include "nn/checks.hpp"
-#include "nn/init.hpp"
+#include "nn/repr.hpp"
+#include "nn/weights.hpp"
 
 namespace reprise::nn {
 
@@ -32,6 +33,13 @@ template <std::size_t N> Shape weight_shape(std::int64_t outer, std::int64_t inn
     return shape;
 }
 
+template <std::size_t N> Sizes<N> kernel_of(const Tensor& weight)
+{
+    Sizes<N> sizes = 1;
+    for (std::size_t i = 0; i < N; ++i) sizes[i] = weight.size(static_cast<std::int64_t>(i) + 2).value();
+    return sizes;
+}
+
 std::int64_t fan_in(const Shape& weight)
 {
     std::int64_t elements = 1;
@@ -49,6 +57,20 @@ Conv<N>::Conv(std::int64_t in_channels, std::int64_t out_channels, const ConvOpt
     const Shape shape = weight_shape(out_channels, in_channels / o.groups, o.kernel_size);
     weight = register_parameter("weight", uniform_by_fan_in(shape, fan_in(shape)));
     if (o.bias) bias = register_parameter("bias", uniform_by_fan_in({out_channels}, fan_in(shape)));
+}
+
+template <std::size_t N> std::string Conv<N>::extra_repr() const
+{
+    if (!weight.defined()) return {};
+    Repr repr;
+    repr.value(weight.size(1).value() * options_.groups).value(weight.size(0).value());
+    repr.sizes("kernel_size", kernel_of<N>(weight)).sizes("stride", options_.stride);
+    if (options_.padding.is_same()) repr.option("padding", "same");
+    else if (options_.padding != Sizes<N>(0)) repr.sizes<N>("padding", options_.padding);
+    if (options_.dilation != Sizes<N>(1)) repr.sizes("dilation", options_.dilation);
+    return repr.unless("groups", options_.groups, std::int64_t{1})
+        .unless("bias", bias.defined(), true)
+        .text();
 }
 
 template <std::size_t N> Tensor Conv<N>::forward(Tensor x)
@@ -72,6 +94,20 @@ template <std::size_t N> ConvTranspose<N>::ConvTranspose(std::int64_t in_channel
     const Shape shape = weight_shape(in_channels, out_channels / o.groups, o.kernel_size);
     weight = register_parameter("weight", uniform_by_fan_in(shape, fan_in(shape)));
     if (o.bias) bias = register_parameter("bias", uniform_by_fan_in({out_channels}, fan_in(shape)));
+}
+
+template <std::size_t N> std::string ConvTranspose<N>::extra_repr() const
+{
+    if (!weight.defined()) return {};
+    Repr repr;
+    repr.value(weight.size(0).value()).value(weight.size(1).value() * options_.groups);
+    repr.sizes("kernel_size", kernel_of<N>(weight)).sizes("stride", options_.stride);
+    if (options_.padding != Sizes<N>(0)) repr.sizes("padding", options_.padding);
+    if (options_.output_padding != Sizes<N>(0)) repr.sizes("output_padding", options_.output_padding);
+    if (options_.dilation != Sizes<N>(1)) repr.sizes("dilation", options_.dilation);
+    return repr.unless("groups", options_.groups, std::int64_t{1})
+        .unless("bias", bias.defined(), true)
+        .text();
 }
 
 template <std::size_t N> Tensor ConvTranspose<N>::forward(Tensor x)

@@ -6,6 +6,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "nn/checks.hpp"
+#include "nn/repr.hpp"
 
 namespace reprise::nn {
 
@@ -23,6 +24,15 @@ Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, co
         rows = masked_fill(rows, unsqueeze(arange(num_embeddings), 1) == static_cast<double>(row), 0);
     }
     weight = register_parameter("weight", Variable(rows));
+}
+
+std::string Embedding::extra_repr() const
+{
+    if (!weight.defined()) return {};
+    Repr repr;
+    repr.value(weight.size(0).value()).value(weight.size(1).value());
+    if (padding_idx_) repr.option("padding_idx", *padding_idx_);
+    return repr.text();
 }
 
 Tensor Embedding::forward(Tensor indices) { return embedding(indices, weight, padding_idx_); }

@@ -2,7 +2,8 @@
 #include <reprise/ops/linear_algebra.hpp>
 
 #include "nn/checks.hpp"
-#include "nn/init.hpp"
+#include "nn/repr.hpp"
+#include "nn/weights.hpp"
 
 namespace reprise::nn {
 
@@ -12,6 +13,16 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, const Linear
     check_at_least("Linear", "number of outputs", out_features, 1);
     weight = register_parameter("weight", uniform_by_fan_in({out_features, in_features}, in_features));
     if (options.bias) bias = register_parameter("bias", uniform_by_fan_in({out_features}, in_features));
+}
+
+std::string Linear::extra_repr() const
+{
+    if (!weight.defined()) return {};
+    return Repr()
+        .option("in_features", weight.size(1).value())
+        .option("out_features", weight.size(0).value())
+        .option("bias", bias.defined())
+        .text();
 }
 
 Tensor Linear::forward(Tensor x) { return linear(x, weight, bias); }

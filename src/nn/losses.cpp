@@ -1,4 +1,5 @@
 #include <reprise/error.hpp>
+#include <reprise/nn/functional.hpp>
 #include <reprise/nn/losses.hpp>
 
 namespace reprise::nn {
@@ -86,6 +87,33 @@ Tensor KLDivLoss::forward(Tensor input, Tensor target)
 Tensor CosineEmbeddingLoss::forward(Tensor a, Tensor b, Tensor target)
 {
     return cosine_embedding_loss(a, b, target, margin_, reduction_);
+}
+
+Tensor SoftMarginLoss::forward(Tensor input, Tensor target)
+{
+    return functional::soft_margin_loss(input, target, reduction_);
+}
+
+Tensor HingeEmbeddingLoss::forward(Tensor input, Tensor target)
+{
+    return functional::hinge_embedding_loss(input, target, margin_, reduction_);
+}
+
+Tensor MarginRankingLoss::forward(Tensor a, Tensor b, Tensor target)
+{
+    return functional::margin_ranking_loss(a, b, target, margin_, reduction_);
+}
+
+Tensor TripletMarginLoss::forward(Tensor anchor, Tensor positive, Tensor negative)
+{
+    return functional::triplet_margin_loss(anchor, positive, negative, margin_, p_, eps_, reduction_);
+}
+
+Tensor CosineSimilarity::forward(Tensor a, Tensor b) { return cosine_similarity(a, b, dim_, eps_); }
+
+Tensor PairwiseDistance::forward(Tensor a, Tensor b)
+{
+    return functional::pairwise_distance(a, b, p_, eps_, keepdim_);
 }
 
 } // namespace reprise::nn

@@ -3,85 +3,79 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include <reprise/autograd/anomaly.hpp>
 #include <reprise/autograd/grad.hpp>
-#include <reprise/autograd/hooks.hpp>
+#include <reprise/program.hpp>
 
 namespace reprise::nn {
 
 using detail::fail;
 
-Tensor Module::forward(Tensor)
+// ---- moves ----
+
+Module::~Module()
 {
-    fail(ErrorKind::state, "module",
-         "This module has no forward(Tensor): override it, or call the members by name.");
+    for (Module* parent : parents_)
+        std::erase_if(parent->children_, [this](const Child& c) { return c.module == this && !c.owned; });
+    leave_children();
+    if (self_) *self_ = nullptr;
 }
 
-namespace {
-
-template <class List, class Hook> HookHandle add_to(std::shared_ptr<List>& list, Hook hook)
+Module::Module(Module&& other) noexcept
 {
-    if (!list) list = std::make_shared<List>();
-    return {list, list->add(std::move(hook))};
+    take(other);
+    take_place(other);
 }
 
-// What a hook gave, else what there was.
-void replace(Tensor& t, Tensor given)
+Module& Module::operator=(Module&& other) noexcept
 {
-    if (given.defined()) t = std::move(given);
+    if (this == &other) return *this;
+    leave_children();
+    if (self_) *self_ = nullptr;
+    take(other);
+    take_place(other);
+    return *this;
 }
 
-} // namespace
-
-HookHandle Module::register_forward_pre_hook(ForwardPreHook hook)
+// What the other is made of; it is empty then.
+void Module::take(Module& other) noexcept
 {
-    return add_to(pre_hooks_, std::move(hook));
-}
-HookHandle Module::register_forward_hook(ForwardHook hook) { return add_to(hooks_, std::move(hook)); }
-HookHandle Module::register_full_backward_hook(BackwardHook hook)
-{
-    return add_to(backward_hooks_, std::move(hook));
-}
-
-Tensor Module::operator()(Tensor x, Place where)
-{
-    const detail::Place place(where.location);
-    if (pre_hooks_)
-        for (const auto& hook : pre_hooks_->hooks()) replace(x, hook(*this, x));
-    if (!checkpoint_) return forward_watched(x);
-    return checkpoint(
-        *checkpoint_, [this](const Tensor& in) { return forward_watched(in); }, x);
+    parameters_ = std::exchange(other.parameters_, {});
+    buffers_ = std::exchange(other.buffers_, {});
+    children_ = std::exchange(other.children_, {});
+    pre_hooks_ = std::move(other.pre_hooks_);
+    hooks_ = std::move(other.hooks_);
+    backward_hooks_ = std::move(other.backward_hooks_);
+    self_ = std::move(other.self_);
+    checkpoint_ = std::exchange(other.checkpoint_, std::nullopt);
+    training_ = std::move(other.training_);
+    empty_ = std::exchange(other.empty_, true);
+    if (self_) *self_ = this;
+    for (const Child& child : children_)
+        if (!child.owned)
+            std::replace(child.module->parents_.begin(), child.module->parents_.end(), &other, this);
 }
 
-void Module::set_checkpoint(std::optional<CheckpointOptions> options) { checkpoint_ = std::move(options); }
-
-Tensor Module::forward_watched(const Tensor& x)
+// In the modules that the other is registered in and this is not: those that have this keep it under its names.
+void Module::take_place(Module& other) noexcept
 {
-    const bool watched = backward_hooks_ && !backward_hooks_->hooks().empty() && grad_enabled();
-    const Tensor in = watched && x.requires_grad() ? detail::boundary(x) : x;
-    Tensor y = forward(in);
-    if (hooks_)
-        for (const auto& hook : hooks_->hooks()) replace(y, hook(*this, in, y));
-    if (!watched || !y.requires_grad()) return y;
-    y = detail::boundary(y);
-    const auto arrived =
-        std::make_shared<Tensor>(); // the gradient by the output, until that by the input is there
-    y.register_hook([this, arrived, in](const Tensor& g) {
-        if (in.requires_grad()) *arrived = g;
-        else
-            for (const auto& hook : backward_hooks_->hooks()) hook(*this, Tensor(), g);
-        return Tensor();
+    const std::vector<Module*> before = parents_;
+    std::erase_if(other.parents_, [&](Module* parent) {
+        if (std::find(before.begin(), before.end(), parent) != before.end()) return false;
+        for (Child& child : parent->children_)
+            if (child.module == &other && !child.owned) child.module = this;
+        parents_.push_back(parent);
+        return true;
     });
-    if (in.requires_grad())
-        in.register_hook([this, arrived](const Tensor& g) {
-            const Tensor by_output = std::exchange(*arrived, Tensor());
-            Tensor by_input = g;
-            for (const auto& hook : backward_hooks_->hooks())
-                replace(by_input, hook(*this, by_input, by_output));
-            return by_input;
-        });
-    return y;
 }
+
+void Module::leave_children() noexcept
+{
+    for (const Child& child : children_)
+        if (!child.owned) std::erase(child.module->parents_, this);
+    children_.clear();
+}
+
+// ---- registration ----
 
 void Module::check_name(const char* op, const std::string& name) const
 {
@@ -94,41 +88,28 @@ void Module::check_name(const char* op, const std::string& name) const
         fail(ErrorKind::argument, op, "The name (", name, ") is registered already: give each its own.");
 }
 
-Variable Module::register_parameter(const std::string& name, Variable value)
+void Module::check_not_null(const std::string& name, const Module* module)
 {
-    check_name("register_parameter", name);
-    if (!value.defined())
-        fail(ErrorKind::argument, "register_parameter", "The parameter (", name,
-             ") is undefined: make it first.");
-    parameters_.emplace_back(name, value);
+    if (!module)
+        fail(ErrorKind::argument, "register_module", "The module (", name,
+             ") is a null pointer: make it first.");
+}
+
+Variable Module::add_variable(const char* op, Named Module::*list, const std::string& name, Variable value)
+{
+    check_name(op, name);
+    (this->*list).emplace_back(name, value);
     return value;
 }
 
-Variable Module::register_buffer(const std::string& name, Variable value)
-{
-    check_name("register_buffer", name);
-    if (!value.defined())
-        fail(ErrorKind::argument, "register_buffer", "The buffer (", name, ") is undefined: make it first.");
-    buffers_.emplace_back(name, value);
-    return value;
-}
-
-void Module::register_module(const std::string& name, Module& module)
+void Module::add_child(const std::string& name, Module& module, std::shared_ptr<Module> owned)
 {
     check_name("register_module", name);
     if (module.contains(this))
         fail(ErrorKind::argument, "register_module", "The module (", name,
              ") contains the one that it is to be in.");
-    children_.push_back({name, &module, nullptr});
-}
-
-void Module::register_module(const std::string& name, std::shared_ptr<Module> module)
-{
-    if (!module)
-        fail(ErrorKind::argument, "register_module", "The module (", name,
-             ") is a null pointer: make it first.");
-    register_module(name, *module);
-    children_.back().owned = std::move(module);
+    if (!owned) module.parents_.push_back(this);
+    children_.push_back({name, &module, std::move(owned)});
 }
 
 void Module::replace_modules(const Children& children)
@@ -148,50 +129,98 @@ bool Module::contains(const Module* other) const
                                         [&](const Child& c) { return c.module->contains(other); });
 }
 
-void Module::collect(const std::string& prefix, Named Module::*list, Named& to) const
+// ---- what there is ----
+
+void Module::collect(const std::string& prefix, Named Module::*list, bool recurse, Named& to) const
 {
-    for (const auto& [name, value] : this->*list) to.emplace_back(prefix + name, value);
-    for (const Child& child : children_) child.module->collect(prefix + child.name + ".", list, to);
+    for (const auto& [name, value] : this->*list)
+        if (value.defined()) to.emplace_back(prefix + name, value);
+    if (!recurse) return;
+    for (const Child& child : children_) child.module->collect(prefix + child.name + ".", list, true, to);
 }
 
 namespace {
-using Named = std::vector<std::pair<std::string, Variable>>;
-Named each_once(Named all)
+
+OrderedDict<Variable> each_once(const char* of, const std::vector<std::pair<std::string, Variable>>& all)
 {
     std::unordered_set<const void*> seen;
-    std::erase_if(all, [&](const auto& entry) { return !seen.insert(entry.second.cell().get()).second; });
-    return all;
+    OrderedDict<Variable> out(of);
+    for (const auto& [name, value] : all)
+        if (seen.insert(value.cell().get()).second) out.insert(name, value);
+    return out;
 }
+
 } // namespace
 
-Module::Named Module::named_parameters() const
+OrderedDict<Variable> Module::named_parameters(bool recurse) const
 {
     Named all;
-    collect("", &Module::parameters_, all);
-    return each_once(std::move(all));
+    collect("", &Module::parameters_, recurse, all);
+    return each_once("parameter", all);
 }
 
-Module::Named Module::named_buffers() const
+OrderedDict<Variable> Module::named_buffers(bool recurse) const
 {
     Named all;
-    collect("", &Module::buffers_, all);
-    return each_once(std::move(all));
+    collect("", &Module::buffers_, recurse, all);
+    return each_once("buffer", all);
 }
+
+std::vector<Variable> Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
+std::vector<Variable> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
 
 Module::Named Module::state() const
 {
     Named all;
-    collect("", &Module::parameters_, all);
-    collect("", &Module::buffers_, all);
+    collect("", &Module::parameters_, true, all);
+    collect("", &Module::buffers_, true, all);
     return all;
 }
 
-std::vector<Variable> Module::parameters() const
+std::size_t Module::num_parameters() const
 {
-    std::vector<Variable> out;
-    for (auto& entry : named_parameters()) out.push_back(std::move(entry.second));
+    std::size_t count = 0;
+    for (const Variable& parameter : parameters())
+        count += static_cast<std::size_t>(parameter.numel().value());
+    return count;
+}
+
+OrderedDict<Module*> Module::named_children() const
+{
+    std::unordered_set<const Module*> seen;
+    OrderedDict<Module*> out("child");
+    for (const Child& child : children_)
+        if (seen.insert(child.module).second) out.insert(child.name, child.module);
     return out;
 }
+
+void Module::collect_modules(const std::string& name, OrderedDict<Module*>& to)
+{
+    const auto has_this = [this](const auto& item) { return item.second == this; };
+    if (std::any_of(to.begin(), to.end(), has_this)) return;
+    to.insert(name, this);
+    for (const Child& child : children_)
+        child.module->collect_modules(name.empty() ? child.name : name + "." + child.name, to);
+}
+
+OrderedDict<Module*> Module::named_modules()
+{
+    OrderedDict<Module*> out("module");
+    collect_modules("", out);
+    return out;
+}
+
+std::vector<Module*> Module::children() const { return named_children().values(); }
+std::vector<Module*> Module::modules() { return named_modules().values(); }
+
+Module& Module::apply(const std::function<void(Module&)>& f)
+{
+    for (Module* child : children()) child->apply(f);
+    f(*this);
+    return *this;
+}
+
+// ---- what changes all of it ----
 
 void Module::train(bool on)
 {
@@ -202,6 +231,50 @@ void Module::train(bool on)
 void Module::zero_grad()
 {
     for (Variable& parameter : parameters()) parameter.zero_grad();
+}
+
+Module& Module::requires_grad_(bool on)
+{
+    for (Variable& parameter : parameters()) parameter.requires_grad_(on);
+    return *this;
+}
+
+Module& Module::to(DType dtype)
+{
+    convert(std::nullopt, dtype);
+    return *this;
+}
+Module& Module::to(const Device& device)
+{
+    convert(device, std::nullopt);
+    return *this;
+}
+Module& Module::to(const Device& device, DType dtype)
+{
+    convert(device, dtype);
+    return *this;
+}
+
+void Module::convert(const std::optional<Device>& device, std::optional<DType> dtype)
+{
+    if (dtype && !is_floating(*dtype))
+        fail(ErrorKind::dtype, "to", "A module can't be of (", name_of(*dtype),
+             "), which has no gradients: give a floating dtype.");
+    if (is_recording())
+        fail(ErrorKind::state, "to", "A module can't be changed while a program is recorded: do it before.");
+    const no_grad guard;
+    std::vector<std::pair<Variable, Tensor>> ready; // all before the first change: one may fail
+    for (const auto& list : {named_parameters(), named_buffers()})
+        for (const auto& [name, value] : list) {
+            const DType wanted = dtype && is_floating(value.dtype()) ? *dtype : value.dtype();
+            const Device place = device ? *device : value.device();
+            if (wanted == value.dtype() && place == value.device()) continue;
+            ready.emplace_back(value, value.detach().to(place, wanted));
+        }
+    for (auto& [value, other] : ready) {
+        value.zero_grad();
+        detail::replace_value(value, other);
+    }
 }
 
 } // namespace reprise::nn

@@ -9,6 +9,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "nn/checks.hpp"
+#include "nn/repr.hpp"
 
 namespace reprise::nn {
 
@@ -52,6 +53,18 @@ ChannelNorm::ChannelNorm(const char* name, std::int64_t channels, double eps, bo
         num_batches_tracked =
             register_buffer("num_batches_tracked", Variable(zeros({}, {.dtype = i32}), false));
     }
+}
+
+std::string ChannelNorm::extra_repr() const
+{
+    const Tensor& sized = weight.defined() ? weight : running_mean;
+    Repr repr;
+    if (sized.defined()) repr.value(sized.size(0).value());
+    repr.option("eps", eps_);
+    if (momentum()) repr.option("momentum", *momentum());
+    return repr.option("affine", weight.defined())
+        .option("track_running_stats", running_mean.defined())
+        .text();
 }
 
 BatchNorm::BatchNorm(const char* name, std::int64_t channels, const BatchNormOptions& options,
@@ -121,6 +134,14 @@ GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const G
     bias = register_parameter("bias", Variable(zeros({num_channels})));
 }
 
+std::string GroupNorm::extra_repr() const
+{
+    Repr repr;
+    repr.value(num_groups_);
+    if (weight.defined()) repr.value(weight.size(0).value());
+    return repr.option("eps", eps_).option("affine", weight.defined()).text();
+}
+
 Tensor GroupNorm::forward(Tensor x) { return group_norm(x, num_groups_, weight, bias, eps_); }
 
 LayerNorm::LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormOptions& options)
@@ -131,6 +152,16 @@ LayerNorm::LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNorm
     if (options.bias) bias = register_parameter("bias", Variable(zeros(normalized_shape_)));
 }
 
+std::string LayerNorm::extra_repr() const
+{
+    return Repr()
+        .shape(normalized_shape_)
+        .option("eps", eps_)
+        .option("elementwise_affine", weight.defined())
+        .unless("bias", bias.defined() || !weight.defined(), true)
+        .text();
+}
+
 Tensor LayerNorm::forward(Tensor x) { return layer_norm(x, normalized_shape_, weight, bias, eps_); }
 
 RMSNorm::RMSNorm(std::vector<std::int64_t> normalized_shape, const RMSNormOptions& options)
@@ -138,6 +169,14 @@ RMSNorm::RMSNorm(std::vector<std::int64_t> normalized_shape, const RMSNormOption
       eps_(options.eps)
 {
     if (options.elementwise_affine) weight = register_parameter("weight", Variable(ones(normalized_shape_)));
+}
+
+std::string RMSNorm::extra_repr() const
+{
+    Repr repr;
+    repr.shape(normalized_shape_);
+    if (eps_) repr.option("eps", *eps_);
+    return repr.option("elementwise_affine", weight.defined()).text();
 }
 
 Tensor RMSNorm::forward(Tensor x) { return rms_norm(x, normalized_shape_, weight, eps_); }

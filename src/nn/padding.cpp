@@ -2,6 +2,8 @@
 
 #include <reprise/nn/padding.hpp>
 
+#include "nn/repr.hpp"
+
 namespace reprise::nn {
 
 namespace {
@@ -16,6 +18,25 @@ template <std::size_t N> DimVector amounts(const Sizes<N>& padding)
 template <std::size_t N, PaddingMode mode> Tensor Padding<N, mode>::forward(Tensor x)
 {
     return pad(x, amounts(padding_), mode);
+}
+
+template <std::size_t N, PaddingMode mode> std::string Padding<N, mode>::name() const
+{
+    const char* kind = mode == PaddingMode::constant    ? "Zero"
+                       : mode == PaddingMode::reflect   ? "Reflection"
+                       : mode == PaddingMode::replicate ? "Replication"
+                                                        : "Circular";
+    return kind + ("Pad" + std::to_string(N)) + "d";
+}
+
+template <std::size_t N, PaddingMode mode> std::string Padding<N, mode>::extra_repr() const
+{
+    return Repr().sizes("padding", padding_).text();
+}
+
+template <std::size_t N> std::string ConstantPad<N>::extra_repr() const
+{
+    return Repr().sizes("padding", padding_).option("value", value_).text();
 }
 
 template <std::size_t N> Tensor ConstantPad<N>::forward(Tensor x)

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "nn/checks.hpp"
+#include "nn/repr.hpp"
 
 namespace reprise::nn {
 
@@ -37,6 +38,19 @@ template <std::size_t N> MaxPool<N>::MaxPool(Sizes<N> kernel_size, const MaxPool
     check("MaxPool", "dilation", o.dilation, 1);
 }
 
+template <std::size_t N> std::string MaxPool<N>::extra_repr() const
+{
+    const Sizes<N> kernel(options_.kernel_size);
+    const bool same = options_.stride == std::array<std::int64_t, N>{};
+    return Repr()
+        .sizes("kernel_size", kernel, true)
+        .sizes("stride", same ? kernel : Sizes<N>(options_.stride), true)
+        .sizes("padding", Sizes<N>(options_.padding), true)
+        .sizes("dilation", Sizes<N>(options_.dilation), true)
+        .option("ceil_mode", options_.ceil_mode)
+        .text();
+}
+
 template <std::size_t N> Tensor MaxPool<N>::forward(Tensor x)
 {
     if constexpr (N == 1) return max_pool1d(x, options_);
@@ -57,6 +71,17 @@ template <std::size_t N> AvgPool<N>::AvgPool(Sizes<N> kernel_size, const AvgPool
     check("AvgPool", "padding", o.padding, 0);
 }
 
+template <std::size_t N> std::string AvgPool<N>::extra_repr() const
+{
+    const Sizes<N> kernel(options_.kernel_size);
+    const bool same = options_.stride == std::array<std::int64_t, N>{};
+    return Repr()
+        .sizes("kernel_size", kernel, true)
+        .sizes("stride", same ? kernel : Sizes<N>(options_.stride), true)
+        .sizes("padding", Sizes<N>(options_.padding), true)
+        .text();
+}
+
 template <std::size_t N> Tensor AvgPool<N>::forward(Tensor x)
 {
     if constexpr (N == 1) return avg_pool1d(x, options_);
@@ -69,6 +94,11 @@ template <std::size_t N> AdaptiveAvgPool<N>::AdaptiveAvgPool(Sizes<N> output_siz
     check("AdaptiveAvgPool", "output_size", output_size, -1);
 }
 
+template <std::size_t N> std::string AdaptiveAvgPool<N>::extra_repr() const
+{
+    return Repr().sizes("output_size", output_size_, true).text();
+}
+
 template <std::size_t N> Tensor AdaptiveAvgPool<N>::forward(Tensor x)
 {
     if constexpr (N == 1) return adaptive_avg_pool1d(x, output_size_.array()[0]);
@@ -79,6 +109,11 @@ template <std::size_t N> Tensor AdaptiveAvgPool<N>::forward(Tensor x)
 template <std::size_t N> AdaptiveMaxPool<N>::AdaptiveMaxPool(Sizes<N> output_size) : output_size_(output_size)
 {
     check("AdaptiveMaxPool", "output_size", output_size, -1);
+}
+
+template <std::size_t N> std::string AdaptiveMaxPool<N>::extra_repr() const
+{
+    return Repr().sizes("output_size", output_size_, true).text();
 }
 
 template <std::size_t N> Tensor AdaptiveMaxPool<N>::forward(Tensor x)

@@ -8,7 +8,8 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "nn/checks.hpp"
-#include "nn/init.hpp"
+#include "nn/repr.hpp"
+#include "nn/weights.hpp"
 
 namespace reprise::nn {
 
@@ -162,7 +163,12 @@ Tensor Recurrent::forward(Tensor x) { return run(x, States(states_)).output; }
 RNN::RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
     : Recurrent("RNN", 1, 1, input_size, hidden_size, options), nonlinearity_(options.nonlinearity)
 {}
-RecurrentOutput RNN::operator()(const Tensor& x, const Tensor& h_0)
+RecurrentOutput RNN::operator()(Tensor x, Tensor h_0, Place where)
+{
+    return called(
+        where, [this](Tensor& in, Tensor& h) { return forward(in, h); }, x, h_0);
+}
+RecurrentOutput RNN::forward(Tensor x, Tensor h_0)
 {
     const Result result = run(x, {h_0});
     return {result.output, result.last[0]};
@@ -175,7 +181,12 @@ Recurrent::States RNN::step(const Tensor& from_x, const Tensor& from_h, const St
 GRU::GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
     : Recurrent("GRU", 3, 1, input_size, hidden_size, options)
 {}
-RecurrentOutput GRU::operator()(const Tensor& x, const Tensor& h_0)
+RecurrentOutput GRU::operator()(Tensor x, Tensor h_0, Place where)
+{
+    return called(
+        where, [this](Tensor& in, Tensor& h) { return forward(in, h); }, x, h_0);
+}
+RecurrentOutput GRU::forward(Tensor x, Tensor h_0)
 {
     const Result result = run(x, {h_0});
     return {result.output, result.last[0]};
@@ -188,7 +199,12 @@ Recurrent::States GRU::step(const Tensor& from_x, const Tensor& from_h, const St
 LSTM::LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
     : Recurrent("LSTM", 4, 2, input_size, hidden_size, options)
 {}
-LSTMOutput LSTM::operator()(const Tensor& x, const LSTMState& before)
+LSTMOutput LSTM::operator()(Tensor x, LSTMState before, Place where)
+{
+    return called(
+        where, [this](Tensor& in, LSTMState& state) { return forward(in, state); }, x, before);
+}
+LSTMOutput LSTM::forward(Tensor x, LSTMState before)
 {
     const Result result = run(x, {before.h, before.c});
     return {result.output, {result.last[0], result.last[1]}};
@@ -197,6 +213,20 @@ Recurrent::States LSTM::step(const Tensor& from_x, const Tensor& from_h, const S
 {
     const LSTMState after = lstm_step(from_x, from_h, before[1]);
     return {after.h, after.c};
+}
+
+std::string Recurrent::extra_repr() const
+{
+    if (weights_.empty()) return {};
+    return Repr()
+        .value(weights_[0].ih.size(1).value())
+        .value(hidden_size_)
+        .unless("num_layers", options_.num_layers, std::int64_t{1})
+        .unless("bias", options_.bias, true)
+        .unless("batch_first", options_.batch_first, false)
+        .unless("dropout", options_.dropout, 0.0)
+        .unless("bidirectional", options_.bidirectional, false)
+        .text();
 }
 
 // -- single steps --
@@ -215,6 +245,16 @@ RecurrentCell::RecurrentCell(const char* name, std::int64_t gates, std::int64_t 
     bias_hh = register_parameter("bias_hh", uniform_by_fan_in({outputs}, hidden_size));
 }
 
+std::string RecurrentCell::extra_repr() const
+{
+    if (!weight_ih.defined()) return {};
+    return Repr()
+        .value(weight_ih.size(1).value())
+        .value(weight_hh.size(1).value())
+        .unless("bias", bias_ih.defined(), true)
+        .text();
+}
+
 std::vector<Tensor> RecurrentCell::states(const Tensor& x, const std::vector<Tensor>& given) const
 {
     if (x.dim() != 1 && x.dim() != 2)
@@ -229,19 +269,34 @@ std::vector<Tensor> RecurrentCell::states(const Tensor& x, const std::vector<Ten
     return out;
 }
 
-Tensor RNNCell::operator()(const Tensor& x, const Tensor& h)
+Tensor RNNCell::operator()(Tensor x, Tensor h, Place where)
+{
+    return called(
+        where, [this](Tensor& in, Tensor& state) { return forward(in, state); }, x, h);
+}
+Tensor RNNCell::forward(Tensor x, Tensor h)
 {
     const Tensor before = states(x, {h})[0];
     return bent(linear(x, weight_ih, bias_ih) + linear(before, weight_hh, bias_hh), nonlinearity_);
 }
 
-Tensor GRUCell::operator()(const Tensor& x, const Tensor& h)
+Tensor GRUCell::operator()(Tensor x, Tensor h, Place where)
+{
+    return called(
+        where, [this](Tensor& in, Tensor& state) { return forward(in, state); }, x, h);
+}
+Tensor GRUCell::forward(Tensor x, Tensor h)
 {
     const Tensor before = states(x, {h})[0];
     return gru_step(linear(x, weight_ih, bias_ih), linear(before, weight_hh, bias_hh), before);
 }
 
-LSTMState LSTMCell::operator()(const Tensor& x, const LSTMState& before)
+LSTMState LSTMCell::operator()(Tensor x, LSTMState before, Place where)
+{
+    return called(
+        where, [this](Tensor& in, LSTMState& state) { return forward(in, state); }, x, before);
+}
+LSTMState LSTMCell::forward(Tensor x, LSTMState before)
 {
     const std::vector<Tensor> all = states(x, {before.h, before.c});
     return lstm_step(linear(x, weight_ih, bias_ih), linear(all[0], weight_hh, bias_hh), all[1]);

@@ -1,8 +1,6 @@
 // Values of parameters and buffers by name.
-#include <reprise/io.hpp>
+#include <reprise/autograd/grad.hpp>
 #include <reprise/nn/module.hpp>
-#include <reprise/ops/creation.hpp>
-#include <reprise/ops/elementwise.hpp>
 #include <reprise/program.hpp>
 
 #include <algorithm>
@@ -62,51 +60,62 @@ private:
     std::vector<std::string> missing_, unexpected_, unlike_;
 };
 
-Tensor on_device(const Tensor& value, const Device& device)
-{
-    if (value.device() == device) return value.detach();
-    return from_bytes(to_bytes(value), value.shape(), {.dtype = value.dtype(), .device = device});
-}
-
 } // namespace
 
-StateDict Module::state_dict() const
+StateDict Module::state_dict(const std::string& prefix) const
 {
     StateDict out;
-    for (const auto& [name, value] : state()) out.emplace(name, value.detach());
+    for (const auto& [name, value] : state()) out.emplace(prefix + name, value.detach());
     return out;
 }
 
-void Module::load_state_dict(const StateDict& values, bool strict)
+LoadResult Module::load_state_dict(const StateDict& values, bool strict)
+{
+    return load_state_dict(values, LoadOptions{.strict = strict});
+}
+
+LoadResult Module::load_state_dict(const StateDict& values, const LoadOptions& options)
 {
     if (is_recording())
         detail::fail(ErrorKind::state, "load_state_dict",
                      "Values can't be loaded while a program is recorded: load them before.");
+    const auto castable = [&](DType from, DType to) {
+        return from == to || (options.cast && is_floating(from) == is_floating(to));
+    };
     std::vector<std::pair<Variable, const Tensor*>> matched;
     std::set<std::string> known;
+    LoadResult left;
     Mismatches mismatches;
-    for (const auto& [name, own] : state()) {
+    for (const auto& [own_name, own] : state()) {
+        const std::string name = options.prefix + own_name;
         known.insert(name);
         const auto found = values.find(name);
         if (found == values.end()) {
-            if (strict) mismatches.missing(name);
+            left.missing_keys.push_back(own_name);
+            if (options.strict) mismatches.missing(own_name);
         } else if (!found->second.defined()) {
             mismatches.undefined(name);
         } else if (!same_shape(found->second.shape(), own.shape())) {
             mismatches.shape(name, found->second.shape(), own.shape());
-        } else if (found->second.dtype() != own.dtype()) {
+        } else if (!castable(found->second.dtype(), own.dtype())) {
             mismatches.dtype(name, found->second.dtype(), own.dtype());
         } else {
             matched.emplace_back(own, &found->second);
         }
     }
-    for (const auto& entry : values)
-        if (strict && !known.contains(entry.first)) mismatches.unexpected(entry.first);
+    for (const auto& [name, value] : values)
+        if (name.starts_with(options.prefix) && !known.contains(name)) {
+            left.unexpected_keys.push_back(name.substr(options.prefix.size()));
+            if (options.strict) mismatches.unexpected(name);
+        }
     mismatches.throw_if_any();
 
+    const no_grad guard;
     std::vector<Tensor> ready; // all copies between devices before the first change: they may fail
-    for (const auto& [own, value] : matched) ready.push_back(on_device(*value, own.device()));
+    for (const auto& [own, value] : matched) ready.push_back(value->detach().to(own.device(), own.dtype()));
     for (std::size_t i = 0; i < matched.size(); ++i) matched[i].first.assign(ready[i]);
+    std::sort(left.missing_keys.begin(), left.missing_keys.end());
+    return left;
 }
 
 } // namespace reprise::nn

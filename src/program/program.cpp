@@ -245,6 +245,10 @@ const Stored& Program::Impl::bind_state(const State& s)
     if (v.node->evaluator != context)
         detail::fail(ErrorKind::device, "program", "A tensor that the program uses is now on (",
                      v.node->evaluator->name(), ") but the program is for (", context->name(), ").");
+    if (v.type().dtype != s.dtype)
+        detail::fail(ErrorKind::dtype, "program", "A tensor that the program uses is now of (",
+                     name_of(v.type().dtype), ") but was of (", name_of(s.dtype),
+                     ") when the program was recorded: record it anew.");
     if (!v.node->materialised()) context->evaluate_locked({&v, 1});
     if (!Stored::of(v).row_major()) {
         bound.held.push_back(context->row_major(v));

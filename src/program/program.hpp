@@ -49,6 +49,7 @@ struct Program::Impl {
         std::shared_ptr<graph::Cell> cell;
         bool assigned = false;
         std::shared_ptr<graph::Cell> owner; // of a gradient: the cell is what its grad() is at each call
+        DType dtype = f32;                  // when it was recorded
     };
     std::vector<State> states;
     std::vector<graph::Value> constants; // by index of a constant binding

@@ -46,7 +46,7 @@ public:
             bind(placeholders[i], {Program::Impl::Source::input, i});
         for (const Trace::State& s : trace_.states()) {
             bind(s.placeholder, {Program::Impl::Source::state, p_.states.size()});
-            p_.states.push_back({s.cell, s.assigned, s.owner});
+            p_.states.push_back({s.cell, s.assigned, s.owner, s.placeholder.type().dtype});
         }
         for (const Value& v : outputs) p_.outputs.push_back(add_result(v));
         add_assignments();

@@ -14,7 +14,7 @@ struct GradOptions {
     bool create_graph = false;
     bool retain_graph = false; // create_graph implies it
     bool allow_unused = false;
-    std::vector<Tensor> cotangents;
+    std::vector<Tensor> cotangents{};
 };
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& = {});
@@ -64,5 +64,11 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
                          std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                          bool allow_unused = false);
 } // namespace autograd
+
+namespace detail {
+// Gives a leaf another value of the same shape, of any dtype and device.  Its gradient is left alone; a program that
+// uses the leaf refuses its calls unless dtype and device are as they were.
+void replace_value(const Tensor& leaf, const Tensor& value);
+} // namespace detail
 
 } // namespace reprise

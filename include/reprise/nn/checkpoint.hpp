@@ -7,7 +7,7 @@
 
 namespace reprise::nn {
 
-// The module itself, whose calls with one tensor are checkpoints from now on (Module::set_checkpoint); `layer_id` is its
+// The module itself, whose calls are checkpoints from now on (Module::set_checkpoint); `layer_id` is its
 // layer in MemoryTracker.  Its parameters, hooks and state_dict are as before.  Throws Error(argument) for an empty id.
 Module& checkpoint_module(Module&, const std::string& layer_id, CheckpointOptions = {});
 

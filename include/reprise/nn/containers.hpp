@@ -1,9 +1,11 @@
 // Modules of modules.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,22 +21,53 @@ template <class M> M& module_as(nn::Module& module, const std::string& name)
     fail(ErrorKind::argument, "at", "The module (", name, ") is of another type than was asked for.");
 }
 
+// What a container takes: a module that it takes over, or a pointer to one, which it shares.
+template <class M>
+concept OwnedModule = std::derived_from<M, nn::Module> && !std::is_const_v<M>;
+template <class M> std::shared_ptr<nn::Module> owned_module(std::shared_ptr<M> module) { return module; }
+template <OwnedModule M> std::shared_ptr<nn::Module> owned_module(M&& module)
+{
+    return std::make_shared<M>(std::forward<M>(module));
+}
+template <class M>
+concept Ownable = requires(M&& module)
+{
+    owned_module(std::forward<M>(module));
+};
+
 } // namespace reprise::detail
 
 namespace reprise::nn {
 
-// One after the other: nn::Sequential net(nn::make<nn::Linear>(784, 128), nn::make<nn::ReLU>(), ...).
+// One after the other: nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::make<nn::Linear>(128, 10)).
 // The children are named "0", "1", ...
 class Sequential : public Module {
 public:
-    template <class... Modules> explicit Sequential(std::shared_ptr<Modules>... children)
+    using Module::Module;
+    Sequential() = default;
+    template <detail::Ownable... Modules>
+    requires(sizeof...(Modules) > 0) explicit Sequential(Modules&&... modules)
     {
-        (push_back(std::move(children)), ...);
+        (push_back(std::forward<Modules>(modules)), ...);
     }
     Tensor forward(Tensor x) override;
     void push_back(std::shared_ptr<Module>);
+    template <detail::OwnedModule M> void push_back(M&& module)
+    {
+        push_back(detail::owned_module(std::forward<M>(module)));
+    }
     std::size_t size() const noexcept { return modules_.size(); }
-    Module& at(std::size_t index) const;
+    bool empty() const noexcept { return modules_.empty(); }
+    Module& at(std::size_t index) const; // Error(argument) for one that there is not
+    Module& operator[](std::size_t index) const { return at(index); }
+    // The same as the type that it was made with: net.at<nn::Linear>(0).
+    template <class M> M& at(std::size_t index) const
+    {
+        return detail::module_as<M>(at(index), std::to_string(index));
+    }
+    // for (const auto& module : net) x = (*module)(x);
+    auto begin() const noexcept { return modules_.begin(); }
+    auto end() const noexcept { return modules_.end(); }
 
 private:
     std::vector<std::shared_ptr<Module>> modules_;
@@ -44,9 +77,12 @@ private:
 // Error(argument) for one that there is not, a null pointer, or a module that this one lies in.
 class ModuleList final : public Module {
 public:
-    template <class... Modules> explicit ModuleList(std::shared_ptr<Modules>... modules)
+    using Module::Module;
+    ModuleList() = default;
+    template <detail::Ownable... Modules>
+    requires(sizeof...(Modules) > 0) explicit ModuleList(Modules&&... modules)
     {
-        (append(std::move(modules)), ...);
+        (push_back(std::forward<Modules>(modules)), ...);
     }
     explicit ModuleList(const std::vector<std::shared_ptr<Module>>& modules) { extend(modules); }
 
@@ -63,6 +99,14 @@ public:
     auto end() const noexcept { return modules_.end(); }
 
     ModuleList& append(std::shared_ptr<Module>);
+    template <detail::OwnedModule M> ModuleList& append(M&& module)
+    {
+        return append(detail::owned_module(std::forward<M>(module)));
+    }
+    template <detail::Ownable M> void push_back(M&& module)
+    {
+        append(detail::owned_module(std::forward<M>(module)));
+    }
     ModuleList& extend(const std::vector<std::shared_ptr<Module>>&); // all of them or none
     void insert(std::int64_t index, std::shared_ptr<Module>);        // before the one that stands there
     void set(std::int64_t index, std::shared_ptr<Module>);           // in the place of the one there
@@ -80,6 +124,7 @@ private:
 class ModuleDict final : public Module {
 public:
     using Items = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
+    using Module::Module;
     ModuleDict() = default;
     explicit ModuleDict(const Items& items) { update(items); }
 
@@ -97,6 +142,10 @@ public:
 
     // Under a name that there is, it takes the place of the one there.
     void insert(const std::string& name, std::shared_ptr<Module>);
+    template <detail::OwnedModule M> void insert(const std::string& name, M&& module)
+    {
+        insert(name, detail::owned_module(std::forward<M>(module)));
+    }
     void update(const Items&); // inserts all of them or none
     std::shared_ptr<Module> pop(const std::string& name);
     void clear();

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <reprise/nn/module.hpp>
 #include <reprise/nn/size.hpp>
@@ -10,7 +11,7 @@
 namespace reprise::nn {
 
 template <std::size_t N> struct ConvOptions {
-    Sizes<N> kernel_size;
+    Sizes<N> kernel_size = 0; // to be given
     Sizes<N> stride = 1;
     WindowPadding<N> padding = 0;
     Sizes<N> dilation = 1;
@@ -21,8 +22,17 @@ template <std::size_t N> struct ConvOptions {
 // from U(-1, 1) / sqrt(in / groups kh kw).  Of one dimension there is W only, of three [D, H, W].
 template <std::size_t N> class Conv : public Module {
 public:
+    using Options = ConvOptions<N>;
+    using Module::Module;
     Conv(std::int64_t in_channels, std::int64_t out_channels, const ConvOptions<N>&);
+    // Conv2d(1, 8, 3), Conv2d(1, 8, 3, {.padding = 1})
+    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
+         ConvOptions<N> options = {})
+        : Conv(in_channels, out_channels, (options.kernel_size = kernel_size, options))
+    {}
     Tensor forward(Tensor x) override;
+    std::string name() const override { return "Conv" + std::to_string(N) + "d"; }
+    std::string extra_repr() const override;
     Variable weight, bias; // bias undefined without one
 
 private:
@@ -39,7 +49,7 @@ using Conv2dOptions = ConvOptions<2>;
 using Conv3dOptions = ConvOptions<3>;
 
 template <std::size_t N> struct ConvTransposeOptions {
-    Sizes<N> kernel_size;
+    Sizes<N> kernel_size = 0; // to be given
     Sizes<N> stride = 1;
     Sizes<N> padding = 0;
     Sizes<N> output_padding = 0;
@@ -51,8 +61,16 @@ template <std::size_t N> struct ConvTransposeOptions {
 // from U(-1, 1) / sqrt(out / groups kh kw).
 template <std::size_t N> class ConvTranspose : public Module {
 public:
+    using Options = ConvTransposeOptions<N>;
+    using Module::Module;
     ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, const ConvTransposeOptions<N>&);
+    ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
+                  ConvTransposeOptions<N> options = {})
+        : ConvTranspose(in_channels, out_channels, (options.kernel_size = kernel_size, options))
+    {}
     Tensor forward(Tensor x) override;
+    std::string name() const override { return "ConvTranspose" + std::to_string(N) + "d"; }
+    std::string extra_repr() const override;
     Variable weight, bias; // bias undefined without one
 
 private:
@@ -71,6 +89,7 @@ using ConvTranspose3dOptions = ConvTransposeOptions<3>;
 // x [N, C, H, W] -> [N, C kh kw, windows]
 class Unfold : public Module {
 public:
+    using Options = UnfoldOptions;
     explicit Unfold(Sizes<2> kernel_size, const UnfoldOptions& = {});
     Tensor forward(Tensor x) override;
 
@@ -81,6 +100,7 @@ private:
 // x [N, C kh kw, windows] -> [N, C, H, W]
 class Fold : public Module {
 public:
+    using Options = UnfoldOptions;
     Fold(Sizes<2> output_size, Sizes<2> kernel_size, const UnfoldOptions& = {});
     Tensor forward(Tensor x) override;
 

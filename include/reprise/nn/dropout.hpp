@@ -1,5 +1,7 @@
 // Dropout.
 #pragma once
+#include <string>
+
 #include <reprise/nn/module.hpp>
 
 namespace reprise::nn {
@@ -9,6 +11,7 @@ class Dropout : public Module {
 public:
     explicit Dropout(double p = 0.5);
     Tensor forward(Tensor x) override;
+    std::string extra_repr() const override;
 
 private:
     double p_;
@@ -19,6 +22,7 @@ class Dropout1d : public Module {
 public:
     explicit Dropout1d(double p = 0.5);
     Tensor forward(Tensor x) override;
+    std::string extra_repr() const override;
 
 private:
     double p_;
@@ -27,6 +31,7 @@ class Dropout2d : public Module {
 public:
     explicit Dropout2d(double p = 0.5);
     Tensor forward(Tensor x) override;
+    std::string extra_repr() const override;
 
 private:
     double p_;
@@ -35,6 +40,7 @@ class Dropout3d : public Module {
 public:
     explicit Dropout3d(double p = 0.5);
     Tensor forward(Tensor x) override;
+    std::string extra_repr() const override;
 
 private:
     double p_;
@@ -44,6 +50,7 @@ class AlphaDropout : public Module {
 public:
     explicit AlphaDropout(double p = 0.5);
     Tensor forward(Tensor x) override;
+    std::string extra_repr() const override;
 
 private:
     double p_;

@@ -1,6 +1,7 @@
 // Padding of the last one to three dimensions: modules of pad().
 #pragma once
 #include <cstddef>
+#include <string>
 
 #include <reprise/nn/module.hpp>
 #include <reprise/nn/size.hpp>
@@ -14,6 +15,8 @@ template <std::size_t N, PaddingMode mode> class Padding : public Module {
 public:
     explicit Padding(Sizes<2 * N> padding) : padding_(padding) {}
     Tensor forward(Tensor x) override;
+    std::string name() const override;
+    std::string extra_repr() const override;
 
 private:
     Sizes<2 * N> padding_;
@@ -35,6 +38,8 @@ template <std::size_t N> class ConstantPad : public Module {
 public:
     ConstantPad(Sizes<2 * N> padding, double value) : padding_(padding), value_(value) {}
     Tensor forward(Tensor x) override;
+    std::string name() const override { return "ConstantPad" + std::to_string(N) + "d"; }
+    std::string extra_repr() const override;
 
 private:
     Sizes<2 * N> padding_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include <reprise/nn/module.hpp>
 #include <reprise/nn/size.hpp>
@@ -18,8 +19,11 @@ template <std::size_t N> struct MaxPoolOptions {
 };
 template <std::size_t N> class MaxPool : public Module {
 public:
+    using Options = MaxPoolOptions<N>;
     explicit MaxPool(Sizes<N> kernel_size, const MaxPoolOptions<N>& = {});
     Tensor forward(Tensor x) override;
+    std::string name() const override { return "MaxPool" + std::to_string(N) + "d"; }
+    std::string extra_repr() const override;
 
 private:
     reprise::MaxPoolOptions<N> options_;
@@ -37,8 +41,11 @@ template <std::size_t N> struct AvgPoolOptions {
 };
 template <std::size_t N> class AvgPool : public Module {
 public:
+    using Options = AvgPoolOptions<N>;
     explicit AvgPool(Sizes<N> kernel_size, const AvgPoolOptions<N>& = {});
     Tensor forward(Tensor x) override;
+    std::string name() const override { return "AvgPool" + std::to_string(N) + "d"; }
+    std::string extra_repr() const override;
 
 private:
     reprise::AvgPoolOptions<N> options_;
@@ -52,6 +59,8 @@ template <std::size_t N> class AdaptiveAvgPool : public Module {
 public:
     explicit AdaptiveAvgPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
+    std::string name() const override { return "AdaptiveAvgPool" + std::to_string(N) + "d"; }
+    std::string extra_repr() const override;
 
 private:
     Sizes<N> output_size_;
@@ -64,6 +73,8 @@ template <std::size_t N> class AdaptiveMaxPool : public Module {
 public:
     explicit AdaptiveMaxPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
+    std::string name() const override { return "AdaptiveMaxPool" + std::to_string(N) + "d"; }
+    std::string extra_repr() const override;
 
 private:
     Sizes<N> output_size_;

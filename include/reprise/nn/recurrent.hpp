@@ -25,8 +25,10 @@ struct RecurrentOptions {
 // where input and states do not fit.
 class Recurrent : public Module {
 public:
-    using Module::operator();
-    Tensor forward(Tensor x) override; // from zeros
+    using Options = RecurrentOptions;
+    using Module::Module;
+    Tensor forward(Tensor x) override; // the output alone, from zeros: what containers call
+    std::string extra_repr() const override;
 
 protected:
     using States = std::vector<Tensor>; // h, and of an LSTM c
@@ -49,55 +51,64 @@ private:
     Tensor first_state(const char* what, const Tensor& given, const Tensor& x, bool one) const;
     Tensor pass(const Tensor& x, const Weights&, bool reverse, States& state) const;
 
-    const char* name_;
-    std::int64_t gates_, hidden_size_;
-    std::size_t states_;
+    const char* name_ = nullptr;
+    std::int64_t gates_ = 0, hidden_size_ = 0;
+    std::size_t states_ = 0;
     RecurrentOptions options_;
     std::vector<Weights> weights_; // by layer, and in it by direction
 };
 
 struct RecurrentOutput {
-    Tensor output, h_n;
+    Tensor output{}, h_n{};
 };
 
 // h' = tanh(W x + b + U h + d)
 class RNN : public Recurrent {
 public:
+    using Recurrent::Recurrent;
     RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-    using Recurrent::operator();
-    RecurrentOutput operator()(const Tensor& x, const Tensor& h_0); // undefined: zeros
+    using Recurrent::forward;
+    RecurrentOutput forward(Tensor x, Tensor h_0);
+    RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
+                               Place where = Place(std::source_location::current()));
 
 protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 
 private:
-    Nonlinearity nonlinearity_;
+    Nonlinearity nonlinearity_ = Nonlinearity::tanh;
 };
 
 // Gates r, z, n: h' = (1 - z) n + z h with n = tanh(W x + b + r (U h + d)).
 class GRU : public Recurrent {
 public:
+    using Recurrent::Recurrent;
     GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-    using Recurrent::operator();
-    RecurrentOutput operator()(const Tensor& x, const Tensor& h_0); // undefined: zeros
+    using Recurrent::forward;
+    RecurrentOutput forward(Tensor x, Tensor h_0);
+    RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
+                               Place where = Place(std::source_location::current()));
 
 protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 };
 
 struct LSTMState {
-    Tensor h, c; // undefined: zeros
+    Tensor h{}, c{}; // undefined: zeros
 };
 struct LSTMOutput {
-    Tensor output;
-    LSTMState state; // after the last step
+    Tensor output{};
+    LSTMState state{}; // after the last step
 };
-// Gates i, f, g, o: c' = f c + i g, h' = o tanh(c').
+// auto [output, state] = lstm(x); and then lstm(x, state), or lstm(x, {h, c}).  Gates i, f, g, o: c' = f c + i g, h' = o tanh(c').
 class LSTM : public Recurrent {
 public:
+    using Recurrent::Recurrent;
     LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-    using Recurrent::operator();
-    LSTMOutput operator()(const Tensor& x, const LSTMState& before);
+    using Recurrent::forward;
+    LSTMOutput forward(Tensor x, LSTMState before);
+    LSTMOutput operator()(Tensor x, LSTMState before = {},
+                          Place where = Place(std::source_location::current()));
 
 protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
@@ -107,6 +118,8 @@ protected:
 // Error(shape) and Error(dtype) where input and states do not fit.
 class RecurrentCell : public Module {
 public:
+    using Module::Module;
+    std::string extra_repr() const override;
     Variable weight_ih, weight_hh, bias_ih, bias_hh; // biases undefined without them
 
 protected:
@@ -116,39 +129,47 @@ protected:
     std::vector<Tensor> states(const Tensor& x, const std::vector<Tensor>& given) const;
 
 private:
-    const char* name_;
+    const char* name_ = nullptr;
 };
 
 class RNNCell : public RecurrentCell {
 public:
+    using RecurrentCell::RecurrentCell;
     RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true,
             Nonlinearity nonlinearity = Nonlinearity::tanh)
         : RecurrentCell("RNNCell", 1, input_size, hidden_size, bias), nonlinearity_(nonlinearity)
     {}
-    Tensor forward(Tensor x) override { return (*this)(x, Tensor()); }
-    using Module::operator();
-    Tensor operator()(const Tensor& x, const Tensor& h); // undefined: zeros
+    Tensor forward(Tensor x) override { return forward(std::move(x), Tensor()); }
+    Tensor forward(Tensor x, Tensor h);
+    Tensor operator()(Tensor x, Tensor h = {}, // undefined: zeros
+                      Place where = Place(std::source_location::current()));
 
 private:
-    Nonlinearity nonlinearity_;
+    Nonlinearity nonlinearity_ = Nonlinearity::tanh;
 };
 
 class GRUCell : public RecurrentCell {
 public:
+    using RecurrentCell::RecurrentCell;
     GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
         : RecurrentCell("GRUCell", 3, input_size, hidden_size, bias)
     {}
-    Tensor forward(Tensor x) override { return (*this)(x, Tensor()); }
-    using Module::operator();
-    Tensor operator()(const Tensor& x, const Tensor& h); // undefined: zeros
+    Tensor forward(Tensor x) override { return forward(std::move(x), Tensor()); }
+    Tensor forward(Tensor x, Tensor h);
+    Tensor operator()(Tensor x, Tensor h = {}, // undefined: zeros
+                      Place where = Place(std::source_location::current()));
 };
 
 class LSTMCell : public RecurrentCell {
 public:
+    using RecurrentCell::RecurrentCell;
     LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
         : RecurrentCell("LSTMCell", 4, input_size, hidden_size, bias)
     {}
-    LSTMState operator()(const Tensor& x, const LSTMState& before = {});
+    using Module::forward;
+    LSTMState forward(Tensor x, LSTMState before);
+    LSTMState operator()(Tensor x, LSTMState before = {},
+                         Place where = Place(std::source_location::current()));
 };
 
 } // namespace reprise::nn

@@ -1,6 +1,7 @@
 // Other sizes of images: modules of the functions in ops/interpolation.hpp.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include <reprise/nn/module.hpp>
 #include <reprise/ops/interpolation.hpp>
@@ -20,6 +21,7 @@ class PixelShuffle : public Module {
 public:
     explicit PixelShuffle(std::int64_t upscale_factor);
     Tensor forward(Tensor x) override;
+    std::string extra_repr() const override;
 
 private:
     std::int64_t factor_;
@@ -29,6 +31,7 @@ class PixelUnshuffle : public Module {
 public:
     explicit PixelUnshuffle(std::int64_t downscale_factor);
     Tensor forward(Tensor x) override;
+    std::string extra_repr() const override;
 
 private:
     std::int64_t factor_;

@@ -1,0 +1,67 @@
+// The functions that modules are made of, by the names of torch.nn.functional: namespace F = reprise::nn::functional;
+#pragma once
+#include <cstdint>
+
+#include <reprise/ops.hpp>
+
+namespace reprise::nn::functional {
+
+// ---- layers ----
+using reprise::adaptive_avg_pool1d, reprise::adaptive_avg_pool2d, reprise::adaptive_avg_pool3d;
+using reprise::adaptive_max_pool1d, reprise::adaptive_max_pool2d, reprise::adaptive_max_pool3d;
+using reprise::avg_pool1d, reprise::avg_pool2d, reprise::avg_pool3d;
+using reprise::batch_norm, reprise::group_norm, reprise::instance_norm, reprise::layer_norm,
+    reprise::rms_norm;
+using reprise::conv1d, reprise::conv2d, reprise::conv3d;
+using reprise::conv_transpose1d, reprise::conv_transpose2d, reprise::conv_transpose3d;
+using reprise::dropout, reprise::dropout1d, reprise::dropout2d, reprise::dropout3d, reprise::alpha_dropout;
+using reprise::linear, reprise::embedding, reprise::one_hot;
+using reprise::lp_pool1d, reprise::lp_pool2d;
+using reprise::max_pool1d, reprise::max_pool2d, reprise::max_pool3d;
+using reprise::pad, reprise::interpolate, reprise::pixel_shuffle, reprise::pixel_unshuffle;
+using reprise::scaled_dot_product_attention;
+using reprise::unfold, reprise::fold;
+
+// ---- activations ----
+using reprise::gelu, reprise::silu, reprise::mish, reprise::glu, reprise::softplus, reprise::softsign;
+using reprise::hardtanh, reprise::hardsigmoid, reprise::hardswish;
+using reprise::relu, reprise::relu6, reprise::leaky_relu, reprise::prelu, reprise::elu, reprise::celu,
+    reprise::selu;
+using reprise::sigmoid, reprise::logsigmoid, reprise::tanh;
+using reprise::softmax, reprise::log_softmax;
+Tensor softmin(const Tensor&, std::int64_t dim); // softmax(-x)
+Tensor tanhshrink(const Tensor&);                // x - tanh(x)
+// 0 from -lambd to lambd; beyond, x, or x moved towards 0 by lambd.  Error(argument) for a lambd below 0.
+Tensor hardshrink(const Tensor&, double lambd = 0.5);
+Tensor softshrink(const Tensor&, double lambd = 0.5);
+Tensor threshold(const Tensor&, double threshold, double value); // value where x <= threshold
+
+// ---- losses ----
+using reprise::cross_entropy, reprise::nll_loss, reprise::mse_loss, reprise::l1_loss, reprise::smooth_l1_loss;
+using reprise::huber_loss, reprise::kl_div, reprise::cosine_embedding_loss;
+// bce_loss and bce_with_logits_loss
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
+                            Reduction = Reduction::mean);
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight = {},
+                                        Reduction = Reduction::mean, const Tensor& pos_weight = {});
+// max(0, -target (a - b) + margin), target 1 or -1: whether a should be larger than b.
+Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin = 0,
+                           Reduction = Reduction::mean);
+// x for target 1, max(0, margin - x) for target -1.
+Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin = 1,
+                            Reduction = Reduction::mean);
+// log(1 + exp(-target x)), target 1 or -1
+Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction = Reduction::mean);
+// max(0, |anchor - positive| - |anchor - negative| + margin) by the distances along the last dimension
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           double margin = 1, double p = 2, double eps = 1e-6, Reduction = Reduction::mean);
+
+// ---- vectors ----
+using reprise::cosine_similarity;
+// x / max(|x|, eps), the norms of order p along a dimension
+Tensor normalize(const Tensor& x, double p = 2, std::int64_t dim = 1, double eps = 1e-12);
+// |a - b + eps| of order p along the last dimension
+Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double eps = 1e-6,
+                         bool keepdim = false);
+
+} // namespace reprise::nn::functional

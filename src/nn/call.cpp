@@ -1,0 +1,168 @@
+// Calls of modules: what is around forward().
+#include <reprise/nn/module.hpp>
+
+#include <reprise/autograd/custom_function.hpp>
+#include <reprise/autograd/grad.hpp>
+
+namespace reprise::nn {
+
+using detail::fail;
+using detail::Tensors;
+
+namespace {
+
+Tensors values(const std::vector<Tensor*>& places)
+{
+    Tensors out;
+    for (const Tensor* t : places) out.push_back(*t);
+    return out;
+}
+
+// What a hook gave, else what there was.
+void replace(const char* hook, const std::vector<Tensor*>& places, Tensors given)
+{
+    if (given.size() > places.size())
+        fail(ErrorKind::argument, hook, "The hook gave (", given.size(), ") tensors where there are (",
+             places.size(), "): give one for each, undefined where one stays, or none.");
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (given[i].defined()) *places[i] = std::move(given[i]);
+}
+
+} // namespace
+
+// ---- forward ----
+
+Tensor Module::forward(Tensor)
+{
+    fail(ErrorKind::state, "module",
+         "This module has no forward(Tensor): override it, call it with the arguments that it has, or call "
+         "the "
+         "members by name.");
+}
+
+Tensor Module::operator()(Tensor x, Place where)
+{
+    return called(
+        where, [this](Tensor& in) { return forward(in); }, x);
+}
+
+void Module::set_checkpoint(std::optional<CheckpointOptions> options) { checkpoint_ = std::move(options); }
+
+bool Module::is_plain() const
+{
+    if (empty_)
+        fail(
+            ErrorKind::state, "module",
+            "This module is empty: it was made of nullptr or moved from, so assign one before it is called.");
+    return !pre_hooks_ && !hooks_ && !backward_hooks_ && !checkpoint_;
+}
+
+HookHandle Module::add_pre_hook(detail::ModuleHook<Tensors> hook)
+{
+    if (!pre_hooks_) pre_hooks_ = std::make_shared<PreHooks>();
+    return {pre_hooks_, pre_hooks_->add(std::move(hook))};
+}
+
+HookHandle Module::add_hook(std::shared_ptr<InOutHooks>& list, detail::ModuleHook<Tensors, Tensors> hook)
+{
+    if (!list) list = std::make_shared<InOutHooks>();
+    return {list, list->add(std::move(hook))};
+}
+
+void Module::run_call(const Places& in, const std::function<Places()>& forward)
+{
+    if (pre_hooks_)
+        for (const auto& hook : pre_hooks_->hooks())
+            replace("register_forward_pre_hook", in, hook(*this, values(in)));
+    if (!checkpoint_) {
+        run_watched(in, forward);
+        return;
+    }
+    detail::CheckpointRun run(*checkpoint_);
+    run.close(values(run_watched(in, forward)));
+}
+
+// ---- backward ----
+
+// Of one call that backward hooks watch.  Its inputs go through one node of the tape and its outputs through another:
+// these nodes' gradients arrive together, and are those of this call and of nothing else.
+struct Module::BackwardCall {
+    std::shared_ptr<Module*> module;
+    std::shared_ptr<InOutHooks> hooks;
+    std::size_t inputs = 0;
+    std::vector<std::size_t> with_gradient; // of the inputs
+    Tensors by_outputs;                     // until the gradients by the inputs are there
+
+    static std::vector<std::size_t> which_require_grad(const Places& places)
+    {
+        std::vector<std::size_t> out;
+        for (std::size_t i = 0; i < places.size(); ++i)
+            if (places[i]->requires_grad()) out.push_back(i);
+        return out;
+    }
+    // One for each of `count` tensors.
+    static Tensors spread(const Tensors& given, const std::vector<std::size_t>& to, std::size_t count)
+    {
+        Tensors out(count);
+        for (std::size_t i = 0; i < to.size(); ++i) out[to[i]] = given[i];
+        return out;
+    }
+    static void pass_through(const char* name, const Places& places, const std::vector<std::size_t>& which,
+                             CustomFunction::Backward backward)
+    {
+        if (which.empty()) return;
+        const CustomFunction boundary(
+            name, [](FunctionContext&, const Tensors& in) { return in; }, std::move(backward));
+        Tensors through;
+        for (const std::size_t i : which) through.push_back(*places[i]);
+        through = boundary.call(through);
+        for (std::size_t i = 0; i < which.size(); ++i) *places[which[i]] = through[i];
+    }
+    // What the hooks make of the gradients by the inputs.
+    Tensors run(Tensors by_inputs)
+    {
+        const Tensors arrived = std::exchange(by_outputs, {});
+        std::vector<Tensor*> places;
+        for (Tensor& t : by_inputs) places.push_back(&t);
+        for (const auto& hook : hooks->hooks()) {
+            if (!*module) break;
+            replace("register_full_backward_hook", places, hook(**module, by_inputs, arrived));
+        }
+        return by_inputs;
+    }
+};
+
+Module::Places Module::run_watched(const Places& in, const std::function<Places()>& forward)
+{
+    std::shared_ptr<BackwardCall> watch;
+    if (backward_hooks_ && !backward_hooks_->hooks().empty() && grad_enabled()) {
+        if (!self_) self_ = std::make_shared<Module*>(this);
+        watch = std::make_shared<BackwardCall>(
+            BackwardCall{self_, backward_hooks_, in.size(), BackwardCall::which_require_grad(in), {}});
+        BackwardCall::pass_through("module_inputs", in, watch->with_gradient,
+                                   [watch](const FunctionContext&, const Tensors& arrived) {
+                                       const Tensors by_inputs = watch->run(BackwardCall::spread(
+                                           arrived, watch->with_gradient, watch->inputs));
+                                       Tensors out;
+                                       for (const std::size_t i : watch->with_gradient)
+                                           out.push_back(by_inputs[i]);
+                                       return out;
+                                   });
+    }
+    const Places out = forward();
+    if (hooks_)
+        for (const auto& hook : hooks_->hooks())
+            replace("register_forward_hook", out, hook(*this, values(in), values(out)));
+    if (!watch) return out;
+    const std::vector<std::size_t> which = BackwardCall::which_require_grad(out);
+    BackwardCall::pass_through(
+        "module_outputs", out, which,
+        [watch, which, count = out.size()](const FunctionContext&, const Tensors& arrived) {
+            watch->by_outputs = BackwardCall::spread(arrived, which, count);
+            if (watch->with_gradient.empty()) watch->run(Tensors(watch->inputs));
+            return arrived;
+        });
+    return out;
+}
+
+} // namespace reprise::nn

@@ -1,0 +1,183 @@
+#include <reprise/nn/init.hpp>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <reprise/autograd/grad.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/shapes.hpp>
+
+namespace reprise::nn::init {
+
+using reprise::detail::fail;
+
+namespace {
+
+Tensor given(const char* op, Tensor tensor, const Tensor& value)
+{
+    if (!is_floating(tensor.dtype()))
+        fail(ErrorKind::dtype, op, "The tensor is of (", name_of(tensor.dtype()),
+             "): initial values are for floating dtypes.");
+    const no_grad guard;
+    tensor.assign(cast(value, tensor.dtype()));
+    return tensor;
+}
+
+// f32, on the tensor's device.
+TensorOptions beside(const Tensor& t) { return {.device = t.device()}; }
+
+void check_std(const char* op, double std)
+{
+    if (!(std >= 0)) fail(ErrorKind::argument, op, "The std (", std, ") must be at least 0.");
+}
+
+struct Fans {
+    double in, out;
+};
+Fans fans(const char* op, const Tensor& t)
+{
+    if (t.dim() < 2)
+        fail(ErrorKind::shape, op, "The shape (", to_string(t.shape()),
+             ") has fewer than two dimensions, so that it has no inputs and outputs.");
+    double field = 1;
+    for (std::int64_t d = 2; d < t.dim(); ++d) field *= static_cast<double>(t.size(d).value());
+    return {static_cast<double>(t.size(1).value()) * field, static_cast<double>(t.size(0).value()) * field};
+}
+
+double kaiming_std(const char* op, const Tensor& t, double a, std::string_view mode,
+                   std::string_view nonlinearity)
+{
+    if (mode != "fan_in" && mode != "fan_out")
+        fail(ErrorKind::argument, op, "The mode (", mode, ") must be fan_in or fan_out.");
+    const Fans f = fans(op, t);
+    return calculate_gain(nonlinearity, a) / std::sqrt(mode == "fan_in" ? f.in : f.out);
+}
+
+double normal_share_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+
+// The x below which the share p of the normal distribution lies, by bisection: exact to the last bits of a float.
+double normal_quantile(double p)
+{
+    double low = -40, high = 40;
+    for (int i = 0; i < 80; ++i) {
+        const double middle = (low + high) / 2;
+        (normal_share_below(middle) < p ? low : high) = middle;
+    }
+    return (low + high) / 2;
+}
+
+} // namespace
+
+Tensor uniform_(Tensor tensor, double a, double b)
+{
+    if (!(a <= b))
+        fail(ErrorKind::argument, "uniform_", "The bounds (", a, " and ", b, ") must not descend.");
+    return given("uniform_", tensor, rand(tensor.shape(), beside(tensor)) * (b - a) + a);
+}
+
+Tensor normal_(Tensor tensor, double mean, double std)
+{
+    check_std("normal_", std);
+    return given("normal_", tensor, randn(tensor.shape(), beside(tensor)) * std + mean);
+}
+
+Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b)
+{
+    if (!(std > 0)) fail(ErrorKind::argument, "trunc_normal_", "The std (", std, ") must be above 0.");
+    if (!(a < b)) fail(ErrorKind::argument, "trunc_normal_", "The bounds (", a, " and ", b, ") must ascend.");
+    const double low = normal_share_below((a - mean) / std), high = normal_share_below((b - mean) / std);
+    std::vector<float> values = rand(tensor.shape(), beside(tensor)).to_vector<float>();
+    for (float& v : values) {
+        const double x = mean + std * normal_quantile(low + (high - low) * static_cast<double>(v));
+        v = static_cast<float>(std::min(std::max(x, a), b));
+    }
+    return given("trunc_normal_", tensor, from_vector(values, tensor.shape(), beside(tensor)));
+}
+
+Tensor constant_(Tensor tensor, double val) { return given("constant_", tensor, full_like(tensor, val)); }
+Tensor zeros_(Tensor tensor) { return given("zeros_", tensor, zeros_like(tensor)); }
+Tensor ones_(Tensor tensor) { return given("ones_", tensor, ones_like(tensor)); }
+
+Tensor eye_(Tensor tensor)
+{
+    if (tensor.dim() != 2)
+        fail(ErrorKind::shape, "eye_", "The shape (", to_string(tensor.shape()), ") is no matrix.");
+    const TensorOptions index{.dtype = i32, .device = tensor.device()};
+    return given("eye_", tensor,
+                 cast(unsqueeze(arange(tensor.size(0), index), 1) == arange(tensor.size(1), index), f32));
+}
+
+double calculate_gain(std::string_view nonlinearity, double param)
+{
+    for (const std::string_view linear : {"linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+                                          "conv_transpose2d", "conv_transpose3d", "sigmoid"})
+        if (nonlinearity == linear) return 1;
+    if (nonlinearity == "tanh") return 5.0 / 3;
+    if (nonlinearity == "relu") return std::sqrt(2.0);
+    if (nonlinearity == "leaky_relu") return std::sqrt(2.0 / (1 + param * param));
+    if (nonlinearity == "selu") return 0.75;
+    fail(ErrorKind::argument, "calculate_gain", "The function (", nonlinearity,
+         ") is not known: give linear, conv2d, sigmoid, tanh, relu, leaky_relu or selu.");
+}
+
+Tensor xavier_uniform_(Tensor tensor, double gain)
+{
+    const Fans f = fans("xavier_uniform_", tensor);
+    const double bound = gain * std::sqrt(6 / (f.in + f.out));
+    return uniform_(std::move(tensor), -bound, bound);
+}
+
+Tensor xavier_normal_(Tensor tensor, double gain)
+{
+    const Fans f = fans("xavier_normal_", tensor);
+    return normal_(std::move(tensor), 0, gain * std::sqrt(2 / (f.in + f.out)));
+}
+
+Tensor kaiming_uniform_(Tensor tensor, double a, std::string_view mode, std::string_view nonlinearity)
+{
+    const double bound = std::sqrt(3.0) * kaiming_std("kaiming_uniform_", tensor, a, mode, nonlinearity);
+    return uniform_(std::move(tensor), -bound, bound);
+}
+
+Tensor kaiming_normal_(Tensor tensor, double a, std::string_view mode, std::string_view nonlinearity)
+{
+    const double std = kaiming_std("kaiming_normal_", tensor, a, mode, nonlinearity);
+    return normal_(std::move(tensor), 0, std);
+}
+
+// The modified method of Gram and Schmidt, twice for each vector, so that they are orthogonal to the last bits.
+Tensor orthogonal_(Tensor tensor, double gain)
+{
+    fans("orthogonal_", tensor);
+    const auto rows = static_cast<std::size_t>(tensor.size(0).value());
+    const std::vector<float> drawn = randn(tensor.shape(), beside(tensor)).to_vector<float>();
+    if (drawn.empty()) return tensor;
+    const std::size_t columns = drawn.size() / rows;
+    const bool wide = rows <= columns;
+    const std::size_t count = wide ? rows : columns, length = wide ? columns : rows;
+    const auto place = [&](std::size_t v, std::size_t i) { return wide ? v * columns + i : i * columns + v; };
+    std::vector<std::vector<double>> vectors(count, std::vector<double>(length));
+    std::vector<float> values(drawn.size());
+    for (std::size_t v = 0; v < count; ++v) {
+        std::vector<double>& x = vectors[v];
+        for (std::size_t i = 0; i < length; ++i) x[i] = static_cast<double>(drawn[place(v, i)]);
+        for (std::size_t other = 0; other < 2 * v; ++other) {
+            const std::vector<double>& y = vectors[other % v];
+            double along = 0;
+            for (std::size_t i = 0; i < length; ++i) along += x[i] * y[i];
+            for (std::size_t i = 0; i < length; ++i) x[i] -= along * y[i];
+        }
+        double square = 0;
+        for (const double e : x) square += e * e;
+        for (std::size_t i = 0; i < length; ++i) {
+            x[i] /= std::sqrt(square);
+            values[place(v, i)] = static_cast<float>(gain * x[i]);
+        }
+    }
+    return given("orthogonal_", tensor, from_vector(values, tensor.shape(), beside(tensor)));
+}
+
+} // namespace reprise::nn::init

@@ -1,0 +1,34 @@
+#include <reprise/nn/utils.hpp>
+
+#include <reprise/autograd/grad.hpp>
+#include <reprise/ops/shapes.hpp>
+
+namespace reprise::nn::utils {
+
+using reprise::detail::fail;
+
+Tensor parameters_to_vector(const std::vector<Variable>& parameters)
+{
+    if (parameters.empty()) fail(ErrorKind::argument, "parameters_to_vector", "There are no parameters.");
+    std::vector<Tensor> parts;
+    for (const Variable& p : parameters) parts.push_back(reshape(p, {-1}));
+    return cat(parts);
+}
+
+void vector_to_parameters(const Tensor& vector, const std::vector<Variable>& parameters)
+{
+    std::int64_t count = 0;
+    for (const Variable& p : parameters) count += p.numel().value();
+    if (vector.dim() != 1 || vector.size(0) != Dim(count))
+        fail(ErrorKind::shape, "vector_to_parameters", "The shape (", to_string(vector.shape()), ") is not [",
+             count, "], for all elements of the parameters.");
+    const no_grad guard;
+    std::int64_t start = 0;
+    for (Variable p : parameters) {
+        const std::int64_t length = p.numel().value();
+        p.assign(reshape(narrow(vector, 0, start, length), p.shape()));
+        start += length;
+    }
+}
+
+} // namespace reprise::nn::utils
