@@ -26,6 +26,20 @@ std::string encode_length(std::uint64_t length)
 }
 
 // Reads and checks what stands before the data; the stream is then at its first byte.
+// By their first bytes: a header's length would be absurd.
+void refuse_other_formats(const std::string& file, const std::array<unsigned char, length_bytes>& first)
+{
+    const bool zip = first[0] == 'P' && first[1] == 'K' && first[2] == 3 && first[3] == 4;
+    const bool pickle =
+        first[0] == 0x80 && first[1] >= 2 && first[1] <= 5 && (first[2] != 0 || first[3] != 0);
+    if (!zip && !pickle) return;
+    fail(ErrorKind::file, "load_safetensors", "The file (", file, ") is ",
+         zip ? "a zip archive, as torch.save() writes .pt and .pth files"
+             : "a pickle, as old .pt and .pth files are",
+         ", and no safetensors file: convert it in Python with safetensors.torch.save_file(torch.load(\"",
+         file, "\"), \"model.safetensors\").");
+}
+
 std::vector<io::TensorEntry> read_header(std::ifstream& in, const std::filesystem::path& path)
 {
     constexpr const char* op = "load_safetensors";
@@ -39,6 +53,7 @@ std::vector<io::TensorEntry> read_header(std::ifstream& in, const std::filesyste
     if (error || bytes < length_bytes || !in.read(reinterpret_cast<char*>(prefix.data()), length_bytes))
         fail(ErrorKind::file, op, "The file (", file, ") is no valid safetensors file: it has ", bytes,
              " bytes, fewer than the 8 of the header's length.");
+    refuse_other_formats(file, prefix);
     std::uint64_t length = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) length |= static_cast<std::uint64_t>(prefix[i]) << (8 * i);
     if (length > bytes - length_bytes)
@@ -79,6 +94,39 @@ void save_safetensors(const std::filesystem::path& path, const std::map<std::str
     file.write(header);
     for (const io::TensorEntry& entry : entries) file.write(to_bytes(tensors.at(entry.name)));
     file.commit();
+}
+
+void save(const Tensor& tensor, const std::filesystem::path& path)
+{
+    save_safetensors(path, {{"tensor", tensor}});
+}
+
+void save(const std::map<std::string, Tensor>& tensors, const std::filesystem::path& path)
+{
+    save_safetensors(path, tensors);
+}
+
+void load(Tensor& tensor, const std::filesystem::path& path)
+{
+    auto tensors = load_safetensors(path);
+    if (tensors.size() != 1)
+        fail(ErrorKind::file, "load", "The file (", path.string(), ") has (", tensors.size(),
+             ") tensors, not one alone: load it into a std::map.");
+    tensor = std::move(tensors.begin()->second);
+}
+
+void load(std::map<std::string, Tensor>& tensors, const std::filesystem::path& path)
+{
+    tensors = load_safetensors(path);
+}
+
+void detail::of_file(const std::filesystem::path& path, const std::function<void()>& f)
+{
+    try {
+        f();
+    } catch (const Error& e) {
+        throw Error(e.kind(), std::string(e.what()) + " The file is (" + path.string() + ").");
+    }
 }
 
 std::map<std::string, Tensor> load_safetensors(const std::filesystem::path& path,
