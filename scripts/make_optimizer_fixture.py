@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/optim/pytorch.inc, what PyTorch's optimizers make of a small problem, and tests/optim/schedules.inc,
-the learning rates of its schedules.
+"""Writes tests/optim/pytorch.inc, what PyTorch's optimizers make of a small problem, tests/optim/lbfgs.inc, what its
+L-BFGS makes of another one, and tests/optim/schedules.inc, the learning rates of its schedules.
 
     scripts/make_optimizer_fixture.py [--out FOLDER]
 
@@ -92,6 +92,34 @@ def trajectory(make):
     return out
 
 
+LBFGS = {
+    "plain": dict(lr=1e-3),
+    "one iteration": dict(lr=5e-3, max_iter=1),
+    "strong wolfe": dict(line_search_fn="strong_wolfe"),
+    "few evaluations": dict(line_search_fn="strong_wolfe", max_eval=5),
+    "short history": dict(line_search_fn="strong_wolfe", max_iter=6, history_size=2),
+    "long steps": dict(lr=30, line_search_fn="strong_wolfe", max_iter=4),
+    "short steps": dict(lr=1e-4, line_search_fn="strong_wolfe", max_iter=4),
+}
+
+
+def lbfgs(options): # Rosenbrock's function of six variables; for each of five steps the loss before it, then the variables
+    parts = [torch.tensor(START[i : i + 2], dtype=torch.float64, requires_grad=True) for i in (0, 2, 4)]
+    optimizer = torch.optim.LBFGS(parts, **options)
+    out = []
+
+    def closure():
+        optimizer.zero_grad()
+        p = torch.cat(parts)
+        loss = (100 * (p[1:] - p[:-1] ** 2) ** 2 + (1 - p[:-1]) ** 2).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(5):
+        out += [optimizer.step(closure).item()] + torch.cat(parts).tolist()
+    return out
+
+
 def sequence(o, *parts, milestones):
     return S.SequentialLR(o, [p(o) for p in parts], milestones)
 
@@ -166,6 +194,8 @@ def main():
     steps = ", ".join(map(str, AFTER))
     write(out / "pytorch.inc", f"{{name, {{six parameters after each of {steps} steps}}}}.",
           {name: trajectory(make) for name, make in OPTIMIZERS.items()}, 6, 9)
+    write(out / "lbfgs.inc", "{name, {loss, then six parameters, of each of five steps}}.",
+          {name: lbfgs(options) for name, options in LBFGS.items()}, 7, 15)
     write(out / "schedules.inc", "{name, {rates of two groups at each step, momenta of OneCycleLR}}.",
           {name: schedule(name) for name in SCHEDULES}, 4, 17)
 

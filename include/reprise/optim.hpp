@@ -3,6 +3,7 @@
 #include <reprise/optim/adagrad.hpp>
 #include <reprise/optim/adam.hpp>
 #include <reprise/optim/clip.hpp>
+#include <reprise/optim/lbfgs.hpp>
 #include <reprise/optim/lion.hpp>
 #include <reprise/optim/lr_scheduler.hpp>
 #include <reprise/optim/optimizer.hpp>

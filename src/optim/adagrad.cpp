@@ -16,12 +16,21 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-Adagrad::Adagrad(std::vector<Variable> parameters, const AdagradOptions& options)
+Adagrad::Adagrad()
     : Optimizer({.op = "Adagrad",
                  .options = {{"lr"}, {"lr_decay"}, {"weight_decay"}, {"eps"}},
                  .numbers = 3,
                  .number = number,
                  .by_step = 1u << rate})
+{}
+
+Adagrad::Adagrad(std::initializer_list<ParamGroup<AdagradOptions>> groups, const AdagradOptions& options)
+    : Adagrad()
+{
+    add_groups(*this, groups, options);
+}
+
+Adagrad::Adagrad(std::vector<Variable> parameters, const AdagradOptions& options) : Adagrad()
 {
     add_param_group(std::move(parameters), options);
 }

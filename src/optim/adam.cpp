@@ -34,6 +34,12 @@ Adam::Adam(const char* name, bool decoupled)
                  .by_step = 1u << step_size | 1u << root})
 {}
 
+Adam::Adam(std::initializer_list<ParamGroup<AdamOptions>> groups, const AdamOptions& options)
+    : Adam("Adam", false)
+{
+    add_groups(*this, groups, options);
+}
+
 Adam::Adam(std::vector<Variable> parameters, const AdamOptions& options) : Adam("Adam", false)
 {
     add_param_group(std::move(parameters), options);
@@ -59,6 +65,12 @@ std::vector<std::vector<Tensor>> Adam::updated(const Update& u) const
                             .weight_decay = u.numbers[decay],
                             .kept = u.numbers[kept],
                             .maximize = kinds_[u.group].maximize});
+}
+
+AdamW::AdamW(std::initializer_list<ParamGroup<AdamWOptions>> groups, const AdamWOptions& options)
+    : Adam("AdamW", true)
+{
+    add_groups(*this, groups, options);
 }
 
 AdamW::AdamW(std::vector<Variable> parameters, const AdamWOptions& options) : Adam("AdamW", true)

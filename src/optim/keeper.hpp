@@ -9,9 +9,9 @@
 
 #include "optim/numbers.hpp"
 
-namespace reprise::optim::lr {
+namespace reprise::optim {
 
-class Scheduler::Keeper {
+class LRScheduler::Keeper {
 public:
     template <class Keep> static StateDict save(const Keep& keep)
     {
@@ -78,4 +78,4 @@ private:
     std::set<std::string> seen_;
 };
 
-} // namespace reprise::optim::lr
+} // namespace reprise::optim

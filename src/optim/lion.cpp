@@ -22,12 +22,20 @@ double number(std::size_t n, const double* o, std::int64_t)
 
 } // namespace
 
-Lion::Lion(std::vector<Variable> parameters, const LionOptions& options)
+Lion::Lion()
     : Optimizer({.op = "Lion",
                  .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"weight_decay"}},
                  .numbers = numbers,
                  .number = number,
                  .by_step = 0})
+{}
+
+Lion::Lion(std::initializer_list<ParamGroup<LionOptions>> groups, const LionOptions& options) : Lion()
+{
+    add_groups(*this, groups, options);
+}
+
+Lion::Lion(std::vector<Variable> parameters, const LionOptions& options) : Lion()
 {
     add_param_group(std::move(parameters), options);
 }

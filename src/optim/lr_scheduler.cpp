@@ -10,11 +10,11 @@
 
 #include "optim/keeper.hpp"
 
-namespace reprise::optim::lr {
+namespace reprise::optim {
 
 using std::numbers::pi;
 
-Scheduler::Scheduler(const char* name, Optimizer& optimizer, std::int64_t last_epoch)
+LRScheduler::LRScheduler(const char* name, Optimizer& optimizer, std::int64_t last_epoch)
     : name_(name), optimizer_(optimizer), last_epoch_(last_epoch)
 {
     check_not_recording();
@@ -30,12 +30,12 @@ Scheduler::Scheduler(const char* name, Optimizer& optimizer, std::int64_t last_e
     set_last_lr();
 }
 
-void Scheduler::refuse(const std::string& sentence) const
+void LRScheduler::refuse(const std::string& sentence) const
 {
     detail::fail(ErrorKind::argument, name_, sentence);
 }
 
-void Scheduler::check_not_recording() const
+void LRScheduler::check_not_recording() const
 {
     if (is_recording())
         detail::fail(ErrorKind::state, name_,
@@ -43,30 +43,30 @@ void Scheduler::check_not_recording() const
                      "while a program is recorded.");
 }
 
-void Scheduler::begin()
+void LRScheduler::begin()
 {
     beginning_ = true;
     step();
     beginning_ = false;
 }
 
-void Scheduler::step()
+void LRScheduler::step()
 {
     check_not_recording();
     ++last_epoch_;
     update();
 }
 
-double Scheduler::rate(std::size_t group) const { return now(group); }
+double LRScheduler::rate(std::size_t group) const { return now(group); }
 
-void Scheduler::update()
+void LRScheduler::update()
 {
     std::vector<double> rates;
     for (std::size_t g = 0; g < base_.size(); ++g) rates.push_back(rate(g));
     set_rates(rates);
 }
 
-void Scheduler::restart()
+void LRScheduler::restart()
 {
     last_epoch_ = 0;
     std::vector<double> rates;
@@ -74,32 +74,32 @@ void Scheduler::restart()
     set_rates(rates);
 }
 
-void Scheduler::set_rates(const std::vector<double>& rates)
+void LRScheduler::set_rates(const std::vector<double>& rates)
 {
     for (std::size_t g = 0; g < rates.size(); ++g) optimizer_.set_learning_rate(rates[g], g);
     set_last_lr();
 }
 
-void Scheduler::set_last_lr()
+void LRScheduler::set_last_lr()
 {
     last_lr_.clear();
     for (std::size_t g = 0; g < base_.size(); ++g) last_lr_.push_back(now(g));
 }
 
-void Scheduler::keep(Keeper& k)
+void LRScheduler::keep(Keeper& k)
 {
     k("last_epoch", last_epoch_);
     k("base_lrs", base_);
     k("last_lr", last_lr_);
 }
 
-StateDict Scheduler::state_dict() const
+StateDict LRScheduler::state_dict() const
 {
     return Keeper::save(
-        [this](Keeper& k) { const_cast<Scheduler*>(this)->keep(k); }); // saving changes nothing
+        [this](Keeper& k) { const_cast<LRScheduler*>(this)->keep(k); }); // saving changes nothing
 }
 
-void Scheduler::load_state_dict(const StateDict& entries)
+void LRScheduler::load_state_dict(const StateDict& entries)
 {
     check_not_recording();
     Keeper::load(entries, [this](Keeper& k) { keep(k); });
@@ -124,7 +124,7 @@ void check_factor(const char* name, const char* what, double value)
 } // namespace
 
 StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma, std::int64_t last_epoch)
-    : Scheduler("StepLR", optimizer, last_epoch), step_size_(step_size), gamma_(gamma)
+    : LRScheduler("StepLR", optimizer, last_epoch), step_size_(step_size), gamma_(gamma)
 {
     check_positive(name_, "step_size", step_size);
     begin();
@@ -139,7 +139,7 @@ double StepLR::first(std::size_t group) const { return base(group); }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma,
                          std::int64_t last_epoch)
-    : Scheduler("MultiStepLR", optimizer, last_epoch), milestones_(std::move(milestones)), gamma_(gamma)
+    : LRScheduler("MultiStepLR", optimizer, last_epoch), milestones_(std::move(milestones)), gamma_(gamma)
 {
     begin();
 }
@@ -157,7 +157,7 @@ double MultiStepLR::first(std::size_t group) const
 }
 
 ConstantLR::ConstantLR(Optimizer& optimizer, double factor, std::int64_t total_iters, std::int64_t last_epoch)
-    : Scheduler("ConstantLR", optimizer, last_epoch), factor_(factor), total_iters_(total_iters)
+    : LRScheduler("ConstantLR", optimizer, last_epoch), factor_(factor), total_iters_(total_iters)
 {
     check_factor(name_, "factor", factor);
     if (factor == 0) refuse("The factor (0) must be above 0: the rate is divided by it later.");
@@ -174,7 +174,7 @@ double ConstantLR::first(std::size_t group) const { return base(group) * (total_
 
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, std::int64_t total_iters,
                    std::int64_t last_epoch)
-    : Scheduler("LinearLR", optimizer, last_epoch), start_(start_factor), end_(end_factor),
+    : LRScheduler("LinearLR", optimizer, last_epoch), start_(start_factor), end_(end_factor),
       total_iters_(total_iters)
 {
     check_factor(name_, "start_factor", start_factor);
@@ -197,7 +197,7 @@ double LinearLR::rate(std::size_t group) const
 double LinearLR::first(std::size_t group) const { return base(group) * start_; }
 
 ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma, std::int64_t last_epoch)
-    : Scheduler("ExponentialLR", optimizer, last_epoch), gamma_(gamma)
+    : LRScheduler("ExponentialLR", optimizer, last_epoch), gamma_(gamma)
 {
     begin();
 }
@@ -207,7 +207,7 @@ double ExponentialLR::first(std::size_t group) const { return base(group); }
 
 PolynomialLR::PolynomialLR(Optimizer& optimizer, std::int64_t total_iters, double power,
                            std::int64_t last_epoch)
-    : Scheduler("PolynomialLR", optimizer, last_epoch), total_iters_(total_iters), power_(power)
+    : LRScheduler("PolynomialLR", optimizer, last_epoch), total_iters_(total_iters), power_(power)
 {
     check_positive(name_, "total_iters", total_iters);
     begin();
@@ -229,7 +229,7 @@ LambdaLR::LambdaLR(Optimizer& optimizer, Function f, std::int64_t last_epoch)
 {}
 
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> functions, std::int64_t last_epoch)
-    : Scheduler("LambdaLR", optimizer, last_epoch), functions_(std::move(functions))
+    : LRScheduler("LambdaLR", optimizer, last_epoch), functions_(std::move(functions))
 {
     if (functions_.size() != optimizer.groups())
         refuse("There are (" + std::to_string(functions_.size()) + ") functions for (" +
@@ -241,7 +241,7 @@ double LambdaLR::rate(std::size_t group) const { return base(group) * functions_
 
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, std::int64_t T_max, double eta_min,
                                      std::int64_t last_epoch)
-    : Scheduler("CosineAnnealingLR", optimizer, last_epoch), period_(T_max), least_(eta_min)
+    : LRScheduler("CosineAnnealingLR", optimizer, last_epoch), period_(T_max), least_(eta_min)
 {
     check_positive(name_, "T_max", T_max);
     begin();
@@ -264,7 +264,7 @@ double CosineAnnealingLR::first(std::size_t group) const { return least_ + (base
 CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, std::int64_t T_0,
                                                          std::int64_t T_mult, double eta_min,
                                                          std::int64_t last_epoch)
-    : Scheduler("CosineAnnealingWarmRestarts", optimizer, last_epoch), first_(T_0), times_(T_mult),
+    : LRScheduler("CosineAnnealingWarmRestarts", optimizer, last_epoch), first_(T_0), times_(T_mult),
       least_(eta_min), current_(static_cast<double>(last_epoch)), period_(static_cast<double>(T_0))
 {
     check_positive(name_, "T_0", T_0);
@@ -310,9 +310,9 @@ void CosineAnnealingWarmRestarts::step(double epoch)
 
 void CosineAnnealingWarmRestarts::keep(Keeper& k)
 {
-    Scheduler::keep(k);
+    LRScheduler::keep(k);
     k("T_cur", current_);
     k("T_i", period_);
 }
 
-} // namespace reprise::optim::lr
+} // namespace reprise::optim

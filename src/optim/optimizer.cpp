@@ -139,6 +139,26 @@ void Optimizer::zero_grad()
     for (Variable& parameter : parameters_) parameter.zero_grad();
 }
 
+std::vector<Optimizer::GroupView> Optimizer::param_groups()
+{
+    std::vector<GroupView> out;
+    for (std::size_t g = 0; g < groups_.size(); ++g) out.emplace_back(*this, g);
+    return out;
+}
+
+Tensor Optimizer::step(const std::function<Tensor()>& closure)
+{
+    if (!closure)
+        fail(ErrorKind::argument, rule_.op, "The closure is a null function: call step() without one.");
+    Tensor loss;
+    {
+        const enable_grad guard;
+        loss = closure();
+    }
+    step();
+    return loss;
+}
+
 // ---- steps ----
 
 namespace {

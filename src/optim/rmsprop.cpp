@@ -11,13 +11,22 @@ double number(std::size_t n, const double* o, std::int64_t) { return n == share 
 
 } // namespace
 
-RMSprop::RMSprop(std::vector<Variable> parameters, const RMSpropOptions& options)
+RMSprop::RMSprop()
     : Optimizer({.op = "RMSprop",
                  .options =
                      {{"lr"}, {"alpha"}, {"eps"}, {"weight_decay"}, {.name = "momentum", .stays_zero = true}},
                  .numbers = 6,
                  .number = number,
                  .by_step = 0})
+{}
+
+RMSprop::RMSprop(std::initializer_list<ParamGroup<RMSpropOptions>> groups, const RMSpropOptions& options)
+    : RMSprop()
+{
+    add_groups(*this, groups, options);
+}
+
+RMSprop::RMSprop(std::vector<Variable> parameters, const RMSpropOptions& options) : RMSprop()
 {
     add_param_group(std::move(parameters), options);
 }

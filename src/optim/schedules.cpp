@@ -8,7 +8,7 @@
 
 #include "optim/keeper.hpp"
 
-namespace reprise::optim::lr {
+namespace reprise::optim {
 
 // ---- OneCycleLR ----
 
@@ -46,7 +46,7 @@ std::vector<OneCycleLR::Phase> OneCycleLR::phases_of(double max_lr) const
 }
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleOptions& options)
-    : Scheduler("OneCycleLR", optimizer, options.last_epoch), options_(options)
+    : LRScheduler("OneCycleLR", optimizer, options.last_epoch), options_(options)
 {
     if (options.total_steps) total_ = *options.total_steps;
     else if (options.epochs && options.steps_per_epoch) total_ = *options.epochs * *options.steps_per_epoch;
@@ -64,7 +64,7 @@ void OneCycleLR::step()
 {
     if (last_epoch_ >= total_)
         refuse("There is no step behind the last of (" + std::to_string(total_) + ").");
-    Scheduler::step();
+    LRScheduler::step();
 }
 
 void OneCycleLR::update()
@@ -107,7 +107,7 @@ Optimizer& optimizer_of(const char* name, const Schedulers& schedulers)
 
 SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers, std::vector<std::int64_t> milestones,
                            std::int64_t last_epoch)
-    : Scheduler("SequentialLR", optimizer_of("SequentialLR", schedulers), last_epoch + 1),
+    : LRScheduler("SequentialLR", optimizer_of("SequentialLR", schedulers), last_epoch + 1),
       schedulers_(std::move(schedulers)), milestones_(std::move(milestones))
 {
     if (&optimizer != &optimizer_) refuse("The schedules belong to another optimizer.");
@@ -152,12 +152,12 @@ void SequentialLR::restart()
 
 void SequentialLR::keep(Keeper& k)
 {
-    Scheduler::keep(k);
+    LRScheduler::keep(k);
     k(schedulers_);
 }
 
 ChainedScheduler::ChainedScheduler(Schedulers schedulers)
-    : Scheduler("ChainedScheduler", optimizer_of("ChainedScheduler", schedulers), 0),
+    : LRScheduler("ChainedScheduler", optimizer_of("ChainedScheduler", schedulers), 0),
       schedulers_(std::move(schedulers))
 {}
 
@@ -187,7 +187,7 @@ void ChainedScheduler::restart()
 
 void ChainedScheduler::keep(Keeper& k)
 {
-    Scheduler::keep(k);
+    LRScheduler::keep(k);
     k(schedulers_);
 }
 
@@ -251,7 +251,7 @@ void ReduceLROnPlateau::step(double metric)
     for (std::size_t g = 0; g < last_lr_.size(); ++g) last_lr_[g] = optimizer_.learning_rate(g);
 }
 
-void ReduceLROnPlateau::keep(Scheduler::Keeper& k)
+void ReduceLROnPlateau::keep(LRScheduler::Keeper& k)
 {
     k("last_epoch", last_epoch_);
     k("best", best_);
@@ -262,14 +262,14 @@ void ReduceLROnPlateau::keep(Scheduler::Keeper& k)
 
 StateDict ReduceLROnPlateau::state_dict() const
 {
-    return Scheduler::Keeper::save([this](Scheduler::Keeper& k) {
+    return LRScheduler::Keeper::save([this](LRScheduler::Keeper& k) {
         const_cast<ReduceLROnPlateau*>(this)->keep(k); // saving changes nothing
     });
 }
 
 void ReduceLROnPlateau::load_state_dict(const StateDict& entries)
 {
-    Scheduler::Keeper::load(entries, [this](Scheduler::Keeper& k) { keep(k); });
+    LRScheduler::Keeper::load(entries, [this](LRScheduler::Keeper& k) { keep(k); });
 }
 
-} // namespace reprise::optim::lr
+} // namespace reprise::optim

@@ -15,13 +15,21 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-SGD::SGD(std::vector<Variable> parameters, const SGDOptions& options)
+SGD::SGD()
     : Optimizer(
           {.op = "SGD",
            .options = {{"lr"}, {.name = "momentum", .stays_zero = true}, {"dampening"}, {"weight_decay"}},
            .numbers = 4,
            .number = number,
            .by_step = 1u << dampening})
+{}
+
+SGD::SGD(std::initializer_list<ParamGroup<SGDOptions>> groups, const SGDOptions& options) : SGD()
+{
+    add_groups(*this, groups, options);
+}
+
+SGD::SGD(std::vector<Variable> parameters, const SGDOptions& options) : SGD()
 {
     add_param_group(std::move(parameters), options);
 }

@@ -120,6 +120,65 @@ TEST(ParameterGroups, AStepMadeAgainTakesTheNewRate)
     EXPECT_EQ(a.to_vector<float>(), b.to_vector<float>());
 }
 
+TEST(ParameterGroups, AreGivenTogether)
+{
+    const Variable a = parameter(), b = parameter(), c = parameter();
+    const std::vector<Variable> body{a, b}, head{c};
+    optim::Adam adam({{body, {.lr = 0.5}}, {head}}, {.lr = 0.25, .eps = 1e-3});
+    EXPECT_EQ(adam.groups(), 2u);
+    EXPECT_EQ(adam.parameters(0).size(), 2u);
+    EXPECT_EQ(adam.get_lr(0), 0.5);
+    EXPECT_EQ(adam.option("eps", 0), 1e-8); // options of their own are all of them
+    EXPECT_EQ(adam.get_lr(1), 0.25);
+    EXPECT_EQ(adam.option("eps", 1), 1e-3);
+    const auto two = [&](const optim::Optimizer& o) { return o.groups() == 2 && o.parameters().size() == 3; };
+    EXPECT_TRUE(two(optim::SGD({{body, {.lr = 1, .momentum = 0.9}}, {head}}, {.lr = 0.1})));
+    EXPECT_TRUE(two(optim::AdamW({{body, {.weight_decay = 0}}, {head}})));
+    EXPECT_TRUE(two(optim::RMSprop({{body}, {head, {.alpha = 0.5}}})));
+    EXPECT_TRUE(two(optim::Adagrad({{body}, {head}})));
+    EXPECT_TRUE(two(optim::Lion({{body}, {head}}, {.lr = 0.1})));
+    EXPECT_THAT(error_of([&] { optim::SGD({{body}, {body}}, {.lr = 0.1}); }).text, HasSubstr("comes twice"));
+}
+
+TEST(ParameterGroups, AreSeenAsInPyTorch)
+{
+    const Variable a = parameter(), b = parameter();
+    optim::SGD sgd({{{a}, {.lr = 0.5}}, {{b}, {.lr = 0.25}}});
+    for (auto& group : sgd.param_groups()) group.lr *= 0.1;
+    EXPECT_EQ(sgd.param_groups()[0].lr, 0.05);
+    EXPECT_EQ(sgd.get_lr(1), 0.025);
+    sgd.param_groups()[1].lr = 3;
+    EXPECT_EQ(sgd.get_lr(1), 3);
+    EXPECT_EQ(sgd.param_groups()[1].params[0].cell(), b.cell());
+    sgd.param_groups()[1].set_option("weight_decay", 0.5);
+    EXPECT_EQ(sgd.param_groups()[1].option("weight_decay"), 0.5);
+    sgd.set_lr(2);
+    EXPECT_EQ(sgd.get_lr(0), 2);
+    EXPECT_THAT(error_of([&] { sgd.param_groups()[0].lr = -1; }).text, HasSubstr("[SGD] The lr (-1)"));
+}
+
+TEST(ParameterGroups, StepWithAClosure)
+{
+    Variable a = parameter(), b = parameter();
+    optim::SGD with({a}, {.lr = 0.1}), without({b}, {.lr = 0.1});
+    const no_grad off; // which the closure does not see
+    const Tensor loss = with.step([&] {
+        with.zero_grad();
+        const Tensor l = sum(a * a);
+        l.backward();
+        return l;
+    });
+    {
+        const enable_grad on;
+        const Tensor want = sum(b * b);
+        want.backward();
+        EXPECT_EQ(loss.item<float>(), want.item<float>());
+    }
+    without.step();
+    EXPECT_EQ(a.to_vector<float>(), b.to_vector<float>());
+    EXPECT_EQ(error_of([&] { with.step(std::function<Tensor()>()); }).kind, ErrorKind::argument);
+}
+
 TEST(ParameterGroups, AreInTheState)
 {
     Variable a = parameter(), b = parameter(), x = parameter(), y = parameter();

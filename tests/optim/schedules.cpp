@@ -16,7 +16,6 @@
 namespace {
 
 using namespace reprise;
-namespace lr = optim::lr;
 using testing::HasSubstr;
 
 const std::map<std::string, std::vector<double>>& expected()
@@ -45,7 +44,7 @@ std::unique_ptr<optim::Optimizer> adam()
 
 // step() of any schedule.
 using Step = std::function<void(int step)>;
-using Make = std::function<std::shared_ptr<lr::Scheduler>(optim::Optimizer&)>;
+using Make = std::function<std::shared_ptr<optim::LRScheduler>(optim::Optimizer&)>;
 
 template <class S, class... Arguments> Make schedule(Arguments... arguments)
 {
@@ -54,83 +53,84 @@ template <class S, class... Arguments> Make schedule(Arguments... arguments)
 Make sequence(std::vector<Make> parts, std::vector<std::int64_t> milestones)
 {
     return [=](optim::Optimizer& o) {
-        lr::Schedulers all;
+        optim::Schedulers all;
         for (const Make& part : parts) all.push_back(part(o));
-        return std::make_shared<lr::SequentialLR>(o, all, milestones);
+        return std::make_shared<optim::SequentialLR>(o, all, milestones);
     };
 }
-std::shared_ptr<lr::Scheduler> chain(optim::Optimizer& o)
+std::shared_ptr<optim::LRScheduler> chain(optim::Optimizer& o)
 {
-    return std::make_shared<lr::ChainedScheduler>(lr::Schedulers{
-        std::make_shared<lr::ConstantLR>(o, 0.5, 4), std::make_shared<lr::ExponentialLR>(o, 0.9)});
+    return std::make_shared<optim::ChainedScheduler>(optim::Schedulers{
+        std::make_shared<optim::ConstantLR>(o, 0.5, 4), std::make_shared<optim::ExponentialLR>(o, 0.9)});
 }
 
 const std::map<std::string, Make>& schedules()
 {
-    using Function = lr::LambdaLR::Function;
-    const lr::OneCycleOptions cycle{.max_lr = {0.6}, .total_steps = 30};
-    lr::OneCycleOptions linear{.max_lr = {0.6, 0.3}, .epochs = 5, .steps_per_epoch = 6, .pct_start = 0.4};
-    linear.anneal_strategy = lr::OneCycleOptions::Anneal::linear;
+    using Function = optim::LambdaLR::Function;
+    const optim::OneCycleOptions cycle{.max_lr = {0.6}, .total_steps = 30};
+    optim::OneCycleOptions linear{.max_lr = {0.6, 0.3}, .epochs = 5, .steps_per_epoch = 6, .pct_start = 0.4};
+    linear.anneal_strategy = optim::OneCycleOptions::Anneal::linear;
     linear.base_momentum = 0.7;
     linear.max_momentum = 0.9;
-    lr::OneCycleOptions three = cycle;
+    optim::OneCycleOptions three = cycle;
     three.three_phase = true;
     three.div_factor = 10;
     three.final_div_factor = 100;
     static const std::map<std::string, Make> all{
-        {"step", schedule<lr::StepLR>(7, 0.3)},
-        {"multi step", schedule<lr::MultiStepLR>(std::vector<std::int64_t>{3, 11, 11, 20}, 0.5)},
-        {"constant", schedule<lr::ConstantLR>(0.25, 6)},
-        {"linear", schedule<lr::LinearLR>()},
-        {"linear down", schedule<lr::LinearLR>(0.9, 0.1, 12)},
-        {"exponential", schedule<lr::ExponentialLR>(0.93)},
-        {"polynomial", schedule<lr::PolynomialLR>(20, 1.7)},
-        {"lambda", schedule<lr::LambdaLR>(Function([](std::int64_t e) { return std::pow(0.95, e); }))},
-        {"lambda groups", schedule<lr::LambdaLR>(std::vector<Function>{
+        {"step", schedule<optim::StepLR>(7, 0.3)},
+        {"multi step", schedule<optim::MultiStepLR>(std::vector<std::int64_t>{3, 11, 11, 20}, 0.5)},
+        {"constant", schedule<optim::ConstantLR>(0.25, 6)},
+        {"linear", schedule<optim::LinearLR>()},
+        {"linear down", schedule<optim::LinearLR>(0.9, 0.1, 12)},
+        {"exponential", schedule<optim::ExponentialLR>(0.93)},
+        {"polynomial", schedule<optim::PolynomialLR>(20, 1.7)},
+        {"lambda", schedule<optim::LambdaLR>(Function([](std::int64_t e) { return std::pow(0.95, e); }))},
+        {"lambda groups", schedule<optim::LambdaLR>(std::vector<Function>{
                               [](std::int64_t e) { return 1.0 / static_cast<double>(1 + e); },
                               [](std::int64_t e) { return e > 10 ? 0.5 : 1.0; }})},
-        {"cosine", schedule<lr::CosineAnnealingLR>(10, 0.01)},
-        {"warm restarts", schedule<lr::CosineAnnealingWarmRestarts>(5)},
-        {"warm restarts growing", schedule<lr::CosineAnnealingWarmRestarts>(4, 2, 0.02)},
-        {"one cycle", schedule<lr::OneCycleLR>(cycle)},
-        {"one cycle linear", schedule<lr::OneCycleLR>(linear)},
-        {"one cycle three phases", schedule<lr::OneCycleLR>(three)},
-        {"one cycle adam", schedule<lr::OneCycleLR>(cycle)},
+        {"cosine", schedule<optim::CosineAnnealingLR>(10, 0.01)},
+        {"warm restarts", schedule<optim::CosineAnnealingWarmRestarts>(5)},
+        {"warm restarts growing", schedule<optim::CosineAnnealingWarmRestarts>(4, 2, 0.02)},
+        {"one cycle", schedule<optim::OneCycleLR>(cycle)},
+        {"one cycle linear", schedule<optim::OneCycleLR>(linear)},
+        {"one cycle three phases", schedule<optim::OneCycleLR>(three)},
+        {"one cycle adam", schedule<optim::OneCycleLR>(cycle)},
         {"sequential",
-         sequence({schedule<lr::LinearLR>(0.1, 1.0, 5), schedule<lr::CosineAnnealingLR>(20)}, {5})},
-        {"sequential of three", sequence({schedule<lr::ConstantLR>(0.1, 4), schedule<lr::ExponentialLR>(0.9),
-                                          schedule<lr::CosineAnnealingWarmRestarts>(5)},
-                                         {4, 16})},
+         sequence({schedule<optim::LinearLR>(0.1, 1.0, 5), schedule<optim::CosineAnnealingLR>(20)}, {5})},
+        {"sequential of three",
+         sequence({schedule<optim::ConstantLR>(0.1, 4), schedule<optim::ExponentialLR>(0.9),
+                   schedule<optim::CosineAnnealingWarmRestarts>(5)},
+                  {4, 16})},
         {"sequential of steps",
-         sequence({schedule<lr::StepLR>(2), schedule<lr::MultiStepLR>(std::vector<std::int64_t>{3, 5}),
-                   schedule<lr::PolynomialLR>(8), schedule<lr::LinearLR>(0.5, 1.0, 4)},
+         sequence({schedule<optim::StepLR>(2), schedule<optim::MultiStepLR>(std::vector<std::int64_t>{3, 5}),
+                   schedule<optim::PolynomialLR>(8), schedule<optim::LinearLR>(0.5, 1.0, 4)},
                   {6, 13, 22})},
         {"chained", chain},
     };
     return all;
 }
 
-lr::ReduceLROnPlateauOptions plateau(const std::string& name)
+optim::ReduceLROnPlateauOptions plateau(const std::string& name)
 {
     if (name == "plateau") return {.factor = 0.5, .patience = 2, .cooldown = 1, .min_lr = {0.01, 0.1}};
-    return {.mode = lr::ReduceLROnPlateauOptions::Mode::max,
+    return {.mode = optim::ReduceLROnPlateauOptions::Mode::max,
             .factor = 0.3,
             .patience = 1,
             .threshold = 0.2,
-            .threshold_mode = lr::ReduceLROnPlateauOptions::Threshold::abs};
+            .threshold_mode = optim::ReduceLROnPlateauOptions::Threshold::abs};
 }
 double metric(int step) { return 4.0 / (1 + step) + (step % 6 == 3 ? 0.5 : 0.0); }
 
 struct Running {
     std::unique_ptr<optim::Optimizer> optimizer;
-    std::shared_ptr<lr::Scheduler> scheduler; // or
-    std::unique_ptr<lr::ReduceLROnPlateau> plateau_;
+    std::shared_ptr<optim::LRScheduler> scheduler; // or
+    std::unique_ptr<optim::ReduceLROnPlateau> plateau_;
 
     explicit Running(const std::string& name) : optimizer(name == "one cycle adam" ? adam() : sgd())
     {
         const auto found = schedules().find(name);
         if (found != schedules().end()) scheduler = found->second(*optimizer);
-        else plateau_ = std::make_unique<lr::ReduceLROnPlateau>(*optimizer, plateau(name));
+        else plateau_ = std::make_unique<optim::ReduceLROnPlateau>(*optimizer, plateau(name));
     }
     void step(int n) { scheduler ? scheduler->step() : plateau_->step(metric(n)); }
     optim::StateDict state() const { return scheduler ? scheduler->state_dict() : plateau_->state_dict(); }
@@ -221,7 +221,7 @@ TEST(Schedules, AreFollowedByPrograms)
 {
     Variable p = parameter(), q = parameter();
     optim::SGD recorded({p}, {.lr = 1, .momentum = 0.5}), eager({q}, {.lr = 1, .momentum = 0.5});
-    lr::OneCycleLR a(recorded, {.max_lr = {0.6}, .total_steps = 8}),
+    optim::OneCycleLR a(recorded, {.max_lr = {0.6}, .total_steps = 8}),
         b(eager, {.max_lr = {0.6}, .total_steps = 8});
     const Program program = record(
         [&](Tensor g) {
@@ -245,12 +245,12 @@ TEST(Schedules, AreFollowedByPrograms)
 TEST(Schedules, GoOnBehindALastEpoch)
 {
     optim::SGD optimizer({parameter()}, {.lr = 0.5});
-    EXPECT_THAT(error_of([&] { lr::StepLR(optimizer, 3, 0.1, 4); }).text,
+    EXPECT_THAT(error_of([&] { optim::StepLR(optimizer, 3, 0.1, 4); }).text,
                 HasSubstr("[StepLR] The group (0) has no initial learning rate"));
     EXPECT_EQ(optimizer.learning_rate(), 0.5);
-    lr::StepLR first(optimizer, 3);
+    optim::StepLR first(optimizer, 3);
     first.step();
-    lr::StepLR next(optimizer, 3, 0.1, first.last_epoch());
+    optim::StepLR next(optimizer, 3, 0.1, first.last_epoch());
     EXPECT_EQ(next.last_epoch(), 2);
     EXPECT_EQ(optimizer.learning_rate(), 0.5);
     next.step();
@@ -260,7 +260,7 @@ TEST(Schedules, GoOnBehindALastEpoch)
 TEST(Schedules, RestartBetweenEpochs)
 {
     optim::SGD optimizer({parameter()}, {.lr = 1});
-    lr::CosineAnnealingWarmRestarts schedule(optimizer, 2, 2);
+    optim::CosineAnnealingWarmRestarts schedule(optimizer, 2, 2);
     schedule.step(0.5);
     EXPECT_NEAR(optimizer.learning_rate(), (1 + std::cos(0.25 * 3.14159265358979323846)) / 2, 1e-15);
     schedule.step(8.0); // 2 of the third period, which is of 8
@@ -279,38 +279,44 @@ TEST(Schedules, RefuseWhatDoesNotFit)
         EXPECT_EQ(caught.kind, ErrorKind::argument) << caught.text;
         return caught.text;
     };
-    EXPECT_THAT(refused([&] { lr::StepLR(*o, 0); }), HasSubstr("[StepLR] The step_size (0)"));
-    EXPECT_THAT(refused([&] { lr::ConstantLR(*o, 1.5); }), HasSubstr("factor (1.5)"));
-    EXPECT_THAT(refused([&] { lr::ConstantLR(*o, 0); }), HasSubstr("factor (0)"));
-    EXPECT_THAT(refused([&] { lr::LinearLR(*o, 0); }), HasSubstr("start_factor (0)"));
-    EXPECT_THAT(refused([&] { lr::LinearLR(*o, 0.5, -1); }), HasSubstr("end_factor (-1)"));
-    EXPECT_THAT(refused([&] { lr::PolynomialLR(*o, 0); }), HasSubstr("total_iters (0)"));
-    EXPECT_THAT(refused([&] { lr::CosineAnnealingLR(*o, 0); }), HasSubstr("T_max (0)"));
-    EXPECT_THAT(refused([&] { lr::CosineAnnealingWarmRestarts(*o, 1, 0); }), HasSubstr("T_mult (0)"));
-    EXPECT_THAT(refused([&] { lr::LambdaLR(*o, std::vector<lr::LambdaLR::Function>{}); }),
+    EXPECT_THAT(refused([&] { optim::StepLR(*o, 0); }), HasSubstr("[StepLR] The step_size (0)"));
+    EXPECT_THAT(refused([&] { optim::ConstantLR(*o, 1.5); }), HasSubstr("factor (1.5)"));
+    EXPECT_THAT(refused([&] { optim::ConstantLR(*o, 0); }), HasSubstr("factor (0)"));
+    EXPECT_THAT(refused([&] { optim::LinearLR(*o, 0); }), HasSubstr("start_factor (0)"));
+    EXPECT_THAT(refused([&] { optim::LinearLR(*o, 0.5, -1); }), HasSubstr("end_factor (-1)"));
+    EXPECT_THAT(refused([&] { optim::PolynomialLR(*o, 0); }), HasSubstr("total_iters (0)"));
+    EXPECT_THAT(refused([&] { optim::CosineAnnealingLR(*o, 0); }), HasSubstr("T_max (0)"));
+    EXPECT_THAT(refused([&] { optim::CosineAnnealingWarmRestarts(*o, 1, 0); }), HasSubstr("T_mult (0)"));
+    EXPECT_THAT(refused([&] { optim::LambdaLR(*o, std::vector<optim::LambdaLR::Function>{}); }),
                 HasSubstr("(0) functions for (2) groups"));
-    EXPECT_THAT(refused([&] { lr::OneCycleLR(*o, {.max_lr = {1}}); }), HasSubstr("Give total_steps"));
+    EXPECT_THAT(refused([&] { optim::OneCycleLR(*o, {.max_lr = {1}}); }), HasSubstr("Give total_steps"));
     EXPECT_THAT(refused([&] {
-                    lr::OneCycleLR(*o, {.max_lr = {1, 2, 3}, .total_steps = 3});
+                    optim::OneCycleLR(*o, {.max_lr = {1, 2, 3}, .total_steps = 3});
                 }),
                 HasSubstr("(3) numbers max_lr"));
-    EXPECT_THAT(refused([&] { lr::OneCycleLR(*o, {.max_lr = {1}, .total_steps = 3, .pct_start = 2}); }),
+    EXPECT_THAT(refused([&] { optim::OneCycleLR(*o, {.max_lr = {1}, .total_steps = 3, .pct_start = 2}); }),
                 HasSubstr("pct_start"));
-    EXPECT_THAT(refused([&] { lr::OneCycleLR(adagrad, {.max_lr = {1}, .total_steps = 3}); }),
+    EXPECT_THAT(refused([&] { optim::OneCycleLR(adagrad, {.max_lr = {1}, .total_steps = 3}); }),
                 HasSubstr("neither a momentum"));
-    EXPECT_THAT(refused([&] { lr::OneCycleLR(plain, {.max_lr = {1}, .total_steps = 3}); }),
+    EXPECT_THAT(refused([&] { optim::OneCycleLR(plain, {.max_lr = {1}, .total_steps = 3}); }),
                 HasSubstr("has no momentum"));
-    lr::OneCycleLR short_one(adagrad, {.max_lr = {1}, .total_steps = 2, .cycle_momentum = false});
+    optim::OneCycleLR short_one(adagrad, {.max_lr = {1}, .total_steps = 2, .cycle_momentum = false});
     short_one.step();
     short_one.step();
     EXPECT_THAT(refused([&] { short_one.step(); }), HasSubstr("behind the last of (2)"));
-    const auto one = std::make_shared<lr::StepLR>(*o, 1), two = std::make_shared<lr::StepLR>(*other, 1);
-    EXPECT_THAT(refused([&] { lr::SequentialLR(*o, {one, two}, {1}); }), HasSubstr("different optimizers"));
-    EXPECT_THAT(refused([&] { lr::SequentialLR(*o, {one, one}, {}); }), HasSubstr("(0) milestones"));
-    EXPECT_THAT(refused([&] { lr::SequentialLR(*other, {one}, {}); }), HasSubstr("another optimizer"));
-    EXPECT_THAT(refused([&] { lr::ChainedScheduler({}); }), HasSubstr("at least one"));
-    EXPECT_THAT(refused([&] { lr::ReduceLROnPlateau(*o, {.factor = 1}); }), HasSubstr("factor (1)"));
-    EXPECT_THAT(refused([&] { lr::ReduceLROnPlateau(*o, {.min_lr = {1, 2, 3}}); }), HasSubstr("(3) numbers"));
+    const auto one = std::make_shared<optim::StepLR>(*o, 1), two = std::make_shared<optim::StepLR>(*other, 1);
+    EXPECT_THAT(refused([&] {
+                    optim::SequentialLR(*o, {one, two}, {1});
+                }),
+                HasSubstr("different optimizers"));
+    EXPECT_THAT(refused([&] { optim::SequentialLR(*o, {one, one}, {}); }), HasSubstr("(0) milestones"));
+    EXPECT_THAT(refused([&] { optim::SequentialLR(*other, {one}, {}); }), HasSubstr("another optimizer"));
+    EXPECT_THAT(refused([&] { optim::ChainedScheduler({}); }), HasSubstr("at least one"));
+    EXPECT_THAT(refused([&] { optim::ReduceLROnPlateau(*o, {.factor = 1}); }), HasSubstr("factor (1)"));
+    EXPECT_THAT(refused([&] {
+                    optim::ReduceLROnPlateau(*o, {.min_lr = {1, 2, 3}});
+                }),
+                HasSubstr("(3) numbers"));
     const Caught recording = error_of([&] {
         return record(
             [&](Tensor x) {
@@ -334,7 +340,7 @@ TEST(Schedules, KeepNumbersBeyondF32)
 
     Variable p(ones({1}));
     optim::SGD optimizer({p}, {.lr = 1e300}), other({p}, {.lr = 1});
-    optim::lr::ReduceLROnPlateau plateau(optimizer), after(other);
+    optim::ReduceLROnPlateau plateau(optimizer), after(other);
     plateau.step(1e200);
     other.load_state_dict(optimizer.state_dict());
     EXPECT_EQ(other.learning_rate(), 1e300);

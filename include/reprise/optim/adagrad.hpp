@@ -1,5 +1,6 @@
 // Adagrad.
 #pragma once
+#include <initializer_list>
 #include <vector>
 
 #include <reprise/optim/optimizer.hpp>
@@ -17,10 +18,13 @@ struct AdagradOptions {
 // s += g^2;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).
 class Adagrad : public Optimizer {
 public:
+    using Options = AdagradOptions;
     explicit Adagrad(std::vector<Variable> parameters, const AdagradOptions& = {});
+    explicit Adagrad(std::initializer_list<ParamGroup<AdagradOptions>> groups, const AdagradOptions& = {});
     void add_param_group(std::vector<Variable> parameters, const AdagradOptions&);
 
 private:
+    Adagrad(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
     std::vector<AdagradOptions> kinds_; // by group
 };

@@ -1,5 +1,6 @@
 // Adam and AdamW.
 #pragma once
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,9 @@ struct AdamOptions {
 // m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
 class Adam : public Optimizer {
 public:
+    using Options = AdamOptions;
     explicit Adam(std::vector<Variable> parameters, const AdamOptions& = {});
+    explicit Adam(std::initializer_list<ParamGroup<AdamOptions>> groups, const AdamOptions& = {});
     void add_param_group(std::vector<Variable> parameters, const AdamOptions&);
 
 protected:
@@ -40,7 +43,9 @@ struct AdamWOptions {
 // Adam with a weight decay that is no part of the gradient.
 class AdamW : public Adam {
 public:
+    using Options = AdamWOptions;
     explicit AdamW(std::vector<Variable> parameters, const AdamWOptions& = {});
+    explicit AdamW(std::initializer_list<ParamGroup<AdamWOptions>> groups, const AdamWOptions& = {});
     void add_param_group(std::vector<Variable> parameters, const AdamWOptions&);
 };
 

@@ -10,18 +10,18 @@
 
 #include <reprise/optim/optimizer.hpp>
 
-namespace reprise::optim::lr {
+namespace reprise::optim {
 
 // Sets the rates of an optimizer's groups, at once when it is made and then at each step(), which is called after
 // optimizer.step() and between the calls of programs: they follow.  The optimizer must outlive its schedules, and have
 // its groups before them.  The rates at epoch 0 are kept with the optimizer (initial_learning_rate), so that several
 // schedules may work on one.  With last_epoch >= 0 a schedule goes on behind that epoch with an optimizer whose state
 // was loaded.
-class Scheduler {
+class LRScheduler {
 public:
-    virtual ~Scheduler() = default;
-    Scheduler(const Scheduler&) = delete;
-    Scheduler& operator=(const Scheduler&) = delete;
+    virtual ~LRScheduler() = default;
+    LRScheduler(const LRScheduler&) = delete;
+    LRScheduler& operator=(const LRScheduler&) = delete;
 
     virtual void step();
     std::int64_t last_epoch() const noexcept { return last_epoch_; }
@@ -35,7 +35,7 @@ public:
 
 protected:
     class Keeper; // saves, checks and loads what a schedule keeps
-    Scheduler(const char* name, Optimizer&, std::int64_t last_epoch);
+    LRScheduler(const char* name, Optimizer&, std::int64_t last_epoch);
     // The first step; each schedule calls it at the end of its constructor.
     void begin();
     // The rate of a group at last_epoch(), and at epoch 0 whatever the rate is now.
@@ -69,7 +69,7 @@ private:
 };
 
 // Times gamma after each step_size epochs.
-class StepLR : public Scheduler {
+class StepLR : public LRScheduler {
 public:
     StepLR(Optimizer&, std::int64_t step_size, double gamma = 0.1, std::int64_t last_epoch = -1);
 
@@ -81,7 +81,7 @@ private:
 };
 
 // Times gamma at each of the epochs.
-class MultiStepLR : public Scheduler {
+class MultiStepLR : public LRScheduler {
 public:
     MultiStepLR(Optimizer&, std::vector<std::int64_t> milestones, double gamma = 0.1,
                 std::int64_t last_epoch = -1);
@@ -94,7 +94,7 @@ private:
 };
 
 // Times factor, up to the epoch total_iters.
-class ConstantLR : public Scheduler {
+class ConstantLR : public LRScheduler {
 public:
     explicit ConstantLR(Optimizer&, double factor = 1.0 / 3, std::int64_t total_iters = 5,
                         std::int64_t last_epoch = -1);
@@ -107,7 +107,7 @@ private:
 };
 
 // Times a factor that goes from start_factor to end_factor in total_iters epochs: warm-up.
-class LinearLR : public Scheduler {
+class LinearLR : public LRScheduler {
 public:
     explicit LinearLR(Optimizer&, double start_factor = 1.0 / 3, double end_factor = 1.0,
                       std::int64_t total_iters = 5, std::int64_t last_epoch = -1);
@@ -120,7 +120,7 @@ private:
 };
 
 // Times gamma after each epoch.
-class ExponentialLR : public Scheduler {
+class ExponentialLR : public LRScheduler {
 public:
     ExponentialLR(Optimizer&, double gamma, std::int64_t last_epoch = -1);
 
@@ -131,7 +131,7 @@ private:
 };
 
 // Times (1 - epoch / total_iters)^power, 0 from total_iters on.
-class PolynomialLR : public Scheduler {
+class PolynomialLR : public LRScheduler {
 public:
     explicit PolynomialLR(Optimizer&, std::int64_t total_iters = 5, double power = 1.0,
                           std::int64_t last_epoch = -1);
@@ -144,7 +144,7 @@ private:
 };
 
 // Times f(epoch): one function for all groups, or one for each.
-class LambdaLR : public Scheduler {
+class LambdaLR : public LRScheduler {
 public:
     using Function = std::function<double(std::int64_t epoch)>;
     LambdaLR(Optimizer&, Function, std::int64_t last_epoch = -1);
@@ -156,7 +156,7 @@ private:
 };
 
 // From the initial rate to eta_min along half a cosine in T_max epochs, and back.
-class CosineAnnealingLR : public Scheduler {
+class CosineAnnealingLR : public LRScheduler {
 public:
     CosineAnnealingLR(Optimizer&, std::int64_t T_max, double eta_min = 0, std::int64_t last_epoch = -1);
 
@@ -168,7 +168,7 @@ private:
 };
 
 // The same from the top again after T_0 epochs, then after T_mult times as many, and so on.
-class CosineAnnealingWarmRestarts : public Scheduler {
+class CosineAnnealingWarmRestarts : public LRScheduler {
 public:
     CosineAnnealingWarmRestarts(Optimizer&, std::int64_t T_0, std::int64_t T_mult = 1, double eta_min = 0,
                                 std::int64_t last_epoch = -1);
@@ -186,7 +186,7 @@ private:
 };
 
 struct OneCycleOptions {
-    std::vector<double> max_lr;                             // one for all groups, or one for each
+    std::vector<double> max_lr{};                           // one for all groups, or one for each
     std::optional<std::int64_t> total_steps = std::nullopt; // or both of:
     std::optional<std::int64_t> epochs = std::nullopt, steps_per_epoch = std::nullopt;
     double pct_start = 0.3; // share of the steps in which the rate rises
@@ -199,7 +199,7 @@ struct OneCycleOptions {
 };
 // From max_lr / div_factor to max_lr and down to max_lr / div_factor / final_div_factor; a step for each batch.
 // Error(argument) for a step beyond the last.
-class OneCycleLR : public Scheduler {
+class OneCycleLR : public LRScheduler {
 public:
     OneCycleLR(Optimizer&, const OneCycleOptions&);
     void step() override;
@@ -218,10 +218,10 @@ private:
     const char* momentum_ = nullptr; // the option's name
 };
 
-using Schedulers = std::vector<std::shared_ptr<Scheduler>>;
+using Schedulers = std::vector<std::shared_ptr<LRScheduler>>;
 
 // One schedule after the other, each from its own epoch 0 on: the next one begins at each milestone.
-class SequentialLR : public Scheduler {
+class SequentialLR : public LRScheduler {
 public:
     SequentialLR(Optimizer&, Schedulers, std::vector<std::int64_t> milestones, std::int64_t last_epoch = -1);
     void step() override;
@@ -236,7 +236,7 @@ private:
 };
 
 // All at once: each works on the rates that the one before it gives.
-class ChainedScheduler : public Scheduler {
+class ChainedScheduler : public LRScheduler {
 public:
     explicit ChainedScheduler(Schedulers);
     void step() override;
@@ -270,7 +270,7 @@ public:
 
 private:
     bool is_better(double metric) const;
-    void keep(Scheduler::Keeper&);
+    void keep(LRScheduler::Keeper&);
     void reduce();
     Optimizer& optimizer_;
     ReduceLROnPlateauOptions options_;
@@ -279,4 +279,4 @@ private:
     std::int64_t last_epoch_ = 0, bad_epochs_ = 0, cooldown_left_ = 0;
 };
 
-} // namespace reprise::optim::lr
+} // namespace reprise::optim

@@ -2,12 +2,15 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <reprise/ops/updates.hpp>
@@ -16,6 +19,15 @@
 namespace reprise::optim {
 
 using StateDict = std::map<std::string, Tensor>;
+
+// Parameters that an optimizer is made with, and options of their own: Adam({{body, {.lr = 1e-4}}, {head}}).
+template <class Options> struct ParamGroup {
+    ParamGroup(std::vector<Variable> p)
+        : params(std::move(p)) {} // NOLINT(google-explicit-constructor): as a dict is
+    ParamGroup(std::vector<Variable> p, const Options& o) : params(std::move(p)), options(o) {}
+    std::vector<Variable> params;
+    std::optional<Options> options; // none: those that the optimizer is given for all groups
+};
 
 // Inside record() a step becomes part of the program; learning rate, the other numbers of a group and step numbers
 // stay numbers of the host, asked for at each call.  The program keeps what it needs: it may outlive the optimizer.
@@ -30,6 +42,9 @@ public:
     Optimizer& operator=(const Optimizer&) = delete;
 
     void zero_grad();
+    // The closure clears the gradients, computes the loss, calls backward() and gives the loss; then a step is made.  Gives
+    // the loss.
+    Tensor step(const std::function<Tensor()>& closure);
     // Updates the parameters that have a gradient.  Where one does not fit, all stay as they are.  Those that take the
     // same numbers are computed together: what can't be computed is told to who reads any of them.
     void step();
@@ -41,6 +56,43 @@ public:
     std::size_t groups() const noexcept { return groups_.size(); }
     std::vector<Variable> parameters(std::size_t group) const;
 
+    // A group as PyTorch shows it: for (auto& group : optimizer.param_groups()) group.lr = 0.1;  It is valid as long as
+    // the optimizer.
+    class GroupView {
+        class Rate {
+        public:
+            Rate(Optimizer& o, std::size_t group) : optimizer_(&o), group_(group) {}
+            operator double() const { return optimizer_->get_lr(group_); }
+            Rate& operator=(double value)
+            {
+                optimizer_->set_lr(value, group_);
+                return *this;
+            }
+            Rate& operator*=(double factor) { return *this = *this * factor; }
+
+        private:
+            Optimizer* optimizer_;
+            std::size_t group_;
+        };
+
+    public:
+        GroupView(Optimizer& o, std::size_t group)
+            : params(o.parameters(group)), lr(o, group), optimizer_(&o), group_(group)
+        {}
+        std::vector<Variable> params;
+        Rate lr;
+        double option(const std::string& name) const { return optimizer_->option(name, group_); }
+        void set_option(const std::string& name, double value)
+        {
+            optimizer_->set_option(name, value, group_);
+        }
+
+    private:
+        Optimizer* optimizer_;
+        std::size_t group_;
+    };
+    std::vector<GroupView> param_groups();
+
     // The numbers of a group by PyTorch's names: "lr", "weight_decay", "momentum", "eps"; betas are "beta1" and
     // "beta2".  Recorded programs follow what is set.  Error(argument) for a name or group that there is not, a
     // value out of range, and a momentum that would begin or cease to be 0.
@@ -48,6 +100,9 @@ public:
     double option(const std::string& name, std::size_t group = 0) const;
     void set_option(const std::string& name, double value, std::size_t group);
 
+    double get_lr(std::size_t group = 0) const { return option("lr", group); }
+    void set_lr(double value) { set_learning_rate(value); } // of all groups
+    void set_lr(double value, std::size_t group) { set_option("lr", value, group); }
     double learning_rate(std::size_t group = 0) const { return option("lr", group); }
     void set_learning_rate(double); // of all groups
     void set_learning_rate(double value, std::size_t group) { set_option("lr", value, group); }
@@ -88,6 +143,12 @@ protected:
     };
 
     explicit Optimizer(Rule rule) : rule_(std::move(rule)), steps_(std::make_shared<Steps>()) {}
+    template <class Own, class Options>
+    static void add_groups(Own& own, std::initializer_list<ParamGroup<Options>> groups, const Options& usual)
+    {
+        if (groups.size() == 0) own.add_param_group({}, usual); // which says that there are no parameters
+        for (const ParamGroup<Options>& g : groups) own.add_param_group(g.params, g.options.value_or(usual));
+    }
     // `values`: of rule.options.
     void add_group(std::vector<Variable> parameters, std::vector<double> values, std::vector<Moment>);
 

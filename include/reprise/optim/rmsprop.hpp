@@ -1,5 +1,6 @@
 // RMSprop.
 #pragma once
+#include <initializer_list>
 #include <vector>
 
 #include <reprise/optim/optimizer.hpp>
@@ -19,10 +20,13 @@ struct RMSpropOptions {
 // a = alpha a + (1 - alpha) g;  p -= lr g / d, with momentum p -= lr b, b = momentum b + g / d.
 class RMSprop : public Optimizer {
 public:
+    using Options = RMSpropOptions;
     explicit RMSprop(std::vector<Variable> parameters, const RMSpropOptions& = {});
+    explicit RMSprop(std::initializer_list<ParamGroup<RMSpropOptions>> groups, const RMSpropOptions& = {});
     void add_param_group(std::vector<Variable> parameters, const RMSpropOptions&);
 
 private:
+    RMSprop(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
     std::vector<RMSpropOptions> kinds_; // by group
 };

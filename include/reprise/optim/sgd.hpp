@@ -1,5 +1,6 @@
 // Stochastic gradient descent.
 #pragma once
+#include <initializer_list>
 #include <vector>
 
 #include <reprise/optim/optimizer.hpp>
@@ -18,10 +19,13 @@ struct SGDOptions {
 // lr (g + momentum v).
 class SGD : public Optimizer {
 public:
+    using Options = SGDOptions;
     explicit SGD(std::vector<Variable> parameters, const SGDOptions& = {});
+    explicit SGD(std::initializer_list<ParamGroup<SGDOptions>> groups, const SGDOptions& = {});
     void add_param_group(std::vector<Variable> parameters, const SGDOptions&);
 
 private:
+    SGD(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
     std::vector<SGDOptions> kinds_; // by group
 };
