@@ -39,12 +39,12 @@ template <class T> std::vector<T> values_of(const Bytes& bytes)
 }
 
 struct ShaderRun {
-    std::vector<std::uint32_t> spirv;     // for Vulkan 1.2; empty: the library's own kernel of that name
-    std::string name = "shader";          // for errors
-    std::vector<std::uint32_t> constants; // specialization constants 0, 1, 2, ...
-    std::vector<Bytes> buffers;           // what the operands hold at the start; 256-byte aligned
-    std::vector<float> floats;
-    std::vector<std::int32_t> ints;
+    std::vector<std::uint32_t> spirv{};     // for Vulkan 1.2; empty: the library's own kernel of that name
+    std::string name = "shader";            // for errors
+    std::vector<std::uint32_t> constants{}; // specialization constants 0, 1, 2, ...
+    std::vector<Bytes> buffers{};           // what the operands hold at the start; 256-byte aligned
+    std::vector<float> floats{};
+    std::vector<std::int32_t> ints{};
     std::uint64_t groups = 1;
 };
 

@@ -12,19 +12,19 @@ namespace reprise::train {
 
 // ---- line plots as SVG ----
 struct Series {
-    std::string label; // in the legend; none where it is empty
-    std::vector<double> x, y;
+    std::string label{}; // in the legend; none where it is empty
+    std::vector<double> x{}, y{};
     bool faint = false;  // thin and pale: raw values behind a smoothed line
     bool points = false; // a mark on each value
 };
 struct Panel {
-    std::string title, x_label, y_label; // labels with their units
-    std::vector<Series> series;
-    std::optional<double> y_min, y_max; // else what the values need
+    std::string title{}, x_label{}, y_label{}; // labels with their units
+    std::vector<Series> series{};
+    std::optional<double> y_min{}, y_max{}; // else what the values need
 };
 struct Figure {
-    std::string title;
-    std::vector<Panel> panels; // from top to bottom
+    std::string title{};
+    std::vector<Panel> panels{}; // from top to bottom
 };
 // Values that are not finite interrupt a line.  Error(argument) where a series has not as many x as y.
 std::string to_svg(const Figure&);

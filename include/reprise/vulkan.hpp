@@ -32,7 +32,7 @@ struct Handles {
     // library's kernels are refused: they see the device's memory through an array of 16 storage buffers.
     const RequiredFeatures* enabled = nullptr;
     // Where the application submits to the queue as well: called around each of our submissions.
-    std::function<void()> lock_queue, unlock_queue;
+    std::function<void()> lock_queue{}, unlock_queue{};
 };
 
 // Throws Error(unsupported) where the device lacks something, Error(argument) for null handles.

@@ -14,7 +14,7 @@ namespace reprise {
 
 struct KernelOutput {
     DType dtype = f32;
-    Shape shape;
+    Shape shape{};
 };
 
 // A launch as the reference device gets it: row-major values in double.
@@ -45,9 +45,9 @@ struct KernelOptions {
 
 // What is given with each launch.
 struct KernelLaunch {
-    std::vector<KernelOutput> outputs; // the kernel writes all of each; it writes nothing else
-    Dim groups = 1;                    // workgroups; sizes of the inputs may be symbols
-    DimVector ints = {};               // below 2^31
+    std::vector<KernelOutput> outputs{}; // the kernel writes all of each; it writes nothing else
+    Dim groups = 1;                      // workgroups; sizes of the inputs may be symbols
+    DimVector ints = {};                 // below 2^31
     std::vector<double> floats = {};
 };
 
