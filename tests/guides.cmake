@@ -1,12 +1,12 @@
-# The code in the guides (docs/*.md) is compiled and run on each driver, so that it can't fall behind the library.
+# The code in the guides (docs/*.md) is compiled and run on each driver: it can't fall behind the library.
 #
 #   reprise_guide(<name> [DRIVERS <driver>...] [COMPILES_KERNELS] [LINK <target>...])
 #
 # makes test_guide_<name> of docs/<name>.md and an entry <driver>.guide_<name> for each driver (default: all).
-#   ```cpp              a piece in a function of its own; its #include lines go to the top of the file.  A piece that
-#                       defines main() is a program of its own, test_guide_<name>_<number>.
-#   <!-- setup          hidden from the reader: the ```cpp fence within the comment stands before the next piece, in the
-#                       same function.
+#   ```cpp              a piece in a function of its own; its #include lines go to the top of the file.  A piece
+#                       that defines main() is a program of its own, test_guide_<name>_<number>.
+#   <!-- setup          hidden from the reader: the ```cpp fence within the comment stands before the next piece,
+#                       in the same function.
 #   ```glsl, // X.comp  a shader: glslc makes X.comp.spv of it in the folder in which the guides run.
 set(guide_folder ${CMAKE_CURRENT_BINARY_DIR}/guides)
 file(MAKE_DIRECTORY ${guide_folder})
@@ -83,7 +83,7 @@ function(reprise_guide name)
     _reprise_escape(text "${text}")
     _reprise_guide_shaders(shaders "${text}")
     string(REPLACE "-" "_" target test_guide_${name})
-    set(includes "#include <reprise/reprise.hpp>\n")
+    set(includes "#include <cmath>\n#include <cstdio>\n#include <cstring>\n#include <reprise/reprise.hpp>\n")
     set(functions "")
     set(setup "")
     set(programs 0)
