@@ -21,14 +21,6 @@ bool read(const char* op, const Tensor& all)
 
 } // namespace
 
-Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan)
-{
-    const Tensor x = is_floating(a.dtype()) ? a : cast(a, f32), y = is_floating(b.dtype()) ? b : cast(b, f32);
-    const Tensor near = isfinite(y) && abs(x - y) <= abs(y) * rtol + atol;
-    const Tensor close = near || eq(x, y);
-    return equal_nan ? close || (isnan(x) && isnan(y)) : close;
-}
-
 bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan)
 {
     return read("allclose", isclose(a, b, rtol, atol, equal_nan));

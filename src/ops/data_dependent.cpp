@@ -150,7 +150,7 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
     Tensor low = ops::number_like(x, min), high = ops::number_like(x, max);
     if (min == max) {
         if (min == 0) std::tie(low, high) = aminmax(x);
-        const Tensor flat = equal(low, high); // all are in the middle then
+        const Tensor flat = eq(low, high); // all are in the middle then
         low = where(flat, low - 1.0, low);
         high = where(flat, high + 1.0, high);
     }

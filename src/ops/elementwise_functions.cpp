@@ -32,7 +32,7 @@ Tensor is_infinite(const Tensor& a, const Tensor& b) { return logical_or(isinf(a
 Tensor log_of_sum(const Tensor& given_a, const Tensor& given_b, double scale)
 {
     const Tensor a = floating(given_a), b = floating(given_b);
-    const Tensor apart = where(equal(a, b), 0.0, a - b);
+    const Tensor apart = where(eq(a, b), 0.0, a - b);
     return maximum(a, b) + log1p(exp(abs(apart) * -scale)) / scale;
 }
 
@@ -117,7 +117,7 @@ Tensor isclose(const Tensor& given_a, const Tensor& given_b, double rtol, double
                      ") must be at least 0.");
     const Tensor a = floating(given_a), b = floating(given_b), apart = abs(a - b);
     Tensor close =
-        logical_or(equal(given_a, given_b), logical_and(isfinite(apart), apart <= abs(b) * rtol + atol));
+        logical_or(eq(given_a, given_b), logical_and(isfinite(apart), apart <= abs(b) * rtol + atol));
     return equal_nan ? logical_or(close, logical_and(isnan(a), isnan(b))) : close;
 }
 

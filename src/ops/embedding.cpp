@@ -192,7 +192,7 @@ std::vector<Tensor> vjp_reduce(const VjpArguments& a)
     if (how_of(a.node.attributes) != RowReduction::product) {
         const Tensor best = at_rows(y);
         const Tensor won =
-            cast(logical_or(equal(rows, best), logical_and(isnan(rows), isnan(best))), rows.dtype());
+            cast(logical_or(eq(rows, best), logical_and(isnan(rows), isnan(best))), rows.dtype());
         return {won * at_rows(dy / maximum(added(won), 1.0)), {}};
     }
     const Tensor zero = rows == 0.0, factors = where(zero, 1.0, rows);

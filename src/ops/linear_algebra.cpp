@@ -275,18 +275,6 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double bet
     return (beta == 1 ? input : input * beta) + scaled;
 }
 
-Tensor diag(const Tensor& x, std::int64_t offset)
-{
-    if (x.dim() == 2) return diagonal(x, offset);
-    if (x.dim() != 1)
-        detail::fail(ErrorKind::shape, "diag", "The shape (", to_string(x.shape()),
-                     ") is that of no vector and no matrix.");
-    const Dim before = offset > 0 ? offset : 0, above = offset < 0 ? -offset : 0;
-    const Tensor rows = pad(x, {above, before}), size = ops::count_like(x, x.size(0) + before + above);
-    return where(eq(unsqueeze(size, 1) + static_cast<double>(offset), size), unsqueeze(rows, 1),
-                 ops::number_like(x, 0));
-}
-
 Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2)
 {
     constexpr const char* op = "diagonal";

@@ -101,7 +101,7 @@ Tensor diag_embed(const Tensor& x, std::int64_t offset)
     const Dim size = x.size(-1) + moved;
     const Tensor line = pad(x, {0, moved});
     const Tensor number = ops::count_like(x, size), row = unsqueeze(number, 1);
-    const Tensor met = equal(number - row, ops::size_like(number, offset));
+    const Tensor met = eq(number - row, ops::size_like(number, offset));
     return where(met, unsqueeze(line, offset >= 0 ? -1 : -2), 0.0);
 }
 

@@ -156,7 +156,7 @@ std::pair<Tensor, Tensor> extremum_along(const char* op, const Tensor& x, std::i
     const std::size_t d = shape::normalize_dim(op, given, x.shape().size());
     const auto dim = static_cast<std::int64_t>(d);
     const Tensor best = running(x, dim, least);
-    Tensor met = equal(x.detach(), best);
+    Tensor met = eq(x.detach(), best);
     if (is_floating(x.dtype())) met = logical_or(met, isnan(x.detach()));
     Shape line(x.shape().size(), 1);
     line[d] = x.shape()[d];

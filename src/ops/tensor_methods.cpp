@@ -82,6 +82,12 @@ Tensor Tensor::sinh() const { return reprise::sinh(*this); }
 Tensor& Tensor::sinh_() { return write("sinh_", reprise::sinh(*this)); }
 Tensor Tensor::cosh() const { return reprise::cosh(*this); }
 Tensor& Tensor::cosh_() { return write("cosh_", reprise::cosh(*this)); }
+Tensor Tensor::asinh() const { return reprise::asinh(*this); }
+Tensor& Tensor::asinh_() { return write("asinh_", reprise::asinh(*this)); }
+Tensor Tensor::acosh() const { return reprise::acosh(*this); }
+Tensor& Tensor::acosh_() { return write("acosh_", reprise::acosh(*this)); }
+Tensor Tensor::atanh() const { return reprise::atanh(*this); }
+Tensor& Tensor::atanh_() { return write("atanh_", reprise::atanh(*this)); }
 Tensor Tensor::tanh() const { return reprise::tanh(*this); }
 Tensor& Tensor::tanh_() { return write("tanh_", reprise::tanh(*this)); }
 Tensor Tensor::erf() const { return reprise::erf(*this); }
@@ -265,12 +271,68 @@ Tensor Tensor::clamp_max(double max) const { return reprise::clamp_max(*this, ma
 Tensor& Tensor::clamp_max_(double max) { return write("clamp_max_", reprise::clamp_max(*this, max)); }
 Tensor Tensor::clamp_max(const Tensor& max) const { return reprise::clamp_max(*this, max); }
 Tensor& Tensor::clamp_max_(const Tensor& max) { return write("clamp_max_", reprise::clamp_max(*this, max)); }
+Tensor Tensor::exp2() const { return reprise::exp2(*this); }
+Tensor& Tensor::exp2_() { return write("exp2_", reprise::exp2(*this)); }
+Tensor Tensor::frac() const { return reprise::frac(*this); }
+Tensor& Tensor::frac_() { return write("frac_", reprise::frac(*this)); }
+Tensor Tensor::signbit() const { return reprise::signbit(*this); }
+Tensor& Tensor::signbit_() { return write("signbit_", reprise::signbit(*this)); }
+Tensor Tensor::copysign(const Tensor& b) const { return reprise::copysign(*this, b); }
+Tensor& Tensor::copysign_(const Tensor& b) { return write("copysign_", reprise::copysign(*this, b)); }
+Tensor Tensor::copysign(double b) const { return reprise::copysign(*this, b); }
+Tensor& Tensor::copysign_(double b) { return write("copysign_", reprise::copysign(*this, b)); }
+Tensor Tensor::hypot(const Tensor& b) const { return reprise::hypot(*this, b); }
+Tensor& Tensor::hypot_(const Tensor& b) { return write("hypot_", reprise::hypot(*this, b)); }
+Tensor Tensor::xlogy(const Tensor& b) const { return reprise::xlogy(*this, b); }
+Tensor& Tensor::xlogy_(const Tensor& b) { return write("xlogy_", reprise::xlogy(*this, b)); }
+Tensor Tensor::logaddexp(const Tensor& b) const { return reprise::logaddexp(*this, b); }
+Tensor& Tensor::logaddexp_(const Tensor& b) { return write("logaddexp_", reprise::logaddexp(*this, b)); }
+Tensor Tensor::logaddexp2(const Tensor& b) const { return reprise::logaddexp2(*this, b); }
+Tensor& Tensor::logaddexp2_(const Tensor& b) { return write("logaddexp2_", reprise::logaddexp2(*this, b)); }
+Tensor Tensor::heaviside(const Tensor& values) const { return reprise::heaviside(*this, values); }
+Tensor& Tensor::heaviside_(const Tensor& values) { return write("heaviside_", reprise::heaviside(*this,
+    values)); }
+Tensor Tensor::fmax(const Tensor& b) const { return reprise::fmax(*this, b); }
+Tensor& Tensor::fmax_(const Tensor& b) { return write("fmax_", reprise::fmax(*this, b)); }
+Tensor Tensor::fmin(const Tensor& b) const { return reprise::fmin(*this, b); }
+Tensor& Tensor::fmin_(const Tensor& b) { return write("fmin_", reprise::fmin(*this, b)); }
+Tensor Tensor::nan_to_num(double nan, std::optional<double> posinf, std::optional<double> neginf) const {
+    return reprise::nan_to_num(*this, nan, posinf, neginf); }
+Tensor& Tensor::nan_to_num_(double nan, std::optional<double> posinf, std::optional<double> neginf) { return
+    write("nan_to_num_", reprise::nan_to_num(*this, nan, posinf, neginf)); }
+Tensor Tensor::logit(std::optional<double> eps) const { return reprise::logit(*this, eps); }
+Tensor& Tensor::logit_(std::optional<double> eps) { return write("logit_", reprise::logit(*this, eps)); }
+Tensor Tensor::sinc() const { return reprise::sinc(*this); }
+Tensor& Tensor::sinc_() { return write("sinc_", reprise::sinc(*this)); }
+Tensor Tensor::deg2rad() const { return reprise::deg2rad(*this); }
+Tensor& Tensor::deg2rad_() { return write("deg2rad_", reprise::deg2rad(*this)); }
+Tensor Tensor::rad2deg() const { return reprise::rad2deg(*this); }
+Tensor& Tensor::rad2deg_() { return write("rad2deg_", reprise::rad2deg(*this)); }
+Tensor Tensor::tanhshrink() const { return reprise::tanhshrink(*this); }
+Tensor& Tensor::tanhshrink_() { return write("tanhshrink_", reprise::tanhshrink(*this)); }
+Tensor Tensor::softshrink(double lambda) const { return reprise::softshrink(*this, lambda); }
+Tensor& Tensor::softshrink_(double lambda) { return write("softshrink_", reprise::softshrink(*this, lambda));
+    }
+Tensor Tensor::hardshrink(double lambda) const { return reprise::hardshrink(*this, lambda); }
+Tensor& Tensor::hardshrink_(double lambda) { return write("hardshrink_", reprise::hardshrink(*this, lambda));
+    }
+Tensor Tensor::threshold(double threshold, double value) const { return reprise::threshold(*this, threshold,
+    value); }
+Tensor& Tensor::threshold_(double threshold, double value) { return write("threshold_",
+    reprise::threshold(*this, threshold, value)); }
 Tensor Tensor::index_select(std::int64_t dim, const Tensor& index) const { return reprise::index_select(*this,
     dim, index); }
 Tensor Tensor::index_add(std::int64_t dim, const Tensor& index, const Tensor& source, double alpha) const {
     return reprise::index_add(*this, dim, index, source, alpha); }
 Tensor& Tensor::index_add_(std::int64_t dim, const Tensor& index, const Tensor& source, double alpha) { return
     write("index_add_", reprise::index_add(*this, dim, index, source, alpha)); }
+Tensor Tensor::index_fill(std::int64_t dim, const Tensor& index, double value) const { return
+    reprise::index_fill(*this, dim, index, value); }
+Tensor Tensor::index_copy(std::int64_t dim, const Tensor& index, const Tensor& source) const { return
+    reprise::index_copy(*this, dim, index, source); }
+Tensor Tensor::index_reduce(std::int64_t dim, const Tensor& index, const Tensor& source, const std::string&
+    reduce, bool include_self) const { return reprise::index_reduce(*this, dim, index, source, reduce,
+    include_self); }
 Tensor Tensor::gather(std::int64_t dim, const Tensor& index) const { return reprise::gather(*this, dim,
     index); }
 Tensor Tensor::scatter(std::int64_t dim, const Tensor& index, const Tensor& source) const { return
@@ -285,8 +347,17 @@ Tensor Tensor::scatter_add(std::int64_t dim, const Tensor& index, const Tensor& 
     reprise::scatter_add(*this, dim, index, source); }
 Tensor& Tensor::scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& source) { return
     write("scatter_add_", reprise::scatter_add(*this, dim, index, source)); }
+Tensor Tensor::scatter_reduce(std::int64_t dim, const Tensor& index, const Tensor& source, const std::string&
+    reduce, bool include_self) const { return reprise::scatter_reduce(*this, dim, index, source, reduce,
+    include_self); }
 Tensor Tensor::take(const Tensor& index) const { return reprise::take(*this, index); }
 Tensor Tensor::masked_select(const Tensor& mask) const { return reprise::masked_select(*this, mask); }
+Tensor Tensor::nonzero() const { return reprise::nonzero(*this); }
+std::vector<Tensor> Tensor::nonzero_as_tuple() const { return reprise::nonzero_as_tuple(*this); }
+Tensor Tensor::bincount(const Tensor& weights, std::int64_t minlength) const { return reprise::bincount(*this,
+    weights, minlength); }
+Tensor Tensor::histc(std::int64_t bins, double min, double max) const { return reprise::histc(*this, bins,
+    min, max); }
 Tensor Tensor::masked_fill(const Tensor& mask, double value) const { return reprise::masked_fill(*this, mask,
     value); }
 Tensor& Tensor::masked_fill_(const Tensor& mask, double value) { return write("masked_fill_",
@@ -313,6 +384,14 @@ Tensor Tensor::diagonal(std::int64_t offset, std::int64_t dim1, std::int64_t dim
     reprise::diagonal(*this, offset, dim1, dim2); }
 Tensor Tensor::diag(std::int64_t offset) const { return reprise::diag(*this, offset); }
 Tensor Tensor::trace() const { return reprise::trace(*this); }
+Tensor Tensor::tensordot(const Tensor& b, std::int64_t dims) const { return reprise::tensordot(*this, b,
+    dims); }
+Tensor Tensor::tensordot(const Tensor& b, const Dims& dims_a, const Dims& dims_b) const { return
+    reprise::tensordot(*this, b, dims_a, dims_b); }
+Tensor Tensor::kron(const Tensor& b) const { return reprise::kron(*this, b); }
+Tensor Tensor::diag_embed(std::int64_t offset) const { return reprise::diag_embed(*this, offset); }
+Tensor Tensor::diagflat(std::int64_t offset) const { return reprise::diagflat(*this, offset); }
+Tensor Tensor::cross(const Tensor& b, std::int64_t dim) const { return reprise::cross(*this, b, dim); }
 Tensor Tensor::sum(const Dims& dims, bool keepdim) const { return reprise::sum(*this, dims, keepdim); }
 Tensor Tensor::mean(const Dims& dims, bool keepdim) const { return reprise::mean(*this, dims, keepdim); }
 Tensor Tensor::amax(const Dims& dims, bool keepdim) const { return reprise::amax(*this, dims, keepdim); }
@@ -321,13 +400,15 @@ Tensor Tensor::max(const Tensor& b) const { return reprise::max(*this, b); }
 Tensor Tensor::min(const Tensor& b) const { return reprise::min(*this, b); }
 std::pair<Tensor, Tensor> Tensor::max(std::int64_t dim, bool keepdim) const { return reprise::max(*this, dim,
     keepdim); }
-Tensor Tensor::argmax(std::int64_t dim, bool keepdim) const { return reprise::argmax(*this, dim, keepdim); }
+Tensor Tensor::argmax(std::int64_t dim, bool keepdim, bool select_last_index) const { return
+    reprise::argmax(*this, dim, keepdim, select_last_index); }
 Tensor Tensor::argmax() const { return reprise::argmax(*this); }
 Tensor Tensor::amin(const Dims& dims, bool keepdim) const { return reprise::amin(*this, dims, keepdim); }
 Tensor Tensor::min() const { return reprise::min(*this); }
 std::pair<Tensor, Tensor> Tensor::min(std::int64_t dim, bool keepdim) const { return reprise::min(*this, dim,
     keepdim); }
-Tensor Tensor::argmin(std::int64_t dim, bool keepdim) const { return reprise::argmin(*this, dim, keepdim); }
+Tensor Tensor::argmin(std::int64_t dim, bool keepdim, bool select_last_index) const { return
+    reprise::argmin(*this, dim, keepdim, select_last_index); }
 Tensor Tensor::argmin() const { return reprise::argmin(*this); }
 Tensor Tensor::prod(const Dims& dims, bool keepdim) const { return reprise::prod(*this, dims, keepdim); }
 Tensor Tensor::all(const Dims& dims, bool keepdim) const { return reprise::all(*this, dims, keepdim); }
@@ -347,10 +428,26 @@ Tensor Tensor::norm(double p, const Dims& dims, bool keepdim) const { return rep
     keepdim); }
 Tensor Tensor::logsumexp(const Dims& dims, bool keepdim) const { return reprise::logsumexp(*this, dims,
     keepdim); }
-Tensor Tensor::cumsum(std::int64_t dim) const { return reprise::cumsum(*this, dim); }
-Tensor& Tensor::cumsum_(std::int64_t dim) { return write("cumsum_", reprise::cumsum(*this, dim)); }
-Tensor Tensor::cumprod(std::int64_t dim) const { return reprise::cumprod(*this, dim); }
-Tensor& Tensor::cumprod_(std::int64_t dim) { return write("cumprod_", reprise::cumprod(*this, dim)); }
+Tensor Tensor::cumsum(std::int64_t dim, const ScanOptions& options) const { return reprise::cumsum(*this, dim,
+    options); }
+Tensor& Tensor::cumsum_(std::int64_t dim, const ScanOptions& options) { return write("cumsum_",
+    reprise::cumsum(*this, dim, options)); }
+Tensor Tensor::cumprod(std::int64_t dim, const ScanOptions& options) const { return reprise::cumprod(*this,
+    dim, options); }
+Tensor& Tensor::cumprod_(std::int64_t dim, const ScanOptions& options) { return write("cumprod_",
+    reprise::cumprod(*this, dim, options)); }
+std::pair<Tensor, Tensor> Tensor::cummax(std::int64_t dim) const { return reprise::cummax(*this, dim); }
+std::pair<Tensor, Tensor> Tensor::cummin(std::int64_t dim) const { return reprise::cummin(*this, dim); }
+Tensor Tensor::logcumsumexp(std::int64_t dim) const { return reprise::logcumsumexp(*this, dim); }
+Tensor Tensor::diff(std::int64_t n, std::int64_t dim) const { return reprise::diff(*this, n, dim); }
+Tensor Tensor::trapezoid(const Tensor& x, std::int64_t dim) const { return reprise::trapezoid(*this, x, dim);
+    }
+Tensor Tensor::trapezoid(double dx, std::int64_t dim) const { return reprise::trapezoid(*this, dx, dim); }
+Tensor Tensor::nansum(const Dims& dims, bool keepdim) const { return reprise::nansum(*this, dims, keepdim); }
+Tensor Tensor::nanmean(const Dims& dims, bool keepdim) const { return reprise::nanmean(*this, dims, keepdim);
+    }
+std::pair<Tensor, Tensor> Tensor::aminmax(const Dims& dims, bool keepdim) const { return
+    reprise::aminmax(*this, dims, keepdim); }
 Tensor Tensor::softmax(std::int64_t dim) const { return reprise::softmax(*this, dim); }
 Tensor Tensor::log_softmax(std::int64_t dim) const { return reprise::log_softmax(*this, dim); }
 Tensor Tensor::reshape(const Shape& shape) const { return reprise::reshape(*this, shape); }
@@ -410,5 +507,12 @@ std::pair<Tensor, Tensor> Tensor::kthvalue(const Dim& k, std::int64_t dim, bool 
 std::pair<Tensor, Tensor> Tensor::median(std::int64_t dim, bool keepdim) const { return reprise::median(*this,
     dim, keepdim); }
 Tensor Tensor::median() const { return reprise::median(*this); }
+Tensor Tensor::quantile(double q, std::int64_t dim, bool keepdim, QuantileInterpolation p3) const { return
+    reprise::quantile(*this, q, dim, keepdim, p3); }
+Tensor Tensor::quantile(double q) const { return reprise::quantile(*this, q); }
+Tensor Tensor::searchsorted(const Tensor& values, bool right) const { return reprise::searchsorted(*this,
+    values, right); }
+Tensor Tensor::bucketize(const Tensor& boundaries, bool right) const { return reprise::bucketize(*this,
+    boundaries, right); }
 
 } // namespace reprise

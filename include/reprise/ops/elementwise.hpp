@@ -103,9 +103,6 @@ Tensor fmin(const Tensor& a, const Tensor& b);
 // Infinities become these, by default the dtype's largest and least finite numbers.  Slope 0 where replaced.
 Tensor nan_to_num(const Tensor& x, double nan = 0, std::optional<double> posinf = std::nullopt,
                   std::optional<double> neginf = std::nullopt);
-// bool: |a - b| <= atol + rtol |b|, equal infinities, and NaN beside NaN if equal_nan.
-Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8,
-               bool equal_nan = false);
 // log(x / (1 - x)); with eps x is clamped to [eps, 1 - eps] first.
 Tensor logit(const Tensor& x, std::optional<double> eps = std::nullopt);
 Tensor sinc(const Tensor& x); // sin(pi x) / (pi x), 1 at 0

@@ -36,8 +36,6 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}); /
 Tensor tensordot(const Tensor& a, const Tensor& b, std::int64_t dims = 2);
 Tensor tensordot(const Tensor& a, const Tensor& b, const Dims& dims_a, const Dims& dims_b);
 Tensor kron(const Tensor& a, const Tensor& b); // every element of a times all of b, in its place
-// A vector on a diagonal of a square matrix of zeros, or the diagonal of a matrix.
-Tensor diag(const Tensor&, std::int64_t diagonal = 0);
 // [..., n] -> [..., n + |offset|, n + |offset|]: the last dimension on a diagonal of zeros.
 Tensor diag_embed(const Tensor&, std::int64_t offset = 0);
 Tensor diagflat(const Tensor&, std::int64_t offset = 0); // of the flattened tensor
