@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -47,6 +48,27 @@ TEST(Threads, PrepareBatchesAtTheSameTime)
     int expected = 0;
     for (auto [x, y] : loader) EXPECT_EQ(y.to_vector<std::int32_t>()[0], expected++);
     EXPECT_EQ(expected, 40);
+}
+
+// Example 0 is ready after the three behind it.
+struct LateFirst {
+    std::shared_ptr<std::atomic<int>> done = std::make_shared<std::atomic<int>>(0);
+    Example<> get(std::size_t i) const
+    {
+        while (i == 0 && *done < 3) std::this_thread::yield();
+        if (i == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the loop may take another
+        ++*done;
+        return {static_cast<float>(i), static_cast<int>(i)};
+    }
+    std::size_t size() const { return 8; }
+};
+
+TEST(Threads, KeepTheOrderOfBatchesThatAreLate)
+{
+    DataLoader loader(LateFirst{}, {.batch_size = 1, .workers = 2});
+    int expected = 0;
+    for (auto [x, y] : loader) EXPECT_EQ(y.to_vector<std::int32_t>()[0], expected++);
+    EXPECT_EQ(expected, 8);
 }
 
 // While the loop holds a batch the next ones are prepared, as many as are asked for and no more.
