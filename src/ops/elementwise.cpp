@@ -347,8 +347,8 @@ Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> m
     if (!min && !max) detail::fail(ErrorKind::argument, "clamp", "There is no bound: give min, max or both.");
     if (!is_floating(x.dtype()) && !(min && max))
         return min ? maximum(x, *min) : minimum(x, *max); // stays whole
-    return ops::call("clamp", {x, ops::number_for(x, min.value_or(-infinity)),
-                               ops::number_for(x, max.value_or(infinity))});
+    return ops::call("clamp_scalar", {x, ops::number_for(x, min.value_or(-infinity)),
+                                      ops::number_for(x, max.value_or(infinity))});
 }
 
 Tensor clamp(const Tensor& x, const Tensor& min) { return clamp_min(x, min); }

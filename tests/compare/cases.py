@@ -30,8 +30,7 @@ ALLOWED = {("bce", 0): [0, 1e-40, 1e-30, 1e-12, 0.25, 0.5, 1 - 2.0**-24, 1],
 # they are bounded.
 ONLY = {"bce": [0]}
 # Numbers that PyTorch takes in place of tensors.
-# (At a bound itself the versions of PyTorch differ in clamp: the gradient passes, or half of it, or nothing.)
-NUMBERS = {"clamp": [[-1.25, 1.25], [0.3, 6.5], [1.25, -1.25]], "leaky_relu": [[0.01], [1]],
+NUMBERS = {"clamp_scalar": [[-1.25, 1.25], [0.5, 6.5], [1, 2], [1.25, -1.25]], "leaky_relu": [[0.01], [1]],
            "elu": [[1], [1.5]], "celu": [[1], [0.5]], "hardtanh": [[-1, 1], [0, 6]]}
 TINY = [1e-30, -3e-30, 2.5e-33, 1e-20, -7e-10, 1e-5]
 

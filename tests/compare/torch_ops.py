@@ -132,6 +132,7 @@ ELEMENTWISE = {
     "floor_divide": lambda a, b: torch.div(a, b, rounding_mode="floor"),
     "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
     "maximum": torch.maximum, "minimum": torch.minimum, "clamp": torch.clamp,
+    "clamp_scalar": torch.clamp,
     "exp": torch.exp, "expm1": torch.expm1, "log": torch.log, "log1p": torch.log1p, "log2": torch.log2,
     "log10": torch.log10, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt, "sin": torch.sin, "cos": torch.cos,
     "tan": torch.tan, "asin": torch.asin, "acos": torch.acos, "atan": torch.atan, "sinh": torch.sinh,
@@ -154,7 +155,7 @@ ELEMENTWISE = {
 
 # With their parameters as numbers, for special values: gradients go to the first input only.
 WITH_NUMBERS = {"leaky_relu": slope(F.leaky_relu), "elu": slope(F.elu), "celu": slope(F.celu),
-                "hardtanh": slope(F.hardtanh), "clamp": slope(torch.clamp)}
+                "hardtanh": slope(F.hardtanh), "clamp_scalar": slope(torch.clamp)}
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64,
           "i64": torch.int64, "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "u8": torch.uint8,

@@ -74,7 +74,8 @@ Tensor swish(const Tensor&);                                          // silu
 Tensor logsigmoid(const Tensor&);                                     // log(sigmoid(x)), without overflow
 Tensor glu(const Tensor&, std::int64_t dim = -1); // the first half times the sigmoid of the second
 Tensor gelu(const Tensor&, GeluApproximation approximate = GeluApproximation::none);
-// Where min > max the result is max; without a bound nothing is cut there.  The gradient passes at the bounds.
+// min(max(x, min), max); without a bound nothing is cut there.  The gradient passes strictly between the bounds; between
+// tensors as bounds (the row clamp) an element at a bound shares it with the bound.
 Tensor clamp(const Tensor&, std::optional<double> min, std::optional<double> max = std::nullopt);
 Tensor clamp(const Tensor& x, const Tensor& min); // clamp_min
 Tensor clamp_min(const Tensor&, double min);
