@@ -114,7 +114,7 @@ struct Saved final : graph::GivenGradient {
     graph::Reads reads(const Node&) const override
     {
         graph::Reads r;
-        for (const Place& p : saved) (p.output ? r.outputs : r.inputs) |= 1ull << p.index;
+        for (const Place& p : saved) (p.output ? r.outputs : r.inputs).add(p.index);
         return r;
     }
 
@@ -187,10 +187,6 @@ std::vector<Tensor> CustomFunction::call(const std::vector<Tensor>& inputs) cons
     saved->inputs = inputs.size();
     saved->outputs = outputs.size();
     saved->save(context, inputs, outputs, values);
-    constexpr std::size_t most = 64; // bits of graph::Reads
-    if (values.size() > most)
-        detail::fail(ErrorKind::argument, op.name, "There are (", values.size(),
-                     ") inputs, outputs and saved tensors: at most (", most, ") go.");
     const auto count = [](std::size_t n) { return static_cast<std::int64_t>(n); };
     const auto evaluator = values[0].node->evaluator;
     const auto node = graph::append(op, std::move(values),
@@ -216,7 +212,7 @@ struct Overriding final : graph::GivenGradient {
         return checked(a.node.op->name, gradient({inputs, outputs, cotangents}), inputs.size(), a);
     }
 
-    graph::Reads reads(const Node&) const override { return {~0ull, ~0ull}; }
+    graph::Reads reads(const Node&) const override { return {graph::Places::all(), graph::Places::all()}; }
 };
 
 bool is_op(const std::string& name)

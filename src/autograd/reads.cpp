@@ -1,6 +1,10 @@
-#include <map>
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
+#include <variant>
 
 #include "autograd/probe.hpp"
 #include "autograd/walk.hpp"
@@ -47,30 +51,74 @@ Reads found_reads(const Node& n)
     const auto d = node_vjp({n, of_inputs, of_outputs, cotangents, {wanted.get(), n.inputs.size()}});
     const auto seen = reached(d);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (seen.count(graph::read(inputs[i]).node.get())) r.inputs |= 1ull << i;
+        if (seen.count(graph::read(inputs[i]).node.get())) r.inputs.add(i);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (seen.count(graph::read(outputs[i]).node.get())) r.outputs |= 1ull << i;
+        if (seen.count(graph::read(outputs[i]).node.get())) r.outputs.add(i);
     return r;
 }
+
+// What a VJP can tell nodes of one op apart by, but for sizes: it holds for symbols, so it can't ask for their values.
+class Key {
+public:
+    explicit Key(const Node& n)
+    {
+        words_ = {reinterpret_cast<std::uintptr_t>(n.op), n.inputs.size()};
+        for (const Value& v : n.inputs)
+            word(static_cast<std::uint64_t>(v.node->requires_grad) << 32 |
+                 static_cast<std::uint64_t>(v.type().dtype) << 24 | v.type().shape.size());
+        for (const auto& [name, attribute] : n.attributes.all())
+            std::visit([this](const auto& value) { part(value); }, attribute);
+    }
+    friend bool operator==(const Key& a, const Key& b)
+    {
+        return std::equal(a.words_.begin(), a.words_.end(), b.words_.begin(), b.words_.end());
+    }
+    std::size_t hash() const
+    {
+        std::uint64_t h = words_.size();
+        for (const std::uint64_t w : words_) {
+            h = (h ^ w) * 0x9E3779B97F4A7C15u; // 2^64 / the golden ratio
+            h ^= h >> 32;
+        }
+        return h;
+    }
+
+private:
+    void word(std::uint64_t w) { words_.push_back(w); }
+    void part(std::int64_t i) { word(static_cast<std::uint64_t>(i)); }
+    void part(double number) { word(std::bit_cast<std::uint64_t>(number)); }
+    void part(DType t) { word(static_cast<std::uint64_t>(t)); }
+    void part(const graph::Sizes& sizes) { word(sizes.size()); }
+    void part(const std::vector<std::int64_t>& all)
+    {
+        word(all.size());
+        for (const std::int64_t i : all) part(i);
+    }
+    template <class Other> void part(const Other&) {} // sizes; what is asked for at each call
+
+    Few<std::uint64_t, 16> words_;
+};
+struct Hash {
+    std::size_t operator()(const Key& k) const { return k.hash(); }
+};
 
 } // namespace
 
 Reads vjp_reads(const Node& n)
 {
     if (n.gradient) return n.gradient->reads(n);
-    std::uint64_t wanted = 0;
-    for (std::size_t i = 0; i < n.inputs.size(); ++i)
-        if (n.inputs[i].node->requires_grad) wanted |= 1ull << i;
+    constexpr std::size_t most = 4096; // more are made by a number that changes at each step
     static std::mutex mutex;
-    static std::map<std::pair<const graph::Op*, std::uint64_t>, Reads> known;
-    const std::pair key{n.op, wanted};
+    static std::unordered_map<Key, Reads, Hash> known;
+    Key key(n);
     {
         std::lock_guard lock(mutex);
         if (auto found = known.find(key); found != known.end()) return found->second;
     }
-    const Reads r = found_reads(n); // without the lock: a VJP is code of an op
+    Reads r = found_reads(n); // without the lock: a VJP is code of an op
     std::lock_guard lock(mutex);
-    return known[key] = r;
+    if (known.size() >= most) known.clear();
+    return known.insert_or_assign(std::move(key), std::move(r)).first->second;
 }
 
 } // namespace reprise::autograd

@@ -1,5 +1,6 @@
 // What users put on the tape: hooks, gradients that they keep, places in their code; gradients of their own.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include <reprise/autograd/hooks.hpp>
+#include <reprise/few.hpp>
 
 #include "graph/cell.hpp"
 
@@ -14,9 +16,33 @@ namespace reprise::graph {
 
 class GradHooks : public detail::HookList<Tensor(const Tensor&)> {};
 
-// Which of a node's own values its VJP reads.  Bit i: input or output i.
+// Some of a node's inputs or outputs, by their places.
+class Places {
+public:
+    static Places all()
+    {
+        Places p;
+        p.all_ = true;
+        return p;
+    }
+    void add(std::size_t i)
+    {
+        if (i / 64 >= words_.size()) words_.resize(i / 64 + 1);
+        words_[i / 64] |= std::uint64_t{1} << i % 64;
+    }
+    bool contains(std::size_t i) const
+    {
+        return all_ || (i / 64 < words_.size() && (words_[i / 64] >> i % 64 & 1) != 0);
+    }
+
+private:
+    Few<std::uint64_t, 1> words_; // bit i % 64 of word i / 64
+    bool all_ = false;
+};
+
+// Which of a node's own values its VJP reads.
 struct Reads {
-    std::uint64_t inputs = 0, outputs = 0;
+    Places inputs, outputs;
 };
 
 // A gradient that takes the place of the op's.

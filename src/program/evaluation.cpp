@@ -146,9 +146,9 @@ private:
             if (!n->on_tape() || n->is_leaf) continue;
             const autograd::Reads reads = autograd::vjp_reads(*n);
             for (std::size_t i = 0; i < n->inputs.size(); ++i)
-                if (reads.inputs >> i & 1) provide(*n->inputs[i].node, n->inputs[i].index);
+                if (reads.inputs.contains(i)) provide(*n->inputs[i].node, n->inputs[i].index);
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i)
-                if (reads.outputs >> i & 1) provide(*n, i);
+                if (reads.outputs.contains(i)) provide(*n, i);
         }
     }
 

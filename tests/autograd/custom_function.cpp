@@ -208,6 +208,33 @@ TEST(CustomFunction, GivesItsMemoryBack)
     EXPECT_EQ(default_device().live_bytes(), before);
 }
 
+// More inputs than a word has bits: all of them are read by the gradient, and computed only for it.
+TEST(CustomFunction, TakesAndSavesManyTensors)
+{
+    constexpr std::size_t count = 200;
+    const CustomFunction squares(
+        "squares",
+        [](FunctionContext& c, const Tensors& in) {
+            c.save_for_backward(in);
+            Tensor total = in[0] * in[0];
+            for (std::size_t i = 1; i < in.size(); ++i) total = total + in[i] * in[i];
+            return Tensors{total};
+        },
+        [](const FunctionContext& c, const Tensors& dy) {
+            Tensors out;
+            for (std::size_t i = 0; i < count; ++i) out.push_back(dy[0] * c.saved(i) * 2);
+            return out;
+        });
+    Variable x(values({0.5f, 2}));
+    Tensors many;
+    for (std::size_t i = 0; i < count; ++i) many.push_back(x * static_cast<double>(i));
+    const Tensor y = squares.call(many)[0];
+    y.eval();
+    sum(y).backward();
+    constexpr float sum_of_squares = 199.0f * 200 * 399 / 6;
+    EXPECT_THAT(floats(x.grad()), Pointwise(FloatNear(2), {sum_of_squares, 4 * sum_of_squares}));
+}
+
 TEST(OverrideGradient, HoldsInItsScope)
 {
     Variable x(values({0.4f, 1.6f}));
