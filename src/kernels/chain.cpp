@@ -14,11 +14,6 @@ namespace reprise::kernels {
 using ops::View;
 using Source = Chain::Source;
 
-namespace {
-
-const ops::Row& row_of(const graph::Op& op) { return *static_cast<const ops::Row*>(op.row); }
-
-// The input's strides as the output walks it.
 shape::Strides broadcast_strides(const View& v, const Shape& to)
 {
     shape::Strides out(to.size(), Dim(0));
@@ -28,7 +23,24 @@ shape::Strides broadcast_strides(const View& v, const Shape& to)
     return out;
 }
 
+namespace {
+
+const ops::Row& row_of(const graph::Op& op) { return *static_cast<const ops::Row*>(op.row); }
+
+shape::Collapsed collapsed(std::span<const View> inputs, const View& output)
+{
+    std::vector<shape::Strides> strides;
+    for (const View& v : inputs)
+        if (!v.number) strides.push_back(broadcast_strides(v, output.sizes()));
+    return shape::collapse(output.sizes(), strides);
+}
+
 } // namespace
+
+bool walks(std::span<const View> inputs, const View& output)
+{
+    return output.sizes().size() <= max_walk_rank || collapsed(inputs, output).sizes.size() <= max_walk_rank;
+}
 
 std::size_t Chain::memory_inputs() const
 {
@@ -45,7 +57,6 @@ Chain chain_of(const graph::Op& op, std::span<const View> inputs, const View& ou
                std::vector<View>& operands)
 {
     Chain chain;
-    std::vector<shape::Strides> strides;
     Chain::Step step{&op, {}, output.dtype};
     operands.clear();
     for (const View& v : inputs) {
@@ -54,13 +65,11 @@ Chain chain_of(const graph::Op& op, std::span<const View> inputs, const View& ou
         if (v.number) continue;
         in.operand = static_cast<std::uint32_t>(operands.size());
         operands.push_back(v);
-        strides.push_back(broadcast_strides(v, output.sizes()));
     }
-    shape::Collapsed c = shape::collapse(output.sizes(), strides);
+    shape::Collapsed c = collapsed(inputs, output);
     if (c.sizes.size() > max_walk_rank)
-        detail::fail(ErrorKind::unsupported, op.name, "The strides of the inputs need (", c.sizes.size(),
-                     ") dimensions after merging, more than the kernels' (", max_walk_rank,
-                     "): make an input contiguous.");
+        detail::fail(ErrorKind::internal, op.name, "The strides of the inputs need (", c.sizes.size(),
+                     ") dimensions after merging, more than the kernels' (", max_walk_rank, ").");
     chain.sizes = std::move(c.sizes);
     for (Chain::Input& in : chain.inputs)
         if (!in.number) in.strides = std::move(c.strides[in.operand]);

@@ -8,6 +8,7 @@
 
 #include "device/device.hpp"
 #include "ops/lowering.hpp"
+#include "shape/rules.hpp"
 
 namespace reprise::kernels {
 
@@ -41,8 +42,12 @@ struct Chain {
 
 constexpr std::size_t max_walk_rank = 6; // of shaders/common/index.glsl
 
-// The launch of one op: `inputs` broadcast to the output's shape.  `operands` gets the views of its operands.
-// Throws Error(unsupported) where the strides need too many dimensions.
+// The strides of a view as a result of these sizes walks it: 0 where it is repeated.
+shape::Strides broadcast_strides(const ops::View&, const Shape& to);
+// Whether a chain of these inputs, broadcast to the output's shape, has no more dimensions after merging than that.
+bool walks(std::span<const ops::View> inputs, const ops::View& output);
+// The launch of one op: `inputs`, which must be walkable, broadcast to the output's shape.  `operands` gets the views of
+// its operands.
 Chain chain_of(const graph::Op&, std::span<const ops::View> inputs, const ops::View& output,
                std::vector<ops::View>& operands);
 // The same of a copy that converts to the dtype of `to`, which is contiguous.

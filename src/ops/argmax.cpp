@@ -42,7 +42,7 @@ void lower(Lowering& l, const Node& n)
     const View to = l.output();
     const std::string name = "argmax";
     require_floating_kernel(n.op->name, x.dtype);
-    const Reduction r = split(l, n.op->name, x, n.attributes.integers("dims"));
+    const Reduction r = split(l, x, n.attributes.integers("dims"));
     const Dim stride = r.strides.empty() ? Dim(0) : r.strides[0];
     DimVector places = r.kept_sizes;
     places.insert(places.end(), r.kept_strides.begin(), r.kept_strides.end());

@@ -1,6 +1,7 @@
 #include "ops/reduce.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include <reprise/ops/elementwise.hpp>
@@ -141,30 +142,58 @@ Dim reduced_count(const Shape& in, const Integers& dims)
     return shape::element_count(sizes);
 }
 
-Reduction split(Lowering& l, const char* op, View& x, const Integers& dims)
+namespace {
+
+Reduction merged(const View& x, const Integers& dims)
 {
-    for (const bool last : {false, true}) {
-        Shape kept_sizes, sizes;
-        shape::Strides kept_strides, strides;
-        for (std::size_t d = 0; d < x.sizes().size(); ++d) {
-            const bool reduced = contains(dims, d);
-            (reduced ? sizes : kept_sizes).push_back(x.sizes()[d]);
-            (reduced ? strides : kept_strides).push_back(x.layout.strides[d]);
-        }
-        const shape::Collapsed kept = shape::collapse(kept_sizes, {{kept_strides}});
-        const shape::Collapsed reduced = shape::collapse(sizes, {{strides}});
-        if (kept.sizes.size() <= max_rank && reduced.sizes.size() <= max_rank)
-            return {.kept_sizes = kept.sizes,
-                    .sizes = reduced.sizes,
-                    .kept_strides = kept.strides[0],
-                    .strides = reduced.strides[0],
-                    .outputs = shape::element_count(kept_sizes),
-                    .count = shape::element_count(sizes)};
-        if (!last) x = l.contiguous(x);
+    Shape kept_sizes, sizes;
+    shape::Strides kept_strides, strides;
+    for (std::size_t d = 0; d < x.sizes().size(); ++d) {
+        const bool reduced = contains(dims, d);
+        (reduced ? sizes : kept_sizes).push_back(x.sizes()[d]);
+        (reduced ? strides : kept_strides).push_back(x.layout.strides[d]);
     }
-    detail::fail(ErrorKind::unsupported, op, "The shape (", to_string(x.sizes()), ") reduced over (",
-                 dims.size(),
-                 ") dimensions has too many that can't be merged: permute those to be reduced to the end.");
+    shape::Collapsed kept = shape::collapse(kept_sizes, {{kept_strides}});
+    shape::Collapsed reduced = shape::collapse(sizes, {{strides}});
+    return {.kept_sizes = std::move(kept.sizes),
+            .sizes = std::move(reduced.sizes),
+            .kept_strides = std::move(kept.strides[0]),
+            .strides = std::move(reduced.strides[0]),
+            .outputs = shape::element_count(kept_sizes),
+            .count = shape::element_count(sizes)};
+}
+
+bool walks(const Reduction& r) { return r.kept_sizes.size() <= max_rank && r.sizes.size() <= max_rank; }
+
+// Moves `dims` to the end, in their order, and says where they are then.
+Integers move_to_end(View& x, const Integers& dims)
+{
+    const graph::Strided before = x.layout;
+    x.layout.sizes.clear();
+    x.layout.strides.clear();
+    for (const bool reduced : {false, true})
+        for (std::size_t d = 0; d < before.sizes.size(); ++d) {
+            if (contains(dims, d) != reduced) continue;
+            x.layout.sizes.push_back(before.sizes[d]);
+            x.layout.strides.push_back(before.strides[d]);
+        }
+    Integers moved(dims.size());
+    std::iota(moved.begin(), moved.end(), static_cast<std::int64_t>(before.sizes.size() - dims.size()));
+    return moved;
+}
+
+} // namespace
+
+Reduction split(Lowering& l, View& x, const Integers& dims)
+{
+    if (Reduction r = merged(x, dims); walks(r)) return r;
+    if (x.contiguous()) { // kept and reduced dimensions take turns: copied apart they are one each
+        const Integers moved = move_to_end(x, dims);
+        x = l.contiguous(x);
+        return merged(x, moved);
+    }
+    x = l.contiguous(x);
+    return split(l, x, dims);
 }
 
 void lower_reduction(Lowering& l, const graph::Node& n)
@@ -176,7 +205,7 @@ void reduce_into(Lowering& l, const std::string& op, View x, const Integers& dim
 {
     std::string name = op;
     if (to.dtype == i32) name += "_i32";
-    const Reduction r = split(l, op.c_str(), x, dims);
+    const Reduction r = split(l, x, dims);
     if (r.count.at_most(block)) return launch_partials(l, name, x, r, to, 1);
     const Dim partials = min(ceil_div(r.count, block), most_partials);
     const View between = l.temporary(to.dtype, {partials, r.outputs});

@@ -27,8 +27,8 @@ struct Reduction {
     DimVector kept_strides, strides;
     Dim outputs, count;
 };
-// Throws Error(unsupported) where kernels have too few dimensions, which a contiguous tensor rarely needs.
-Reduction split(Lowering&, const char* op, View& x, const std::vector<std::int64_t>& dims);
+// Where kernels have too few dimensions for that, x becomes a copy.
+Reduction split(Lowering&, View& x, const std::vector<std::int64_t>& dims);
 
 // The launches of a reduction that has the kernels of shaders/common/reduce.glsl: <op>, <op>_rows, ...
 void lower_reduction(Lowering&, const graph::Node&);

@@ -138,13 +138,18 @@ public:
     void elementwise(const graph::Op& op, const std::vector<View>& in, const View& to) override
     {
         std::vector<View> operands;
-        kernels::Chain chain = kernels::chain_of(op, in, to, operands);
+        kernels::Chain chain = kernels::walks(in, to) ? kernels::chain_of(op, in, to, operands)
+                                                      : kernels::chain_of(op, walkable(in, to), to, operands);
         add_chain(std::move(chain), operands);
     }
     void copy(const View& from, const View& to) override
     {
         if (caps_.host_kernels) launch_for_host(ops::row_op("cast"), {}, {from}, {to});
-        else {
+        else if (!kernels::walks({&from, 1}, to)) {
+            const View same = from.dtype == to.dtype ? to : temporary(from.dtype, to.sizes());
+            launch_strided_copy(from, same);
+            if (from.dtype != to.dtype) copy(same, to);
+        } else {
             std::vector<View> operands;
             kernels::Chain chain = kernels::chain_of_copy(from, to, operands);
             add_chain(std::move(chain), operands);
@@ -301,20 +306,57 @@ private:
     // What kernels compute narrow dtypes in.
     static DType wide_dtype(DType t) { return size_of(t) >= 4 ? t : is_floating(t) ? f32 : i32; }
 
-    // A copy in another dtype; what is repeated stays repeated.  It is made at every call, whatever condition the
-    // launch that asks for it has.
-    View widened(const View& v, DType wide)
+    // Any number of dimensions of `from`, which broadcasts to `to`.
+    void launch_strided_copy(const View& from, const View& to)
     {
-        const Dim condition = std::exchange(condition_, Dim(1));
+        const shape::Strides strides = kernels::broadcast_strides(from, to.sizes());
+        const shape::Collapsed c = shape::collapse(to.sizes(), {{strides}});
+        const Dim count = count_of(to.sizes());
+        DimVector ints = {count, static_cast<std::int64_t>(c.sizes.size())};
+        ints.insert(ints.end(), c.sizes.begin(), c.sizes.end());
+        ints.insert(ints.end(), c.strides[0].begin(), c.strides[0].end());
+        launch({.kernel = "strided_copy",
+                .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
+                .operands = {{from, ops::Use::read}, {to, ops::Use::write}},
+                .ints = std::move(ints),
+                .groups = ceil_div(count, 256)});
+    }
+
+    // The inputs of an elementwise launch whose strides together need more dimensions than its kernels walk: copied
+    // row-major one by one until they fit, if need be with what is repeated written out.
+    std::vector<View> walkable(std::vector<View> in, const View& to)
+    {
+        for (const bool whole : {false, true})
+            for (View& v : in) {
+                if (kernels::walks(in, to)) return in;
+                if (v.number) continue;
+                if (whole)
+                    v.layout = {to.sizes(), kernels::broadcast_strides(v, to.sizes()), v.layout.offset};
+                v = whole ? contiguous(v) : with_own_elements(v, v.dtype);
+            }
+        return in;
+    }
+
+    // A row-major copy of each element once, in this dtype; what is repeated stays repeated.
+    View with_own_elements(const View& v, DType dtype)
+    {
         View once = v;
         for (std::size_t d = 0; d < v.sizes().size(); ++d)
             if (same(v.layout.strides[d], 0)) once.layout.sizes[d] = 1;
-        View to = temporary(wide, once.sizes());
+        View to = temporary(dtype, once.sizes());
         copy(once, to);
-        condition_ = condition;
         for (std::size_t d = 0; d < v.sizes().size(); ++d)
             if (same(v.layout.strides[d], 0)) to.layout.strides[d] = 0;
         to.layout.sizes = v.layout.sizes;
+        return to;
+    }
+
+    // A copy in another dtype, which is made at every call, whatever condition the launch that asks for it has.
+    View widened(const View& v, DType wide)
+    {
+        const Dim condition = std::exchange(condition_, Dim(1));
+        const View to = with_own_elements(v, wide);
+        condition_ = condition;
         return to;
     }
 

@@ -16,6 +16,48 @@ OpInfo made(const char* name, std::vector<Sample> samples, std::vector<Mistake> 
     return {.name = name, .is_op = false, .samples = std::move(samples), .mistakes = std::move(mistakes)};
 }
 
+// Strides that need more dimensions than kernels walk, which are six.
+void add_many_dimensions(std::vector<OpInfo>& rows)
+{
+    rows.push_back(
+        made("many_dimensions",
+             {sample("tiles along each of four", {arg({n(), 2, 3, 2})},
+                     [](const Inputs& in) {
+                         return std::vector{tile(in[0], {2, 3, 2, 2}), repeat(in[0], {2, 1, 2, 1, 3, 2})};
+                     }),
+              sample("space to depth", {arg({n(), 4, 6, 2, 2})},
+                     [](const Inputs& in) {
+                         const Tensor cut = reshape(in[0], {in[0].size(0), 2, 2, 3, 2, 2, 2});
+                         const Tensor deep = permute(cut, {0, 2, 4, 6, 5, 3, 1});
+                         return std::vector{deep.contiguous(), deep * deep, sum(deep, {1, 3, 5}),
+                                            amax(deep, {1, 3}), softmax(deep, 3)};
+                     },
+                     {0, 1, 3}),
+              sample("eight in reverse beside one that is repeated",
+                     {arg({2, 1, 2, 3, 2, 2, 2, n()}), arg({3, 2, 1, 2})},
+                     [](const Inputs& in) {
+                         const Tensor back = permute(in[0], {7, 6, 5, 4, 3, 2, 1, 0});
+                         return std::vector{back + in[1], cat({back, back}, 1),
+                                            matmul(back, transpose(back, -1, -2))};
+                     },
+                     {0, 1, 3}),
+              sample("of every dtype",
+                     {of(f16, arg({2, n(), 2, 2, 2, 2, 3})), truth({2, n(), 2, 2, 2, 2, 3}),
+                      whole({2, n(), 2, 2, 2, 2, 3}, -9, 9)},
+                     [](const Inputs& in) {
+                         std::vector<Tensor> out;
+                         for (const Tensor& t : in) {
+                             const Tensor turned = permute(t, {6, 5, 4, 3, 2, 1, 0});
+                             out.push_back(turned.contiguous());
+                             out.push_back(cast(turned, f32));
+                             out.push_back(narrow(turned, 0, 1, 2).contiguous());
+                         }
+                         return out;
+                     },
+                     {0, 1, 5})}));
+    rows.back().samples.back().differentiable = false;
+}
+
 void add_shapes(std::vector<OpInfo>& rows)
 {
     rows.push_back(made("tile_and_roll",
@@ -143,6 +185,7 @@ void add_products_along(std::vector<OpInfo>& rows)
 
 void add_rearranged(std::vector<OpInfo>& rows)
 {
+    add_many_dimensions(rows);
     add_shapes(rows);
     add_products_along(rows);
 }
