@@ -60,6 +60,8 @@ struct detect_anomaly::Watch final : graph::Scope {
         return std::nullopt;
     }
 
+    bool checks_indices() const override { return true; }
+
     void applied(const Node& n) override
     {
         std::string& place = graph::notes_of(n).place;

@@ -51,6 +51,7 @@ public:
 private:
     graph::Tracer* before_;
     graph::ScopesOff scopes_off_;
+    graph::IndexChecksOff index_checks_off_;
     graph::InSegment no_segment_{nullptr};
     GradModeGuard no_tape_{false};
     std::shared_ptr<graph::Evaluator> evaluator_ = std::make_shared<ProbeEvaluator>();

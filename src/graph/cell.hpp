@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "graph/index_check.hpp"
 #include "graph/node.hpp"
 
 namespace reprise::graph {
@@ -70,6 +71,7 @@ public:
     // A Mode is asked for, or given a value by the function itself.
     virtual void read_mode(const std::shared_ptr<const Switch>&) = 0;
     virtual void set_mode(const std::shared_ptr<const Switch>&) = 0;
+    virtual void check_indices(const IndexCheck&, Value) = 0; // at each call
 };
 Tracer*& current_tracer(); // of this thread; null: eager
 

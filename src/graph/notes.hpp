@@ -72,6 +72,7 @@ public:
     Scope* outer() const noexcept { return outer_; }
     virtual std::shared_ptr<const GivenGradient> gradient_of(const Op&) const { return nullptr; }
     virtual void applied(const Node&) {}
+    virtual bool checks_indices() const { return false; } // graph/index_check.hpp
     // The reverse walk has these cotangents of the node's inputs.
     virtual void differentiated(const Node&, const std::vector<Tensor>&) {}
 

@@ -9,6 +9,7 @@
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/index_check.hpp"
 #include "ops/indices.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
@@ -182,6 +183,7 @@ Tensor dynamic_gather(const Tensor& x, const Tensor& index)
     const auto begin = sizes.begin() + static_cast<std::ptrdiff_t>(along);
     const Dim outer = shape::element_count(Shape(sizes.begin(), begin)), size = sizes[along],
               inner = shape::element_count(Shape(begin + 1, sizes.end()));
+    const ops::IndexChecksOff any; // one outside of its row is none
     Tensor at = index;
     if (along > 0) {
         const Tensor first = ops::positions(x, outer, 0, 1) * ops::size_like(index, size);

@@ -11,6 +11,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/full.hpp"
+#include "ops/index_check.hpp"
 #include "ops/indices.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
@@ -303,6 +304,8 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<std:
             detail::fail(ErrorKind::argument, "embedding", "The padding_idx (", *padding_idx,
                          ") is none of the weight's (", rows[0], ") rows.");
     }
+    ops::require_indices("embedding", "indices", indices.dtype());
+    ops::check_indices("embedding", indices, rows[0]);
     Shape shape = indices.shape();
     shape.push_back(rows[1]);
     const Tensor taken = graph::apply1(ops::embedding_op, {reshape(indices, {indices.numel()}), weight},

@@ -9,6 +9,7 @@
 #include <reprise/program.hpp>
 
 #include "ops/full.hpp"
+#include "ops/index_check.hpp"
 #include "ops/indices.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -89,6 +90,7 @@ Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const 
                to_string(sizes) + ") beside dimension (" + std::to_string(along) + ").";
     };
     if (given.size() != sizes.size()) detail::fail(ErrorKind::shape, op, sentence());
+    ops::check_indices(op, index, sizes[along]);
     Dim stride = 1;
     Tensor at;
     for (std::size_t d = sizes.size(); d-- > 0;) {
@@ -134,6 +136,7 @@ void check_same_dtype(const char* op, const Tensor& x, const Tensor& src)
 Tensor scattered(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& values)
 {
     const Tensor at = element_numbers("scatter", x, dim, index);
+    const ops::IndexChecksOff checked;
     const Dim count = x.numel();
     const Tensor last = graph::apply1(ops::last_positions_op, {at}, {{"rows", count}});
     const Tensor taken = reshape(embedding(maximum(last, 0.0), unsqueeze(values, 1)), {count});
@@ -147,7 +150,10 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index)
     if (x.dim() == 0) return reshape(index_select(lined(x), dim, index), {});
     check_vector("index_select", index);
     const Rows r = rows_of("index_select", x, dim);
-    return from_matrix(embedding(counted(index, r.sizes[0]), to_matrix(x, r)), r);
+    const Tensor at = counted(index, r.sizes[0]);
+    ops::check_indices("index_select", at, r.sizes[0]);
+    const ops::IndexChecksOff checked;
+    return from_matrix(embedding(at, to_matrix(x, r)), r);
 }
 
 namespace {
@@ -165,6 +171,7 @@ Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor&
     if (source.dim() != x.dim()) detail::fail(ErrorKind::shape, op, sentence());
     for (std::size_t d = 0; d < r.back.size(); ++d)
         shape::require_equal(op, source.shape()[d], d == r.dim ? index.size(0) : x.shape()[d], sentence);
+    ops::check_indices(op, index, r.sizes[0]);
     return to_matrix(source, rows_of(op, source, static_cast<std::int64_t>(r.dim)));
 }
 
@@ -264,6 +271,7 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index)
     check_index("gather", index);
     const Dim size = x.shape()[shape::normalize_dim("gather", dim, x.shape().size())];
     const Tensor at = element_numbers("gather", x, dim, counted(index, size));
+    const ops::IndexChecksOff checked;
     return reshape(embedding(at, reshape(x, {x.numel(), 1})), index.shape());
 }
 
@@ -312,8 +320,10 @@ Tensor take(const Tensor& x, const Tensor& index)
 {
     check_index("take", index);
     const Dim count = x.numel();
-    return reshape(embedding(reshape(counted(index, count), {index.numel()}), reshape(x, {count, 1})),
-                   index.shape());
+    const Tensor at = counted(index, count);
+    ops::check_indices("take", at, count);
+    const ops::IndexChecksOff checked;
+    return reshape(embedding(reshape(at, {index.numel()}), reshape(x, {count, 1})), index.shape());
 }
 
 namespace {
@@ -344,6 +354,7 @@ Tensor one_hot(const Tensor& index, std::int64_t classes)
     if (classes < 1)
         detail::fail(ErrorKind::argument, "one_hot", "The number of classes (", classes,
                      ") must be at least 1, or -1 for what the largest index needs.");
+    ops::check_indices("one_hot", index, classes);
     return cast(eq(unsqueeze(index, -1), ops::count_like(index, classes)), i32);
 }
 
@@ -361,6 +372,7 @@ Tensor masked_select(const Tensor& x, const Tensor& mask)
     for (std::size_t i = 0; i < keep.size(); ++i)
         if (keep[i]) numbers.push_back(static_cast<std::int32_t>(i));
     const auto count = static_cast<std::int64_t>(numbers.size());
+    const ops::IndexChecksOff known;
     return take(ops::expand_for(op, x, both), from_vector(numbers, {count}, {.device = x.device()}));
 }
 

@@ -10,6 +10,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/index_check.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
@@ -300,6 +301,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
     const Tensor at = steps * ops::size_like(steps, columns + 1) +
                       (offset >= 0 ? ops::number_like(steps, static_cast<double>(offset))
                                    : ops::size_like(steps, columns) * static_cast<double>(-offset));
+    const ops::IndexChecksOff own;
     return index_select(flat, -1, at);
 }
 

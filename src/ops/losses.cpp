@@ -9,6 +9,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/index_check.hpp"
 #include "ops/indices.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -90,6 +91,8 @@ Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const C
     const Dim rows = target.numel(), classes = sizes.back();
     check_weight(op, o.weight, classes);
     const Tensor flat = reshape(x, {rows, classes}), t = reshape(target, {rows});
+    ops::check_indices(op, t, classes, o.ignore_index);
+    const ops::IndexChecksOff checked;
     Tensor losses = graph::apply1(ops::nll_op, {flat, t}, {{"ignore", o.ignore_index}});
     const Tensor counts = t != static_cast<double>(o.ignore_index);
     Tensor weights;

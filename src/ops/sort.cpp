@@ -12,6 +12,7 @@
 #include <reprise/ops/sorting.hpp>
 
 #include "ops/full.hpp"
+#include "ops/index_check.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -177,6 +178,7 @@ TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attribute
 
 std::vector<Tensor> vjp_vjp(const VjpArguments& a)
 {
+    const IndexChecksOff own;
     return {gather(a.cotangents[0], a.node.attributes.integer("dim"), a.inputs[1]), {}};
 }
 
@@ -305,6 +307,7 @@ std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim
     if (!is_floating(x.dtype())) return {shaped(values), shaped(indices)};
     const Dim one = 1;
     const Tensor highest = ops::ordered(op, x, dim, true, &one).second;
+    const ops::IndexChecksOff own;
     const Tensor index = where(isnan(gather(x.detach(), dim, highest)), highest, indices);
     return {shaped(gather(x, dim, index)), shaped(index)};
 }

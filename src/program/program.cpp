@@ -7,6 +7,7 @@
 #include <reprise/ops/elementwise.hpp>
 
 #include "base/prefetch.hpp"
+#include "ops/index_check.hpp"
 #include "ops/random.hpp"
 #include "plan/pipeline.hpp"
 #include "program/storage.hpp"
@@ -327,10 +328,31 @@ void Program::Impl::bind_memory(const std::vector<Tensor>& inputs)
     }
 }
 
+std::vector<Tensor> Program::Impl::take_checked(std::vector<Tensor>& out) const
+{
+    const auto first = out.end() - static_cast<std::ptrdiff_t>(index_checks.size());
+    std::vector<Tensor> checked(first, out.end());
+    out.erase(first, out.end());
+    return checked;
+}
+
 std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const DimVector& sizes)
 {
     const Calling one_call(mutex, caller);
     program::Suspend outside;
+    std::vector<Tensor> out = run(inputs, sizes);
+    const std::vector<Tensor> checked = take_checked(out);
+    for (std::size_t i = 0; i < checked.size(); ++i) {
+        std::vector<std::int64_t> indices = cast(checked[i], i64).to_vector<std::int64_t>();
+        const std::int64_t size = indices.back();
+        indices.pop_back();
+        ops::require_indices_inside(index_checks[i], indices, size);
+    }
+    return out;
+}
+
+std::vector<Tensor> Program::Impl::run(const std::vector<Tensor>& inputs, const DimVector& sizes)
+{
     struct Release {
         Bound& bound;
         ~Release() { bound.clear(); }

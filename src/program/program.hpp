@@ -54,7 +54,9 @@ struct Program::Impl {
     std::vector<State> states;
     std::vector<graph::Value> constants; // by index of a constant binding
 
-    std::vector<std::size_t> outputs; // of the function: indices into the results
+    // Indices into the results: what the function returned, then what is to be checked.
+    std::vector<std::size_t> outputs;
+    std::vector<graph::IndexCheck> index_checks;
     struct KeptGrad {
         std::shared_ptr<graph::Cell> owner;
         std::size_t result;
@@ -115,6 +117,9 @@ private:
     const program::Stored& bind_state(const State&);
     void bind_memory(const std::vector<Tensor>& inputs);
     graph::Value result_value(std::size_t result, const program::Executable::Outcome&);
+    std::vector<Tensor> run(const std::vector<Tensor>& inputs, const DimVector& sizes); // all outputs
+    // Takes the values to be checked off the outputs.
+    std::vector<Tensor> take_checked(std::vector<Tensor>& out) const;
 };
 
 } // namespace reprise

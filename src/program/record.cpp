@@ -202,6 +202,10 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
             inputs.push_back(graph::make_tensor(placeholders.back()));
         }
         for (const Tensor& t : f(inputs)) outputs.push_back(graph::read(t));
+        for (const auto& [check, indices] : trace.index_checks()) {
+            p->index_checks.push_back(check);
+            outputs.push_back(indices);
+        }
         Builder builder(*p, trace, options);
         request = builder.build(placeholders, outputs);
     }

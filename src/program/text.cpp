@@ -54,7 +54,7 @@ void print_state(std::ostream& out, const Program::Impl& p)
     }
     if (p.random_ops) out << "random ops " << p.random_ops << " a call\n";
     if (!p.hooks.empty()) out << "hooks " << p.hooks.size() << " a call\n";
-    for (std::size_t i = 0; i < p.outputs.size(); ++i) {
+    for (std::size_t i = 0; i < p.outputs.size() - p.index_checks.size(); ++i) {
         const graph::TensorType& type = p.recorded.results[p.outputs[i]].type();
         out << "result " << i << "  " << name_of(type.dtype) << to_string(type.shape) << '\n';
     }

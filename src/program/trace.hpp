@@ -32,6 +32,10 @@ public:
     graph::RandomState next_random() override;
     void read_mode(const std::shared_ptr<const graph::Switch>&) override;
     void set_mode(const std::shared_ptr<const graph::Switch>&) override;
+    void check_indices(const graph::IndexCheck& check, graph::Value v) override
+    {
+        index_checks_.emplace_back(check, std::move(v));
+    }
 
     // A cell of the outside that the function read or assigned.
     struct State {
@@ -60,6 +64,8 @@ public:
         void check() const; // throws Error(state) where it is another now
     };
     const std::vector<ReadMode>& modes() const { return modes_; }
+    using IndexChecks = std::vector<std::pair<graph::IndexCheck, graph::Value>>;
+    const IndexChecks& index_checks() const { return index_checks_; }
     const graph::RandomState& random_symbols() const { return random_; }
     std::uint64_t random_ops() const { return random_ops_; }
     shape::GuardList& guards() { return guards_; }
@@ -78,6 +84,7 @@ private:
     std::vector<Hook> hooks_;
     std::vector<ReadMode> modes_;
     std::vector<std::shared_ptr<const graph::Switch>> own_modes_; // set by the function before it read them
+    IndexChecks index_checks_;
     graph::RandomState random_;
     std::uint64_t random_ops_ = 0;
     shape::GuardList guards_;

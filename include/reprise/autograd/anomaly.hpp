@@ -12,7 +12,7 @@ struct AnomalyOptions {
 // when it is made: slow, for finding a fault.  The first NaN throws Error(state) with the op, its inputs
 // and the place in the user's code where the op was called: the last one that was told (mark_line(), calls
 // of modules), else that of this object.  For a gradient it is the place of the op whose gradient it is.
-// Error(state) for an op of a recording: it has no values.
+// Error(state) for an op of a recording: it has no values.  Indices are checked as set_check_indices() says.
 class detect_anomaly {
 public:
     explicit detect_anomaly(const AnomalyOptions& = {},

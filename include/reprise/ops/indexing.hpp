@@ -9,6 +9,14 @@
 
 namespace reprise {
 
+// Whether functions that take indices or classes (those below, nll_loss, cross_entropy) look for one that is out of
+// range: Error(argument) names the function, the index, its place and the size.  Off at first; on at first in debug builds
+// of the library (NDEBUG not defined), and as long as a detect_anomaly of the thread lives.  Each such call waits for its
+// indices.  A program has the checks that were on while it was recorded: its call waits, and throws when it has run, with
+// its state changed.
+void set_check_indices(bool on); // for the whole process
+bool checks_indices();           // on this thread, now
+
 // The rows of weight [V, D] that the indices (i32) name: [...] -> [..., D].  An index outside [0, V) gives NaN
 // and no gradient.  The row padding_idx (a negative one counts from the end) gets a gradient of 0.  Equal
 // indices add up in the order of their positions.
