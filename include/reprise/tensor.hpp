@@ -8,8 +8,10 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -139,7 +141,8 @@ public:
     // and std::int64_t of i32; else Error(dtype): convert with to() first.
     template <class T> std::vector<T> to_vector() const
     {
-        std::vector<T> out(elements_to_read());
+        std::vector<T> out;
+        make_room(out);
         read_all(out.data(), out.size() * sizeof(T), DTypeOf<T>::value);
         return out;
     }
@@ -218,6 +221,18 @@ public:
 
 private:
     std::size_t elements_to_read() const; // evaluates: what the device can't hold fails there
+    [[noreturn]] void fail_to_hold() const;
+    template <class T> void make_room(std::vector<T>& out) const // of a view, which takes no memory of the device
+    {
+        const std::size_t count = elements_to_read();
+        try {
+            out.resize(count);
+        } catch (const std::bad_alloc&) {
+            fail_to_hold();
+        } catch (const std::length_error&) {
+            fail_to_hold();
+        }
+    }
     void read_one(void* to, DType) const;
     void read_all(void* to, std::size_t bytes, DType) const;
     // What is in place.  With `through` a copy that x[mask] gave is written into x.

@@ -61,6 +61,12 @@ std::size_t Tensor::elements_to_read() const
     return static_cast<std::size_t>(numel().value());
 }
 
+void Tensor::fail_to_hold() const
+{
+    detail::fail(ErrorKind::out_of_memory, "read", "The host has no memory for the (", numel(),
+                 ") elements of the shape (", to_string(shape()), "): read a part, made with narrow().");
+}
+
 void Tensor::eval() const { reprise::eval({*this}); }
 
 void eval(const std::vector<Tensor>& tensors)
@@ -243,7 +249,8 @@ void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const
 
 template <> std::vector<bool> Tensor::to_vector<bool>() const
 {
-    std::vector<std::uint8_t> bytes(elements_to_read());
+    std::vector<std::uint8_t> bytes;
+    make_room(bytes);
     read_all(bytes.data(), bytes.size(), DType::boolean);
     return {bytes.begin(), bytes.end()};
 }

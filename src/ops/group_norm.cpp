@@ -34,7 +34,8 @@ using Types = const graph::InputTypes&;
 struct Groups {
     Dim images, channels, image, count, members; // groups of an image, channels of a group
     Groups(const Shape& x, const Dim& groups)
-        : images(x[0]), channels(x[1]), image(x[2]), count(groups), members(floor_div(x[1], groups))
+        : images(x[0]), channels(x[1]), image(x[2]), count(groups),
+          members(floor_div(x[1], max(groups, 1))) // instance_norm of no channels has no groups
     {}
     Dim planes() const { return images * channels; }
     Dim all() const { return images * count; }

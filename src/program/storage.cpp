@@ -1,13 +1,17 @@
 #include "program/storage.hpp"
 
+#include "shape/checked.hpp"
+
 namespace reprise::program {
 
 std::uint64_t bytes_of(const graph::TensorType& t) { return bytes_of(t.dtype, t.shape); }
 std::uint64_t bytes_of(DType dtype, const Shape& shape)
 {
-    std::int64_t n = 1;
-    for (const Dim& d : shape) n *= d.value();
-    return static_cast<std::uint64_t>(n) * size_of(dtype);
+    auto bytes = static_cast<std::int64_t>(size_of(dtype));
+    for (const Dim& d : shape)
+        if (d.value() == 0) return 0; // others may be huge
+    for (const Dim& d : shape) bytes = shape::checked_multiply(bytes, d.value());
+    return static_cast<std::uint64_t>(bytes);
 }
 
 Strides row_major_strides(const Shape& shape)

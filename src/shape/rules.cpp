@@ -47,8 +47,21 @@ void check_attribute(const char* op, const char* name, const Dim& value, std::in
     require_at_least(op, value, least, describe);
 }
 
+// Kernels count places in 32 bits, sums of two of these among them.
+void check_fits(const char* op, const char* name, const Dim& value)
+{
+    constexpr std::int64_t end = std::int64_t{1} << 30;
+    if (value.is_constant() && value.value() >= end)
+        detail::fail(ErrorKind::argument, op, "The ", name, " (", value, ") must be below (", end,
+                     "): use a smaller one.");
+}
+
 void check_window(const char* op, const Window& w)
 {
+    check_fits(op, "kernel size", w.kernel);
+    check_fits(op, "stride", w.stride);
+    check_fits(op, "padding", w.padding);
+    check_fits(op, "dilation", w.dilation);
     check_attribute(op, "kernel size", w.kernel, 1);
     check_attribute(op, "stride", w.stride, 1);
     check_attribute(op, "padding", w.padding, 0);

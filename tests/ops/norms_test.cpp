@@ -88,6 +88,19 @@ TEST_P(Norms, HasPyTorchsNumbers)
     expect_near("dweight", weight.grad(), GetParam().dweight, 1e-4);
 }
 
+// As in PyTorch: nothing comes of nothing, on every device.
+TEST(InstanceNormOp, TakesNoChannelsAndNoImages)
+{
+    for (const Shape& shape : {Shape{2, 0, 4, 4}, Shape{0, 3, 4, 4}, Shape{2, 3, 0, 4}}) {
+        Tensor x = zeros(shape).requires_grad_();
+        const Tensor y = instance_norm(x);
+        EXPECT_EQ(to_string(y.shape()), to_string(shape));
+        EXPECT_EQ(y.to_vector<float>().size(), 0u);
+        sum(y).backward();
+        EXPECT_EQ(x.grad().to_vector<float>().size(), 0u);
+    }
+}
+
 TEST(InstanceNormOp, KeepsAveragesOfTheBatch)
 {
     Variable mean(zeros({4}), false), var(ones({4}), false);

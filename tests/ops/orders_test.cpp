@@ -27,6 +27,25 @@ constexpr float inf = std::numeric_limits<float>::infinity();
 
 Whole whole(const Tensor& t) { return t.to_vector<std::int32_t>(); }
 
+// As in PyTorch: an infinity stays until one of the other sign meets it, also across the blocks that are added apart.
+TEST(Cumsum, CarriesInfinities)
+{
+    constexpr std::int64_t count = 1000;
+    for (const float first : {inf, -inf, nan})
+        for (const std::size_t at : {std::size_t{0}, std::size_t{255}, std::size_t{256}, std::size_t{700}}) {
+            Floats v(count, 1.0f);
+            v[at] = first;
+            v[900] = -inf;
+            const Floats y = cumsum(from_vector(v), 0).to_vector<float>();
+            for (std::size_t i = 0; i < v.size(); ++i) {
+                if (i < at) EXPECT_EQ(y[i], static_cast<float>(i + 1));
+                else if (i < 900 && !std::isnan(first)) EXPECT_EQ(y[i], first) << i;
+                else if (first == -inf) EXPECT_EQ(y[i], -inf) << i;
+                else EXPECT_TRUE(std::isnan(y[i])) << i;
+            }
+        }
+}
+
 TEST(Sort, PutsNanLastAndKeepsTheOrderOfEqualElements)
 {
     const Tensor x = from_vector(Floats{0.0f, -0.0f, nan, 1, -inf, nan, 1});

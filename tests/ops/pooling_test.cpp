@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "known_values.hpp"
+#include "shape/error_of.hpp"
 
 namespace {
 
@@ -227,6 +228,32 @@ TEST(Pooling, ManyPlanesAndAnEmptyBatch)
     y.backward(zeros({0, 3, 2, 2}));
     EXPECT_TRUE(none.grad().to_vector<float>().empty());
     EXPECT_EQ(adaptive_avg_pool2d(ones({2, 3, 3}), {0, 2}).shape(), (Shape{2, 0, 2}));
+}
+
+TEST(Pooling, RefusesWindowsThatKernelsCannotCount)
+{
+    const Tensor x = ones({1, 1, 8});
+    for (const std::int64_t large : {std::int64_t{1} << 30, std::int64_t{1} << 32, std::int64_t{1} << 62}) {
+        const std::vector<std::function<void()>> calls{
+            [&] { max_pool1d(x, {.kernel_size = {2}, .stride = {large}}); },
+            [&] { avg_pool1d(x, {.kernel_size = {2}, .stride = {large}}); },
+            [&] { max_pool1d(x, {.kernel_size = {1}, .stride = {1}, .dilation = {large}}); },
+            [&] { avg_pool1d(x, {.kernel_size = {large}, .stride = {1}, .padding = {large / 2}}); },
+            [&] {
+                conv1d(x, ones({1, 1, 2}), {}, {.stride = {large}});
+            }};
+        for (const auto& call : calls) {
+            const Caught e = error_of(call);
+            EXPECT_EQ(e.kind, ErrorKind::argument) << e.text;
+            EXPECT_THAT(e.text,
+                        testing::HasSubstr("(" + std::to_string(large) + ") must be below (1073741824)"));
+        }
+    }
+    Tensor y = ones({1, 1, 8}).requires_grad_(); // the largest that is taken
+    sum(max_pool1d(y, {.kernel_size = {2}, .stride = {(1 << 30) - 1}}) +
+        avg_pool1d(y, {.kernel_size = {2}, .stride = {(1 << 30) - 1}}) * 4)
+        .backward();
+    EXPECT_THAT(y.grad().to_vector<float>(), ElementsAre(3, 2, 0, 0, 0, 0, 0, 0));
 }
 
 TEST(AvgPool, TakesADivisorOfMoreThan32Bits)

@@ -108,6 +108,24 @@ TEST(AdamStep, FollowsTheFormula)
         }
 }
 
+// Averages of squares are never negative: where one is, there is no deviation, whatever the device's square root says.
+TEST(AdamStep, OfANegativeSecondMomentIsNaN)
+{
+    const Tensor ones3 = ones({3});
+    const auto next = adam_step(ones3, zeros({3}), {ones3, from_vector(Floats{-1, 0, 4})},
+                                {.step_size = known(0.5),
+                                 .share1 = 0.5,
+                                 .beta2 = 1,
+                                 .share2 = 0,
+                                 .root = known(1),
+                                 .eps = 0.25,
+                                 .kept = 1});
+    const Floats p = next[0].to_vector<float>();
+    EXPECT_TRUE(std::isnan(p[0]));
+    EXPECT_FLOAT_EQ(p[1], 0); // 1 - 0.5 * 0.5 / 0.25
+    EXPECT_NEAR(p[2], 1 - 0.25 / 2.25, 1e-6);
+}
+
 TEST(SgdStep, TakesStridedGradients)
 {
     const Tensor p = tensor({4, 6}, 1), g = tensor({6, 4}, 2).t();

@@ -40,6 +40,27 @@ TEST_P(LargeSizes, PatchesBeyondWhatKernelsCountAreRefused)
     EXPECT_THAT(e.text, HasSubstr("does not fit 32 bits: use smaller tensors"));
 }
 
+// More than any memory holds, as views that take none, and as what would be made of them.
+TEST(LargeSizes, OfNoMemoryAreRefused)
+{
+    const Tensor x = ones({1});
+    constexpr std::int64_t huge = std::int64_t{1} << 62;
+    const std::vector<std::pair<std::function<void()>, ErrorKind>> calls{
+        {[&] { expand(x, {huge}).to_vector<float>(); }, ErrorKind::out_of_memory},
+        {[&] { expand(x > 0, {huge}).to_vector<bool>(); }, ErrorKind::out_of_memory},
+        {[&] { (expand(x, {huge}) + 1).eval(); }, ErrorKind::argument},
+        {[&] { repeat_interleave(x, huge, 0).to_vector<float>(); }, ErrorKind::out_of_memory},
+        {[&] {
+             zeros({huge, 2}).to_vector<float>();
+         },
+         ErrorKind::argument}};
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        const Caught e = error_of(calls[i].first);
+        EXPECT_EQ(e.kind, calls[i].second) << i << ": " << e.text;
+    }
+    EXPECT_EQ((x + 1).to_vector<float>()[0], 2); // the device is usable
+}
+
 TEST(LargeSizesOfVariants, LaunchesThatOthersStandInForAreNotCounted)
 {
     const test::UseDevice use{test::imitation("lavapipe")}; // whose direct kernel makes no patches
