@@ -9,7 +9,10 @@
 //             3 to 5: kernel, 6 to 8: stride, of windows
 //   groups    ceil(elements of the result / 64)
 // Positions are computed in f32 for every dtype, and so are the weights of LINEAR.
-// variants: resample: ; resample_f64: -DDOUBLE
+// resample_parts: an element has many terms, and an invocation adds `share` of them, part * share and those behind it;
+// the result is [parts][elements], which stand for the groups' elements above.  One int more, share; z, y and x of a
+// term are digits, x the lowest.
+// variants: resample: ; resample_f64: -DDOUBLE ; resample_parts: -DPARTS ; resample_parts_f64: -DPARTS -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2
@@ -245,9 +248,16 @@ void main()
     const bool counts_padding = record.n[13] != 0;
     const REAL whole = record.f[0];
     Reals from = Reals(record.operand[0].address), to = Reals(record.operand[1].address);
-    const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
+    const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     const ivec3 size = TRANSPOSED == 1u ? n : m, extent = TRANSPOSED == 1u ? m : n;
-    if (element >= uint(planes * size.x * size.y * size.z)) return;
+    const uint elements = uint(planes * size.x * size.y * size.z);
+#ifdef PARTS
+    if (elements == 0u || invocation >= elements * uint(record.n[15])) return;
+    const uint part = quotient(invocation, elements), element = invocation - part * elements;
+#else
+    if (invocation >= elements) return;
+    const uint element = invocation;
+#endif
     const bool volumes = DIMS == 3u, planar = DIMS >= 2u;
     const Axis Z = Axis(n.x, m.x, KERNEL_Z, STRIDE_Z, before.x, scale_of(n.x, m.x, given.x));
     const Axis Y = Axis(n.y, m.y, KERNEL_Y, STRIDE_Y, before.y, scale_of(n.y, m.y, given.y));
@@ -264,6 +274,31 @@ void main()
     const int limit_z = volumes ? limit(Z, in_z) : 1, limit_y = planar ? limit(Y, in_y) : 1,
               limit_x = limit(X, in_x);
     precise REAL sum = 0.0;
+#ifdef PARTS
+    const uint row_terms = uint(limit_x), slice_terms = uint(limit_y) * row_terms,
+               terms = uint(limit_z) * slice_terms, share = uint(record.n[14]);
+    for (uint t = part * share; t < min((part + 1u) * share, terms); ++t) {
+        const uint k = quotient(t, slice_terms), of_slice = t - k * slice_terms;
+        const uint j = quotient(of_slice, row_terms), i = of_slice - j * row_terms;
+        const int at_z = volumes ? other(Z, in_z, z, int(k)) : 0, at_y = planar ? other(Y, in_y, y, int(j)) : 0,
+                  at_x = other(X, in_x, x, int(i));
+        if ((at_x | at_y | at_z) < 0) continue;
+        const uint row = ((plane * uint(extent.x) + uint(at_z)) * uint(extent.y) + uint(at_y)) * uint(extent.z);
+        precise REAL value = from.v[row + uint(at_x)];
+        if (AVERAGES && TRANSPOSED == 1u) {
+            const int count = (volumes ? divisor(Z, at_z, counts_padding) : 1) *
+                              (planar ? divisor(Y, at_y, counts_padding) : 1) * divisor(X, at_x, counts_padding);
+            const REAL by = whole != 0.0 ? whole : REAL(max(count, 1));
+            value = value / by;
+        }
+        if (!AVERAGES) {
+            if (planar) value = weight_of(Y, y, at_y) * value;
+            if (volumes) value = weight_of(Z, z, at_z) * value;
+            value = weight_of(X, x, at_x) * value;
+        }
+        sum = sum + value;
+    }
+#else
     for (int k = 0; k < limit_z; ++k) {
         const int at_z = volumes ? other(Z, in_z, z, k) : 0;
         const REAL weight_z = volumes ? weight_of(Z, z, at_z) : 1.0;
@@ -297,6 +332,7 @@ void main()
         precise REAL weighted = AVERAGES ? slice_sum : weight_z * slice_sum;
         sum = sum + weighted;
     }
+#endif
     if (AVERAGES && TRANSPOSED == 0u) {
         const int count_z = volumes ? divisor(Z, z, counts_padding) : 1,
                   count_y = planar ? divisor(Y, y, counts_padding) : 1;
@@ -304,5 +340,5 @@ void main()
         const REAL by = whole != 0.0 ? whole : REAL(count);
         sum = sum / by;
     }
-    to.v[element] = sum;
+    to.v[invocation] = sum;
 }

@@ -9,6 +9,7 @@
 
 #include "ops/launch_where.hpp"
 #include "ops/lowering.hpp"
+#include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "ops/windows.hpp"
@@ -48,6 +49,34 @@ std::vector<Tensor> vjp(const VjpArguments& v)
                            {befores[2], a.get<Dim>(befores[2])}})};
 }
 
+// lavapipe ends the loops of a shader after 65,535 iterations of all of them together: one element's sum may have so
+// many terms, of which three iterations come to one at most; more are added by `share` in an invocation.
+constexpr std::int64_t most_terms = 1 << 14, share = 1 << 12;
+
+// At least as many as the kernel goes through for one element.
+Dim terms_of(const Node& node, const Shape& given, const Shape& wanted)
+{
+    const Attributes& a = node.attributes;
+    const auto how = static_cast<Resampling>(a.integer("how"));
+    const bool forward = node.op == &resample_op;
+    const Integers kernel = three(a.integers("kernel"), 1), stride = three(a.integers("stride"), 1);
+    Dim terms = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+        const Dim ratio = ceil_div(given[d], max(wanted[d], 1)); // of what is read to what is written
+        switch (how) {
+        case Resampling::window:
+            terms *= forward ? kernel[d] : (kernel[d] + stride[d] - 1) / stride[d];
+            break;
+        case Resampling::adaptive: terms *= ratio + 1; break;
+        case Resampling::replicate: terms *= forward ? Dim(1) : given[d]; break;
+        case Resampling::reflect:
+        case Resampling::circular: terms *= forward ? 1 : 3; break;
+        default: terms *= forward ? Dim(4) : min(given[d], ratio * 8 + 8); break; // interpolation
+        }
+    }
+    return terms;
+}
+
 // Inputs are those of the forward map, whichever way this one goes.
 void lower(Lowering& l, const Node& node)
 {
@@ -70,13 +99,30 @@ void lower(Lowering& l, const Node& node)
     for (const char* name : {"kernel", "stride"})
         for (const std::int64_t v : three(a.integers(name), 1))
             constants.push_back(static_cast<std::uint32_t>(v));
-    l.launch({.kernel = "resample",
-              .constants = constants,
-              .operands = {{from, Use::read}, {to, Use::write}},
-              .floats = {static_cast<double>(a.integer("divisor"))},
-              .ints = ints,
-              .groups = ceil_div(planes * wanted[0] * wanted[1] * wanted[2], 64),
-              .words = true});
+    const Dim elements = planes * wanted[0] * wanted[1] * wanted[2];
+    const auto launch = [&](const char* kernel, const View& result, const Dim& invocations) {
+        l.launch({.kernel = kernel,
+                  .constants = constants,
+                  .operands = {{from, Use::read}, {result, Use::write}},
+                  .floats = {static_cast<double>(a.integer("divisor"))},
+                  .ints = ints,
+                  .groups = ceil_div(invocations, 64),
+                  .words = true});
+    };
+    const Dim terms = terms_of(node, given, wanted);
+    const auto whole = [&] { launch("resample", to, elements); };
+    const auto parted = [&] {
+        const Dim parts = ceil_div(terms, share);
+        const View sums = l.temporary(to.dtype, {parts, elements});
+        ints.insert(ints.end(), {share, parts});
+        launch("resample_parts", sums, parts * elements);
+        reduce_into(l, "sum", sums, {0}, to);
+    };
+    if (terms.at_most(most_terms)) return whole();
+    const Dim many = is_at_least(terms, most_terms + 1);
+    if (many == Dim(1)) return parted();
+    l.when(1 - many, whole);
+    l.when(many, parted);
 }
 
 // -- the specification --

@@ -256,6 +256,68 @@ TEST(Pooling, RefusesWindowsThatKernelsCannotCount)
     EXPECT_THAT(y.grad().to_vector<float>(), ElementsAre(3, 2, 0, 0, 0, 0, 0, 0));
 }
 
+// lavapipe ends the loops of a shader after 65,535 iterations of all of them together.
+TEST(Pooling, AveragesMoreElementsThanAnInvocationAdds)
+{
+    const auto check = [](const Shape& shape, const std::function<Tensor(const Tensor&)>& f, double each) {
+        Tensor x = ones(shape).requires_grad_();
+        const Tensor y = f(x);
+        for (const float v : y.to_vector<float>()) ASSERT_FLOAT_EQ(v, 1);
+        sum(y).backward();
+        const std::vector<float> g = x.grad().to_vector<float>();
+        EXPECT_NEAR(g.front(), each, each * 1e-5);
+        EXPECT_NEAR(g.back(), each, each * 1e-5);
+    };
+    check(
+        {1, 1, 600, 500},
+        [](const Tensor& x) {
+            return adaptive_avg_pool2d(x, std::array<Dim, 2>{2, 1});
+        },
+        1 / 150e3);
+    check(
+        {1, 1, 400, 400},
+        [](const Tensor& x) {
+            return avg_pool2d(x, {.kernel_size = {200, 400}});
+        },
+        1 / 80e3);
+    check(
+        {1, 1, 3, 4},
+        [](const Tensor& x) {
+            return adaptive_avg_pool2d(x, std::array<Dim, 2>{100'000, 1});
+        },
+        8333.375);
+    check(
+        {1, 1, 1, 4},
+        [](const Tensor& x) {
+            return adaptive_avg_pool2d(x, std::array<Dim, 2>{200'000, 2});
+        },
+        100e3);
+}
+
+// The same in a program, whose sizes decide at each call; the sums are those of eager code.
+TEST(Pooling, AveragesManyElementsInAProgram)
+{
+    const Dim n = symbol("n");
+    const auto f = [&](const Tensor& x) { return adaptive_avg_pool1d(x, 2); };
+    const Program program = record(
+        [&](Tensor x) {
+            Tensor leaf = x.detach();
+            leaf.requires_grad_();
+            const Tensor y = f(leaf);
+            return std::vector<Tensor>{y, grad(sum(y), leaf)};
+        },
+        {spec({1, 1, n})});
+    for (const std::int64_t size : {7, 300'000, 4}) {
+        Tensor x = cast(arange(size), f32);
+        x = reshape(x / static_cast<double>(size), {1, 1, size});
+        const std::vector<Tensor> found = program.call({x});
+        EXPECT_EQ(found[0].to_vector<float>(), f(x).to_vector<float>()) << size;
+        Tensor leaf = x.detach().requires_grad_();
+        sum(f(leaf)).backward();
+        EXPECT_EQ(found[1].to_vector<float>(), leaf.grad().to_vector<float>()) << size;
+    }
+}
+
 TEST(AvgPool, TakesADivisorOfMoreThan32Bits)
 {
     for (const std::int64_t divisor :
