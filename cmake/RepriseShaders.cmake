@@ -119,7 +119,8 @@ endfunction()
 # A kernel of the table for i64: its two words have functions in place of operators.  Appends to `spirv` in the caller.
 function(_reprise_compile_row_i64 name text folder)
     string(REGEX REPLACE ", *-x," ", rp_neg(x)," text "${text}")
-    set(operators "+" add "-" sub "*" mul "<" less "<=" less_equal ">" greater ">=" greater_equal "==" equal "!=" not_equal)
+    set(operators "+" add "-" sub "*" mul
+        "<" less "<=" less_equal ">" greater ">=" greater_equal "==" equal "!=" not_equal)
     while(operators)
         list(POP_FRONT operators operator function)
         string(REGEX REPLACE "([+*])" "[\\1]" operator "${operator}")
@@ -127,7 +128,8 @@ function(_reprise_compile_row_i64 name text folder)
     endwhile()
     _reprise_converts("${text}" converts)
     file(CONFIGURE OUTPUT "${folder}/i64/row.def" CONTENT "${text}\n" @ONLY)
-    _reprise_compile_kernel(${name}_i64 "${REPRISE_SHADER_ROOT}/shaders/elementwise_i64.comp" "-I${folder}/i64" ${ARGN} ${converts})
+    _reprise_compile_kernel(${name}_i64 "${REPRISE_SHADER_ROOT}/shaders/elementwise_i64.comp" "-I${folder}/i64"
+        ${ARGN} ${converts})
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 

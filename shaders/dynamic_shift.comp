@@ -2,11 +2,11 @@
 // y[o][i][k] = x[o][i + s][k] where that is inside of x, else a value; s = sign * start[o].
 //
 //   operands   x [outer, size, inner], start [outer] (i32), y [outer, length, inner]; all contiguous
-//   ints       outer, size, length, inner, sign (1 or -1), the value's bits; of 64-bit elements these are
-//              two ints, the low one first
+//   ints       outer, size, length, inner, sign (1 or -1), the value's bits: of 64-bit elements two ints, the low one
+//              first
 //   groups     ceil(outer * length * inner / 256): an invocation writes 4 elements, which are whole words
-//   constants  bytes of an element (1, 2 or 4; not read by dynamic_shift_wide, whose elements have 8); whether its 4 elements lie side by side in x (inner is a
-//              multiple of 4, elements have 4 bytes)
+//   constants  bytes of an element (1, 2 or 4; dynamic_shift_wide has 8 and does not read it); whether its 4 elements
+//              lie side by side in x (inner is a multiple of 4, elements have 4 bytes)
 // variants: dynamic_shift: ; dynamic_shift_wide: -DWIDE
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 3

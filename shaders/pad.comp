@@ -1,6 +1,6 @@
 // pad: x with a value before and behind it along one dimension.
 //   operands  x [outer, length, inner], y [outer, size, inner]; both contiguous
-//   ints      outer, length, size, start, inner, the value's bits; of 64-bit elements these are two ints, the low one first
+//   ints      outer, length, size, start, inner, the value's bits: of 64-bit elements two ints, the low one first
 //   groups    ceil(outer * size * inner / 256); an invocation writes 4 elements = whole words
 //   constant  0: bytes of an element (1, 2 or 4); not read by pad_wide, whose elements have 8
 // variants: pad: ; pad_wide: -DWIDE

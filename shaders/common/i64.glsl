@@ -141,7 +141,8 @@ RP_FN uvec2 rp_to_i64(double x)
     uvec2 bits = unpackDouble2x32(x), size = bits & uvec2(0xFFFFFFFFu, 0x7FFFFFFFu);
     int by = int(size.y >> 20) - 1075; // |x| = mantissa * 2^by
     uvec2 mantissa = uvec2(size.x, (size.y & 0xFFFFFu) | 0x100000u);
-    uvec2 v = by < 0 ? rp_shifted_right(mantissa, by < -63 ? 63u : uint(-by)) : rp_shifted_left(mantissa, uint(by) & 63u);
+    uvec2 v = by < 0 ? rp_shifted_right(mantissa, by < -63 ? 63u : uint(-by))
+                     : rp_shifted_left(mantissa, uint(by) & 63u);
     bool negative = rp_is_negative(bits), infinite = size.y == 0x7FF00000u && size.x == 0u;
     v = by >= 11 ? (negative ? uvec2(0u, 0x80000000u) : uvec2(0xFFFFFFFFu, 0x7FFFFFFFu)) // from 2^63 on
                  : rp_select(negative, rp_neg(v), v);

@@ -29,7 +29,7 @@ Tensor integers(const char* op, const std::shared_ptr<graph::Evaluator>& evaluat
     constexpr std::int64_t most = 2 * two_31 - 1, exact = std::int64_t{1} << 53; // numbers are doubles
     if (low >= high || low < -exact || high > exact || high - low > most)
         detail::fail(ErrorKind::argument, op, "There are no integers from (", low, ") to (", high,
-                     ") exclusive, or more than (", most, "), or some beyond 2^53: choose a narrower range.");
+                     ") exclusive, or more than 32 bits count, or some beyond 2^53: choose another range.");
     ops::require_holds(op, dtype, static_cast<double>(low));
     ops::require_holds(op, dtype, static_cast<double>(high - 1));
     const auto drawn = [&](std::int64_t from) {

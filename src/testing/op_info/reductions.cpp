@@ -131,7 +131,7 @@ void add_reductions(std::vector<OpInfo>& rows)
     for (Sample& s : prod_row.samples)
         for (Argument& a : s.arguments) a.high = 1.2; // products of many stay near 1
     prod_row.tolerance = 2e-5;                        // hundreds of factors
-    add_i32(prod_row, prod, 1);                       // totals are i64, which devices hold in 32 bits
+    add_i32(prod_row, prod, 1);
     prod_row.samples.push_back({.what = "factors of 0",
                                 .arguments = {whole({n(), 6}, 0, 3), arg({n(), 6}, 0.5, 2)},
                                 .call =
