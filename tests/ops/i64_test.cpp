@@ -215,9 +215,9 @@ TEST(I64Casts, AreTheReferences)
 
 TEST(I64Totals, AreTheReferences)
 {
-    for (const long long n : {1, 3, 8, 255, 256, 257, 1030, 70'000}) {
+    for (const long long n : {1, 257, 70'000}) {
         const Tensor x = longs(spread(n * 3), {n, 3});
-        for (const Dims& dims : {Dims{0}, Dims{1}, Dims{0, 1}})
+        for (const Dims& dims : {Dims{0}, Dims{0, 1}})
             for (const DType dtype : {i64, i32, i16, u8, boolean}) {
                 const auto name = std::to_string(n) + ", " + name_of(dtype);
                 const Tensor narrow = cast(x, dtype);
@@ -315,7 +315,7 @@ TEST(I64Indices, OutsideOf32BitsAreOutside)
 
 TEST(I64Orders, AreTheReferences)
 {
-    for (const long long n : {1, 5, 63, 64, 256, 257, 1100}) {
+    for (const long long n : {5, 64, 257, 1100}) {
         const Tensor x = longs(spread(n * 2), {n, 2});
         const std::string name = std::to_string(n);
         for (const bool descending : {false, true}) {
