@@ -116,8 +116,12 @@ TEST(Recording, ATensorThatEscapesIsAnError)
             return leaked + 1;
         },
         {spec({2})});
-    for (const Tensor& t : {leaked, leaked + 1, reshape(leaked, {2, 1})}) {
-        const Caught read = error_of([&] { return t.to_vector<float>(); });
+    for (const auto& use :
+         std::vector<std::function<Tensor()>>{[&] { return leaked; }, [&] { return leaked + 1; },
+                                              [&] {
+                                                  return reshape(leaked, {2, 1});
+                                              }}) {
+        const Caught read = error_of([&] { return use().to_vector<float>(); });
         EXPECT_EQ(read.kind, ErrorKind::state);
         EXPECT_THAT(read.text, HasSubstr("record"));
     }
