@@ -17,13 +17,14 @@ public:
     // "vulkan" (the best Vulkan device), "vulkan:1", "cuda:0", "reference", "null".  Throws Error(device) for a name
     // that does not exist or a device that was refused, with the names that there are.
     explicit Device(const std::string& name);
+    // For the library itself: a handle to a device that is open.
     explicit Device(std::shared_ptr<program::Context> context) : context_(std::move(context)) {}
 
-    const std::string& name() const;        // "vulkan:0"
+    const std::string& name() const;        // as Device() takes it: "vulkan:0"
     const std::string& description() const; // the driver's name for it
     void synchronize() const;               // waits until everything submitted is done
     std::uint64_t live_bytes() const;       // bytes allocated now
-    std::uint64_t peak_bytes() const;
+    std::uint64_t peak_bytes() const;       // the most that were allocated at one time
     void set_memory_limit(
         std::uint64_t bytes) const; // Error(out_of_memory) above it; the default is 90 % of the heap
 
@@ -46,6 +47,7 @@ public:
     // every later use of this handle.  Device(name) opens a device of that name anew.  A second call does nothing.
     void close() const;
 
+    // For the library itself.
     const std::shared_ptr<program::Context>& context() const { return context_; }
     friend bool operator==(const Device& a, const Device& b) { return a.context_ == b.context_; }
 
@@ -55,20 +57,22 @@ private:
 
 // What `reprise devices` prints: every device that was seen, usable or not.
 struct DeviceDescription {
-    std::string name; // "vulkan:0"; empty where it was refused
-    std::string description;
-    std::string driver;
-    std::string kind; // "cpu", "integrated", "discrete", "virtual", "host"
-    std::uint64_t memory_bytes = 0;
-    std::uint32_t subgroup_size = 0;
+    std::string name;                      // "vulkan:0"; empty where it was refused
+    std::string description;               // the driver's name for the device
+    std::string driver;                    // name and version
+    std::string kind;                      // "cpu", "integrated", "discrete", "virtual", "host", "null"
+    std::uint64_t memory_bytes = 0;        // of its heap
+    std::uint32_t subgroup_size = 0;       // invocations that run in step
     std::vector<std::string> capabilities; // "texel slab", "f16", ...
     std::string refused;                   // why it can't be used; empty: it can
 };
+// Every device of the machine, refused ones included.
 std::vector<DeviceDescription> devices();
 
 // REPRISE_DEVICE if set, else the best device: discrete, integrated, virtual, software.  Opened at first use.
 Device default_device();
-// The library keeps this handle, and the device with it, until another one takes its place.
+// What default_device() gives from now on, to all threads.  The library keeps this handle, and the device with it, until
+// another one takes its place.  Tensors stay where they are.
 void set_default_device(const Device&);
 // Lets go of the default device; default_device() chooses again.
 void reset_default_device();
@@ -93,7 +97,7 @@ struct Stats {
     std::uint64_t bytes_placed =
         0; // of the arenas of temporaries, one for each plan and size that it first met
 };
-Stats stats();
+Stats stats();              // of all devices
 Stats stats(const Device&); // of one device; compilations are of all
 
 } // namespace reprise

@@ -8,6 +8,7 @@
 
 namespace reprise {
 
+// What went wrong, for a program to decide on.
 enum class ErrorKind {
     shape,         // sizes do not fit
     dtype,         // an element type that the op does not take
@@ -21,10 +22,12 @@ enum class ErrorKind {
     internal,      // a broken invariant of the library: please report it
 };
 
+// what() is a sentence: "[op] The values (3 and 4) ...: what to do."
 class Error : public std::runtime_error {
 public:
+    // For the library and for functions that it calls; the sentence is what() as it stands.
     Error(ErrorKind kind, const std::string& sentence) : std::runtime_error(sentence), kind_(kind) {}
-    ErrorKind kind() const noexcept { return kind_; }
+    ErrorKind kind() const noexcept { return kind_; } // as it was thrown with
 
 private:
     ErrorKind kind_;

@@ -16,6 +16,7 @@
 
 namespace reprise {
 
+// How record() makes a program.
 struct RecordOptions {
     bool keep_grads = false;  // keep the .grad() that the program zeroes before it writes them
     std::uint32_t slots = 16; // most calls of it in flight (Device::set_calls_in_flight)
@@ -23,7 +24,7 @@ struct RecordOptions {
     // Chains of elementwise ops become one kernel, made and compiled now: the same bits in less time.  Nothing
     // changes where no compiler was built into the library.
     bool fuse = true;
-    std::optional<Device> device = std::nullopt;
+    std::optional<Device> device = std::nullopt; // where it runs; none: default_device()
     // The most bytes that a call may hold of temporaries, workspaces, gradients and outputs; parameters and optimizer state
     // come on top (CallMemory::state).  Values are then dropped while nobody reads them and made again by the same
     // launches, so the bits stay and calls take longer.  Sizes decide how many: up to four nested sets are made while
@@ -35,10 +36,11 @@ struct RecordOptions {
 
 // One launch of a call.
 struct LaunchTime {
-    std::string label{};
-    double begin = 0, end = 0; // ns from the call's start
-    double flops = 0;          // multiplications and additions; 0: not counted
-    double bytes = 0;          // of the values that its operands lie in
+    std::string label{}; // kernel and op
+    double begin = 0;  // ns from the call's start
+    double end = 0;    // the same
+    double flops = 0;  // multiplications and additions; 0: not counted
+    double bytes = 0;  // of the values that its operands lie in
 };
 
 // What a call holds of the device's memory, in bytes.
@@ -72,7 +74,7 @@ public:
         const std::vector<Tensor> all = call(in.tensors, in.sizes);
         return all.empty() ? Tensor() : all[0];
     }
-    bool defined() const noexcept { return impl_ != nullptr; }
+    bool defined() const noexcept { return impl_ != nullptr; } // false for Program()
 
     // Inputs, symbols, conditions of a call, state and results; values with lifetimes, launches with grids as
     // expressions.  Within a memory budget there are several plans: text() has all, dot() and launches() are of the one
@@ -81,20 +83,22 @@ public:
     std::string dot() const; // the plan as a graph
     // The arena for these sizes (as for arena_bytes): each temporary a rectangle, epochs by addresses.
     std::string svg(const std::vector<std::int64_t>& symbol_values) const;
-    std::size_t launches() const;
+    std::size_t launches() const; // in the plan, those included that a call's sizes switch off
     // With RecordOptions::timestamps: the launches of the newest finished call in the order in which they ran;
     // those that its sizes switch off take next to no time.  Empty where the device has no timestamps.
     std::vector<LaunchTime> times() const;
     // `symbol_values` in the order of text(): sizes that the function takes, then as the specs name the symbols.
     std::uint64_t arena_bytes(
         const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
+    // What a call at these sizes holds; Error(argument) unless there is a value for each symbol.
     CallMemory memory(const std::vector<std::int64_t>& symbol_values) const;
     // Bytes of temporaries that live while each launch runs, in the order of launches of the plan for these sizes.
     std::vector<std::uint64_t> memory_by_launch(const std::vector<std::int64_t>& symbol_values) const;
 
     struct Impl; // src/program/program.hpp
+    // For the library itself.
     explicit Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-    const std::shared_ptr<Impl>& impl() const { return impl_; }
+    const std::shared_ptr<Impl>& impl() const { return impl_; } // for the library itself
 
 private:
     template <class T> static void take_apart(const T& input, detail::Leaves& out)
@@ -111,6 +115,7 @@ private:
 // if that is set, else "reprise" in the user's folder for caches.
 void set_cache_directory(const std::filesystem::path&);
 
+// A function as record_function() and checkpoints take it: tensors to tensors.
 using TracedFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 // `sizes`: symbols whose values are given with each call.
 Program record_function(const TracedFunction&, const std::vector<Spec>&, const RecordOptions& = {},
@@ -163,15 +168,18 @@ void check_result(const Leaves&); // no sizes
 
 } // namespace detail
 
+template <class Function> class Recorded;
 // A Program that is called as the function that it was made of: it takes and gives the same types.  Vectors and
 // dictionaries have the lengths and keys that they had while recording.
-template <class Function> class Recorded;
 template <class R, class... Args> class Recorded<R(Args...)> : public Program {
 public:
     Recorded() = default;
+    // record() makes it.
     Recorded(Program p, detail::Layout arguments, std::shared_ptr<const detail::Layout> result)
         : Program(std::move(p)), arguments_(std::move(arguments)), result_(std::move(result))
     {}
+    // Program::call() with the arguments' tensors and sizes; Error(argument) for lists of other lengths and other keys
+    // than in the recording.
     R operator()(const Args&... args) const
     {
         if (defined())
@@ -250,6 +258,7 @@ template <class F> auto record(F f, const ArgumentSpecs& specs, const RecordOpti
     return detail::Recorder<typename detail::CallSignature<F>::type>::record(std::move(f), specs, options);
 }
 
+// Whether this thread runs a function that is being recorded.
 bool is_recording();
 // The number of the recording that this thread is in, which no other one ever has; 0: none.
 std::uint32_t recording_id();

@@ -24,13 +24,16 @@
 
 namespace reprise::testing {
 
+// What a buffer holds.
 using Bytes = std::vector<std::byte>;
 
+// Elements as a buffer, and back; a rest of less than an element is left out.
 template <class T> Bytes bytes_of(const std::vector<T>& values)
 {
     const auto bytes = std::as_bytes(std::span(values));
     return {bytes.begin(), bytes.end()};
 }
+// The elements of a buffer.
 template <class T> std::vector<T> values_of(const Bytes& bytes)
 {
     std::vector<T> values(bytes.size() / sizeof(T));
@@ -38,14 +41,15 @@ template <class T> std::vector<T> values_of(const Bytes& bytes)
     return values;
 }
 
+// One launch of one shader.
 struct ShaderRun {
     std::vector<std::uint32_t> spirv{};     // for Vulkan 1.2; empty: the library's own kernel of that name
-    std::string name = "shader";            // for errors
+    std::string name = "shader";          // for errors
     std::vector<std::uint32_t> constants{}; // specialization constants 0, 1, 2, ...
     std::vector<Bytes> buffers{};           // what the operands hold at the start; 256-byte aligned
-    std::vector<float> floats{};
-    std::vector<std::int32_t> ints{};
-    std::uint64_t groups = 1;
+    std::vector<float> floats{};            // of the record
+    std::vector<std::int32_t> ints{};       // of the record
+    std::uint64_t groups = 1;             // workgroups
 };
 
 // What the buffers hold afterwards.  Throws Error(internal) where the shader has written beside a buffer, and
@@ -54,6 +58,7 @@ std::vector<Bytes> run_shader(const Device&, const ShaderRun&);
 
 // ---- does a device compute right? ----
 
+// What came out of a check of one op in one dtype.
 enum class Verdict {
     right,          // as the reference device has it
     wrong,          // see the message
@@ -63,12 +68,16 @@ enum class Verdict {
     lacking,        // the device does not have it in this type
     transcendental, // it computes transcendental functions, of which the device has no f64 versions
 };
+// One row of verify().
 struct Verified {
-    std::string op;
-    DType dtype = f32;
-    Verdict forward = Verdict::right, gradient = Verdict::right, second_gradient = Verdict::right;
+    std::string op;                           // its name
+    DType dtype = f32;                        // of its floating inputs
+    Verdict forward = Verdict::right;         // its values
+    Verdict gradient = Verdict::right;        // by each input
+    Verdict second_gradient = Verdict::right; // the gradient's gradient
     double worst = 0;    // the largest error in units of 1 + the largest value of its result
     std::string message; // of the first thing that is wrong
+    // Whether nothing is wrong; what a device lacks is not.
     bool passed() const
     {
         return forward != Verdict::wrong && gradient != Verdict::wrong && second_gradient != Verdict::wrong;
