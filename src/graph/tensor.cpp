@@ -219,10 +219,10 @@ void read_converted(const Tensor& t, std::byte* to, std::size_t bytes, DType dty
     const DType held = t.dtype();
     if (held == f16 || held == bf16) return read_converted(t.to(f32), to, bytes, dtype);
     const std::size_t count = bytes / size_of(dtype);
-    std::vector<std::byte> raw(count * size_of(held));
     const Value v = value_to_read(t);
-    v.node->evaluator->read(v, held == dtype ? std::span(to, bytes) : std::span(raw));
-    if (held == dtype) return;
+    if (held == dtype) return v.node->evaluator->read(v, {to, bytes});
+    std::vector<std::byte> raw(count * size_of(held));
+    v.node->evaluator->read(v, raw);
     with_type(held, [&]<class From>(From) {
         with_type(dtype, [&]<class To>(To) { convert<From, To>(raw.data(), to, count); });
     });

@@ -49,6 +49,9 @@ TEST_F(TensorCalls, Creation)
         [7., 7.]]))");
     SAYS((torch::arange(1, 7, 2)), "tensor([1, 3, 5], dtype=i32)");
     SAYS((torch::arange(5, 0, -2)), "tensor([5, 3, 1], dtype=i32)");
+    SAYS((torch::arange(2, 4)), "tensor([2, 3], dtype=i32)");
+    SAYS((torch::arange(2, 4, torch::kFloat)), "tensor([2., 3.])");
+    SAYS((torch::arange(0, 1, 0.5)), "tensor([0.0000, 0.5000])");
     SAYS((torch::arange(0.0, 1.0, 0.25)), "tensor([0.0000, 0.2500, 0.5000, 0.7500])");
     SAYS((torch::linspace(0, 1, 5)), "tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])");
     SAYS((torch::logspace(0, 2, 3)), "tensor([  1.,  10., 100.])");
@@ -112,7 +115,8 @@ TEST_F(TensorCalls, Indexing)
     SAYS((x.index({x > 2})), "tensor([3., 4., 5.])");
     SAYS((x.index({true})), R"(tensor([[[0., 1., 2.],
          [3., 4., 5.]]]))");
-    SAYS((x.index({mask[0]})), "tensor([[0., 1., 2.]])");
+    SAYS((x.index({mask[0][0]})), R"(tensor([[[0., 1., 2.],
+         [3., 4., 5.]]]))");
     SAYS((x.clone().index_put_({0}, torch::tensor(9.0))), R"(tensor([[9., 9., 9.],
         [3., 4., 5.]]))");
     SAYS((x.clone().index_put_({mask}, 0)), R"(tensor([[0., 1., 0.],

@@ -40,6 +40,16 @@ Tensor empty(const Shape&, const TensorOptions& = {});         // zeros
 Tensor arange(const Dim& end, const TensorOptions& = {.dtype = i32}); // 0, 1, ..., end - 1
 Tensor arange(const Dim& start, const Dim& end, std::int64_t step = 1, const TensorOptions& = {.dtype = i32});
 Tensor arange(double start, double end, double step = 1, const TensorOptions& = {});
+template <std::integral A, std::integral B>
+Tensor arange(A start, B end, const TensorOptions& options = {.dtype = i32})
+{
+    return arange(Dim(start), Dim(end), 1, options);
+}
+template <std::integral A, std::integral B, std::integral C>
+Tensor arange(A start, B end, C step, const TensorOptions& options = {.dtype = i32})
+{
+    return arange(Dim(start), Dim(end), static_cast<std::int64_t>(step), options);
+}
 // `steps` numbers in equal distances, with both ends; base to the power of these.
 Tensor linspace(double start, double end, const Dim& steps, const TensorOptions& = {});
 Tensor logspace(double start, double end, const Dim& steps, double base = 10, const TensorOptions& = {});
@@ -155,6 +165,10 @@ template <OneOption T> Tensor full(const Shape& s, double value, const T& o)
     return full(s, value, detail::only(o, f32));
 }
 template <OneOption T> Tensor arange(const Dim& end, const T& o) { return arange(end, detail::only(o, i32)); }
+template <std::integral A, std::integral B, OneOption T> Tensor arange(A start, B end, const T& o)
+{
+    return arange(start, end, detail::only(o, i32));
+}
 template <OneOption T> Tensor eye(const Dim& n, const T& o) { return eye(n, detail::only(o, f32)); }
 template <OneOption T> Tensor randperm(const Dim& n, const T& o) { return randperm(n, detail::only(o, i32)); }
 template <OneOption T> Tensor scalar_tensor(double value, const T& o)
