@@ -98,10 +98,11 @@ Tensor from_blob(const void* data, const Shape& shape, const TensorOptions& opti
     return from_bytes({static_cast<const std::byte*>(data), count * size_of(options.dtype)}, shape, options);
 }
 
-Numbers::Numbers(std::initializer_list<Numbers> parts) : kind_(parts.size() ? Kind::logical : Kind::floating)
+NestedNumbers::NestedNumbers(std::initializer_list<NestedNumbers> parts)
+    : kind_(parts.size() ? Kind::logical : Kind::floating)
 {
     sizes_ = {parts.size()};
-    for (const Numbers& part : parts) {
+    for (const NestedNumbers& part : parts) {
         if (part.sizes_ != parts.begin()->sizes_)
             detail::fail(ErrorKind::shape, "tensor", "The parts in braces have the shapes (",
                          to_string(parts.begin()->shape()), ") and (", to_string(part.shape()),
@@ -113,11 +114,11 @@ Numbers::Numbers(std::initializer_list<Numbers> parts) : kind_(parts.size() ? Ki
     if (parts.size()) sizes_.insert(sizes_.end(), parts.begin()->sizes_.begin(), parts.begin()->sizes_.end());
 }
 
-Tensor tensor(const Numbers& n, const TensorOptions& options)
+Tensor tensor(const NestedNumbers& n, const TensorOptions& options)
 {
     const TensorOptions place{.device = options.device};
     const Tensor t =
-        n.kind() == Numbers::Kind::floating
+        n.kind() == NestedNumbers::Kind::floating
             ? is_floating(options.dtype) && options.dtype == f64
                   ? from_vector(n.values(), n.shape(), place)
                   : from_vector(std::vector<float>(n.values().begin(), n.values().end()), n.shape(), place)
@@ -126,15 +127,17 @@ Tensor tensor(const Numbers& n, const TensorOptions& options)
 }
 
 namespace {
-DType dtype_of(const Numbers& n)
+DType dtype_of(const NestedNumbers& n)
 {
-    return n.kind() == Numbers::Kind::floating ? f32 : n.kind() == Numbers::Kind::whole ? i64 : boolean;
+    return n.kind() == NestedNumbers::Kind::floating ? f32
+           : n.kind() == NestedNumbers::Kind::whole  ? i64
+                                                     : boolean;
 }
 } // namespace
 
-Tensor tensor(const Numbers& n) { return tensor(n, TensorOptions{.dtype = dtype_of(n)}); }
-Tensor tensor(const Numbers& n, DType dtype) { return tensor(n, TensorOptions{.dtype = dtype}); }
-Tensor tensor(const Numbers& n, const Device& device)
+Tensor tensor(const NestedNumbers& n) { return tensor(n, TensorOptions{.dtype = dtype_of(n)}); }
+Tensor tensor(const NestedNumbers& n, DType dtype) { return tensor(n, TensorOptions{.dtype = dtype}); }
+Tensor tensor(const NestedNumbers& n, const Device& device)
 {
     return tensor(n, TensorOptions{.dtype = dtype_of(n), .device = device});
 }

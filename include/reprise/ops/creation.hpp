@@ -116,16 +116,17 @@ inline Tensor from_vector(const std::vector<float>& v)
 }
 
 // Numbers in braces, nested as the dimensions are: tensor(1.5), tensor({1, 2}), tensor({{1., 2.}, {3., 4.}}).
-class Numbers {
+class NestedNumbers {
 public:
     template <class T>
-    requires std::is_arithmetic_v<T> Numbers(T value)
+    requires std::is_arithmetic_v<T> NestedNumbers(T value)
         : values_{static_cast<double>(value)}, whole_{static_cast<std::int64_t>(value)}, kind_(kind_of<T>())
     {
         if constexpr (std::is_floating_point_v<T>) whole_.clear();
     }
-    Numbers(std::initializer_list<Numbers> parts); // Error(shape) unless all have one shape
-    template <class T> Numbers(const std::vector<T>& values) : kind_(kind_of<T>()), sizes_{values.size()}
+    NestedNumbers(std::initializer_list<NestedNumbers> parts); // Error(shape) unless all have one shape
+    template <class T> NestedNumbers(const std::vector<T>& values)
+        : kind_(kind_of<T>()), sizes_{values.size()}
     {
         for (const T value : values) {
             values_.push_back(static_cast<double>(value));
@@ -151,8 +152,8 @@ private:
     std::vector<std::size_t> sizes_;
 };
 // As in PyTorch: floating numbers make f32, whole ones i64, bools bool; or of the dtype that is given.
-Tensor tensor(const Numbers&);
-Tensor tensor(const Numbers&, const TensorOptions&);
+Tensor tensor(const NestedNumbers&);
+Tensor tensor(const NestedNumbers&, const TensorOptions&);
 
 // ---- with a dtype or a device in place of options: zeros({2, 3}, f16) ----
 template <OneOption T> Tensor zeros(const Shape& s, const T& o) { return zeros(s, detail::only(o, f32)); }
@@ -179,7 +180,7 @@ template <OneOption T> Tensor randint(std::int64_t low, std::int64_t high, const
 {
     return randint(low, high, s, detail::only(o, i32));
 }
-Tensor tensor(const Numbers&, DType);
-Tensor tensor(const Numbers&, const Device&);
+Tensor tensor(const NestedNumbers&, DType);
+Tensor tensor(const NestedNumbers&, const Device&);
 
 } // namespace reprise
