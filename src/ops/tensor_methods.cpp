@@ -50,6 +50,10 @@ Tensor Tensor::minimum(const Tensor& b) const { return reprise::minimum(*this, b
 Tensor Tensor::clamp(const Tensor& b, const Tensor& c) const { return reprise::clamp(*this, b, c); }
 Tensor& Tensor::clamp_(const Tensor& b, const Tensor& c) { return write("clamp_", reprise::clamp(*this, b,
     c)); }
+Tensor Tensor::clamp_scalar(const Tensor& b, const Tensor& c) const { return reprise::clamp_scalar(*this, b,
+    c); }
+Tensor& Tensor::clamp_scalar_(const Tensor& b, const Tensor& c) { return write("clamp_scalar_",
+    reprise::clamp_scalar(*this, b, c)); }
 Tensor Tensor::exp() const { return reprise::exp(*this); }
 Tensor& Tensor::exp_() { return write("exp_", reprise::exp(*this)); }
 Tensor Tensor::expm1() const { return reprise::expm1(*this); }
