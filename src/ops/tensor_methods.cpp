@@ -511,8 +511,8 @@ std::pair<Tensor, Tensor> Tensor::kthvalue(const Dim& k, std::int64_t dim, bool 
 std::pair<Tensor, Tensor> Tensor::median(std::int64_t dim, bool keepdim) const { return reprise::median(*this,
     dim, keepdim); }
 Tensor Tensor::median() const { return reprise::median(*this); }
-Tensor Tensor::quantile(double q, std::int64_t dim, bool keepdim, QuantileInterpolation p3) const { return
-    reprise::quantile(*this, q, dim, keepdim, p3); }
+Tensor Tensor::quantile(double q, std::int64_t dim, bool keepdim, QuantileInterpolation interpolation) const {
+    return reprise::quantile(*this, q, dim, keepdim, interpolation); }
 Tensor Tensor::quantile(double q) const { return reprise::quantile(*this, q); }
 Tensor Tensor::searchsorted(const Tensor& values, bool right) const { return reprise::searchsorted(*this,
     values, right); }

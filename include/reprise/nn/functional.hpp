@@ -29,21 +29,13 @@ using reprise::relu, reprise::relu6, reprise::leaky_relu, reprise::prelu, repris
     reprise::selu;
 using reprise::sigmoid, reprise::logsigmoid, reprise::tanh;
 using reprise::softmax, reprise::log_softmax;
+using reprise::tanhshrink, reprise::hardshrink, reprise::softshrink, reprise::threshold;
 Tensor softmin(const Tensor&, std::int64_t dim); // softmax(-x)
-Tensor tanhshrink(const Tensor&);                // x - tanh(x)
-// 0 from -lambd to lambd; beyond, x, or x moved towards 0 by lambd.  Error(argument) for a lambd below 0.
-Tensor hardshrink(const Tensor&, double lambd = 0.5);
-Tensor softshrink(const Tensor&, double lambd = 0.5);
-Tensor threshold(const Tensor&, double threshold, double value); // value where x <= threshold
 
 // ---- losses ----
 using reprise::cross_entropy, reprise::nll_loss, reprise::mse_loss, reprise::l1_loss, reprise::smooth_l1_loss;
 using reprise::huber_loss, reprise::kl_div, reprise::cosine_embedding_loss;
-// bce_loss and bce_with_logits_loss
-Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight = {},
-                            Reduction = Reduction::mean);
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight = {},
-                                        Reduction = Reduction::mean, const Tensor& pos_weight = {});
+using reprise::binary_cross_entropy, reprise::binary_cross_entropy_with_logits;
 // max(0, -target (a - b) + margin), target 1 or -1: whether a should be larger than b.
 Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin = 0,
                            Reduction = Reduction::mean);
@@ -57,11 +49,6 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
                            double margin = 1, double p = 2, double eps = 1e-6, Reduction = Reduction::mean);
 
 // ---- vectors ----
-using reprise::cosine_similarity;
-// x / max(|x|, eps), the norms of order p along a dimension
-Tensor normalize(const Tensor& x, double p = 2, std::int64_t dim = 1, double eps = 1e-12);
-// |a - b + eps| of order p along the last dimension
-Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double eps = 1e-6,
-                         bool keepdim = false);
+using reprise::cosine_similarity, reprise::normalize, reprise::pairwise_distance;
 
 } // namespace reprise::nn::functional

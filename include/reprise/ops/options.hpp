@@ -29,6 +29,10 @@ struct ScanOptions {
     bool reverse = false;   // from the end on
 };
 
+// Of quantile(), between the two elements in order that lie around position q (n - 1): on the line between them, the lower
+// one, the higher one, the nearest one (halves to even), or their mean.
+enum class QuantileInterpolation { linear, lower, higher, nearest, midpoint };
+
 struct TopkOptions {
     std::int64_t dim = -1;
     bool largest = true;

@@ -23,12 +23,9 @@ std::pair<Tensor, Tensor> kthvalue(const Tensor& x, const Dim& k, std::int64_t d
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim = false);
 Tensor median(const Tensor& x); // of all elements; NaN of nothing
 
-// Between two elements in order that lie around position q (n - 1): on the line between them, the lower one, the higher
-// one, the nearest one (halves to even), or their mean.
-enum class QuantileInterpolation { linear, lower, higher, nearest, midpoint };
 // The quantile q, from 0 to 1, along a dimension, or of all elements; NaN where there is NaN.  x is floating.
 Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim = false,
-                QuantileInterpolation = QuantileInterpolation::linear);
+                QuantileInterpolation interpolation = QuantileInterpolation::linear);
 Tensor quantile(const Tensor& x, double q);
 // Where each value would be put into the last dimension of a sequence in ascending order (i32): before equal elements,
 // or with `right` behind them.  The sequence has one dimension, or those of the values but for the last.
