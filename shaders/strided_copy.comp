@@ -3,8 +3,8 @@
 //   operands  x, y; y is contiguous
 //   ints      count, dimensions, sizes, strides of x; outermost first
 //   groups    ceil(count / 256); an invocation writes 4 elements = whole words
-//   constant  0: bytes of an element (1, 2 or 4)
-// variants: strided_copy: ; strided_copy_f64: -DDOUBLE
+//   constant  0: bytes of an element (1, 2 or 4; 8 with WIDE)
+// variants: strided_copy: ; strided_copy_wide: -DWIDE
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define OPERANDS 2
@@ -32,7 +32,7 @@ void main()
     const Operand x = record.operand[0], y = record.operand[1];
     const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u;
     if (first >= count) return;
-#ifdef DOUBLE
+#ifdef WIDE
     for (uint i = first; i < min(first + 4u, count); ++i) Cells(y.address).v[i] = Cells(x.address).v[place(i, rank)];
 #else
     // The first element of a narrow dtype may stand inside a word.

@@ -31,7 +31,7 @@ int main()
             return loss;
         },
         {rp::spec({n, 1})});
-    rp::optim::lr::CosineAnnealingLR schedule(optimizer, 300);
+    rp::optim::CosineAnnealingLR schedule(optimizer, 300);
 
     const rp::Tensor grid = rp::arange(101).to(rp::f32).reshape({101, 1}) / 100;
     float error = 0;

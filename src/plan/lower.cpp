@@ -319,7 +319,8 @@ private:
                 .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
                 .operands = {{from, ops::Use::read}, {to, ops::Use::write}},
                 .ints = std::move(ints),
-                .groups = ceil_div(count, 256)});
+                .groups = ceil_div(count, 256),
+                .moves = true});
     }
 
     // The inputs of an elementwise launch whose strides together need more dimensions than its kernels walk: copied

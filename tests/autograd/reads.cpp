@@ -27,7 +27,7 @@ TEST(Reads, OfManyInputsAreEachTheirOwn)
         for (const bool stacked : {false, true}) {
             const Tensor y = stacked ? reshape(stack(squares), {w.size(0)}) : cat(squares);
             y.eval();
-            sum(y * w).backward();
+            sum(y * w).backward({}, {.retain_graph = true}); // the other y is made of the same squares
             for (std::size_t i = 0; i < count; ++i) {
                 EXPECT_EQ(parts[i].grad().to_vector<float>()[0], 2 * weights[i] * static_cast<float>(i + 1))
                     << i << " of " << count;

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 void fill(const nn::Module& net)
 {
     std::uint32_t seed = 1;
-    for (Variable p : net.parameters()) p.assign(tensor(sizes_of(p), seed++));
+    for (Variable p : net.parameters()) p.assign(drawn(sizes_of(p), seed++));
 }
 
 void expect_near(const char* what, const Tensor& found, const Floats& want)
@@ -30,11 +30,11 @@ void backward(const std::vector<Tensor>& outputs)
 {
     Tensor loss = zeros({});
     std::uint32_t seed = 70;
-    for (const Tensor& y : outputs) loss = loss + sum(y * tensor(sizes_of(y), seed++));
+    for (const Tensor& y : outputs) loss = loss + sum(y * drawn(sizes_of(y), seed++));
     loss.backward();
 }
 
-Tensor input(const Sizes& sizes = {3, 2, 3}) { return tensor(sizes, 50).requires_grad_(); }
+Tensor input(const Sizes& sizes = {3, 2, 3}) { return drawn(sizes, 50).requires_grad_(); }
 
 Variable parameter(const nn::Module& net, const std::string& name) { return net.named_parameters()[name]; }
 
@@ -75,7 +75,7 @@ TEST(GRU, StartsFromAState)
     nn::GRU net(3, 2, {.num_layers = 2, .bidirectional = true});
     fill(net);
     const Tensor x = input();
-    const auto [y, h] = net(x, tensor({4, 2, 2}, 60));
+    const auto [y, h] = net(x, drawn({4, 2, 2}, 60));
     expect_near("output", y, {0.03642204, -0.1834652,  0.5102399,  -0.2344725, 0.01409458,   -0.493258,
                               0.4787527,  0.4427949,   -0.2071671, -0.3529524, 0.7020756,    -0.1409047,
                               -0.2280968, -0.2603444,  0.578589,   0.5539587,  -0.3950772,   -0.2747509,
@@ -117,7 +117,7 @@ TEST(LSTMCell, IsOneStep)
 {
     nn::LSTMCell cell(3, 2);
     fill(cell);
-    const auto [h, c] = cell(input({2, 3}), {tensor({2, 2}, 60), tensor({2, 2}, 61)});
+    const auto [h, c] = cell(input({2, 3}), {drawn({2, 2}, 60), drawn({2, 2}, 61)});
     expect_near("h", h, {0.1161577, -0.1897161, 0.02718882, -0.143765});
     expect_near("c", c, {0.3739474, -0.236705, 0.03896229, -0.2162501});
     EXPECT_EQ(cell(ones({3})).h.shape(), (Shape{2}));
@@ -128,7 +128,7 @@ TEST(GRUCell, IsOneStep)
     nn::GRUCell cell(3, 2);
     fill(cell);
     const Tensor x = input({2, 3});
-    const Tensor h = cell(x, tensor({2, 2}, 60));
+    const Tensor h = cell(x, drawn({2, 2}, 60));
     expect_near("h", h, {0.4650099, -0.3769017, 0.417328, -0.2330999});
     backward({h});
     expect_near("dx", x.grad(), {-0.3398196, 0.05557282, -0.09645952, -0.0365268, -0.2167835, 0.1785334});
@@ -144,7 +144,7 @@ TEST(Recurrent, TakesOneSequenceAndASymbolicBatch)
     const Dim batch = symbol("batch");
     const auto program = record([&](Tensor x) { return net(x); }, {spec({5, batch, 3})});
     for (const int size : {1, 4}) {
-        const Tensor x = tensor({5, size, 3});
+        const Tensor x = drawn({5, size, 3});
         const nn::LSTMOutput found = program(x), want = net(x);
         EXPECT_EQ(found.output.to_vector<float>(), want.output.to_vector<float>()) << size;
         EXPECT_EQ(found.state.c.to_vector<float>(), want.state.c.to_vector<float>()) << size;
@@ -305,7 +305,7 @@ TEST(MultiheadAttention, AttendsToOthers)
     fill(net);
     const Tensor x = input({3, 2, 4});
     const auto [y, weights] =
-        net(x, tensor({5, 2, 3}, 51), tensor({5, 2, 6}, 52), {.attn_mask = tensor({4, 3, 5}, 53)});
+        net(x, drawn({5, 2, 3}, 51), drawn({5, 2, 6}, 52), {.attn_mask = drawn({4, 3, 5}, 53)});
     expect_near("output", y, {0.1951761,   -0.1658935, 0.3753759,  0.112399,    -0.5074052, -0.421823,
                               -0.5000062,  -0.4384941, 0.6143243,  0.005423693, 0.08883143, -0.1094244,
                               -0.09796081, -0.1311969, -0.6099146, -0.439312,   0.1171611,  0.02869713,
@@ -333,7 +333,7 @@ TEST(MultiheadAttention, TakesOneSequenceAndSymbolicSizes)
     const Dim batch = symbol("batch"), steps = symbol("steps");
     const Program program = record([&](Tensor x) { return net(x); }, {spec({batch, steps, 4})});
     for (const int size : {1, 4}) {
-        const Tensor x = tensor({size, size + 2, 4});
+        const Tensor x = drawn({size, size + 2, 4});
         EXPECT_EQ(program(x).to_vector<float>(), net(x).to_vector<float>()) << size;
     }
     EXPECT_THAT(error_of([] { nn::MultiheadAttention(4, 3); }).text,
@@ -355,7 +355,7 @@ TEST(RotaryEmbedding, TurnsPairsByPosition)
     EXPECT_TRUE(halves.state_dict().empty());
     const Dim steps = symbol("steps");
     const Program program = record([&](Tensor y) { return halves(y); }, {spec({2, steps, 4})});
-    const Tensor y = tensor({2, 7, 4});
+    const Tensor y = drawn({2, 7, 4});
     EXPECT_EQ(program(y).to_vector<float>(), halves(y).to_vector<float>());
     EXPECT_THAT(error_of([] { nn::RotaryEmbedding(3); }).text, HasSubstr("(3) features do not make pairs"));
     EXPECT_THAT(error_of([&] { halves(ones({2, 6})); }).text, HasSubstr("([2, 6]) is not [..., length, 4]"));
@@ -363,7 +363,7 @@ TEST(RotaryEmbedding, TurnsPairsByPosition)
 
 TEST(TransformerEncoderLayer, NormsBeforeOrBehind)
 {
-    const Tensor x = tensor({3, 2, 4}, 50);
+    const Tensor x = drawn({3, 2, 4}, 50);
     nn::TransformerEncoderLayer behind(
         4, 2, {.dim_feedforward = 6, .dropout = 0, .activation = nn::TransformerActivation::gelu});
     fill(behind);

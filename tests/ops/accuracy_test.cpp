@@ -19,7 +19,7 @@ double bound(std::int64_t count) { return 4 * std::log2(static_cast<double>(coun
 // Of numbers of one sign, so that nothing cancels, and of both.
 std::vector<Tensor> columns()
 {
-    const Tensor x = tensor({n, 2}, 11);
+    const Tensor x = drawn({n, 2}, 11);
     return {x, abs(x) + 0.25, x * x * x + 1e3};
 }
 

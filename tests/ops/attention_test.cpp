@@ -21,14 +21,14 @@ void expect_near(const char* what, const Tensor& found, const Floats& want)
 
 TEST(Attention, SharesKeysBetweenHeads)
 {
-    const Tensor q = tensor({1, 4, 2, 3}, 1).requires_grad_(), k = tensor({1, 2, 5, 3}, 2).requires_grad_(),
-                 v = tensor({1, 2, 5, 2}, 3).requires_grad_();
+    const Tensor q = drawn({1, 4, 2, 3}, 1).requires_grad_(), k = drawn({1, 2, 5, 3}, 2).requires_grad_(),
+                 v = drawn({1, 2, 5, 2}, 3).requires_grad_();
     const Tensor y = scaled_dot_product_attention(q, k, v, {.is_causal = true, .enable_gqa = true});
     expect_near("y", y,
                 {0.4744612f, -0.8986436f, 0.07656178f, -0.6488564f, 0.4744612f, -0.8986436f, 0.1267552f,
                  -0.680366f, 0.3158048f, -0.4159958f, -0.1655363f, -0.4563501f, 0.3158048f, -0.4159958f,
                  -0.1863663f, -0.4580964f});
-    sum(y * tensor({1, 4, 2, 2}, 70)).backward();
+    sum(y * drawn({1, 4, 2, 2}, 70)).backward();
     expect_near("dq", q.grad(), {0, 0, 0, -0.08515055f,  -0.1278204f,    -0.01233897f,
                                  0, 0, 0, -0.07046327f,  -0.1057731f,    -0.01021067f,
                                  0, 0, 0, -0.1478053f,   0.1282708f,     -0.1380604f,
@@ -69,8 +69,8 @@ TEST(Attention, SharesKeysBetweenHeads)
 
 TEST(Attention, AddsAMaskThatHasAGradient)
 {
-    const Tensor q = tensor({2, 3, 4}, 1).requires_grad_(), k = tensor({2, 5, 4}, 2),
-                 v = tensor({2, 5, 2}, 3);
+    const Tensor q = drawn({2, 3, 4}, 1).requires_grad_(), k = drawn({2, 5, 4}, 2),
+                 v = drawn({2, 5, 2}, 3);
     Floats numbers_of_mask = numbers(15, 4);
     numbers_of_mask[2] = -std::numeric_limits<float>::infinity();
     const Tensor mask = from_vector(numbers_of_mask, {3, 5}).requires_grad_();
@@ -78,7 +78,7 @@ TEST(Attention, AddsAMaskThatHasAGradient)
     expect_near("y", y,
                 {0.2888557f, -0.7108828f, 0.3493892f, -0.4620329f, -0.2217235f, -0.212534f, 0.2297154f,
                  -0.03482731f, -0.3855509f, -0.08953504f, -0.4357197f, -0.176878f});
-    sum(y * tensor({2, 3, 2}, 70)).backward();
+    sum(y * drawn({2, 3, 2}, 70)).backward();
     expect_near("dq", q.grad(),
                 {0.09413048f,  0.07724511f, -0.001035088f, -0.1507996f, -0.04439296f, -0.02544263f,
                  0.03923712f,  0.09493703f, 0.008002258f,  0.01074844f, -0.01302908f, -0.005314497f,
@@ -91,8 +91,8 @@ TEST(Attention, AddsAMaskThatHasAGradient)
 
 TEST(Attention, GivesZerosWhereNoKeyIsLeft)
 {
-    const Tensor q = tensor({3, 4}, 1).requires_grad_(), k = tensor({2, 4}, 2).requires_grad_(),
-                 v = tensor({2, 2}, 3);
+    const Tensor q = drawn({3, 4}, 1).requires_grad_(), k = drawn({2, 4}, 2).requires_grad_(),
+                 v = drawn({2, 2}, 3);
     const Tensor mask = from_vector(std::vector<bool>{true, false, false, false, true, true}, {3, 2});
     const Tensor y = scaled_dot_product_attention(q, k, v, {.attn_mask = mask});
     expect_near("y", y, {0.4744612f, -0.8986436f, 0, 0, -0.03581001f, -0.5783133f});
@@ -147,8 +147,8 @@ TEST(Attention, TakesBothWaysInAProgramOfAnyLength)
         },
         {spec({2, 3, 5, 8}), spec({2, 3, keys, 8}), spec({2, 3, keys, 8})});
     for (const std::int64_t count : {512, 513, 600, 3}) {
-        const Tensor q = tensor({2, 3, 5, 8}, 1), k = tensor({2, 3, count, 8}, 2),
-                     v = tensor({2, 3, count, 8}, 3);
+        const Tensor q = drawn({2, 3, 5, 8}, 1), k = drawn({2, 3, count, 8}, 2),
+                     v = drawn({2, 3, count, 8}, 3);
         const std::vector<Tensor> found = program(q, k, v);
         const std::vector<Tensor> want = step(Variable(q), Variable(k), Variable(v));
         for (std::size_t i = 0; i < want.size(); ++i)
@@ -159,8 +159,8 @@ TEST(Attention, TakesBothWaysInAProgramOfAnyLength)
 // Of few keys, where the weights are matrices for as long as they are used.
 TEST(Attention, KeepsNoMatrixForTheGradient)
 {
-    Tensor q = tensor({2, 8, 100, 4}, 1).requires_grad_(), k = tensor({2, 8, 100, 4}, 2),
-           v = tensor({2, 8, 100, 4}, 3);
+    Tensor q = drawn({2, 8, 100, 4}, 1).requires_grad_(), k = drawn({2, 8, 100, 4}, 2),
+           v = drawn({2, 8, 100, 4}, 3);
     for (const Tensor& t : {q, k, v}) t.eval();
     const Device device = default_device();
     const std::uint64_t before = device.live_bytes();
@@ -183,7 +183,7 @@ TEST(Attention, TakesMemoryLinearInTheLength)
     };
     const auto matrix = static_cast<std::uint64_t>(steps * steps) * 4;
     std::vector<Tensor> in;
-    for (std::uint32_t i = 0; i < 3; ++i) in.push_back(tensor({1, heads, steps, 16}, i + 1).requires_grad_());
+    for (std::uint32_t i = 0; i < 3; ++i) in.push_back(drawn({1, heads, steps, 16}, i + 1).requires_grad_());
     float eager = 0;
     EXPECT_LT(placed([&] {
                   const Tensor loss = step(in[0], in[1], in[2]);

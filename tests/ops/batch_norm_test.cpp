@@ -52,9 +52,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, BatchNorm,
 
 TEST_P(BatchNorm, NormalisesByTheBatchAndKeepsStatistics)
 {
-    const Tensor x = tensor(GetParam(), 1) * 3.0 + 2.0;
+    const Tensor x = drawn(GetParam(), 1) * 3.0 + 2.0;
     const std::int64_t channels = GetParam()[1];
-    const Tensor weight = tensor({channels}, 2), bias = tensor({channels}, 3);
+    const Tensor weight = drawn({channels}, 2), bias = drawn({channels}, 3);
     Variable mean(zeros({channels}), false), var(ones({channels}), false);
     const Statistics s = statistics_of(x);
     for (int step = 1; step <= 2; ++step) {
@@ -71,10 +71,10 @@ TEST_P(BatchNorm, NormalisesByTheBatchAndKeepsStatistics)
 
 TEST_P(BatchNorm, UsesTheRunningStatisticsInEvaluation)
 {
-    const Tensor x = tensor(GetParam(), 1);
+    const Tensor x = drawn(GetParam(), 1);
     const std::int64_t channels = GetParam()[1];
-    const Tensor weight = tensor({channels}, 2), bias = tensor({channels}, 3);
-    Variable mean(tensor({channels}, 4), false), var(square(tensor({channels}, 5)) + 0.5, false);
+    const Tensor weight = drawn({channels}, 2), bias = drawn({channels}, 3);
+    Variable mean(drawn({channels}, 4), false), var(square(drawn({channels}, 5)) + 0.5, false);
     const Floats m = mean.to_vector<float>(), v = var.to_vector<float>();
     const Tensor y = batch_norm(x, mean, var, weight, bias, {.training = false});
     expect_normalised(y, x, {m.begin(), m.end()}, {v.begin(), v.end()}, weight.to_vector<float>(),
@@ -106,7 +106,7 @@ TEST(BatchNormOp, UpdatesStatisticsOfAProgram)
     const Program program =
         record([&](Tensor x) { return batch_norm(x, mean, var, {}, {}); }, {spec({batch, 3, 4, 4})});
     for (const std::int64_t n : {4, 9, 1}) {
-        const Tensor x = tensor({n, 3, 4, 4}, static_cast<std::uint32_t>(n));
+        const Tensor x = drawn({n, 3, 4, 4}, static_cast<std::uint32_t>(n));
         EXPECT_EQ(program(x).to_vector<float>(),
                   batch_norm(x, eager_mean, eager_var, {}, {}).to_vector<float>());
         EXPECT_EQ(mean.to_vector<float>(), eager_mean.to_vector<float>());
@@ -118,7 +118,7 @@ TEST(BatchNormOp, UpdatesStatisticsOfAProgram)
 TEST(BatchNormOp, VarianceSurvivesALargeMean)
 {
     for (const Sizes& sizes : {Sizes{4, 2, 8, 8}, Sizes{4, 2, 7, 5}, Sizes{9000, 2}, Sizes{2, 2, 300, 64}}) {
-        const Tensor x = tensor(sizes) + 4096.0;
+        const Tensor x = drawn(sizes) + 4096.0;
         Variable mean(zeros({2}), false), var(zeros({2}), false);
         batch_norm(x, mean, var, {}, {}, {.momentum = 1}).eval();
         const Statistics s = statistics_of(x);
@@ -147,8 +147,8 @@ TEST(BatchNormOp, AProgramRefusesOneValueForEachChannel)
     EXPECT_EQ(one.kind, ErrorKind::shape);
     EXPECT_THAT(one.text, HasSubstr("one value for each channel"));
     for (const std::int64_t n : {2, 0, 5})
-        EXPECT_EQ(program(tensor({n, 3})).to_vector<float>(),
-                  batch_norm(tensor({n, 3}), {}, {}, {}, {}).to_vector<float>());
+        EXPECT_EQ(program(drawn({n, 3})).to_vector<float>(),
+                  batch_norm(drawn({n, 3}), {}, {}, {}, {}).to_vector<float>());
 }
 
 TEST(BatchNormOp, RefusesWrongInputs)

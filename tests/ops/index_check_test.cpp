@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/index_checks.hpp"
 #include "ops/reduce_tools.hpp"
 #include "shape/error_of.hpp"
 
@@ -12,17 +13,6 @@ namespace {
 
 using namespace reprise;
 using namespace reduce_tools;
-
-class Checked {
-public:
-    explicit Checked(bool on) : before_(checks_indices()) { set_check_indices(on); }
-    ~Checked() { set_check_indices(before_); }
-    Checked(const Checked&) = delete;
-    Checked& operator=(const Checked&) = delete;
-
-private:
-    bool before_;
-};
 
 Tensor i32_of(const std::vector<std::int32_t>& v, const Shape& shape) { return from_vector(v, shape); }
 
@@ -92,7 +82,7 @@ std::string wanted(const Case& c, std::int32_t bad)
 
 TEST(IndexCheck, NamesTheFunctionTheIndexAndTheSize)
 {
-    const Checked on(true);
+    const IndexChecks on(true);
     for (const Case& c : cases())
         for (const std::int32_t bad : {-1, c.size, -2'000'000'000, 2'000'000'000}) {
             const std::string text = failure([&] { c.call(i32_of({0, c.size - 1, bad, 0}, {2, 2})); });
@@ -102,7 +92,7 @@ TEST(IndexCheck, NamesTheFunctionTheIndexAndTheSize)
 
 TEST(IndexCheck, LetsPassWhatLiesInside)
 {
-    const Checked on(true);
+    const IndexChecks on(true);
     for (const Case& c : cases())
         EXPECT_NO_THROW(c.call(i32_of({0, c.size - 1, 0, 0}, {2, 2})).eval()) << c.op;
     EXPECT_NO_THROW(embedding(zeros({0}, {.dtype = i32}), ones({0, 3})).eval()); // no index
@@ -114,7 +104,7 @@ TEST(IndexCheck, LetsPassWhatLiesInside)
 
 TEST(IndexCheck, LooksAtIndicesThatAreComputed)
 {
-    const Checked on(true);
+    const IndexChecks on(true);
     const Tensor x = from_vector({0.0f, 9.0f, 3.0f});
     EXPECT_NO_THROW(take(x, argmax(x, 0)).eval());
     EXPECT_NE(failure([&] { take(x, cast(x, i32)); }).find("(9) at element (1)"), std::string::npos);
@@ -122,14 +112,14 @@ TEST(IndexCheck, LooksAtIndicesThatAreComputed)
 
 TEST(IndexCheck, IsOffWhereItWasTurnedOff)
 {
-    const Checked off(false);
+    const IndexChecks off(false);
     EXPECT_FALSE(checks_indices());
     for (const Case& c : cases()) EXPECT_NO_THROW(c.call(i32_of({0, c.size, -1, 0}, {2, 2})).eval()) << c.op;
 }
 
 TEST(IndexCheck, IsPartOfAnomalyMode)
 {
-    const Checked off(false);
+    const IndexChecks off(false);
     const Tensor weight = ones({5, 3}), index = i32_of({0, 5}, {2});
     EXPECT_NO_THROW(embedding(index, weight).eval());
     const detect_anomaly watch;
@@ -139,12 +129,12 @@ TEST(IndexCheck, IsPartOfAnomalyMode)
 
 TEST(IndexCheck, OfARecordingIsMadeByItsCalls)
 {
-    const Checked before(false);
+    const IndexChecks before(false);
     const Dim n = symbol("n");
     for (const Case& c : cases()) {
         Program program;
         {
-            const Checked on(true);
+            const IndexChecks on(true);
             program = record(c.call, {spec({2, 2}, i32)});
         }
         EXPECT_NO_THROW(program.call({i32_of({0, c.size - 1, 0, 0}, {2, 2})})) << c.op;
@@ -159,7 +149,7 @@ TEST(IndexCheck, OfARecordingIsMadeByItsCalls)
 // The size may be a symbol, and a program may be called by another: then it is the outer one's call that throws.
 TEST(IndexCheck, OfARecordingKnowsSizesAtTheCall)
 {
-    const Checked on(true);
+    const IndexChecks on(true);
     const Dim n = symbol("n"), rows = symbol("rows");
     const Program inner =
         record([](Tensor i, Tensor w) { return sum(embedding(i, w)); }, {spec({n}, i32), spec({rows, 2})});
@@ -179,7 +169,7 @@ TEST(IndexCheck, OfARecordingKnowsSizesAtTheCall)
 // What the library passes on inside is its own: gradients and functions made of others.
 TEST(IndexCheck, IsNoBusinessOfGradients)
 {
-    const Checked on(true);
+    const IndexChecks on(true);
     Variable x(from_vector({3.0f, 1.0f, 2.0f}));
     EXPECT_NO_THROW(sum(std::get<0>(sort(x, 0))).backward());
     EXPECT_NO_THROW(sum(median(x, 0, false).first).backward());

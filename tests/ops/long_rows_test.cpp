@@ -129,7 +129,7 @@ TEST(LongRows, RecordedEqualsEager)
     };
     const Program program = record([&](Tensor x) { return f(x); }, {spec({rows, n})});
     for (const auto& sizes : {Sizes{2, 9000}, Sizes{2, 50}, Sizes{70, 9000}, Sizes{1, 8191}}) {
-        const Tensor x = tensor(sizes, 21);
+        const Tensor x = drawn(sizes, 21);
         const std::vector<Tensor> found = program.call({x}), want = f(x);
         for (std::size_t i = 0; i < want.size(); ++i)
             EXPECT_EQ(found[i].to_vector<float>(), want[i].to_vector<float>())

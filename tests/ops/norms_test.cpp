@@ -79,11 +79,11 @@ INSTANTIATE_TEST_SUITE_P(All, Norms, testing::ValuesIn(cases),
 
 TEST_P(Norms, HasPyTorchsNumbers)
 {
-    const Tensor x = tensor({2, 4, 3}, 50).requires_grad_(), weight = tensor({4}, 51).requires_grad_(),
-                 bias = tensor({4}, 52);
+    const Tensor x = drawn({2, 4, 3}, 50).requires_grad_(), weight = drawn({4}, 51).requires_grad_(),
+                 bias = drawn({4}, 52);
     const Tensor y = GetParam().norm(x, weight, bias);
     expect_near("y", y, GetParam().y);
-    sum(y * tensor({2, 4, 3}, 70)).backward();
+    sum(y * drawn({2, 4, 3}, 70)).backward();
     expect_near("dx", x.grad(), GetParam().dx, 1e-4);
     expect_near("dweight", weight.grad(), GetParam().dweight, 1e-4);
 }
@@ -104,7 +104,7 @@ TEST(InstanceNormOp, TakesNoChannelsAndNoImages)
 TEST(InstanceNormOp, KeepsAveragesOfTheBatch)
 {
     Variable mean(zeros({4}), false), var(ones({4}), false);
-    instance_norm(tensor({2, 4, 3}, 50), mean, var, {}, {}, {.momentum = 0.25}).eval();
+    instance_norm(drawn({2, 4, 3}, 50), mean, var, {}, {}, {.momentum = 0.25}).eval();
     expect_near("mean", mean, {0.1233433, -0.04249397, 0.05524534, 0.02859503});
     expect_near("var", var, {0.7748143, 0.8176922, 0.8111461, 0.7969413});
 }
@@ -123,7 +123,7 @@ TEST(NormsOp, VarianceSurvivesALargeMean)
         EXPECT_NEAR(sum / n, 0, 1e-3) << what;
         EXPECT_NEAR(squares / n, 1, 1e-3) << what;
     };
-    const Tensor x = tensor({2, 6, 30, 40}, 5) * std::sqrt(3.0) + 1e4;
+    const Tensor x = drawn({2, 6, 30, 40}, 5) * std::sqrt(3.0) + 1e4;
     expect_unit(layer_norm(x, {40}), "rows");
     expect_unit(layer_norm(x, {6, 30, 40}), "long rows");
     expect_unit(group_norm(x, 3), "groups");

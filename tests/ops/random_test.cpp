@@ -115,7 +115,7 @@ TEST(Rand, OfNothing) { EXPECT_TRUE(randn({3, 0}).to_vector<float>().empty()); }
 TEST(Dropout, DropsAndScales)
 {
     manual_seed(3);
-    const Tensor x = tensor({200, 51});
+    const Tensor x = drawn({200, 51});
     const Floats before = x.to_vector<float>(), after = dropout(x, 0.3).to_vector<float>();
     std::size_t dropped = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -152,7 +152,7 @@ TEST(Dropout, KnowsElementsByTheirPlaceInViews)
 
 TEST(Dropout, AtTheEdges)
 {
-    const Tensor x = tensor({40});
+    const Tensor x = drawn({40});
     const auto before = generator_state().ordinal;
     EXPECT_EQ(dropout(x, 0).to_vector<float>(), x.to_vector<float>());
     EXPECT_EQ(dropout(x, 0.5, false).to_vector<float>(), x.to_vector<float>());
@@ -177,7 +177,7 @@ TEST(Random, RecordedEqualsEager)
         return std::vector<Tensor>{dropout(x, 0.5), x + rand_like(x), randn_like(x)};
     };
     const Program program = record(f, {spec({n})});
-    const Tensor x = tensor({37});
+    const Tensor x = drawn({37});
     manual_seed(77);
     std::vector<Floats> want, found;
     for (int call = 0; call < 3; ++call)

@@ -86,7 +86,7 @@ TEST_P(Reduce, SumsAsTheClassSays)
 {
     const Case& c = GetParam();
     const auto groups = groups_of(numbers(count_of(c.sizes)), c.sizes, normal(c));
-    expect_sums(sum(tensor(c.sizes), c.dims).to_vector<float>(), groups);
+    expect_sums(sum(drawn(c.sizes), c.dims).to_vector<float>(), groups);
 }
 
 // A view of a larger tensor has the bits of its copy.
@@ -100,7 +100,7 @@ TEST_P(Reduce, SumsStridedViewsAlike)
     std::reverse(larger.begin(), larger.end());
     std::vector<std::int64_t> reversed(larger.size());
     std::iota(reversed.rbegin(), reversed.rend(), 0);
-    Tensor view = permute(tensor(larger), reversed);
+    Tensor view = permute(drawn(larger), reversed);
     for (std::int64_t d = 0; d < rank; ++d)
         view = narrow(view, d, d % 3, c.sizes[static_cast<std::size_t>(d)]);
     expect_sums(sum(view, c.dims).to_vector<float>(), groups_of(view.to_vector<float>(), c.sizes, normal(c)));
@@ -109,7 +109,7 @@ TEST_P(Reduce, SumsStridedViewsAlike)
 TEST_P(Reduce, FindsMaximaAndKeepsDims)
 {
     const Case& c = GetParam();
-    const Tensor x = tensor(c.sizes, 7);
+    const Tensor x = drawn(c.sizes, 7);
     const Tensor y = amax(x, c.dims, true);
     EXPECT_EQ(y.dim(), x.dim());
     const auto groups = groups_of(numbers(count_of(c.sizes), 7), c.sizes, normal(c));
@@ -190,7 +190,7 @@ TEST(Sum, HasSecondGradients)
 
 TEST(Sum, GradientOfAScalarIsAView)
 {
-    Tensor x = tensor({3, 5}).requires_grad_();
+    Tensor x = drawn({3, 5}).requires_grad_();
     sum(x).backward();
     EXPECT_THAT(x.grad().to_vector<float>(), Each(1));
     EXPECT_EQ(sizes_of(x.grad()), (Sizes{3, 5}));
@@ -273,7 +273,7 @@ TEST(Argmax, GoesThroughLongRows)
         const auto want = std::max_element(x.begin(), x.end()) - x.begin();
         EXPECT_EQ(argmax(from_vector(x), 0).item<std::int32_t>(), want) << n;
     }
-    const Tensor x = tensor({1000, 3}, 9);
+    const Tensor x = drawn({1000, 3}, 9);
     const Floats columns = x.t().to_vector<float>();
     std::vector<std::int32_t> want;
     for (std::ptrdiff_t c = 0; c < 3; ++c) {
@@ -294,10 +294,10 @@ TEST(Max, GivesValuesAndIndicesWithTheGradientThere)
     values.backward(from_vector(Floats{2, 3}));
     EXPECT_THAT(x.grad().to_vector<float>(), ElementsAre(0, 2, 0, 0, 3, 0));
 
-    const auto [columns, rows] = max(tensor({4, 5, 6}), 1, true);
+    const auto [columns, rows] = max(drawn({4, 5, 6}), 1, true);
     EXPECT_EQ(sizes_of(columns), (Sizes{4, 1, 6}));
     EXPECT_EQ(sizes_of(rows), (Sizes{4, 1, 6}));
-    EXPECT_EQ(columns.to_vector<float>(), amax(tensor({4, 5, 6}), {1}).to_vector<float>());
+    EXPECT_EQ(columns.to_vector<float>(), amax(drawn({4, 5, 6}), {1}).to_vector<float>());
     const auto check = gradient_check([](const auto& in) { return max(in[0], 1).first; }, {{4, 5, 6}});
     EXPECT_TRUE(check.passed) << check.message;
 }
@@ -363,7 +363,7 @@ TEST(Reduce, RecordedEqualsEager)
         },
         {spec({n, 8})});
     for (const std::int64_t size : {1, 2, 31, 32, 33, 256, 257, 5000, 1, 70000}) {
-        const Tensor x = tensor({size, 8}, 3);
+        const Tensor x = drawn({size, 8}, 3);
         const std::vector<Tensor> found = program.call({x});
         const std::vector<Tensor> want{sum(x),       sum(x, {0}),  sum(x, {1}),
                                        mean(x, {0}), amax(x, {0}), amax(x, {1})};

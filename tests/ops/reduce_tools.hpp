@@ -40,7 +40,7 @@ inline Floats numbers(std::int64_t count, std::uint32_t seed = 1)
     return v;
 }
 
-inline reprise::Tensor tensor(const Sizes& sizes, std::uint32_t seed = 1)
+inline reprise::Tensor drawn(const Sizes& sizes, std::uint32_t seed = 1)
 {
     return reprise::from_vector(numbers(count_of(sizes), seed), shape_of(sizes));
 }

@@ -151,7 +151,7 @@ TEST(Sampling, RecordedEqualsEager)
     GeneratorState state = generator_state();
     std::vector<Floats> last;
     for (const std::int64_t size : {4, 300, 300, 7}) {
-        const Tensor x = abs(tensor({size}, 5)) * 0.05 + 0.1;
+        const Tensor x = abs(drawn({size}, 5)) * 0.05 + 0.1;
         set_generator_state(state);
         const GeneratorState before = state;
         std::vector<Floats> found, want;

@@ -79,7 +79,7 @@ void expect_rows(const Floats& found, const Floats& want, double tolerance)
 TEST_P(Softmax, HasTheValues)
 {
     const Case& c = GetParam();
-    const Tensor x = tensor(c.sizes) * 4.0;
+    const Tensor x = drawn(c.sizes) * 4.0;
     const auto n = static_cast<std::size_t>(x.size(c.dim).value());
     expect_rows(rows_of(softmax(x, c.dim), c.dim), softmax_of_rows(rows_of(x, c.dim), n, false), 5e-7);
     expect_rows(rows_of(log_softmax(x, c.dim), c.dim), softmax_of_rows(rows_of(x, c.dim), n, true), 5e-7);
@@ -94,7 +94,7 @@ TEST_P(Softmax, TakesStridedViews)
     std::reverse(larger.begin(), larger.end());
     std::vector<std::int64_t> reversed(larger.size());
     std::iota(reversed.rbegin(), reversed.rend(), 0);
-    Tensor view = permute(tensor(larger, 3), reversed);
+    Tensor view = permute(drawn(larger, 3), reversed);
     for (std::size_t d = 0; d < c.sizes.size(); ++d)
         view = narrow(view, static_cast<std::int64_t>(d), 1, c.sizes[d]);
     const Tensor copy = from_vector(view.to_vector<float>(), shape_of(c.sizes));
@@ -116,8 +116,8 @@ TEST_P(Softmax, HasGradients)
 TEST_P(Softmax, GradientsAgreeWithPrimitives)
 {
     const Case& c = GetParam();
-    const Tensor dy = tensor(c.sizes, 11);
-    Tensor x = tensor(c.sizes, 12).requires_grad_();
+    const Tensor dy = drawn(c.sizes, 11);
+    Tensor x = drawn(c.sizes, 12).requires_grad_();
     const Tensor p = softmax(x, c.dim);
     expect_rows(grad(p, x, {.retain_graph = true, .cotangents = {dy}}).to_vector<float>(),
                 ((dy - sum(dy * p, {c.dim}, true)) * p).to_vector<float>(), 1e-6);
@@ -183,7 +183,7 @@ TEST(Softmax, RecordedEqualsEager)
         },
         {spec({rows, n})});
     for (const auto& sizes : {Sizes{1, 1}, Sizes{5, 10}, Sizes{300, 8}, Sizes{2, 1000}, Sizes{0, 3}}) {
-        const Tensor x = tensor(sizes, 21);
+        const Tensor x = drawn(sizes, 21);
         const std::vector<Tensor> found = program.call({x});
         EXPECT_EQ(found[0].to_vector<float>(), softmax(x, 1).to_vector<float>());
         EXPECT_EQ(found[1].to_vector<float>(), log_softmax(x, 1).to_vector<float>());

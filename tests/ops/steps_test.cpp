@@ -38,11 +38,11 @@ TEST(SgdStep, FollowsTheFormula)
     for (const Sgd& o : {Sgd{0, 0, 0, false}, Sgd{0, 0, 0.1, false}, Sgd{0.9, 0, 0, false},
                          Sgd{0.9, 0.3, 0.01, false}, Sgd{0.8, 0, 0.05, true}})
         for (const std::int64_t n : sizes) {
-            Tensor p = tensor({n}, 1), v = tensor({n}, 2);
+            Tensor p = drawn({n}, 1), v = drawn({n}, 2);
             Doubles want_p = doubles(numbers(n, 1)), want_v = doubles(numbers(n, 2));
             for (std::uint32_t step = 0; step < 3; ++step) {
                 const Doubles g = doubles(numbers(n, 10 + step));
-                const auto next = sgd_step(p, tensor({n}, 10 + step),
+                const auto next = sgd_step(p, drawn({n}, 10 + step),
                                            o.momentum != 0 ? std::vector{v} : std::vector<Tensor>(),
                                            {.lr = step == 1 ? number(0.05) : known(0.05),
                                             .momentum = o.momentum,
@@ -76,14 +76,14 @@ TEST(AdamStep, FollowsTheFormula)
                           Adam{0.9, 0.999, 0.1, true}, Adam{0.3, 0.9, 0, false}, Adam{0, 0, 0, false}})
         for (const std::int64_t n : sizes) {
             const auto count = static_cast<std::size_t>(n);
-            Tensor p = tensor({n}, 1), m = zeros({n}), v = zeros({n});
+            Tensor p = drawn({n}, 1), m = zeros({n}), v = zeros({n});
             Doubles want_p = doubles(numbers(n, 1)), want_m(count), want_v(count);
             for (int step = 1; step <= 3; ++step) {
                 const auto seed = static_cast<std::uint32_t>(step);
                 const Doubles g = doubles(numbers(n, 10 + seed));
                 const double c1 = 1 - std::pow(o.beta1, step), c2 = 1 - std::pow(o.beta2, step);
                 const double rate = 0.01 / c1;
-                const auto next = adam_step(p, tensor({n}, 10 + seed), {m, v},
+                const auto next = adam_step(p, drawn({n}, 10 + seed), {m, v},
                                             {.step_size = step == 2 ? number(rate) : known(rate),
                                              .share1 = 1 - o.beta1,
                                              .beta2 = o.beta2,
@@ -128,7 +128,7 @@ TEST(AdamStep, OfANegativeSecondMomentIsNaN)
 
 TEST(SgdStep, TakesStridedGradients)
 {
-    const Tensor p = tensor({4, 6}, 1), g = tensor({6, 4}, 2).t();
+    const Tensor p = drawn({4, 6}, 1), g = drawn({6, 4}, 2).t();
     const Tensor found = sgd_step(p, g, {}, {.lr = known(0.5)})[0];
     expect_near(found, doubles((p - g * 0.5).to_vector<float>()));
 }
@@ -137,22 +137,22 @@ TEST(SgdStep, TakesStridedGradients)
 TEST(SgdStep, OfAnF64BesideAnF32Parameter)
 {
     const device::Capabilities& c = test::inner(default_device()).capabilities();
-    const auto wide = [](std::uint32_t seed) { return cast(tensor({5}, seed), f64); };
+    const auto wide = [](std::uint32_t seed) { return cast(drawn({5}, seed), f64); };
     if (!c.float64 && !c.host_kernels) {
         EXPECT_THROW(wide(1).eval(), Error);
         return;
     }
-    const auto next = sgd_step({{tensor({3}, 1), tensor({3}, 2)}, {wide(3), wide(4)}}, {.lr = number(0.5)});
-    expect_near(next[0][0], doubles((tensor({3}, 1) - tensor({3}, 2) * 0.5).to_vector<float>()));
+    const auto next = sgd_step({{drawn({3}, 1), drawn({3}, 2)}, {wide(3), wide(4)}}, {.lr = number(0.5)});
+    expect_near(next[0][0], doubles((drawn({3}, 1) - drawn({3}, 2) * 0.5).to_vector<float>()));
     EXPECT_EQ(next[1][0].dtype(), f64);
-    expect_near(cast(next[1][0], f32), doubles((tensor({5}, 3) - tensor({5}, 4) * 0.5).to_vector<float>()));
+    expect_near(cast(next[1][0], f32), doubles((drawn({5}, 3) - drawn({5}, 4) * 0.5).to_vector<float>()));
 }
 
 // The program updates its state in place and asks for the learning rate at each call.
 TEST(SgdStep, UpdatesAProgramsState)
 {
     double lr = 0.1;
-    Variable p(tensor({37}, 1), false), v(zeros({37}), false);
+    Variable p(drawn({37}, 1), false), v(zeros({37}), false);
     const Program step = record(
         [&](Tensor g) {
             const auto next = sgd_step(p, g, {v}, {.lr = host_scalar([&] { return lr; }), .momentum = 0.9});
@@ -163,7 +163,7 @@ TEST(SgdStep, UpdatesAProgramsState)
     Doubles want_p = doubles(numbers(37, 1)), want_v(37);
     for (const double rate : {0.1, 0.2, 0.05}) {
         lr = rate;
-        step.call({tensor({37}, 5)});
+        step.call({drawn({37}, 5)});
         const Doubles g = doubles(numbers(37, 5));
         for (std::size_t i = 0; i < g.size(); ++i) {
             want_v[i] = 0.9 * want_v[i] + g[i];

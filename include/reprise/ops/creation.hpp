@@ -40,13 +40,14 @@ Tensor empty(const Shape&, const TensorOptions& = {});         // zeros
 Tensor arange(const Dim& end, const TensorOptions& = {.dtype = i32}); // 0, 1, ..., end - 1
 Tensor arange(const Dim& start, const Dim& end, std::int64_t step = 1, const TensorOptions& = {.dtype = i32});
 Tensor arange(double start, double end, double step = 1, const TensorOptions& = {});
-template <std::integral A, std::integral B>
-Tensor arange(A start, B end, const TensorOptions& options = {.dtype = i32})
+// The same of whole numbers in C++, of which a size is one: neither form above is nearer to all of their types.
+template <class T> concept Whole = std::integral<T> || std::same_as<T, Dim>;
+template <Whole A, Whole B> Tensor arange(const A& start, const B& end, const TensorOptions& options = {.dtype = i32})
 {
-    return arange(Dim(start), Dim(end), 1, options);
+    return arange(Dim(start), Dim(end), std::int64_t{1}, options);
 }
-template <std::integral A, std::integral B, std::integral C>
-Tensor arange(A start, B end, C step, const TensorOptions& options = {.dtype = i32})
+template <Whole A, Whole B, std::integral C>
+Tensor arange(const A& start, const B& end, C step, const TensorOptions& options = {.dtype = i32})
 {
     return arange(Dim(start), Dim(end), static_cast<std::int64_t>(step), options);
 }
@@ -166,7 +167,7 @@ template <OneOption T> Tensor full(const Shape& s, double value, const T& o)
     return full(s, value, detail::only(o, f32));
 }
 template <OneOption T> Tensor arange(const Dim& end, const T& o) { return arange(end, detail::only(o, i32)); }
-template <std::integral A, std::integral B, OneOption T> Tensor arange(A start, B end, const T& o)
+template <Whole A, Whole B, OneOption T> Tensor arange(const A& start, const B& end, const T& o)
 {
     return arange(start, end, detail::only(o, i32));
 }
