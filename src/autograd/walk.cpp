@@ -10,6 +10,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "autograd/grad_mode.hpp"
+#include "graph/index_check.hpp"
 #include "graph/notes.hpp"
 #include "shape/guard.hpp"
 
@@ -386,6 +387,7 @@ std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
     const graph::ScopesOff off; // a VJP's ops are the library's
     const graph::Op& op = *a.node.op;
     if (a.node.gradient) return a.node.gradient->vjp(a);
+    const graph::IndexChecksOff checked; // in the forward pass
     if (op.vjp) return op.vjp(a);
     if (op.decompose) return vjp_by_decomposition(a);
     detail::fail(ErrorKind::internal, op.name, "There is no gradient for this op, yet it is on the tape.");

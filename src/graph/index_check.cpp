@@ -1,6 +1,8 @@
 #include "graph/index_check.hpp"
 
 #include <atomic>
+#include <cstdlib>
+#include <string_view>
 
 #include "graph/notes.hpp"
 
@@ -8,12 +10,17 @@ namespace reprise::graph {
 
 namespace {
 
+// REPRISE_CHECK_INDICES (0 or 1), else whether this is a debug build.
+bool at_first()
+{
+    if (const char* const asked = std::getenv("REPRISE_CHECK_INDICES")) return std::string_view(asked) == "1";
 #ifdef NDEBUG
-constexpr bool at_first = false;
+    return false;
 #else
-constexpr bool at_first = true;
+    return true;
 #endif
-std::atomic<bool> checked{at_first};
+}
+std::atomic<bool> checked{at_first()};
 thread_local int offs = 0;
 
 bool asked_for_by_a_scope()

@@ -175,7 +175,7 @@ std::string to_string(const Tensor& t)
                op_name(*v.node) + " while recording>)";
     std::string out = "tensor(";
     const std::size_t indent = out.size();
-    const bool empty = t.numel() == Dim(0);
+    const bool empty = same(t.numel(), 0);
     out += empty ? "[]" : elements(t, indent);
     const std::size_t newline = out.rfind('\n');
     std::size_t last = newline == out.npos ? out.size() : out.size() - newline;

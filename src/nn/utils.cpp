@@ -19,7 +19,7 @@ void vector_to_parameters(const Tensor& vector, const std::vector<Variable>& par
 {
     std::int64_t count = 0;
     for (const Variable& p : parameters) count += p.numel().value();
-    if (vector.dim() != 1 || vector.size(0) != Dim(count))
+    if (vector.dim() != 1 || !same(vector.size(0), count))
         fail(ErrorKind::shape, "vector_to_parameters", "The shape (", to_string(vector.shape()), ") is not [",
              count, "], for all elements of the parameters.");
     const no_grad guard;

@@ -123,7 +123,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength)
         detail::fail(ErrorKind::shape, op, "The weights' shape (", to_string(weights.shape()),
                      ") is not the input's (", to_string(x.shape()), ").");
     std::int64_t length = minlength;
-    if (x.size(0) != Dim(0)) {
+    if (!same(x.size(0), 0)) {
         const auto [least, most] = aminmax(cast(x, i64));
         if (const std::int64_t low = least.item<std::int64_t>(); low < 0)
             detail::fail(ErrorKind::argument, op, "The number (", low, ") is negative: they count from 0.");
@@ -146,7 +146,7 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
                      ").");
     const Tensor x = reshape(cast(given.detach(), f32), {given.numel()});
     const Tensor counts = ops::full_on(ops::evaluator_of(x), {bins}, 0, f32);
-    if (given.numel() == Dim(0)) return counts;
+    if (same(given.numel(), 0)) return counts;
     Tensor low = ops::number_like(x, min), high = ops::number_like(x, max);
     if (min == max) {
         if (min == 0) std::tie(low, high) = aminmax(x);

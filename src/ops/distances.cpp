@@ -31,7 +31,7 @@ Tensor local_response_norm(const Tensor& given, std::int64_t size, double alpha,
     if (sizes.size() < 3)
         detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes), ") must be [N, C, ...] with a ",
                      "dimension behind the channels.");
-    if (given.numel() == Dim(0)) return given;
+    if (same(given.numel(), 0)) return given;
     const Tensor x = ops::accumulated(given);
     const Dim rest = shape::element_count({sizes.begin() + 2, sizes.end()});
     const Tensor planes = reshape(square(x), {sizes[0], 1, sizes[1], rest});

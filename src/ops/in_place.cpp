@@ -15,7 +15,7 @@ namespace {
 Tensor fitted(const Tensor& value, const Tensor& to)
 {
     Tensor v = cast(value, to.dtype());
-    while (v.dim() > to.dim() && v.size(0) == Dim(1)) v = squeeze(v, 0);
+    while (v.dim() > to.dim() && same(v.size(0), 1)) v = squeeze(v, 0);
     return expand(v, to.shape());
 }
 

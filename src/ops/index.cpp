@@ -258,7 +258,7 @@ Tensor put_rows(const Tensor& x, const std::vector<Lookup>& lookups, const Tenso
 {
     const Table t = table_of(x, lookups);
     const Dim count = t.row.numel();
-    if (count == Dim(0)) return x;
+    if (same(count, 0)) return x;
     const Tensor rows = reshape(permute(values, placed(t, true)), {count, t.columns});
     const Tensor before = matrix_of(x, t), row = reshape(t.row, {count});
     Tensor after;
@@ -277,9 +277,9 @@ Tensor put_range(const Tensor& x, const ViewStep& s, const Tensor& values)
 {
     const Dim end = s.start + s.length, behind = x.size(s.dim) - end;
     std::vector<Tensor> parts;
-    if (s.start != Dim(0)) parts.push_back(narrow(x, s.dim, 0, s.start));
-    if (s.length != Dim(0)) parts.push_back(values);
-    if (behind != Dim(0)) parts.push_back(narrow(x, s.dim, end, behind));
+    if (!same(s.start, 0)) parts.push_back(narrow(x, s.dim, 0, s.start));
+    if (!same(s.length, 0)) parts.push_back(values);
+    if (!same(behind, 0)) parts.push_back(narrow(x, s.dim, end, behind));
     return parts.empty() ? x : parts.size() == 1 ? parts[0] : cat(parts, s.dim);
 }
 
@@ -316,7 +316,7 @@ Tensor Tensor::index_put(const std::vector<TensorIndex>& indices, const Tensor& 
     const Parts parts = Reader(*this, indices).take();
     Tensor values = cast(value, dtype());
     const Shape sizes = parts.lookups.empty() ? parts.view.shape() : found_shape(parts.view, parts.lookups);
-    while (values.shape().size() > sizes.size() && values.size(0) == Dim(1))
+    while (values.shape().size() > sizes.size() && same(values.size(0), 1))
         values = reprise::squeeze(values, 0);
     values = reprise::expand(values, sizes);
     Tensor after = values;

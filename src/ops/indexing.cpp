@@ -238,6 +238,7 @@ Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, double
     check_vector(op, index);
     ops::require_holds(op, x.dtype(), ops::rounded_to(x.dtype(), value));
     const std::size_t d = shape::normalize_dim(op, dim, x.shape().size());
+    ops::check_indices(op, index, x.shape()[d]);
     Shape line(x.shape().size(), 1);
     line[d] = x.shape()[d];
     return where(reshape(last_rows(index, x.shape()[d]) >= 0.0, line), value, x);
@@ -249,6 +250,7 @@ Tensor index_copy(const Tensor& x, std::int64_t dim, const Tensor& index, const 
     if (x.dim() == 0) return reshape(index_copy(lined(x), dim, lined(index), lined(source)), {});
     const Rows r = rows_of(op, x, dim);
     const Tensor rows = source_rows(op, x, r, index, source), last = last_rows(index, r.sizes[0]);
+    const ops::IndexChecksOff checked;
     const Tensor taken = embedding(squeeze(maximum(last, 0.0), 1), rows);
     return from_matrix(where(last >= 0.0, taken, to_matrix(x, r)), r);
 }
@@ -262,6 +264,7 @@ Tensor index_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, cons
         return reshape(index_reduce(lined(x), dim, lined(index), lined(source), reduce, include_self), {});
     const Rows r = rows_of(op, x, dim);
     const Tensor rows = source_rows(op, x, r, index, source);
+    const ops::IndexChecksOff checked;
     return from_matrix(joined_rows(to_matrix(x, r), index, rows, reduce, include_self), r);
 }
 

@@ -120,7 +120,7 @@ void lower(Lowering& l, const Node& node)
     };
     if (terms.at_most(most_terms)) return whole();
     const Dim many = is_at_least(terms, most_terms + 1);
-    if (many == Dim(1)) return parted();
+    if (same(many, 1)) return parted();
     l.when(1 - many, whole);
     l.when(many, parted);
 }

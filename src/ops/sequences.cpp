@@ -57,7 +57,7 @@ Tensor arange(const Dim& start, const Dim& end, std::int64_t step, const TensorO
                      ") reach the end (", end, ").");
     const Tensor i = counted(ceil_div(span, step > 0 ? step : -step), options);
     const Tensor scaled = step == 1 ? i : i * static_cast<double>(step);
-    return with_grad(cast(start == Dim(0) ? scaled : scaled + ops::size_like(i, start), options.dtype),
+    return with_grad(cast(same(start, 0) ? scaled : scaled + ops::size_like(i, start), options.dtype),
                      options);
 }
 

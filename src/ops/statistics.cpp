@@ -152,7 +152,7 @@ Tensor diff(const Tensor& x, std::int64_t n, std::int64_t dim)
     const std::size_t d = line_of(op, x, dim);
     if (n < 0) detail::fail(ErrorKind::argument, op, "The number of times (", n, ") must be at least 0.");
     Tensor y = x;
-    for (std::int64_t i = 0; i < n && y.shape()[d] != Dim(0); ++i) {
+    for (std::int64_t i = 0; i < n && !same(y.shape()[d], 0); ++i) {
         const Neighbours at(y, d);
         y = x.dtype() == boolean ? logical_xor(at.later, at.earlier) : at.later - at.earlier;
     }
