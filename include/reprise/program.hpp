@@ -37,10 +37,10 @@ struct RecordOptions {
 // One launch of a call.
 struct LaunchTime {
     std::string label{}; // kernel and op
-    double begin = 0;  // ns from the call's start
-    double end = 0;    // the same
-    double flops = 0;  // multiplications and additions; 0: not counted
-    double bytes = 0;  // of the values that its operands lie in
+    double begin = 0;    // ns from the call's start
+    double end = 0;      // the same
+    double flops = 0;    // multiplications and additions; 0: not counted
+    double bytes = 0;    // of the values that its operands lie in
 };
 
 // What a call holds of the device's memory, in bytes.

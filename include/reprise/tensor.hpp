@@ -222,7 +222,8 @@ public:
 private:
     std::size_t elements_to_read() const; // evaluates: what the device can't hold fails there
     [[noreturn]] void fail_to_hold() const;
-    template <class T> void make_room(std::vector<T>& out) const // of a view, which takes no memory of the device
+    template <class T>
+    void make_room(std::vector<T>& out) const // of a view, which takes no memory of the device
     {
         const std::size_t count = elements_to_read();
         try {

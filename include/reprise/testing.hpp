@@ -44,12 +44,12 @@ template <class T> std::vector<T> values_of(const Bytes& bytes)
 // One launch of one shader.
 struct ShaderRun {
     std::vector<std::uint32_t> spirv{};     // for Vulkan 1.2; empty: the library's own kernel of that name
-    std::string name = "shader";          // for errors
+    std::string name = "shader";            // for errors
     std::vector<std::uint32_t> constants{}; // specialization constants 0, 1, 2, ...
     std::vector<Bytes> buffers{};           // what the operands hold at the start; 256-byte aligned
     std::vector<float> floats{};            // of the record
     std::vector<std::int32_t> ints{};       // of the record
-    std::uint64_t groups = 1;             // workgroups
+    std::uint64_t groups = 1;               // workgroups
 };
 
 // What the buffers hold afterwards.  Throws Error(internal) where the shader has written beside a buffer, and

@@ -16,8 +16,8 @@ struct Series {
     std::string label{};     // in the legend; none where it is empty
     std::vector<double> x{}; // as many as y
     std::vector<double> y{}; // values
-    bool faint = false;    // thin and pale: raw values behind a smoothed line
-    bool points = false;   // a mark on each value
+    bool faint = false;      // thin and pale: raw values behind a smoothed line
+    bool points = false;     // a mark on each value
 };
 // One plot with its axes.
 struct Panel {

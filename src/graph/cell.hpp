@@ -12,7 +12,7 @@ namespace reprise::graph {
 
 class GradHooks; // graph/notes.hpp
 struct Cell;
-struct Switch;   // graph/mode.hpp
+struct Switch; // graph/mode.hpp
 
 // What a cell's tensor was made a view of: a tensor that would not see what is written into the view.
 struct Looks {

@@ -371,7 +371,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     const ops::Call c = ops::prepared(query, key, value, options);
     std::vector<Tensor> in = {c.q, c.k, c.v};
     if (c.mask.defined()) in.push_back(c.mask);
-    const bool composed = c.softcap > 0 || (c.is_wide() && (c.mask.defined() || !same(c.q.size(1), c.k.size(1))));
+    const bool composed =
+        c.softcap > 0 || (c.is_wide() && (c.mask.defined() || !same(c.q.size(1), c.k.size(1))));
     const Tensor out = composed ? ops::Composed(c.attributes, c.q, c.k, c.v, c.mask, c.softcap).out()
                                 : graph::apply(ops::attention_op, in, c.attributes)[0];
     return c.in_full(transpose(out, 1, 2), value.size(-1));

@@ -69,8 +69,7 @@ TEST(Attention, SharesKeysBetweenHeads)
 
 TEST(Attention, AddsAMaskThatHasAGradient)
 {
-    const Tensor q = drawn({2, 3, 4}, 1).requires_grad_(), k = drawn({2, 5, 4}, 2),
-                 v = drawn({2, 5, 2}, 3);
+    const Tensor q = drawn({2, 3, 4}, 1).requires_grad_(), k = drawn({2, 5, 4}, 2), v = drawn({2, 5, 2}, 3);
     Floats numbers_of_mask = numbers(15, 4);
     numbers_of_mask[2] = -std::numeric_limits<float>::infinity();
     const Tensor mask = from_vector(numbers_of_mask, {3, 5}).requires_grad_();

@@ -40,7 +40,10 @@ public:
 
     // As two shapes: throws Error(state) where the values of symbols decide.  same() asks for one form.
     friend bool operator==(const SymbolicShape& a, const SymbolicShape& b) { return a.dims_ == b.dims_; }
-    friend bool same(const SymbolicShape& a, const SymbolicShape& b) { return reprise::same(a.dims_, b.dims_); }
+    friend bool same(const SymbolicShape& a, const SymbolicShape& b)
+    {
+        return reprise::same(a.dims_, b.dims_);
+    }
 
 private:
     std::size_t place_of(std::int64_t dim) const;

@@ -33,9 +33,9 @@ using reprise::tanhshrink, reprise::hardshrink, reprise::softshrink, reprise::th
 Tensor softmin(const Tensor&, std::int64_t dim); // softmax(-x)
 
 // ---- losses ----
+using reprise::binary_cross_entropy, reprise::binary_cross_entropy_with_logits;
 using reprise::cross_entropy, reprise::nll_loss, reprise::mse_loss, reprise::l1_loss, reprise::smooth_l1_loss;
 using reprise::huber_loss, reprise::kl_div, reprise::cosine_embedding_loss;
-using reprise::binary_cross_entropy, reprise::binary_cross_entropy_with_logits;
 // max(0, -target (a - b) + margin), target 1 or -1: whether a should be larger than b.
 Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin = 0,
                            Reduction = Reduction::mean);

@@ -41,8 +41,10 @@ Tensor arange(const Dim& end, const TensorOptions& = {.dtype = i32}); // 0, 1, .
 Tensor arange(const Dim& start, const Dim& end, std::int64_t step = 1, const TensorOptions& = {.dtype = i32});
 Tensor arange(double start, double end, double step = 1, const TensorOptions& = {});
 // The same of whole numbers in C++, of which a size is one: neither form above is nearer to all of their types.
-template <class T> concept Whole = std::integral<T> || std::same_as<T, Dim>;
-template <Whole A, Whole B> Tensor arange(const A& start, const B& end, const TensorOptions& options = {.dtype = i32})
+template <class T>
+concept Whole = std::integral<T> || std::same_as<T, Dim>;
+template <Whole A, Whole B>
+Tensor arange(const A& start, const B& end, const TensorOptions& options = {.dtype = i32})
 {
     return arange(Dim(start), Dim(end), std::int64_t{1}, options);
 }

@@ -18,7 +18,7 @@ std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim,
                               bool keepdim = false); // values, i32 indices; the first wins
 // i32.  The first of equal elements wins, or with select_last_index the last; the first NaN before all.
 Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false, bool select_last_index = false);
-Tensor argmax(const Tensor&);                                       // of the flattened tensor
+Tensor argmax(const Tensor&);                                            // of the flattened tensor
 Tensor amin(const Tensor&, const Dims& dims = {}, bool keepdim = false); // ties share the gradient equally
 Tensor min(const Tensor&);
 std::pair<Tensor, Tensor> min(const Tensor&, std::int64_t dim, bool keepdim = false);
