@@ -101,7 +101,8 @@ ELEMENT identity()
 {
 #if defined(LONG)
     if (HOW == SUM || HOW == PRODUCT) return uvec2(HOW == SUM ? 0u : 1u, 0u);
-    return HOW == LARGEST ? uvec2(0u, 0x80000000u) : uvec2(0xFFFFFFFFu, 0x7FFFFFFFu);
+    // by words: lavapipe chooses only the first word of a vector by a constant of specialization
+    return uvec2(HOW == LARGEST ? 0u : 0xFFFFFFFFu, HOW == LARGEST ? 0x80000000u : 0x7FFFFFFFu);
 #elif defined(INTEGER)
     if (HOW == SUM || HOW == PRODUCT) return HOW == SUM ? 0 : 1;
     return HOW == LARGEST ? -2147483647 - 1 : 2147483647;

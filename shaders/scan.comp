@@ -85,7 +85,8 @@ ELEMENT identity()
     return ELEMENT(0);
 #elif defined(LONG)
     if (HOW == MULTIPLY) return uvec2(1u, 0u);
-    return HOW == LARGEST ? uvec2(0u, 0x80000000u) : uvec2(0xFFFFFFFFu, 0x7FFFFFFFu);
+    // by words: lavapipe chooses only the first word of a vector by a constant of specialization
+    return uvec2(HOW == LARGEST ? 0u : 0xFFFFFFFFu, HOW == LARGEST ? 0x80000000u : 0x7FFFFFFFu);
 #else
     const float infinite = rp_inf();
     return HOW == MULTIPLY ? ELEMENT(1) : ELEMENT(HOW == LARGEST ? -infinite : infinite);
