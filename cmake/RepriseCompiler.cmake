@@ -13,8 +13,8 @@ else()
         $<$<BOOL:${REPRISE_WERROR}>:-Werror>)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         # False alarms in std::string and std::optional (GCC bugs 105651, 105329 and 105562).
-        target_compile_options(reprise_compiler INTERFACE -Wno-restrict -Wno-stringop-overflow
-            -Wno-maybe-uninitialized)
+        target_compile_options(reprise_compiler INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+            -Wno-stringop-overread -Wno-maybe-uninitialized)
     endif()
 endif()
 

@@ -60,13 +60,12 @@ std::vector<Bytes> run_shader(const Device&, const ShaderRun&);
 
 // What came out of a check of one op in one dtype.
 enum class Verdict {
-    right,          // as the reference device has it
-    wrong,          // see the message
-    zero,           // a derivative that is 0 everywhere
-    undefined,      // no derivative: of integers, comparisons, random numbers
-    no_type,        // the op is not for this type
-    lacking,        // the device does not have it in this type
-    transcendental, // it computes transcendental functions, of which the device has no f64 versions
+    right,     // equal to the reference device's result, within the tolerance of the dtype
+    wrong,     // see the message
+    zero,      // a derivative that is 0 everywhere
+    undefined, // no derivative: of integers, comparisons, random numbers
+    no_type,   // the op is not for this type
+    lacking,   // the device does not have it in this type
 };
 // One row of verify().
 struct Verified {

@@ -17,6 +17,11 @@ uint rp_umulhi(uint a, uint b)
 RPF rp_sqrt(float x) { return sqrt(x); }
 #include "ops/vocabulary.inc"
 #ifdef DOUBLE
-#include "common/vocabulary_f64.glsl"
+#define RPD precise double
+#define rp_high(value) unpackDouble2x32(value).y
+#define rp_low(value) unpackDouble2x32(value).x
+#define rp_double(high, low) packDouble2x32(uvec2(low, high))
+RPD rp_sqrt(double x) { return sqrt(x); }
+#include "ops/vocabulary_f64.inc"
 #endif
 #endif

@@ -144,7 +144,6 @@ struct Op {
         false; // its kernels are products: they take f16 and bf16 where Capabilities::half_products
     // It has kernels for f64: those for f32 with _f64 behind their names.  Without them its decomposition is computed.
     bool doubles = false;
-    bool transcendental = false; // it has none, as no device has f64 versions of the functions it computes
     Cost cost = Cost::memory;
     const void* row = nullptr; // of the table, for elementwise ops
     int part = 0;              // of the row: 0 the formula, 1 + k its derivative by input k

@@ -113,7 +113,7 @@ bool computes_longs(const Chain& c) { return touches(c, i64) && !touches(c, f64)
 // A row has the kernel where all functions that its text calls have f64 versions (cmake/RepriseShaders.cmake).
 bool serves_doubles(const graph::Op& op)
 {
-    if (!op.row) return op.view || op.doubles || (op.decompose && !op.transcendental);
+    if (!op.row) return op.view || op.doubles || op.decompose;
     return has_kernel(kernel_name(op) + "_f64");
 }
 

@@ -267,14 +267,12 @@ const Op attention_op{.name = "attention",
                       .vjp = vjp,
                       .lower = lower_attention,
                       .reference = reference_attention,
-                      .transcendental = true,
                       .cost = graph::Cost::compute};
 const Op attention_vjp_op{.name = "attention_vjp",
                           .infer = infer_vjp,
                           .decompose = decompose_vjp,
                           .lower = lower_attention_vjp,
                           .reference = reference_attention_vjp,
-                          .transcendental = true,
                           .cost = graph::Cost::compute};
 
 } // namespace ops

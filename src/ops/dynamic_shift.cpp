@@ -100,7 +100,8 @@ void reference(const ReferenceArguments& a)
     for (std::size_t d = along + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
     for (std::int64_t e = 0, count = y.count(); e < count; ++e) {
         const std::int64_t row = e / inner, outer = row / length;
-        const std::int64_t at = row % length + sign * static_cast<std::int64_t>(start.at(outer));
+        const double start_of_row = std::clamp(start.at(outer), -0x1p31, 0x1p31); // beyond any size
+        const std::int64_t at = row % length + sign * static_cast<std::int64_t>(start_of_row);
         const bool inside = at >= 0 && at < size;
         if (inside) y.copy(y.offset(e), x, x.offset((outer * size + at) * inner + e % inner));
         else y.put(e, a.attributes.number("value"));

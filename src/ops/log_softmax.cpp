@@ -79,14 +79,12 @@ const Op log_softmax_op{.name = "log_softmax",
                         .infer = infer_rows,
                         .vjp = vjp,
                         .lower = lower,
-                        .reference = reference,
-                        .transcendental = true};
+                        .reference = reference};
 const Op log_softmax_vjp_op{.name = "log_softmax_vjp",
                             .infer = infer_rows,
                             .decompose = decompose_vjp,
                             .lower = lower_vjp,
-                            .reference = reference_vjp,
-                            .transcendental = true};
+                            .reference = reference_vjp};
 
 } // namespace ops
 

@@ -221,14 +221,12 @@ const Op softmax_op{.name = "softmax",
                     .infer = infer_rows,
                     .vjp = vjp,
                     .lower = lower,
-                    .reference = reference,
-                    .transcendental = true};
+                    .reference = reference};
 const Op softmax_vjp_op{.name = "softmax_vjp",
                         .infer = infer_rows,
                         .decompose = decompose_vjp,
                         .lower = lower_vjp,
-                        .reference = reference_vjp,
-                        .transcendental = true};
+                        .reference = reference_vjp};
 
 } // namespace ops
 

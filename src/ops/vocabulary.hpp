@@ -1,5 +1,5 @@
-// The C++ reader of the vocabulary: in float, with the bits that devices give (those that keep subnormals;
-// where they are flushed, the host must flush too).  Compile users with -ffp-contract=off.
+// The C++ reader of the vocabulary, in float and in double, with the bits that devices give (those that keep
+// subnormals; where they are flushed, the host must flush too).  Compile users with -ffp-contract=off.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -19,3 +19,29 @@ inline float rp_sqrt(float x) { return std::sqrt(x); }
 #undef RP_FN
 
 } // namespace reprise::ops::native
+
+namespace reprise::ops::native_f64 {
+
+using native::rp_inf, native::rp_nan, native::rp_umulhi, native::uint;
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wliteral-suffix" // GLSL's, which no later C++ will have
+#endif
+constexpr double operator""lf(long double value) { return static_cast<double>(value); }
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+inline uint rp_high(double x) { return static_cast<uint>(std::bit_cast<std::uint64_t>(x) >> 32); }
+inline uint rp_low(double x) { return static_cast<uint>(std::bit_cast<std::uint64_t>(x)); }
+inline double rp_double(uint high, uint low)
+{
+    return std::bit_cast<double>(std::uint64_t{high} << 32 | low);
+}
+inline double rp_sqrt(double x) { return std::sqrt(x); }
+#define RPD double
+#define RP_FN inline
+#include "ops/vocabulary_f64.inc"
+#undef RPD
+#undef RP_FN
+
+} // namespace reprise::ops::native_f64

@@ -115,10 +115,6 @@ void Context::accept(const char* by, const graph::Op* op, DType dtype) const
         detail::fail(ErrorKind::unsupported, by, "The device (", name(),
                      ") has no f64 arithmetic: use f32, or the reference device.");
     if (!op || kernels::serves_doubles(*op)) return;
-    if (op->row || op->transcendental)
-        detail::fail(ErrorKind::unsupported, by,
-                     "Transcendental functions have no f64 versions on the device (", name(),
-                     "): cast to f32, or use the reference device.");
     detail::fail(ErrorKind::unsupported, by, "The op has no f64 kernels on the device (", name(),
                  ") yet: cast to f32, or use the reference device.");
 }

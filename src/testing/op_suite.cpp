@@ -309,12 +309,6 @@ GradCheck check_second_gradient(const OpInfo& row, const Sample& sample, const G
     return gradcheck(f, variables, options);
 }
 
-bool refused_as_transcendental(const Error& e)
-{
-    return e.kind() == ErrorKind::unsupported &&
-           std::string_view(e.what()).find("Transcendental functions have no f64") != std::string_view::npos;
-}
-
 std::vector<std::string> rows_for(Check check)
 {
     const bool needs_gradient =

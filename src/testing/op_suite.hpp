@@ -53,8 +53,6 @@ std::int64_t checked_size(const Sample&);
 GradCheck check_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
 GradCheck check_second_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
 
-// Of f64: the op, or one that it is made of, computes transcendental functions.
-bool refused_as_transcendental(const Error&);
 
 // Rows that a check is for.
 std::vector<std::string> rows_for(Check);

@@ -134,9 +134,8 @@ private:
     // What one sample shows counts for the op: of several verdicts the one that says most.
     static void settle(Verdict& verdict, Verdict found)
     {
-        static constexpr Verdict order[] = {Verdict::wrong,          Verdict::right,   Verdict::zero,
-                                            Verdict::transcendental, Verdict::lacking, Verdict::undefined,
-                                            Verdict::no_type};
+        static constexpr Verdict order[] = {Verdict::wrong,   Verdict::right,     Verdict::zero,
+                                            Verdict::lacking, Verdict::undefined, Verdict::no_type};
         const auto rank = [](Verdict v) { return std::find(std::begin(order), std::end(order), v); };
         if (rank(found) < rank(verdict)) verdict = found;
     }
@@ -151,8 +150,7 @@ private:
         } catch (const Error& error) {
             if (error.kind() == ErrorKind::unsupported && result_.dtype != f32)
                 for (Verdict* v : {&result_.forward, &result_.gradient, &result_.second_gradient})
-                    settle(*v, test::refused_as_transcendental(error) ? Verdict::transcendental
-                                                                      : Verdict::lacking);
+                    settle(*v, Verdict::lacking);
             else fail(result_.forward, error.what());
         }
         return std::nullopt;

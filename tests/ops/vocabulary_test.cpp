@@ -1,4 +1,5 @@
-// The vocabulary's f32 text against the C library.  Devices run the same text, so its accuracy is theirs.
+// The vocabulary's texts, in f32 and f64, against the C library.  Devices run the same texts, so their accuracy is
+// the devices'.
 #include "ops/vocabulary.hpp"
 
 #include <gtest/gtest.h>
@@ -286,6 +287,113 @@ TEST(Vocabulary, IntegersHaveTheSameWords)
     EXPECT_TRUE(rp_is_nonzero(nan));
     EXPECT_FALSE(rp_is_nonzero(-0.f));
     EXPECT_TRUE(rp_is_nonzero(1e-45f)); // a subnormal, also where they are flushed
+}
+
+// ---- f64 ----
+
+// Distance in units of the last place of a double near `want`, which has more digits where long double has them.
+double ulps_f64(double got, long double want)
+{
+    const auto near = static_cast<double>(want);
+    if (std::isnan(near)) return std::isnan(got) ? 0 : inf;
+    if (got == near) return std::signbit(got) == std::signbit(near) ? 0 : inf;
+    if (std::isinf(near) || std::isinf(got)) return inf;
+    int exponent = 0;
+    std::frexp(near, &exponent);
+    return static_cast<double>(std::fabs(got - want) / std::ldexp(1.0L, std::max(exponent - 53, -1074)));
+}
+
+struct UnaryF64 {
+    const char* name;
+    double (*own)(double);
+    long double (*want)(long double);
+    double limit; // ulp
+};
+void PrintTo(const UnaryF64& u, std::ostream* out) { *out << u.name; }
+
+class SweepF64 : public testing::TestWithParam<UnaryF64> {};
+
+constexpr double special_f64[] = {0.,    -0.,   1.,     -1.,     0.5,    -0.5,   2.,   -2.,
+                                  3.,    -3.,   0.1,    1e22,    1e300,  -1e300, inf,  -inf,
+                                  nan,   5e-324, 1e-300, -1e-300, 709.78, -745.1, 1.7976931348623157e308,
+                                  4503599627370497., 9007199254740993., 2.2250738585072014e-308};
+
+TEST_P(SweepF64, StaysWithinItsLimit)
+{
+    const UnaryF64& u = GetParam();
+    double worst = 0, at = 0;
+    const auto check = [&](double x) {
+        const double error = ulps_f64(u.own(x), u.want(x));
+        if (error > worst) {
+            worst = error;
+            at = x;
+        }
+    };
+    std::mt19937_64 random(7);
+    for (int i = 0; i < 60000; ++i) {
+        check(std::bit_cast<double>(random())); // of every size
+        check(std::uniform_real_distribution<double>(-4, 4)(random));
+        check(std::uniform_real_distribution<double>(-800, 800)(random));
+        check(std::ldexp(static_cast<double>(random() % 100000) * 1.5707963267948966, // near quarter turns
+                         static_cast<int>(random() % 1000)));
+    }
+    for (const double x : special_f64) check(x);
+    EXPECT_LE(worst, u.limit) << u.name << "(" << at << ") is " << u.own(at) << ", not "
+                              << static_cast<double>(u.want(at));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Vocabulary, SweepF64,
+    testing::Values(UnaryF64{"exp", native_f64::rp_exp, std::exp, 1},
+                    UnaryF64{"expm1", native_f64::rp_expm1, std::expm1, 2},
+                    UnaryF64{"log", native_f64::rp_log, std::log, 1},
+                    UnaryF64{"log1p", native_f64::rp_log1p, std::log1p, 1.5},
+                    UnaryF64{"log2", native_f64::rp_log2, std::log2, 1},
+                    UnaryF64{"log10", native_f64::rp_log10, std::log10, 1},
+                    UnaryF64{"tan", native_f64::rp_tan, std::tan, 5},
+                    UnaryF64{"sinh", native_f64::rp_sinh, std::sinh, 4},
+                    UnaryF64{"cosh", native_f64::rp_cosh, std::cosh, 3.5},
+                    UnaryF64{"asinh", native_f64::rp_asinh, std::asinh, 2.5},
+                    UnaryF64{"acosh", native_f64::rp_acosh, std::acosh, 3},
+                    UnaryF64{"atanh", native_f64::rp_atanh, std::atanh, 2.5},
+                    UnaryF64{"sin", native_f64::rp_sin, std::sin, 3},
+                    UnaryF64{"cos", native_f64::rp_cos, std::cos, 3},
+                    UnaryF64{"tanh", native_f64::rp_tanh, std::tanh, 3},
+                    UnaryF64{"erf", native_f64::rp_erf, std::erf, 1.5},
+                    UnaryF64{"floor", native_f64::rp_floor, std::floor, 0},
+                    UnaryF64{"ceil", native_f64::rp_ceil, std::ceil, 0},
+                    UnaryF64{"trunc", native_f64::rp_trunc, std::trunc, 0},
+                    UnaryF64{"round", native_f64::rp_round, std::nearbyint, 0},
+                    UnaryF64{"abs", native_f64::rp_abs, std::fabs, 0}),
+    name_of<UnaryF64>);
+
+TEST(VocabularyF64, PowAtan2AndFmodFollowTheCLibrary)
+{
+    const auto expect = [](double a, double b) {
+        const long double x = a, y = b;
+        ASSERT_LE(ulps_f64(native_f64::rp_pow(a, b), std::pow(x, y)), 4) << a << " " << b;
+        ASSERT_LE(ulps_f64(native_f64::rp_atan2(a, b), std::atan2(x, y)), 2.5) << a << " " << b;
+        ASSERT_LE(ulps_f64(native_f64::rp_fmod(a, b), std::fmod(a, b)), 0) << a << " " << b;
+    };
+    std::mt19937_64 random(1);
+    const auto number = [&](int size) { // of any sign, exponents to +-size
+        const double mantissa = std::uniform_real_distribution<double>(1, 2)(random);
+        const int exponent = std::uniform_int_distribution<int>(-size, size)(random);
+        return std::ldexp(random() & 1 ? mantissa : -mantissa, exponent);
+    };
+    for (int i = 0; i < 60000; ++i) {
+        const double a = std::fabs(number(i % 2 ? 3 : 500));
+        expect(a, std::uniform_real_distribution<double>(-709, 709)(random) / std::max(std::fabs(std::log(a)), 1e-3));
+        expect(number(20), number(20));
+    }
+    for (const double a : special_f64)
+        for (const double b : special_f64) expect(a, b);
+}
+
+TEST(VocabularyF64, LogarithmsOfPowersAreExact)
+{
+    for (int k = -1074; k < 1024; ++k) EXPECT_EQ(native_f64::rp_log2(std::ldexp(1.0, k)), k);
+    for (int k = -22; k <= 22; ++k) EXPECT_EQ(native_f64::rp_log10(std::pow(10.0, k)), k);
 }
 
 } // namespace

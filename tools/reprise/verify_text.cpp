@@ -20,7 +20,6 @@ const char* word(Verdict v)
     case Verdict::undefined: return "none";
     case Verdict::no_type: return "";
     case Verdict::lacking: return "lacking";
-    case Verdict::transcendental: return "transc.";
     }
     return "";
 }
@@ -34,7 +33,6 @@ const char* sign(Verdict v)
     case Verdict::undefined: return "–";
     case Verdict::no_type: return "";
     case Verdict::lacking: return "d";
-    case Verdict::transcendental: return "t";
     }
     return "";
 }
@@ -86,8 +84,7 @@ std::string verify_markdown(const std::string& device, const std::vector<std::ve
     for (const std::vector<Verified>& op : ops) {
         out << "| " << op[0].op << " |";
         for (const Verified& v : op) {
-            const bool none = v.forward == Verdict::lacking || v.forward == Verdict::transcendental ||
-                              v.forward == Verdict::no_type;
+            const bool none = v.forward == Verdict::lacking || v.forward == Verdict::no_type;
             out << " " << sign(v.forward);
             if (!none) out << sign(v.gradient) << sign(v.second_gradient);
             out << " |";
