@@ -27,7 +27,7 @@ using native::rp_inf, native::rp_nan, native::rp_umulhi, native::uint;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wliteral-suffix" // GLSL's, which no later C++ will have
 #endif
-constexpr double operator""lf(long double value) { return static_cast<double>(value); }
+constexpr double operator"" lf(long double value) { return static_cast<double>(value); }
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif

@@ -113,7 +113,8 @@ TEST(DoublesOfRows, AreTheReferences)
         };
         const Doubles got = result(default_device()), want = result(Device("reference"));
         // A device may divide and take roots less exactly; transcendental functions have a text of their own there.
-        const double relative = transcendental(row) ? 1e-14 : 4e-16, absolute = transcendental(row) ? 1e-14 : 0;
+        const double relative = transcendental(row) ? 1e-14 : 4e-16,
+                     absolute = transcendental(row) ? 1e-14 : 0;
         for (std::size_t i = 0; i < want.size(); ++i)
             ASSERT_TRUE(same(got[i], want[i]) ||
                         std::fabs(got[i] - want[i]) <= relative * std::fabs(want[i]) + absolute)
@@ -239,7 +240,8 @@ TEST(DoublesOfNetworks, HaveTheReferencesGradients)
         };
         const Tensor x = leaf({4, 6}), w = leaf({6, 4}), q = leaf({1, 2, 3, 4});
         const Tensor targets = from_vector(std::vector<std::int32_t>{0, 3, 1, 2}, {4}, {.device = device});
-        Tensor loss = cross_entropy(gelu(matmul(tanh(x), w)), targets) + sum(log_softmax(x, 1) * softmax(x, 0));
+        Tensor loss =
+            cross_entropy(gelu(matmul(tanh(x), w)), targets) + sum(log_softmax(x, 1) * softmax(x, 0));
         loss = loss + sum(scaled_dot_product_attention(q, q, sin(q))) + sum(pow(abs(w) + 0.1, 1.7));
         loss.backward();
         Doubles out{loss.item<double>()};

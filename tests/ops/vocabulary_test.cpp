@@ -313,10 +313,32 @@ void PrintTo(const UnaryF64& u, std::ostream* out) { *out << u.name; }
 
 class SweepF64 : public testing::TestWithParam<UnaryF64> {};
 
-constexpr double special_f64[] = {0.,    -0.,   1.,     -1.,     0.5,    -0.5,   2.,   -2.,
-                                  3.,    -3.,   0.1,    1e22,    1e300,  -1e300, inf,  -inf,
-                                  nan,   5e-324, 1e-300, -1e-300, 709.78, -745.1, 1.7976931348623157e308,
-                                  4503599627370497., 9007199254740993., 2.2250738585072014e-308};
+constexpr double special_f64[] = {0.,
+                                  -0.,
+                                  1.,
+                                  -1.,
+                                  0.5,
+                                  -0.5,
+                                  2.,
+                                  -2.,
+                                  3.,
+                                  -3.,
+                                  0.1,
+                                  1e22,
+                                  1e300,
+                                  -1e300,
+                                  inf,
+                                  -inf,
+                                  nan,
+                                  5e-324,
+                                  1e-300,
+                                  -1e-300,
+                                  709.78,
+                                  -745.1,
+                                  1.7976931348623157e308,
+                                  4503599627370497.,
+                                  9007199254740993.,
+                                  2.2250738585072014e-308};
 
 TEST_P(SweepF64, StaysWithinItsLimit)
 {
@@ -342,30 +364,29 @@ TEST_P(SweepF64, StaysWithinItsLimit)
                               << static_cast<double>(u.want(at));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Vocabulary, SweepF64,
-    testing::Values(UnaryF64{"exp", native_f64::rp_exp, std::exp, 1},
-                    UnaryF64{"expm1", native_f64::rp_expm1, std::expm1, 2},
-                    UnaryF64{"log", native_f64::rp_log, std::log, 1},
-                    UnaryF64{"log1p", native_f64::rp_log1p, std::log1p, 1.5},
-                    UnaryF64{"log2", native_f64::rp_log2, std::log2, 1},
-                    UnaryF64{"log10", native_f64::rp_log10, std::log10, 1},
-                    UnaryF64{"tan", native_f64::rp_tan, std::tan, 5},
-                    UnaryF64{"sinh", native_f64::rp_sinh, std::sinh, 4},
-                    UnaryF64{"cosh", native_f64::rp_cosh, std::cosh, 3.5},
-                    UnaryF64{"asinh", native_f64::rp_asinh, std::asinh, 2.5},
-                    UnaryF64{"acosh", native_f64::rp_acosh, std::acosh, 3},
-                    UnaryF64{"atanh", native_f64::rp_atanh, std::atanh, 2.5},
-                    UnaryF64{"sin", native_f64::rp_sin, std::sin, 3},
-                    UnaryF64{"cos", native_f64::rp_cos, std::cos, 3},
-                    UnaryF64{"tanh", native_f64::rp_tanh, std::tanh, 3},
-                    UnaryF64{"erf", native_f64::rp_erf, std::erf, 1.5},
-                    UnaryF64{"floor", native_f64::rp_floor, std::floor, 0},
-                    UnaryF64{"ceil", native_f64::rp_ceil, std::ceil, 0},
-                    UnaryF64{"trunc", native_f64::rp_trunc, std::trunc, 0},
-                    UnaryF64{"round", native_f64::rp_round, std::nearbyint, 0},
-                    UnaryF64{"abs", native_f64::rp_abs, std::fabs, 0}),
-    name_of<UnaryF64>);
+INSTANTIATE_TEST_SUITE_P(Vocabulary, SweepF64,
+                         testing::Values(UnaryF64{"exp", native_f64::rp_exp, std::exp, 1},
+                                         UnaryF64{"expm1", native_f64::rp_expm1, std::expm1, 2},
+                                         UnaryF64{"log", native_f64::rp_log, std::log, 1},
+                                         UnaryF64{"log1p", native_f64::rp_log1p, std::log1p, 1.5},
+                                         UnaryF64{"log2", native_f64::rp_log2, std::log2, 1},
+                                         UnaryF64{"log10", native_f64::rp_log10, std::log10, 1},
+                                         UnaryF64{"tan", native_f64::rp_tan, std::tan, 5},
+                                         UnaryF64{"sinh", native_f64::rp_sinh, std::sinh, 4},
+                                         UnaryF64{"cosh", native_f64::rp_cosh, std::cosh, 3.5},
+                                         UnaryF64{"asinh", native_f64::rp_asinh, std::asinh, 2.5},
+                                         UnaryF64{"acosh", native_f64::rp_acosh, std::acosh, 3},
+                                         UnaryF64{"atanh", native_f64::rp_atanh, std::atanh, 2.5},
+                                         UnaryF64{"sin", native_f64::rp_sin, std::sin, 3},
+                                         UnaryF64{"cos", native_f64::rp_cos, std::cos, 3},
+                                         UnaryF64{"tanh", native_f64::rp_tanh, std::tanh, 3},
+                                         UnaryF64{"erf", native_f64::rp_erf, std::erf, 1.5},
+                                         UnaryF64{"floor", native_f64::rp_floor, std::floor, 0},
+                                         UnaryF64{"ceil", native_f64::rp_ceil, std::ceil, 0},
+                                         UnaryF64{"trunc", native_f64::rp_trunc, std::trunc, 0},
+                                         UnaryF64{"round", native_f64::rp_round, std::nearbyint, 0},
+                                         UnaryF64{"abs", native_f64::rp_abs, std::fabs, 0}),
+                         name_of<UnaryF64>);
 
 TEST(VocabularyF64, PowAtan2AndFmodFollowTheCLibrary)
 {
@@ -383,7 +404,8 @@ TEST(VocabularyF64, PowAtan2AndFmodFollowTheCLibrary)
     };
     for (int i = 0; i < 60000; ++i) {
         const double a = std::fabs(number(i % 2 ? 3 : 500));
-        expect(a, std::uniform_real_distribution<double>(-709, 709)(random) / std::max(std::fabs(std::log(a)), 1e-3));
+        expect(a, std::uniform_real_distribution<double>(-709, 709)(random) /
+                      std::max(std::fabs(std::log(a)), 1e-3));
         expect(number(20), number(20));
     }
     for (const double a : special_f64)
