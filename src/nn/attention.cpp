@@ -123,6 +123,12 @@ MultiheadAttentionOutput MultiheadAttention::forward(Tensor query, Tensor key, T
     const auto batched = [&](const Tensor& t) {
         return one ? unsqueeze(t, 0) : batch_first_ ? t : transpose(t, 0, 1);
     };
+    for (const Tensor* mask : {&masks.key_padding_mask, &masks.attn_mask})
+        if (mask->defined() && mask->dtype() != boolean && !mask->is_floating_point())
+            detail::fail(
+                ErrorKind::dtype, "MultiheadAttention", "A mask of (", name_of(mask->dtype()),
+                ") could mean either kind: cast it to bool (true takes no part), or to a floating dtype "
+                "(numbers to be added).");
     const Tensor first = batched(query), second = key.cell() == query.cell() ? first : batched(key);
     const auto [q, k, v] = projected(first, second, value.cell() == key.cell() ? second : batched(value));
 
@@ -154,11 +160,10 @@ RotaryEmbedding::RotaryEmbedding(std::int64_t dim, const RotaryEmbeddingOptions&
     if (!(options.base > 0))
         detail::fail(ErrorKind::argument, "RotaryEmbedding", "The base (", options.base,
                      ") must be above 0.");
-    std::vector<float> frequencies;
     for (std::int64_t i = 0; i < dim; i += 2)
-        frequencies.push_back(
+        values_.push_back(
             static_cast<float>(std::pow(options.base, -static_cast<double>(i) / static_cast<double>(dim))));
-    frequencies_ = from_vector(frequencies);
+    frequencies_ = from_vector(values_);
 }
 
 std::string RotaryEmbedding::extra_repr() const
@@ -179,7 +184,10 @@ Tensor RotaryEmbedding::forward(Tensor x, Dim offset)
                      ") is not [..., length, ", dim_, "].");
     const Dim end = offset + x.size(-2);
     const Tensor places = narrow(arange(end, {.dtype = i32, .device = x.device()}), 0, offset, x.size(-2));
-    const Tensor angles = unsqueeze(cast(places, f32), 1) * frequencies_;
+    const Tensor frequencies = x.device() == frequencies_.device()
+                                   ? frequencies_
+                                   : from_vector(values_, frequencies_.shape(), {.device = x.device()});
+    const Tensor angles = unsqueeze(cast(places, f32), 1) * frequencies;
     return rotary_embedding(x, cast(cos(angles), x.dtype()), cast(sin(angles), x.dtype()), interleaved_);
 }
 

@@ -23,12 +23,14 @@ void vector_to_parameters(const Tensor& vector, const std::vector<Variable>& par
         fail(ErrorKind::shape, "vector_to_parameters", "The shape (", to_string(vector.shape()), ") is not [",
              count, "], for all elements of the parameters.");
     const no_grad guard;
+    std::vector<Tensor> values; // all of them first: a conversion that fails changes no parameter
     std::int64_t start = 0;
-    for (Variable p : parameters) {
+    for (const Variable& p : parameters) {
         const std::int64_t length = p.numel().value();
-        p.assign(reshape(narrow(vector, 0, start, length), p.shape()));
+        values.push_back(reshape(narrow(vector, 0, start, length), p.shape()).to(p));
         start += length;
     }
+    for (std::size_t i = 0; i < parameters.size(); ++i) Variable(parameters[i]).assign(values[i]);
 }
 
 } // namespace reprise::nn::utils

@@ -187,6 +187,9 @@ TEST(Utils, TurnParametersIntoAVectorAndBack)
     sum(nn::utils::parameters_to_vector(b.parameters()) * 2).backward();
     EXPECT_THAT(floats(b.weight.grad()), Each(2.0f));
     EXPECT_THAT(floats(nn::utils::clip_grad_norm_(b.parameters(), 1)), ElementsAre(6));
+    nn::utils::vector_to_parameters(ones({9}, {.dtype = f16}), a.parameters()); // of the parameters' dtype
+    EXPECT_EQ(a.weight.dtype(), f32);
+    EXPECT_THAT(floats(a.weight), Each(1.0f));
     EXPECT_EQ(error_of([&] { nn::utils::vector_to_parameters(ones({8}), a.parameters()); }).kind,
               ErrorKind::shape);
     EXPECT_EQ(error_of([] { nn::utils::parameters_to_vector({}); }).kind, ErrorKind::argument);

@@ -339,6 +339,11 @@ TEST(MultiheadAttention, TakesOneSequenceAndSymbolicSizes)
     EXPECT_THAT(error_of([] { nn::MultiheadAttention(4, 3); }).text,
                 HasSubstr("no multiple of the (3) heads"));
     EXPECT_THAT(error_of([] { nn::MultiheadAttention(4, 2)(ones({3})); }).text, HasSubstr("([3])"));
+    const Tensor x = ones({1, 3, 4});
+    EXPECT_EQ(error_of([&] {
+                  net(x, x, x, {.attn_mask = ones({3, 3}, {.dtype = i32})});
+              }).kind,
+              ErrorKind::dtype);
 }
 
 TEST(RotaryEmbedding, TurnsPairsByPosition)
@@ -357,6 +362,10 @@ TEST(RotaryEmbedding, TurnsPairsByPosition)
     const Program program = record([&](Tensor y) { return halves(y); }, {spec({2, steps, 4})});
     const Tensor y = drawn({2, 7, 4});
     EXPECT_EQ(program(y).to_vector<float>(), halves(y).to_vector<float>());
+    const Tensor elsewhere = y.to(Device("reference")); // also where the module was made on another device
+    const std::vector<float> there = halves(elsewhere).to_vector<float>(),
+                             here = halves(y).to_vector<float>();
+    for (std::size_t i = 0; i < here.size(); ++i) EXPECT_NEAR(there[i], here[i], 1e-5) << i;
     EXPECT_THAT(error_of([] { nn::RotaryEmbedding(3); }).text, HasSubstr("(3) features do not make pairs"));
     EXPECT_THAT(error_of([&] { halves(ones({2, 6})); }).text, HasSubstr("([2, 6]) is not [..., length, 4]"));
 }

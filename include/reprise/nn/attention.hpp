@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <reprise/nn/dropout.hpp>
 #include <reprise/nn/linear.hpp>
@@ -72,7 +73,8 @@ public:
 private:
     std::int64_t dim_ = 0;
     bool interleaved_ = false;
-    Tensor frequencies_; // [dim / 2]
+    std::vector<float> values_; // base^(-i / dim) for i = 0, 2, ...
+    Tensor frequencies_;        // the same on the device of the construction
 };
 
 enum class TransformerActivation { relu, gelu };
