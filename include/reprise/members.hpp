@@ -1,4 +1,4 @@
-// The members of structures, without names for them.
+// Calls functions with the members of a structure, whatever their names.
 #pragma once
 #include <cstddef>
 #include <type_traits>
@@ -6,11 +6,12 @@
 
 namespace reprise::detail {
 
-// Stands for a value of any type where members of an aggregate are counted.
+// Converts to any type, for counting the members of an aggregate.
 struct AnyValue {
     template <class T> operator T() const;
 };
 
+// The number of members of the aggregate T.
 template <class T, class... Values> constexpr std::size_t count_members()
 {
     if constexpr (requires { T{std::declval<Values>()..., std::declval<AnyValue>()}; })
@@ -18,7 +19,7 @@ template <class T, class... Values> constexpr std::size_t count_members()
     else return sizeof...(Values);
 }
 
-// f(references to all members) of an aggregate of up to eight.
+// Calls f with references to all members of an aggregate, which has at most eight.
 template <class T, class F> void with_members(T& value, const F& f)
 {
     constexpr std::size_t count = count_members<std::remove_const_t<T>>();

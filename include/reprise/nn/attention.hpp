@@ -1,4 +1,4 @@
-// Attention.
+// Attention, position embeddings and an encoder layer of the transformer.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,38 +11,56 @@
 
 namespace reprise::nn {
 
+// Options of MultiheadAttention.
 struct MultiheadAttentionOptions {
-    double dropout = 0; // of the weights, in training
-    bool bias = true;
-    std::optional<std::int64_t> kdim = std::nullopt, vdim = std::nullopt; // embed_dim
-    bool batch_first = false; // inputs and outputs are [N, T, E], not [T, N, E]
+    double dropout = 0; // probability with which an attention weight is dropped in training
+    bool bias = true;   // whether the projections have biases
+    std::optional<std::int64_t> kdim = std::nullopt, // features of the key; default: embed_dim
+        vdim = std::nullopt;                         // features of the value; default: embed_dim
+    bool batch_first = false;                        // inputs and outputs are [N, T, E], not [T, N, E]
 };
+// Which keys a query may attend to.  In a bool mask true marks what is masked OUT, as in PyTorch; a mask of
+// the query's dtype is added to the scores.
 struct MultiheadAttentionMasks {
-    Tensor key_padding_mask = {}; // [N, S] or [S]: bool, true takes NO part; or numbers to be added
-    Tensor attn_mask = {};        // [T, S] or [N heads, T, S]: the same
-    bool is_causal = false;       // query t sees keys 0 to t
-    bool average_attn_weights = true;
+    Tensor key_padding_mask = {};     // [N, S], or [S] without a batch: keys that no query attends to
+    Tensor attn_mask = {};            // [T, S], or [N heads, T, S] with one for each head of each sequence
+    bool is_causal = false;           // query t attends to keys 0 to t only
+    bool average_attn_weights = true; // the weights that are returned are the mean over the heads
 };
+// What a call of MultiheadAttention returns.
 struct MultiheadAttentionOutput {
-    Tensor output{};
-    // Before dropout, [N, T, S], or [N, heads, T, S] where not averaged.  Computed only where it is used.
+    Tensor output{}; // of the query's shape
+    // The attention weights without dropout, [N, T, S], or [N, heads, T, S] where not averaged; without the N
+    // for inputs without a batch.  Computed only where they are used.
     Tensor weights{};
 };
-// Attention of several heads between projections: query [T, N, E], key [S, N, kdim], value [S, N, vdim] -> [T, N, E],
-// or all without N.  Parameters in_proj_weight [3 E, E], or q_proj_weight, k_proj_weight and v_proj_weight where kdim
-// or vdim differ, in_proj_bias [3 E], out_proj.weight, out_proj.bias.
+// Multi-head attention (Vaswani et al., 2017) of query [T, N, E], key [S, N, kdim] and value [S, N, vdim] for
+// E = embed_dim: projects them, applies scaled_dot_product_attention in each head and projects the result to
+// [T, N, E].  All inputs may lack N.  Throws Error(shape) and Error(dtype) where inputs or masks do not fit.
+//
+// A query whose keys are all masked out gets a result of zeros from its heads.
 class MultiheadAttention : public Module {
 public:
-    using Options = MultiheadAttentionOptions;
+    using Options = MultiheadAttentionOptions; // for make()
     using Module::Module;
+    // Each head has embed_dim / num_heads features.  The weights of the inputs' projections are initialised
+    // as by xavier_uniform_, that of out_proj as in Linear, and biases with 0.  Throws Error(argument) where
+    // embed_dim is not a multiple of num_heads, a size is below 1 or the dropout is not from 0 to 1.
     MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, const MultiheadAttentionOptions& = {});
-    Tensor forward(Tensor x) override; // of x to itself
+    // Self-attention without masks: the output for x as query, key and value.
+    Tensor forward(Tensor x) override;
+    // The output and the attention weights.
     MultiheadAttentionOutput forward(Tensor query, Tensor key, Tensor value, MultiheadAttentionMasks = {});
     using Module::operator();
+    // Calls forward(query, key, value, masks) with the module's hooks.
     MultiheadAttentionOutput operator()(Tensor query, Tensor key, Tensor value, MultiheadAttentionMasks = {},
                                         Place where = Place(std::source_location::current()));
-    Variable in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias; // undefined without
-    Linear out_proj{nullptr};
+    Variable in_proj_weight,  // [3 E, E] for query, key and value; undefined where kdim or vdim is not E
+        q_proj_weight,        // [E, E]; defined where in_proj_weight is not
+        k_proj_weight,        // [E, kdim]; defined where in_proj_weight is not
+        v_proj_weight,        // [E, vdim]; defined where in_proj_weight is not
+        in_proj_bias;         // [3 E]; undefined without biases
+    Linear out_proj{nullptr}; // E to E, applied to the heads' joined results
 
 private:
     struct Projected {
@@ -54,18 +72,24 @@ private:
     bool batch_first_ = false;
 };
 
+// Options of RotaryEmbedding.
 struct RotaryEmbeddingOptions {
-    double base = 10000;
-    bool interleaved = false; // pairs of neighbouring features, not of halves
+    double base = 10000;      // above 0; pair i turns by base^(-2 i / dim) per position
+    bool interleaved = false; // pair i is features 2 i and 2 i + 1, not i and i + dim / 2
 };
-// x [..., T, dim], queries or keys of heads: the pair of features i at position t is turned by t / base^(2 i / dim).
+// Rotary position embedding (Su et al., 2021) of queries or keys x [..., T, dim]: rotates pair i of the
+// features at position t by the angle t / base^(2 i / dim), computed in f32.  The result has x's shape and
+// dtype.  Throws Error(shape) where the last size is not dim, and Error(device) where x is not on the device
+// that was the default one when the module was made.
 class RotaryEmbedding : public Module {
 public:
-    using Options = RotaryEmbeddingOptions;
+    using Options = RotaryEmbeddingOptions; // for make()
     using Module::Module;
+    // Throws Error(argument) where `dim` is odd or below 2, or the base is not above 0.
     explicit RotaryEmbedding(std::int64_t dim, const RotaryEmbeddingOptions& = {});
     Tensor forward(Tensor x) override { return forward(std::move(x), 0); }
-    Tensor forward(Tensor x, Dim offset);
+    Tensor forward(Tensor x, Dim offset); // offset: the position of x's first row
+    // Calls forward(x, offset) with the module's hooks.
     Tensor operator()(Tensor x, Dim offset = 0, // position of the first row
                       Place where = Place(std::source_location::current()));
     std::string extra_repr() const override;
@@ -77,31 +101,42 @@ private:
     Tensor frequencies_;        // the same on the device of the construction
 };
 
+// The activation between the linear layers of a TransformerEncoderLayer; gelu is the exact one.
 enum class TransformerActivation { relu, gelu };
+// Options of TransformerEncoderLayer.
 struct TransformerEncoderLayerOptions {
-    std::int64_t dim_feedforward = 2048;
-    double dropout = 0.1;
-    TransformerActivation activation = TransformerActivation::relu;
-    double layer_norm_eps = 1e-5;
-    bool batch_first = false;
-    bool norm_first = false; // before each part, not behind its residual sum
-    bool bias = true;
+    std::int64_t dim_feedforward = 2048; // features between the two linear layers
+    double dropout = 0.1;                // probability of all dropouts, that of the attention weights too
+    TransformerActivation activation = TransformerActivation::relu; // between the two linear layers
+    double layer_norm_eps = 1e-5;                                   // eps of both LayerNorms
+    bool batch_first = false; // inputs and outputs are [N, T, d_model], not [T, N, d_model]
+    bool norm_first = false;  // normalises the input of each part, not its residual sum
+    bool bias = true;         // whether linear layers, projections and norms have biases
 };
-// Self-attention and two linear maps, each with dropout, a residual sum and a norm: [T, N, d_model] to the same.
+// An encoder layer of the transformer (Vaswani et al., 2017), of x [T, N, d_model] or [T, d_model]; the
+// result has x's shape.  It is norm2(y + feed(y)) for y = norm1(x + dropout1(self_attn(x))), with feed(y) =
+// dropout2(linear2(dropout(activation(linear1(y))))).  With norm_first it is y + feed(norm2(y)) for y = x +
+// dropout1(self_attn(norm1(x))).
 class TransformerEncoderLayer : public Module {
 public:
-    using Options = TransformerEncoderLayerOptions;
+    using Options = TransformerEncoderLayerOptions; // for make()
     using Module::Module;
+    // nhead: the number of attention heads.  Throws Error(argument) as MultiheadAttention and Linear do.
     TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
                             const TransformerEncoderLayerOptions& = {});
     Tensor forward(Tensor x) override { return forward(std::move(x), MultiheadAttentionMasks{}); }
-    Tensor forward(Tensor x, MultiheadAttentionMasks);
+    Tensor forward(Tensor x, MultiheadAttentionMasks); // with masks for the self-attention
+    // Calls forward(x, masks) with the module's hooks.
     Tensor operator()(Tensor x, MultiheadAttentionMasks masks = {},
                       Place where = Place(std::source_location::current()));
-    MultiheadAttention self_attn{nullptr};
-    Linear linear1{nullptr}, linear2{nullptr};
-    LayerNorm norm1{nullptr}, norm2{nullptr};
-    Dropout dropout, dropout1, dropout2;
+    MultiheadAttention self_attn{nullptr}; // of x to itself
+    Linear linear1{nullptr},               // d_model to dim_feedforward
+        linear2{nullptr};                  // dim_feedforward to d_model
+    LayerNorm norm1{nullptr},              // of the self-attention
+        norm2{nullptr};                    // of the linear layers
+    Dropout dropout,                       // behind the activation
+        dropout1,                          // behind self_attn
+        dropout2;                          // behind linear2
 
 private:
     TransformerActivation activation_ = TransformerActivation::relu;

@@ -1,4 +1,4 @@
-// The tensors in what a module's call takes and gives.
+// Finds the tensors in the arguments and results of a module's call.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace reprise::detail {
 template <class T> inline constexpr bool is_optional = false;
 template <class T> inline constexpr bool is_optional<std::optional<T>> = true;
 
-// Where the defined tensors of a value stand, in order: of a tensor, of lists, dictionaries, pairs, tuples, optionals and
-// structures of them.  Anything else (numbers, sizes, text) is passed over.
+// Appends the addresses of a value's defined tensors, in order: a tensor's own, and those in lists,
+// dictionaries, pairs, tuples, optionals and structures.  Other values (numbers, sizes, text) are ignored.
 template <class T> void find_tensors(T& value, std::vector<Tensor*>& out)
 {
     if constexpr (std::is_const_v<T>) { // keys of dictionaries

@@ -1,4 +1,4 @@
-// Modules of modules.
+// Modules that contain other modules.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -14,14 +14,15 @@
 
 namespace reprise::detail {
 
-// Error(argument) for a module of another type.
+// The module as an M; throws Error(argument) for a module of another type.
 template <class M> M& module_as(nn::Module& module, const std::string& name)
 {
     if (auto* found = dynamic_cast<M*>(&module)) return *found;
     fail(ErrorKind::argument, "at", "The module (", name, ") is of another type than was asked for.");
 }
 
-// What a container takes: a module that it takes over, or a pointer to one, which it shares.
+// What a container can be given: a module, which is moved into it, or a shared pointer to one, which it
+// shares.
 template <class M>
 concept OwnedModule = std::derived_from<M, nn::Module> && !std::is_const_v<M>;
 template <class M> std::shared_ptr<nn::Module> owned_module(std::shared_ptr<M> module) { return module; }
@@ -39,78 +40,91 @@ concept Ownable = requires(M&& module)
 
 namespace reprise::nn {
 
-// One after the other: nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::make<nn::Linear>(128, 10)).
+// Calls its modules one after the other, each with the result of the one before; without modules the result
+// is x:
+//
+//     nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::make<nn::Linear>(128, 10));
+//
 // The children are named "0", "1", ...
 class Sequential : public Module {
 public:
     using Module::Module;
-    Sequential() = default;
+    Sequential() = default; // without modules
+    // With these modules in this order, as push_back adds them.
     template <detail::Ownable... Modules>
     requires(sizeof...(Modules) > 0) explicit Sequential(Modules&&... modules)
     {
         (push_back(std::forward<Modules>(modules)), ...);
     }
     Tensor forward(Tensor x) override;
+    // Appends a module, which is shared with the caller.  Throws Error(argument) for a null pointer.
     void push_back(std::shared_ptr<Module>);
+    // Appends a module, which is moved into this one.
     template <detail::OwnedModule M> void push_back(M&& module)
     {
         push_back(detail::owned_module(std::forward<M>(module)));
     }
-    std::size_t size() const noexcept { return modules_.size(); }
-    bool empty() const noexcept { return modules_.empty(); }
-    Module& at(std::size_t index) const; // Error(argument) for one that there is not
-    Module& operator[](std::size_t index) const { return at(index); }
-    // The same as the type that it was made with: net.at<nn::Linear>(0).
+    std::size_t size() const noexcept { return modules_.size(); } // the number of modules
+    bool empty() const noexcept { return modules_.empty(); }      // whether there are no modules
+    Module& at(std::size_t index) const;                          // Error(argument) for an index out of range
+    Module& operator[](std::size_t index) const { return at(index); } // as at()
+    // The module as its own type: net.at<nn::Linear>(0).  Throws Error(argument) for another type too.
     template <class M> M& at(std::size_t index) const
     {
         return detail::module_as<M>(at(index), std::to_string(index));
     }
-    // for (const auto& module : net) x = (*module)(x);
+    // For loops over the shared pointers: for (const auto& module : net) x = (*module)(x);
     auto begin() const noexcept { return modules_.begin(); }
-    auto end() const noexcept { return modules_.end(); }
+    auto end() const noexcept { return modules_.end(); } // behind the last module
 
 private:
     std::vector<std::shared_ptr<Module>> modules_;
 };
 
-// Modules in an order, named "0", "1", ...; call them as you like.  An index may be negative: it counts from the end.
-// Error(argument) for one that there is not, a null pointer, or a module that this one lies in.
+// A list of modules, named "0", "1", ...  It has no forward(): call its modules yourself.  A negative index
+// counts from the end.  Functions throw Error(argument) for an index out of range, a null pointer, or a
+// module that contains this one; the list has not changed then.
 class ModuleList final : public Module {
 public:
     using Module::Module;
-    ModuleList() = default;
+    ModuleList() = default; // without modules
+    // With these modules in this order, as append() adds them.
     template <detail::Ownable... Modules>
     requires(sizeof...(Modules) > 0) explicit ModuleList(Modules&&... modules)
     {
         (push_back(std::forward<Modules>(modules)), ...);
     }
+    // With these modules, which are shared with the caller.
     explicit ModuleList(const std::vector<std::shared_ptr<Module>>& modules) { extend(modules); }
 
-    std::size_t size() const noexcept { return modules_.size(); }
-    bool empty() const noexcept { return modules_.empty(); }
-    Module& operator[](std::int64_t index) const;
-    // The same as the type that it was made with: list.at<nn::LSTM>(0).
+    std::size_t size() const noexcept { return modules_.size(); } // the number of modules
+    bool empty() const noexcept { return modules_.empty(); }      // whether there are no modules
+    Module& operator[](std::int64_t index) const;                 // the module at the index
+    // The module as its own type: list.at<nn::LSTM>(0).  Throws Error(argument) for another type too.
     template <class M> M& at(std::int64_t index) const
     {
         return detail::module_as<M>((*this)[index], std::to_string(index));
     }
-    // for (const auto& module : list) x = (*module)(x);
+    // For loops over the shared pointers: for (const auto& module : list) x = (*module)(x);
     auto begin() const noexcept { return modules_.begin(); }
-    auto end() const noexcept { return modules_.end(); }
+    auto end() const noexcept { return modules_.end(); } // behind the last module
 
-    ModuleList& append(std::shared_ptr<Module>);
+    ModuleList& append(std::shared_ptr<Module>); // adds a shared module at the end; returns this list
+    // Adds a module at the end, which is moved into the list; returns this list.
     template <detail::OwnedModule M> ModuleList& append(M&& module)
     {
         return append(detail::owned_module(std::forward<M>(module)));
     }
+    // As append(), of a module or a shared pointer.
     template <detail::Ownable M> void push_back(M&& module)
     {
         append(detail::owned_module(std::forward<M>(module)));
     }
-    ModuleList& extend(const std::vector<std::shared_ptr<Module>>&); // all of them or none
-    void insert(std::int64_t index, std::shared_ptr<Module>);        // before the one that stands there
-    void set(std::int64_t index, std::shared_ptr<Module>);           // in the place of the one there
-    std::shared_ptr<Module> pop(std::int64_t index = -1);
+    ModuleList& extend(const std::vector<std::shared_ptr<Module>>&); // adds all of them at the end, or none
+    // Inserts a shared module before the one at the index, or at the end for size().
+    void insert(std::int64_t index, std::shared_ptr<Module>);
+    void set(std::int64_t index, std::shared_ptr<Module>); // replaces the module at the index
+    std::shared_ptr<Module> pop(std::int64_t index = -1);  // removes the module at the index and returns it
 
 private:
     std::size_t place(const char* op, std::int64_t index) const;
@@ -119,36 +133,40 @@ private:
     std::vector<std::shared_ptr<Module>> modules_;
 };
 
-// Modules by name, in the order of insertion.  Error(argument) for a name that there is not, is empty or has a dot, a
-// null pointer, or a module that this one lies in.
+// Modules by name, in the order of insertion.  It has no forward(): call its modules yourself.  Functions
+// throw Error(argument) for a name that does not exist, a new name that is empty or has a dot, a null
+// pointer, or a module that contains this one; nothing has changed then.
 class ModuleDict final : public Module {
 public:
-    using Items = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
+    using Items = std::vector<std::pair<std::string, std::shared_ptr<Module>>>; // names and their modules
     using Module::Module;
-    ModuleDict() = default;
+    ModuleDict() = default; // without modules
+    // With these modules, which are shared with the caller; of equal names the last one counts.
     explicit ModuleDict(const Items& items) { update(items); }
 
-    std::size_t size() const noexcept { return items_.size(); }
-    bool empty() const noexcept { return items_.empty(); }
-    bool contains(const std::string& name) const noexcept;
-    Module& operator[](const std::string& name) const; // makes none
+    std::size_t size() const noexcept { return items_.size(); } // the number of modules
+    bool empty() const noexcept { return items_.empty(); }      // whether there are no modules
+    bool contains(const std::string& name) const noexcept;      // whether there is a module of this name
+    Module& operator[](const std::string& name) const; // Error(argument) where there is none of this name
+    // The module as its own type: dict.at<nn::Linear>("fc").  Throws Error(argument) for another type too.
     template <class M> M& at(const std::string& name) const
     {
         return detail::module_as<M>((*this)[name], name);
     }
-    std::vector<std::string> keys() const;
-    std::vector<std::shared_ptr<Module>> values() const;
-    const Items& items() const noexcept { return items_; }
+    std::vector<std::string> keys() const;                 // the names, in order
+    std::vector<std::shared_ptr<Module>> values() const;   // the modules, in order
+    const Items& items() const noexcept { return items_; } // names and modules, in order
 
-    // Under a name that there is, it takes the place of the one there.
+    // Adds a shared module at the end; under a name that exists it replaces the module in its place.
     void insert(const std::string& name, std::shared_ptr<Module>);
+    // The same for a module that is moved into this one.
     template <detail::OwnedModule M> void insert(const std::string& name, M&& module)
     {
         insert(name, detail::owned_module(std::forward<M>(module)));
     }
-    void update(const Items&); // inserts all of them or none
-    std::shared_ptr<Module> pop(const std::string& name);
-    void clear();
+    void update(const Items&);                            // inserts all of them, or none
+    std::shared_ptr<Module> pop(const std::string& name); // removes the module of this name and returns it
+    void clear();                                         // removes all modules
 
 private:
     Items::const_iterator find(const char* op, const std::string& name) const;

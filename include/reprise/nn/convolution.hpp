@@ -1,4 +1,4 @@
-// Convolutions.
+// Convolutions and their windows: modules of the functions in ops/convolution.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,22 +10,27 @@
 
 namespace reprise::nn {
 
+// Options of Conv; a single number holds for all N dimensions.
 template <std::size_t N> struct ConvOptions {
-    Sizes<N> kernel_size = 0; // to be given
-    Sizes<N> stride = 1;
-    WindowPadding<N> padding = 0;
-    Sizes<N> dilation = 1;
-    std::int64_t groups = 1;
-    bool bias = true;
+    Sizes<N> kernel_size = 0;     // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> stride = 1;          // distance of neighbouring windows
+    WindowPadding<N> padding = 0; // zeros on both sides of each dimension, or "same" or "valid" (none)
+    Sizes<N> dilation = 1;        // distance of neighbouring elements of a window
+    std::int64_t groups = 1;      // groups of channels, each with its own part of the weight
+    bool bias = true;             // whether there is a bias
 };
-// x [N, in, H, W] or [in, H, W] -> [N, out, H', W'] or [out, H', W'].  Weight [out, in / groups, kh, kw] and bias [out]
-// from U(-1, 1) / sqrt(in / groups kh kw).  Of one dimension there is W only, of three [D, H, W].
+// Convolution (cross-correlation) of x [N, in, H, W] or [in, H, W] -> [N, out, H', W'] or [out, H', W'], with
+// H' = floor((H + 2 padding - dilation (kernel_size - 1) - 1) / stride) + 1.  Images of Conv1d have W only,
+// those of Conv3d are [D, H, W].  Weight and bias are initialised uniformly from -b to b, b = 1 / sqrt(in /
+// groups kh kw).  Throws Error(shape) and Error(dtype) where x does not fit the weight.
 template <std::size_t N> class Conv : public Module {
 public:
-    using Options = ConvOptions<N>;
+    using Options = ConvOptions<N>; // for make()
     using Module::Module;
+    // Throws Error(argument) for options out of range and where groups does not divide both numbers of
+    // channels.
     Conv(std::int64_t in_channels, std::int64_t out_channels, const ConvOptions<N>&);
-    // Conv2d(1, 8, 3), Conv2d(1, 8, 3, {.padding = 1})
+    // The same with the kernel's size as an argument: Conv2d(1, 8, 3), Conv2d(1, 8, 3, {.padding = 1}).
     Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
          ConvOptions<N> options = {})
         : Conv(in_channels, out_channels, (options.kernel_size = kernel_size, options))
@@ -33,7 +38,8 @@ public:
     Tensor forward(Tensor x) override;
     std::string name() const override { return "Conv" + std::to_string(N) + "d"; }
     std::string extra_repr() const override;
-    Variable weight, bias; // bias undefined without one
+    Variable weight, // [out, in / groups, kh, kw]
+        bias;        // [out]; undefined without a bias
 
 private:
     reprise::ConvOptions<N> options_;
@@ -41,29 +47,37 @@ private:
 extern template class Conv<1>;
 extern template class Conv<2>;
 extern template class Conv<3>;
-using Conv1d = Conv<1>;
-using Conv2d = Conv<2>;
-using Conv3d = Conv<3>;
-using Conv1dOptions = ConvOptions<1>;
-using Conv2dOptions = ConvOptions<2>;
-using Conv3dOptions = ConvOptions<3>;
+using Conv1d = Conv<1>;               // of x [N, in, W] or [in, W]
+using Conv2d = Conv<2>;               // of x [N, in, H, W] or [in, H, W]
+using Conv3d = Conv<3>;               // of x [N, in, D, H, W] or [in, D, H, W]
+using Conv1dOptions = ConvOptions<1>; // of Conv1d
+using Conv2dOptions = ConvOptions<2>; // of Conv2d
+using Conv3dOptions = ConvOptions<3>; // of Conv3d
 
+// Options of ConvTranspose; a single number holds for all N dimensions.
 template <std::size_t N> struct ConvTransposeOptions {
-    Sizes<N> kernel_size = 0; // to be given
-    Sizes<N> stride = 1;
-    Sizes<N> padding = 0;
-    Sizes<N> output_padding = 0;
-    std::int64_t groups = 1;
-    bool bias = true;
-    Sizes<N> dilation = 1;
+    Sizes<N> kernel_size = 0;    // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> stride = 1;         // stride of the convolution whose transpose this is
+    Sizes<N> padding = 0;        // its padding: so much is cut from both sides of the output
+    Sizes<N> output_padding = 0; // added to the output's end; less than the stride or the dilation
+    std::int64_t groups = 1;     // groups of channels, each with its own part of the weight
+    bool bias = true;            // whether there is a bias
+    Sizes<N> dilation = 1;       // distance of neighbouring elements of a window
 };
-// x [N, in, H, W] or [in, H, W] -> [N, out, H', W'] or [out, H', W'].  Weight [in, out / groups, kh, kw] and bias [out]
-// from U(-1, 1) / sqrt(out / groups kh kw).
+// Transposed convolution, which maps x as a convolution's gradient maps the gradient of its output:
+// x [N, in, H, W] or [in, H, W] -> [N, out, H', W'] or [out, H', W'], with
+// H' = (H - 1) stride - 2 padding + dilation (kernel_size - 1) + output_padding + 1.  Images are as for Conv.
+// Weight and bias are initialised uniformly from -b to b, b = 1 / sqrt(out / groups kh kw).  Throws
+// Error(shape) and Error(dtype) where x does not fit the weight, and Error(argument) for an output_padding
+// that is too large.
 template <std::size_t N> class ConvTranspose : public Module {
 public:
-    using Options = ConvTransposeOptions<N>;
+    using Options = ConvTransposeOptions<N>; // for make()
     using Module::Module;
+    // Throws Error(argument) for options out of range and where groups does not divide both numbers of
+    // channels.
     ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, const ConvTransposeOptions<N>&);
+    // The same with the kernel's size as an argument: ConvTranspose2d(8, 1, 3, {.stride = 2}).
     ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
                   ConvTransposeOptions<N> options = {})
         : ConvTranspose(in_channels, out_channels, (options.kernel_size = kernel_size, options))
@@ -71,7 +85,8 @@ public:
     Tensor forward(Tensor x) override;
     std::string name() const override { return "ConvTranspose" + std::to_string(N) + "d"; }
     std::string extra_repr() const override;
-    Variable weight, bias; // bias undefined without one
+    Variable weight, // [in, out / groups, kh, kw]
+        bias;        // [out]; undefined without a bias
 
 private:
     reprise::ConvTransposeOptions<N> options_;
@@ -79,17 +94,19 @@ private:
 extern template class ConvTranspose<1>;
 extern template class ConvTranspose<2>;
 extern template class ConvTranspose<3>;
-using ConvTranspose1d = ConvTranspose<1>;
-using ConvTranspose2d = ConvTranspose<2>;
-using ConvTranspose3d = ConvTranspose<3>;
-using ConvTranspose1dOptions = ConvTransposeOptions<1>;
-using ConvTranspose2dOptions = ConvTransposeOptions<2>;
-using ConvTranspose3dOptions = ConvTransposeOptions<3>;
+using ConvTranspose1d = ConvTranspose<1>;               // of x [N, in, W] or [in, W]
+using ConvTranspose2d = ConvTranspose<2>;               // of x [N, in, H, W] or [in, H, W]
+using ConvTranspose3d = ConvTranspose<3>;               // of x [N, in, D, H, W] or [in, D, H, W]
+using ConvTranspose1dOptions = ConvTransposeOptions<1>; // of ConvTranspose1d
+using ConvTranspose2dOptions = ConvTransposeOptions<2>; // of ConvTranspose2d
+using ConvTranspose3dOptions = ConvTransposeOptions<3>; // of ConvTranspose3d
 
-// x [N, C, H, W] -> [N, C kh kw, windows]
+// The windows of images as columns: x [N, C, H, W] or [C, H, W] -> [N, C kh kw, L] or [C kh kw, L] for L
+// windows.  x is floating.  Throws Error(shape) where x does not fit.
 class Unfold : public Module {
 public:
-    using Options = UnfoldOptions;
+    using Options = UnfoldOptions; // for make()
+    // A single number is the kernel's height and width.
     explicit Unfold(Sizes<2> kernel_size, const UnfoldOptions& = {});
     Tensor forward(Tensor x) override;
 
@@ -97,10 +114,12 @@ private:
     Sizes<2> kernel_size_;
     UnfoldOptions options_;
 };
-// x [N, C kh kw, windows] -> [N, C, H, W]
+// The transpose of Unfold, which adds overlapping windows: x [N, C kh kw, L] or [C kh kw, L] -> [N, C, H, W]
+// or [C, H, W].  x is floating.  Throws Error(shape) where L is not the number of windows of such an image.
 class Fold : public Module {
 public:
-    using Options = UnfoldOptions;
+    using Options = UnfoldOptions; // for make()
+    // output_size is [H, W]; a single number is both sizes.
     Fold(Sizes<2> output_size, Sizes<2> kernel_size, const UnfoldOptions& = {});
     Tensor forward(Tensor x) override;
 

@@ -1,4 +1,5 @@
-// The functions that modules are made of, by the names of torch.nn.functional: namespace F = reprise::nn::functional;
+// The functions that modules call, with the names of torch.nn.functional.  A short name for the namespace:
+// namespace F = reprise::nn::functional;
 #pragma once
 #include <cstdint>
 
@@ -30,21 +31,24 @@ using reprise::relu, reprise::relu6, reprise::leaky_relu, reprise::prelu, repris
 using reprise::sigmoid, reprise::logsigmoid, reprise::tanh;
 using reprise::softmax, reprise::log_softmax;
 using reprise::tanhshrink, reprise::hardshrink, reprise::softshrink, reprise::threshold;
-Tensor softmin(const Tensor&, std::int64_t dim); // softmax(-x)
+Tensor softmin(const Tensor&, std::int64_t dim); // softmax(-x, dim)
 
 // ---- losses ----
 using reprise::binary_cross_entropy, reprise::binary_cross_entropy_with_logits;
 using reprise::cross_entropy, reprise::nll_loss, reprise::mse_loss, reprise::l1_loss, reprise::smooth_l1_loss;
 using reprise::huber_loss, reprise::kl_div, reprise::cosine_embedding_loss;
-// max(0, -target (a - b) + margin), target 1 or -1: whether a should be larger than b.
+// max(0, -target (a - b) + margin) of each element: the target is 1 where a should be larger than b, -1 where
+// smaller.  All three broadcast.  This loss and the three below throw Error(argument) for
+// Reduction::batchmean.
 Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin = 0,
                            Reduction = Reduction::mean);
-// x for target 1, max(0, margin - x) for target -1.
+// x where the target is 1, max(0, margin - x) where it is -1, of each element; both broadcast.
 Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin = 1,
                             Reduction = Reduction::mean);
-// log(1 + exp(-target x)), target 1 or -1
+// log(1 + exp(-target x)) of each element, for targets 1 and -1; both broadcast.
 Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction = Reduction::mean);
-// max(0, |anchor - positive| - |anchor - negative| + margin) by the distances along the last dimension
+// max(0, d(anchor, positive) - d(anchor, negative) + margin) of vectors [..., D], with d = pairwise_distance
+// of order p; the losses [...] are then reduced.  Throws Error(argument) unless the margin is above 0.
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin = 1, double p = 2, double eps = 1e-6, Reduction = Reduction::mean);
 

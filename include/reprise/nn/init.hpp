@@ -1,8 +1,10 @@
-// Initial values of parameters: PyTorch's functions of torch.nn.init, with their names, defaults and formulas.
+// Initial values of parameters: PyTorch's functions of torch.nn.init, with their names, defaults and
+// formulas.
 //
-// Each gives the tensor another value, as Tensor::assign does, without gradients, and gives the tensor back.  It may be of
-// any floating dtype on any device.  Error(shape) where the number of dimensions does not fit, Error(argument) for numbers
-// out of range and unknown names.
+// Each function assigns new values to the tensor, as Tensor::assign does, without recording gradients, and
+// returns the tensor.  It may have any floating dtype, else Error(dtype), on any device.  Random values are
+// computed in f32.  The functions throw Error(shape) for a wrong number of dimensions and Error(argument) for
+// numbers out of range and unknown names.
 #pragma once
 #include <string_view>
 
@@ -10,33 +12,38 @@
 
 namespace reprise::nn::init {
 
-Tensor uniform_(Tensor tensor, double a = 0, double b = 1); // from a to b
-Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
-// The normal distribution, drawn anew where a value is not from a to b.
+Tensor uniform_(Tensor tensor, double a = 0, double b = 1);     // uniform from a to b, for a <= b
+Tensor normal_(Tensor tensor, double mean = 0, double std = 1); // normal distribution, for std >= 0
+// Normal distribution restricted to values from a to b, for std > 0 and a < b; the bounds are values, not
+// multiples of std.  Computed on the host, so it throws Error(state) while a program is recorded.
 Tensor trunc_normal_(Tensor tensor, double mean = 0, double std = 1, double a = -2, double b = 2);
-Tensor constant_(Tensor tensor, double val);
-Tensor zeros_(Tensor tensor);
-Tensor ones_(Tensor tensor);
-Tensor eye_(Tensor tensor); // a matrix: ones on its diagonal, else zeros
+Tensor constant_(Tensor tensor, double val); // the same value for all elements
+Tensor zeros_(Tensor tensor);                // all elements 0
+Tensor ones_(Tensor tensor);                 // all elements 1
+Tensor eye_(Tensor tensor);                  // of two dimensions: 1 on the diagonal, else 0
 
-// What a weight [out, in, ...] is scaled by for the function behind it: "linear", "conv1d" to "conv3d",
-// "conv_transpose1d" to "conv_transpose3d" and "sigmoid" 1, "tanh" 5 / 3, "relu" sqrt(2), "leaky_relu"
-// sqrt(2 / (1 + param^2)), "selu" 3 / 4.
+// The recommended gain of a weight whose layer is followed by this nonlinearity: 1 for "linear", "conv1d" to
+// "conv3d", "conv_transpose1d" to "conv_transpose3d" and "sigmoid", 5 / 3 for "tanh", sqrt(2) for "relu",
+// 3 / 4 for "selu" and sqrt(2 / (1 + param^2)) for "leaky_relu", where `param` is the negative slope.  Throws
+// Error(argument) for other names.
 double calculate_gain(std::string_view nonlinearity, double param = 0.01);
 
-// Of a tensor [out, in, ...] of two dimensions at least: fan_in = in times the sizes behind it, fan_out = out times these.
-// Uniform from -b to b, b = gain sqrt(6 / (fan_in + fan_out)).
+// Uniform from -b to b, b = gain sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010).  Here and below the
+// tensor is [out, in, ...] with at least two dimensions: fan_in is `in` times the sizes that follow it,
+// fan_out is `out` times the same sizes.
 Tensor xavier_uniform_(Tensor tensor, double gain = 1);
-// Normal, std = gain sqrt(2 / (fan_in + fan_out)).
+// Normal distribution with mean 0 and std = gain sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
 Tensor xavier_normal_(Tensor tensor, double gain = 1);
-// Uniform from -b to b, b = sqrt(3) calculate_gain(nonlinearity, a) / sqrt(fan), of the mode "fan_in" or "fan_out".
+// Uniform from -b to b, b = calculate_gain(nonlinearity, a) sqrt(3 / fan) (He et al., 2015); the mode
+// "fan_in" or "fan_out" says which fan.
 Tensor kaiming_uniform_(Tensor tensor, double a = 0, std::string_view mode = "fan_in",
                         std::string_view nonlinearity = "leaky_relu");
-// Normal, std = calculate_gain(nonlinearity, a) / sqrt(fan).
+// Normal distribution with mean 0 and std = calculate_gain(nonlinearity, a) / sqrt(fan) (He et al., 2015).
 Tensor kaiming_normal_(Tensor tensor, double a = 0, std::string_view mode = "fan_in",
                        std::string_view nonlinearity = "leaky_relu");
-// As a matrix [size(0), all others]: orthonormal rows, or columns where there are more rows, times gain.  Computed on the
-// host, so not while recording.
+// As a matrix [size(0), product of the other sizes]: random orthonormal rows, or orthonormal columns where
+// there are more rows than columns, times gain.  Computed on the host, so it throws Error(state) while a
+// program is recorded.
 Tensor orthogonal_(Tensor tensor, double gain = 1);
 
 } // namespace reprise::nn::init

@@ -1,4 +1,4 @@
-// What modules are: trees of parameters and buffers, and calls with hooks around them.
+// Module, the base class of layers and networks: a tree of parameters and buffers whose calls can have hooks.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -24,16 +24,20 @@
 namespace reprise::nn {
 
 class Module;
-using StateDict = std::map<std::string, Tensor>;
+using StateDict = std::map<std::string, Tensor>; // values of parameters and buffers by name: "block.0.weight"
 
+// Options of load_state_dict().
 struct LoadOptions {
-    bool strict = true;   // names that are missing or unexpected are an Error
-    std::string prefix{}; // only names that begin so are looked at, without it: "encoder."
-    bool cast = false;    // values of another dtype are cast, floating to floating and integers to integers
+    bool strict = true; // missing and unexpected names are an Error(argument)
+    // Only values whose names begin with this, as "encoder.", are used; their names are taken without it.
+    std::string prefix{};
+    // Casts values of another dtype, floating to floating, and integer or bool to integer or bool.
+    bool cast = false;
 };
-// Names, sorted: what the module has and the values lack, and the other way round.
+// Names that did not match in load_state_dict(), sorted.
 struct LoadResult {
-    std::vector<std::string> missing_keys{}, unexpected_keys{};
+    std::vector<std::string> missing_keys{}, // names of the module that have no value
+        unexpected_keys{};                   // names of values that the module does not have
 };
 
 } // namespace reprise::nn
@@ -58,7 +62,8 @@ template <class Call> Tensors given_by(const Call& call)
     }
 }
 
-// A hook that takes single tensors, or lists of them, and gives nothing, a tensor or a list, as one of lists.
+// Turns a hook that takes single tensors or lists of them, and returns nothing, a tensor or a list, into one
+// that takes and returns lists.
 template <class... Lists, class F> ModuleHook<Lists...> hook_of_lists(F hook)
 {
     return [hook = std::move(hook)](nn::Module& module, const Lists&... lists) mutable {
@@ -72,126 +77,152 @@ template <class... Lists, class F> ModuleHook<Lists...> hook_of_lists(F hook)
 
 namespace reprise::nn {
 
-// A tree of modules with their parameters and buffers.
+// The base class of layers and networks: a tree of modules with their parameters and buffers, as
+// torch.nn.Module.
 //
-// A call m(x) is forward(x) with the module's hooks around it, in the caller's place for anomaly mode, as a checkpoint
-// where set_checkpoint() says so.  Modules of several arguments or results derive from ModuleOf (below).
+// A call m(x) runs forward(x) and the module's hooks, as a checkpoint where set_checkpoint() asks for one.
+// Modules with several arguments or results derive from ModuleOf (below).
 //
-// A module can be moved: returned from functions, kept in a std::vector, passed by value.  Children that are members are
-// held by address, and tell the modules that they are registered in when they are moved or destroyed.  What was moved
-// from is empty, until another module is assigned.  There are no copies: two modules would share parameters, or would
-// have members that are not the registered ones.
+// A module can be moved: returned from functions, kept in a std::vector, passed by value.  Children that are
+// members are held by address; when they are moved or destroyed, the modules that they are registered in are
+// updated.  A module that was moved from is empty until another one is assigned.  Modules can't be copied:
+// copies would share parameters, or would have members that are not the registered ones.
 class Module {
 public:
-    // In the caller's source.  Never made of {}, which may be an argument of a module's own operator().
+    // The caller's place in the source, which errors of anomaly mode name.  It can't be made of {}, so that
+    // {} may be an argument of a module's own operator().
     struct Place {
-        explicit Place(std::source_location l) : location(l) {}
-        std::source_location location;
+        explicit Place(std::source_location l) : location(l) {} // from a location
+        std::source_location location;                          // file and line of the call
     };
 
-    Module() = default;
-    // Linear fc{nullptr}: to be assigned before it is called, as one that was moved from.
+    Module() = default; // in training mode, without parameters, buffers and children
+    // An empty module, as in Linear fc{nullptr}: calls throw Error(state) until another module is assigned.
     template <std::same_as<std::nullptr_t> Null> explicit Module(Null) : empty_(true) {}
     virtual ~Module();
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
+    // Takes over parameters, buffers, children, hooks and modes of the other module, which is empty then, and
+    // its place in the modules that it is registered in as a member.
     Module(Module&&) noexcept;
-    // Takes over what the other is made of.  The modules that this is registered in have the new one.
+    // Takes over the same from the other module.  Modules in which this one is registered keep it under its
+    // names.
     Module& operator=(Module&&) noexcept;
 
+    // Calls the module: forward(x) with its hooks.  Throws Error(state) for an empty module.
     Tensor operator()(Tensor x, Place where = Place(std::source_location::current()));
-    virtual Tensor forward(Tensor x); // Error(state) where it is not overridden
+    // Computes the result for x, without hooks; the description of each class says what.  Modules override
+    // it; without an override it throws Error(state).
+    virtual Tensor forward(Tensor x);
 
-    // Hooks are called in the order of registration: hook(module, input), hook(module, input, output), and in backward
-    // passes hook(module, grad_input, grad_output), once all gradients by the inputs are there.  A hook takes const
-    // Tensor&, the first tensor of each, or const std::vector<Tensor>&, all defined tensors of the call's arguments or
-    // results in order, those inside of structures too.  It gives nothing, or a tensor or list that takes the place of
-    // the inputs, the outputs or the gradients by the inputs; undefined tensors and those beyond a list's end leave what
-    // there was.  Error(argument) for a list that is too long.
+    // Registers hook(module, input), which runs before each forward().  The handle can remove it.
     //
-    // Gradients are undefined where a tensor requires none, and zeros by outputs that are not used.  While a program is
-    // recorded hooks run then, and at no call.  In a backward pass after the module is gone none run.
+    // For all three kinds: hooks run in the order of registration.  They take const Tensor&, the first tensor
+    // of inputs or outputs, or const std::vector<Tensor>&, all defined tensors of the call's arguments or
+    // results in order, also those inside of structures.  They return nothing, or a tensor or list that
+    // replaces the inputs, the outputs or the gradients of the inputs; an undefined tensor, or one that a
+    // shorter list lacks, replaces nothing.  A list that is too long throws Error(argument).  While a program
+    // is recorded, hooks run once then, and not when it is called.
     template <class F> HookHandle register_forward_pre_hook(F hook)
     {
         return add_pre_hook(detail::hook_of_lists<detail::Tensors>(std::move(hook)));
     }
+    // Registers hook(module, input, output), which runs after each forward().
     template <class F> HookHandle register_forward_hook(F hook)
     {
         return add_hook(hooks_, detail::hook_of_lists<detail::Tensors, detail::Tensors>(std::move(hook)));
     }
+    // Registers hook(module, grad_input, grad_output), which runs in backward passes once all gradients of
+    // the inputs are computed.  Gradients are undefined for tensors that require none, and zeros for outputs
+    // that are not used.  It does not run after the module is destroyed.
     template <class F> HookHandle register_full_backward_hook(F hook)
     {
         return add_hook(backward_hooks_,
                         detail::hook_of_lists<detail::Tensors, detail::Tensors>(std::move(hook)));
     }
 
-    // In order of registration, a module's own before its children's; one that has two names comes once.
+    // All parameters in the order of registration, a module's own before its children's; each once, even if
+    // it has two names.  Without recurse only the module's own.
     std::vector<Variable> parameters(bool recurse = true) const;
-    std::vector<Variable> buffers(bool recurse = true) const;
-    OrderedDict<Variable> named_parameters(bool recurse = true) const; // "block.0.weight"
-    OrderedDict<Variable> named_buffers(bool recurse = true) const;
-    std::size_t num_parameters() const; // elements of all parameters
+    std::vector<Variable> buffers(bool recurse = true) const;          // all buffers, in the same way
+    OrderedDict<Variable> named_parameters(bool recurse = true) const; // with names: "block.0.weight"
+    OrderedDict<Variable> named_buffers(bool recurse = true) const;    // all buffers with their names
+    std::size_t num_parameters() const; // number of elements of all parameters together
 
-    // Children, and this with all that are below it in depth-first order; one that has two names comes once.  They are
-    // valid until the module or they are moved or gone.
+    // The modules that are registered in this one, in order, each once.  Pointers to modules are valid until
+    // these are moved or destroyed.
     std::vector<Module*> children() const;
-    OrderedDict<Module*> named_children() const;
-    std::vector<Module*> modules();
-    OrderedDict<Module*> named_modules(); // this itself is ""
-    // f of each module, those below before those above.
+    OrderedDict<Module*> named_children() const; // children with their names
+    std::vector<Module*> modules(); // this module and all modules below it, in depth-first order, each once
+    OrderedDict<Module*> named_modules(); // the same with names: "" for this one, "block.0"
+    // Calls f for each module of modules(), children before the modules that contain them; returns this one.
     Module& apply(const std::function<void(Module&)>& f);
-    template <class M> M* as() noexcept { return dynamic_cast<M*>(this); } // null: it is of another type
-    template <class M> const M* as() const noexcept { return dynamic_cast<const M*>(this); }
+    // The module as its own type M, or null where it is of another type.
+    template <class M> M* as() noexcept { return dynamic_cast<M*>(this); }
+    template <class M> const M* as() const noexcept { return dynamic_cast<const M*>(this); } // the same
 
-    // The values that parameters and buffers have now; later training does not change them.
+    // The present values of all parameters and buffers by name, with `prefix` before each name.  Later
+    // training does not change them.
     StateDict state_dict(const std::string& prefix = {}) const;
-    // Takes values over, from any device.  One Error tells all names, shapes and dtypes that do not fit; nothing has
-    // changed then.  Not strict: names that are missing or unexpected are passed over, and given back.
+    // Assigns values, from any device, to the parameters and buffers of the same names.  Throws one Error
+    // that lists all names (argument), shapes (shape) and dtypes (dtype) that do not fit, before anything has
+    // changed, and Error(state) while a program is recorded.  Not strict: names that are missing or
+    // unexpected are no error but returned.
     LoadResult load_state_dict(const StateDict&, bool strict = true);
-    LoadResult load_state_dict(const StateDict&, const LoadOptions&);
+    LoadResult load_state_dict(const StateDict&, const LoadOptions&); // the same with more options
 
-    // Floating parameters and buffers get another dtype, all another device, with the same handles.  Gradients are
-    // forgotten.  Before optimizers and programs are made: a program that uses them refuses its calls then.
+    // Casts floating parameters and buffers to a floating dtype, in place: their handles stay valid.
+    // Gradients of those that change are dropped.  Call it before optimizers and programs are made; a program
+    // that uses what has changed refuses its calls.  Throws Error(dtype) for other dtypes and Error(state)
+    // while a program is recorded.
     Module& to(DType);
-    Module& to(const Device&);
-    Module& to(const Device&, DType);
+    Module& to(const Device&);        // moves all parameters and buffers to a device, in the same way
+    Module& to(const Device&, DType); // moves and casts
 
-    // A program whose function asked for the mode is refused, Error(state), while the mode is another one than it was
-    // recorded in: record the function in each mode, and switch before a call.
+    // Sets training mode (or evaluation mode) for this module and all below it; Dropout and BatchNorm depend
+    // on it.  A program whose function read the mode throws Error(state) when it is called in the other mode:
+    // record the function in each mode, and switch before a call.
     void train(bool on = true);
-    void eval() { train(false); }
-    bool is_training() const { return training_.get(); }
-    void zero_grad();
-    Module& requires_grad_(bool on = true); // of all parameters
+    void eval() { train(false); }                        // sets evaluation mode
+    bool is_training() const { return training_.get(); } // true at first
+    void zero_grad();                                    // makes grad() of all parameters undefined
+    // Sets whether gradients are computed for the parameters, all of them; returns this module.
+    Module& requires_grad_(bool on = true);
 
-    // Its calls are checkpoints from now on; nullopt: they are no more.  Parameters and their names stay as they are.
+    // Turns this module's calls into checkpoints from now on; nullopt turns that off.  Parameters and their
+    // names do not change.
     void set_checkpoint(std::optional<CheckpointOptions>);
 
-    // For printing: the class, "Linear", and its options, "in_features=3, out_features=2, bias=True".
-    virtual std::string name() const;
+    virtual std::string name() const; // the class's name for printing, without namespaces: "Linear"
+    // The options for printing: "in_features=3, out_features=2, bias=True".
     virtual std::string extra_repr() const { return {}; }
 
 protected:
-    // A Variable is registered as it is, any other tensor as a new one of its value.  One that is undefined has a name
-    // and no more.  Error(argument) for a name that is taken, is empty or has a dot.
+    // Registers a parameter and returns it: a Variable itself, or a new Variable of another tensor's value.
+    // For an undefined tensor only the name is taken.  Throws Error(argument) for a name that is registered
+    // already, is empty or has a dot.
     template <std::derived_from<Tensor> T = Tensor>
     Variable register_parameter(const std::string& name, const T& value, bool requires_grad = true)
     {
         return add_variable("register_parameter", &Module::parameters_, name,
                             variable_of(value, requires_grad));
     }
+    // The same for a buffer: a tensor without gradient that state_dict() and to() include, as running
+    // statistics.
     template <std::derived_from<Tensor> T = Tensor>
     Variable register_buffer(const std::string& name, const T& value)
     {
         return add_variable("register_buffer", &Module::buffers_, name, variable_of(value, false));
     }
-    // A member: it leaves this when it is destroyed.  Gives it back.  Errors as above.
+    // Registers a member as a child, by address, and returns it.  Throws Error(argument) for a name as above
+    // and for a module that contains this one.
     template <std::derived_from<Module> M> M& register_module(const std::string& name, M& module)
     {
         add_child(name, module, nullptr);
         return module;
     }
-    // For members that are made where they are registered: Linear fc = register_module("fc", Linear(3, 2));
+    // For members that are initialised where they are registered:
+    // Linear fc = register_module("fc", Linear(3, 2));
     template <class M>
     requires(std::derived_from<M, Module> && !std::is_const_v<M>) M
         register_module(const std::string& name, M&& module)
@@ -199,6 +230,7 @@ protected:
         add_child(name, module, nullptr);
         return std::move(module);
     }
+    // For a child that is shared with the caller; Error(argument) for a null pointer too.
     template <std::derived_from<Module> M>
     std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module)
     {
@@ -206,11 +238,13 @@ protected:
         add_child(name, *module, module);
         return module;
     }
-    // These and no others are the children then; where one does not fit, nothing has changed.
-    using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
+    using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>; // names and modules
+    // Makes these modules the only children; where one is refused (as by register_module), nothing has
+    // changed.
     void replace_modules(const Children&);
 
-    // forward(arguments...) as a call of this module.
+    // Runs forward(arguments...) as a call of this module, with hooks and checkpoint, and returns its result:
+    // for modules with an operator() of their own.  Throws Error(state) for an empty module.
     template <class F, class... Arguments> auto called(Place where, const F& forward, Arguments&... arguments)
     {
         using Result = std::decay_t<std::invoke_result_t<const F&, Arguments&...>>;
@@ -244,7 +278,7 @@ private:
     HookHandle add_pre_hook(detail::ModuleHook<detail::Tensors>);
     static HookHandle add_hook(std::shared_ptr<InOutHooks>&,
                                detail::ModuleHook<detail::Tensors, detail::Tensors>);
-    bool is_plain() const; // nothing is around forward(); Error(state) where this is empty
+    bool is_plain() const; // no hooks and no checkpoint; Error(state) for an empty module
     void run_call(const Places& in, const std::function<Places()>& forward);
     Places run_watched(const Places& in, const std::function<Places()>& forward);
 
@@ -271,31 +305,34 @@ private:
 
     Named parameters_, buffers_;
     std::vector<Child> children_;
-    std::vector<Module*> parents_;        // that hold this by address, one for each name
+    std::vector<Module*> parents_;        // modules that hold this one by address, one for each name
     std::shared_ptr<PreHooks> pre_hooks_; // null: none
     std::shared_ptr<InOutHooks> hooks_, backward_hooks_;
-    std::shared_ptr<Module*> self_; // for tapes: where this is now, null when it is gone; made when needed
+    std::shared_ptr<Module*> self_; // for tapes: the present address, null after the end; made when needed
     std::optional<CheckpointOptions> checkpoint_;
     Mode training_{"the training mode of a module"};
     bool empty_ = false;
 };
 
-// The tree as PyTorch prints it, without a line break at its end.
+// Prints the tree of modules as PyTorch does, without a line break at its end.
 std::ostream& operator<<(std::ostream&, const Module&);
 
-// A module whose call takes other arguments than one tensor, or gives another result; of tensors, structures of them
-// (lists, pairs, tuples, dictionaries, structs), sizes and numbers:
+// The base class of modules whose calls take other arguments than one tensor, or give another result.
+// Arguments and results may be tensors, structures of them (lists, pairs, tuples, dictionaries, structs),
+// sizes and numbers:
 //
 //     struct Attend : nn::ModuleOf<std::pair<Tensor, Tensor>(Tensor, Tensor)> {
 //         std::pair<Tensor, Tensor> forward(Tensor query, Tensor key) override;
 //     };
 //     auto [output, weights] = attend(query, key);
 template <class Signature> class ModuleOf;
+// ModuleOf for the result R and these arguments.
 template <class R, class... Arguments> class ModuleOf<R(Arguments...)> : public Module {
 public:
     using Module::forward;
     using Module::Module;
-    virtual R forward(Arguments...) = 0;
+    virtual R forward(Arguments...) = 0; // computes the result, without hooks
+    // Calls the module: forward(arguments...) with its hooks.  Throws Error(state) for an empty module.
     R operator()(std::decay_t<Arguments>... arguments, Place where = Place(std::source_location::current()))
     {
         return called(
@@ -303,24 +340,28 @@ public:
     }
 };
 
-// A module of its own: nn::make<nn::Linear>(3, 2).  Options may be in braces: nn::make<nn::Conv2d>(1, 8,
-// {.kernel_size = 3}).
+// Makes a module behind a shared pointer: nn::make<nn::Linear>(3, 2).  Options may be in braces:
+// nn::make<nn::Conv2d>(1, 8, {.kernel_size = 3}).
 template <class M, class... Arguments> std::shared_ptr<M> make(Arguments&&... arguments)
 {
     return std::make_shared<M>(std::forward<Arguments>(arguments)...);
 }
+// The same with options in braces alone.
 template <class M> std::shared_ptr<M> make(const typename M::Options& options)
 {
     return std::make_shared<M>(options);
 }
+// The same with one argument before the options.
 template <class M, class A> std::shared_ptr<M> make(A&& a, const typename M::Options& options)
 {
     return std::make_shared<M>(std::forward<A>(a), options);
 }
+// The same with two arguments before the options.
 template <class M, class A, class B> std::shared_ptr<M> make(A&& a, B&& b, const typename M::Options& options)
 {
     return std::make_shared<M>(std::forward<A>(a), std::forward<B>(b), options);
 }
+// The same with three arguments before the options.
 template <class M, class A, class B, class C>
 std::shared_ptr<M> make(A&& a, B&& b, C&& c, const typename M::Options& options)
 {

@@ -1,4 +1,8 @@
-// Normalisations.
+// Normalisation layers: modules of the functions in ops/normalization.hpp.
+//
+// Each computes (x - mean) / sqrt(variance + eps) weight + bias; the classes differ in the elements of which
+// mean and (biased) variance are taken.  x is floating, and the result has x's shape and dtype.  Calls throw
+// Error(shape) and Error(dtype) where x does not fit.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,37 +13,47 @@
 
 namespace reprise::nn {
 
-// What norms of channels hold; none is there that the options leave out.
+// The base class of BatchNorm and InstanceNorm: their parameters and buffers, each of them undefined where
+// the options turn it off.
 class ChannelNorm : public Module {
 public:
     using Module::Module;
     std::string extra_repr() const override;
-    Variable weight, bias;
-    Variable running_mean, running_var;
-    Variable num_batches_tracked; // i32, of no dimension
+    Variable weight,              // [C], ones at first
+        bias;                     // [C], zeros at first
+    Variable running_mean,        // [C], a buffer, zeros at first
+        running_var;              // [C], a buffer, ones at first
+    Variable num_batches_tracked; // i32 without dimensions: batches that BatchNorm has seen in training
 
 protected:
+    // name: the class's, for errors.  Throws Error(argument) for channels below 1 and an eps that is not
+    // above 0.
     ChannelNorm(const char* name, std::int64_t channels, double eps, bool affine, bool track_running_stats);
-    virtual std::optional<double> momentum() const = 0;
-    const char* name_ = nullptr;
-    double eps_ = 0;
+    virtual std::optional<double> momentum() const = 0; // for printing
+    const char* name_ = nullptr;                        // the class's, for errors
+    double eps_ = 0;                                    // added to the variance
 };
 
+// Options of BatchNorm.
 struct BatchNormOptions {
-    double eps = 1e-5;
-    std::optional<double> momentum = 0.1; // none: running statistics are averages of all batches
-    bool affine = true;                   // a weight (ones) and a bias (zeros) to train
-    bool track_running_stats = true;      // false: by the batch in evaluation too
+    double eps = 1e-5; // added to the variance
+    // In training running statistics become (1 - momentum) running + momentum batch; nullopt: the average of
+    // all batches.
+    std::optional<double> momentum = 0.1;
+    bool affine = true;              // a weight (ones at first) and a bias (zeros at first) to train
+    bool track_running_stats = true; // false: no running statistics; those of the batch in evaluation too
 };
-// x [N, C, ...], each channel normalised: over the batch in training, by the running statistics in evaluation.
+// Batch normalisation (Ioffe and Szegedy, 2015) of each channel of x [N, C, ...]: in training by mean and
+// variance of the batch, from which the running statistics are updated (with the unbiased variance); in
+// evaluation by the running ones.  In training a batch with only one value per channel throws Error(shape).
 class BatchNorm : public ChannelNorm {
 public:
-    using Options = BatchNormOptions;
+    using Options = BatchNormOptions; // for make()
     using ChannelNorm::ChannelNorm;
     Tensor forward(Tensor x) override;
 
 protected:
-    // Takes inputs of these ranks.
+    // For inputs with these numbers of dimensions.  Throws Error(argument) for options out of range.
     BatchNorm(const char* name, std::int64_t channels, const BatchNormOptions&,
               std::vector<std::int64_t> ranks);
 
@@ -49,45 +63,55 @@ private:
     std::vector<std::int64_t> ranks_;
     std::optional<double> momentum_;
 };
-using BatchNorm1dOptions = BatchNormOptions;
-using BatchNorm2dOptions = BatchNormOptions;
-using BatchNorm3dOptions = BatchNormOptions;
-class BatchNorm1d : public BatchNorm { // x [N, C] or [N, C, L]
+using BatchNorm1dOptions = BatchNormOptions; // of BatchNorm1d
+using BatchNorm2dOptions = BatchNormOptions; // of BatchNorm2d
+using BatchNorm3dOptions = BatchNormOptions; // of BatchNorm3d
+// BatchNorm of x [N, C] or [N, C, L].
+class BatchNorm1d : public BatchNorm {
 public:
     using BatchNorm::BatchNorm;
+    // Throws Error(argument) for channels below 1 and options out of range.
     explicit BatchNorm1d(std::int64_t channels, const BatchNormOptions& options = {})
         : BatchNorm("BatchNorm1d", channels, options, {2, 3})
     {}
 };
-class BatchNorm2d : public BatchNorm { // x [N, C, H, W]
+// BatchNorm of x [N, C, H, W].
+class BatchNorm2d : public BatchNorm {
 public:
     using BatchNorm::BatchNorm;
+    // Throws Error(argument) for channels below 1 and options out of range.
     explicit BatchNorm2d(std::int64_t channels, const BatchNormOptions& options = {})
         : BatchNorm("BatchNorm2d", channels, options, {4})
     {}
 };
-class BatchNorm3d : public BatchNorm { // x [N, C, D, H, W]
+// BatchNorm of x [N, C, D, H, W].
+class BatchNorm3d : public BatchNorm {
 public:
     using BatchNorm::BatchNorm;
+    // Throws Error(argument) for channels below 1 and options out of range.
     explicit BatchNorm3d(std::int64_t channels, const BatchNormOptions& options = {})
         : BatchNorm("BatchNorm3d", channels, options, {5})
     {}
 };
 
+// Options of InstanceNorm.
 struct InstanceNormOptions {
-    double eps = 1e-5;
-    double momentum = 0.1;
-    bool affine = false;              // a weight (ones) and a bias (zeros) to train
-    bool track_running_stats = false; // by the running statistics in evaluation
+    double eps = 1e-5;     // added to the variance
+    double momentum = 0.1; // running statistics become (1 - momentum) running + momentum batch in training
+    bool affine = false;   // a weight (ones at first) and a bias (zeros at first) to train
+    bool track_running_stats = false; // keeps running statistics in training and uses them in evaluation
 };
-// x [N, C, ...] or [C, ...], each channel of each image normalised by itself.
+// Instance normalisation (Ulyanov et al., 2016) of x [N, C, ...], or [C, ...] without a batch: each channel
+// of each image by its own mean and variance.  Throws Error(shape) where a channel of an image has only one
+// value.
 class InstanceNorm : public ChannelNorm {
 public:
-    using Options = InstanceNormOptions;
+    using Options = InstanceNormOptions; // for make()
     using ChannelNorm::ChannelNorm;
     Tensor forward(Tensor x) override;
 
 protected:
+    // For inputs with `rank` dimensions, or one less.  Throws Error(argument) for options out of range.
     InstanceNorm(const char* name, std::int64_t channels, const InstanceNormOptions&, std::int64_t rank);
 
 private:
@@ -95,86 +119,107 @@ private:
     std::int64_t rank_ = 0;
     double momentum_ = 0;
 };
-class InstanceNorm1d : public InstanceNorm { // x [N, C, L]
+// InstanceNorm of x [N, C, L] or [C, L].
+class InstanceNorm1d : public InstanceNorm {
 public:
     using InstanceNorm::InstanceNorm;
+    // Throws Error(argument) for channels below 1 and options out of range.
     explicit InstanceNorm1d(std::int64_t channels, const InstanceNormOptions& options = {})
         : InstanceNorm("InstanceNorm1d", channels, options, 3)
     {}
 };
-class InstanceNorm2d : public InstanceNorm { // x [N, C, H, W]
+// InstanceNorm of x [N, C, H, W] or [C, H, W].
+class InstanceNorm2d : public InstanceNorm {
 public:
     using InstanceNorm::InstanceNorm;
+    // Throws Error(argument) for channels below 1 and options out of range.
     explicit InstanceNorm2d(std::int64_t channels, const InstanceNormOptions& options = {})
         : InstanceNorm("InstanceNorm2d", channels, options, 4)
     {}
 };
-class InstanceNorm3d : public InstanceNorm { // x [N, C, D, H, W]
+// InstanceNorm of x [N, C, D, H, W] or [C, D, H, W].
+class InstanceNorm3d : public InstanceNorm {
 public:
     using InstanceNorm::InstanceNorm;
+    // Throws Error(argument) for channels below 1 and options out of range.
     explicit InstanceNorm3d(std::int64_t channels, const InstanceNormOptions& options = {})
         : InstanceNorm("InstanceNorm3d", channels, options, 5)
     {}
 };
 
+// Options of GroupNorm.
 struct GroupNormOptions {
-    double eps = 1e-5;
-    bool affine = true; // a weight (ones) and a bias (zeros) of each channel to train
+    double eps = 1e-5;  // added to the variance
+    bool affine = true; // a weight (ones at first) and a bias (zeros at first) to train
 };
-// x [N, C, ...], the channels in num_groups groups, each normalised by itself.
+// Group normalisation (Wu and He, 2018) of x [N, C, ...]: the channels of each image form num_groups groups
+// of neighbours, each of them normalised by its own mean and variance.
 class GroupNorm : public Module {
 public:
-    using Options = GroupNormOptions;
+    using Options = GroupNormOptions; // for make()
     using Module::Module;
+    // Throws Error(argument) where num_channels is not a multiple of num_groups, one is below 1, or eps is
+    // below 0.
     GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormOptions& = {});
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
-    Variable weight, bias; // undefined without them
+    Variable weight, // [C]; undefined where not affine
+        bias;        // [C]; undefined where not affine
 
 private:
     std::int64_t num_groups_ = 0;
     double eps_ = 0;
 };
 
+// Options of LayerNorm.
 struct LayerNormOptions {
-    double eps = 1e-5;
-    bool elementwise_affine = true; // a weight (ones) and a bias (zeros) to train
-    bool bias = true;               // beside the weight
+    double eps = 1e-5;              // added to the variance
+    bool elementwise_affine = true; // a weight (ones at first) and a bias (zeros at first) to train
+    bool bias = true;               // false: the weight alone
 };
-// Normalises over the last dimensions, whose sizes are normalized_shape.
+// Layer normalisation (Ba et al., 2016): by mean and variance over the last dimensions, whose sizes are
+// normalized_shape.
 class LayerNorm : public Module {
 public:
-    using Options = LayerNormOptions;
+    using Options = LayerNormOptions; // for make()
     using Module::Module;
+    // Throws Error(argument) for no sizes, a size below 1 and an eps below 0.
     explicit LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormOptions& = {});
+    // Over the last dimension, of this size.
     explicit LayerNorm(std::int64_t size, const LayerNormOptions& options = {})
         : LayerNorm(std::vector<std::int64_t>{size}, options)
     {}
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
-    Variable weight, bias; // undefined without them
+    Variable weight, // of the shape normalized_shape; undefined where not elementwise_affine
+        bias;        // of the shape normalized_shape; undefined without a bias
 
 private:
     Shape normalized_shape_;
     double eps_ = 0;
 };
 
+// Options of RMSNorm.
 struct RMSNormOptions {
-    std::optional<double> eps = std::nullopt; // the dtype's epsilon
-    bool elementwise_affine = true;           // a weight (ones) to train
+    // Added to the mean square; nullopt: the machine epsilon of x's dtype.
+    std::optional<double> eps = std::nullopt;
+    bool elementwise_affine = true; // a weight (ones at first) to train
 };
-// Divides by the root of the mean square over the last dimensions, whose sizes are normalized_shape.
+// Root mean square normalisation (Zhang and Sennrich, 2019): x / sqrt(mean(x^2) + eps) weight, with the mean
+// over the last dimensions, whose sizes are normalized_shape.
 class RMSNorm : public Module {
 public:
-    using Options = RMSNormOptions;
+    using Options = RMSNormOptions; // for make()
     using Module::Module;
+    // Throws Error(argument) for no sizes, a size below 1 and an eps below 0.
     explicit RMSNorm(std::vector<std::int64_t> normalized_shape, const RMSNormOptions& = {});
+    // Over the last dimension, of this size.
     explicit RMSNorm(std::int64_t size, const RMSNormOptions& options = {})
         : RMSNorm(std::vector<std::int64_t>{size}, options)
     {}
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
-    Variable weight; // undefined without it
+    Variable weight; // of the shape normalized_shape; undefined where not elementwise_affine
 
 private:
     Shape normalized_shape_;

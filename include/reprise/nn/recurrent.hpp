@@ -1,5 +1,5 @@
-// Recurrent networks.  The number of steps is the input's, so it must be known while recording: a program is recorded
-// for each; the batch may be a symbol.
+// Recurrent networks.  The number of time steps is a size of the input and has to be a number while a program
+// is recorded, so a program is recorded for each; the batch size may be symbolic.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,38 +9,48 @@
 
 namespace reprise::nn {
 
+// The function that an RNN or RNNCell applies in each step.
 enum class Nonlinearity { tanh, relu };
+// Options of RNN, GRU and LSTM.
 struct RecurrentOptions {
-    std::int64_t num_layers = 1;
-    bool bias = true;
-    bool batch_first = false; // inputs and outputs are [N, T, ...], not [T, N, ...]
-    double dropout = 0;       // in training, of what goes from layer to layer
-    bool bidirectional = false;
+    std::int64_t num_layers = 1; // each further layer takes the outputs of the one before
+    bool bias = true;            // whether there are biases
+    bool batch_first = false;    // inputs and outputs are [N, T, ...], not [T, N, ...]; not the states
+    double dropout = 0;          // probability of the dropout between two layers in training
+    bool bidirectional = false;  // each layer also has a pass from the last step to the first
     Nonlinearity nonlinearity = Nonlinearity::tanh; // RNN only
 };
 
-// x [T, N, in] or [T, in] -> [T, N, D H] or [T, D H] for H = hidden_size and D directions.  Parameters, all from
-// U(-1, 1) / sqrt(H): weight_ih_l0 [G H, in], weight_hh_l0 [G H, H], bias_ih_l0 and bias_hh_l0 [G H] for G gates, the
-// same with _l1, ... and with _reverse.  States are [layers D, N, H] or [layers D, H].  Error(shape) and Error(dtype)
+// The base class of RNN, GRU and LSTM: x [T, N, in] or [T, in] -> [T, N, D H] or [T, D H] for H = hidden_size
+// and D directions.  States are [layers D, N, H] or [layers D, H].  Throws Error(shape) and Error(dtype)
 // where input and states do not fit.
+//
+// Parameters for G gates: weight_ih_l0 [G H, in], weight_hh_l0 [G H, H], bias_ih_l0 and bias_hh_l0 [G H];
+// those of further layers end in _l1, ..., those of the backward direction in _l0_reverse, ...  All are
+// initialised uniformly from -b to b, b = 1 / sqrt(H).
 class Recurrent : public Module {
 public:
-    using Options = RecurrentOptions;
+    using Options = RecurrentOptions; // for make()
     using Module::Module;
-    Tensor forward(Tensor x) override; // the output alone, from zeros: what containers call
+    // The output alone, from states of zeros: what Sequential calls.
+    Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 protected:
-    using States = std::vector<Tensor>; // h, and of an LSTM c
+    using States = std::vector<Tensor>; // the hidden state, and the cell state of an LSTM
+    // For `gates` gates and as many tensors of state; name: the class's, for errors.  Throws Error(argument)
+    // for sizes or layers below 1 and a dropout that is not from 0 to 1.
     Recurrent(const char* name, std::int64_t gates, std::size_t states, std::int64_t input_size,
               std::int64_t hidden_size, const RecurrentOptions&);
+    // What run() returns.
     struct Result {
-        Tensor output;
-        States last;
+        Tensor output; // of the last layer, for all steps
+        States last;   // of all layers and directions, after their last step
     };
-    // Undefined states are zeros.
+    // All steps, layers and directions; undefined states are zeros.
     Result run(const Tensor& x, const States& first);
-    // The states after a step: by what the input and what h give to the gates, [N, G H].
+    // The states after one step, from those before and the parts of the gates that input and hidden state
+    // give, each [N, G H] and with its bias.
     virtual States step(const Tensor& from_x, const Tensor& from_h, const States& before) const = 0;
 
 private:
@@ -58,17 +68,22 @@ private:
     std::vector<Weights> weights_; // by layer, and in it by direction
 };
 
+// What a call of RNN or GRU returns.
 struct RecurrentOutput {
-    Tensor output{}, h_n{};
+    Tensor output{}, // the hidden states of the last layer at all steps, [T, N, D H] or [T, D H]
+        h_n{};       // the hidden states after the last step, [layers D, N, H] or [layers D, H]
 };
 
-// h' = tanh(W x + b + U h + d)
+// Elman network: h' = tanh(weight_ih x + bias_ih + weight_hh h + bias_hh), or relu.
 class RNN : public Recurrent {
 public:
     using Recurrent::Recurrent;
+    // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
     using Recurrent::forward;
+    // The output and the last state, from the state h_0 before the first step.
     RecurrentOutput forward(Tensor x, Tensor h_0);
+    // Calls forward(x, h_0) with the module's hooks.
     RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
                                Place where = Place(std::source_location::current()));
 
@@ -79,13 +94,18 @@ private:
     Nonlinearity nonlinearity_ = Nonlinearity::tanh;
 };
 
-// Gates r, z, n: h' = (1 - z) n + z h with n = tanh(W x + b + r (U h + d)).
+// Gated recurrent unit (Cho et al., 2014): h' = (1 - z) n + z h with the gates r and z, sigmoids of sums as
+// in RNN, and n = tanh(W_in x + b_in + r (W_hn h + b_hn)).  The parameters hold the rows of r, z and n in
+// this order.
 class GRU : public Recurrent {
 public:
     using Recurrent::Recurrent;
+    // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
     using Recurrent::forward;
+    // The output and the last state, from the state h_0 before the first step.
     RecurrentOutput forward(Tensor x, Tensor h_0);
+    // Calls forward(x, h_0) with the module's hooks.
     RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
                                Place where = Place(std::source_location::current()));
 
@@ -93,20 +113,30 @@ protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 };
 
+// The states of an LSTM.
 struct LSTMState {
-    Tensor h{}, c{}; // undefined: zeros
+    Tensor h{}, // hidden state; undefined: zeros
+        c{};    // cell state; undefined: zeros
 };
+// What a call of LSTM returns.
 struct LSTMOutput {
-    Tensor output{};
-    LSTMState state{}; // after the last step
+    Tensor output{};   // the hidden states of the last layer at all steps, [T, N, D H] or [T, D H]
+    LSTMState state{}; // the states after the last step, each [layers D, N, H] or [layers D, H]
 };
-// auto [output, state] = lstm(x); and then lstm(x, state), or lstm(x, {h, c}).  Gates i, f, g, o: c' = f c + i g, h' = o tanh(c').
+// Long short-term memory (Hochreiter and Schmidhuber, 1997): c' = f c + i g and h' = o tanh(c') with the
+// gates i, f and o, sigmoids of sums as in RNN, and g, a tanh of such a sum.  The parameters hold the
+// rows of i, f, g and o in this order.
+//
+//     auto [output, state] = lstm(x);  // then lstm(x, state), or lstm(x, {h, c})
 class LSTM : public Recurrent {
 public:
     using Recurrent::Recurrent;
+    // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
     using Recurrent::forward;
+    // The output and the last states, from the states before the first step.
     LSTMOutput forward(Tensor x, LSTMState before);
+    // Calls forward(x, before) with the module's hooks.
     LSTMOutput operator()(Tensor x, LSTMState before = {},
                           Place where = Place(std::source_location::current()));
 
@@ -114,33 +144,40 @@ protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 };
 
-// One step, x [N, in] or [in], states [N, H] or [H].  Parameters weight_ih, weight_hh, bias_ih, bias_hh, as above.
-// Error(shape) and Error(dtype) where input and states do not fit.
+// The base class of cells, which compute one step: x [N, in] or [in], states [N, H] or [H].  Parameters are
+// initialised as those of Recurrent.  Throws Error(shape) and Error(dtype) where input and states do not fit.
 class RecurrentCell : public Module {
 public:
     using Module::Module;
     std::string extra_repr() const override;
-    Variable weight_ih, weight_hh, bias_ih, bias_hh; // biases undefined without them
+    Variable weight_ih, // [G H, in] for G gates
+        weight_hh,      // [G H, H]
+        bias_ih,        // [G H]; undefined without biases
+        bias_hh;        // [G H]; undefined without biases
 
 protected:
+    // name: the class's, for errors.  Throws Error(argument) for sizes below 1.
     RecurrentCell(const char* name, std::int64_t gates, std::int64_t input_size, std::int64_t hidden_size,
                   bool bias);
-    // Checked, and zeros where they are undefined.
+    // The given states after checks, zeros for undefined ones.  Throws Error(shape) and Error(dtype).
     std::vector<Tensor> states(const Tensor& x, const std::vector<Tensor>& given) const;
 
 private:
     const char* name_ = nullptr;
 };
 
+// One step of an RNN.
 class RNNCell : public RecurrentCell {
 public:
     using RecurrentCell::RecurrentCell;
+    // Throws Error(argument) for sizes below 1.
     RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true,
             Nonlinearity nonlinearity = Nonlinearity::tanh)
         : RecurrentCell("RNNCell", 1, input_size, hidden_size, bias), nonlinearity_(nonlinearity)
     {}
     Tensor forward(Tensor x) override { return forward(std::move(x), Tensor()); }
-    Tensor forward(Tensor x, Tensor h);
+    Tensor forward(Tensor x, Tensor h); // the state after the step
+    // Calls forward(x, h) with the module's hooks.
     Tensor operator()(Tensor x, Tensor h = {}, // undefined: zeros
                       Place where = Place(std::source_location::current()));
 
@@ -148,26 +185,32 @@ private:
     Nonlinearity nonlinearity_ = Nonlinearity::tanh;
 };
 
+// One step of a GRU.
 class GRUCell : public RecurrentCell {
 public:
     using RecurrentCell::RecurrentCell;
+    // Throws Error(argument) for sizes below 1.
     GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
         : RecurrentCell("GRUCell", 3, input_size, hidden_size, bias)
     {}
     Tensor forward(Tensor x) override { return forward(std::move(x), Tensor()); }
-    Tensor forward(Tensor x, Tensor h);
+    Tensor forward(Tensor x, Tensor h); // the state after the step
+    // Calls forward(x, h) with the module's hooks.
     Tensor operator()(Tensor x, Tensor h = {}, // undefined: zeros
                       Place where = Place(std::source_location::current()));
 };
 
+// One step of an LSTM: auto [h, c] = cell(x, {h, c}).
 class LSTMCell : public RecurrentCell {
 public:
     using RecurrentCell::RecurrentCell;
+    // Throws Error(argument) for sizes below 1.
     LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
         : RecurrentCell("LSTMCell", 4, input_size, hidden_size, bias)
     {}
     using Module::forward;
-    LSTMState forward(Tensor x, LSTMState before);
+    LSTMState forward(Tensor x, LSTMState before); // the states after the step
+    // Calls forward(x, before) with the module's hooks.
     LSTMState operator()(Tensor x, LSTMState before = {},
                          Place where = Place(std::source_location::current()));
 };

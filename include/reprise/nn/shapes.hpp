@@ -1,4 +1,4 @@
-// Changes of shape.
+// Modules that change the shape: views where strides allow, else copies.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,8 +8,11 @@
 
 namespace reprise::nn {
 
+// Joins the dimensions `from` to `to` into one: x [N, C, H, W] -> [N, C H W] by default.
 class Flatten : public Module {
 public:
+    // The first and the last of the dimensions, start_dim and end_dim in PyTorch; negative numbers count from
+    // the end.
     explicit Flatten(std::int64_t from = 1, std::int64_t to = -1) : from_(from), to_(to) {}
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
@@ -18,9 +21,12 @@ private:
     std::int64_t from_, to_;
 };
 
-// One dimension as several; one size may be -1.
+// Splits dimension `dim` into several, of the sizes unflattened_size.  One size may be -1: it is computed
+// from the others.
 class Unflatten : public Module {
 public:
+    // A negative dim counts from the end.  Calls throw Error(argument) where there are no sizes, and
+    // Error(shape) where their product is not the dimension's size.
     Unflatten(std::int64_t dim, Shape unflattened_size) : dim_(dim), sizes_(std::move(unflattened_size)) {}
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;

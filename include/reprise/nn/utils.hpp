@@ -1,4 +1,4 @@
-// What works on all parameters of a module, by the names of torch.nn.utils.
+// Functions on lists of parameters, with the names of torch.nn.utils.
 #pragma once
 #include <vector>
 
@@ -10,10 +10,13 @@ namespace reprise::nn::utils {
 using optim::clip_grad_norm_;
 using optim::clip_grad_value_;
 
-// All elements one behind the other, [N]; of one dtype and device.  Differentiable.  Error(argument) for no parameters.
+// Concatenates the elements of all parameters, each in row-major order, into one vector [N], with gradients.
+// Different dtypes are promoted.  Throws Error(argument) for an empty list and Error(device) for parameters
+// on different devices.
 Tensor parameters_to_vector(const std::vector<Variable>& parameters);
-// The other way round: assigns each parameter its part of the vector [N].  Error(shape) where N is not the number of all
-// elements; nothing has changed then.
+// The inverse: assigns each parameter its part of the vector [N], without gradients.  Throws Error(shape)
+// where N is not the number of all elements, before anything has changed.  Dtypes and devices must be those
+// of the vector.
 void vector_to_parameters(const Tensor& vector, const std::vector<Variable>& parameters);
 
 } // namespace reprise::nn::utils
