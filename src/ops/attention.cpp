@@ -167,6 +167,13 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return d;
 }
 
+std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
+{
+    const Tensor out = Composed(n.attributes, in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor()).out();
+    return {out,
+            expand(number_like(out, 0), n.outputs[1].shape)}; // the decomposed gradient reads no logarithms
+}
+
 std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
     return Composed(n.attributes, in[1], in[2], in[3], in.size() > 6 ? in[6] : Tensor())
@@ -265,6 +272,7 @@ bool too_wide(const Dim& features)
 const Op attention_op{.name = "attention",
                       .infer = infer,
                       .vjp = vjp,
+                      .decompose = decompose,
                       .lower = lower_attention,
                       .reference = reference_attention,
                       .cost = graph::Cost::compute};

@@ -21,6 +21,14 @@ std::vector<Tensor> vjp(const VjpArguments& a)
         apply_along(log_softmax_vjp_op, {a.cotangents[0], a.outputs[0]}, a.node.attributes.integer("dim"))};
 }
 
+std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
+{
+    const std::int64_t dim = n.attributes.integer("dim");
+    if (same(in[0].size(dim), 0)) return {in[0]};
+    const Tensor shifted = in[0] - amax(in[0], {dim}, true);
+    return {shifted - log(sum(exp(shifted), {dim}, true))};
+}
+
 void lower(Lowering& l, const Node& n)
 {
     lower_rows(l, n, [](LongRows& rows, const std::vector<View>& in, const View& y) {
@@ -78,6 +86,7 @@ void reference_vjp(const ReferenceArguments& a)
 const Op log_softmax_op{.name = "log_softmax",
                         .infer = infer_rows,
                         .vjp = vjp,
+                        .decompose = decompose,
                         .lower = lower,
                         .reference = reference};
 const Op log_softmax_vjp_op{.name = "log_softmax_vjp",

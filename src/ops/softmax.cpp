@@ -162,6 +162,14 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return {apply_along(softmax_vjp_op, {a.cotangents[0], a.outputs[0]}, a.node.attributes.integer("dim"))};
 }
 
+std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
+{
+    const std::int64_t dim = n.attributes.integer("dim");
+    if (same(in[0].size(dim), 0)) return {in[0]};
+    const Tensor grown = exp(in[0] - amax(in[0], {dim}, true));
+    return {grown / sum(grown, {dim}, true)};
+}
+
 void lower(Lowering& l, const Node& n)
 {
     lower_rows(l, n, [](LongRows& rows, const std::vector<View>& in, const View& y) {
@@ -220,6 +228,7 @@ void reference_vjp(const ReferenceArguments& a)
 const Op softmax_op{.name = "softmax",
                     .infer = infer_rows,
                     .vjp = vjp,
+                    .decompose = decompose,
                     .lower = lower,
                     .reference = reference};
 const Op softmax_vjp_op{.name = "softmax_vjp",
