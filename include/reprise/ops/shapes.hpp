@@ -36,12 +36,13 @@ Tensor narrow(const Tensor&, std::int64_t dim, const Dim& start, const Dim& leng
 // Parts along dim of the given sizes, as views.  Error(shape) unless the sizes add up to the dimension's;
 // here it may be symbolic.
 std::vector<Tensor> split(const Tensor&, const Shape& sizes, std::int64_t dim = 0);
-// Parts of one size, as views; the last one may be smaller.  Error(argument) for a size below 1.
+// Parts of one size, as views; the last one may be smaller.  Error(argument) for a size below 1; Error(shape)
+// for a symbolic dimension.
 std::vector<Tensor> split(const Tensor&, std::int64_t size, std::int64_t dim = 0);
 // At most `chunks` parts of equal size, as views; the last one may be smaller.  A symbolic size must be a
 // multiple of `chunks` and gives exactly as many.  Error(argument) for chunks below 1.
 std::vector<Tensor> chunk(const Tensor&, std::int64_t chunks, std::int64_t dim = 0);
-// The elements along dim as views without that dimension.
+// The elements along dim as views without that dimension.  Error(shape) for a symbolic dimension.
 std::vector<Tensor> unbind(const Tensor&, std::int64_t dim = 0);
 // Concatenates along `dim`; all tensors have the same shape except along `dim` (or are empty vectors, as in
 // PyTorch), else Error(shape).  The dtypes are promoted as by promote_types().  Error(argument) where there
