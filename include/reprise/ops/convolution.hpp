@@ -24,10 +24,10 @@ using Conv3dOptions = ConvOptions<3>; // options of conv3d()
 // Convolution over one dimension (a cross-correlation, as in PyTorch): conv2d() without the height.
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv1dOptions& = {});
 // Convolution over two dimensions (a cross-correlation, as in PyTorch): x [N, Ci, H, W] or [Ci, H, W], weight
-// [Co, Ci / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], with OH = floor((H + 2 padding -
-// dilation (kh - 1) - 1) / stride) + 1.  All have one floating dtype.  Error(shape) where channels, groups or
-// bias do not fit or a window is larger than the padded image; Error(dtype) where the dtypes differ;
-// Error(argument) for "same" with a stride above 1.
+// [Co, Ci / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], with
+// OH = floor((H + 2 padding - dilation (kh - 1) - 1) / stride) + 1.  All have one floating dtype.
+// Error(shape) where channels, groups or bias do not fit or a window is larger than the padded image;
+// Error(dtype) where the dtypes differ; Error(argument) for "same" with a stride above 1.
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& = {});
 // Convolution over three dimensions: conv2d() with a depth before the height.
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& = {});
@@ -42,8 +42,8 @@ template <std::integral T> Tensor conv1d(const Tensor& x, const Tensor& weight, 
 {
     return conv1d(x, weight, bias, stride, 0);
 }
-// The same with PyTorch's arguments in their order: conv2d(x, weight, bias, 2, {1, 2}), conv2d(x, weight, {},
-// 1, "same").
+// The same with PyTorch's arguments in their order: conv2d(x, weight, bias, 2, {1, 2}), or
+// conv2d(x, weight, {}, 1, "same").
 inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<2> stride,
                      WindowPadding<2> padding, WindowSizes<2> dilation = 1, std::int64_t groups = 1)
 {
@@ -105,10 +105,10 @@ using ConvTranspose3dOptions = ConvTransposeOptions<3>; // options of conv_trans
 // Transposed convolution over one dimension: conv_transpose2d() without the height.
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose1dOptions& = {});
-// Transposed convolution over two dimensions, the gradient of conv2d() by its input: x [N, Ci, H, W] or [Ci,
-// H, W], weight [Ci, Co / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], with OH = (H - 1)
-// stride - 2 padding + dilation (kh - 1) + output_padding + 1.  All have one floating dtype.  Error(shape)
-// and Error(dtype) as conv2d(); Error(argument) where the output_padding is too large.
+// Transposed convolution over two dimensions, the gradient of conv2d() by its input: x [N, Ci, H, W] or
+// [Ci, H, W], weight [Ci, Co / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], with
+// OH = (H - 1) stride - 2 padding + dilation (kh - 1) + output_padding + 1.  All have one floating dtype.
+// Error(shape) and Error(dtype) as conv2d(); Error(argument) where the output_padding is too large.
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose2dOptions& = {});
 // Transposed convolution over three dimensions: conv_transpose2d() with a depth before the height.

@@ -149,8 +149,8 @@ inline Tensor from_vector(const std::vector<float>& v)
     return from_vector(v, {static_cast<long long>(v.size())});
 }
 
-// The numbers of tensor(), in braces nested like the dimensions: tensor(1.5), tensor({1, 2}), tensor({{1.,
-// 2.}, {3., 4.}}).
+// The numbers of tensor(), in braces nested like the dimensions: tensor(1.5), tensor({1, 2}),
+// tensor({{1., 2.}, {3., 4.}}).
 class NestedNumbers {
 public:
     // One number: no dimensions.

@@ -28,10 +28,11 @@ struct BatchNormOptions {
     double eps = 1e-5;     // added to the variance
 };
 // (x - mean) / sqrt(variance + eps) * weight + bias for each channel of x [N, C, ...] (Ioffe and Szegedy,
-// 2015); weight and bias are [C] or undefined.  In training mean and biased variance are those of the batch,
-// and running_mean and running_var [C], where both are given, are assigned running (1 - momentum) + batch
-// momentum, with the unbiased variance; an empty batch leaves them unchanged.  Otherwise the running ones are
-// used: Error(argument) without them.  Error(shape) where a channel has a single value in training.
+// 2015); weight and bias are [C] or undefined.  In training, mean and biased variance are those of the batch.
+// running_mean and running_var [C], where both are given, are then assigned
+// (1 - momentum) running + momentum batch, with the unbiased variance; an empty batch leaves them unchanged.
+// Otherwise the running ones are used: Error(argument) without them.  Error(shape) where a channel has a
+// single value in training.
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, const BatchNormOptions& = {});
 // (x - mean) / sqrt(variance + eps) * weight + bias with mean and biased variance over the last dimensions,
