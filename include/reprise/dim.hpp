@@ -90,9 +90,9 @@ public:
         if (expression_) shape::fail_not_constant(*this);
         return constant_;
     }
-    // value() by implicit conversion, so that a size can be used like a number: std::vector<float>
-    // v(x.size(0)), int n = x.size(0).  Error(state) as for value(), Error(argument) where the integer type
-    // is too small; a bool is whether the value is not 0.
+    // value() by implicit conversion, so that a size can be used like a number: int n = x.size(0).
+    // Error(state) as for value(), Error(argument) where the integer type is too small; a bool is whether it
+    // is not 0.
     template <shape::Integer I> operator I() const // NOLINT(google-explicit-constructor)
     {
         const std::int64_t number = value();

@@ -34,9 +34,9 @@ struct AttentionOptions {
 // the heads after a transpose copies nothing.  Errors: shape, dtype; argument for dropout_p outside [0, 1],
 // softcap below 0, and a symbolic E without scale.
 //
-// For features of at most 128, no matrix of T x S weights is kept in memory beyond 512 keys, with a mask or
-// with grouped heads, neither here nor in the gradient.  Softcap, second gradients and the gradient of an
-// added mask need such matrices.
+// With more than 512 keys, with a mask or with grouped heads, no matrix of T x S weights is kept in memory,
+// neither here nor for the gradient, if the features are at most 128.  Softcap, second gradients and the
+// gradient of an added mask do keep some.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& = {});
 // The same with PyTorch's arguments in their order.
@@ -65,9 +65,10 @@ std::pair<Tensor, Tensor> scaled_dot_product_attention_with_scores(
     const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& = {},
     AttentionScores = AttentionScores::weights);
 
-// Rotary position embedding (Su et al., 2021): rotates pairs (a, b) of features to (a cos - b sin, b cos + a
-// sin).  x [..., D] of a floating dtype, D even; cos and sin broadcast to [..., D / 2].  Pair i is features i
-// and i + D / 2, or with `interleaved` 2 i and 2 i + 1.  Error(shape) where the shapes do not fit.
+// Rotary position embedding (Su et al., 2021): rotates pairs of features,
+// (a, b) -> (a cos - b sin, b cos + a sin).  x [..., D] of a floating dtype, D even; cos and sin broadcast to
+// [..., D / 2].  Pair i is features i and i + D / 2, or with `interleaved` 2 i and 2 i + 1.  Error(shape)
+// where the shapes do not fit.
 Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false);
 
 } // namespace reprise
