@@ -1,5 +1,5 @@
-// Symbolic sizes.  A Dim is an integer or an expression over named symbols, kept in a canonical form, so
-// that equal expressions compare equal whatever way they were built.  Constants allocate nothing.
+// Sizes, which may be symbolic.  A Dim is an integer or an expression over named symbols, kept in a canonical
+// form, so that equal expressions compare equal in whatever way they were built.  Constants allocate nothing.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -21,7 +21,7 @@ class Dim;
 namespace shape {
 struct Expression; // src/shape/expression.hpp
 
-// What the operators below leave to src/shape/: expressions, and constants that may overflow.
+// What the operators below call in src/shape/: for expressions, and for constants that may overflow.
 Dim add(const Dim&, const Dim&);
 Dim subtract(const Dim&, const Dim&);
 Dim multiply(const Dim&, const Dim&);
@@ -44,27 +44,33 @@ template <class T>
 concept Number = Integer<T> || std::floating_point<T>;
 } // namespace shape
 
-// Values are 64-bit integers; arithmetic that leaves them throws Error(argument).
+// A size: a 64-bit integer, or an expression whose value is known at each call of a program only.  Arithmetic
+// that overflows 64 bits throws Error(argument).
 class Dim {
 public:
-    Dim(int value) : constant_(value) {}
-    Dim(long value) : constant_(value) {}
-    Dim(long long value) : constant_(value) {}
-    Dim(unsigned value) : constant_(value) {}
+    Dim(int value) : constant_(value) {}       // a constant
+    Dim(long value) : constant_(value) {}      // a constant
+    Dim(long long value) : constant_(value) {} // a constant
+    Dim(unsigned value) : constant_(value) {}  // a constant
+    // A constant of at most 2^63 - 1, else Error(argument).
     Dim(unsigned long value) : Dim(static_cast<unsigned long long>(value)) {}
-    Dim(unsigned long long value) : constant_(static_cast<std::int64_t>(value)) // at most 2^63 - 1
+    // A constant of at most 2^63 - 1, else Error(argument).
+    Dim(unsigned long long value) : constant_(static_cast<std::int64_t>(value))
     {
         if (constant_ < 0) shape::fail_too_large(value);
     }
-    Dim() = default;
+    Dim() = default; // 0
+    // A copy.
     Dim(const Dim& other) noexcept : expression_(other.expression_), constant_(other.constant_)
     {
         if (expression_) shape::retain(*expression_);
     }
+    // The same size; an expression is moved.
     Dim(Dim&& other) noexcept
         : expression_(std::exchange(other.expression_, nullptr)), constant_(other.constant_)
     {}
-    Dim& operator=(const Dim& other) noexcept { return *this = Dim(other); }
+    Dim& operator=(const Dim& other) noexcept { return *this = Dim(other); } // becomes a copy
+    // Swaps both.
     Dim& operator=(Dim&& other) noexcept
     {
         std::swap(expression_, other.expression_);
@@ -76,17 +82,17 @@ public:
         if (expression_) shape::release(*expression_);
     }
 
-    bool is_constant() const noexcept { return !expression_; }
-    bool is_symbol() const; // one alone, as symbol() gives it
-    // The number.  Throws Error(state) for an expression: its value is known at the call only.
+    bool is_constant() const noexcept { return !expression_; } // whether it is a number
+    bool is_symbol() const; // whether it is a single symbol as symbol() returns it
+    // The number.  Error(state) for an expression, whose value is known at the call only.
     std::int64_t value() const
     {
         if (expression_) shape::fail_not_constant(*this);
         return constant_;
     }
-    // The same, so that a size is used as a number is: std::vector<float> v(x.size(0)), int n = x.size(0),
-    // std::sqrt(x.size(-1)).  Throw Error(state) as value() does, Error(argument) where an integer type is too small;
-    // to bool: whether it is not 0.
+    // value() by implicit conversion, so that a size can be used like a number: int n = x.size(0).
+    // Error(state) as for value(), Error(argument) where the integer type is too small; a bool is whether it
+    // is not 0.
     template <shape::Integer I> operator I() const // NOLINT(google-explicit-constructor)
     {
         const std::int64_t number = value();
@@ -96,19 +102,21 @@ public:
             shape::fail_narrow(number, sizeof(I));
         return narrowed;
     }
+    // value() as a floating number: std::sqrt(x.size(-1)).
     operator double() const { return static_cast<double>(value()); } // NOLINT(google-explicit-constructor)
-    // The number for given symbol values (by symbol id).  Throws Error(argument) where a symbol has none,
-    // which `values` says with a negative number, and where a divisor is 0.
+    // The number for given values of the symbols (by id).  Error(argument) where `values` returns a negative
+    // number, which says that a symbol has no value, and where a divisor is 0.
     std::int64_t evaluate(const std::function<std::int64_t(std::uint32_t symbol)>& values) const;
 
-    bool divisible_by(std::int64_t n) const;    // provably, for all values of the symbols
-    bool at_least(std::int64_t n) const;        // provably
-    bool at_most(std::int64_t n) const;         // provably
-    std::vector<std::uint32_t> symbols() const; // ids, ascending, each once
-    std::string text() const;                   // "batch * 196", "floor(seq + 7, 8)"
-    std::size_t hash() const;
+    // Whether it is known to be a multiple of n for all values of the symbols.  Error(argument) for n = 0.
+    bool divisible_by(std::int64_t n) const;
+    bool at_least(std::int64_t n) const;        // whether it is known to be >= n for all values
+    bool at_most(std::int64_t n) const;         // whether it is known to be <= n for all values
+    std::vector<std::uint32_t> symbols() const; // the ids of its symbols, ascending, each once
+    std::string text() const;                   // as text: "batch * 196", "floor(seq + 7, 8)"
+    std::size_t hash() const;                   // equal for sizes that are same()
 
-    const shape::Expression* expression() const noexcept { return expression_; }
+    const shape::Expression* expression() const noexcept { return expression_; } // null for a constant
 
     friend Dim operator+(const Dim&, const Dim&);
     friend Dim operator-(const Dim&, const Dim&);
@@ -123,15 +131,16 @@ public:
 private:
     friend struct shape::Expression;
     explicit Dim(const shape::Expression& e) noexcept : expression_(&e) { shape::retain(e); }
-    bool is_small() const noexcept // products of two such fit
+    bool is_small() const noexcept // the product of two of them fits 64 bits
     {
         return !expression_ && constant_ == static_cast<std::int32_t>(constant_);
     }
 
-    const shape::Expression* expression_ = nullptr; // counts its Dims; null: the constant
+    const shape::Expression* expression_ = nullptr; // reference-counted; null: the constant counts
     std::int64_t constant_ = 0;                     // 0 beside an expression
 };
 
+// The sum.
 inline Dim operator+(const Dim& a, const Dim& b)
 {
     const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.constant_) +
@@ -140,6 +149,7 @@ inline Dim operator+(const Dim& a, const Dim& b)
     return a.is_constant() && b.is_constant() && fits ? Dim(sum) : shape::add(a, b);
 }
 
+// The difference.
 inline Dim operator-(const Dim& a, const Dim& b)
 {
     const auto difference = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.constant_) -
@@ -148,66 +158,72 @@ inline Dim operator-(const Dim& a, const Dim& b)
     return a.is_constant() && b.is_constant() && fits ? Dim(difference) : shape::subtract(a, b);
 }
 
+// The product.
 inline Dim operator*(const Dim& a, const Dim& b)
 {
     return a.is_small() && b.is_small() ? Dim(a.constant_ * b.constant_) : shape::multiply(a, b);
 }
 
-// Toward minus infinity.  A divisor of 0 throws, an expression's at evaluation; where a quotient simplifies
-// (b * 12 over b is 12) the divisor is taken not to be 0.
+// The quotient rounded down.  Error(argument) for a divisor of 0, of an expression at the evaluation; where a
+// quotient simplifies (b * 12 over b is 12), the divisor is assumed not to be 0.
 inline Dim floor_div(const Dim& a, const Dim& b)
 {
     if (!a.is_constant() || !b.is_constant() || b.constant_ <= 0) return shape::divide_floor(a, b);
     return a.constant_ / b.constant_ - (a.constant_ % b.constant_ < 0 ? 1 : 0);
 }
 
+// The smaller one.
 inline Dim min(const Dim& a, const Dim& b)
 {
     if (!a.is_constant() || !b.is_constant()) return shape::minimum(a, b);
     return a.constant_ < b.constant_ ? a.constant_ : b.constant_;
 }
 
+// The larger one.
 inline Dim max(const Dim& a, const Dim& b)
 {
     if (!a.is_constant() || !b.is_constant()) return shape::maximum(a, b);
     return a.constant_ < b.constant_ ? b.constant_ : a.constant_;
 }
 
-// Whether they are the same expression, and so equal for all values of the symbols.  Never throws; false says
-// only that this is not known.
+// Whether both are the same expression, and so equal for all values of the symbols.  Never throws; false only
+// means that this is not known.
 inline bool same(const Dim& a, const Dim& b)
 {
     return a.expression_ == b.expression_ ? a.constant_ == b.constant_ : shape::same_expression(a, b);
 }
 
-// Comparisons decide what holds, or fails, for all values that the symbols can have by their SymbolOptions.  They throw
-// Error(state) where the values decide: a recorded function runs once, so a branch on such a size would be taken
-// for all calls.  same(), is_constant(), at_least() and at_most() ask what is known, and never throw.
+// Whether both are equal.  This and the comparisons below decide what is true, or false, for all values that
+// the symbols can have by their SymbolOptions.  They throw Error(state) where it depends on the values: a
+// recorded function runs once, so that a branch on such a size would be taken for all calls.  same(),
+// is_constant(), at_least() and at_most() test what is known and never throw.
 inline bool operator==(const Dim& a, const Dim& b)
 {
     return a.expression_ == b.expression_ ? a.constant_ == b.constant_ : shape::decided_equal(a, b);
 }
 
+// Whether a is less than b.
 inline bool operator<(const Dim& a, const Dim& b)
 {
     return a.is_constant() && b.is_constant() ? a.constant_ < b.constant_ : shape::decided_less(a, b);
 }
 
-inline bool operator>(const Dim& a, const Dim& b) { return b < a; }
-inline bool operator<=(const Dim& a, const Dim& b) { return !(b < a); }
-inline bool operator>=(const Dim& a, const Dim& b) { return !(a < b); }
+inline bool operator>(const Dim& a, const Dim& b) { return b < a; }     // whether a is greater than b
+inline bool operator<=(const Dim& a, const Dim& b) { return !(b < a); } // whether a is at most b
+inline bool operator>=(const Dim& a, const Dim& b) { return !(a < b); } // whether a is at least b
 
-inline Dim operator/(const Dim& a, const Dim& b) { return floor_div(a, b); }
-Dim ceil_div(const Dim& a, const Dim& b);   // of a divisor above 0
-Dim round_up(const Dim& a, std::int64_t n); // to a multiple of n
+inline Dim operator/(const Dim& a, const Dim& b) { return floor_div(a, b); } // rounds down
+Dim ceil_div(const Dim& a, const Dim& b);   // the quotient rounded up; the divisor is above 0
+Dim round_up(const Dim& a, std::int64_t n); // the next multiple of n; Error(argument) for n below 1
 Dim mod(const Dim& a, const Dim& b);        // a - b * floor_div(a, b)
-inline Dim operator%(const Dim& a, const Dim& b) { return mod(a, b); }
+inline Dim operator%(const Dim& a, const Dim& b) { return mod(a, b); } // mod()
 
-// Beside an integer a size is a Dim again, and / and % round down; beside a floating number it is a number, so a
-// symbol throws Error(state).
 namespace shape {
+// What a size becomes in arithmetic and comparisons with a number: with an integer it stays a Dim, and / and
+// % round down; with a floating number it becomes one, so that a symbol throws Error(state).
 template <Number N> using Beside = std::conditional_t<std::is_integral_v<N>, Dim, N>;
 }
+// Operators of a size and a number, on either side; shape::Beside says what the size becomes.
 #define REPRISE_WITH_NUMBER(op)                                                                              \
     template <shape::Number N> auto operator op(const Dim& a, N b)                                           \
     {                                                                                                        \
@@ -227,43 +243,45 @@ REPRISE_WITH_NUMBER(<=)
 REPRISE_WITH_NUMBER(>)
 REPRISE_WITH_NUMBER(>=)
 #undef REPRISE_WITH_NUMBER
+// Whether a size equals a number.
 template <shape::Number N> bool operator==(const Dim& a, N b)
 {
     return static_cast<const shape::Beside<N>&>(a) == static_cast<const shape::Beside<N>&>(b);
 }
 
-inline Dim& operator+=(Dim& a, const Dim& b) { return a = a + b; }
-inline Dim& operator-=(Dim& a, const Dim& b) { return a = a - b; }
-inline Dim& operator*=(Dim& a, const Dim& b) { return a = a * b; }
-inline Dim& operator/=(Dim& a, const Dim& b) { return a = a / b; }
-inline Dim& operator%=(Dim& a, const Dim& b) { return a = a % b; }
-inline Dim& operator++(Dim& a) { return a = a + 1; }
-inline Dim& operator--(Dim& a) { return a = a - 1; }
-inline Dim operator++(Dim& a, int) { return std::exchange(a, a + 1); }
-inline Dim operator--(Dim& a, int) { return std::exchange(a, a - 1); }
-inline Dim operator-(const Dim& a) { return Dim(0) - a; }
-std::ostream& operator<<(std::ostream&, const Dim&);
+inline Dim& operator+=(Dim& a, const Dim& b) { return a = a + b; }     // adds b
+inline Dim& operator-=(Dim& a, const Dim& b) { return a = a - b; }     // subtracts b
+inline Dim& operator*=(Dim& a, const Dim& b) { return a = a * b; }     // multiplies by b
+inline Dim& operator/=(Dim& a, const Dim& b) { return a = a / b; }     // divides by b, rounding down
+inline Dim& operator%=(Dim& a, const Dim& b) { return a = a % b; }     // becomes mod(a, b)
+inline Dim& operator++(Dim& a) { return a = a + 1; }                   // adds 1
+inline Dim& operator--(Dim& a) { return a = a - 1; }                   // subtracts 1
+inline Dim operator++(Dim& a, int) { return std::exchange(a, a + 1); } // adds 1; the size before
+inline Dim operator--(Dim& a, int) { return std::exchange(a, a - 1); } // subtracts 1; the size before
+inline Dim operator-(const Dim& a) { return Dim(0) - a; }              // the negated size
+std::ostream& operator<<(std::ostream&, const Dim&);                   // prints text()
 
-// What is known of a symbol before any call: shape rules and the choice of kernels build on it, and each call
+// What is known of a symbol before any call.  Shape rules and the choice of kernels rely on it, and each call
 // is checked against it.
 struct SymbolOptions {
-    std::int64_t min = 0;
-    std::int64_t max = std::numeric_limits<std::int64_t>::max();
-    std::int64_t multiple_of = 1;
+    std::int64_t min = 0;                                        // the smallest value, at least 0
+    std::int64_t max = std::numeric_limits<std::int64_t>::max(); // the largest value
+    std::int64_t multiple_of = 1;                                // values are multiples of this, at least 1
 };
-// A new symbol, a size known at each call only.  Two symbols of one name are different.  Throws
-// Error(argument) for bounds that no size is within.
+// A new symbol: a size that is known at each call only.  Two symbols of one name are different.
+// Error(argument) for bounds that no size meets.
 Dim symbol(const std::string& name, const SymbolOptions& = {});
 
-using DimVector = Few<Dim, 4>;
+using DimVector = Few<Dim, 4>; // a list of sizes; up to four need no allocation
 // The sizes of a tensor, outermost first.
 using Shape = DimVector;
-std::string to_string(const Shape&);   // "[batch, 1, 28, 28]"
-bool same(const Shape&, const Shape&); // size by size, as same() of two sizes
-// Throws Error(state) where the values of symbols decide, as the comparison of two sizes does.
+std::string to_string(const Shape&);   // as text: "[batch, 1, 28, 28]"
+bool same(const Shape&, const Shape&); // whether all sizes are same() and as many
+// Whether both have equal sizes.  Error(state) where it depends on the values of symbols, as for two sizes.
 bool operator==(const Shape&, const Shape&);
-// Aligned at the last dimension, sizes are equal or one of them is the constant 1; a symbol never broadcasts as
-// if it were 1.  What can't be proved is a condition of each call while a program is recorded, else Error(shape).
+// The shape to which both broadcast: aligned at the last dimension, sizes are equal or one of them is the
+// constant 1; a symbol never counts as 1.  What can't be proved becomes a condition that each call checks
+// while a program is recorded, else Error(shape).
 Shape broadcast_shapes(const Shape&, const Shape&);
 
 } // namespace reprise

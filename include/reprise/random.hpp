@@ -1,6 +1,6 @@
-// Random numbers are counters: Philox 4x32-10 with key = seed and counter = (element, ordinal of the op).
-// Every device gives the same numbers.  The generator is one for the process and starts with seed 0, ordinal
-// 0; all of it may be used from several threads.
+// Random numbers.  They are a function of counters, Philox 4x32-10 (Salmon et al., 2011) with the seed as key
+// and (element, ordinal of the op) as counter, so that every device gives the same numbers.  There is one
+// generator for the process; it starts with seed 0 and ordinal 0, and may be used from several threads.
 #pragma once
 #include <cstdint>
 
@@ -9,12 +9,12 @@ namespace reprise {
 // Seeds the generator of this process and sets its ordinal to 0.
 void manual_seed(std::uint64_t seed);
 
-// Where the generator is: two runs that start from the same state draw the same numbers.
+// The state of the generator; two runs that start from the same state draw the same numbers.
 struct GeneratorState {
-    std::uint64_t seed = 0;    // as of manual_seed()
-    std::uint64_t ordinal = 0; // the next random op takes this
+    std::uint64_t seed = 0;    // as given to manual_seed()
+    std::uint64_t ordinal = 0; // the ordinal of the next random op
 };
-GeneratorState generator_state();                // of now
-void set_generator_state(const GeneratorState&); // goes on from there, also in programs at their next call
+GeneratorState generator_state();                // the current state
+void set_generator_state(const GeneratorState&); // sets it; programs use it from their next call on
 
 } // namespace reprise

@@ -1,4 +1,4 @@
-// Attention, and positions for it.
+// Scaled dot product attention and rotary position embedding.
 #pragma once
 #include <concepts>
 #include <optional>
@@ -8,25 +8,35 @@
 
 namespace reprise {
 
+// Which corner of the [T, S] matrix the causal mask starts from when there are T queries and S keys.
+// upper_left: query t sees keys 0 to t, as in PyTorch.  lower_right: query t sees keys 0 to t + S - T, so
+// that the last query sees all keys, as needed when the keys of earlier positions come from a cache.
 enum class CausalAlignment { upper_left, lower_right };
+// Options of scaled_dot_product_attention().
 struct AttentionOptions {
-    // Broadcasts to [..., T, S]: numbers of the query's dtype to be added; or bool or integers, true or not 0 takes part.
+    // Broadcasts to [..., T, S].  Of the query's dtype: added to the scores.  Bool or integers: a key takes
+    // part where it is true or not 0.
     Tensor attn_mask = {};
-    double dropout_p = 0;   // of the weights
-    bool is_causal = false; // query t sees keys 0 to t; beside attn_mask it sees what both let it see
-    std::optional<double> scale = std::nullopt; // 1 / sqrt(features)
-    bool enable_gqa = false; // [..., heads, length, features]: several heads of queries share one of keys
-    // Which keys is_causal counts from: the first ones (PyTorch), or the last one, so that the last query sees all keys,
-    // as a part of a sequence beside the keys of all of it (a cache) asks for: query t sees keys 0 to t + S - T.
-    CausalAlignment causal_alignment = CausalAlignment::upper_left;
-    double softcap = 0; // c > 0: scores become c tanh(scores / c), before the mask
+    double dropout_p = 0; // the probability with which a weight is dropped
+    // Adds a causal mask; with attn_mask too, a key takes part where both masks allow it.
+    bool is_causal = false;
+    std::optional<double> scale = std::nullopt; // factor of the scores; nullopt: 1 / sqrt(features)
+    // Grouped queries: the inputs are [..., heads, length, features], and the number of the query's heads is
+    // a multiple of that of the key's and value's; each of these serves as many consecutive heads of the
+    // query.
+    bool enable_gqa = false;
+    CausalAlignment causal_alignment = CausalAlignment::upper_left; // of is_causal
+    double softcap = 0; // c > 0: scores become c tanh(scores / c) before the masks; 0: unchanged
 };
-// softmax(scale * query key^T + mask) value: [..., T, E], [..., S, E], [..., S, F] -> [..., T, F]; leading
-// dimensions broadcast.  A query that no key is left for gives zeros.  In memory the last leading dimension (the
-// heads) lies inside of T, so that transposing and flattening them copies nothing.
+// softmax(scale query key^T + mask) value (Vaswani et al., 2017): query [..., T, E], key [..., S, E], value
+// [..., S, F] -> [..., T, F], of the inputs' one floating dtype; leading dimensions broadcast.  A query whose
+// keys are all masked gives zeros.  In memory the result is ordered as [..., T, heads, F], so that merging
+// the heads after a transpose copies nothing.  Errors: shape, dtype; argument for dropout_p outside [0, 1],
+// softcap below 0, and a symbolic E without scale.
 //
-// Beyond 512 keys, and with a mask or with grouped heads, no matrix of T x S weights is made, neither here nor for the
-// gradient, if the features are at most 128; the gradient by an added mask and second gradients make some.
+// With more than 512 keys, with a mask or with grouped heads, no matrix of T x S weights is kept in memory,
+// neither here nor for the gradient, if the features are at most 128.  Softcap, second gradients and the
+// gradient of an added mask do keep some.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& = {});
 // The same with PyTorch's arguments in their order.
@@ -38,6 +48,7 @@ inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& ke
     return scaled_dot_product_attention(query, key, value,
                                         AttentionOptions{attn_mask, dropout_p, is_causal, scale, enable_gqa});
 }
+// The same with a mask only.
 template <std::derived_from<Tensor> Mask>
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Mask& attn_mask)
@@ -45,16 +56,19 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     return scaled_dot_product_attention(query, key, value, attn_mask, 0.0);
 }
 
-// The same beside scores [..., T, S]: the products of queries and keys times the scale, the same after softcap, after
-// the masks too (-infinity where nothing takes part), or the weights, before dropout.  Makes that matrix.
+// Which matrix scaled_dot_product_attention_with_scores() returns: the products of queries and keys times the
+// scale; the same after softcap; the same after the masks too (-infinity where a key does not take part); or
+// the weights before dropout.
 enum class AttentionScores { products, capped, masked, weights };
+// scaled_dot_product_attention() and the chosen scores [..., T, S].  Always keeps that matrix in memory.
 std::pair<Tensor, Tensor> scaled_dot_product_attention_with_scores(
     const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& = {},
     AttentionScores = AttentionScores::weights);
 
-// Turns pairs of features by angles whose cosines and sines are given: (a, b) -> (a cos - b sin, b cos + a sin).
-// x [..., D] with D even; cos and sin broadcast to [..., D / 2].  Pair i is features i and i + D / 2, or interleaved
-// 2 i and 2 i + 1.
+// Rotary position embedding (Su et al., 2021): rotates pairs of features,
+// (a, b) -> (a cos - b sin, b cos + a sin).  x [..., D] of a floating dtype, D even; cos and sin broadcast to
+// [..., D / 2].  Pair i is features i and i + D / 2, or with `interleaved` 2 i and 2 i + 1.  Error(shape)
+// where the shapes do not fit.
 Tensor rotary_embedding(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false);
 
 } // namespace reprise

@@ -1,4 +1,5 @@
-// Convolutions of images of one, two and three dimensions, and the sums that they are made of.
+// Convolutions over one, two and three dimensions, their gradients as functions, transposed convolutions, and
+// unfold() and fold().
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -9,97 +10,123 @@
 
 namespace reprise {
 
+// Options of the convolutions over N dimensions; a single number serves all dimensions.
 template <std::size_t N> struct ConvOptions {
-    WindowSizes<N> stride = 1;
-    WindowPadding<N> padding = 0;
-    WindowSizes<N> dilation = 1;
-    std::int64_t groups = 1; // of channels, each with its own part of the weight
+    WindowSizes<N> stride = 1;    // the distance of neighbouring windows
+    WindowPadding<N> padding = 0; // zeros on both sides of each dimension; also "same" or "valid"
+    WindowSizes<N> dilation = 1;  // the distance of a window's neighbouring elements
+    std::int64_t groups = 1;      // groups of channels, each with its own part of the weight
 };
-using Conv1dOptions = ConvOptions<1>;
-using Conv2dOptions = ConvOptions<2>;
-using Conv3dOptions = ConvOptions<3>;
+using Conv1dOptions = ConvOptions<1>; // options of conv1d()
+using Conv2dOptions = ConvOptions<2>; // options of conv2d()
+using Conv3dOptions = ConvOptions<3>; // options of conv3d()
 
-// x [N, Ci, H, W] or [Ci, H, W], weight [Co, Ci / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW],
-// OH = floor((H + 2 padding - dilation (kh - 1) - 1) / stride) + 1.  Of one dimension there is W only, of three
-// [D, H, W].  Error(shape) where channels, groups or bias do not fit or a window is larger than the padded image.
+// Convolution over one dimension (a cross-correlation, as in PyTorch): conv2d() without the height.
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv1dOptions& = {});
+// Convolution over two dimensions (a cross-correlation, as in PyTorch): x [N, Ci, H, W] or [Ci, H, W], weight
+// [Co, Ci / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], with
+// OH = floor((H + 2 padding - dilation (kh - 1) - 1) / stride) + 1.  All have one floating dtype.
+// Error(shape) where channels, groups or bias do not fit or a window is larger than the padded image;
+// Error(dtype) where the dtypes differ; Error(argument) for "same" with a stride above 1.
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& = {});
+// Convolution over three dimensions: conv2d() with a depth before the height.
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& = {});
-// The same with PyTorch's arguments in their order: conv2d(x, weight, bias, 2, {1, 2}), conv2d(x, weight, {}, 1, "same").
+// The same with PyTorch's arguments in their order.
 inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<1> stride,
                      WindowPadding<1> padding, WindowSizes<1> dilation = 1, std::int64_t groups = 1)
 {
     return conv1d(x, weight, bias, Conv1dOptions{stride, padding, dilation, groups});
 }
+// The same with a stride only.
 template <std::integral T> Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
 {
     return conv1d(x, weight, bias, stride, 0);
 }
+// The same with PyTorch's arguments in their order: conv2d(x, weight, bias, 2, {1, 2}), or
+// conv2d(x, weight, {}, 1, "same").
 inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<2> stride,
                      WindowPadding<2> padding, WindowSizes<2> dilation = 1, std::int64_t groups = 1)
 {
     return conv2d(x, weight, bias, Conv2dOptions{stride, padding, dilation, groups});
 }
+// The same with a stride only.
 template <std::integral T> Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
 {
     return conv2d(x, weight, bias, stride, 0);
 }
+// The same with PyTorch's arguments in their order.
 inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<3> stride,
                      WindowPadding<3> padding, WindowSizes<3> dilation = 1, std::int64_t groups = 1)
 {
     return conv3d(x, weight, bias, Conv3dOptions{stride, padding, dilation, groups});
 }
+// The same with a stride only.
 template <std::integral T> Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
 {
     return conv3d(x, weight, bias, stride, 0);
 }
 
-// The gradient of a convolution's x, of `input_size` ([N, Ci, H, W]), for one of its output.  The padding is given
-// in numbers.
+// The gradient of conv1d() by x, of shape input_size [N, Ci, W]; as conv2d_input().
 Tensor conv1d_input(const Shape& input_size, const Tensor& weight, const Tensor& grad_output,
                     const Conv1dOptions& = {});
+// The gradient of conv2d() by x, of shape input_size [N, Ci, H, W], for the gradient by the output,
+// grad_output [N, Co, OH, OW].  Error(argument) for the padding "same": give numbers.
 Tensor conv2d_input(const Shape& input_size, const Tensor& weight, const Tensor& grad_output,
                     const Conv2dOptions& = {});
+// The gradient of conv3d() by x, of shape input_size [N, Ci, D, H, W]; as conv2d_input().
 Tensor conv3d_input(const Shape& input_size, const Tensor& weight, const Tensor& grad_output,
                     const Conv3dOptions& = {});
-// The gradient of its weight, of `weight_size` ([Co, Ci / groups, kh, kw]).
+// The gradient of conv1d() by the weight, of shape weight_size [Co, Ci / groups, kw]; as conv2d_weight().
 Tensor conv1d_weight(const Tensor& x, const Shape& weight_size, const Tensor& grad_output,
                      const Conv1dOptions& = {});
+// The gradient of conv2d() by the weight, of shape weight_size [Co, Ci / groups, kh, kw], for the gradient by
+// the output, grad_output [N, Co, OH, OW], and x [N, Ci, H, W].  Error(argument) for the padding "same": give
+// numbers.
 Tensor conv2d_weight(const Tensor& x, const Shape& weight_size, const Tensor& grad_output,
                      const Conv2dOptions& = {});
+// The gradient of conv3d() by the weight, of shape weight_size [Co, Ci / groups, kd, kh, kw]; as
+// conv2d_weight().
 Tensor conv3d_weight(const Tensor& x, const Shape& weight_size, const Tensor& grad_output,
                      const Conv3dOptions& = {});
 
+// Options of the transposed convolutions over N dimensions; a single number serves all dimensions.
 template <std::size_t N> struct ConvTransposeOptions {
-    WindowSizes<N> stride = 1;
-    WindowSizes<N> padding = 0;
-    WindowSizes<N> output_padding =
-        0; // elements more behind the output; less than the stride or the dilation
-    std::int64_t groups = 1;
-    WindowSizes<N> dilation = 1;
+    WindowSizes<N> stride = 1;  // the distance of neighbouring windows in the output
+    WindowSizes<N> padding = 0; // what is cut off on both sides of each dimension of the output
+    // Elements added at the end of each dimension of the output; less than the stride or the dilation.
+    WindowSizes<N> output_padding = 0;
+    std::int64_t groups = 1;     // groups of channels, each with its own part of the weight
+    WindowSizes<N> dilation = 1; // the distance of a window's neighbouring elements
 };
-using ConvTranspose1dOptions = ConvTransposeOptions<1>;
-using ConvTranspose2dOptions = ConvTransposeOptions<2>;
-using ConvTranspose3dOptions = ConvTransposeOptions<3>;
+using ConvTranspose1dOptions = ConvTransposeOptions<1>; // options of conv_transpose1d()
+using ConvTranspose2dOptions = ConvTransposeOptions<2>; // options of conv_transpose2d()
+using ConvTranspose3dOptions = ConvTransposeOptions<3>; // options of conv_transpose3d()
 
-// What a convolution's gradient does to its output: x [N, Ci, H, W] or [Ci, H, W], weight [Ci, Co / groups, kh, kw],
-// bias [Co] -> [N, Co, OH, OW], OH = (H - 1) stride - 2 padding + dilation (kh - 1) + output_padding + 1.
+// Transposed convolution over one dimension: conv_transpose2d() without the height.
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose1dOptions& = {});
+// Transposed convolution over two dimensions, the gradient of conv2d() by its input: x [N, Ci, H, W] or
+// [Ci, H, W], weight [Ci, Co / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], with
+// OH = (H - 1) stride - 2 padding + dilation (kh - 1) + output_padding + 1.  All have one floating dtype.
+// Error(shape) and Error(dtype) as conv2d(); Error(argument) where the output_padding is too large.
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose2dOptions& = {});
+// Transposed convolution over three dimensions: conv_transpose2d() with a depth before the height.
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose3dOptions& = {});
 
+// Options of unfold() and fold(); a single number serves both dimensions.
 struct UnfoldOptions {
-    WindowSizes<2> dilation = 1;
-    WindowSizes<2> padding = 0;
-    WindowSizes<2> stride = 1;
+    WindowSizes<2> dilation = 1; // the distance of a window's neighbouring elements
+    WindowSizes<2> padding = 0;  // zeros on both sides of each dimension of the image
+    WindowSizes<2> stride = 1;   // the distance of neighbouring windows
 };
-// The windows of images as columns: x [N, C, H, W] or [C, H, W] -> [N, C kh kw, L] or [C kh kw, L], L = OH OW windows.
+// The windows of images as columns: x [N, C, H, W] or [C, H, W] of a floating dtype -> [N, C kh kw, L] or [C
+// kh kw, L] with L = OH OW windows.  Error(shape) where a window is larger than the padded image.
 Tensor unfold(const Tensor& x, WindowSizes<2> kernel_size, const UnfoldOptions& = {});
-// Its transpose, the sum of overlapping windows: x [N, C kh kw, L] or [C kh kw, L] -> [N, C, H, W] or [C, H, W] of
-// output_size [H, W].
+// Adds columns up to images, overlapping windows summed (the transpose of unfold()): x [N, C kh kw, L] or [C
+// kh kw, L] of a floating dtype -> [N, C, H, W] or [C, H, W] with output_size [H, W].  Error(shape) where the
+// sizes do not fit.
 Tensor fold(const Tensor& x, const Shape& output_size, WindowSizes<2> kernel_size, const UnfoldOptions& = {});
 
 } // namespace reprise

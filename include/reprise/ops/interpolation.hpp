@@ -1,4 +1,4 @@
-// Other sizes of images.
+// Resizing images, moving elements between channels and pixels, and sampling images at given positions.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -9,55 +9,71 @@
 
 namespace reprise {
 
-// nearest_exact takes the element whose part of the image holds the output's centre; area is adaptive_avg_pool.
+// How interpolate() computes an element, as in PyTorch: nearest takes the element at floor(position * scale),
+// nearest_exact the one that the output's centre lies in; area is adaptive average pooling.
 enum class Interpolation { nearest, nearest_exact, linear, bilinear, bicubic, trilinear, area };
 
-// One of them, or PyTorch's name for it, such as "bilinear" or "nearest-exact"; Error(argument) for another text.
+// An Interpolation, or PyTorch's name for it, such as "bilinear" or "nearest-exact".
 class InterpolationMode {
 public:
-    InterpolationMode(Interpolation mode) : mode_(mode) {}
+    InterpolationMode(Interpolation mode) : mode_(mode) {} // this mode
+    // The mode of that name; Error(argument) for another text.
     template <class Text>
     requires std::convertible_to<Text, std::string_view> InterpolationMode(const Text& text)
         : mode_(named(text))
     {}
-    operator Interpolation() const { return mode_; }
+    operator Interpolation() const { return mode_; } // the mode
 
 private:
     static Interpolation named(std::string_view);
     Interpolation mode_;
 };
 
-// One of size and scale_factor; one entry serves all dimensions.
+// Options of interpolate(): either size or scale_factor, else Error(argument); one entry serves all
+// dimensions.
 struct InterpolateOptions {
-    DimVector size{};                   // of the output
-    std::vector<double> scale_factor{}; // the output's size is that of the input times this, rounded down
-    InterpolationMode mode = Interpolation::nearest;
-    bool align_corners = false; // the corners' centres stay where they are; of linear and cubic modes
+    DimVector size{};                   // the sizes of the output
+    std::vector<double> scale_factor{}; // the output's sizes are those of the input times this, rounded down
+    InterpolationMode mode = Interpolation::nearest; // how elements are computed
+    // Aligns the centres of the corner elements of input and output, instead of their outer edges.  For
+    // linear and cubic modes only, else Error(argument).
+    bool align_corners = false;
 };
-// x [N, C, L], [N, C, H, W] or [N, C, D, H, W]: linear is for the first, bilinear and bicubic for the second,
-// trilinear for the third.  Positions are computed in f32.  A factor for a symbolic size is a multiple of 2^-20.
+// Resizes images x [N, C, L], [N, C, H, W] or [N, C, D, H, W] of a floating dtype.  linear is for the first,
+// bilinear and bicubic for the second, trilinear for the third, else Error(shape).  Positions are computed in
+// f32.  For a symbolic size the scale_factor must be a multiple of 2^-20.
 Tensor interpolate(const Tensor& x, const InterpolateOptions&);
 
-// [..., C r r, H, W] -> [..., C, H r, W r] and back.
+// Moves channels into pixels (Shi et al., 2016): [..., C r r, H, W] -> [..., C, H r, W r] with the factor r.
+// Error(shape) where the channels are no multiple of r r.
 Tensor pixel_shuffle(const Tensor& x, std::int64_t upscale_factor);
+// The reverse of pixel_shuffle(): [..., C, H r, W r] -> [..., C r r, H, W] with the factor r.  Error(shape)
+// where height or width is no multiple of r.
 Tensor pixel_unshuffle(const Tensor& x, std::int64_t downscale_factor);
 
-Tensor channel_shuffle(const Tensor& x,
-                       std::int64_t groups); // [N, C, ...]: channel g C / groups + i goes to i groups + g
+// Interleaves groups of channels of x [N, C, ...]: channel g C / groups + i becomes channel i groups + g.
+// Error(shape) where C is no multiple of groups.
+Tensor channel_shuffle(const Tensor& x, std::int64_t groups);
 
-// How grid_sample reads between elements, and what lies around the image: zeros, its border, or the image turned around.
+// How grid_sample() computes an element between those of the image.
 enum class GridSampleMode { bilinear, nearest, bicubic };
+// What lies around the image for grid_sample(): zeros, the nearest element of the border, or the image
+// mirrored.
 enum class GridSamplePadding { zeros, border, reflection };
+// Options of grid_sample().
 struct GridSampleOptions {
-    GridSampleMode mode = GridSampleMode::bilinear;
-    GridSamplePadding padding_mode = GridSamplePadding::zeros;
-    bool align_corners = false; // -1 and 1 are the centres of the corners, not their edges
+    GridSampleMode mode = GridSampleMode::bilinear;            // how elements are computed
+    GridSamplePadding padding_mode = GridSamplePadding::zeros; // what lies around the image
+    bool align_corners = false; // -1 and 1 are the centres of the corner elements; false: their outer edges
 };
-// Elements of x [N, C, H, W] at positions (x, y) of grid [N, OH, OW, 2] -> [N, C, OH, OW]; or of [N, C, D, H, W] at
-// (x, y, z) of [N, OD, OH, OW, 3].  Positions run from -1 to 1 over the image and are computed in f32 at least.  bilinear
-// stands for trilinear; bicubic is for four dimensions.  Gradients go to x and, but for nearest, to the grid.
+// Samples x [N, C, H, W] at the positions (x, y) of grid [N, OH, OW, 2] -> [N, C, OH, OW], or x [N, C, D, H,
+// W] at (x, y, z) of [N, OD, OH, OW, 3].  Positions run from -1 to 1 over the image and are computed in f32
+// at least.  x and grid have one floating dtype.  bilinear is trilinear for images of three dimensions;
+// bicubic is for two, else Error(argument).  Gradients go to x and, except for nearest, to the grid.
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& = {});
-// The grid that affine maps theta [N, 2, 3] (or [N, 3, 4]) make of an image of `size` [N, C, H, W] (or [N, C, D, H, W]).
+// The grid for grid_sample() that affine maps theta [N, 2, 3] (or [N, 3, 4]) give for an output of `size` [N,
+// C, H, W] (or [N, C, D, H, W]): [N, H, W, 2] (or [N, D, H, W, 3]).  theta is floating.  Error(shape) where
+// the sizes do not fit.
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners = false);
 
 } // namespace reprise

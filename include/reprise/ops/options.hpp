@@ -1,4 +1,5 @@
-// Options of the ops that are methods of Tensor, which is not complete where these are declared.
+// Options of the ops that are methods of Tensor.  They stand apart because Tensor is incomplete where it
+// declares them.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,36 +8,40 @@
 
 namespace reprise {
 
-enum class Rounding { floor, trunc };        // of div()
-enum class GeluApproximation { none, tanh }; // of gelu()
+// How div() rounds the quotient: down, or toward zero.
+enum class Rounding { floor, trunc };
+// How gelu() computes the normal distribution: exactly by erf, or approximately by tanh.
+enum class GeluApproximation { none, tanh };
 
-// From start to end by steps, as in Python: negative numbers count from the end, what lies beyond is cut.
+// A range of indices as in Python: start, start + step, ... before end.  A negative number counts from the
+// end of the dimension; bounds beyond the dimension are clamped to it.
 struct SliceRange {
-    Dim start = 0;
-    std::optional<Dim> end = std::nullopt;
-    std::int64_t step = 1;
+    Dim start = 0;                         // the first index
+    std::optional<Dim> end = std::nullopt; // behind the last index; nullopt: the dimension's size
+    std::int64_t step = 1;                 // at least 1
 };
 
-// The squares of the distances from the mean are divided by n - correction.
+// Options of var() and std(), which divide the sum of squared differences from the mean by n - correction.
 struct VarOptions {
-    std::int64_t correction = 1;
-    bool keepdim = false;
+    std::int64_t correction = 1; // 1 gives the unbiased variance, 0 the biased one
+    bool keepdim = false;        // whether reduced dimensions stay with size 1
 };
 
-// Of cumsum and cumprod.
+// Options of cumsum() and cumprod().
 struct ScanOptions {
-    bool exclusive = false; // without the element itself, so that the first is 0, or 1
-    bool reverse = false;   // from the end on
+    bool exclusive = false; // leave out the element itself: the first sum is 0, the first product 1
+    bool reverse = false;   // accumulate from the end to the start
 };
 
-// Of quantile(), between the two elements in order that lie around position q (n - 1): on the line between them, the lower
-// one, the higher one, the nearest one (halves to even), or their mean.
+// How quantile() combines the two sorted elements around position q (n - 1): by linear interpolation, the
+// lower one, the higher one, the nearest one (halves go to the even position), or the mean of both.
 enum class QuantileInterpolation { linear, lower, higher, nearest, midpoint };
 
+// Options of topk().
 struct TopkOptions {
-    std::int64_t dim = -1;
-    bool largest = true;
-    bool sorted = true; // they are in any case
+    std::int64_t dim = -1; // the dimension to search along
+    bool largest = true;   // the largest elements; false: the smallest
+    bool sorted = true;    // has no effect: the result is always sorted
 };
 
 } // namespace reprise

@@ -1,4 +1,4 @@
-// Quantisation as training sees it.
+// Simulated quantisation for training.
 #pragma once
 #include <cstdint>
 
@@ -6,10 +6,10 @@
 
 namespace reprise {
 
-// What quantisation to whole numbers from quant_min to quant_max does to x: (clamp(round(x / scale) +
-// zero_point, quant_min, quant_max) - zero_point) * scale, halves to even.  The gradient passes unchanged
-// where x is not clamped and is 0 elsewhere.  Errors: dtype for what is not floating; argument for a scale
-// that is not positive, or a zero_point that is not from quant_min to quant_max.
+// Rounds x as quantisation to integers from quant_min to quant_max would:
+// (clamp(round(x / scale) + zero_point, quant_min, quant_max) - zero_point) * scale, halves to even.  The
+// gradient passes unchanged where x is not clamped and is 0 elsewhere.  Error(dtype) where x is not floating;
+// Error(argument) for a scale that is not positive, or a zero_point outside quant_min to quant_max.
 Tensor fake_quantize_per_tensor_affine(const Tensor& x, double scale, std::int64_t zero_point,
                                        std::int64_t quant_min, std::int64_t quant_max);
 

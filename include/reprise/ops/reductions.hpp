@@ -1,4 +1,6 @@
-// Reductions; no dims: all of them.  Orders of elements.
+// Reductions over dimensions, running results along one dimension, and softmax.  `dims` may count from the
+// end with negative numbers; without any the reduction is over all dimensions.  With keepdim the reduced
+// dimensions stay with size 1.
 #pragma once
 #include <utility>
 
@@ -6,60 +8,85 @@
 
 namespace reprise {
 
-// In blocks of 256 elements, so that the error grows with the logarithm of the count; i32 stays i32.
+// The sum; integers and bools give i64 and wrap.  Added in blocks of 256 elements, so that the rounding error
+// grows with the logarithm of the count.
 Tensor sum(const Tensor&, const Dims& dims = {}, bool keepdim = false);
-Tensor mean(const Tensor&, const Dims& dims = {},
-            bool keepdim = false); // the sum over the count; NaN of nothing
-Tensor amax(const Tensor&, const Dims& dims = {}, bool keepdim = false); // ties share the gradient equally
-Tensor max(const Tensor&);                                               // amax over all dimensions
-Tensor max(const Tensor& a, const Tensor& b);                            // maximum, element by element
-Tensor min(const Tensor& a, const Tensor& b);                            // minimum
-std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim,
-                              bool keepdim = false); // values, i32 indices; the first wins
-// i32.  The first of equal elements wins, or with select_last_index the last; the first NaN before all.
+// The sum divided by the number of elements, of a floating dtype; NaN where there are none.
+Tensor mean(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+// The largest element; NaN where there is one.  Equal elements share the gradient equally.  Error(shape)
+// where there are no elements.
+Tensor amax(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+Tensor max(const Tensor&);                    // the largest of all elements; NaNs share the gradient too
+Tensor max(const Tensor& a, const Tensor& b); // maximum(), element by element
+Tensor min(const Tensor& a, const Tensor& b); // minimum(), element by element
+// The largest elements along a dimension and their indices (i32): the first of equal elements, or the first
+// NaN.  The gradient goes to that element.
+std::pair<Tensor, Tensor> max(const Tensor&, std::int64_t dim, bool keepdim = false);
+// The index (i32) of the largest element along a dimension: the first of equal elements, or with
+// select_last_index the last; NaN counts as the largest.  Error(shape) where there are no elements.
 Tensor argmax(const Tensor&, std::int64_t dim, bool keepdim = false, bool select_last_index = false);
-Tensor argmax(const Tensor&);                                            // of the flattened tensor
-Tensor amin(const Tensor&, const Dims& dims = {}, bool keepdim = false); // ties share the gradient equally
-Tensor min(const Tensor&);
+Tensor argmax(const Tensor&); // the index in the flattened tensor
+// The smallest element; otherwise as amax().
+Tensor amin(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+Tensor min(const Tensor&); // the smallest of all elements; NaNs share the gradient too
+// The smallest elements along a dimension and their indices; otherwise as max() along a dimension.
 std::pair<Tensor, Tensor> min(const Tensor&, std::int64_t dim, bool keepdim = false);
+// The index (i32) of the smallest element along a dimension; otherwise as argmax(), so that a NaN comes
+// first.
 Tensor argmin(const Tensor&, std::int64_t dim, bool keepdim = false, bool select_last_index = false);
-Tensor argmin(const Tensor&);
-Tensor prod(const Tensor&, const Dims& dims = {}, bool keepdim = false); // integers wrap; 1 of nothing
-Tensor all(const Tensor&, const Dims& dims = {}, bool keepdim = false);  // bool; NaN is true; true of nothing
+Tensor argmin(const Tensor&); // the index in the flattened tensor
+// The product; integers and bools give i64 and wrap.  1 where there are no elements.
+Tensor prod(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+// Whether all elements are not 0 (bool); NaN counts as true.  True where there are no elements.
+Tensor all(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+// Whether any element is not 0 (bool); NaN counts as true.  False where there are no elements.
 Tensor any(const Tensor&, const Dims& dims = {}, bool keepdim = false);
-Tensor count_nonzero(const Tensor&, const Dims& dims = {}); // i32
-// The squares of the distances from the mean, added and divided by n - correction (by 0 where that is negative:
-// NaN or infinite, as in PyTorch).  std is its root, with slope 0 where it is 0.
+Tensor count_nonzero(const Tensor&, const Dims& dims = {}); // the number of elements that are not 0, i64
+// The variance: the sum of squared differences from the mean divided by n - correction, or by 0 where that is
+// negative: NaN or infinite, as in PyTorch.  Of a floating dtype.
 Tensor var(const Tensor&, const Dims& dims = {}, const VarOptions& options = {});
+// The standard deviation: the root of var(), with gradient 0 where it is 0.
 Tensor std(const Tensor&, const Dims& dims = {}, const VarOptions& options = {});
-// PyTorch's form: with unbiased the correction is 1, else 0.
+// PyTorch's older form: the correction is 1 if unbiased, else 0.
 Tensor var(const Tensor&, const Dims& dims, bool unbiased, bool keepdim = false);
+// PyTorch's older form: the correction is 1 if unbiased, else 0.
 Tensor std(const Tensor&, const Dims& dims, bool unbiased, bool keepdim = false);
+// The variance and the mean.
 std::pair<Tensor, Tensor> var_mean(const Tensor&, const Dims& dims = {}, const VarOptions& options = {});
-// (sum of |x|^p)^(1/p); p may be 0 (how many are not 0), infinity (the largest) and -infinity.  Slope 0 at 0.
+// The p-norm (sum of |x|^p)^(1 / p), of a floating dtype; p may be 0 (the number of elements that are not 0),
+// infinity (the largest |x|) and -infinity (the smallest).  The gradient is 0 where the norm is 0.
 Tensor norm(const Tensor&, double p = 2, const Dims& dims = {}, bool keepdim = false);
-Tensor logsumexp(const Tensor&, const Dims& dims = {},
-                 bool keepdim = false); // log(sum of exp(x)), without overflow
-// Of all elements up to each one along a dimension.  A sum errs by a few ulp of the largest one, at any length.
+// log(sum of exp(x)) without overflow, of a floating dtype.
+Tensor logsumexp(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+// Running sums: of all elements up to each one along dim.  Integers and bools give i64 and wrap.  The error
+// is a few ulp of the largest sum, at any length.
 Tensor cumsum(const Tensor&, std::int64_t dim, const ScanOptions& options = {});
+// Running products: of all elements up to each one along dim.  Integers and bools give i64 and wrap.
 Tensor cumprod(const Tensor&, std::int64_t dim, const ScanOptions& options = {});
-// The largest and the least element so far and where it is (i32): the last of equal ones.  NaN stays from where
-// it comes.  Any dtype; gradients go to the elements that were taken.
+// The largest element so far along dim and its index (i32), of equal elements the last.  From a NaN on it is
+// NaN.  Any dtype; gradients go to the elements that were taken.
 std::pair<Tensor, Tensor> cummax(const Tensor&, std::int64_t dim);
+// The smallest element so far along dim and its index; otherwise as cummax().
 std::pair<Tensor, Tensor> cummin(const Tensor&, std::int64_t dim);
-Tensor logcumsumexp(const Tensor&, std::int64_t dim); // log(cumsum(exp(x))), without overflow
-// Each element less the one before it, n times: one element fewer each time.  Of bool: whether they differ.
+// log(cumsum(exp(x))) without overflow, of a floating dtype.
+Tensor logcumsumexp(const Tensor&, std::int64_t dim);
+// Each element minus the one before it along dim, n times; each time the dimension gets one smaller.  Of
+// bool: whether they differ.  Error(argument) for n below 0.
 Tensor diff(const Tensor&, std::int64_t n = 1, std::int64_t dim = -1);
-// The integral along a dimension by the trapezoidal rule, at points x (one dimension, or of y's shape) or dx apart.
+// The integral of y along dim by the trapezoidal rule, at points x: one dimension, or y's shape.
 Tensor trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim = -1);
+// The same for points that are dx apart.
 Tensor trapezoid(const Tensor& y, double dx = 1, std::int64_t dim = -1);
-Tensor nansum(const Tensor&, const Dims& dims = {}, bool keepdim = false);  // NaN counts as 0
-Tensor nanmean(const Tensor&, const Dims& dims = {}, bool keepdim = false); // of those that are not NaN
+Tensor nansum(const Tensor&, const Dims& dims = {}, bool keepdim = false);  // sum(), NaN counts as 0
+Tensor nanmean(const Tensor&, const Dims& dims = {}, bool keepdim = false); // mean() of what is not NaN
+// The smallest and the largest element: amin() and amax().
 std::pair<Tensor, Tensor> aminmax(const Tensor&, const Dims& dims = {}, bool keepdim = false);
-// exp(x - max) / sum of it along one dimension; log_softmax is x - max - log(sum of exp(x - max)).
+// exp(x) / (sum of exp(x) along dim) without overflow, of a floating dtype.
 Tensor softmax(const Tensor&, std::int64_t dim);
+// log(softmax(x)): x - max - log(sum of exp(x - max)) along dim, of a floating dtype.
 Tensor log_softmax(const Tensor&, std::int64_t dim);
-// Sums the dimensions that broadcasting made, so that the result has this shape.
+// Sums over the dimensions along which a tensor of `shape` would broadcast to x's shape, so that the result
+// has `shape`.
 Tensor sum_to(const Tensor&, const Shape& shape);
 
 } // namespace reprise

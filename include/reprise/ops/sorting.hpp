@@ -1,6 +1,6 @@
-// Orders of elements along a dimension.  NaN counts as the largest, and equal elements keep their order, so
-// that results are the same everywhere.  Indices are i32; gradients go to the elements that were taken.
-// Any dtype.
+// Order of elements along a dimension.  NaN counts as the largest element, and equal elements keep their
+// order, so that results are the same on every device.  Any dtype unless stated otherwise; indices are i32;
+// gradients go to the elements that were taken.
 #pragma once
 #include <utility>
 
@@ -8,27 +8,33 @@
 
 namespace reprise {
 
-// Values and indices, of the shape of x.
+// The elements in ascending or descending order along dim, and their indices, both of the shape of x.
 std::pair<Tensor, Tensor> sort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
+// The indices that sort() returns.
 Tensor argsort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
-// The k largest (or least) elements, in order whether sorted or not; of equal ones the first.  Error(shape)
-// unless k is from 0 to the size.
+// The k largest (or smallest) elements along a dimension and their indices, always sorted; of equal elements
+// the first ones.  Error(shape) unless k is from 0 to the dimension's size.
 std::pair<Tensor, Tensor> topk(const Tensor& x, const Dim& k, const TopkOptions& options = {});
+// The same with PyTorch's arguments in their order.
 std::pair<Tensor, Tensor> topk(const Tensor& x, const Dim& k, std::int64_t dim, bool largest = true,
                                bool sorted = true);
-// The k-th least element, counted from 1.
+// The k-th smallest element along dim, counted from 1, and its index.  With keepdim the dimension stays with
+// size 1.  Error(shape) unless k is from 1 to the dimension's size.
 std::pair<Tensor, Tensor> kthvalue(const Tensor& x, const Dim& k, std::int64_t dim = -1,
                                    bool keepdim = false);
-// The lower one of two in the middle; NaN, and the first index of one, where there is NaN.
+// The median along dim and its index: the lower one of two in the middle; NaN, with the index of the first
+// one, where there is NaN.  Error(shape) for a dimension without elements.
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim = false);
-Tensor median(const Tensor& x); // of all elements; NaN of nothing
+Tensor median(const Tensor& x); // of all elements; NaN where there are none
 
-// The quantile q, from 0 to 1, along a dimension, or of all elements; NaN where there is NaN.  x is floating.
+// The quantile q, from 0 to 1, along dim; NaN where there is NaN.  x is floating.  Error(argument) for
+// another q.
 Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim = false,
                 QuantileInterpolation interpolation = QuantileInterpolation::linear);
-Tensor quantile(const Tensor& x, double q);
-// Where each value would be put into the last dimension of a sequence in ascending order (i32): before equal elements,
-// or with `right` behind them.  The sequence has one dimension, or those of the values but for the last.
+Tensor quantile(const Tensor& x, double q); // of all elements, by linear interpolation
+// For each value the index (i32) at which it would be inserted into the last dimension of an ascending
+// sequence: before equal elements, or with `right` after them.  The sequence has one dimension, or all
+// dimensions of the values but the last with the same sizes.  The result has the shape of `values`.
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool right = false);
 Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right = false); // boundaries [n]
 

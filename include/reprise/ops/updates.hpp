@@ -1,4 +1,14 @@
-// Steps of optimizers, one launch for all parameters; not differentiable, used by optim::.
+// Steps of optimizers, which optim:: uses: one launch updates all parameters.  Not differentiable.
+//
+// Formulas and their order are those of torch.optim.  With maximize the gradient is negated first; then grad
+// += weight_decay param, where the step has weight_decay.  A result is the new value of param and then those
+// of the moments, in their order; the inputs are not changed.  param, grad and the moments of one parameter
+// have one shape and one floating dtype, else Error(shape) or Error(dtype); Error(argument) for a wrong
+// number of moments.
+//
+// The functions that take several parameters are one node of the graph.  All parameters are on one device and
+// have equally many moments; each may have a shape and a dtype of its own.  The results are the same as one
+// by one.
 #pragma once
 #include <vector>
 
@@ -6,84 +16,110 @@
 
 namespace reprise {
 
-// A number of a step: the host's, or a tensor of one element (host_scalar(), or f32 in memory).
+// A number of a step: one of the host, or a floating tensor of one element (host_scalar(), or f32 in memory).
 class StepNumber {
 public:
-    StepNumber(double value) : value_(value) {}
-    StepNumber(Tensor tensor) : tensor_(std::move(tensor)) {}
-    Tensor on(const Device&) const;
+    StepNumber(double value) : value_(value) {}               // a number of the host
+    StepNumber(Tensor tensor) : tensor_(std::move(tensor)) {} // a tensor of one element
+    Tensor on(const Device&) const; // the tensor, or one of the number on this device
 
 private:
     Tensor tensor_;
     double value_ = 0;
 };
 
-// param, grad and the moments have one shape.  The results are the new values of param and of the moments, in this
-// order.  Formulas and their order are those of torch.optim; maximize: grad = -grad; then grad += weight_decay param.
-//
-// The functions of several parameters are one node of the graph.  All are on one device and have equally many moments, each
-// may have a shape and a dtype of its own; the results are those of each by itself.
+// One of several parameters of a step.
 struct StepOf {
-    Tensor param, grad;
-    std::vector<Tensor> moments{};
+    Tensor param,                  // the parameter
+        grad;                      // its gradient
+    std::vector<Tensor> moments{}; // what the optimizer keeps for it
 };
 
-// moments: none, or a momentum_buffer v:  v = momentum v + share grad;  param -= lr v, with nesterov
-// lr (grad + momentum v), without moments lr grad.
+// A step of stochastic gradient descent.  moments: none, or a momentum_buffer v.
+// v = momentum v + share grad;  param -= lr v, with nesterov lr (grad + momentum v), without moments lr grad
 struct SgdStep {
-    StepNumber lr;
-    StepNumber momentum = 0.0, share = 1.0, weight_decay = 0.0;
-    bool nesterov = false, maximize = false;
+    StepNumber lr;             // the learning rate
+    StepNumber momentum = 0.0, // the factor of v
+        share = 1.0,           // the factor of grad in v: 1 - dampening, 1 in the first step
+        weight_decay = 0.0;    // the factor of param that is added to grad
+    bool nesterov = false,     // Nesterov's momentum
+        maximize = false;      // goes up the gradient instead of down
 };
+// A step of SGD of one parameter.
 std::vector<Tensor> sgd_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                              const SgdStep&);
+// A step of SGD of several parameters.
 std::vector<std::vector<Tensor>> sgd_step(const std::vector<StepOf>&, const SgdStep&);
 
-// moments: exp_avg m, exp_avg_sq v, and of AMSGrad max_exp_avg_sq, which takes the place of v below.
-// param *= kept;  m += share1 (grad - m);  v = beta2 v + share2 grad^2;  param -= step_size m / (sqrt(v) / root + eps)
+// A step of Adam (Kingma and Ba, 2015) or AdamW (Loshchilov and Hutter, 2019).  moments: exp_avg m,
+// exp_avg_sq v, and for AMSGrad max_exp_avg_sq, the largest v so far, which takes the place of v in param.
+// param *= kept;  m += share1 (grad - m);  v = beta2 v + share2 grad^2;
+// param -= step_size m / (sqrt(v) / root + eps)
 struct AdamStep {
-    StepNumber step_size; // lr / (1 - beta1^t)
-    StepNumber share1 = 0.1, beta2 = 0.999, share2 = 0.001;
-    StepNumber root = 1.0; // sqrt(1 - beta2^t)
-    StepNumber eps = 1e-8, weight_decay = 0.0;
-    StepNumber kept = 1.0; // AdamW: 1 - lr weight_decay
-    bool maximize = false;
+    StepNumber step_size;    // lr / (1 - beta1^t) in step t
+    StepNumber share1 = 0.1, // 1 - beta1
+        beta2 = 0.999,       // the factor of v
+        share2 = 0.001;      // 1 - beta2
+    StepNumber root = 1.0;   // sqrt(1 - beta2^t) in step t
+    StepNumber eps = 1e-8,   // added to the divisor
+        weight_decay = 0.0;  // the factor of param that is added to grad (Adam)
+    StepNumber kept = 1.0;   // the factor of param: 1 - lr weight_decay (AdamW)
+    bool maximize = false;   // goes up the gradient instead of down
 };
+// A step of Adam of one parameter.
 std::vector<Tensor> adam_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                               const AdamStep&);
+// A step of Adam of several parameters.
 std::vector<std::vector<Tensor>> adam_step(const std::vector<StepOf>&, const AdamStep&);
 
-// moments: square_avg s, with `centered` grad_avg a, with momentum momentum_buffer b.
-// s = alpha s + share grad^2;  a += share (grad - a);  d = sqrt(s - a^2) + eps;  b = momentum b + grad / d;
-// param -= lr b, without b lr grad / d
+// A step of RMSprop (Hinton, 2012).  moments: square_avg s, with `centered` then grad_avg a, with momentum
+// then momentum_buffer b.  s = alpha s + share grad^2;  a += share (grad - a);  d = sqrt(s - a^2) + eps,
+// without a sqrt(s) + eps; b = momentum b + grad / d;  param -= lr b, without b lr grad / d
 struct RmspropStep {
-    StepNumber lr;
-    StepNumber alpha = 0.99, share = 0.01, eps = 1e-8, momentum = 0.0, weight_decay = 0.0;
-    bool centered = false, maximize = false;
+    StepNumber lr;           // the learning rate
+    StepNumber alpha = 0.99, // the factor of s
+        share = 0.01,        // 1 - alpha
+        eps = 1e-8,          // added to the divisor
+        momentum = 0.0,      // the factor of b
+        weight_decay = 0.0;  // the factor of param that is added to grad
+    bool centered = false,   // divides by the standard deviation of grad: there is a moment a
+        maximize = false;    // goes up the gradient instead of down
 };
+// A step of RMSprop of one parameter.
 std::vector<Tensor> rmsprop_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                                  const RmspropStep&);
+// A step of RMSprop of several parameters.
 std::vector<std::vector<Tensor>> rmsprop_step(const std::vector<StepOf>&, const RmspropStep&);
 
-// moments: sum s.  s += grad^2;  param -= lr grad / (sqrt(s) + eps)
+// A step of Adagrad (Duchi et al., 2011).  moments: sum s.
+// s += grad^2;  param -= lr grad / (sqrt(s) + eps)
 struct AdagradStep {
-    StepNumber lr;
-    StepNumber eps = 1e-10, weight_decay = 0.0;
-    bool maximize = false;
+    StepNumber lr;          // the learning rate
+    StepNumber eps = 1e-10, // added to the divisor
+        weight_decay = 0.0; // the factor of param that is added to grad
+    bool maximize = false;  // goes up the gradient instead of down
 };
+// A step of Adagrad of one parameter.
 std::vector<Tensor> adagrad_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                                  const AdagradStep&);
+// A step of Adagrad of several parameters.
 std::vector<std::vector<Tensor>> adagrad_step(const std::vector<StepOf>&, const AdagradStep&);
 
-// moments: exp_avg m.  param *= kept;  param -= lr sign(beta1 m + share1 grad);  m = beta2 m + share2 grad
+// A step of Lion (Chen et al., 2023).  moments: exp_avg m.
+// param *= kept;  param -= lr sign(beta1 m + share1 grad);  m = beta2 m + share2 grad
 struct LionStep {
-    StepNumber lr;
-    StepNumber beta1 = 0.9, share1 = 0.1, beta2 = 0.99, share2 = 0.01;
-    StepNumber kept = 1.0; // 1 - lr weight_decay
-    bool maximize = false;
+    StepNumber lr;          // the learning rate
+    StepNumber beta1 = 0.9, // the factor of m in the update
+        share1 = 0.1,       // 1 - beta1
+        beta2 = 0.99,       // the factor of m in the new m
+        share2 = 0.01;      // 1 - beta2
+    StepNumber kept = 1.0;  // the factor of param: 1 - lr weight_decay
+    bool maximize = false;  // goes up the gradient instead of down
 };
+// A step of Lion of one parameter.
 std::vector<Tensor> lion_step(const Tensor& param, const Tensor& grad, const std::vector<Tensor>& moments,
                               const LionStep&);
+// A step of Lion of several parameters.
 std::vector<std::vector<Tensor>> lion_step(const std::vector<StepOf>&, const LionStep&);
 
 } // namespace reprise
