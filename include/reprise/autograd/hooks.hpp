@@ -1,4 +1,4 @@
-// Hooks: what users have called at places of a forward or a backward pass.
+// Hooks: functions of the user that are called in a forward or backward pass.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -58,12 +58,14 @@ Tensor boundary(const Tensor&);
 
 } // namespace detail
 
-// Of a hook.  It stays registered when the handle goes.
+// A handle to a registered hook.  The hook stays registered when the handle is destroyed.
 class HookHandle {
 public:
-    HookHandle() = default;
+    HookHandle() = default; // of no hook
+    // For the library itself.
     HookHandle(std::weak_ptr<detail::Removable> list, std::uint64_t id) : list_(std::move(list)), id_(id) {}
-    void remove() const // more than once does nothing more
+    // Removes the hook.  Does nothing where it was removed before.
+    void remove() const
     {
         if (const auto list = list_.lock()) list->remove(id_);
     }
