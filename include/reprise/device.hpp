@@ -1,4 +1,4 @@
-// Devices: which there are, which one is used, and counters of what they did.
+// Devices: listing, opening and choosing them, and counters of their work.
 #pragma once
 #include <cstdint>
 #include <memory>

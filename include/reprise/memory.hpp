@@ -37,7 +37,7 @@ private:
     Device device_;
 };
 
-// Limits the bytes that one evaluation of eager code on the device may hold beside its inputs: temporaries,
+// Limits the bytes that one evaluation of eager code on the device may hold besides its inputs: temporaries,
 // workspaces and results, including what backward passes will read.  No value means no limit, which is the
 // default.  To stay within the limit, values are dropped and computed again, as in a program
 // (RecordOptions::memory_budget); planning takes longer.  Read a loss after backward(): read before, it is an

@@ -288,7 +288,7 @@ void on_each_call(std::function<void()> f, std::function<void()> undo = nullptr)
 class outside_recording {
 public:
     outside_recording();  // suspends the recording
-    ~outside_recording(); // goes on with it
+    ~outside_recording(); // continues the recording
     outside_recording(const outside_recording&) = delete;
     outside_recording& operator=(const outside_recording&) = delete;
 

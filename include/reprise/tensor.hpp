@@ -58,7 +58,7 @@ struct BackwardOptions {
 
 // A multi-dimensional array of elements of one dtype on one device, as PyTorch's Tensor.  Copying a Tensor
 // copies the handle: both handles share one value.  Members of an undefined tensor throw Error(argument),
-// except where noted.
+// except defined() and assignments.
 class Tensor {
 public:
     Tensor() = default; // undefined

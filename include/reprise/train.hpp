@@ -40,6 +40,7 @@ std::string to_svg(const Figure&);
 void save_svg(const std::filesystem::path&, const Figure&);
 
 // For each value, the mean of it and the width - 1 values before it, or of as many as there are.
+// Error(argument) for a width of 0.
 std::vector<double> running_mean(const std::vector<double>&, std::size_t width);
 
 // ---- metrics ----

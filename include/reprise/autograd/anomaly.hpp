@@ -35,7 +35,7 @@ void mark_line(std::source_location where = std::source_location::current());
 
 namespace detail {
 std::source_location present_place(); // line 0: none was told
-// The same for as long as it lives.
+// Sets the place as mark_line() does, while this object exists.
 class Place {
 public:
     explicit Place(std::source_location where);

@@ -18,7 +18,8 @@ struct Removable {
     virtual void remove(std::uint64_t id) = 0;
 };
 
-// In order of registration.  A pass takes them as they stand then, so a hook may add and remove hooks.
+// Hooks in the order of registration.  A backward pass copies the list first, so a hook may add and remove
+// hooks.
 template <class Signature> class HookList : public Removable {
 public:
     using Hook = std::function<Signature>;
@@ -53,7 +54,7 @@ private:
     std::uint64_t last_ = 0;
 };
 
-// The same elements at another place of the tape: hooks there see nobody else's gradient.
+// A view of all elements as a node of its own on the tape, so that hooks on it see only its own gradient.
 Tensor boundary(const Tensor&);
 
 } // namespace detail

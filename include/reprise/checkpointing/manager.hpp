@@ -45,8 +45,8 @@ public:
     // known; measure() can find them.  Error(argument) for an empty id and for one that is registered
     // already.
     void register_layer(const std::string& id, std::optional<std::uint64_t> bytes = std::nullopt);
-    bool remove_layer(
-        const std::string& id); // removes a layer and what it keeps; returns whether there was one
+    // Removes a layer and what it keeps; returns whether there was one.
+    bool remove_layer(const std::string& id);
     bool contains(const std::string& id) const; // whether a layer is registered
     std::vector<std::string> layers() const;    // the ids of all layers, in the order of registration
 

@@ -29,7 +29,7 @@ public:
     // The same for a temporary.
     Dim operator[](std::int64_t dim) && { return std::move(dims_[place_of(dim)]); }
     auto begin() const& noexcept { return dims_.begin(); } // the first size
-    auto end() const& noexcept { return dims_.end(); }     // behind the last size
+    auto end() const& noexcept { return dims_.end(); }     // the end of the sizes
     Dim numel() const;                                     // the product of all sizes; 1 without dimensions
     bool is_static() const;                                // whether all sizes are numbers
 

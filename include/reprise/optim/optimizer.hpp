@@ -116,8 +116,8 @@ public:
     void set_lr(double value, std::size_t group) { set_option("lr", value, group); }
     // As get_lr().
     double learning_rate(std::size_t group = 0) const { return option("lr", group); }
-    void set_learning_rate(
-        double); // sets the learning rate of all groups; Error(argument) for a negative one
+    // Sets the learning rate of all groups.  Error(argument) for a negative one.
+    void set_learning_rate(double);
     // Sets the learning rate of one group.
     void set_learning_rate(double value, std::size_t group) { set_option("lr", value, group); }
     // The learning rate that schedules start from, which the first schedule of a group sets; no value before.
