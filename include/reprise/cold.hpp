@@ -1,4 +1,4 @@
-// REPRISE_COLD: of functions that seldom run, so that what does run lies closer together.
+// REPRISE_COLD marks functions that seldom run, so that compilers place the others closer together.
 #pragma once
 
 #if defined(__GNUC__)

@@ -8,26 +8,26 @@
 
 namespace reprise {
 
-// What went wrong, for a program to decide on.
+// The kind of an error, for programs that react to it.
 enum class ErrorKind {
-    shape,         // sizes do not fit
+    shape,         // shapes or sizes that do not fit
     dtype,         // an element type that the op does not take
-    device,        // tensors on different devices, or a device that can't be had
-    argument,      // any other argument out of its range
+    device,        // tensors on different devices, or a device that is not available
+    argument,      // another argument that is out of its range
     state,         // a call that is not allowed now (backward twice, reading while recording, ...)
     file,          // missing, truncated or malformed files
     out_of_memory, // the device's memory or its limit; the process stays usable
-    device_lost,   // the device is gone; others work, reset() makes a new one
+    device_lost,   // the device is gone; others work, and reset_device() allows opening it again
     unsupported,   // a capability that the device lacks
-    internal,      // a broken invariant of the library: please report it
+    internal,      // a bug in the library: please report it
 };
 
-// what() is a sentence: "[op] The values (3 and 4) ...: what to do."
+// The exception that the library throws.  what() is a sentence: "[op] The values (3 and 4) ...: what to do."
 class Error : public std::runtime_error {
 public:
-    // For the library and for functions that it calls; the sentence is what() as it stands.
+    // For the library and for functions that it calls; `sentence` becomes what().
     Error(ErrorKind kind, const std::string& sentence) : std::runtime_error(sentence), kind_(kind) {}
-    ErrorKind kind() const noexcept { return kind_; } // as it was thrown with
+    ErrorKind kind() const noexcept { return kind_; } // the kind of the error
 
 private:
     ErrorKind kind_;

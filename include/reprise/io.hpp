@@ -1,4 +1,4 @@
-// Tensors in files.
+// Saving tensors to files and loading them.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -16,24 +16,30 @@
 
 namespace reprise {
 
-// safetensors, as the Python package of that name reads and writes it; every dtype.  Written to a temporary
-// file in the same folder and then renamed: the file is whole or as it was before.
+// Writes tensors of any dtype to a file in the safetensors format, which the Python package of that name
+// reads.  The data goes to a temporary file in the same folder, which is then renamed, so that a failure
+// leaves an old file as it was.  Waits for the values.  Error(file) where the file cannot be written;
+// Error(argument) for an undefined tensor.
 void save_safetensors(const std::filesystem::path&, const std::map<std::string, Tensor>&);
-// On default_device() unless one is given.  Error(file) for a file that is missing, truncated, malformed
-// or of another format, such as a .pt of torch.save().
+// Reads a safetensors file: its tensors by name, on default_device() unless a device is given.  Error(file)
+// for a file that is missing, truncated, malformed or of another format, such as a .pt file of torch.save();
+// Error(unsupported) for a dtype that the device does not have.
 std::map<std::string, Tensor> load_safetensors(const std::filesystem::path&,
                                                const std::optional<Device>& = std::nullopt);
 
-// ---- modules, optimizers, schedules, state dicts, tensors: save(net, "net.safetensors"); load(net, "net.safetensors") ----
-// A file of safetensors with the entries of state_dict(), or with one tensor called "tensor".
+// ---- modules, optimizers, schedules, state dicts, tensors: save(net, path); load(net, path) ----
+// Saves an object's state_dict() as a safetensors file.
 template <class T>
 requires requires(const T& object) { object.state_dict(); }
 void save(const T& object, const std::filesystem::path& path) { save_safetensors(path, object.state_dict()); }
+// The same for an object behind a pointer.
 template <class T> void save(const std::shared_ptr<T>& object, const std::filesystem::path& path)
 {
     save(*object, path);
 }
+// Saves one tensor, under the name "tensor".
 void save(const Tensor&, const std::filesystem::path&);
+// Saves tensors by name, as save_safetensors().
 void save(const std::map<std::string, Tensor>&, const std::filesystem::path&);
 
 namespace detail {
@@ -41,8 +47,9 @@ namespace detail {
 void of_file(const std::filesystem::path&, const std::function<void()>& f);
 } // namespace detail
 
-// Takes over what save() wrote, by load_state_dict(): all or, with an Error that names the file, nothing.  On the devices
-// that the object's parameters are on.
+// Loads a file that save() wrote by the object's load_state_dict(), onto the devices of the object's
+// parameters.  Errors are those of load_safetensors() and load_state_dict(), and name the file; the object
+// does not change then.
 template <class T>
 requires requires(T& object, const std::map<std::string, Tensor>& values) { object.load_state_dict(values); }
 void load(T& object, const std::filesystem::path& path)
@@ -50,27 +57,32 @@ void load(T& object, const std::filesystem::path& path)
     const auto values = load_safetensors(path);
     detail::of_file(path, [&] { object.load_state_dict(values); });
 }
+// The same for an object behind a pointer.
 template <class T> void load(const std::shared_ptr<T>& object, const std::filesystem::path& path)
 {
     load(*object, path);
 }
-// The handle gets a new tensor, on default_device().  Error(file) where the file has not one tensor alone.
+// Makes the handle that of a new tensor on default_device().  Error(file) where the file does not have
+// exactly one tensor.
 void load(Tensor&, const std::filesystem::path&);
+// Replaces the map by the file's tensors, on default_device().
 void load(std::map<std::string, Tensor>&, const std::filesystem::path&);
 
-// The elements, row-major, as from_bytes() takes them.  Waits for the device.
+// The bytes of all elements, in row-major order, as from_bytes() takes them.  Waits for the device.
 std::vector<std::byte> to_bytes(const Tensor&);
 
-// Writes a file whole or not at all: nothing is there under its name before commit(), and without commit()
-// what was there before stays.
+// Writes a file in full or not at all: the data goes to a temporary file, which commit() renames.  Without
+// commit() an old file of that name stays as it was.
 class WholeFile {
 public:
-    explicit WholeFile(std::filesystem::path); // throws Error(file) where the folder can't be written
-    ~WholeFile();
+    explicit WholeFile(std::filesystem::path); // Error(file) where the file cannot be created in its folder
+    ~WholeFile();                              // removes the temporary file unless commit() was called
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
+    // Appends bytes.  Error(file) where they cannot be written, Error(state) after commit().
     void write(std::span<const std::byte>);
-    void write(std::string_view);
+    void write(std::string_view); // the same with text
+    // Flushes the data to the disk and gives the file its name.  Errors as of write().
     void commit();
 
 private:

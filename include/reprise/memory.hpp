@@ -1,4 +1,4 @@
-// Where a device's memory goes.
+// How much memory a device uses, and limits of it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,36 +11,40 @@
 
 namespace reprise {
 
-// A look at what a device counts all the time: making one costs nothing, and all of a device see the same figures.
+// Reads a device's memory counters, which always run: trackers cost nothing, and all of one device show the
+// same.
 class MemoryTracker {
 public:
+    // For default_device().
     MemoryTracker() : device_(default_device()) {}
-    // Of the given device; without one of default_device().
+    // For the given device.
     explicit MemoryTracker(Device device) : device_(std::move(device)) {}
 
     std::uint64_t current() const; // bytes allocated now: tensors, states and arenas of programs
-    std::uint64_t peak() const;    // the most since the start or the last reset_peak()
-    void reset_peak() const;       // for all trackers of the device: the peak is current() then
+    std::uint64_t peak() const;    // the largest current() since the start or the last reset_peak()
+    void reset_peak() const;       // sets the peak to current(), for all trackers of the device
 
-    // Bytes of values that backward passes will read and that checkpoints have not kept, of all graphs of eager code
-    // that are alive.  With a layer's id (CheckpointOptions) of its checkpoints only; 0 where there are none, such as
-    // for an id that was never given.
+    // Bytes that checkpoints save now: values that backward passes will read and that checkpoints have not
+    // kept, in all graphs of eager code that exist.
     std::uint64_t saved() const;
-    std::uint64_t saved(const std::string& layer) const;         // of one layer's checkpoints
-    std::map<std::string, std::uint64_t> saved_by_layer() const; // of layers whose graphs are alive
-    std::vector<std::string> layers() const;                     // the same, ascending
+    // The same for the checkpoints of one layer (CheckpointOptions::layer); 0 for an unknown layer.
+    std::uint64_t saved(const std::string& layer) const;
+    // The same for each layer that has checkpoints in such graphs.
+    std::map<std::string, std::uint64_t> saved_by_layer() const;
+    std::vector<std::string> layers() const; // the ids of these layers, ascending
 
 private:
     Device device_;
 };
 
-// The most bytes that one evaluation of eager code on the device may hold beside what it reads: temporaries, workspaces and
-// what it leaves (what was asked for, and what backward passes will read).  No value: no limit, as at the start.  Values
-// are then dropped and made again as in a program (RecordOptions::memory_budget), and planning takes longer.  A loss that
-// is read before backward() is an evaluation of its own, which leaves all that the backward pass reads: read it afterwards.
-// An evaluation that no plan fits throws Error(out_of_memory) with the least that was found, and leaves all as it was.
+// Limits the bytes that one evaluation of eager code on the device may hold besides its inputs: temporaries,
+// workspaces and results, including what backward passes will read.  No value means no limit, which is the
+// default.  To stay within the limit, values are dropped and computed again, as in a program
+// (RecordOptions::memory_budget); planning takes longer.  Read a loss after backward(): read before, it is an
+// evaluation of its own, which keeps all that the backward pass reads.  Where no plan fits, the evaluation
+// throws Error(out_of_memory) with the least that was found, and changes nothing.
 void set_memory_budget(std::optional<std::uint64_t> bytes, const Device& = default_device());
-// What was set; no value: no limit.
+// The limit that was set; no value where there is none.
 std::optional<std::uint64_t> memory_budget(const Device& = default_device());
 
 } // namespace reprise

@@ -9,21 +9,22 @@ namespace graph {
 struct Switch; // src/graph/mode.hpp
 }
 
-// A program that read it while it was recorded has done what this value asks for, and so refuses calls,
-// Error(state), while the value is another.  A copy has the value and is a switch of its own; a move takes the switch
-// itself along, and leaves another of some value.
+// An on/off switch that programs know.  A program that read it while it was recorded is right for that value
+// only: its calls throw Error(state) while the switch has the other value.
 class Mode {
 public:
-    // `name`: what errors call it, as "the training mode of a module".
+    // `name` is used in error messages, such as "the training mode of a module".
     explicit Mode(std::string name, bool on = true);
-    Mode(const Mode&);
-    Mode(Mode&&);
-    Mode& operator=(const Mode&);
-    Mode& operator=(Mode&&) noexcept;
+    Mode(const Mode&);                // a new switch with the same name and value
+    Mode(Mode&&);                     // takes the switch over, and leaves a copy of it behind
+    Mode& operator=(const Mode&);     // sets this switch to the other's value
+    Mode& operator=(Mode&&) noexcept; // exchanges the switches
     ~Mode() = default;
 
+    // The value.  While a program is recorded, reading it makes the value a condition of the program's calls.
     bool get() const;
-    // While a program is recorded: what that program reads from here on is its own choice, not a condition of it.
+    // Sets the value.  While a program is recorded, what the program reads afterwards is no condition of its
+    // calls.
     void set(bool on);
 
 private:

@@ -16,57 +16,62 @@
 
 namespace reprise {
 
-// How record() makes a program.
+// Options of record().
 struct RecordOptions {
-    bool keep_grads = false;  // keep the .grad() that the program zeroes before it writes them
-    std::uint32_t slots = 16; // most calls of it in flight (Device::set_calls_in_flight)
-    bool timestamps = false;  // of each launch, for times()
-    // Chains of elementwise ops become one kernel, made and compiled now: the same bits in less time.  Nothing
-    // changes where no compiler was built into the library.
+    bool keep_grads = false;  // keeps the gradients that the program computes readable by grad() after a call
+    std::uint32_t slots = 16; // the most calls of the program in flight (Device::set_calls_in_flight)
+    bool timestamps = false;  // measures the time of each launch, for times()
+    // Fuses chains of elementwise ops into kernels that are compiled while recording: the same bits in less
+    // time.  Without effect where the library was built without a compiler.
     bool fuse = true;
-    std::optional<Device> device = std::nullopt; // where it runs; none: default_device()
-    // The most bytes that a call may hold of temporaries, workspaces, gradients and outputs; parameters and optimizer state
-    // come on top (CallMemory::state).  Values are then dropped while nobody reads them and made again by the same
-    // launches, so the bits stay and calls take longer.  Sizes decide how many: up to four nested sets are made while
-    // recording, each with `slots` of its own, and a call takes the first that fits.  Error(out_of_memory), with the least
-    // that was found, from record() where nothing fits at the smallest sizes, from a call before it does anything where
-    // nothing fits at its sizes.  Of a program that becomes a part of another, that one's budget counts.
+    std::optional<Device> device = std::nullopt; // the device to run on; none: default_device()
+    // Limits the bytes that a call may hold: temporaries, workspaces, gradients and outputs, without
+    // parameters and optimizer state (CallMemory::state).  To stay within it, values are dropped while they
+    // are not needed and computed again by the same launches, so the bits stay the same and calls take
+    // longer.  How many depends on the sizes: record() makes up to four plans, each with `slots` of its own,
+    // and a call takes the first that fits.  Error(out_of_memory), with the least that was found: from
+    // record() where nothing fits at the smallest sizes; from a call, before it does anything, where nothing
+    // fits at its sizes.  Where a program becomes a part of another one, the other's budget counts.
     std::optional<std::uint64_t> memory_budget = std::nullopt;
 };
 
-// One launch of a call.
+// The time of one launch of a call.
 struct LaunchTime {
     std::string label{}; // kernel and op
-    double begin = 0;    // ns from the call's start
-    double end = 0;      // the same
-    double flops = 0;    // multiplications and additions; 0: not counted
-    double bytes = 0;    // of the values that its operands lie in
+    double begin = 0;    // its start, in ns after the start of the call
+    double end = 0;      // its end, in ns after the start of the call
+    double flops = 0;    // multiplications and additions; 0 where they are not counted
+    double bytes = 0;    // bytes of its operands' values
 };
 
-// What a call holds of the device's memory, in bytes.
+// The device memory that a call holds, in bytes.
 struct CallMemory {
-    // The arena: temporaries, workspaces, gradients that the program does not keep, what checkpoints compute again.
+    // The arena: temporaries, workspaces, gradients that the program does not keep, and values that
+    // checkpoints recompute.
     std::uint64_t peak = 0;
-    // The most of it that lives at one launch: in this order of launches no program takes less.
+    // The most of the arena that is in use at one launch: the least that this order of launches can take.
     std::uint64_t lower_bound = 0;
-    std::uint64_t outputs = 0; // results, each rounded up to 256 bytes
+    std::uint64_t outputs = 0; // the results, each rounded up to 256 bytes
     std::uint64_t state = 0;   // parameters, optimizer state, running statistics, constants
 };
 
 // A recorded function.  Copies share it.  Parameters, optimizer moments and running statistics that the
-// function read or assigned are its state: found while recording and updated in place at each call.
+// function read or assigned are the program's state: they are found while recording, and each call updates
+// them in place.
 class Program {
 public:
-    Program() = default;
-    // Binds the symbols from the inputs' sizes, and from `sizes` those that the function takes as numbers, and
-    // replays.  Throws Error(shape/dtype/device) where an input does not fit its spec, or where sizes break
-    // what the recording could not decide; then nothing has happened and the program stays usable.  Results
-    // have memory of their own.  No gradient flows through a call: gradients belong into the program.
+    Program() = default; // undefined
+    // Replays the recording and returns its results, in memory of their own.  The inputs' sizes give the
+    // values of their symbols, and `sizes` those of the symbols that the function takes as numbers.
+    // Error(shape, dtype, device) where an input does not fit its spec, or where the sizes break a condition
+    // that recording left open; nothing has changed then, and the program stays usable.  No gradient flows
+    // through a call: take gradients inside the recorded function.
     //
-    // While another program is recorded, what this one does becomes a part of that: with its state, random
-    // numbers and conditions, and again without gradients through it.
+    // While another program is recorded, this one becomes a part of it, with its state, random numbers and
+    // conditions, and also without gradients through it.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs, const DimVector& sizes = {}) const;
-    // The first result; undefined where there is none.  Tensors, sizes and structures of them.
+    // Calls the program with tensors, sizes and structures of them.  Returns the first result; undefined
+    // where there is none.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
         detail::Leaves in;
@@ -76,26 +81,31 @@ public:
     }
     bool defined() const noexcept { return impl_ != nullptr; } // false for Program()
 
-    // Inputs, symbols, conditions of a call, state and results; values with lifetimes, launches with grids as
-    // expressions.  Within a memory budget there are several plans: text() has all, dot() and launches() are of the one
-    // that drops least.
+    // Describes the program: inputs, symbols, conditions of a call, state, results, values with their
+    // lifetimes, and launches with their grids.  With a memory budget it describes all plans.
     std::string text() const;
-    std::string dot() const; // the plan as a graph
-    // The arena for these sizes (as for arena_bytes): each temporary a rectangle, epochs by addresses.
+    std::string dot()
+        const; // the plan as a graph for Graphviz; with a memory budget the plan that drops least
+    // A picture of the arena for these sizes (see arena_bytes()): time from left to right, addresses upwards,
+    // a rectangle for each temporary.
     std::string svg(const std::vector<std::int64_t>& symbol_values) const;
-    std::size_t launches() const; // in the plan, those included that a call's sizes switch off
-    // With RecordOptions::timestamps: the launches of the newest finished call in the order in which they ran;
-    // those that its sizes switch off take next to no time.  Empty where the device has no timestamps.
+    // The launches of the plan, with those that a call's sizes switch off; with a memory budget of the plan
+    // that drops least.
+    std::size_t launches() const;
+    // With RecordOptions::timestamps: the launches of the newest finished call, in the order in which they
+    // ran.  Launches that its sizes switch off take almost no time.  Empty where the device has no
+    // timestamps.
     std::vector<LaunchTime> times() const;
-    // `symbol_values` in the order of text(): sizes that the function takes, then as the specs name the symbols.
-    std::uint64_t arena_bytes(
-        const std::vector<std::int64_t>& symbol_values) const; // of temporaries, for these sizes
-    // What a call at these sizes holds; Error(argument) unless there is a value for each symbol.
+    // The bytes of temporaries for these sizes.  `symbol_values` has a value for each symbol, in the order of
+    // text(): sizes that the function takes first, then symbols as the specs name them.
+    std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbol_values) const;
+    // The memory that a call at these sizes holds.  Error(argument) unless there is a value for each symbol.
     CallMemory memory(const std::vector<std::int64_t>& symbol_values) const;
-    // Bytes of temporaries that live while each launch runs, in the order of launches of the plan for these sizes.
+    // The bytes of temporaries in use at each launch, in the order of the launches of the plan for these
+    // sizes.
     std::vector<std::uint64_t> memory_by_launch(const std::vector<std::int64_t>& symbol_values) const;
 
-    struct Impl; // src/program/program.hpp
+    struct Impl; // for the library itself; src/program/program.hpp
     // For the library itself.
     explicit Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
     const std::shared_ptr<Impl>& impl() const { return impl_; } // for the library itself
@@ -111,13 +121,15 @@ private:
     std::shared_ptr<Impl> impl_;
 };
 
-// Where kernels that record() compiled are kept for later runs; an empty path: nowhere.  The default is REPRISE_CACHE_DIR
-// if that is set, else "reprise" in the user's folder for caches.
+// Sets the folder in which kernels that record() compiled are kept for later runs; an empty path keeps none.
+// The default is the environment variable REPRISE_CACHE_DIR if that is set, else "reprise" in the user's
+// folder for caches.
 void set_cache_directory(const std::filesystem::path&);
 
-// A function as record_function() and checkpoints take it: tensors to tensors.
+// A function from tensors to tensors, as record_function() and checkpoints take it.
 using TracedFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
-// `sizes`: symbols whose values are given with each call.
+// Records a function of tensors of the given types, as record() does.  `sizes` are symbols whose values each
+// call gives.
 Program record_function(const TracedFunction&, const std::vector<Spec>&, const RecordOptions& = {},
                         const DimVector& sizes = {});
 
@@ -169,17 +181,17 @@ void check_result(const Leaves&); // no sizes
 } // namespace detail
 
 template <class Function> class Recorded;
-// A Program that is called as the function that it was made of: it takes and gives the same types.  Vectors and
-// dictionaries have the lengths and keys that they had while recording.
+// A Program that is called as the function that was recorded: it takes and returns the same types.  Vectors
+// and dictionaries must have the lengths and keys that they had while recording.
 template <class R, class... Args> class Recorded<R(Args...)> : public Program {
 public:
-    Recorded() = default;
-    // record() makes it.
+    Recorded() = default; // undefined
+    // For the library itself: record() makes it.
     Recorded(Program p, detail::Layout arguments, std::shared_ptr<const detail::Layout> result)
         : Program(std::move(p)), arguments_(std::move(arguments)), result_(std::move(result))
     {}
-    // Program::call() with the arguments' tensors and sizes; Error(argument) for lists of other lengths and other keys
-    // than in the recording.
+    // Program::call() with the arguments' tensors and sizes.  Error(argument) for lists of other lengths, or
+    // dictionaries with other keys, than in the recording.
     R operator()(const Args&... args) const
     {
         if (defined())
@@ -247,8 +259,9 @@ template <class R, class... Args> struct Recorder<R(Args...)> {
 
 } // namespace detail
 
-// Runs `f` once on placeholders of the given types and records what it did.  f takes Tensors, sizes (Dim) and
-// structures of them (structure.hpp) and gives nothing, a Tensor or a structure of them.
+// Runs `f` once on placeholders of the given types and records its ops as a program.  f takes Tensors, sizes
+// (Dim) and structures of them (structure.hpp), and returns nothing, a Tensor or a structure of Tensors.
+// Error(argument) where the specs do not fit the arguments; Error(state) where f reads a value.
 //
 //     Dim n = symbol("n"), length = symbol("length", {.min = 1});
 //     auto f = record([](Tensor x, Dim length) { return narrow(x, 0, 0, length); }, {spec({n, 4}), length});
@@ -258,24 +271,24 @@ template <class F> auto record(F f, const ArgumentSpecs& specs, const RecordOpti
     return detail::Recorder<typename detail::CallSignature<F>::type>::record(std::move(f), specs, options);
 }
 
-// Whether this thread runs a function that is being recorded.
+// Whether this thread is recording a program.
 bool is_recording();
-// The number of the recording that this thread is in, which no other one ever has; 0: none.
+// The number of this thread's recording, which differs from that of all others; 0 where there is none.
 std::uint32_t recording_id();
 
-// A number that a recorded program asks for anew at each call (a learning rate, a bias correction); in eager
-// code it is asked for now.  A tensor of one element, f32.
+// A number of the host as an f32 tensor of one element, such as a learning rate or a bias correction.  A
+// recorded program calls `value` at each of its calls; eager code calls it at once.
 Tensor host_scalar(std::function<double()> value);
-// Runs `f` now in eager code, and at the start of each call of the program that is being recorded.  Where such a
-// call fails, `undo` takes back what `f` did; without it, the next call is taken for the same one tried again and
-// does not run `f` a second time.
+// Runs `f` at the start of each call of the program that is being recorded; in eager code, runs it at once.
+// Where such a call fails, `undo` takes back what `f` did.  Without `undo`, the next call counts as another
+// try of the failed one and does not run `f` again.
 void on_each_call(std::function<void()> f, std::function<void()> undo = nullptr);
-// While it lives, what this thread does is not part of the program being recorded: for making state inside
-// it.
+// While this object exists, what this thread does is not part of the program being recorded.  For making
+// state, such as moments, inside a recorded function.
 class outside_recording {
 public:
-    outside_recording();
-    ~outside_recording();
+    outside_recording();  // suspends the recording
+    ~outside_recording(); // continues the recording
     outside_recording(const outside_recording&) = delete;
     outside_recording& operator=(const outside_recording&) = delete;
 

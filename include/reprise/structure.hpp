@@ -1,5 +1,5 @@
-// What recorded functions take and give: tensors, sizes that the host knows (Dim), and pairs, tuples, arrays,
-// structs, vectors and dictionaries of them, nested as you like.
+// The types that recorded functions take and return: tensors, sizes as host numbers (Dim), and pairs, tuples,
+// arrays, structs, vectors and dictionaries of them, nested as you like.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,11 +15,12 @@
 
 namespace reprise {
 
-// The type of a tensor that a recorded function takes.
+// The type of a tensor argument of a recorded function.
 struct Spec {
-    Shape shape{};
-    DType dtype = f32;
+    Shape shape{};     // its sizes: numbers or symbols
+    DType dtype = f32; // the type of its elements
 };
+// The type of a tensor argument: spec({n, 3}), spec({4}, i64).
 inline Spec spec(Shape shape, DType dtype = f32) { return {std::move(shape), dtype}; }
 
 namespace detail {
@@ -180,26 +181,33 @@ struct Structure<T> {
 
 } // namespace detail
 
-// What a recorded function takes in one place: a tensor's spec; a symbol for a size that the host gives with
-// each call (the function takes a Dim); a list or dictionary of these.
+// The type of one argument of a recorded function: a tensor's spec; a symbol for a size (Dim) that each call
+// gives; or a list or dictionary of these.
 class ArgumentSpec {
 public:
+    // A tensor.
     ArgumentSpec(Spec s) : tensors_{std::move(s)} {}
+    // A size, whose value each call gives.
     ArgumentSpec(Dim symbol) : layout_{detail::Layout::Kind::size}, sizes_{std::move(symbol)} {}
+    // A pair, tuple, array, struct or vector, by its items.
     ArgumentSpec(const std::vector<ArgumentSpec>& list) : layout_{detail::Layout::Kind::list} { add(list); }
+    // The same where all items are tensors.
     ArgumentSpec(const std::vector<Spec>& list) : layout_{detail::Layout::Kind::list} { add(list); }
+    // A dictionary, by its keys.
     ArgumentSpec(const std::map<std::string, ArgumentSpec>& m) : layout_{detail::Layout::Kind::dictionary}
     {
         add_keyed(m);
     }
+    // The same where all values are tensors.
     ArgumentSpec(const std::map<std::string, Spec>& m) : layout_{detail::Layout::Kind::dictionary}
     {
         add_keyed(m);
     }
 
+    // The nesting, without the tensors and sizes; for the library itself.
     const detail::Layout& layout() const { return layout_; }
-    const std::vector<Spec>& tensors() const { return tensors_; }
-    const DimVector& sizes() const { return sizes_; }
+    const std::vector<Spec>& tensors() const { return tensors_; } // the specs of all tensors, in order
+    const DimVector& sizes() const { return sizes_; }             // the symbols of all sizes, in order
 
 private:
     void add(const ArgumentSpec& a)
@@ -225,13 +233,17 @@ private:
     DimVector sizes_;
 };
 
-// Of all arguments, in order: {spec({n, 3}), symbol("length")}.
+// The types of all arguments, in order: {spec({n, 3}), symbol("length")}.
 class ArgumentSpecs {
 public:
-    ArgumentSpecs() = default;
+    ArgumentSpecs() = default; // no arguments
+    // The arguments in the braces.
     ArgumentSpecs(std::initializer_list<ArgumentSpec> list) : list_(list) {}
+    // The arguments of a vector.
     ArgumentSpecs(std::vector<ArgumentSpec> list) : list_(std::move(list)) {}
+    // The same where all arguments are tensors.
     ArgumentSpecs(const std::vector<Spec>& list) : list_(list.begin(), list.end()) {}
+    // All arguments, in order.
     const std::vector<ArgumentSpec>& list() const { return list_; }
 
 private:

@@ -1,5 +1,5 @@
-// Tensor: a handle to a node of an immutable graph.  Calling an op checks shapes and dtypes at once and
-// appends a node; nothing runs until a value is read, eval() is called, or much is pending.
+// Tensor: a handle to a node of an immutable graph.  Calling an op checks shapes and dtypes at once and adds
+// a node to the graph; nothing is computed until a value is read, eval() is called, or many ops are pending.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Cell; // src/graph/cell.hpp
 struct Value;
 }
 
-// What may stand on the tape: include/reprise/autograd.hpp has them.
+// Defined in the headers of include/reprise/autograd.hpp.
 class GradStore;
 class HookHandle;
 class TapeNode;
@@ -39,83 +39,109 @@ namespace indexing {
 class TensorIndex; // indices.hpp
 }
 
-// Dimensions, negative ones count from the end: {0, -1}, or 1 for {1}.
+// A list of dimensions.  Negative ones count from the end: {0, -1}, or 1 for {1}.
 class Dims : public std::vector<std::int64_t> {
 public:
-    Dims() = default;
-    Dims(std::initializer_list<std::int64_t> dims) : vector(dims) {}
-    Dims(std::vector<std::int64_t> dims) : vector(std::move(dims)) {}
+    Dims() = default;                                                 // no dimension
+    Dims(std::initializer_list<std::int64_t> dims) : vector(dims) {}  // those in the braces
+    Dims(std::vector<std::int64_t> dims) : vector(std::move(dims)) {} // those of the vector
+    // A single dimension.
     template <std::integral T>
     requires(!std::same_as<T, bool>) Dims(T dim) : vector{static_cast<std::int64_t>(dim)} {}
 };
 
+// How a backward pass runs.
 struct BackwardOptions {
-    bool retain_graph = false;
+    bool retain_graph = false; // keeps the graph, so that another backward pass can go through it
     bool create_graph = false; // gradients can be differentiated again; implies retain_graph
 };
 
+// A multi-dimensional array of elements of one dtype on one device, as PyTorch's Tensor.  Copying a Tensor
+// copies the handle: both handles share one value.  Members of an undefined tensor throw Error(argument),
+// except defined() and assignments.
 class Tensor {
 public:
     Tensor() = default; // undefined
+    // For the library itself.
     explicit Tensor(std::shared_ptr<graph::Cell> cell) : cell_(std::move(cell)) {}
-    Tensor(const Tensor&) = default;
-    Tensor(Tensor&&) noexcept = default;
+    Tensor(const Tensor&) = default;     // a handle to the same value; copies no elements
+    Tensor(Tensor&&) noexcept = default; // leaves the other tensor undefined
     ~Tensor() = default;
-    // A variable is made a handle of the other tensor.  What an expression gives is written into: x[0] = y is
-    // x[0].copy_(y), x[0] = 1 is x[0].fill_(1).
+    // Assigning to a variable makes it a handle to the other tensor.  Assigning to the result of an
+    // expression, such as x[0], writes into that tensor in place: x[0] = y is x[0].copy_(y), x[0] = 1 is
+    // x[0].fill_(1).
     Tensor& operator=(const Tensor&) & = default;
-    Tensor& operator=(Tensor&&) & noexcept = default;
-    Tensor& operator=(const Tensor& value) &&;
+    Tensor& operator=(Tensor&&) & noexcept = default; // as above; leaves the other tensor undefined
+    Tensor& operator=(const Tensor& value) &&;        // writes in place, as copy_(), also into x[mask]
+    // Writes in place, as copy_(), also into x[mask].
     Tensor& operator=(Tensor&& value) && { return std::move(*this) = static_cast<const Tensor&>(value); }
-    Tensor& operator=(double value) &&;
+    Tensor& operator=(double value) &&; // writes in place, as fill_(), also into x[mask]
 
+    // Whether this is a handle to a tensor; false after Tensor().
     bool defined() const noexcept { return cell_ != nullptr; }
-    Shape shape() const;
-    Shape sizes() const { return shape(); }
-    std::int64_t dim() const; // number of dimensions
-    std::int64_t ndimension() const { return dim(); }
-    Dim size(std::int64_t dim) const; // negative counts from the end
-    Dim numel() const;
-    DType dtype() const;
-    DType scalar_type() const { return dtype(); }
+    Shape shape() const;                              // the sizes of all dimensions
+    Shape sizes() const { return shape(); }           // as shape()
+    std::int64_t dim() const;                         // the number of dimensions
+    std::int64_t ndimension() const { return dim(); } // as dim()
+    // The size of dimension `dim`; negative counts from the end.  Error(argument) where there is no such
+    // dimension.
+    Dim size(std::int64_t dim) const;
+    Dim numel() const;                            // the number of elements: the product of the sizes
+    DType dtype() const;                          // the type of the elements
+    DType scalar_type() const { return dtype(); } // as dtype()
+    // Whether the dtype is f16, bf16, f32 or f64.
     bool is_floating_point() const { return is_floating(dtype()); }
-    std::size_t element_size() const { return size_of(dtype()); } // bytes
+    std::size_t element_size() const { return size_of(dtype()); } // bytes of one element
+    // Bytes of all elements: numel() times element_size().
     Dim nbytes() const { return numel() * Dim(element_size()); }
-    Device device() const;
+    Device device() const; // the device that holds the tensor
 
     // -- autograd (PyTorch's rules) --
+    // Whether backward passes compute a gradient for this tensor.
     bool requires_grad() const;
-    // Only for leaves of a floating dtype; throws Error(state) otherwise.
+    // Turns gradients on or off and returns this tensor.  Errors, where the value changes: state for a tensor
+    // that is not a leaf, or one from outside while a program is recorded; dtype for integers and bools.
     Tensor& requires_grad_(bool on = true);
-    bool is_leaf() const;
-    Tensor grad() const; // undefined before the first backward
+    bool is_leaf() const; // true where no op computed it from a tensor that requires a gradient
+    Tensor grad() const;  // the gradient that backward passes have added up; undefined before the first
+    // Replaces grad().  Error(shape, dtype, device) where the gradient's differ from the tensor's; an
+    // undefined tensor clears it.
     void set_grad(const Tensor&);
-    void zero_grad(); // grad() becomes undefined
-    // Adds d(this)/d(leaf) to each leaf's grad().  Without `gradient` this must have one element, and
-    // is computed with these gradients while somebody holds it.
+    void zero_grad(); // makes grad() undefined
+    // Adds d(this)/d(leaf) to the grad() of each leaf that requires a gradient.  `gradient` is the gradient
+    // of this tensor, with its shape and dtype; without it this tensor must have one element, and the
+    // gradient is 1; its value is then computed together with the gradients while a handle to it exists.
+    // Error(state) where this requires no gradient; Error(shape, dtype, device) for a `gradient` that does
+    // not fit.
     void backward(const Tensor& gradient = {}, BackwardOptions options = {}) const;
+    // The same, with the options as PyTorch's arguments.
     void backward(const Tensor& gradient, bool retain_graph, bool create_graph = false) const
     {
         backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph});
     }
+    // A tensor with the same value, without copying memory, through which no gradient flows.
     Tensor detach() const;
-    // A handle of its own to the present value, on the same tape: what either one is assigned is not seen by the
-    // other, and a gradient goes where this one's does.
+    // A new handle to the present value, at the same place of the graph: assignments to one of the two do not
+    // change the other, and gradients flow as through this tensor.
     Tensor snapshot() const;
-    // A tensor of its own with this value, through which gradients flow; copies no memory.
+    // A tensor with the same value that later in-place changes of this one do not reach.  Gradients flow
+    // through it.  Copies no memory.
     Tensor clone() const;
-    // The gradients by all leaves below this one; no leaf's grad() changes.
+    // The gradients of this tensor, which must have one element, with respect to all leaves below it.  No
+    // leaf's grad() changes.
     GradStore gradients(BackwardOptions options = {}) const;
-    // backward() leaves a gradient here too, though this is no leaf; nothing changes for a leaf.
-    // Error(state) where it requires no gradient.
+    // Makes backward() store the gradient in grad() of this tensor too, though it is not a leaf.  Does
+    // nothing for a leaf.  Error(state) where no gradient is required.
     void retain_grad() const;
-    bool retains_grad() const; // of what is no leaf
-    // Called with the gradient by this tensor, once all of it is there, in the order of registration; what
-    // it returns, of the same shape and dtype, takes the gradient's place, an undefined tensor leaves it.
-    // While a program is recorded it runs then and at no call.  A leaf keeps it; elsewhere it goes with the
-    // graph that a pass releases.  Error(state) where no gradient is required.
+    bool retains_grad() const; // whether retain_grad() was called on this tensor; false for a leaf
+    // Calls `hook` with the gradient of this tensor, once it is complete, in each backward pass; hooks run in
+    // the order of registration.  A returned tensor, of the same shape and dtype, replaces the gradient; an
+    // undefined one keeps it.  In record() the hook runs once, while recording, and not at the program's
+    // calls.  A leaf keeps its hooks; those of other tensors go with the graph that a backward pass
+    // releases.  Error(state) where no gradient is required.
     HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
-    template <class Hook> // one that gives nothing only looks at the gradient
+    // The same for a hook that returns nothing and so keeps the gradient.
+    template <class Hook>
     requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>>
     auto register_hook(Hook hook) const
     {
@@ -125,20 +151,25 @@ public:
                 return Tensor();
             }));
     }
-    TapeNode grad_fn() const; // what computed it, as the tape knows it; not defined for a leaf
+    // The op that computed this tensor, for reading the graph; undefined for a leaf.
+    TapeNode grad_fn() const;
 
     // -- values --
-    void eval() const; // computes what is pending, without waiting
-    // Reads; waits for the device.  Throws Error(state) while recording.
-    // The one element, converted to T as by to(): Error(argument) where an integer type T has no place for it.
+    // Starts the computation of this tensor without waiting for it.  Error(state) while it is being recorded.
+    void eval() const;
+    // The value of a tensor of one element, converted to T as by to(); waits for the device.  Errors: shape
+    // for another number of elements; argument where an integer type T cannot hold the value; state while it
+    // is being recorded.
     template <class T = double> T item() const
     {
         T out{};
         read_one(&out, DTypeOf<T>::value);
         return out;
     }
-    // All elements, row-major.  T is the C++ type of dtype(), or one that holds each of its values, as float does of f16
-    // and std::int64_t of i32; else Error(dtype): convert with to() first.
+    // Copies all elements to the host, in row-major order; waits for the device.  T is the C++ type of
+    // dtype(), or one that holds each of its values, as float does for f16 and std::int64_t for i32;
+    // otherwise Error(dtype): convert with to() first.  Error(state) while the tensor is being recorded;
+    // Error(out_of_memory) where the host lacks memory.
     template <class T> std::vector<T> to_vector() const
     {
         std::vector<T> out;
@@ -146,77 +177,97 @@ public:
         read_all(out.data(), out.size() * sizeof(T), DTypeOf<T>::value);
         return out;
     }
-    // Makes this handle (and its copies) hold another value of the same shape and dtype; what was computed
-    // from the old one keeps it.  A leaf stays a leaf.  Inside record() the cell becomes state of the
-    // program.
+    // Gives this tensor, and all copies of its handle, another value of the same shape, dtype and device,
+    // else Error(shape, dtype, device).  Results that were computed before keep the old value.  A leaf that
+    // requires a gradient stays one.  In record() the tensor becomes state of the program, which each call
+    // updates.
     void assign(const Tensor& value);
 
-    // -- in place: this handle and its copies get the result, as by assign(), with its gradient --
-    // The result has this shape and is brought to this dtype.  Errors: shape where it has another shape; dtype for what is
-    // floating in a tensor of integers; state for a leaf that requires a gradient, outside of no_grad.
-    // What x[...] and x.index({...}) give without index tensors and masks writes into x, as long as x is alive; with them it
-    // is a copy, as in PyTorch, so that x[mask] = 0 and x[mask] += 1 write into x and x[mask].add_(1) does not.  Any other
-    // view of a tensor that is alive (reshape, transpose, detach, ...) refuses with Error(state), as the tensor would not see
-    // what is written.  Views that were made before keep the values that they had.
+    // -- in place --
+    // Adds in place: this tensor and all copies of its handle get the result, with its gradient.  The same
+    // holds for all members below that write in place.  The result keeps this tensor's shape and is converted
+    // to its dtype.  Errors: shape where the result has another shape; dtype for a floating result in a
+    // tensor of integers; state for a leaf that requires a gradient, except under no_grad.
+    //
+    // x[...] and x.index({...}) without index tensors and masks give views: changing them in place changes x
+    // while x exists.  With index tensors or masks they give copies, as in PyTorch: x[mask] = 0 and x[mask]
+    // += 1 change x, but x[mask].add_(1) does not.  Any other view (reshape, transpose, detach, ...) of a
+    // tensor that still exists throws Error(state), as that tensor would not see the change.  Views made
+    // before a change keep their old values.
     Tensor& operator+=(const Tensor&) &;
-    Tensor& operator+=(const Tensor&) &&;
-    Tensor& operator+=(double) &;
-    Tensor& operator+=(double) &&;
-    Tensor& operator-=(const Tensor&) &;
-    Tensor& operator-=(const Tensor&) &&;
-    Tensor& operator-=(double) &;
-    Tensor& operator-=(double) &&;
-    Tensor& operator*=(const Tensor&) &;
-    Tensor& operator*=(const Tensor&) &&;
-    Tensor& operator*=(double) &;
-    Tensor& operator*=(double) &&;
-    Tensor& operator/=(const Tensor&) &;
-    Tensor& operator/=(const Tensor&) &&;
-    Tensor& operator/=(double) &;
-    Tensor& operator/=(double) &&;
-    Tensor& copy_(const Tensor&); // broadcasts, and converts as to()
-    Tensor& fill_(double value);
-    Tensor& fill_(const Tensor& value); // of one element
-    Tensor& zero_();
-    Tensor& uniform_(double from = 0, double to = 1); // numbers in [from, to)
+    Tensor& operator+=(const Tensor&) &&; // the same for x[...] += y, also with masks
+    Tensor& operator+=(double) &;         // adds a number in place
+    Tensor& operator+=(double) &&;        // the same for x[...] += 1, also with masks
+    Tensor& operator-=(const Tensor&) &;  // subtracts in place, as +=
+    Tensor& operator-=(const Tensor&) &&; // the same for x[...] -= y, also with masks
+    Tensor& operator-=(double) &;         // subtracts a number in place
+    Tensor& operator-=(double) &&;        // the same for x[...] -= 1, also with masks
+    Tensor& operator*=(const Tensor&) &;  // multiplies in place, as +=
+    Tensor& operator*=(const Tensor&) &&; // the same for x[...] *= y, also with masks
+    Tensor& operator*=(double) &;         // multiplies by a number in place
+    Tensor& operator*=(double) &&;        // the same for x[...] *= 2, also with masks
+    Tensor& operator/=(const Tensor&) &;  // divides in place, as +=
+    Tensor& operator/=(const Tensor&) &&; // the same for x[...] /= y, also with masks
+    Tensor& operator/=(double) &;         // divides by a number in place
+    Tensor& operator/=(double) &&;        // the same for x[...] /= 2, also with masks
+    // Copies the elements of another tensor, which is broadcast to this shape and converted to this dtype.
+    Tensor& copy_(const Tensor&);
+    Tensor& fill_(double value); // sets all elements; Error(argument) where the dtype cannot hold the value
+    Tensor& fill_(const Tensor& value); // the same from a tensor without dimensions; else Error(shape)
+    Tensor& zero_();                    // sets all elements to 0
+    // Draws uniformly distributed numbers in [from, to).  Error(dtype) for dtypes that are not floating.
+    Tensor& uniform_(double from = 0, double to = 1);
+    // Draws normally distributed numbers.  Error(dtype) for dtypes that are not floating.
     Tensor& normal_(double mean = 0, double std = 1);
+    // Sets each element to 1 with the probability p, else to 0.  Error(argument) unless p is from 0 to 1.
     Tensor& bernoulli_(double p = 0.5);
 
     // -- parts --
-    // As PyTorch's index: views, and where index tensors or masks take part copies.  Index tensors broadcast to one
-    // another and stand where the first of them stood, or in front where something else lies between them; an index out of
-    // range gives NaN (of integers 0).  Masks wait for their values: Error(state) while recording.
-    // Error(argument) for a number that is out of range, and for more indices than dimensions.
+    // PyTorch's indexing: a view, or a copy where index tensors or masks are among the indices.  Index
+    // tensors broadcast to one another; the dimensions that they give stand in the place of the first of
+    // them, or in front where another index lies between them.  An index in a tensor that is out of range
+    // gives NaN (0 for integers).  Masks are read on the host: Error(state) while recording.  Error(argument)
+    // for a number that is out of range, and for more indices than dimensions.
     Tensor index(const std::vector<indexing::TensorIndex>&) const;
-    Tensor operator[](const indexing::TensorIndex&) const; // index({i})
-    // Writes `value`, which broadcasts to what index() gives and is converted, or with `accumulate` adds it: then equal
-    // indices add up, else the last one is kept.  What lies out of range writes nothing.  In place, as above.
+    Tensor operator[](const indexing::TensorIndex&) const; // x[i] is x.index({i})
+    // Writes `value` in place where index() reads.  The value is broadcast to the shape of index()'s result
+    // and converted to this dtype.  With `accumulate` it is added, and equal indices add up; else the last of
+    // equal indices counts.  Indices in tensors that are out of range write nothing.  Errors as for index()
+    // and +=.
     Tensor& index_put_(const std::vector<indexing::TensorIndex>&, const Tensor& value,
                        bool accumulate = false);
+    // The same with a number.
     Tensor& index_put_(const std::vector<indexing::TensorIndex>&, double value, bool accumulate = false);
+    // The result of index_put_() as a new tensor; this one does not change.
     Tensor index_put(const std::vector<indexing::TensorIndex>&, const Tensor& value,
                      bool accumulate = false) const;
 
     // -- dtypes and devices --
-    Tensor t() const; // of a matrix; with fewer dimensions the tensor itself
+    // The transpose of a matrix.  A tensor of fewer dimensions is returned as it is; Error(shape) for more
+    // than 2.
+    Tensor t() const;
+    // The elements converted to a dtype; this tensor where it has that dtype.
     Tensor to(DType) const;
-    // The elements on another device: waits for them, and goes by the host.  A gradient comes back to where
-    // this is.  Error(state) while recording, unless this is there already; Error(unsupported) for a dtype
-    // that is not held there.
+    // The elements on another device, or this tensor where it is there already.  Waits for the values and
+    // copies them by way of the host.  Gradients flow back to this device.  Error(state) while recording;
+    // Error(unsupported) for a dtype that the other device does not have.
     Tensor to(const Device&) const;
-    Tensor to(const Device&, DType) const;
-    Tensor to(const Tensor& other) const; // the device and dtype of the other
+    Tensor to(const Device&, DType) const; // both conversions
+    Tensor to(const Tensor& other) const;  // to the device and dtype of the other tensor
+    // As to(other).
     Tensor type_as(const Tensor& other) const { return to(other); }
-    Tensor cpu() const; // to the device "reference"
-    // Of this dtype and device.
+    Tensor cpu() const; // to the device "reference", which computes on the host
+    // Zeros of this dtype, on this device.
     Tensor new_zeros(const Shape&) const;
-    Tensor new_ones(const Shape&) const;
-    Tensor new_full(const Shape&, double value) const;
+    Tensor new_ones(const Shape&) const;               // ones of this dtype, on this device
+    Tensor new_full(const Shape&, double value) const; // a constant of this dtype, on this device
+    // As new_zeros().
     Tensor new_empty(const Shape& shape) const { return new_zeros(shape); }
 
     // -- the ops of ops.hpp that PyTorch has as methods; those that end in _ are in place --
 #include <reprise/tensor_methods.inc>
 
+    // For the library itself.
     const std::shared_ptr<graph::Cell>& cell() const { return cell_; }
 
 private:
@@ -240,84 +291,93 @@ private:
     Tensor& write(const char* op, const Tensor& value, bool through = false);
     std::shared_ptr<graph::Cell> cell_;
 };
+// to_vector() for bools.
 template <> std::vector<bool> Tensor::to_vector<bool>() const;
 
-// As PyTorch prints it: 4 digits, or as many as the elements have, aligned; beyond 1000 elements the first and last three of
-// each dimension; then the dtype where it is none of f32, i64 and bool, the device where it is not the default one, and
-// what the tape knows.  Waits for the values; of a tensor that is being recorded type and op only.
+// The tensor as PyTorch prints it: aligned numbers with 4 digits, or as many as integers have; above 1000
+// elements the first and last three of each dimension; then the dtype unless it is f32, i64 or bool, the
+// device unless it is the default one, and the gradient's state.  Waits for the values.  Of a tensor that is
+// being recorded: its type and op.
 std::string to_string(const Tensor&);
-std::ostream& operator<<(std::ostream&, const Tensor&);
-std::ostream& operator<<(std::ostream&, const Device&); // its name
-std::ostream& operator<<(std::ostream&, const Shape&);  // "[2, 3]"
+std::ostream& operator<<(std::ostream&, const Tensor&); // prints to_string()
+std::ostream& operator<<(std::ostream&, const Device&); // prints the device's name
+std::ostream& operator<<(std::ostream&, const Shape&);  // prints "[2, 3]"
 
-// Computes what is pending of all of them together, without waiting: what they share is computed once, and nothing of it is
-// kept for a later evaluation.  Error(state) for a tensor that is being recorded.  Tensors of several devices: one
-// device after the other, as they come first.
+// Starts the computation of several tensors together, without waiting.  What they share is computed once and
+// not kept for later evaluations.  Tensors of different devices are computed one device at a time.
+// Error(state) for a tensor that is being recorded.
 void eval(const std::vector<Tensor>&);
 
-// A leaf that can be assigned: a parameter, or (without a gradient) moments and running statistics.
+// A leaf that can be assigned: a parameter, or (without a gradient) a moment or a running statistic.
 class Variable : public Tensor {
 public:
-    Variable() = default;
+    Variable() = default; // undefined
+    // A new leaf with the value of a tensor.  Error(dtype) where a tensor of integers or bools is to require
+    // a gradient.
     explicit Variable(const Tensor& value, bool requires_grad = true);
 };
 
-// -- operators; an empty or one-element broadcast follows NumPy's rules --
+// -- operators --
+// The elementwise sum.  For all operators: tensors are broadcast by NumPy's rules, and the result's dtype is
+// that of promote_types().  A number takes the tensor's dtype; a fraction makes integers f32, and bools
+// become i64 or f32.
 Tensor operator+(const Tensor&, const Tensor&);
-Tensor operator-(const Tensor&, const Tensor&);
-Tensor operator*(const Tensor&, const Tensor&);
-Tensor operator/(const Tensor&, const Tensor&);
-Tensor operator+(const Tensor&, double);
-Tensor operator-(const Tensor&, double);
-Tensor operator*(const Tensor&, double);
-Tensor operator/(const Tensor&, double);
-Tensor operator+(double, const Tensor&);
-Tensor operator-(double, const Tensor&);
-Tensor operator*(double, const Tensor&);
-Tensor operator/(double, const Tensor&);
-// A size as a number of the tensor's dtype: of a symbol the number that it is at each call.
+Tensor operator-(const Tensor&, const Tensor&); // the elementwise difference
+Tensor operator*(const Tensor&, const Tensor&); // the elementwise product
+Tensor operator/(const Tensor&, const Tensor&); // the elementwise quotient, as div(): of integers f32
+Tensor operator+(const Tensor&, double);        // x + number
+Tensor operator-(const Tensor&, double);        // x - number
+Tensor operator*(const Tensor&, double);        // x * number
+Tensor operator/(const Tensor&, double);        // x / number
+Tensor operator+(double, const Tensor&);        // number + x
+Tensor operator-(double, const Tensor&);        // number - x
+Tensor operator*(double, const Tensor&);        // number * x
+Tensor operator/(double, const Tensor&);        // number / x
+// x + size.  A size is a number of the tensor's dtype (i64 for bools); a symbol has its value of each call of
+// a program.
 Tensor operator+(const Tensor&, const Dim&);
-Tensor operator-(const Tensor&, const Dim&);
-Tensor operator*(const Tensor&, const Dim&);
-Tensor operator/(const Tensor&, const Dim&);
-Tensor operator+(const Dim&, const Tensor&);
-Tensor operator-(const Dim&, const Tensor&);
-Tensor operator*(const Dim&, const Tensor&);
-Tensor operator/(const Dim&, const Tensor&);
-Tensor operator-(const Tensor&);
-Tensor operator&(const Tensor&, const Tensor&); // bitwise of integers, logical of bools
-Tensor operator|(const Tensor&, const Tensor&);
-Tensor operator^(const Tensor&, const Tensor&);
-Tensor operator~(const Tensor&);
-Tensor operator!(const Tensor&); // logical, as && and ||, which compute both sides
-Tensor operator&&(const Tensor&, const Tensor&);
-Tensor operator||(const Tensor&, const Tensor&);
-Tensor operator%(const Tensor&, const Tensor&); // remainder
-Tensor operator%(const Tensor&, double);
+Tensor operator-(const Tensor&, const Dim&);     // x - size
+Tensor operator*(const Tensor&, const Dim&);     // x * size
+Tensor operator/(const Tensor&, const Dim&);     // x / size
+Tensor operator+(const Dim&, const Tensor&);     // size + x
+Tensor operator-(const Dim&, const Tensor&);     // size - x
+Tensor operator*(const Dim&, const Tensor&);     // size * x
+Tensor operator/(const Dim&, const Tensor&);     // size / x
+Tensor operator-(const Tensor&);                 // the negative
+Tensor operator&(const Tensor&, const Tensor&);  // bitwise and of integers, logical of bools
+Tensor operator|(const Tensor&, const Tensor&);  // bitwise or of integers, logical of bools
+Tensor operator^(const Tensor&, const Tensor&);  // bitwise exclusive or of integers, logical of bools
+Tensor operator~(const Tensor&);                 // bitwise not of integers, logical of bools
+Tensor operator!(const Tensor&);                 // logical not
+Tensor operator&&(const Tensor&, const Tensor&); // logical and; computes both sides
+Tensor operator||(const Tensor&, const Tensor&); // logical or; computes both sides
+Tensor operator%(const Tensor&, const Tensor&);  // remainder(), with the sign of the divisor
+Tensor operator%(const Tensor&, double);         // the same with a number
+// Whether a < b, elementwise.  All comparisons give a tensor of bools and broadcast.
 Tensor operator<(const Tensor&, const Tensor&);
-Tensor operator<=(const Tensor&, const Tensor&);
-Tensor operator>(const Tensor&, const Tensor&);
-Tensor operator>=(const Tensor&, const Tensor&);
-Tensor operator==(const Tensor&, const Tensor&); // elementwise: a bool tensor
-Tensor operator!=(const Tensor&, const Tensor&);
-Tensor operator<(const Tensor&, double);
-Tensor operator<=(const Tensor&, double);
-Tensor operator>(const Tensor&, double);
-Tensor operator>=(const Tensor&, double);
-Tensor operator==(const Tensor&, double);
-Tensor operator!=(const Tensor&, double);
-Tensor operator<(const Tensor&, const Dim&);
-Tensor operator<=(const Tensor&, const Dim&);
-Tensor operator>(const Tensor&, const Dim&);
-Tensor operator>=(const Tensor&, const Dim&);
-Tensor operator==(const Tensor&, const Dim&);
-Tensor operator!=(const Tensor&, const Dim&);
-Tensor operator==(double, const Tensor&);
-Tensor operator!=(double, const Tensor&);
-Tensor operator<(double, const Tensor&);
-Tensor operator<=(double, const Tensor&);
-Tensor operator>(double, const Tensor&);
-Tensor operator>=(double, const Tensor&);
+Tensor operator<=(const Tensor&, const Tensor&); // a <= b, elementwise
+Tensor operator>(const Tensor&, const Tensor&);  // a > b, elementwise
+Tensor operator>=(const Tensor&, const Tensor&); // a >= b, elementwise
+Tensor operator==(const Tensor&, const Tensor&); // a == b, elementwise
+Tensor operator!=(const Tensor&, const Tensor&); // a != b, elementwise
+Tensor operator<(const Tensor&, double);         // x < number
+Tensor operator<=(const Tensor&, double);        // x <= number
+Tensor operator>(const Tensor&, double);         // x > number
+Tensor operator>=(const Tensor&, double);        // x >= number
+Tensor operator==(const Tensor&, double);        // x == number
+Tensor operator!=(const Tensor&, double);        // x != number
+Tensor operator<(const Tensor&, const Dim&);     // x < size
+Tensor operator<=(const Tensor&, const Dim&);    // x <= size
+Tensor operator>(const Tensor&, const Dim&);     // x > size
+Tensor operator>=(const Tensor&, const Dim&);    // x >= size
+Tensor operator==(const Tensor&, const Dim&);    // x == size
+Tensor operator!=(const Tensor&, const Dim&);    // x != size
+Tensor operator==(double, const Tensor&);        // number == x
+Tensor operator!=(double, const Tensor&);        // number != x
+Tensor operator<(double, const Tensor&);         // number < x
+Tensor operator<=(double, const Tensor&);        // number <= x
+Tensor operator>(double, const Tensor&);         // number > x
+Tensor operator>=(double, const Tensor&);        // number >= x
 
 } // namespace reprise
 

@@ -1,4 +1,4 @@
-// What a training program shows and leaves behind: plots, figures, and a clean stop.  Nothing here prints.
+// Helpers of training programs: plots, files of metrics, and stopping on Ctrl-C.  Nothing here prints.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,54 +13,59 @@ namespace reprise::train {
 // ---- line plots as SVG ----
 // One line of a plot.
 struct Series {
-    std::string label{};     // in the legend; none where it is empty
-    std::vector<double> x{}; // as many as y
-    std::vector<double> y{}; // values
-    bool faint = false;      // thin and pale: raw values behind a smoothed line
-    bool points = false;     // a mark on each value
+    std::string label{};     // its name in the legend; empty: it is not in the legend
+    std::vector<double> x{}; // the horizontal coordinates, as many as y
+    std::vector<double> y{}; // the values
+    bool faint = false;      // draws the line thin and pale, for raw values behind a smoothed line
+    bool points = false;     // draws a mark at each value
 };
 // One plot with its axes.
 struct Panel {
-    std::string title{};           // above it
-    std::string x_label{};         // with its unit
-    std::string y_label{};         // with its unit
-    std::vector<Series> series{};  // drawn in this order
-    std::optional<double> y_min{}; // none: what the values need
-    std::optional<double> y_max{}; // the same
+    std::string title{};           // the text above the plot
+    std::string x_label{};         // the name and unit of the horizontal axis
+    std::string y_label{};         // the name and unit of the vertical axis
+    std::vector<Series> series{};  // the lines, drawn in this order
+    std::optional<double> y_min{}; // the lower end of the vertical axis; none: chosen by the values
+    std::optional<double> y_max{}; // the upper end of the vertical axis; none: chosen by the values
 };
-// A picture of plots.
+// A picture of one or more plots.
 struct Figure {
-    std::string title{};         // on top
-    std::vector<Panel> panels{}; // from top to bottom
+    std::string title{};         // the text at the top
+    std::vector<Panel> panels{}; // the plots, from top to bottom
 };
-// Values that are not finite interrupt a line.  Error(argument) where a series has not as many x as y.
+// The figure as an SVG text.  Values that are not finite interrupt a line.  Error(argument) where a series
+// has different numbers of x and y.
 std::string to_svg(const Figure&);
-void save_svg(const std::filesystem::path&, const Figure&); // whole or not at all
+// Writes the SVG text to a file, in full or, with Error(file), not at all.
+void save_svg(const std::filesystem::path&, const Figure&);
 
-// The mean over a window of `width` values that ends at each; over those that there are at the start.
+// For each value, the mean of it and the width - 1 values before it, or of as many as there are.
+// Error(argument) for a width of 0.
 std::vector<double> running_mean(const std::vector<double>&, std::size_t width);
 
-// ---- figures as a JSON object, in the order in which they were set; what is not finite becomes null ----
-// Setting a name again takes the place of its value.  A Metrics is a value: copies share nothing.
+// ---- metrics ----
+// Named values that are saved as a JSON object, in the order in which they were set.  Setting a name again
+// replaces its value.  Copies share nothing.
 class Metrics {
 public:
-    Metrics();
+    Metrics(); // no values
     ~Metrics();
     Metrics(const Metrics&);                              // copies all values
     Metrics& operator=(const Metrics&);                   // copies all values
-    Metrics& set(const std::string& name, double);        // not finite: null
+    Metrics& set(const std::string& name, double);        // a number; null where it is not finite
     Metrics& set(const std::string& name, std::int64_t);  // an integer
     Metrics& set(const std::string& name, std::uint64_t); // an integer
     // An integer.
     Metrics& set(const std::string& name, int value) { return set(name, std::int64_t{value}); }
     Metrics& set(const std::string& name, bool);               // true or false
-    Metrics& set(const std::string& name, const std::string&); // UTF-8
-    // UTF-8.
+    Metrics& set(const std::string& name, const std::string&); // a text in UTF-8
+    // A text in UTF-8.
     Metrics& set(const std::string& name, const char* text) { return set(name, std::string(text)); }
-    Metrics& set(const std::string& name, const std::vector<double>&); // a list
-    Metrics& set(const std::string& name, const Metrics&);             // an object inside
-    std::string json() const;                                          // indented
-    void save(const std::filesystem::path&) const;                     // whole or not at all
+    Metrics& set(const std::string& name, const std::vector<double>&); // a list of numbers
+    Metrics& set(const std::string& name, const Metrics&);             // an object inside this one
+    std::string json() const;                                          // the indented JSON text
+    // Writes the JSON text to a file, in full or, with Error(file), not at all.
+    void save(const std::filesystem::path&) const;
 
 private:
     struct Impl;
@@ -68,15 +73,15 @@ private:
 };
 
 // ---- Ctrl-C ----
-// While it lives, the first interrupt (SIGINT or SIGTERM) sets a flag, so that a loop can end in good order;
-// a second ends the process as usual.  One at a time.
+// While this object exists, the first interrupt (SIGINT or SIGTERM) sets a flag, so that a loop can end
+// properly; a second one ends the process as usual.  Only one may exist at a time.
 class Interrupt {
 public:
-    Interrupt(); // Error(state) where another one lives
-    ~Interrupt();
+    Interrupt();  // begins to catch signals; Error(state) where another Interrupt exists
+    ~Interrupt(); // restores the handlers of before
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
-    bool requested() const noexcept; // whether an interrupt has come since it was made
+    bool requested() const noexcept; // whether an interrupt has come since this object was made
 
 private:
     void (*before_interrupt_)(int);

@@ -1,4 +1,4 @@
-// Running on an application's own Vulkan device.  Handles are passed as the pointers that they are, so this
+// Running on an application's own Vulkan device.  Vulkan's handles are passed as void pointers, so this
 // header needs no Vulkan headers.
 #pragma once
 #include <cstdint>
@@ -9,12 +9,14 @@
 
 namespace reprise::vulkan {
 
-// What a VkDevice must have enabled, and what it should have of what this physical device supports.  The
-// instance and the device are of Vulkan 1.2 or later.  Throws Error(unsupported) with what is missing.
+// The features that a VkDevice must enable for the library, with optional ones that the physical device
+// supports.  Instance and device must be of Vulkan 1.2 or later.
 class RequiredFeatures {
 public:
-    RequiredFeatures(void* instance, void* physical_device); // VkInstance, VkPhysicalDevice
-    // A VkPhysicalDeviceFeatures2 with its chain, for VkDeviceCreateInfo::pNext; lives as long as this.
+    // Takes a VkInstance and a VkPhysicalDevice.  Error(unsupported), which says what the device lacks.
+    RequiredFeatures(void* instance, void* physical_device);
+    // A VkPhysicalDeviceFeatures2 with its chain, for VkDeviceCreateInfo::pNext; valid while this object
+    // exists.
     const void* chain() const;
     // For the library itself.
     const std::shared_ptr<void>& implementation() const { return implementation_; }
@@ -23,22 +25,24 @@ private:
     std::shared_ptr<void> implementation_;
 };
 
-// The application's own objects, for make_device().
+// The application's Vulkan objects, for make_device().
 struct Handles {
-    void* instance = nullptr;        // VkInstance; all four outlive the Device that is made on them
-    void* physical_device = nullptr; // VkPhysicalDevice
-    void* device = nullptr;          // VkDevice
-    void* queue = nullptr;           // VkQueue, with compute and transfer
-    std::uint32_t queue_family = 0;  // the queue's
-    // What the VkDevice was made with; null: the required features and nothing else, with which most of the
-    // library's kernels are refused: they see the device's memory through an array of 16 storage buffers.
+    void* instance = nullptr;        // a VkInstance; all four objects must outlive the Device made on them
+    void* physical_device = nullptr; // the VkPhysicalDevice
+    void* device = nullptr;          // the VkDevice
+    void* queue = nullptr;           // a VkQueue for compute and transfer
+    std::uint32_t queue_family = 0;  // the queue's family index
+    // The features that the VkDevice was created with.  Null: only the required ones, with which most of the
+    // library's kernels cannot run, as they access the device's memory through an array of 16 storage
+    // buffers.
     const RequiredFeatures* enabled = nullptr;
-    // Where the application submits to the queue as well: called before each of our submissions.  May be null.
+    // Called before each submission of the library, for an application that uses the queue too.  May be null.
     std::function<void()> lock_queue{};
-    std::function<void()> unlock_queue{}; // called behind each of them
+    std::function<void()> unlock_queue{}; // called after each submission of the library; may be null
 };
 
-// Throws Error(unsupported) where the device lacks something, Error(argument) for null handles.
+// Makes a Device of an application's VkDevice.  Error(unsupported) where the device lacks a feature,
+// Error(argument) for null handles.
 Device make_device(const Handles&);
 
 } // namespace reprise::vulkan

@@ -1,23 +1,26 @@
-// Anomaly mode: who made the first NaN, and where.
+// Anomaly mode: finds the op that computed the first NaN, and where it was called.
 #pragma once
 #include <memory>
 #include <source_location>
 
 namespace reprise {
 
+// Options of detect_anomaly.
 struct AnomalyOptions {
-    bool infinities = false; // an infinity is an anomaly too
+    bool infinities = false; // reports infinities too
 };
-// While it lives, each op of this thread is computed and looked at when it is called, and each gradient
-// when it is made: slow, for finding a fault.  The first NaN throws Error(state) with the op, its inputs
-// and the place in the user's code where the op was called: the last one that was told (mark_line(), calls
-// of modules), else that of this object.  For a gradient it is the place of the op whose gradient it is.
-// Error(state) for an op of a recording: it has no values.  Indices are checked as set_check_indices() says.
+// While this object exists, each op of this thread is computed and checked when it is called, and each
+// gradient when it is computed.  This is slow, and meant for debugging.  The first NaN throws Error(state),
+// which names the op, its inputs and the place in the user's code where the op was called: that of the last
+// mark_line() or call of a module, else that of this object.  For a gradient it is the place of the op that
+// it belongs to.  Ops of a recording have no values and throw Error(state).  Indices are checked too, as by
+// set_check_indices().  PyTorch's name is the same.
 class detect_anomaly {
 public:
+    // Turns the mode on; `where` is the place that is reported where no other is known.
     explicit detect_anomaly(const AnomalyOptions& = {},
                             std::source_location where = std::source_location::current());
-    ~detect_anomaly();
+    ~detect_anomaly(); // turns the mode off
     detect_anomaly(const detect_anomaly&) = delete;
     detect_anomaly& operator=(const detect_anomaly&) = delete;
 
@@ -27,12 +30,12 @@ private:
     std::source_location before_;
 };
 
-// The ops of this thread from here on belong to this line.
+// Sets the place in the code that anomaly mode reports for the following ops of this thread.
 void mark_line(std::source_location where = std::source_location::current());
 
 namespace detail {
 std::source_location present_place(); // line 0: none was told
-// The same for as long as it lives.
+// Sets the place as mark_line() does, while this object exists.
 class Place {
 public:
     explicit Place(std::source_location where);

@@ -1,4 +1,5 @@
-// Checkpoints: parts of a computation whose inner values are not kept for the backward pass but computed there again.
+// Checkpoints: parts of a computation whose inner values are not kept for the backward pass but recomputed
+// there.
 #pragma once
 #include <functional>
 #include <memory>
@@ -11,11 +12,14 @@
 
 namespace reprise {
 
+// Options of checkpoint().
 struct CheckpointOptions {
-    // What is dropped and computed again: all inner values, or only those that cost memory rather than arithmetic, so
-    // that results of matmul, convolutions and attention are kept.
-    enum class Policy { everything, selective } policy = Policy::everything;
-    std::string layer{}; // its name in MemoryTracker; empty: none
+    // Which inner values are recomputed.
+    enum class Policy {
+        everything, // all
+        selective   // all except the results of matmul, convolutions and attention, which are expensive
+    } policy = Policy::everything; // which inner values are recomputed
+    std::string layer{};           // its name in MemoryTracker; empty: none
 };
 
 namespace detail {
@@ -55,13 +59,13 @@ private:
 
 } // namespace detail
 
-// f(inputs...), called once: a tensor, or a structure of tensors (structure.hpp).  Of the values that it makes only its
-// result is kept for the backward pass, which has the same kernels compute the others again from the values that f took
-// from outside, with the same random numbers; so all gradients have the bits that they have without it, be f eager or
-// recorded, of any order.  Nothing of f is called again: hooks and custom functions run once, and what f assigns
-// (running statistics) is assigned once.  Checkpoints nest.  A tensor of the inside that somebody still holds when f
-// returns is kept, too.  Under no_grad it is a plain call.
-// Throws Error(argument) for a null function.
+// Calls f(inputs...) once and returns its result, a tensor or a structure of tensors (structure.hpp).  Of the
+// values that f computes only the result is kept for the backward pass, which recomputes the others from the
+// values that f took from outside, by the same kernels and with the same random numbers.  So gradients of all
+// orders have the same bits as without a checkpoint, in eager code and in record().  f itself is not called
+// again: hooks and custom functions run once, and running statistics are assigned once.  Checkpoints nest.
+// An inner tensor to which a handle exists when f returns is kept too.  Under no_grad this is a plain call.
+// Error(argument) for a null function.
 template <class F, class... Inputs>
 requires std::is_invocable_v<F&, Inputs...>
 auto checkpoint(const CheckpointOptions& options, F&& f, Inputs&&... inputs)
@@ -75,6 +79,7 @@ auto checkpoint(const CheckpointOptions& options, F&& f, Inputs&&... inputs)
     run.close(leaves.tensors);
     return result;
 }
+// The same with the default options.
 template <class F, class... Inputs>
 requires std::is_invocable_v<F&, Inputs...>
 auto checkpoint(F&& f, Inputs&&... inputs)
@@ -82,19 +87,21 @@ auto checkpoint(F&& f, Inputs&&... inputs)
     return checkpoint(CheckpointOptions{}, std::forward<F>(f), std::forward<Inputs>(inputs)...);
 }
 
-// x through all functions, in as many segments, each a checkpoint but the last; the first ones are longer where the
-// number is not a divisor.  More segments than functions are as many as there are functions; without functions the result
-// is x.  Throws Error(argument) for a null function and for 0 segments.
+// Applies all functions to x, one after the other, in `segments` segments, each of which except the last is a
+// checkpoint.  Where the functions do not divide equally, the first segments are longer; there are at most as
+// many segments as functions.  Without functions the result is x.  Error(argument) for a null function and
+// for 0 segments.
 Tensor checkpoint_sequential(const std::vector<std::function<Tensor(Tensor)>>& functions,
                              std::size_t segments, Tensor x, const CheckpointOptions& = {});
 
 // Whether a checkpoint's function is running on this thread.
 bool is_checkpointing();
 
-// Whether checkpoints of this thread are on, as they are at first.
+// Whether checkpoints of this thread are turned on, which is the default.
 bool checkpoint_mode();
 
-// f() with checkpoints of this thread turned on or off: off, checkpoint(f, x) is f(x).
+// Calls f() with checkpoints of this thread turned on or off, and returns its result.  When they are off,
+// checkpoint(f, x) is f(x).  Error(argument) for a null function.
 template <class F> decltype(auto) with_checkpoint_mode(bool on, F&& f)
 {
     detail::require_function("with_checkpoint_mode", f);

@@ -1,4 +1,4 @@
-// Functions with gradients of their own, and other gradients for ops.
+// Functions with gradients of their own, and replacing the gradients of ops.
 #pragma once
 #include <any>
 #include <functional>
@@ -14,20 +14,22 @@ namespace autograd {
 struct Saved; // src/autograd/custom_function.cpp
 }
 
-// Of one call of a CustomFunction: what its forward leaves for its backward.
+// What the forward of one call of a CustomFunction saves for its backward, as PyTorch's AutogradContext.
 class FunctionContext {
 public:
-    // In forward.  Inputs and outputs are saved as such, so a gradient of the gradient flows through them;
-    // any other tensor is a constant.
+    // Saves tensors for backward; called in forward, where a second call replaces the first.  Gradients of
+    // the gradient flow through saved inputs and outputs of the function; any other saved tensor is a
+    // constant.
     void save_for_backward(const std::vector<Tensor>& tensors) { saved_ = tensors; }
-    // What was saved, in that order: in forward what was given last, in backward as it is there.  Error(argument) for an
-    // index that is not below their number.
+    // The saved tensors, in the order in which they were saved.
     const std::vector<Tensor>& saved() const noexcept { return saved_; }
-    const std::vector<Tensor>& get_saved_variables() const noexcept { return saved_; } // PyTorch's name
+    // As saved(), by PyTorch's name.
+    const std::vector<Tensor>& get_saved_variables() const noexcept { return saved_; }
+    // One saved tensor; Error(argument) where there is no such index.
     const Tensor& saved(std::size_t i) const;
-    // One an input: whether its gradient is asked for.  What backward gives for others is not looked at.
+    // Whether the gradient of input `i` is needed.  What backward returns for other inputs is ignored.
     bool needs_input_grad(std::size_t i) const { return needs_.at(i); }
-    std::any data; // anything else
+    std::any data; // anything else that backward needs
 
 private:
     friend class CustomFunction;
@@ -36,7 +38,8 @@ private:
     std::vector<bool> needs_;
 };
 
-// A function of tensors with a gradient of its own, which may be no derivative at all.  Copies share it.
+// A function of tensors with a gradient of its own, which need not be the true derivative, as PyTorch's
+// autograd.Function.  Copies share it.
 //
 //     CustomFunction my_exp(
 //         "my_exp",
@@ -50,31 +53,39 @@ private:
 //         });
 //     Tensor y = my_exp(x);
 //
-// Both are made of ops, of Kernels, or of both; where the backward is made of ops, gradients of every order
-// exist.  They run at the call and in backward passes, in a program while it is recorded only: a value
-// can't be read there.  Nothing of the library is locked meanwhile.
+// Both functions use ops, Kernels, or both; where backward uses ops, gradients of all orders exist.  The
+// forward runs when the function is called, without recording gradients, and the backward in backward
+// passes.  For a program they run only while it is recorded, where no value can be read.  The library holds
+// no lock while they run.
 class CustomFunction {
 public:
+    // Computes the outputs, at least one, from the inputs.
     using Forward = std::function<std::vector<Tensor>(FunctionContext&, const std::vector<Tensor>& inputs)>;
-    // A cotangent for each output, zeros where nothing arrives (undefined for outputs that are not
-    // floating), to one for each input, of its shape and dtype; undefined: none.
+    // Computes the gradient of each input, of its shape and dtype, or undefined for none, from the gradient
+    // of each output.  That is zeros where no gradient arrives, and undefined for outputs that are not
+    // floating.
     using Backward =
         std::function<std::vector<Tensor>(const FunctionContext&, const std::vector<Tensor>& cotangents)>;
 
+    // `name` is the op's name in errors and in TapeNode::operation().  Error(argument) for a null function.
     CustomFunction(std::string name, Forward forward, Backward backward);
     virtual ~CustomFunction() = default;
-    CustomFunction(const CustomFunction&) = default;
-    CustomFunction(CustomFunction&&) = default;
-    CustomFunction& operator=(const CustomFunction&) = default;
-    CustomFunction& operator=(CustomFunction&&) = default;
+    CustomFunction(const CustomFunction&) = default;            // shares the functions
+    CustomFunction(CustomFunction&&) = default;                 // takes the functions over
+    CustomFunction& operator=(const CustomFunction&) = default; // shares the functions
+    CustomFunction& operator=(CustomFunction&&) = default;      // takes the functions over
 
+    // Calls the function and returns all outputs.  Errors: argument where the forward returns no tensor,
+    // device where an output is on another device than the inputs.  A backward pass throws Error(argument)
+    // where the backward returns another number of gradients than inputs, and Error(shape) for a gradient of
+    // another shape or dtype than its input.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs) const;
-    // The first output.
+    // Calls the function and returns the first output.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
         return call({inputs...}).at(0);
     }
-    const std::string& name() const noexcept { return *name_; }
+    const std::string& name() const noexcept { return *name_; } // the name given to the constructor
 
 private:
     std::shared_ptr<const std::string> name_;
@@ -82,21 +93,25 @@ private:
     std::shared_ptr<const Backward> backward_;
 };
 
-// Of one op that was called while its gradient was overridden.
+// One call of an op whose gradient is overridden.
 struct OverriddenOp {
-    const std::vector<Tensor>&inputs, &outputs, &cotangents; // as for CustomFunction::Backward
+    const std::vector<Tensor>&inputs, // the op's inputs
+        &outputs,                     // the op's outputs
+        &cotangents;                  // the gradients of the outputs, as for CustomFunction::Backward
 };
-// While it lives, ops of this name that this thread calls have this gradient instead of their own, also
-// those that have none; what runs inside of backward passes keeps its own.  The innermost of several
-// counts.  The name is what TapeNode::operation() gives ("relu", "gelu_erf", "round"); Error(argument)
-// where there is no such op.
+// While this object exists, ops of the given name that this thread calls get another gradient, also those
+// that have none.  Ops that backward passes call keep their own.  Of several overrides of one op, the
+// innermost counts.
 //
 //     override_gradient straight("round", [](const OverriddenOp& op) { return op.cotangents; });
 class override_gradient {
 public:
+    // Computes a gradient for each input, as CustomFunction::Backward.
     using Gradient = std::function<std::vector<Tensor>(const OverriddenOp&)>;
+    // `op` is the name that TapeNode::operation() gives, such as "relu", "gelu_erf" or "round";
+    // Error(argument) where there is no such op.
     override_gradient(const std::string& op, Gradient gradient);
-    ~override_gradient();
+    ~override_gradient(); // ops called from here on have their own gradient again
     override_gradient(const override_gradient&) = delete;
     override_gradient& operator=(const override_gradient&) = delete;
 

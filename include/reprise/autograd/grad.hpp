@@ -1,4 +1,4 @@
-// Gradients of tensors that were computed already.
+// Gradients of tensors that are computed already, and turning gradients on and off.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,58 +7,64 @@
 
 namespace reprise {
 
-// d(sum of outputs . cotangents)/d(inputs).  An input that no output depends on gives an undefined tensor
-// where `allow_unused`, else Error(argument).  An output without a cotangent must have one element; while somebody holds
-// it, it is computed with the gradients.
+// Options of grad().
 struct GradOptions {
-    bool create_graph = false;
-    bool retain_graph = false; // create_graph implies it
-    bool allow_unused = false;
+    bool create_graph = false; // the gradients can be differentiated again
+    bool retain_graph = false; // keeps the graph for another backward pass; create_graph implies it
+    bool allow_unused = false; // gives an undefined tensor for an input that no output depends on
+    // The gradient of each output; undefined or left out: 1, for an output of one element.
     std::vector<Tensor> cotangents{};
 };
+// The gradients of the sum of all outputs, each times its cotangent, with respect to the inputs.  No grad()
+// changes.  Outputs without a cotangent are computed together with the gradients while a handle to them
+// exists.  Errors: state where an input or output requires no gradient; argument for an input that no output
+// depends on, unless `allow_unused`, and for another number of cotangents than outputs; shape for an output
+// of several elements without a cotangent.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& = {});
+// The same for one output and one input.
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& = {});
 
+// Whether ops on this thread are recorded for gradients, which is the default.
 bool grad_enabled();
-// While it lives, ops on this thread record no gradients.
+// While this object exists, ops on this thread are not recorded for gradients.
 class no_grad {
 public:
-    no_grad();
-    ~no_grad();
+    no_grad();  // turns gradients off
+    ~no_grad(); // restores the state of before
     no_grad(const no_grad&) = delete;
     no_grad& operator=(const no_grad&) = delete;
 
 private:
     bool before_;
 };
-// While it lives, they do, be it within a no_grad.
+// While this object exists, ops on this thread are recorded for gradients, also within a no_grad.
 class enable_grad {
 public:
-    enable_grad();
-    ~enable_grad();
+    enable_grad();  // turns gradients on
+    ~enable_grad(); // restores the state of before
     enable_grad(const enable_grad&) = delete;
     enable_grad& operator=(const enable_grad&) = delete;
 
 private:
     bool before_;
 };
-// While it lives, they do or do not, as `enabled` says.
+// While this object exists, ops on this thread are recorded for gradients or not.
 class AutoGradMode {
 public:
-    explicit AutoGradMode(bool enabled);
-    ~AutoGradMode();
+    explicit AutoGradMode(bool enabled); // turns gradients on or off
+    ~AutoGradMode();                     // restores the state of before
     AutoGradMode(const AutoGradMode&) = delete;
     AutoGradMode& operator=(const AutoGradMode&) = delete;
 
 private:
     bool before_;
 };
-using NoGradGuard = no_grad;
+using NoGradGuard = no_grad; // libtorch's name
 
 namespace autograd {
-// grad() with PyTorch's arguments: `grad_outputs` are the cotangents, none or one for each output; without
-// `retain_graph` it is what `create_graph` is.
+// grad() with PyTorch's arguments.  `grad_outputs` are the cotangents, none or one for each output;
+// `retain_graph` is `create_graph` unless it is given.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {},
                          std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
@@ -66,8 +72,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 } // namespace autograd
 
 namespace detail {
-// Gives a leaf another value of the same shape, of any dtype and device.  Its gradient is left alone; a program that
-// uses the leaf refuses its calls unless dtype and device are as they were.
+// Gives a leaf another value of the same shape, of any dtype and device.  Its gradient is left alone; a
+// program that uses the leaf refuses its calls unless dtype and device are as they were.
 void replace_value(const Tensor& leaf, const Tensor& value);
 } // namespace detail
 

@@ -1,4 +1,4 @@
-// Hooks: what users have called at places of a forward or a backward pass.
+// Hooks: functions of the user that are called in a forward or backward pass.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,8 @@ struct Removable {
     virtual void remove(std::uint64_t id) = 0;
 };
 
-// In order of registration.  A pass takes them as they stand then, so a hook may add and remove hooks.
+// Hooks in the order of registration.  A backward pass copies the list first, so a hook may add and remove
+// hooks.
 template <class Signature> class HookList : public Removable {
 public:
     using Hook = std::function<Signature>;
@@ -53,17 +54,19 @@ private:
     std::uint64_t last_ = 0;
 };
 
-// The same elements at another place of the tape: hooks there see nobody else's gradient.
+// A view of all elements as a node of its own on the tape, so that hooks on it see only its own gradient.
 Tensor boundary(const Tensor&);
 
 } // namespace detail
 
-// Of a hook.  It stays registered when the handle goes.
+// A handle to a registered hook.  The hook stays registered when the handle is destroyed.
 class HookHandle {
 public:
-    HookHandle() = default;
+    HookHandle() = default; // of no hook
+    // For the library itself.
     HookHandle(std::weak_ptr<detail::Removable> list, std::uint64_t id) : list_(std::move(list)), id_(id) {}
-    void remove() const // more than once does nothing more
+    // Removes the hook.  Does nothing where it was removed before.
+    void remove() const
     {
         if (const auto list = list_.lock()) list->remove(id_);
     }

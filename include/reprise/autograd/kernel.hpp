@@ -1,4 +1,4 @@
-// Kernels in GLSL, for custom functions.
+// Kernels that users write in GLSL, for custom functions.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,55 +12,60 @@
 
 namespace reprise {
 
+// The type of one output of a kernel.
 struct KernelOutput {
-    DType dtype = f32;
-    Shape shape{};
+    DType dtype = f32; // its element type
+    Shape shape{};     // its sizes, which may be symbols
 };
 
-// A launch as the reference device gets it: row-major values in double.
+// The arguments of a kernel on the reference device: all values in double, in row-major order.
 struct HostLaunch {
-    std::span<const std::vector<double>> inputs;
-    std::span<std::vector<double>> outputs; // of the right sizes, zeros
-    std::span<const std::int64_t> ints;
-    std::span<const double> floats;
+    std::span<const std::vector<double>> inputs; // the elements of each input
+    std::span<std::vector<double>> outputs;      // each has the right size and is filled with zeros
+    std::span<const std::int64_t> ints;          // KernelLaunch::ints
+    std::span<const double> floats;              // KernelLaunch::floats
 };
 
+// What a kernel consists of.
 struct KernelOptions {
-    std::string name = "kernel"; // for errors, profiles and plans
-    // GLSL of the kernel, compiled when it is first called; needs a library that was built with shaderc.
-    // The text begins with declarations or main(): before it stand the launch interface
-    // (shaders/common/abi.glsl), OPERANDS, FLOATS and local_size_x.  An operand is record.operand[i]: the
-    // inputs, then the outputs, row-major without gaps, 16-byte aligned.
+    std::string name = "kernel"; // its name in errors, profiles and plans
+    // The GLSL text, compiled when the kernel is first called; needs a library that was built with shaderc.
+    // The text begins with declarations or main(): the library puts the launch interface
+    // (shaders/common/abi.glsl), OPERANDS, FLOATS and local_size_x before it.  Operand i is
+    // record.operand[i]: first the inputs, then the outputs, row-major without gaps, aligned to 16 bytes.
     // Floats(record.operand[0].address).v[i] is an element; record.f and record.n are the floats and ints;
-    // flat_group() counts workgroups, and a kernel passes over those beyond the groups it needs.
+    // flat_group() is the number of the workgroup, and a kernel must ignore groups beyond those that it
+    // needs.
     std::string glsl = {};
-    // Or SPIR-V for Vulkan 1.2 of such a text, compiled beforehand.
+    // In place of `glsl`: SPIR-V for Vulkan 1.2 of such a text.  Error(unsupported) on CUDA devices.
     std::vector<std::uint32_t> spirv = {};
-    std::uint32_t local_size_x = 64;
-    std::vector<std::uint32_t> constants = {}; // specialization constants 0, 1, ...
-    // The same in plain C++ for the reference device, which runs no shaders: without it a call there is
-    // Error(unsupported).
+    std::uint32_t local_size_x = 64;           // invocations of a workgroup
+    std::vector<std::uint32_t> constants = {}; // the values of specialization constants 0, 1, ...
+    // The same computation in C++ for the reference device, which runs no shaders; without it a call there
+    // throws Error(unsupported).
     std::function<void(const HostLaunch&)> host = nullptr;
 };
 
-// What is given with each launch.
+// The arguments of one launch of a kernel.
 struct KernelLaunch {
-    std::vector<KernelOutput> outputs{}; // the kernel writes all of each; it writes nothing else
-    Dim groups = 1;                      // workgroups; sizes of the inputs may be symbols
-    DimVector ints = {};                 // below 2^31
-    std::vector<double> floats = {};
+    std::vector<KernelOutput> outputs{}; // the kernel writes all elements of each, and nothing else
+    Dim groups = 1;                      // the number of workgroups, which may depend on symbols
+    DimVector ints = {};                 // the ints of the record, below 2^31, which may depend on symbols
+    std::vector<double> floats = {};     // the floats of the record
 };
 
-// A kernel that a user wrote, as an op without a gradient: give it one with a CustomFunction.  It reads its
-// inputs and writes its outputs and touches nothing else, which is all that planning needs to know of it,
-// so it works in eager code and in programs at every size.  Copies share it.
+// A kernel that a user wrote, as an op without a gradient; a CustomFunction gives it one.  It must only read
+// its inputs and write its outputs.  It works in eager code and in programs, at all sizes.  Copies share it.
 class Kernel {
 public:
+    // Error(argument) unless there is either GLSL or SPIR-V, and where local_size_x is 0.
     explicit Kernel(KernelOptions);
-    // Errors: argument where the text does not compile, with the compiler's words; unsupported where the
-    // device or this build can't run it.
+    // Launches the kernel and returns its outputs.  Takes at least one input and one output, else
+    // Error(argument).  Errors: argument where the text does not compile, with the compiler's message;
+    // unsupported where the device or this build of the library cannot run the kernel.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs, const KernelLaunch&) const;
-    Tensor operator()(const std::vector<Tensor>& inputs, const KernelLaunch& launch) const // the first output
+    // Launches the kernel and returns its first output.
+    Tensor operator()(const std::vector<Tensor>& inputs, const KernelLaunch& launch) const
     {
         return call(inputs, launch).at(0);
     }

@@ -1,4 +1,4 @@
-// Shapes without values.
+// Shapes of results, without computing values.
 #pragma once
 #include <vector>
 
@@ -6,11 +6,11 @@
 
 namespace reprise {
 
-// The shape of what f makes of inputs of these shapes, by the rules of its ops.  f is called once, on
-// placeholders of f32: nothing is computed or put on the tape.  Error(state) for a value that f reads,
-// Error(device) for a tensor that it takes from elsewhere, Error(shape) for shapes that fit at no size.  What
-// depends on the sizes (that two symbols are equal, that a window fits) is taken to hold; while a program is
-// recorded it is a condition of each call.
+// The shape of f's result for inputs of the given shapes, by the shape rules of its ops.  f is called once,
+// on f32 placeholders; nothing is computed or recorded for gradients.  Conditions on symbols (that two are
+// equal, that a window fits) are assumed to hold; while a program is recorded they become conditions of its
+// calls.  Errors: state where f reads a value; device for a tensor that f takes from elsewhere; shape for
+// shapes that fit at no size.
 Shape output_shape(const FunctionOfSeveral& f, const std::vector<Shape>& inputs);
 
 } // namespace reprise

@@ -1,4 +1,4 @@
-// The tape: what was computed from what requires a gradient.
+// The tape: the graph of the ops whose gradients are recorded.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,28 +15,31 @@ namespace graph {
 struct Node; // src/graph/node.hpp
 }
 
-// One op on the tape, or a leaf.  Copies share it; it keeps what lies below it until a backward pass
-// releases that.
+// One op on the tape, or a leaf, as PyTorch's grad_fn.  Copies share it.  It keeps the nodes below it until a
+// backward pass releases them.
 class TapeNode {
 public:
     TapeNode() = default; // not defined
+    // For the library itself.
     explicit TapeNode(std::shared_ptr<const graph::Node> node) : node_(std::move(node)) {}
 
-    bool defined() const noexcept { return node_ != nullptr; }
-    std::string operation() const; // "matmul"; "leaf"; empty where it is not defined
-    std::uint64_t id() const;      // larger than those of its parents
-    bool is_leaf() const;
-    // What it was computed from, as far as that requires a gradient, in the order of the op's inputs.
+    bool defined() const noexcept { return node_ != nullptr; } // false for TapeNode()
+    std::string operation()
+        const;                // the op's name, such as "matmul"; "leaf" for a leaf; empty where not defined
+    std::uint64_t id() const; // a number, larger than those of its parents
+    bool is_leaf() const;     // whether it is a leaf and not an op
+    // The nodes of those inputs of the op that require a gradient, in order.
     std::vector<TapeNode> parents() const;
     // The op's constants by name: {"dim", "1"}, {"keepdim", "0"}.
     std::vector<std::pair<std::string, std::string>> parameters() const;
-    std::vector<Shape> shapes() const; // of its outputs
-    Tensor variable() const;           // of a leaf; undefined where nothing else holds it, and for an op
-    std::string place() const;         // in the user's code, where it ran in anomaly mode
+    std::vector<Shape> shapes() const; // the shapes of its outputs
+    Tensor variable() const; // a leaf's tensor; undefined where that no longer exists, and for an op
+    // Where the op was called in the user's code, if anomaly mode was on; else empty.
+    std::string place() const;
 
-    // Calls f with each node from here down once, parents first.
+    // Calls f once for this node and each one that it was computed from, parents first.
     void walk(const std::function<void(const TapeNode&)>& f) const;
-    // A line a node, parents first: "%7 = sum(%6) {dims=[] keepdim=0} : f32[]".
+    // One line for each of these nodes, parents first: "%7 = sum(%6) {dims=[] keepdim=0} : f32[]".
     std::string text() const;
     friend bool operator==(const TapeNode&, const TapeNode&) = default;
 
@@ -44,53 +47,60 @@ private:
     std::shared_ptr<const graph::Node> node_;
 };
 
-// Gradients by tensor, as Tensor::gradients() gives them: of all leaves, of the tensors between that were told
-// retain_grad() before, and of the tensor that the pass went out from.
+// Gradients by tensor, as Tensor::gradients() returns them: of all leaves, of tensors on which retain_grad()
+// was called, and of the tensor that the backward pass started from.
 class GradStore {
 public:
-    Tensor get(const Tensor& leaf) const; // undefined where there is none
-    bool contains(const Tensor& leaf) const;
-    // Adds to what is there.  Error(shape, dtype) where the gradient is not of the leaf's type.
+    Tensor get(const Tensor& leaf) const;    // the gradient of a tensor; undefined where there is none
+    bool contains(const Tensor& leaf) const; // whether there is a gradient of the tensor
+    // Adds a gradient to that of a tensor.  Error(shape, dtype) where it differs in shape or dtype from the
+    // tensor.
     void accumulate(const Tensor& leaf, const Tensor& gradient);
-    void accumulate(const GradStore& other);
-    GradStore clone() const; // what is added to one is not in the other
-    void remove(const Tensor& leaf);
+    void accumulate(const GradStore& other); // adds all gradients of another store
+    GradStore clone() const;                 // a copy; later changes of one do not change the other
+    void remove(const Tensor& leaf);         // removes the gradient of a tensor, if there is one
+    // The number of gradients.
     std::size_t size() const noexcept { return entries_.size(); }
-    const std::vector<std::pair<Tensor, Tensor>>& entries() const noexcept // tensor, gradient
-    {
-        return entries_;
-    }
+    // All pairs of a tensor and its gradient.
+    const std::vector<std::pair<Tensor, Tensor>>& entries() const noexcept { return entries_; }
 
 private:
     std::vector<std::pair<Tensor, Tensor>>::iterator find(const Tensor& leaf);
     std::vector<std::pair<Tensor, Tensor>> entries_;
 };
 
-// What a source without a path to the target gets.
-enum class Unconnected { none, zero }; // an undefined tensor; zeros
-
-struct GradientTapeOptions {
-    bool persistent = false; // gradient() may be asked for more than once
+// The gradient of a source that the target does not depend on.
+enum class Unconnected {
+    none, // an undefined tensor
+    zero  // zeros
 };
-// Gradients of what is computed while it lives.  Tapes nest: a gradient that is taken while an outer tape
-// lives is on that one's tape.  Belongs to its thread.
+
+// Options of GradientTape.
+struct GradientTapeOptions {
+    bool persistent = false; // gradient() may be called more than once
+};
+// Gradients of computations with respect to watched tensors, as TensorFlow's GradientTape.  Tapes nest:
+// gradients that are taken while an outer tape exists can be differentiated again.  A tape belongs to its
+// thread.
 //
 //     GradientTape tape;
 //     tape.watch(x);
 //     Tensor g = tape.gradient(sum(x * x), x);
 class GradientTape {
 public:
-    explicit GradientTape(const GradientTapeOptions& = {});
-    ~GradientTape();
+    explicit GradientTape(const GradientTapeOptions& = {}); // begins a tape inside those of this thread
+    ~GradientTape(); // ends it; watched leaves require no gradient again
     GradientTape(const GradientTape&) = delete;
     GradientTape& operator=(const GradientTape&) = delete;
 
-    // Makes a tensor a source; Variables that require a gradient are sources anyway.  A leaf that required
-    // none requires none again when the tape is gone.  Error(dtype) for what is not floating.
+    // Makes a tensor a source, whose gradient can be taken.  Tensors that require a gradient are sources
+    // anyway.  The tensor requires a gradient until the tape ends.  Error(dtype) for dtypes that are not
+    // floating.
     void watch(const Tensor&);
-    // Of a target of any shape: of the sum of its elements.  Error(state) at the second call where the tape
-    // is not persistent, and for a source that was not watched.
+    // The gradient of the sum of the target's elements with respect to the source.  Error(state) for the
+    // second call, unless the tape is persistent, and for a source that was not watched.
     Tensor gradient(const Tensor& target, const Tensor& source, Unconnected = Unconnected::none);
+    // The gradients with respect to several sources, in one backward pass.
     std::vector<Tensor> gradient(const Tensor& target, const std::vector<Tensor>& sources,
                                  Unconnected = Unconnected::none);
 

@@ -1,4 +1,4 @@
-// Gradients of several steps, added up.
+// Adding up gradients over several steps.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,45 +11,49 @@
 
 namespace reprise {
 
-// Sums by name, of values without their tapes; the bits are those of backward() adding to grad() as
-// often.  Several threads may use it at once.
+// Sums of gradients by name, through which no gradients flow.  They have the same bits as grad() after as
+// many calls of backward().  Several threads may use one accumulator at once.
 //
-// In record() the sums are state of the program: its calls add to them and count, in turn with eager code if
-// you like; the gradients' sizes must be numbers.  While a program that uses it is called, no other thread
-// uses the accumulator.
+// In record() the sums are state of the program: its calls add to them and count, and eager code may add to
+// them between the calls.  The gradients' sizes must be numbers, else Error(shape).  While a program that
+// uses an accumulator is called, no other thread may use the accumulator.
 class CheckpointedGradientAccumulator {
 public:
-    using Gradients = std::map<std::string, Tensor>;
+    using Gradients = std::map<std::string, Tensor>; // gradients by name
 
-    explicit CheckpointedGradientAccumulator(std::int64_t steps); // Error(argument) below 1
+    // `steps` is the number of gradients that should_apply_gradients() waits for.  Error(argument) below 1.
+    explicit CheckpointedGradientAccumulator(std::int64_t steps);
     ~CheckpointedGradientAccumulator();
     CheckpointedGradientAccumulator(const CheckpointedGradientAccumulator&) = delete;
     CheckpointedGradientAccumulator& operator=(const CheckpointedGradientAccumulator&) = delete;
 
-    // Adds to the sum of the name.  Error(argument) for an empty name or an undefined gradient; Error(shape,
-    // dtype, device) where the gradient is not of the type of the name's first one.  Nothing has changed
-    // then.
+    // Adds a gradient to the sum of its name.  Errors, after which nothing has changed: argument for an empty
+    // name or an undefined gradient; shape, dtype or device where they differ from those of the name's first
+    // gradient.
     void accumulate(const std::string& name, const Tensor& gradient);
-    // One step: all or, with an Error, none.  In eager code the sums are computed here, in one evaluation, so
-    // that checkpoints compute nothing twice and no graph of the step lives on; sums of single names are
-    // computed when they are asked for, and their graphs live until then.
+    // Adds the gradients of one step: all or, with an Error, none.  In eager code the sums are computed at
+    // once, in one evaluation, so that checkpoints compute nothing twice and the step's graph is freed.  The
+    // sums that the member above adds to are computed when they are read, and keep their graphs until then.
     void accumulate(const Gradients&);
 
-    // Whether some name has `steps` gradients or more; others may have skipped steps.  Ask at the end of a
-    // step.  A fact of eager code; while a program is recorded it tells nothing about its calls.
+    // Whether some name has at least `steps` gradients; call it at the end of a step.  While a program is
+    // recorded, it says nothing about the program's calls.
     bool should_apply_gradients() const;
-    // The sums since the last reset, computed; names without one do not come.  While recording: of all names
-    // that there are, as they are at the call, with zeros for a name without one.
+    // The sums since the last reset, computed; names without a gradient are left out.  While recording: the
+    // sums of all names as they are at each call of the program, with zeros for names without a gradient.
     Gradients get_accumulated_gradients() const;
+    // The same, and then reset().
     Gradients get_accumulated_gradients_and_reset();
-    // Names keep their types while a program has them.  Otherwise their memory goes, and the next gradient
-    // may be of another type.
+    // Begins new sums.  The memory of a name that no program uses is freed, and its next gradient may have
+    // another shape, dtype and device.
     void reset();
-    // Whether there was one.  Programs that have the name go on with their sum, which nothing else sees.
+    // Removes a name; returns whether there was one.  Programs that use the name go on with a sum of their
+    // own.
     bool remove(const std::string& name);
 
-    std::int64_t steps() const noexcept { return steps_; }
-    std::int64_t count(const std::string& name) const; // since the last reset; 0 for a name that there is not
+    std::int64_t steps() const noexcept { return steps_; } // the number given to the constructor
+    // The number of gradients of a name since the last reset; 0 for an unknown name.
+    std::int64_t count(const std::string& name) const;
 
 private:
     struct Sum;

@@ -9,24 +9,27 @@
 
 namespace reprise {
 
-// Of the layers of a CheckpointManager, in the order of their registration.  A layer's bytes are what its
-// calls would keep for the backward pass if they were no checkpoints (CheckpointManager::bytes); a layer
-// whose bytes are not known is a checkpoint by size and by budget.
-// Where it is used Error(argument) is thrown for an `every` of 0 and a budget of 0 bytes.
+// Decides which layers of a CheckpointManager are checkpoints.  Layers are taken in the order of their
+// registration.  A layer's bytes are those that its calls would keep for the backward pass without a
+// checkpoint (CheckpointManager::bytes).  Where it is used, Error(argument) is thrown for every_kth with an
+// `every` of 0 and by_budget with 0 bytes.
 struct CheckpointConfig {
+    // Which layers are checkpoints.
     enum class Strategy {
-        none,      // no layer, not those of `layers` either
+        none,      // no layer, also not those of `layers`
         all,       // every layer
-        every_kth, // the first, and from there each `every`-th
-        selective, // those of `layers`
-        by_size,   // those of more than `bytes`
-        by_budget, // the first ones, as many as it takes for the others to have at most `bytes` together
-    } strategy = Strategy::all;
-    std::size_t every = 1;
-    std::uint64_t bytes = 0;
-    std::set<std::string> layers{}; // ids; checkpoints by every strategy but none
+        every_kth, // the first layer, and from there each `every`-th
+        selective, // only those of `layers`
+        by_size,   // layers of more than `bytes` bytes, and those whose bytes are not known
+        by_budget, // as many first layers as needed for the others to have at most `bytes` bytes together
+    } strategy = Strategy::all;     // which layers are checkpoints
+    std::size_t every = 1;          // the distance of checkpoints for every_kth
+    std::uint64_t bytes = 0;        // the limit for by_size and by_budget
+    std::set<std::string> layers{}; // ids of layers that are checkpoints by every strategy except none
+    // Which values of a checkpoint are recomputed.
     CheckpointOptions::Policy policy = CheckpointOptions::Policy::everything;
 
+    // Whether all fields are equal.
     friend bool operator==(const CheckpointConfig&, const CheckpointConfig&) = default;
 };
 

@@ -1,4 +1,4 @@
-// Other checkpoints for a part of a program.
+// Choosing other checkpoints for a part of the code.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,31 +8,33 @@
 
 namespace reprise {
 
-// Between enter() and exit() its config takes the place of that of every CheckpointManager that this thread
-// asks.  Contexts nest, the innermost counts; other threads see nothing of it.  After its exit it may be
-// entered again; the end of its thread is an exit.
+// Between enter() and exit(), its config replaces that of all CheckpointManagers for this thread.  Contexts
+// nest, and the innermost counts; other threads are not affected.  A context may be entered again after its
+// exit.  When its thread ends, it is exited.
 //
 //     CheckpointContext off({.strategy = CheckpointConfig::Strategy::none});
 //     off.enter();
 class CheckpointContext {
 public:
-    // Does not enter.  Error(argument) as CheckpointConfig says.
+    // Makes a context without entering it.  Error(argument) for a config that CheckpointConfig does not
+    // allow.
     explicit CheckpointContext(CheckpointConfig);
-    // Exits where it is entered, and with it what was entered inside and not exited, such as by an
-    // exception.  On another thread than enter() it closes itself alone.
+    // Exits the context if it is entered, with all contexts that were entered inside and not exited, such as
+    // after an exception.  On another thread than that of enter() it exits itself only.
     ~CheckpointContext();
     CheckpointContext(const CheckpointContext&) = delete;
     CheckpointContext& operator=(const CheckpointContext&) = delete;
 
-    void enter(); // Error(state) where it is entered already, on whatever thread
-    // Error(state) where it is not entered, was entered on another thread, or another one inside it is still
-    // entered.
+    void
+    enter(); // begins to use the config; Error(state) where the context is entered already, on any thread
+    // Ends using the config.  Error(state) where the context is not entered or was entered on another thread,
+    // and where a context inside it is still entered.
     void exit();
-    bool is_enabled() const noexcept; // entered, and not exited
-    const CheckpointConfig& config() const noexcept;
+    bool is_enabled() const noexcept;                // whether the context is entered and not exited
+    const CheckpointConfig& config() const noexcept; // the config given to the constructor
 
-    static std::optional<CheckpointConfig>
-    current(); // of the innermost one of this thread; none: there is none
+    // The config of this thread's innermost context; no value where none is entered.
+    static std::optional<CheckpointConfig> current();
 
 private:
     friend class CheckpointFunction;

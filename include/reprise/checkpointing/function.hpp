@@ -1,4 +1,4 @@
-// Functions and modules whose calls are checkpoints where a CheckpointManager says so.
+// Functions and modules whose calls are checkpoints where a CheckpointManager decides so.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,75 +12,80 @@
 
 namespace reprise {
 
-// A function of tensors that is a layer: its calls are checkpoint() with the layer's id, or the function
-// itself, as manager.should_checkpoint() says at the call; under no_grad, and where with_checkpoint_mode()
-// has turned checkpoints off, they are the function itself.  So results and gradients have the bits of a plain call,
-// in eager code and in record(), nested, of every order; a program keeps what was decided while it was recorded.
+// A function of tensors that is a layer of a CheckpointManager.  Each call is a checkpoint() where
+// manager.should_checkpoint() says so, and a plain call otherwise, under no_grad, and where
+// with_checkpoint_mode() has turned checkpoints off.  Results and gradients of all orders have the same bits
+// either way.  A program keeps what was decided while it was recorded.
 //
-// While it, or a copy, lives, it is registered in the manager and, for recompute(), in the engine.  Graphs
-// that its calls made do not need it.  Copies share it; several threads may call it at once.
+// The layer is registered in the manager and, for recompute(), in the engine, as long as this object or a
+// copy exists; the graphs of its calls do not need it.  Copies share the function.  Several threads may call
+// it at once.
 class CheckpointFunction {
 public:
-    // As of Tensor::register_hook: called with the gradient by each output that requires one, once all of it
-    // is there.
+    // A hook as of Tensor::register_hook, called with the complete gradient of each output that requires one.
     using BackwardHook = std::function<Tensor(const Tensor& gradient)>;
 
-    // Error(argument) for an empty id, one that the manager or the engine has, and for null arguments but a
-    // null hook, which is none.  A hook that holds a copy of its layer keeps that registered.
-    // `keep_inputs`: for recompute().  The inputs of a call are then stored even where no gradient reads
-    // them; without it memory is that of checkpoint().
+    // Registers a layer.  With `keep_inputs`, which recompute() needs, the inputs of a call are stored even
+    // where no gradient reads them.  A null hook means none; a hook that holds a copy of its layer keeps it
+    // registered.  Error(argument) for an empty id, an id that the manager or the engine has, and a null
+    // function, manager or engine.
     CheckpointFunction(std::string id, TracedFunction function, std::shared_ptr<CheckpointManager> manager,
                        std::shared_ptr<RecomputationEngine> engine, BackwardHook hook = nullptr,
                        bool keep_inputs = false);
 
-    // Where inputs are kept, the manager has those of the newest checkpoint (retrieve()) until a backward
-    // pass has released its graph, or that is gone.  It has none of calls that are recorded, and of calls
-    // inside of another checkpoint, which does not keep them.  Where the function throws, contexts that it
-    // entered are closed.
+    // Calls the function and returns its outputs.  With `keep_inputs`, the manager keeps the inputs of the
+    // newest call that is a checkpoint (CheckpointManager::retrieve) until its graph is released or
+    // destroyed; it keeps none of calls that are recorded or inside another checkpoint.  Where the function
+    // throws, contexts that it entered are exited.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs) const;
-    // The first output; undefined where there is none.
+    // Calls the function and returns the first output; undefined where there is none.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
         const std::vector<Tensor> outputs = call({inputs...});
         return outputs.empty() ? Tensor() : outputs.front();
     }
 
-    // The outputs for the inputs that the manager has, by the engine: values without a tape.  Error(state)
-    // where it has none.
+    // Computes the outputs again by the engine, for the inputs that the manager keeps; no gradient flows
+    // through them.  Error(state) where the manager keeps none.
     std::vector<Tensor> recompute() const;
 
-    const std::string& id() const noexcept;
-    const std::shared_ptr<CheckpointManager>& manager() const noexcept;
-    const std::shared_ptr<RecomputationEngine>& engine() const noexcept;
+    const std::string& id() const noexcept; // the layer's id
+    const std::shared_ptr<CheckpointManager>& manager()
+        const noexcept; // the manager that it is registered in
+    const std::shared_ptr<RecomputationEngine>& engine()
+        const noexcept; // the engine that it is registered in
 
 private:
     struct Impl;
     std::shared_ptr<const Impl> impl_;
 };
 
+// Options of Checkpoint::checkpoint_function() and checkpoint_module().
 struct CheckpointFunctionOptions {
-    CheckpointFunction::BackwardHook hook{};       // null: none
+    CheckpointFunction::BackwardHook hook{};       // called with gradients of the outputs; null: none
     std::shared_ptr<CheckpointManager> manager{};  // null: Checkpoint::default_manager()
     std::shared_ptr<RecomputationEngine> engine{}; // null: Checkpoint::default_engine()
-    bool keep_inputs = false;
+    bool keep_inputs = false;                      // keeps the inputs of calls for recompute()
 };
 
-// Makes layers, with the manager and the engine of the process unless others are given.
+// Makes CheckpointFunctions, with the manager and the engine of the process unless others are given.
 class Checkpoint {
 public:
-    using Options = CheckpointFunctionOptions;
+    using Options = CheckpointFunctionOptions; // the options' type
 
-    // Errors as of CheckpointFunction's constructor.
+    // Makes a layer of a function.  Errors as of CheckpointFunction's constructor.
     static CheckpointFunction checkpoint_function(std::string id, TracedFunction, const Options& = {});
-    // Calls of a module with one tensor; its parameters, hooks and state_dict are as before.  A module that
-    // is given by reference must live as long as the layer is called.  Error(argument) for a null pointer; a
-    // call with another number of tensors throws it too.
+    // Makes a layer of a module that takes one tensor.  The module's parameters, hooks and state_dict() do
+    // not change.  A module given by reference must exist as long as the layer is called.  A call with
+    // another number of tensors throws Error(argument).
     static CheckpointFunction checkpoint_module(std::string id, nn::Module&, const Options& = {});
+    // The same for a module behind a pointer, which the layer keeps.  Error(argument) for a null pointer.
     static CheckpointFunction checkpoint_module(std::string id, std::shared_ptr<nn::Module>,
                                                 const Options& = {});
 
-    // Of the process; at first every layer is a checkpoint.
+    // The manager of the process; at first all its layers are checkpoints.
     static const std::shared_ptr<CheckpointManager>& default_manager();
+    // The engine of the process.
     static const std::shared_ptr<RecomputationEngine>& default_engine();
 
     Checkpoint() = delete;

@@ -14,34 +14,36 @@
 
 namespace reprise {
 
-// Lists of hooks that a backward pass is given as one:
+// Lists of hooks by layer, which a tensor's hook calls:
 //
 //     y.register_hook([&](const Tensor& g) { return hooks.invoke("block 3", g); });
 //
-// Several threads may use it at once.  Nothing is locked while a hook runs, so a hook may add and remove
-// hooks: an invocation under way goes through those that there were when it began.
+// Several threads may use one manager at once.  No lock is held while a hook runs, so a hook may add and
+// remove hooks; an invocation calls those that were registered when it began.
 class BackwardHookManager {
 public:
-    using Handle = std::uint64_t; // one for each hook of the process; none is 0
-    // What it gives takes the gradient's place, an undefined tensor leaves it, as by Tensor::register_hook.
+    using Handle = std::uint64_t; // identifies a hook, uniquely in the process; never 0
+    // Takes a gradient.  A returned tensor replaces it, an undefined one keeps it, as with
+    // Tensor::register_hook.
     using Hook = std::function<Tensor(const Tensor& gradient)>;
 
     BackwardHookManager() = default;
     BackwardHookManager(const BackwardHookManager&) = delete;
     BackwardHookManager& operator=(const BackwardHookManager&) = delete;
 
-    Handle register_hook(const std::string& layer, Hook); // Error(argument) for an empty layer or a null hook
-    bool remove(Handle);                                  // whether there was such a hook
-    std::size_t remove_layer(const std::string& layer);   // how many there were
-    void clear();
+    // Adds a hook for a layer.  Error(argument) for an empty layer or a null hook.
+    Handle register_hook(const std::string& layer, Hook);
+    bool remove(Handle);                                // removes a hook; returns whether there was one
+    std::size_t remove_layer(const std::string& layer); // removes the hooks of a layer; returns their number
+    void clear();                                       // removes all hooks
 
-    // The gradient through the layer's hooks in the order of their registration, each with what the one
-    // before gave; as it is where there are none.  Error(argument) for an undefined gradient, Error(shape)
-    // where a hook gives another shape or dtype.
+    // Passes a gradient through the layer's hooks in the order of their registration and returns the result;
+    // without hooks the gradient itself.  Error(argument) for an undefined gradient, Error(shape) where a
+    // hook returns another shape or dtype.
     Tensor invoke(const std::string& layer, const Tensor& gradient) const;
 
-    std::size_t size() const;
-    std::size_t size(const std::string& layer) const;
+    std::size_t size() const;                         // the number of all hooks
+    std::size_t size(const std::string& layer) const; // the number of a layer's hooks
 
 private:
     using Entry = std::pair<Handle, std::shared_ptr<const Hook>>;

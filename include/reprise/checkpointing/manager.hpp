@@ -1,4 +1,4 @@
-// Layers by id: which of them are checkpoints, and what they keep.
+// Layers by id: which of them are checkpoints, and tensors that they keep.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,59 +18,69 @@ namespace checkpointing {
 class Kept; // src/checkpointing/kept.hpp
 }
 
+// Counters of a CheckpointManager.
 struct CheckpointStatistics {
-    std::size_t layers = 0; // registered
-    // Calls of CheckpointFunctions that were checkpoints, and that were not; those that threw do not count.
-    std::uint64_t checkpointed = 0, plain = 0;
-    std::size_t keeping = 0;       // layers that keep something now
-    std::uint64_t bytes_kept = 0;  // of it; tensors of symbolic sizes do not count
-    std::uint64_t bytes_saved = 0; // MemoryTracker::saved() of the layers' ids, whosever they are
+    std::size_t layers = 0;         // registered layers
+    std::uint64_t checkpointed = 0, // calls of CheckpointFunctions that were checkpoints and did not throw
+        plain = 0;                  // calls that were not checkpoints and did not throw
+    std::size_t keeping = 0;        // layers that keep tensors now
+    std::uint64_t bytes_kept = 0;   // bytes of these tensors, except those with symbolic sizes
+    std::uint64_t bytes_saved = 0;  // the sum of MemoryTracker::saved() over the layers' ids, in all managers
 };
 
-// Several threads may use it at once.  Asked for a layer that is not registered it throws Error(argument).
+// Decides which of its layers are checkpoints.  Members that take the id of a layer throw Error(argument)
+// where it is not registered, except contains() and remove_layer().  Several threads may use one manager at
+// once.
 class CheckpointManager {
 public:
-    explicit CheckpointManager(CheckpointConfig = {}); // every layer is a checkpoint
+    // By default every layer is a checkpoint.  Error(argument) for a config that CheckpointConfig does not
+    // allow.
+    explicit CheckpointManager(CheckpointConfig = {});
     ~CheckpointManager();
     CheckpointManager(const CheckpointManager&) = delete;
     CheckpointManager& operator=(const CheckpointManager&) = delete;
 
     // ---- layers ----
-    // `bytes`: what the layer's calls would keep for the backward pass, where you know; else measure() finds
-    // it.  Error(argument) for an empty id, and for one that is registered already.
+    // Registers a layer.  `bytes` are those that its calls would keep for the backward pass, where they are
+    // known; measure() can find them.  Error(argument) for an empty id and for one that is registered
+    // already.
     void register_layer(const std::string& id, std::optional<std::uint64_t> bytes = std::nullopt);
-    bool remove_layer(const std::string& id); // and what it keeps; whether there was one
-    bool contains(const std::string& id) const;
-    std::vector<std::string> layers() const; // in the order of registration
+    // Removes a layer and what it keeps; returns whether there was one.
+    bool remove_layer(const std::string& id);
+    bool contains(const std::string& id) const; // whether a layer is registered
+    std::vector<std::string> layers() const;    // the ids of all layers, in the order of registration
 
-    // As given, else as measured; none: not known.
+    // The layer's bytes: those given to register_layer(), else the measured ones; no value where neither is
+    // known.
     std::optional<std::uint64_t> bytes(const std::string& id) const;
-    // Takes over as a layer's bytes what MemoryTracker shows to be saved by its checkpoints now, where that
-    // is not 0; checkpoints of the same id that are another manager's count.  Call it when a forward pass has
-    // been evaluated and its backward pass not yet; programs show nothing.  Nothing else measures, so that
-    // which layers are checkpoints changes at no other time.
+    // Sets the bytes of layers to those that their checkpoints save now, by MemoryTracker::saved_by_layer(),
+    // where these are not 0; checkpoints of other managers with the same id count too.  Call it between a
+    // forward pass, once that is evaluated, and its backward pass, in eager code.  Nothing else measures, so
+    // layers do not become checkpoints, or cease to be, at other times.
     void measure(const Device& = default_device());
 
     // ---- which are checkpoints ----
-    CheckpointConfig config() const;
-    void set_config(CheckpointConfig);
-    // By the config of the innermost CheckpointContext of this thread, else by its own.
+    CheckpointConfig config() const;   // the manager's config
+    void set_config(CheckpointConfig); // replaces the config; Error(argument) for one that is not allowed
+    // Whether a layer is a checkpoint: by the config of this thread's innermost CheckpointContext, else by
+    // the manager's.
     bool should_checkpoint(const std::string& id) const;
-    // For checkpoint() and nn::Module::set_checkpoint(), with the id as the layer; none: no checkpoint.
+    // The options for checkpoint() and nn::Module::set_checkpoint(), with the id as layer; no value where the
+    // layer is not a checkpoint.
     std::optional<CheckpointOptions> checkpoint_options(const std::string& id) const;
 
     // ---- what they keep ----
-    // Keeps the tensors' values, without their tapes, in place of what the layer kept: until release(),
-    // another keep() or the layer's removal; those of a recording are of use inside of it only.
-    // Error(argument) for an undefined tensor.
+    // Keeps the values of tensors for a layer, without gradients, and replaces what it kept before.  They are
+    // kept until release(), another keep() or the layer's removal; tensors of a recording can be used only
+    // inside of it.  Error(argument) for an undefined tensor.
     void keep(const std::string& id, const std::vector<Tensor>& tensors);
-    // What keep() was given, or the inputs of the newest call of its CheckpointFunction, where that keeps
-    // them.
-    // Error(state) where that is nothing.
+    // The tensors that a layer keeps: those given to keep(), or the inputs of the newest call of its
+    // CheckpointFunction where that keeps them.  Error(state) where it keeps nothing.
     std::vector<Tensor> retrieve(const std::string& id) const;
-    void release(const std::string& id);
-    void clear(); // releases all; layers stay registered
+    void release(const std::string& id); // frees what a layer keeps
+    void clear();                        // frees what all layers keep; they stay registered
 
+    // The counters; bytes_saved is that of the given device.
     CheckpointStatistics statistics(const Device& = default_device()) const;
 
 private:

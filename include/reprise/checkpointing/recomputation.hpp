@@ -1,4 +1,4 @@
-// Functions by layer that are recorded when they are first recomputed, and replayed from then on.
+// Computing the values of layers again, by recorded functions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,45 +14,51 @@
 
 namespace reprise {
 
+// Counters of a RecomputationEngine.
 struct RecomputationStatistics {
-    std::uint64_t recomputations = 0; // that gave a result
-    std::uint64_t recordings = 0;     // that succeeded
-    std::size_t programs = 0;         // held now
+    std::uint64_t recomputations = 0; // recomputations that returned a result
+    std::uint64_t recordings = 0;     // recordings that succeeded
+    std::size_t programs = 0;         // programs that are kept now
 };
 
-// Gives a layer's values again outside of backward passes: for looking at them, and for training systems that
-// run their own backward pass.  Inside of backward passes checkpoint() does it, with the random numbers that
-// the forward pass drew; here a function draws new ones, and what it assigns is assigned again.
+// Computes the values of layers again outside of backward passes: for reading them, and for training systems
+// with a backward pass of their own.  Inside of backward passes checkpoint() does so, with the random numbers
+// of the forward pass; here a function draws new ones, and tensors that it assigns are assigned again.
 //
-// A function is recorded for the types and sizes of the first inputs.  Sizes that turn out to differ become
-// symbols in one more recording, which replays at any; where sizes break a condition of that (they broadcast),
-// those that differ there become symbols of another.  Where the function does not follow symbols (it reads
-// sizes as numbers, or decides by them), each combination of sizes has a recording of its own.  The
-// recordings used last are held.
+// A function is recorded when it is first recomputed, for the dtypes and sizes of these inputs, and replayed
+// from then on.  Sizes that differ later become symbols in another recording.  Where sizes break a condition
+// of that, as when they broadcast, one more recording is made.  A function that does not work with symbols,
+// as it reads sizes as numbers, has a recording for each combination of sizes.  The recordings used last are
+// kept.
 //
-// Several threads may use it at once, and nothing is locked while a function runs: threads that are the first
-// to recompute a layer at the same time may each record it; one recording stays.
+// Several threads may use one engine at once.  No lock is held while a function runs, so threads that
+// recompute a layer for the first time at the same time may each record it; one recording is kept.
 class RecomputationEngine {
 public:
-    // `options` of all recordings; their device is that of the inputs.  Error(argument) for 0 programs.
+    // `options` are those of all recordings, except that the device is that of the inputs.
+    // `programs_per_layer` is the number of recordings to keep for each layer; Error(argument) for 0.
     explicit RecomputationEngine(RecordOptions options = {}, std::size_t programs_per_layer = 8);
     ~RecomputationEngine();
     RecomputationEngine(const RecomputationEngine&) = delete;
     RecomputationEngine& operator=(const RecomputationEngine&) = delete;
 
-    // Error(argument) for an empty id, one that is registered already, and a null function.
+    // Registers a layer's function.  Error(argument) for an empty id, one that is registered already, and a
+    // null function.
     void register_function(const std::string& id, TracedFunction);
-    // And its programs; calls under way end as they would.  Whether there was one.
+    // Removes a layer's function and its programs; returns whether there was one.  Calls that are running
+    // finish.
     bool remove_function(const std::string& id);
-    bool contains(const std::string& id) const;
+    bool contains(const std::string& id) const; // whether a layer's function is registered
 
-    // The function's results for these inputs: values without a tape.  While a program is recorded the
-    // function itself runs, and what it does becomes a part of that.  Undefined tensors are passed on.
-    // Error(argument) for an id without a function; what the function throws, and nothing has changed then.
+    // The results of a layer's function for these inputs; no gradient flows through them.  While a program is
+    // recorded, the function itself runs and becomes a part of the program.  Undefined tensors are passed
+    // on.  Error(argument) for an id without a function; errors of the function are passed on, and nothing
+    // has changed then.
     std::vector<Tensor> recompute(const std::string& id, const std::vector<Tensor>& inputs);
 
-    RecomputationStatistics statistics() const; // of the functions that are registered now
-    RecomputationStatistics statistics(const std::string& id) const; // Error(argument) where there is none
+    RecomputationStatistics statistics() const; // the sums over all registered functions
+    // The counters of one layer's function; Error(argument) where there is none.
+    RecomputationStatistics statistics(const std::string& id) const;
 
 private:
     friend class CheckpointFunction;

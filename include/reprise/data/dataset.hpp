@@ -12,9 +12,8 @@
 
 namespace reprise::data {
 
-// A data set has size(), a number or an optional of one, and get(i) for i from 0 to size() - 1, or get(i,
-// Random&) where what it gives is random.  Its result converts to Example<>.  With workers get() is called
-// by several threads at a time, of one object.
+// A data set whose get(i) returns the example with index i.  The result converts to Example<>.  With workers
+// several threads call get() of one object at the same time.
 template <class D>
 concept GivesExamples = requires(D& d, std::size_t i)
 {
@@ -22,6 +21,7 @@ concept GivesExamples = requires(D& d, std::size_t i)
         d.get(i)
         } -> std::convertible_to<Example<>>;
 };
+// A data set whose get(i, random) returns an example that depends on a stream of random numbers.
 template <class D>
 concept GivesRandomExamples = requires(D& d, std::size_t i, Random& random)
 {
@@ -29,34 +29,39 @@ concept GivesRandomExamples = requires(D& d, std::size_t i, Random& random)
         d.get(i, random)
         } -> std::convertible_to<Example<>>;
 };
+// A data set: it has size(), a number or an optional of one, and one of the two get() for i from 0 to size()
+// - 1.
 template <class D>
 concept AnyDataset = (GivesExamples<D> || GivesRandomExamples<D>)&&requires(D& d)
 {
     d.size();
 };
 
-// Changes an example: a function of it, or of it and of a stream of random numbers.
+// A function that changes an example: of the example, or of the example and a stream of random numbers.
 template <class T>
 concept Transform = std::is_invocable_r_v<Example<>, T&, Example<>, Random&> ||
                     std::is_invocable_r_v<Example<>, T&, Example<>>;
 
-// A data set whose examples are another's after a transform.  With workers the transform is called by
-// several threads.
+// A data set whose examples are those of another one after a transform.  With workers several threads call
+// the transform at the same time.
 template <class D, Transform T> struct MapDataset {
-    D dataset;
-    T transform;
+    D dataset;   // the other data set
+    T transform; // the function that changes each example
 
+    // The example with index i, after the transform.
     Example<> get(std::size_t i, Random& random)
     {
         if constexpr (std::is_invocable_r_v<Example<>, T&, Example<>, Random&>)
             return transform(of(i, random), random);
         else return transform(of(i, random));
     }
-    auto size() const { return dataset.size(); }
+    auto size() const { return dataset.size(); } // the number of examples
+    // A data set of these examples after one more transform.
     template <Transform Next> MapDataset<MapDataset, Next> map(Next next) const&
     {
         return {*this, std::move(next)};
     }
+    // The same for a temporary, without a copy.
     template <Transform Next> MapDataset<MapDataset, Next> map(Next next) &&
     {
         return {std::move(*this), std::move(next)};
@@ -70,83 +75,100 @@ private:
     }
 };
 
-// What a data set of yours may derive from, for map(): struct Mine : data::Dataset<Mine> { ... }.
+// A base class for data sets, which gives them map(): struct Mine : data::Dataset<Mine> { ... }.
 template <class Self, class Single = Example<>> class Dataset {
 public:
     virtual ~Dataset() = default;
-    virtual Single get(std::size_t i) = 0;
-    virtual std::optional<std::size_t> size() const = 0;
+    virtual Single get(std::size_t i) = 0;               // the example with index i
+    virtual std::optional<std::size_t> size() const = 0; // the number of examples
 
+    // A data set of these examples after a transform, with a copy of this one.
     template <Transform T> MapDataset<Self, T> map(T transform) const&
     {
         return {static_cast<const Self&>(*this), std::move(transform)};
     }
+    // The same for a temporary, without a copy.
     template <Transform T> MapDataset<Self, T> map(T transform) &&
     {
         return {static_cast<Self&&>(*this), std::move(transform)};
     }
 
 protected:
-    Dataset() = default;
-    Dataset(const Dataset&) = default;
-    Dataset(Dataset&&) noexcept = default;
-    Dataset& operator=(const Dataset&) = default;
-    Dataset& operator=(Dataset&&) noexcept = default;
+    Dataset() = default;                              // for classes that derive from it
+    Dataset(const Dataset&) = default;                // the same
+    Dataset(Dataset&&) noexcept = default;            // the same
+    Dataset& operator=(const Dataset&) = default;     // the same
+    Dataset& operator=(Dataset&&) noexcept = default; // the same
 };
 
-// The rows of tensors or arrays, which it copies to host memory once.
+// A data set of the rows of one or two tensors or arrays, which are copied to host memory once.
 class TensorDataset : public Dataset<TensorDataset> {
 public:
-    explicit TensorDataset(Array data); // without targets
-    // Error(argument) where they have no dimension or their first ones differ.
+    explicit TensorDataset(Array data); // without targets; Error(argument) where `data` has no dimension
+    // Error(argument) where one has no dimension or their first dimensions differ.
     TensorDataset(Array data, Array target);
 
-    Example<> get(std::size_t i) override;
-    std::optional<std::size_t> size() const override { return size_; }
+    Example<> get(std::size_t i) override;                             // row i of data and target
+    std::optional<std::size_t> size() const override { return size_; } // the number of rows
 
 private:
     Array data_, target_;
     std::size_t size_ = 0;
 };
 
-// An array of bytes as an IDX file (the format of MNIST) holds it, plain or compressed with gzip.
+// The array of bytes of an IDX file, the format of MNIST.
 struct IdxArray {
-    std::vector<std::int64_t> sizes;
-    std::vector<std::uint8_t> bytes; // row-major
+    std::vector<std::int64_t> sizes; // the sizes of its dimensions
+    std::vector<std::uint8_t> bytes; // the elements, row-major
 };
-IdxArray read_idx(const std::filesystem::path&); // Error(file): missing, truncated, malformed
+// Reads an IDX file, plain or compressed with gzip.  Error(file) for one that is missing, truncated,
+// malformed or of another element type than bytes.
+IdxArray read_idx(const std::filesystem::path&);
 
+// A data set of images and their labels in host memory.
 struct ImageDataset {
-    std::int64_t channels = 1, height = 0, width = 0;
-    std::vector<std::uint8_t> pixels; // [N, channels, height, width]
-    std::vector<std::int32_t> labels; // [N]
+    std::int64_t channels = 1,        // channels of each image
+        height = 0,                   // rows of each image
+        width = 0;                    // columns of each image
+    std::vector<std::uint8_t> pixels; // all pixels, [N, channels, height, width]
+    std::vector<std::int32_t> labels; // the classes of the images, [N]
 
+    // The number of images.
     std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
-    ImageDataset first(std::int64_t count) const; // all where it has fewer
-    // f32 [channels, height, width] of pixel / 255, i32 [].
+    // A copy of the first `count` images, or of all where there are fewer.  Error(argument) for a negative
+    // count.
+    ImageDataset first(std::int64_t count) const;
+    // Image i as f32 [channels, height, width] of pixel / 255, and its label as i32 [].  Error(argument)
+    // where there is none.
     Example<> get(std::size_t i) const;
+    // A data set of these examples after a transform, with a copy of this one.
     template <Transform T> MapDataset<ImageDataset, T> map(T transform) const&
     {
         return {*this, std::move(transform)};
     }
+    // The same for a temporary, without a copy.
     template <Transform T> MapDataset<ImageDataset, T> map(T transform) &&
     {
         return {std::move(*this), std::move(transform)};
     }
 };
+// Reads grey images and their labels from two IDX files.  Error(file) as for read_idx(), and where the files
+// do not belong together.
 ImageDataset read_idx_images(const std::filesystem::path& images, const std::filesystem::path& labels);
 
+// A data set in two parts.
 struct TrainTest {
-    ImageDataset train, test;
+    ImageDataset train, // for training
+        test;           // for testing
 };
-// Each reads the standard files of a folder; nothing is downloaded.  Error(file) names the file and where to
-// get it. 60,000 and 10,000 grey images of 28 x 28 in 10 classes: the four files of MNIST, with or without
-// .gz.
+// Reads MNIST: 60,000 and 10,000 grey images of 28 x 28 in 10 classes, from its four files in a folder, with
+// or without .gz.  Nothing is downloaded; Error(file) names a missing file and where to get it.
 TrainTest mnist(const std::filesystem::path& directory);
-// As MNIST.  Without a folder it is that of Debian's package dataset-fashion-mnist.
+// Reads Fashion-MNIST, as mnist(); without a folder from that of Debian's package dataset-fashion-mnist.
 TrainTest fashion_mnist(const std::filesystem::path& directory = {});
-// 50,000 and 10,000 images of 3 x 32 x 32 in 10 classes: data_batch_1.bin ... 5.bin and test_batch.bin of
-// the binary version, with or without .gz, in the folder or in its folder cifar-10-batches-bin.
+// Reads CIFAR-10: 50,000 and 10,000 images of 3 x 32 x 32 in 10 classes, from data_batch_1.bin ...
+// data_batch_5.bin and test_batch.bin of the binary version, with or without .gz, in the folder or in its
+// folder cifar-10-batches-bin.  Errors as for mnist().
 TrainTest cifar10(const std::filesystem::path& directory);
 
 } // namespace reprise::data

@@ -1,4 +1,5 @@
-// Examples in host memory: what data sets give, transforms change and loaders put together, on any thread.
+// Examples in host memory, which data sets return, transforms change and loaders stack to batches, on any
+// thread.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -13,38 +14,42 @@
 
 namespace reprise::data {
 
-// The element type that a number of C++ gets as an array.
+// The element type of an Array made of a number of the C++ type T.
 template <class T> struct HeldAs {
-    using Type = std::int64_t;
+    using Type = std::int64_t; // for integers that have no dtype of their own
 };
+// For floating-point numbers.
 template <std::floating_point T> struct HeldAs<T> {
-    using Type = float;
+    using Type = float; // f32
 };
+// For integers whose type has a dtype.
 template <std::integral T>
 requires requires { DTypeOf<T>::value; }
 struct HeldAs<T> {
-    using Type = T;
+    using Type = T; // its own
 };
-template <class T> using Held = typename HeldAs<T>::Type;
+template <class T> using Held = typename HeldAs<T>::Type; // the type of HeldAs
 
-// An array in host memory.  Implicitly made of a number, of a vector and of a tensor, so that a data set's
-// get() may return what it has; arrays cost no work on a device, tensors are read back.
+// An array in host memory.  Numbers, vectors and tensors convert to it implicitly, so that a data set's get()
+// may return them.  Only tensors involve a device: their values are read back.
 class Array {
 public:
-    Array() = default; // undefined, as a target that there is none of
-    // Zeros.  Error(argument) for negative sizes.
+    Array() = default; // undefined, such as the target of an example without one
+    // Zeros.  Error(argument) for negative sizes and for more than 2^40 bytes.
     Array(DType, std::vector<std::int64_t> sizes);
-    // Of the given sizes, row-major; without: one dimension.  Error(argument) where they do not multiply to
-    // as many.
+    // The values of a vector, row-major, in the given sizes.  Error(argument) where the numbers of elements
+    // differ.
     template <class T> Array(const std::vector<T>& values, std::vector<std::int64_t> sizes)
         : Array(DTypeOf<T>::value, std::move(sizes))
     {
         assign(values.data(), values.size());
     }
+    // The values of a vector, in one dimension.
     template <class T> Array(const std::vector<T>& values)
         : Array(values, {static_cast<std::int64_t>(values.size())})
     {}
-    // Without dimensions: f32 of float and double, the number's own dtype or else i64 of others.
+    // A number, without dimensions: f32 for float and double; else the type's own dtype, or i64 where it has
+    // none.
     template <class T>
     requires std::is_arithmetic_v<T> Array(T number)
         : Array(DTypeOf<Held<T>>::value, std::vector<std::int64_t>{})
@@ -52,30 +57,32 @@ public:
         const auto held = static_cast<Held<T>>(number);
         assign(&held, 1);
     }
-    // A copy of its values; waits for the device.  f16 and bf16 become f32.
+    // A copy of a tensor's values, for which it waits.  f16 and bf16 become f32.
     Array(const Tensor&);
 
-    bool defined() const noexcept { return defined_; }
-    DType dtype() const noexcept { return dtype_; }
-    const std::vector<std::int64_t>& sizes() const noexcept { return sizes_; }
-    std::int64_t numel() const noexcept; // 1 without dimensions, 0 where undefined
-    std::span<const std::byte> bytes() const noexcept { return bytes_; }
-    std::span<std::byte> bytes() noexcept { return bytes_; }
+    bool defined() const noexcept { return defined_; }                         // false for Array()
+    DType dtype() const noexcept { return dtype_; }                            // the type of the elements
+    const std::vector<std::int64_t>& sizes() const noexcept { return sizes_; } // the sizes of all dimensions
+    std::int64_t numel() const noexcept; // the number of elements; 0 where undefined
+    std::span<const std::byte> bytes() const noexcept { return bytes_; } // a view of all bytes
+    std::span<std::byte> bytes() noexcept { return bytes_; }             // a view of all bytes, for writing
 
-    // Row-major; a view.  Error(argument) where T is not the dtype's type.
+    // A view of the elements, row-major.  Error(argument) where T is not the C++ type of the dtype, and where
+    // undefined.
     template <class T> std::span<const T> values() const
     {
         check_type(DTypeOf<T>::value);
         return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
     }
+    // The same for writing.
     template <class T> std::span<T> values()
     {
         check_type(DTypeOf<T>::value);
         return {reinterpret_cast<T*>(bytes_.data()), bytes_.size() / sizeof(T)};
     }
-    // A copy of entry `i` of the first dimension.  Error(argument) where there is none.
+    // A copy of row i, which has no first dimension.  Error(argument) where there is no such row.
     Array row(std::int64_t i) const;
-    // Undefined for an undefined array.
+    // A tensor of the values on a device, by default default_device(); undefined for an undefined array.
     Tensor to_tensor(const std::optional<Device>& = std::nullopt) const;
 
 private:
@@ -88,24 +95,24 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-// `auto [x, y] = example;` Of arrays: one example, or a batch in host memory.  Of tensors: a batch that a
-// loader gives.
+// Data with its target: auto [x, y] = example.  With arrays it is one example or a batch in host memory, with
+// tensors a batch of a loader.
 template <class Data = Array, class Target = Data> struct Example {
-    Data data;
-    Target target;
+    Data data;     // the input of a model
+    Target target; // the wanted output; undefined where there is none
 };
 
-// Each array of the result has the examples' along a new first dimension.  Error(argument) where dtypes or
-// sizes differ, where a target is defined for some only, or where there is no example.
+// Stacks examples to a batch, along a new first dimension.  Error(argument) where dtypes or sizes differ,
+// where only some examples have a target, and for no examples.
 Example<> stack(const std::vector<Example<>>&);
 
-// A stream of random numbers that is a function of its seed, the same on every platform.
+// A stream of random numbers (SplitMix64) that depends on its seed only and is the same on every platform.
 class Random {
 public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t next();
-    std::uint64_t below(std::uint64_t n); // uniform in 0 ... n - 1; n is at least 1
-    double uniform();                     // in [0, 1), of 53 bits
+    explicit Random(std::uint64_t seed) : state_(seed) {} // begins a stream
+    std::uint64_t next();                                 // 64 random bits
+    std::uint64_t below(std::uint64_t n); // a uniform integer from 0 to n - 1; n must be at least 1
+    double uniform();                     // a uniform number in [0, 1), with 53 random bits
 
 private:
     std::uint64_t state_;

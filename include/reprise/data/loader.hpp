@@ -1,4 +1,4 @@
-// Batches of a data set as tensors.
+// Loaders, which make batches of a data set's examples as tensors.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,47 +15,54 @@
 
 namespace reprise::data {
 
+// Options of DataLoader.
 struct DataLoaderOptions {
-    std::int64_t batch_size = 1;
-    bool shuffle = false;
-    std::uint64_t seed = 0;
-    bool drop_last = false;         // the last batch where it is smaller
-    std::vector<double> mean = {0}; // of an ImageDataset: of all channels or of each, of pixels in [0, 1]:
-    std::vector<double> std = {1};  // x = (pixel / 255 - mean) / std
-    std::optional<Device> device = std::nullopt; // default_device()
-    std::size_t workers = 0;  // threads that prepare batches; 0: the loop's own thread does
+    std::int64_t batch_size = 1; // examples in a batch, at least 1
+    bool shuffle = false;        // whether each epoch is in another random order
+    std::uint64_t seed = 0;      // of the order, and of random numbers for the data set
+    bool drop_last = false;      // leaves out the last batch where it is smaller
+    // For an ImageDataset, one mean for all channels or one for each: x = (pixel / 255 - mean) / std.
+    std::vector<double> mean = {0};
+    std::vector<double> std = {1};               // as `mean`; above 0
+    std::optional<Device> device = std::nullopt; // the device of the batches; none: default_device()
+    std::size_t workers = 0;  // threads that prepare batches, at most 1024; 0: none but the loop's own
     std::size_t prefetch = 2; // batches that each worker prepares ahead, at least 1
-    std::shared_ptr<const samplers::Sampler> sampler = nullptr; // in place of `shuffle`
-    std::function<Example<>(const std::vector<Example<>>&)> collate =
-        nullptr; // stack(); not of an ImageDataset
+    // Gives the order of the examples, in place of `shuffle`.
+    std::shared_ptr<const samplers::Sampler> sampler = nullptr;
+    // Makes a batch of examples; null: stack().  Must be null for an ImageDataset.
+    std::function<Example<>(const std::vector<Example<>>&)> collate = nullptr;
 };
 
-// An example of an epoch and the seed of its random numbers.
+// One example of an epoch.
 struct Pick {
-    std::int64_t index;
-    std::uint64_t seed;
+    std::int64_t index; // its index in the data set
+    std::uint64_t seed; // the seed of its random numbers
 };
 
-// What a loader makes its batches of, in host memory.
+// Makes batches in host memory for a loader.
 class BatchSource {
 public:
     virtual ~BatchSource() = default;
-    virtual std::int64_t size() const = 0; // examples
-    // With workers: called by several threads.
+    virtual std::int64_t size() const = 0; // the number of examples
+    // The batch of the given examples.  With workers several threads call it at the same time.
     virtual Example<> batch(std::span<const Pick>) const = 0;
 };
 
+// Makes batches of the examples of a data set.
 template <AnyDataset D> class SourceOf final : public BatchSource {
 public:
+    // `collate` makes a batch of examples; null: stack().
     SourceOf(D dataset, std::function<Example<>(const std::vector<Example<>>&)> collate)
         : dataset_(std::move(dataset)), collate_(collate ? std::move(collate) : stack)
     {}
+    // The number of examples.
     std::int64_t size() const override
     {
         if constexpr (requires { dataset_.size().value(); })
             return static_cast<std::int64_t>(dataset_.size().value());
         else return static_cast<std::int64_t>(dataset_.size());
     }
+    // Gets the examples and makes a batch of them.
     Example<> batch(std::span<const Pick> picks) const override
     {
         std::vector<Example<>> examples;
@@ -74,42 +81,49 @@ private:
     std::function<Example<>(const std::vector<Example<>>&)> collate_;
 };
 
-// Batches: `for (auto [x, y] : loader)`, or `for (auto& batch : loader)` with batch.data and batch.target,
-// are the next epoch, in another order where it shuffles; epoch(n) is a given one.  Of an ImageDataset x is
-// f32 [B, C, H, W] and y i32 [B]; of others each is what get() gives with a first dimension of B, and y is
-// undefined where there is no target.
+// Makes batches of a data set.  Each loop, `for (auto [x, y] : loader)`, or `for (auto& batch : loader)` with
+// batch.data and batch.target, is the next epoch, in another order if it shuffles; epoch(n) is a given one.
+// For an ImageDataset, x is f32 [B, C, H, W] and y is i32 [B]; for other data sets they are the results of
+// get() with a first dimension of B, and y is undefined where there is no target.
 //
-// Order and values are the same with any number of workers.  What get() or a transform throws comes out of
-// the loop at its batch, which ends that loop; leaving a loop early waits for the batches that are being
-// prepared.  Only the loop's thread uploads: two tensors a batch.
+// Order and values do not depend on the number of workers.  An exception of get() or a transform is thrown
+// from the loop at its batch, and ends the loop.  Leaving a loop early waits for batches that are being
+// prepared.  Only the loop's thread uploads data, two tensors for each batch.
 class DataLoader {
 public:
-    using Batch = Example<Tensor>;
+    using Batch = Example<Tensor>; // data and target of a batch on the device
 
-    // Error(argument) for options that make no sense.
+    // Makes a loader of a data set.  Error(argument) for options out of their range, and for both `shuffle`
+    // and a sampler.
     template <AnyDataset D> DataLoader(D dataset, DataLoaderOptions options)
         : DataLoader(source_of(std::move(dataset), options), options)
     {}
+    // Makes a loader of images that it shares.  Error(argument) as above, for a null pointer, and for images
+    // of other sizes than their data set says.
     DataLoader(std::shared_ptr<const ImageDataset>, DataLoaderOptions);
+    // Makes a loader of a source of batches.  Error(argument) as above, and for a null pointer.
     DataLoader(std::shared_ptr<const BatchSource>, DataLoaderOptions);
 
-    std::int64_t size() const noexcept { return batches_; } // batches in an epoch
-    const BatchSource& dataset() const noexcept { return *source_; }
+    std::int64_t size() const noexcept { return batches_; }          // the number of batches in an epoch
+    const BatchSource& dataset() const noexcept { return *source_; } // the source of the batches
 
-    class Run; // src/data/run.hpp: an epoch that is being iterated
+    class Run; // for the library itself: an epoch that is being iterated (src/data/run.hpp)
 
+    // An input iterator over the batches of an epoch.  Copies share their position.
     class Iterator {
     public:
-        using iterator_concept = std::input_iterator_tag;
-        using iterator_category = std::input_iterator_tag;
-        using difference_type = std::ptrdiff_t;
-        using value_type = Batch;
-        using reference = Batch&;
-        using pointer = Batch*;
-        Batch& operator*() const; // makes it when first asked for
-        Batch* operator->() const { return &**this; }
-        Iterator& operator++();
-        void operator++(int) { ++*this; }
+        using iterator_concept = std::input_iterator_tag;  // for the standard library
+        using iterator_category = std::input_iterator_tag; // for the standard library
+        using difference_type = std::ptrdiff_t;            // for the standard library
+        using value_type = Batch;                          // for the standard library
+        using reference = Batch&;                          // for the standard library
+        using pointer = Batch*;                            // for the standard library
+        // The batch, which is made at the first access.  Error(state) at the end.
+        Batch& operator*() const;
+        Batch* operator->() const { return &**this; } // the batch
+        Iterator& operator++();                       // goes to the next batch
+        void operator++(int) { ++*this; }             // goes to the next batch
+        // Whether the epoch is at its end.
         friend bool operator==(const Iterator& it, std::default_sentinel_t) { return it.at_end(); }
 
     private:
@@ -118,10 +132,11 @@ public:
         bool at_end() const;
         std::shared_ptr<Run> run_; // copies share it
     };
+    // The batches of one epoch, for a loop.
     class Epoch {
     public:
-        Iterator begin() const { return loader_->run(number_); }
-        std::default_sentinel_t end() const { return {}; }
+        Iterator begin() const { return loader_->run(number_); } // begins the epoch
+        std::default_sentinel_t end() const { return {}; }       // the end of the epoch
 
     private:
         friend class DataLoader;
@@ -130,10 +145,11 @@ public:
         std::uint64_t number_;
     };
 
-    Epoch epoch(std::uint64_t number) const { return {this, number}; } // for as long as the loader lives
-    Iterator begin() { return run(next_epoch_++); }
-    std::default_sentinel_t end() const { return {}; }
-    void set_epoch(std::uint64_t next) noexcept { next_epoch_ = next; }
+    // The epoch with the given number; valid while the loader exists.
+    Epoch epoch(std::uint64_t number) const { return {this, number}; }
+    Iterator begin() { return run(next_epoch_++); }    // begins the next epoch; the first has number 0
+    std::default_sentinel_t end() const { return {}; } // the end of an epoch
+    void set_epoch(std::uint64_t next) noexcept { next_epoch_ = next; } // sets the number of the next epoch
 
 private:
     template <class D>
@@ -153,15 +169,16 @@ private:
     std::uint64_t next_epoch_ = 0;
 };
 
-// As libtorch writes it: `auto loader = make_data_loader<samplers::RandomSampler>(std::move(set), 64);`, then
-// `for (auto& batch : *loader)`.  Without a sampler the order is the options', sequential unless they
-// shuffle.
+// Makes a loader as in libtorch: `auto loader = make_data_loader<samplers::RandomSampler>(std::move(set),
+// 64);`, then `for (auto& batch : *loader)`.  Without a sampler the options give the order, which is
+// sequential unless they shuffle.
 template <class Sampler = void, AnyDataset D>
 std::unique_ptr<DataLoader> make_data_loader(D dataset, DataLoaderOptions options)
 {
     if constexpr (!std::is_void_v<Sampler>) options.sampler = std::make_shared<const Sampler>();
     return std::make_unique<DataLoader>(std::move(dataset), std::move(options));
 }
+// The same with a batch size in place of options.
 template <class Sampler = void, AnyDataset D>
 std::unique_ptr<DataLoader> make_data_loader(D dataset, std::int64_t batch_size)
 {

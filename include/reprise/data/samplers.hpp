@@ -1,45 +1,54 @@
-// The order in which a loader takes examples.
+// Samplers, which give the order in which a loader takes examples.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace reprise::data {
 
-// A permutation of 0 ... size - 1: a function of (seed, epoch), the same on every platform.
+// A random permutation of 0 ... size - 1, which depends on seed and epoch only and is the same on every
+// platform.
 std::vector<std::int64_t> shuffled(std::int64_t size, std::uint64_t seed, std::uint64_t epoch);
 
 namespace samplers {
 
+// The base class of samplers.
 class Sampler {
 public:
     virtual ~Sampler() = default;
-    // Of a data set of `size` examples.
-    virtual std::int64_t count(std::int64_t size) const { return size; } // examples in an epoch
-    // As many indices from 0 to size - 1: a function of its arguments.
+    // The number of examples in an epoch of a data set of `size` examples; by default all.
+    virtual std::int64_t count(std::int64_t size) const { return size; }
+    // The indices of an epoch's examples: count(size) numbers from 0 to size - 1 that depend on the arguments
+    // only.
     virtual std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                             std::uint64_t epoch) const = 0;
 };
 
+// Takes all examples in their order.
 class SequentialSampler final : public Sampler {
 public:
+    // 0 ... size - 1.
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;
 };
 
+// Takes all examples in a random order, another one in each epoch.
 class RandomSampler final : public Sampler {
 public:
+    // As shuffled().
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;
 };
 
-// `count` examples, each drawn with a probability in proportion to its weight, again and again.
+// Draws `count` examples with replacement, each with a probability in proportion to its weight.
 class WeightedRandomSampler final : public Sampler {
 public:
-    // Error(argument) for weights that are negative, not finite or all 0, and for a negative count.  The
-    // data set must have as many examples as there are weights: else the loader's making ends in
-    // Error(argument).
+    // One weight for each example.  Error(argument) for weights that are negative, not finite or all 0, and
+    // for a negative count.
     WeightedRandomSampler(std::vector<double> weights, std::int64_t count);
+    // The count given to the constructor.  Error(argument) where the data set has not one example for each
+    // weight.
     std::int64_t count(std::int64_t size) const override;
+    // The drawn indices.
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;
 

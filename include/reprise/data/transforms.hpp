@@ -1,5 +1,6 @@
 // Transforms of examples for map(): each changes an example's data, an image [channels, height, width], and
-// leaves its target.  Any function of an example is one, too.
+// keeps its target.  Error(argument) for data that is no image.  Any function of an example is a transform,
+// too.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,48 +9,56 @@
 
 namespace reprise::data::transforms {
 
-// u8 to f32 / 255, of any sizes; f32 stays.  Error(argument) for other dtypes.
+// Converts u8 data of any sizes to f32, divided by 255; f32 data is not changed.  Error(argument) for other
+// dtypes.
 struct ToFloat {
+    // Converts an example.
     Example<> operator()(Example<>) const;
 };
 
-// (x - mean) / std in f32, of all channels or of each.
+// Computes (x - mean) / std in f32, with one mean and std for all channels or one for each.
 class Normalize {
 public:
-    // Error(argument) for a std that is not above 0, numbers that are not finite and empty lists.
+    // One mean and std for all channels.  Errors as below.
     Normalize(double mean, double std) : Normalize(std::vector<double>{mean}, std::vector<double>{std}) {}
+    // One mean and std for each channel.  Error(argument) for a std that is not above 0, numbers that are not
+    // finite, and empty lists.
     Normalize(std::vector<double> mean, std::vector<double> std);
-    // Error(argument) where data is not f32, or its channels are not as many as the numbers.
+    // Changes an example.  Error(argument) where the data is not f32, or has another number of channels.
     Example<> operator()(Example<>) const;
 
 private:
     std::vector<double> mean_, std_;
 };
 
-// Left to right with a probability.
+// Flips images horizontally, with a probability.
 class RandomHorizontalFlip {
 public:
-    explicit RandomHorizontalFlip(double p = 0.5); // Error(argument) outside of [0, 1]
+    explicit RandomHorizontalFlip(double p = 0.5); // Error(argument) unless p is from 0 to 1
+    // Flips the image, or returns it as it is.
     Example<> operator()(Example<>, Random&) const;
 
 private:
     double p_;
 };
 
-// A window of [height, width] at a random place of the image with `padding` zeros on all four sides.
+// Cuts a window of [height, width] at a random place from the image with `padding` zeros on all four sides.
 class RandomCrop {
 public:
+    // A square window.  Errors as below.
     RandomCrop(std::int64_t size, std::int64_t padding = 0) : RandomCrop(size, size, padding) {}
-    RandomCrop(std::int64_t height, std::int64_t width, std::int64_t padding); // Error(argument): negative
-    // Error(argument) where the image with its padding is smaller.
+    // Error(argument) for negative numbers and ones above 2^30.
+    RandomCrop(std::int64_t height, std::int64_t width, std::int64_t padding);
+    // Cuts the window.  Error(argument) where the image with its padding is smaller.
     Example<> operator()(Example<>, Random&) const;
 
 private:
     std::int64_t height_, width_, padding_;
 };
 
-// What a loader does without it: it stands for programs that were written for libtorch.
+// Does nothing, as loaders stack examples by default; for programs written for libtorch.
 template <class = Example<>> struct Stack {
+    // Returns the example.
     Example<> operator()(Example<> example) const { return example; }
 };
 

@@ -1,4 +1,4 @@
-// Gradients that add up.
+// Adding up gradients of one tensor.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -9,29 +9,31 @@
 
 namespace reprise {
 
-// The sum of gradients by one tensor, whose shape may hold symbols: the first gradient decides on it, the
-// others must have it symbol for symbol.  Threads may share one; nothing runs under its lock.  A gradient that
-// is on the tape stays there: use no_grad where that is not wanted.  What tensors are assigned later changes
-// no sum.
+// The sum of gradients of one tensor, whose shape may have symbols.  The first gradient sets the shape; later
+// ones must have it, symbol for symbol.  Threads may share an accumulator.  Gradients flow through the sum to
+// gradients that require one; use no_grad where they should not.  Later assignments to the added tensors do
+// not change the sum.
 //
-// It belongs to the recording that it was made in, or to none: elsewhere Error(state).  What is to add up
-// over calls of a program is a leaf's gradient (DynamicGradientTensor), or what the calls return.
+// An accumulator belongs to the recording that it was made in, or to eager code; elsewhere its members throw
+// Error(state).  To add up over the calls of a program, use a leaf's gradient (DynamicGradientTensor) or the
+// calls' results.
 class GradientAccumulatorDynamic {
 public:
-    GradientAccumulatorDynamic();
+    GradientAccumulatorDynamic(); // no gradient yet
     GradientAccumulatorDynamic(const GradientAccumulatorDynamic&) = delete;
     GradientAccumulatorDynamic& operator=(const GradientAccumulatorDynamic&) = delete;
 
-    // Adds a gradient by a tensor of this shape.  Error(shape) with both shapes where the gradient has
-    // another, or the sum has; Error(dtype) for integers and where the sum is of another dtype;
-    // Error(device).  What failed changes nothing.
+    // Adds a gradient of a tensor of this shape.  Errors, after which nothing has changed: shape, with both
+    // shapes, where the gradient or the sum has another shape; dtype for integers, and where the sum has
+    // another dtype; device where the sum is on another device.
     void accumulate(const Tensor& gradient, const SymbolicShape& shape);
-    // The same for gradients of single samples, [batch, shape...]: adds their sum over the batch, which may
-    // be of any size, another one at each call, a symbol, or 0.
+    // The same for gradients of single samples, [batch, shape...]: adds their sum over the batch, whose size
+    // may be any number, 0, or a symbol, and may differ from call to call.
     void accumulate_batched(const Tensor& gradients, const SymbolicShape& shape);
-    // Nothing before the first gradient.  Error(shape) with both shapes where the sum has another.
+    // The sum; no value before the first gradient.  Error(shape), with both shapes, where the sum has another
+    // shape.
     std::optional<Tensor> get_accumulated(const SymbolicShape& shape) const;
-    void reset(); // as it was at first, for a gradient of any shape
+    void reset(); // begins a new sum, of any shape
 
 private:
     void require_own_recording(const char* op) const;

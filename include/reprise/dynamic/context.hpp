@@ -1,4 +1,4 @@
-// One forward and its backward of a training system of one's own.
+// A forward and its backward, for training systems with a backward pass of their own.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -10,48 +10,53 @@
 
 namespace reprise {
 
-// Keeps shapes and saved tensors from a forward to its backward, and checks every gradient.  Contexts know
-// nothing of each other: several may be alive, and one may be used inside of another's functions.  It closes,
-// which lets go of the saved tensors, at its end and where a function throws; the exception goes on.  Used by
-// one thread at a time.
+// Keeps shapes and saved tensors from a forward to its backward, and checks the shape of every gradient.
+// Contexts are independent of each other and may be used inside of another's functions.  A context closes,
+// which frees the saved tensors, when it is destroyed and where a function throws; the exception is passed
+// on.  Only one thread at a time may use it.
 class DynamicAutogradContext {
 public:
-    using Tensors = std::vector<Tensor>;
+    using Tensors = std::vector<Tensor>; // a list of tensors
+    // A forward or a backward function.
     using Function = std::function<Tensors(DynamicAutogradContext&, const Tensors&)>;
 
-    DynamicAutogradContext() = default;
+    DynamicAutogradContext() = default; // open, without a forward
     DynamicAutogradContext(const DynamicAutogradContext&) = delete;
     DynamicAutogradContext& operator=(const DynamicAutogradContext&) = delete;
 
-    // f(*this, inputs), once: its ops are on the tape or not as elsewhere.  Error(state) at a second one and
-    // where the context is closed, Error(argument) for an undefined tensor or a null function.
+    // Calls f(*this, inputs), returns its outputs and notes all shapes.  Its ops are recorded for gradients
+    // as anywhere else.  Errors: state for a second call and where the context is closed; argument for an
+    // undefined tensor or a null function.
     Tensors forward(const Function& f, const Tensors& inputs);
-    // f(*this, gradients) of a gradient for each output, which must have its shape, to one for each input,
-    // which validate_gradient() would take; undefined: none.  As often as is wanted.  Error(state) before
-    // forward() has returned and where the context is closed, Error(argument) for another number of tensors or
-    // a null function.
+    // Calls f(*this, gradients) with a gradient for each output and returns its gradients of the inputs, one
+    // for each.  Undefined tensors stand for no gradient.  May be called several times.  Errors: shape where
+    // a gradient's shape is not that of its output or input, symbol for symbol; state before forward() has
+    // returned and where the context is closed; argument for another number of tensors or a null function.
     Tensors backward(const Function& f, const Tensors& gradients);
 
-    // In forward: the present values, which later assignments do not change, with their tape; undefined ones
-    // stay so.  What was saved before is let go of.  Error(state) where the context is closed.
+    // Saves the present values of tensors, in place of those saved before; later assignments do not change
+    // them, and gradients flow through them.  Undefined tensors stay undefined.  Error(state) where the
+    // context is closed.
     void save_for_backward(const Tensors&);
-    // Error(argument) for an index that is not below their number, Error(state) where the context is closed.
+    // One saved tensor.  Error(argument) where there is no such index, Error(state) where the context is
+    // closed.
     Tensor get_saved_tensor(std::size_t index) const;
-    // All of them, in the order in which they were saved.  Error(state) where the context is closed.
+    // All saved tensors, in the order in which they were saved.  Error(state) where the context is closed.
     const Tensors& get_saved_tensors() const;
 
-    // Those of the forward: empty before it.
+    // The shapes of the forward's inputs; empty before it.
     const std::vector<SymbolicShape>& input_shapes() const noexcept { return inputs_; }
+    // The shapes of the forward's outputs; empty before it.
     const std::vector<SymbolicShape>& output_shapes() const noexcept { return outputs_; }
-    // One for each input: that of the gradient that was validated last.  Where backward() finds one that does
-    // not fit it notes none.
+    // For each input, the shape of its gradient that was checked last; no value where there was none.  A
+    // backward() that fails notes none.
     const std::vector<std::optional<SymbolicShape>>& gradient_shapes() const noexcept { return gradients_; }
-    // Notes the shape of the gradient by an input.  Error(shape) with both unless it is that of the input,
-    // symbol for symbol; Error(argument) for an index that is not below the number of inputs.
+    // Checks and notes the shape of the gradient of an input.  Error(shape), with both shapes, unless it is
+    // that of the input, symbol for symbol; Error(argument) where there is no such input.
     void validate_gradient(std::size_t index, const SymbolicShape& shape);
 
-    bool is_open() const noexcept { return open_; }
-    void close() noexcept; // more than once does nothing more; the shapes stay
+    bool is_open() const noexcept { return open_; } // whether the context is not closed
+    void close() noexcept; // frees the saved tensors and keeps the shapes; does nothing the second time
 
 private:
     void require_open(const char* op) const;

@@ -1,5 +1,4 @@
-// A function with a gradient of its own that says what shape it gives, and whose shapes are checked in both
-// directions.
+// A function with a gradient of its own whose shapes are checked in the forward and the backward pass.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,59 +9,65 @@
 
 namespace reprise {
 
-// A CustomFunction of one output, made of an implementation that it shares with its copies and with the
-// tape: it may die before backward() runs.
+// A CustomFunction with one output, made of an implementation.  Copies and the graph share the
+// implementation, so the function may be destroyed before backward() runs.
 //
 //     struct Twice : DynamicGradientFunction::Implementation {
 //         using Tensors = std::vector<Tensor>;
-//         SymbolicShape get_output_shape(const std::vector<SymbolicShape>& in) const override { return in[0]; }
+//         using Shapes = std::vector<SymbolicShape>;
+//         SymbolicShape get_output_shape(const Shapes& in) const override { return in[0]; }
 //         Tensor forward(FunctionContext&, const Tensors& in) const override { return in[0] * 2; }
 //         Tensors backward(const FunctionContext&, const Tensor& dy) const override { return {dy * 2}; }
 //     };
 //     const DynamicGradientFunction twice("twice", std::make_shared<Twice>());
 //     Tensor y = twice(x);
 //
-// A call checks what forward gives against get_output_shape of the inputs; a backward pass checks what
-// arrives by validate_gradient_shape, and each gradient that backward gives against its input's
-// shape.  Shapes must be equal symbol for symbol, else Error(shape) has both.
+// A call checks that the result of forward has the shape that get_output_shape gives for the inputs.  A
+// backward pass checks the gradient of the output by validate_gradient_shape, and that each gradient from
+// backward has its input's shape.  Shapes must be equal symbol for symbol; otherwise Error(shape) names both.
 class DynamicGradientFunction : public CustomFunction {
 public:
-    // Its members run as the functions of a CustomFunction do, several at once where threads share it.
+    // The functions of a DynamicGradientFunction.  They run when those of a CustomFunction do, also at the
+    // same time where several threads use the function.
     class Implementation {
     public:
-        Implementation() = default;
+        Implementation() = default; // for classes that derive from it
         virtual ~Implementation() = default;
         Implementation(const Implementation&) = delete;
         Implementation& operator=(const Implementation&) = delete;
 
-        // Throws where inputs of these shapes do not fit.  Runs before forward.
+        // The shape of the output for inputs of these shapes; throws where they do not fit.  Runs before
+        // forward.
         virtual SymbolicShape get_output_shape(const std::vector<SymbolicShape>& inputs) const = 0;
+        // Computes the output, and may save tensors for backward.
         virtual Tensor forward(FunctionContext&, const std::vector<Tensor>& inputs) const = 0;
-        // One for each input, of its shape and dtype; undefined: none.
+        // Computes a gradient for each input, of its shape and dtype, or undefined for none, from that of the
+        // output.
         virtual std::vector<Tensor> backward(const FunctionContext&, const Tensor& gradient) const = 0;
-        // Throws where this is no shape of a gradient by an output of that shape: Error(shape) unless they
-        // are equal.  In a backward pass they are, as what arrives was checked before: an override may ask
-        // for more, and the function's name is put before what its Error says.
+        // Throws where `gradient` cannot be the shape of the gradient of an output of the shape `output`: by
+        // default Error(shape) unless they are equal.  In a backward pass they are equal already; an override
+        // may check more, and its Error gets the function's name in front.
         virtual void validate_gradient_shape(const SymbolicShape& gradient,
                                              const SymbolicShape& output) const;
     };
 
-    // Error(argument) for a null implementation.
+    // `name` is the op's name, as of a CustomFunction.  Error(argument) for a null implementation.
     DynamicGradientFunction(std::string name, std::shared_ptr<const Implementation>);
 
-    // Those of the implementation.
+    // Calls the implementation's get_output_shape().
     SymbolicShape get_output_shape(const std::vector<SymbolicShape>& inputs) const
     {
         return implementation_->get_output_shape(inputs);
     }
+    // Calls the implementation's validate_gradient_shape().
     void validate_gradient_shape(const SymbolicShape& gradient, const SymbolicShape& output) const
     {
         implementation_->validate_gradient_shape(gradient, output);
     }
 
 protected:
-    // Where get_output_shape() is the rule of the op that forward calls, which checks what it is given by
-    // itself, `checks_output` is false: a call does not ask for it.
+    // With `checks_output` false, calls do not use get_output_shape(); for implementations whose forward is
+    // one op that checks its inputs itself.
     DynamicGradientFunction(std::string name, std::shared_ptr<const Implementation>, bool checks_output);
 
 private:

@@ -1,4 +1,4 @@
-// A tensor beside its gradient.
+// A tensor with its gradient.
 #pragma once
 #include <optional>
 
@@ -7,29 +7,30 @@
 
 namespace reprise {
 
-// A leaf, whose gradient is its grad(): what backward() leaves there and what accumulate_gradient() is given
-// add up, as in truncated backpropagation.  In record() it is what a leaf is: grad() is state of the
-// program.  Copies share both.  Used by one thread at a time, its copies and the backward() passes that end
-// here included; threads add up in a GradientAccumulatorDynamic.
+// A leaf with its gradient, grad(), to which backward() and accumulate_gradient() add, as in truncated
+// backpropagation.  In record(), grad() is state of the program, as for any leaf.  Copies share leaf and
+// gradient.  Only one thread at a time may use it, its copies and backward() passes that reach the leaf;
+// several threads can add to a GradientAccumulatorDynamic.
 class DynamicGradientTensor {
 public:
-    // A leaf that requires a gradient stands for itself where one is required here.  Else there is a new leaf
-    // with the tensor's value, and the tensor remains as it is.  Error(state) for one that was computed from
-    // what requires a gradient, if one is required here: detach() it.  Error(dtype) for integers that are to
-    // have a gradient.
+    // Uses the given tensor where it is a leaf that requires a gradient and `gradient_required` is true;
+    // otherwise makes a new leaf with its value, and the tensor does not change.  With `gradient_required`:
+    // Error(state) for a tensor that was computed from tensors that require a gradient (detach() it), and
+    // Error(dtype) for integers.
     explicit DynamicGradientTensor(const Tensor&, bool gradient_required = true);
 
-    const Tensor& tensor() const noexcept { return tensor_; }
-    SymbolicShape shape() const { return tensor_.shape(); }
-    bool gradient_required() const { return tensor_.requires_grad(); }
+    const Tensor& tensor() const noexcept { return tensor_; }          // the leaf
+    SymbolicShape shape() const { return tensor_.shape(); }            // the leaf's shape
+    bool gradient_required() const { return tensor_.requires_grad(); } // whether the leaf requires a gradient
 
-    // As backward() does when it arrives here: hooks of the tensor see it first.  It stays on the tape if it
-    // is there.  Error(shape) with both shapes unless they are equal symbol for symbol, Error(dtype),
-    // Error(device), Error(state) where no gradient is required.
+    // Adds to the gradient as backward() does, so that the tensor's hooks run first.  A gradient that
+    // requires one stays differentiable.  Errors: shape, with both shapes, unless they are equal symbol for
+    // symbol; dtype or device where they differ from the leaf's; state where no gradient is required.
     void accumulate_gradient(const Tensor& gradient);
-    // Nothing before the first; but zeros once a program that adds to it was recorded, be it called or not.
+    // The gradient; no value before the first one.  Zeros once a program that adds to it was recorded, even
+    // before its calls.
     std::optional<Tensor> get_gradient() const;
-    void clear_gradient();
+    void clear_gradient(); // removes the gradient
 
 private:
     Tensor tensor_;

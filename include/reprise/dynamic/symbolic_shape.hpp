@@ -11,35 +11,38 @@
 
 namespace reprise {
 
-// A Shape with the questions that one asks of it; each becomes the other where it is needed.
+// A Shape with members to read and compare it.  Shape and SymbolicShape convert to each other implicitly.
 class SymbolicShape {
 public:
-    SymbolicShape() = default; // of a tensor without dimensions
-    SymbolicShape(Shape dims) : dims_(std::move(dims)) {}
-    SymbolicShape(std::initializer_list<Dim> dims) : dims_(dims) {}
-    operator Shape() const& { return dims_; } // by value, as a reference would bind to temporaries
-    operator Shape() && { return std::move(dims_); }
+    SymbolicShape() = default;                            // the shape of a tensor without dimensions
+    SymbolicShape(Shape dims) : dims_(std::move(dims)) {} // the shape itself
+    SymbolicShape(std::initializer_list<Dim> dims) : dims_(dims) {} // the sizes in the braces
+    operator Shape() const& { return dims_; }                       // the shape itself, as a copy
+    operator Shape() && { return std::move(dims_); }                // the shape itself
 
-    const Shape& dims() const& noexcept { return dims_; }
-    Shape dims() && { return std::move(dims_); }
-    std::size_t rank() const noexcept { return dims_.size(); }
-    // Negative counts from the end.  Error(argument) for a dimension that there is not.
+    const Shape& dims() const& noexcept { return dims_; }      // the shape itself
+    Shape dims() && { return std::move(dims_); }               // the shape of a temporary
+    std::size_t rank() const noexcept { return dims_.size(); } // the number of dimensions
+    // The size of a dimension; negative counts from the end.  Error(argument) where there is no such
+    // dimension.
     const Dim& operator[](std::int64_t dim) const& { return dims_[place_of(dim)]; }
+    // The same for a temporary.
     Dim operator[](std::int64_t dim) && { return std::move(dims_[place_of(dim)]); }
-    auto begin() const& noexcept { return dims_.begin(); }
-    auto end() const& noexcept { return dims_.end(); }
-    Dim numel() const;      // 1 without dimensions
-    bool is_static() const; // all sizes are numbers
+    auto begin() const& noexcept { return dims_.begin(); } // the first size
+    auto end() const& noexcept { return dims_.end(); }     // the end of the sizes
+    Dim numel() const;                                     // the product of all sizes; 1 without dimensions
+    bool is_static() const;                                // whether all sizes are numbers
 
-    // broadcast_shapes() of the two.
+    // The shape that both broadcast to, as broadcast_shapes().
     SymbolicShape broadcast(const SymbolicShape& other) const;
-    // The sizes as numbers where each symbol has the given value: {{batch, 32}, {seq, 128}}.  Error(argument) for
-    // a symbol without a value or with several or with one that it can't have, and where what stands before a
-    // value is no symbol; Error(shape) where a size would be below 0.
+    // The shape with each symbol replaced by its value: {{batch, 32}, {seq, 128}}.  Error(argument) for a
+    // symbol without a value, with different values, or with one below 0 or outside of its range, and where a
+    // value is given to something other than a symbol; Error(shape) where a size would be below 0.
     SymbolicShape bind(const std::vector<std::pair<Dim, std::int64_t>>& values) const;
 
-    // As two shapes: throws Error(state) where the values of symbols decide.  same() asks for one form.
+    // Whether the shapes are equal, as for Shape: Error(state) where that depends on the values of symbols.
     friend bool operator==(const SymbolicShape& a, const SymbolicShape& b) { return a.dims_ == b.dims_; }
+    // Whether the shapes are equal symbol for symbol.
     friend bool same(const SymbolicShape& a, const SymbolicShape& b)
     {
         return reprise::same(a.dims_, b.dims_);
@@ -51,7 +54,7 @@ private:
     Shape dims_;
 };
 
-// "[batch, 1, 28, 28]", which to_string() gives as well.
+// Prints the shape as to_string() does, such as "[batch, 1, 28, 28]".
 std::ostream& operator<<(std::ostream&, const SymbolicShape&);
 
 } // namespace reprise

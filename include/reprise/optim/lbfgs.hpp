@@ -1,4 +1,4 @@
-// L-BFGS (Liu and Nocedal 1989), as PyTorch has it.
+// L-BFGS (Liu and Nocedal 1989), as torch.optim.LBFGS.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,17 +11,19 @@
 
 namespace reprise::optim {
 
+// Options of LBFGS.
 struct LBFGSOptions {
-    double lr = 1;
-    std::int64_t max_iter = 20;                          // in one step
-    std::optional<std::int64_t> max_eval = std::nullopt; // calls of the closure in one step; max_iter * 5 / 4
-    double tolerance_grad = 1e-7;                        // a step ends where no gradient is larger,
-    double tolerance_change = 1e-9;                      // and where parameters or loss change by less
-    std::int64_t history_size = 100;                     // pairs of changes that the curvature is known by
-    std::string line_search_fn{}; // "strong_wolfe", or none: lr is the length of each step
+    double lr = 1; // learning rate, at least 0: the length of an iteration, or the first that is tried
+    std::int64_t max_iter = 20; // the most iterations in one step
+    // The most calls of the closure in one step; none: max_iter * 5 / 4.
+    std::optional<std::int64_t> max_eval = std::nullopt;
+    double tolerance_grad = 1e-7;    // a step ends where no element of the gradient is larger
+    double tolerance_change = 1e-9;  // a step ends where parameters or loss change by less
+    std::int64_t history_size = 100; // the number of past iterations that approximate the Hessian
+    std::string line_search_fn{};    // "strong_wolfe", or empty for iterations of fixed length
 };
-// Minimises a function of few parameters that is the same at each call, to a precision that first-order methods do not
-// reach:
+// Minimizes a function of few parameters that is the same at each call, to a higher precision than
+// first-order methods reach:
 //
 //     optim::LBFGS optimizer(net.parameters(), {.line_search_fn = "strong_wolfe"});
 //     optimizer.step([&] {
@@ -31,25 +33,27 @@ struct LBFGSOptions {
 //         return loss;
 //     });
 //
-// The directions are computed on the device, in the parameters' dtype; the host reads the loss and a few numbers in each
-// iteration, so that a step can't be recorded.  The parameters are one group, of one dtype and device; those without a
-// gradient have one of zeros.  It keeps no state that could be saved.
+// The directions are computed on the device, in the parameters' dtype.  The host reads the loss and a few
+// numbers in each iteration, so a step cannot be recorded.  The parameters are one group, of one dtype and
+// device; a missing gradient counts as zeros.  Its state cannot be saved.
 class LBFGS {
 public:
-    using Options = LBFGSOptions;
-    // Error(argument) for no parameters, one that can't be trained, several dtypes or devices, and options out of range.
+    using Options = LBFGSOptions; // the options' type
+    // Error(argument) for no parameters, ones that are not leaves that require a gradient, several dtypes or
+    // devices, and options out of range.
     explicit LBFGS(std::vector<Variable> parameters, LBFGSOptions = {});
     ~LBFGS();
     LBFGS(const LBFGS&) = delete;
     LBFGS& operator=(const LBFGS&) = delete;
 
-    void zero_grad();
-    // As Optimizer::step(closure).  Calls it several times.  Gives the loss before the step.  Error(state) while a program
-    // is recorded.
+    void zero_grad(); // makes the gradients of all parameters undefined
+    // Makes up to max_iter iterations and returns the loss before them.  The closure, which is called several
+    // times, is as for Optimizer::step(closure).  Error(argument) for a null closure, Error(state) while a
+    // program is recorded.
     Tensor step(const std::function<Tensor()>& closure);
-    const std::vector<Variable>& parameters() const noexcept;
-    double get_lr() const noexcept;
-    void set_lr(double); // Error(argument) for one below 0
+    const std::vector<Variable>& parameters() const noexcept; // all parameters
+    double get_lr() const noexcept;                           // the learning rate
+    void set_lr(double);                                      // sets it; Error(argument) below 0
 
 private:
     struct State;

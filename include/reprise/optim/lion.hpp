@@ -8,18 +8,24 @@
 
 namespace reprise::optim {
 
+// Options of Lion.  All numbers are at least 0, the betas below 1.
 struct LionOptions {
-    double lr = 1e-4;
-    std::pair<double, double> betas = {0.9, 0.99};
-    double weight_decay = 0; // p -= lr weight_decay p, before the update
-    bool maximize = false;   // g = -g, before all else
+    double lr = 1e-4;                              // learning rate
+    std::pair<double, double> betas = {0.9, 0.99}; // b1 of the update's direction, b2 of the moving average m
+    double weight_decay = 0;                       // p -= lr weight_decay p, before the update
+    bool maximize = false;                         // maximizes: negates the gradient first
 };
-// p -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g.
+// Lion.  With the gradient g of a parameter p:  p -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g.
 class Lion : public Optimizer {
 public:
-    using Options = LionOptions;
+    using Options = LionOptions; // the options' type
+    // Makes an optimizer with one group.  Error(argument) for no parameters, ones that are not leaves that
+    // require a gradient or come twice, and options out of range.
     explicit Lion(std::vector<Variable> parameters, const LionOptions& = {});
+    // Makes an optimizer with several groups; the options are those of groups without their own.  Errors as
+    // above.
     explicit Lion(std::initializer_list<ParamGroup<LionOptions>> groups, const LionOptions& = {});
+    // Adds a group of further parameters.  Errors as above.
     void add_param_group(std::vector<Variable> parameters, const LionOptions&);
 
 private:

@@ -1,4 +1,4 @@
-// Schedules of learning rates: PyTorch's names, defaults and values.
+// Schedules of learning rates, with the names, defaults and values of torch.optim.lr_scheduler.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,50 +12,58 @@
 
 namespace reprise::optim {
 
-// Sets the rates of an optimizer's groups, at once when it is made and then at each step(), which is called after
-// optimizer.step() and between the calls of programs: they follow.  The optimizer must outlive its schedules, and have
-// its groups before them.  The rates at epoch 0 are kept with the optimizer (initial_learning_rate), so that several
-// schedules may work on one.  With last_epoch >= 0 a schedule goes on behind that epoch with an optimizer whose state
-// was loaded.
+// The base class of schedules, which set the learning rates of an optimizer's groups: when they are made, and
+// at each step().  Call step() after optimizer.step(); recorded programs use the new rates from their next
+// call on.  The optimizer must outlive its schedules and have all its groups before they are made.  The
+// initial rates are kept with the optimizer (initial_learning_rate), so that several schedules may work on
+// one.  With last_epoch >= 0 a schedule continues after that epoch, with an optimizer whose state was
+// loaded.  The constructors and step() throw Error(state) while a program is recorded; the constructors throw
+// Error(argument) for arguments out of range, and for last_epoch >= 0 without initial rates.
 class LRScheduler {
 public:
     virtual ~LRScheduler() = default;
     LRScheduler(const LRScheduler&) = delete;
     LRScheduler& operator=(const LRScheduler&) = delete;
 
-    virtual void step();
-    std::int64_t last_epoch() const noexcept { return last_epoch_; }
-    const std::vector<double>& get_last_lr() const noexcept { return last_lr_; } // by group
-    Optimizer& optimizer() const noexcept { return optimizer_; }
+    virtual void step(); // goes to the next epoch and sets the rates
+    std::int64_t last_epoch() const noexcept { return last_epoch_; } // the epoch; 0 after the constructor
+    // The last rate set for each group.
+    const std::vector<double>& get_last_lr() const noexcept { return last_lr_; }
+    Optimizer& optimizer() const noexcept { return optimizer_; } // the optimizer whose rates it sets
 
-    // "last_epoch", "last_lr" and what else a schedule keeps; each i32 [2 n], as in the optimizer's state, whose
-    // rates it does not hold: save both.
+    // "last_epoch", "last_lr" and what else the schedule keeps, each i32 [2 n] as in the optimizer's state.
+    // The optimizer's rates are in its own state: save both.
     StateDict state_dict() const;
-    void load_state_dict(const StateDict&); // all or, with an Error, nothing
+    // Loads what state_dict() returned.  Error(argument), after which nothing has changed, for the state of
+    // another schedule; Error(state) while a program is recorded.
+    void load_state_dict(const StateDict&);
 
 protected:
-    class Keeper; // saves, checks and loads what a schedule keeps
+    class Keeper; // for the library itself: saves, checks and loads what a schedule keeps
+    // `name` is the schedule's name in errors.
     LRScheduler(const char* name, Optimizer&, std::int64_t last_epoch);
-    // The first step; each schedule calls it at the end of its constructor.
+    // Makes the first step; each schedule calls it at the end of its constructor.
     void begin();
-    // The rate of a group at last_epoch(), and at epoch 0 whatever the rate is now.
+    // The rate of a group at last_epoch(), computed from its present rate.
     virtual double rate(std::size_t group) const;
+    // The rate of a group at epoch 0, whatever its present rate is.
     virtual double first(std::size_t group) const { return rate(group); }
-    // Sets the rates of all groups.
-    virtual void update();
-    virtual void keep(Keeper&);
+    virtual void update();      // sets the rates of all groups to rate()
+    virtual void keep(Keeper&); // lists all that the schedule keeps, for saving and loading
 
+    // The present rate of a group.
     double now(std::size_t group) const { return optimizer_.learning_rate(group); }
-    double base(std::size_t group) const { return base_[group]; }
-    bool beginning() const noexcept { return beginning_; } // the first step, of the constructor
-    void set_rates(const std::vector<double>&);
-    void set_last_lr();
-    void check_not_recording() const;
-    [[noreturn]] void refuse(const std::string& sentence) const; // Error(argument)
+    double base(std::size_t group) const { return base_[group]; } // the initial rate of a group
+    // Whether this is the first step, in the constructor.
+    bool beginning() const noexcept { return beginning_; }
+    void set_rates(const std::vector<double>&); // sets the rate of each group
+    void set_last_lr();                         // sets get_last_lr() to the present rates
+    void check_not_recording() const;           // throws Error(state) while a program is recorded
+    [[noreturn]] void refuse(const std::string& sentence) const; // throws Error(argument)
 
-    const char* name_;
-    Optimizer& optimizer_;
-    std::int64_t last_epoch_;
+    const char* name_;        // the schedule's name in errors
+    Optimizer& optimizer_;    // the optimizer whose rates it sets
+    std::int64_t last_epoch_; // the epoch; -1 before the first step
 
 private:
     friend class SequentialLR;
@@ -68,9 +76,10 @@ private:
     bool beginning_ = false;
 };
 
-// Times gamma after each step_size epochs.
+// Multiplies the rate by gamma after each step_size epochs.
 class StepLR : public LRScheduler {
 public:
+    // Error(argument) for a step_size below 1.
     StepLR(Optimizer&, std::int64_t step_size, double gamma = 0.1, std::int64_t last_epoch = -1);
 
 private:
@@ -80,9 +89,11 @@ private:
     double gamma_;
 };
 
-// Times gamma at each of the epochs.
+// Multiplies the rate by gamma at each of the milestones, which are epochs; twice at one that is listed
+// twice.
 class MultiStepLR : public LRScheduler {
 public:
+    // The milestones may be in any order.
     MultiStepLR(Optimizer&, std::vector<std::int64_t> milestones, double gamma = 0.1,
                 std::int64_t last_epoch = -1);
 
@@ -93,9 +104,10 @@ private:
     double gamma_;
 };
 
-// Times factor, up to the epoch total_iters.
+// Multiplies the rate by factor until the epoch total_iters.
 class ConstantLR : public LRScheduler {
 public:
+    // Error(argument) unless factor is above 0 and at most 1.
     explicit ConstantLR(Optimizer&, double factor = 1.0 / 3, std::int64_t total_iters = 5,
                         std::int64_t last_epoch = -1);
 
@@ -106,9 +118,11 @@ private:
     std::int64_t total_iters_;
 };
 
-// Times a factor that goes from start_factor to end_factor in total_iters epochs: warm-up.
+// Multiplies the rate by a factor that goes linearly from start_factor to end_factor in total_iters epochs,
+// as for warm-up.
 class LinearLR : public LRScheduler {
 public:
+    // Error(argument) unless the factors are from 0 to 1, start_factor above 0 and total_iters at least 1.
     explicit LinearLR(Optimizer&, double start_factor = 1.0 / 3, double end_factor = 1.0,
                       std::int64_t total_iters = 5, std::int64_t last_epoch = -1);
 
@@ -119,9 +133,10 @@ private:
     std::int64_t total_iters_;
 };
 
-// Times gamma after each epoch.
+// Multiplies the rate by gamma after each epoch.
 class ExponentialLR : public LRScheduler {
 public:
+    // `gamma` is the factor of each epoch.
     ExponentialLR(Optimizer&, double gamma, std::int64_t last_epoch = -1);
 
 private:
@@ -130,9 +145,11 @@ private:
     double gamma_;
 };
 
-// Times (1 - epoch / total_iters)^power, 0 from total_iters on.
+// Multiplies the initial rate by (1 - epoch / total_iters)^power; the rate is 0 from the epoch total_iters
+// on.
 class PolynomialLR : public LRScheduler {
 public:
+    // Error(argument) for total_iters below 1.
     explicit PolynomialLR(Optimizer&, std::int64_t total_iters = 5, double power = 1.0,
                           std::int64_t last_epoch = -1);
 
@@ -143,11 +160,13 @@ private:
     double power_;
 };
 
-// Times f(epoch): one function for all groups, or one for each.
+// Multiplies the initial rate by a function of the epoch.
 class LambdaLR : public LRScheduler {
 public:
-    using Function = std::function<double(std::int64_t epoch)>;
+    using Function = std::function<double(std::int64_t epoch)>; // the factor at an epoch
+    // One function for all groups.
     LambdaLR(Optimizer&, Function, std::int64_t last_epoch = -1);
+    // One function for each group, else Error(argument).
     LambdaLR(Optimizer&, std::vector<Function>, std::int64_t last_epoch = -1);
 
 private:
@@ -155,9 +174,11 @@ private:
     std::vector<Function> functions_;
 };
 
-// From the initial rate to eta_min along half a cosine in T_max epochs, and back.
+// Goes from the initial rate to eta_min in T_max epochs along half a cosine, back in the next T_max, and so
+// on: eta_min + (initial - eta_min) (1 + cos(pi epoch / T_max)) / 2.
 class CosineAnnealingLR : public LRScheduler {
 public:
+    // Error(argument) for T_max below 1.
     CosineAnnealingLR(Optimizer&, std::int64_t T_max, double eta_min = 0, std::int64_t last_epoch = -1);
 
 private:
@@ -167,14 +188,17 @@ private:
     double least_;
 };
 
-// The same from the top again after T_0 epochs, then after T_mult times as many, and so on.
+// As CosineAnnealingLR, but starts at the initial rate again after T_0 epochs, then after T_mult times as
+// many, and so on.
 class CosineAnnealingWarmRestarts : public LRScheduler {
 public:
+    // Error(argument) for T_0 or T_mult below 1.
     CosineAnnealingWarmRestarts(Optimizer&, std::int64_t T_0, std::int64_t T_mult = 1, double eta_min = 0,
                                 std::int64_t last_epoch = -1);
 
-    void step() override;
-    void step(double epoch); // also between epochs: epoch + i / batches
+    void step() override; // goes to the next epoch
+    // Goes to any epoch, also between two: epoch + i / batches.  Error(argument) for a negative one.
+    void step(double epoch);
 
 private:
     double rate(std::size_t group) const override;
@@ -185,24 +209,37 @@ private:
     double period_;
 };
 
+// Options of OneCycleLR.
 struct OneCycleOptions {
-    std::vector<double> max_lr{};                           // one for all groups, or one for each
-    std::optional<std::int64_t> total_steps = std::nullopt; // or both of:
-    std::optional<std::int64_t> epochs = std::nullopt, steps_per_epoch = std::nullopt;
-    double pct_start = 0.3; // share of the steps in which the rate rises
-    enum class Anneal { cos, linear } anneal_strategy = Anneal::cos;
-    bool cycle_momentum = true; // against the rate: "momentum", or "beta1" of Adam
-    double base_momentum = 0.85, max_momentum = 0.95;
-    double div_factor = 25, final_div_factor = 1e4;
+    std::vector<double> max_lr{}; // the highest rate: one for all groups, or one for each
+    // The number of all steps; none: epochs times steps_per_epoch.
+    std::optional<std::int64_t> total_steps = std::nullopt;
+    std::optional<std::int64_t> epochs = std::nullopt, // the number of epochs, for total_steps
+        steps_per_epoch = std::nullopt;                // the number of steps in an epoch, for total_steps
+    double pct_start = 0.3; // the share of the steps in which the rate rises, from 0 to 1
+    // How rates go from one value to the next.
+    enum class Anneal {
+        cos,                         // along half a cosine
+        linear                       // along a line
+    } anneal_strategy = Anneal::cos; // how rates go from one value to the next
+    bool cycle_momentum = true;      // also moves the momentum ("beta1" of Adam), down while the rate rises
+    double base_momentum = 0.85,     // the lowest momentum
+        max_momentum = 0.95;         // the highest momentum
+    double div_factor = 25,          // max_lr divided by the first rate
+        final_div_factor = 1e4;      // the first rate divided by the last
+    // Goes down to the first rate in as many steps as up, and then to the last rate, in place of down at
+    // once.
     bool three_phase = false;
-    std::int64_t last_epoch = -1;
+    std::int64_t last_epoch = -1; // the step to continue after; -1: begin
 };
-// From max_lr / div_factor to max_lr and down to max_lr / div_factor / final_div_factor; a step for each batch.
-// Error(argument) for a step beyond the last.
+// The 1cycle policy (Smith and Topin 2017): the rate goes from max_lr / div_factor up to max_lr and down to
+// max_lr / div_factor / final_div_factor.  Call step() after each batch.
 class OneCycleLR : public LRScheduler {
 public:
+    // Error(argument) for options that are missing or out of range, and for cycle_momentum where a group has
+    // no momentum.
     OneCycleLR(Optimizer&, const OneCycleOptions&);
-    void step() override;
+    void step() override; // goes to the next step; Error(argument) after the last
 
 private:
     struct Phase {
@@ -218,13 +255,16 @@ private:
     const char* momentum_ = nullptr; // the option's name
 };
 
-using Schedulers = std::vector<std::shared_ptr<LRScheduler>>;
+using Schedulers = std::vector<std::shared_ptr<LRScheduler>>; // a list of schedules
 
-// One schedule after the other, each from its own epoch 0 on: the next one begins at each milestone.
+// Runs schedules one after the other: at each milestone, which is an epoch, the next one begins with its
+// epoch 0.
 class SequentialLR : public LRScheduler {
 public:
+    // The schedules belong to this optimizer, and there is one milestone less, in rising order; else
+    // Error(argument).
     SequentialLR(Optimizer&, Schedulers, std::vector<std::int64_t> milestones, std::int64_t last_epoch = -1);
-    void step() override;
+    void step() override; // makes a step of the schedule whose turn it is
 
 private:
     void undo() override;
@@ -235,11 +275,12 @@ private:
     std::vector<std::int64_t> milestones_;
 };
 
-// All at once: each works on the rates that the one before it gives.
+// Runs several schedules at once: each changes the rates that the one before it has set.
 class ChainedScheduler : public LRScheduler {
 public:
+    // At least one schedule, all of one optimizer, else Error(argument).
     explicit ChainedScheduler(Schedulers);
-    void step() override;
+    void step() override; // makes a step of each schedule
 
 private:
     void undo() override;
@@ -248,25 +289,39 @@ private:
     Schedulers schedulers_;
 };
 
+// Options of ReduceLROnPlateau.
 struct ReduceLROnPlateauOptions {
-    enum class Mode { min, max } mode = Mode::min;
-    double factor = 0.1;
-    std::int64_t patience = 10; // epochs without improvement that are passed over
-    double threshold = 1e-4;    // of an improvement
-    enum class Threshold { rel, abs } threshold_mode = Threshold::rel;
-    std::int64_t cooldown = 0; // epochs after a reduction in which none is counted
-    std::vector<double> min_lr = {0};
-    double eps = 1e-8; // smaller changes are not made
+    // Which metric is better.
+    enum class Mode {
+        min,                    // a smaller one
+        max                     // a larger one
+    } mode = Mode::min;         // which metric is better
+    double factor = 0.1;        // the factor of a reduction, at least 0 and below 1
+    std::int64_t patience = 10; // epochs without improvement before a reduction
+    double threshold = 1e-4;    // the least change that counts as an improvement
+    // What the threshold is compared with.
+    enum class Threshold {
+        rel,                           // the change relative to the best metric
+        abs                            // the change itself
+    } threshold_mode = Threshold::rel; // what the threshold is compared with
+    std::int64_t cooldown = 0;         // epochs after a reduction that do not count
+    std::vector<double> min_lr = {0};  // the lowest rate: one for all groups, or one for each
+    double eps = 1e-8;                 // smaller changes of a rate are not made
 };
-// Times factor when a metric has stopped to improve.
+// Multiplies the rates by factor when a metric has stopped improving.
 class ReduceLROnPlateau {
 public:
+    // The optimizer must outlive the schedule.  Error(argument) for a factor out of range or another number
+    // of min_lr.
     explicit ReduceLROnPlateau(Optimizer&, const ReduceLROnPlateauOptions& = {});
-    void step(double metric);
-    std::int64_t last_epoch() const noexcept { return last_epoch_; }
-    const std::vector<double>& get_last_lr() const noexcept { return last_lr_; }
+    void step(double metric); // takes the metric of an epoch; Error(state) while a program is recorded
+    std::int64_t last_epoch() const noexcept { return last_epoch_; } // the number of calls of step()
+    const std::vector<double>& get_last_lr() const noexcept { return last_lr_; } // the rate of each group
+    // What the schedule keeps, as LRScheduler::state_dict().
     StateDict state_dict() const;
-    void load_state_dict(const StateDict&); // all or, with an Error, nothing
+    // Loads what state_dict() returned; Error(argument), after which nothing has changed, for another
+    // schedule's state.
+    void load_state_dict(const StateDict&);
 
 private:
     bool is_better(double metric) const;
