@@ -15,7 +15,8 @@ namespace detail {
 // it can be used like a number.
 class Scalar {
 public:
-    enum class Kind { logical, whole, floating }; // what the number is
+    // What the number is: a bool, an integer, or a floating number.
+    enum class Kind { logical, whole, floating };
 
     Scalar(double value = 0) : number_(value) {} // a floating number
     // An integer or a bool.
