@@ -27,7 +27,7 @@ Tensor given(const char* op, Tensor tensor, const Tensor& value)
 }
 
 // f32, on the tensor's device.
-TensorOptions beside(const Tensor& t) { return {.device = t.device()}; }
+CreationOptions beside(const Tensor& t) { return {.device = t.device()}; }
 
 void check_std(const char* op, double std)
 {
@@ -105,7 +105,7 @@ Tensor eye_(Tensor tensor)
 {
     if (tensor.dim() != 2)
         fail(ErrorKind::shape, "eye_", "The shape (", to_string(tensor.shape()), ") is no matrix.");
-    const TensorOptions index{.dtype = i32, .device = tensor.device()};
+    const CreationOptions index{.dtype = i32, .device = tensor.device()};
     return given("eye_", tensor,
                  cast(unsqueeze(arange(tensor.size(0), index), 1) == arange(tensor.size(1), index), f32));
 }

@@ -8,7 +8,7 @@ namespace rp = reprise;
 void options()
 {
     using namespace rp;
-    static_cast<void>(TensorOptions{.requires_grad = true});
+    static_cast<void>(CreationOptions{.requires_grad = true});
     static_cast<void>(BackwardOptions{.create_graph = true});
     static_cast<void>(GradOptions{.allow_unused = true});
     static_cast<void>(RecordOptions{.fuse = false});
