@@ -1,5 +1,10 @@
 // Losses and distances.
 #pragma once
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <reprise/choice.hpp>
 #include <reprise/ops/reductions.hpp> // softmax
 #include <reprise/tensor.hpp>
 
@@ -8,11 +13,20 @@ namespace reprise {
 // How a loss is reduced: every element's loss, their mean, their sum, or (kl_div() only) the sum divided by
 // N.  A loss throws Error(argument) for batchmean where it is not kl_div().
 enum class Reduction { none, mean, sum, batchmean };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, Reduction>, 4> names_of_choices(Reduction)
+{
+    return {{{"none", Reduction::none},
+             {"mean", Reduction::mean},
+             {"sum", Reduction::sum},
+             {"batchmean", Reduction::batchmean}}};
+}
 // Options of nll_loss() and cross_entropy().
 struct ClassLossOptions {
     Tensor weight = {}; // [C], a factor for each class; the mean divides by the targets' weights
-    std::int64_t ignore_index = -100;      // targets of this class are left out
-    Reduction reduction = Reduction::mean; // the mean divides by the number of targets that are not left out
+    std::int64_t ignore_index = -100; // targets of this class are left out
+    Choice<Reduction> reduction =
+        Reduction::mean; // the mean divides by the number of targets that are not left out
     // cross_entropy() only: this part of each target, 0 to 1, is spread equally over all classes.
     double label_smoothing = 0;
 };

@@ -1,9 +1,13 @@
 // Options of the ops that are methods of Tensor.  They stand apart because Tensor is incomplete where it
 // declares them.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <utility>
 
+#include <reprise/choice.hpp>
 #include <reprise/dim.hpp>
 
 namespace reprise {
@@ -12,6 +16,12 @@ namespace reprise {
 enum class Rounding { floor, trunc };
 // How gelu() computes the normal distribution: exactly by erf, or approximately by tanh.
 enum class GeluApproximation { none, tanh };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, GeluApproximation>, 2> names_of_choices(
+    GeluApproximation)
+{
+    return {{{"none", GeluApproximation::none}, {"tanh", GeluApproximation::tanh}}};
+}
 
 // A range of indices as in Python: start, start + step, ... before end.  A negative number counts from the
 // end of the dimension; bounds beyond the dimension are clamped to it.

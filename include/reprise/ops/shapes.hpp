@@ -2,9 +2,13 @@
 // made of it gives a view where the strides allow it, else a copy.  Negative dimensions count from the end;
 // Error(argument) for one that does not exist.
 #pragma once
+#include <array>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <reprise/choice.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise {
@@ -57,6 +61,14 @@ Tensor pad(const Tensor&, const DimVector& amounts, double value = 0);
 // Where padding takes its elements from: one value; the tensor mirrored at its border, without the border
 // (amounts below the size); the border repeated; or the other end (amounts at most the size).
 enum class PaddingMode { constant, reflect, replicate, circular };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, PaddingMode>, 4> names_of_choices(PaddingMode)
+{
+    return {{{"constant", PaddingMode::constant},
+             {"reflect", PaddingMode::reflect},
+             {"replicate", PaddingMode::replicate},
+             {"circular", PaddingMode::circular}}};
+}
 // Pads with elements of the tensor.  Modes but constant pad the last one to three dimensions of a tensor that
 // has one or two more.  `value` is for constant.
 Tensor pad(const Tensor&, const DimVector& amounts, PaddingMode, double value = 0);
