@@ -30,14 +30,14 @@ Variable parameter() { return Variable(from_vector({1.0f})); }
 
 std::unique_ptr<optim::Optimizer> sgd()
 {
-    auto o =
-        std::make_unique<optim::SGD>(std::vector{parameter()}, optim::SGDOptions{.lr = 0.5, .momentum = 0.9});
+    auto o = std::make_unique<optim::SGD>(std::vector{parameter()},
+                                          optim::SGD::Options{.lr = 0.5, .momentum = 0.9});
     o->add_param_group({parameter()}, {.lr = 0.25, .momentum = 0.9});
     return o;
 }
 std::unique_ptr<optim::Optimizer> adam()
 {
-    auto o = std::make_unique<optim::Adam>(std::vector{parameter()}, optim::AdamOptions{.lr = 0.5});
+    auto o = std::make_unique<optim::Adam>(std::vector{parameter()}, optim::Adam::Options{.lr = 0.5});
     o->add_param_group({parameter()}, {.lr = 0.25});
     return o;
 }
