@@ -223,6 +223,22 @@ const Kind kinds[] = {
              std::move(p),
              optim::Adagrad::Options{.lr = lr, .lr_decay = 0.1, .initial_accumulator_value = 0.5});
      }},
+    {"Adadelta", "acc_delta",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::Adadelta>(std::move(p), optim::Adadelta::Options{.lr = lr});
+     }},
+    {"Adamax", "exp_inf",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::Adamax>(std::move(p), optim::Adamax::Options{.lr = lr});
+     }},
+    {"NAdam", "exp_avg",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::NAdam>(std::move(p), optim::NAdam::Options{.lr = lr});
+     }},
+    {"RAdam", "exp_avg_sq",
+     [](std::vector<Variable> p, double lr) {
+         return made<optim::RAdam>(std::move(p), optim::RAdam::Options{.lr = lr});
+     }},
     {"Lion", "exp_avg",
      [](std::vector<Variable> p, double lr) {
          return made<optim::Lion>(std::move(p), optim::Lion::Options{.lr = lr, .weight_decay = 0.1});
@@ -544,7 +560,7 @@ TEST_P(AnyOptimizer, RefusesWhatCannotBeTrained)
     const Variable p = parameter();
     EXPECT_THAT(refused({}), HasSubstr("no parameters"));
     EXPECT_THAT(refused({p, Variable()}), HasSubstr("(1) is undefined"));
-    EXPECT_THAT(refused({Variable(ones({1}), false)}), HasSubstr("(0) is no leaf"));
+    EXPECT_THAT(refused({Variable(ones({1}), false)}), HasSubstr("(0) requires no gradient"));
     EXPECT_THAT(refused({p, p}), HasSubstr("(1) comes twice"));
     EXPECT_EQ(error_of([&] { make({p}, -0.1); }).kind, ErrorKind::argument);
     EXPECT_EQ(error_of([&] { make({p}, std::nan("")); }).kind, ErrorKind::argument);
