@@ -1,6 +1,8 @@
 // Options of optimizers as libtorch writes them, SGDOptions(0.1).momentum(0.9), and those of a group.
 #pragma once
 #include <cstddef>
+#include <tuple>
+#include <utility>
 
 #include <reprise/error.hpp>
 
