@@ -143,23 +143,23 @@ std::vector<Workload> training_workloads()
     return {
         {"train_mlp_b128_sgd", 0.413e9, 0,
          [] {
-             return step<Mlp, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1}, classes,
+             return step<Mlp, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1}, classes,
                                               {normal({128, 784}), labels(128)});
          }},
         {"train_cnn_b128_adam", 3.199e9, 0,
          [] {
-             return step<Cnn, rp::optim::Adam>(rp::optim::AdamOptions{}, classes,
+             return step<Cnn, rp::optim::Adam>(rp::optim::Adam::Options{}, classes,
                                                {normal({128, 1, 28, 28}), labels(128)});
          }},
         {"train_resnet8_b64_sgdm", 0, 0,
          [] {
-             return step<ResNet8, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1, .momentum = 0.9}, classes,
-                                                  {normal({64, 3, 32, 32}), labels(64)});
+             return step<ResNet8, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1, .momentum = 0.9},
+                                                  classes, {normal({64, 3, 32, 32}), labels(64)});
          }},
         {"train_diffusion_b4_adam", 0, 0,
          [] {
              return step<Denoise, rp::optim::Adam>(
-                 rp::optim::AdamOptions{}, noise,
+                 rp::optim::Adam::Options{}, noise,
                  {normal({4, 4, 32, 32}), normal({4, 4, 32, 32}), rp::rand({4, 1, 1, 1})});
          }},
     };
@@ -174,13 +174,13 @@ std::vector<OpenStep> open_training_steps()
             return std::vector<rp::Spec>{rp::spec(shape), rp::spec({n}, rp::i32)};
         };
     };
-    return {{"mlp", [] { return function<Mlp, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1}, classes); },
+    return {{"mlp", [] { return function<Mlp, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1}, classes); },
              images({784}), 1, 21},
-            {"cnn", [] { return function<Cnn, rp::optim::Adam>(rp::optim::AdamOptions{}, classes); },
+            {"cnn", [] { return function<Cnn, rp::optim::Adam>(rp::optim::Adam::Options{}, classes); },
              images({1, 28, 28}), 1, 21},
             {"resnet8",
              [] {
-                 return function<ResNet8, rp::optim::SGD>(rp::optim::SGDOptions{.lr = 0.1, .momentum = 0.9},
+                 return function<ResNet8, rp::optim::SGD>(rp::optim::SGD::Options{.lr = 0.1, .momentum = 0.9},
                                                           classes);
              },
              images({3, 32, 32}), 1, 21}};

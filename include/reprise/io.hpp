@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
+#include <iosfwd>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,26 +23,48 @@ namespace reprise {
 // leaves an old file as it was.  Waits for the values.  Error(file) where the file cannot be written;
 // Error(argument) for an undefined tensor.
 void save_safetensors(const std::filesystem::path&, const std::map<std::string, Tensor>&);
+// Writes the same to a stream.  Error(file) where the stream fails.
+void save_safetensors(std::ostream&, const std::map<std::string, Tensor>&);
 // Reads a safetensors file: its tensors by name, on default_device() unless a device is given.  Error(file)
 // for a file that is missing, truncated, malformed or of another format, such as a .pt file of torch.save();
 // Error(unsupported) for a dtype that the device does not have.
 std::map<std::string, Tensor> load_safetensors(const std::filesystem::path&,
                                                const std::optional<Device>& = std::nullopt);
+// Reads the same from a stream, which may go on behind it.
+std::map<std::string, Tensor> load_safetensors(std::istream&, const std::optional<Device>& = std::nullopt);
 
 // ---- modules, optimizers, schedules, state dicts, tensors: save(net, path); load(net, path) ----
+// ---- each also to and from a stream: save(net, stream); load(net, stream) ----
 // Saves an object's state_dict() as a safetensors file.
 template <class T>
 requires requires(const T& object) { object.state_dict(); }
 void save(const T& object, const std::filesystem::path& path) { save_safetensors(path, object.state_dict()); }
+// The same to a stream.
+template <class T>
+requires requires(const T& object) { object.state_dict(); }
+void save(const T& object, std::ostream& stream) { save_safetensors(stream, object.state_dict()); }
 // The same for an object behind a pointer.
 template <class T> void save(const std::shared_ptr<T>& object, const std::filesystem::path& path)
 {
     save(*object, path);
 }
+// The same for an object behind a pointer.
+template <class T> void save(const std::shared_ptr<T>& object, std::ostream& stream)
+{
+    save(*object, stream);
+}
 // Saves one tensor, under the name "tensor".
 void save(const Tensor&, const std::filesystem::path&);
+void save(const Tensor&, std::ostream&); // the same
 // Saves tensors by name, as save_safetensors().
 void save(const std::map<std::string, Tensor>&, const std::filesystem::path&);
+void save(const std::map<std::string, Tensor>&, std::ostream&); // the same
+// Saves a list of tensors, under the names "0", "1" and so on.
+void save(const std::vector<Tensor>&, const std::filesystem::path&);
+void save(const std::vector<Tensor>&, std::ostream&); // the same
+// The same for tensors in braces.
+void save(std::initializer_list<Tensor>, const std::filesystem::path&);
+void save(std::initializer_list<Tensor>, std::ostream&); // the same
 
 namespace detail {
 // f(), whose errors name the file.
@@ -57,16 +81,31 @@ void load(T& object, const std::filesystem::path& path)
     const auto values = load_safetensors(path);
     detail::of_file(path, [&] { object.load_state_dict(values); });
 }
+// The same from a stream.
+template <class T>
+requires requires(T& object, const std::map<std::string, Tensor>& values) { object.load_state_dict(values); }
+void load(T& object, std::istream& stream) { object.load_state_dict(load_safetensors(stream)); }
 // The same for an object behind a pointer.
 template <class T> void load(const std::shared_ptr<T>& object, const std::filesystem::path& path)
 {
     load(*object, path);
 }
+// The same for an object behind a pointer.
+template <class T> void load(const std::shared_ptr<T>& object, std::istream& stream)
+{
+    load(*object, stream);
+}
 // Makes the handle that of a new tensor on default_device().  Error(file) where the file does not have
 // exactly one tensor.
 void load(Tensor&, const std::filesystem::path&);
+void load(Tensor&, std::istream&); // the same
 // Replaces the map by the file's tensors, on default_device().
 void load(std::map<std::string, Tensor>&, const std::filesystem::path&);
+void load(std::map<std::string, Tensor>&, std::istream&); // the same
+// Replaces the list by the file's tensors, on default_device().  Error(file) where the file was not saved
+// from a list.
+void load(std::vector<Tensor>&, const std::filesystem::path&);
+void load(std::vector<Tensor>&, std::istream&); // the same
 
 // The bytes of all elements, in row-major order, as from_bytes() takes them.  Waits for the device.
 std::vector<std::byte> to_bytes(const Tensor&);

@@ -22,7 +22,7 @@ double seconds_since(Clock::time_point start)
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-rp::data::DataLoaderOptions batches(std::int64_t size)
+rp::data::DataLoader::Options batches(std::int64_t size)
 {
     return {.batch_size = size, .mean = {0.2860}, .std = {0.3530}}; // of the training images
 }
@@ -91,9 +91,9 @@ private:
         return options.train_limit > 0 ? all.first(options.train_limit) : all;
     }
 
-    static rp::data::DataLoaderOptions training_batches(const Options& options)
+    static rp::data::DataLoader::Options training_batches(const Options& options)
     {
-        rp::data::DataLoaderOptions out = batches(options.batch);
+        rp::data::DataLoader::Options out = batches(options.batch);
         out.shuffle = true;
         out.seed = options.seed;
         return out;

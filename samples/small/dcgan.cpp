@@ -33,7 +33,7 @@ nn::Sequential critic(nn::make<nn::Conv2d>(1, 16,
 
 int main()
 {
-    rp::optim::AdamOptions options{.lr = 2e-3, .betas = {0.5, 0.999}};
+    rp::optim::Adam::Options options{.lr = 2e-3, .betas = {0.5, 0.999}};
     rp::optim::Adam generator_optimizer(generator.parameters(), options);
     rp::optim::Adam critic_optimizer(critic.parameters(), options);
     const auto loss_of = [](const rp::Tensor& logits, double label) {

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <ostream>
 #include <string>
 
 #include <reprise/data/example.hpp>
@@ -88,12 +89,23 @@ std::int64_t Array::numel() const noexcept
     return static_cast<std::int64_t>(bytes_.size() / size_of(dtype_));
 }
 
+std::int64_t Array::size(std::int64_t dim) const
+{
+    const std::int64_t dims = this->dim(), at = dim < 0 ? dim + dims : dim;
+    if (at < 0 || at >= dims)
+        fail(ErrorKind::argument, "size", "The dimension (", dim, ") is not one of an array of sizes (",
+             text_of(sizes_), ").");
+    return sizes_[static_cast<std::size_t>(at)];
+}
+
+std::ostream& operator<<(std::ostream& out, const Array::Sizes& sizes) { return out << text_of(sizes); }
+
 Array Array::row(std::int64_t i) const
 {
     if (sizes_.empty() || i < 0 || i >= sizes_[0])
         fail(ErrorKind::argument, "Array", "The row (", i, ") is not one of an array of sizes (",
              text_of(sizes_), ").");
-    Array out(dtype_, {sizes_.begin() + 1, sizes_.end()});
+    Array out(dtype_, std::vector<std::int64_t>(sizes_.begin() + 1, sizes_.end()));
     if (!out.bytes_.empty())
         std::memcpy(out.bytes_.data(), bytes_.data() + static_cast<std::size_t>(i) * out.bytes_.size(),
                     out.bytes_.size());

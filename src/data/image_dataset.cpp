@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t pixel_values = 256;
 
 // [C, 256]: what a pixel becomes.
-std::vector<float> value_table(std::int64_t channels, const DataLoaderOptions& options)
+std::vector<float> value_table(std::int64_t channels, const DataLoaderSettings& options)
 {
     const auto count = static_cast<std::size_t>(channels);
     for (const auto* list : {&options.mean, &options.std})
@@ -37,7 +37,7 @@ std::vector<float> value_table(std::int64_t channels, const DataLoaderOptions& o
 // Writes images where they lie in the batch, without examples of their own.
 class Images final : public BatchSource {
 public:
-    Images(std::shared_ptr<const ImageDataset> dataset, const DataLoaderOptions& options)
+    Images(std::shared_ptr<const ImageDataset> dataset, const DataLoaderSettings& options)
         : dataset_(std::move(dataset)), value_of_(value_table(dataset_->channels, options))
     {}
     std::int64_t size() const override { return dataset_->size(); }
@@ -90,7 +90,7 @@ Example<> ImageDataset::get(std::size_t i) const
 }
 
 std::shared_ptr<const BatchSource> DataLoader::source_of_images(std::shared_ptr<const ImageDataset> dataset,
-                                                                const DataLoaderOptions& options)
+                                                                const DataLoaderSettings& options)
 {
     if (!dataset) fail(ErrorKind::argument, "DataLoader", "The data set is a null pointer.");
     const ImageDataset& d = *dataset;

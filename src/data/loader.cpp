@@ -11,13 +11,13 @@ using detail::fail;
 
 namespace {
 
-void check(const DataLoaderOptions& o)
+void check(const DataLoaderSettings& o)
 {
     constexpr std::size_t most_workers = 1024, most_ahead = std::size_t{1} << 20;
     if (o.batch_size < 1)
         fail(ErrorKind::argument, "DataLoader", "The batch_size (", o.batch_size, ") must be at least 1.");
-    if (o.workers > most_workers)
-        fail(ErrorKind::argument, "DataLoader", "The workers (", o.workers, ") must be at most ",
+    if (o.num_workers > most_workers)
+        fail(ErrorKind::argument, "DataLoader", "The num_workers (", o.num_workers, ") must be at most ",
              most_workers, ".");
     if (o.prefetch < 1 || o.prefetch > most_ahead)
         fail(ErrorKind::argument, "DataLoader", "The prefetch (", o.prefetch, ") must be from 1 to ",
@@ -29,7 +29,7 @@ void check(const DataLoaderOptions& o)
 
 } // namespace
 
-DataLoader::DataLoader(std::shared_ptr<const BatchSource> source, DataLoaderOptions options)
+DataLoader::DataLoader(std::shared_ptr<const BatchSource> source, Options options)
     : source_(std::move(source)), options_(std::move(options))
 {
     if (!source_) fail(ErrorKind::argument, "DataLoader", "The data set is a null pointer.");
@@ -42,7 +42,7 @@ DataLoader::DataLoader(std::shared_ptr<const BatchSource> source, DataLoaderOpti
     batches_ = examples / options_.batch_size + (rest && !options_.drop_last ? 1 : 0);
 }
 
-DataLoader::DataLoader(std::shared_ptr<const ImageDataset> dataset, DataLoaderOptions options)
+DataLoader::DataLoader(std::shared_ptr<const ImageDataset> dataset, Options options)
     : DataLoader(source_of_images(std::move(dataset), options), options)
 {}
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include <reprise/data/dataset.hpp>
+#include <reprise/data/datasets.hpp>
 
 #include "data/find_file.hpp"
 
@@ -39,6 +39,19 @@ ImageDataset load(const Files& files, const std::string& part)
     return set;
 }
 
+// The folder itself, or where torchvision puts the files of a data set.
+std::filesystem::path folder_of(const std::filesystem::path& directory, const char* name)
+{
+    const std::filesystem::path raw = directory / name / "raw";
+    std::error_code ignored;
+    for (const char* ending : {"", ".gz"})
+        for (const char* part : {"train", "t10k"})
+            if (std::filesystem::exists(directory / (std::string(part) + "-images-idx3-ubyte" + ending),
+                                        ignored))
+                return directory;
+    return std::filesystem::is_directory(raw, ignored) ? raw : directory;
+}
+
 TrainTest load_both(const Files& files) { return {load(files, "train"), load(files, "t10k")}; }
 
 std::string four_files(const char* name)
@@ -48,20 +61,31 @@ std::string four_files(const char* name)
            std::string(name) + " there, plain or .gz";
 }
 
+Files of_mnist(const std::filesystem::path& directory)
+{
+    return {"mnist", folder_of(directory, "MNIST"),
+            four_files("MNIST") + ", or in its folder MNIST/raw, from yann.lecun.com/exdb/mnist or a mirror"};
+}
+
 } // namespace
 
-TrainTest mnist(const std::filesystem::path& directory)
-{
-    return load_both(
-        {"mnist", directory, four_files("MNIST") + ", from yann.lecun.com/exdb/mnist or a mirror"});
-}
+TrainTest mnist(const std::filesystem::path& directory) { return load_both(of_mnist(directory)); }
+
+datasets::MNIST::MNIST(const std::filesystem::path& root, Mode mode)
+    : images_(std::make_shared<const ImageDataset>(
+          load(of_mnist(root), mode == Mode::kTrain ? "train" : "t10k"))),
+      mode_(mode)
+{}
+
+Example<> datasets::MNIST::get(std::size_t i) { return images_->get(i); }
+std::optional<std::size_t> datasets::MNIST::size() const { return images_->labels.size(); }
 
 TrainTest fashion_mnist(const std::filesystem::path& directory)
 {
-    return load_both({"fashion_mnist", directory.empty() ? debian_directory : directory,
-                      four_files("Fashion-MNIST") +
-                          ", or install Debian's package dataset-fashion-mnist, which has them in " +
-                          debian_directory});
+    return load_both(
+        {"fashion_mnist", directory.empty() ? debian_directory : folder_of(directory, "FashionMNIST"),
+         four_files("Fashion-MNIST") +
+             ", or install Debian's package dataset-fashion-mnist, which has them in " + debian_directory});
 }
 
 } // namespace reprise::data

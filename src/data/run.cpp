@@ -8,13 +8,13 @@
 namespace reprise::data {
 
 DataLoader::Run::Run(std::shared_ptr<const BatchSource> source, std::vector<Pick> picks, std::int64_t count,
-                     const DataLoaderOptions& options)
+                     const DataLoaderSettings& options)
     : source_(std::move(source)), picks_(std::move(picks)), batch_size_(options.batch_size),
-      ahead_(static_cast<std::int64_t>(options.workers * options.prefetch)), device_(options.device),
+      ahead_(static_cast<std::int64_t>(options.num_workers * options.prefetch)), device_(options.device),
       count_(count), last_(count)
 {
     const auto batches = static_cast<std::size_t>(count);
-    start(std::min(options.workers, batches));
+    start(std::min(options.num_workers, batches));
 }
 
 void DataLoader::Run::start(std::size_t workers)

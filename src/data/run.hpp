@@ -16,7 +16,7 @@ namespace reprise::data {
 class DataLoader::Run {
 public:
     // `count` batches of the picks.
-    Run(std::shared_ptr<const BatchSource>, std::vector<Pick>, std::int64_t count, const DataLoaderOptions&);
+    Run(std::shared_ptr<const BatchSource>, std::vector<Pick>, std::int64_t count, const DataLoaderSettings&);
     ~Run(); // waits for what is being prepared
     Run(const Run&) = delete;
     Run& operator=(const Run&) = delete;

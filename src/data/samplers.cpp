@@ -25,6 +25,30 @@ std::vector<std::int64_t> shuffled(std::int64_t size, std::uint64_t seed, std::u
 
 namespace samplers {
 
+std::optional<std::vector<std::size_t>> Sampler::next(std::size_t batch_size)
+{
+    constexpr const char* op = "next";
+    if (!size_)
+        detail::fail(ErrorKind::argument, op,
+                     "The sampler does not know the number of examples: give it, RandomSampler(10).");
+    if (batch_size == 0) detail::fail(ErrorKind::argument, op, "The batch_size (0) must be at least 1.");
+    if (!order_) order_ = order(static_cast<std::int64_t>(*size_), seed_, epoch_);
+    if (at_ >= order_->size()) return std::nullopt;
+    const std::size_t end = std::min(order_->size(), at_ + std::min(batch_size, order_->size()));
+    std::vector<std::size_t> batch(order_->begin() + static_cast<std::ptrdiff_t>(at_),
+                                   order_->begin() + static_cast<std::ptrdiff_t>(end));
+    at_ = end;
+    return batch;
+}
+
+void Sampler::reset(std::optional<std::size_t> new_size)
+{
+    if (new_size) size_ = new_size;
+    order_.reset();
+    at_ = 0;
+    ++epoch_;
+}
+
 std::vector<std::int64_t> SequentialSampler::order(std::int64_t size, std::uint64_t, std::uint64_t) const
 {
     std::vector<std::int64_t> order(static_cast<std::size_t>(size));
@@ -39,7 +63,7 @@ std::vector<std::int64_t> RandomSampler::order(std::int64_t size, std::uint64_t 
 }
 
 WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, std::int64_t count)
-    : sums_(std::move(weights)), count_(count)
+    : Sampler(weights.size()), sums_(std::move(weights)), count_(count)
 {
     constexpr const char* op = "WeightedRandomSampler";
     if (count < 0) detail::fail(ErrorKind::argument, op, "The count (", count, ") must be at least 0.");

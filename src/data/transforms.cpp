@@ -35,7 +35,7 @@ Example<> ToFloat::operator()(Example<> e) const
     return e;
 }
 
-Normalize::Normalize(std::vector<double> mean, std::vector<double> std)
+NormalizeImages::NormalizeImages(std::vector<double> mean, std::vector<double> std)
     : mean_(std::move(mean)), std_(std::move(std))
 {
     const auto finite = [](double v) { return std::isfinite(v); };
@@ -45,7 +45,7 @@ Normalize::Normalize(std::vector<double> mean, std::vector<double> std)
              "The mean and the std must be finite numbers, the std above 0, at least one of each.");
 }
 
-Example<> Normalize::operator()(Example<> e) const
+Example<> NormalizeImages::operator()(Example<> e) const
 {
     const Image image = image_of("Normalize", e.data);
     if (e.data.dtype() != f32)

@@ -130,7 +130,7 @@ void check_metadata(const Json& metadata, const std::string& file)
 
 } // namespace
 
-std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_bytes,
+std::vector<TensorEntry> parse_header(std::string_view json, std::optional<std::uint64_t> data_bytes,
                                       const std::string& file)
 {
     if (json.empty() || json.front() != '{') malformed(file, "its header does not start with {");
@@ -140,7 +140,9 @@ std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_
     std::vector<TensorEntry> entries;
     for (const auto& [name, value] : header.items()) {
         if (name == "__metadata__") check_metadata(value, file);
-        else entries.push_back(parse_entry(name, value, data_bytes, file));
+        else
+            entries.push_back(parse_entry(
+                name, value, data_bytes.value_or(std::numeric_limits<std::uint64_t>::max()), file));
     }
     std::stable_sort(entries.begin(), entries.end(), [](const TensorEntry& a, const TensorEntry& b) {
         return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -152,8 +154,8 @@ std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_
                       " is the end of the one before: they overlap or leave a hole");
         filled = entry.end;
     }
-    if (filled != data_bytes)
-        malformed(file, "its tensors end at byte ", filled, " but its data at ", data_bytes);
+    if (data_bytes && filled != *data_bytes)
+        malformed(file, "its tensors end at byte ", filled, " but its data at ", *data_bytes);
     return entries;
 }
 

@@ -24,8 +24,9 @@ struct TensorEntry {
 // The limit of the reference implementation: a longer header is refused.
 inline constexpr std::uint64_t max_header_bytes = 100'000'000;
 
-// Gives the entries in the order of their data.  Throws Error(file) with `file` in its sentence.
-std::vector<TensorEntry> parse_header(std::string_view json, std::uint64_t data_bytes,
+// Gives the entries in the order of their data.  Throws Error(file) with `file` in its sentence.  Without
+// `data_bytes` the data ends where the last tensor does.
+std::vector<TensorEntry> parse_header(std::string_view json, std::optional<std::uint64_t> data_bytes,
                                       const std::string& file);
 
 // Sets begin and end; padded with spaces to a multiple of 8 bytes, so that the data is aligned.

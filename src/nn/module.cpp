@@ -167,7 +167,7 @@ OrderedDict<Variable> Module::named_buffers(bool recurse) const
     return each_once("buffer", all);
 }
 
-std::vector<Variable> Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
+Parameters Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
 std::vector<Variable> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
 
 Module::Named Module::state() const

@@ -7,7 +7,7 @@ namespace reprise::nn::utils {
 
 using reprise::detail::fail;
 
-Tensor parameters_to_vector(const std::vector<Variable>& parameters)
+Tensor parameters_to_vector(const Parameters& parameters)
 {
     if (parameters.empty()) fail(ErrorKind::argument, "parameters_to_vector", "There are no parameters.");
     std::vector<Tensor> parts;
@@ -15,7 +15,7 @@ Tensor parameters_to_vector(const std::vector<Variable>& parameters)
     return cat(parts);
 }
 
-void vector_to_parameters(const Tensor& vector, const std::vector<Variable>& parameters)
+void vector_to_parameters(const Tensor& vector, const Parameters& parameters)
 {
     std::int64_t count = 0;
     for (const Variable& p : parameters) count += p.numel().value();

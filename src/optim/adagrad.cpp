@@ -17,32 +17,24 @@ double number(std::size_t n, const double* o, std::int64_t step)
 } // namespace
 
 Adagrad::Adagrad()
-    : Optimizer({.op = "Adagrad",
-                 .options = {{"lr"}, {"lr_decay"}, {"weight_decay"}, {"eps"}},
-                 .numbers = 3,
-                 .number = number,
-                 .by_step = 1u << rate})
+    : OptimizerOf({.op = "Adagrad",
+                   .options = {{"lr"}, {"lr_decay"}, {"weight_decay"}, {"eps"}},
+                   .numbers = 3,
+                   .number = number,
+                   .by_step = 1u << rate})
 {}
 
-Adagrad::Adagrad(std::initializer_list<ParamGroup<AdagradOptions>> groups, const AdagradOptions& options)
-    : Adagrad()
+Adagrad::Adagrad(const ParamGroups<Options>& groups, const Options& options) : Adagrad()
 {
-    add_groups(*this, groups, options);
+    add_groups(groups, options);
 }
 
-Adagrad::Adagrad(std::vector<Variable> parameters, const AdagradOptions& options) : Adagrad()
-{
-    add_param_group(std::move(parameters), options);
-}
-
-void Adagrad::add_param_group(std::vector<Variable> parameters, const AdagradOptions& o)
+Adagrad::Start Adagrad::start(const Options& o) const
 {
     if (!(o.initial_accumulator_value >= 0))
         detail::fail(ErrorKind::argument, "Adagrad", "The initial_accumulator_value (",
                      o.initial_accumulator_value, ") must be at least 0.");
-    add_group(std::move(parameters), {o.lr, o.lr_decay, o.weight_decay, o.eps},
-              {{"sum", o.initial_accumulator_value}});
-    kinds_.push_back(o);
+    return {{o.lr, o.lr_decay, o.weight_decay, o.eps}, {{"sum", o.initial_accumulator_value}}};
 }
 
 std::vector<std::vector<Tensor>> Adagrad::updated(const Update& u) const
@@ -50,7 +42,7 @@ std::vector<std::vector<Tensor>> Adagrad::updated(const Update& u) const
     return adagrad_step(u.of, {.lr = u.numbers[rate],
                                .eps = u.numbers[epsilon],
                                .weight_decay = u.numbers[decay],
-                               .maximize = kinds_[u.group].maximize});
+                               .maximize = made_with(u.group).maximize});
 }
 
 } // namespace reprise::optim

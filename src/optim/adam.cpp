@@ -1,4 +1,5 @@
 #include <cmath>
+#include <type_traits>
 
 #include <reprise/ops/updates.hpp>
 #include <reprise/optim/adam.hpp>
@@ -24,37 +25,28 @@ template <bool decoupled> double number(std::size_t n, const double* o, std::int
     }
 }
 
+template <class Named> constexpr bool is_decoupled = std::is_same_v<Named, AdamWOptions>;
+
 } // namespace
 
-Adam::Adam(const char* name, bool decoupled)
-    : Optimizer({.op = name,
-                 .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"eps"}, {"weight_decay"}},
-                 .numbers = numbers,
-                 .number = decoupled ? number<true> : number<false>,
-                 .by_step = 1u << step_size | 1u << root})
+template <class Named> AdamOf<Named>::AdamOf()
+    : OptimizerOf<Named>({.op = is_decoupled<Named> ? "AdamW" : "Adam",
+                          .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"eps"}, {"weight_decay"}},
+                          .numbers = numbers,
+                          .number = number<is_decoupled<Named>>,
+                          .by_step = 1u << step_size | 1u << root})
 {}
 
-Adam::Adam(std::initializer_list<ParamGroup<AdamOptions>> groups, const AdamOptions& options)
-    : Adam("Adam", false)
+template <class Named>
+typename OptimizerOf<Named>::Start AdamOf<Named>::start(const typename Named::Fields& o) const
 {
-    add_groups(*this, groups, options);
-}
-
-Adam::Adam(std::vector<Variable> parameters, const AdamOptions& options) : Adam("Adam", false)
-{
-    add_param_group(std::move(parameters), options);
-}
-
-void Adam::add_param_group(std::vector<Variable> parameters, const AdamOptions& o)
-{
-    std::vector<Moment> moments{{"exp_avg"}, {"exp_avg_sq"}};
+    std::vector<Optimizer::Moment> moments{{"exp_avg"}, {"exp_avg_sq"}};
     if (o.amsgrad) moments.push_back({"max_exp_avg_sq"});
-    add_group(std::move(parameters), {o.lr, o.betas.first, o.betas.second, o.eps, o.weight_decay},
-              std::move(moments));
-    kinds_.push_back(o);
+    return {{o.lr, o.betas.first, o.betas.second, o.eps, o.weight_decay}, std::move(moments)};
 }
 
-std::vector<std::vector<Tensor>> Adam::updated(const Update& u) const
+template <class Named>
+std::vector<std::vector<Tensor>> AdamOf<Named>::updated(const Optimizer::Update& u) const
 {
     return adam_step(u.of, {.step_size = u.numbers[step_size],
                             .share1 = u.numbers[share1],
@@ -64,28 +56,13 @@ std::vector<std::vector<Tensor>> Adam::updated(const Update& u) const
                             .eps = u.numbers[epsilon],
                             .weight_decay = u.numbers[decay],
                             .kept = u.numbers[kept],
-                            .maximize = kinds_[u.group].maximize});
+                            .maximize = this->made_with(u.group).maximize});
 }
 
-AdamW::AdamW(std::initializer_list<ParamGroup<AdamWOptions>> groups, const AdamWOptions& options)
-    : Adam("AdamW", true)
-{
-    add_groups(*this, groups, options);
-}
+template class AdamOf<AdamOptions>;
+template class AdamOf<AdamWOptions>;
 
-AdamW::AdamW(std::vector<Variable> parameters, const AdamWOptions& options) : Adam("AdamW", true)
-{
-    add_param_group(std::move(parameters), options);
-}
-
-void AdamW::add_param_group(std::vector<Variable> parameters, const AdamWOptions& o)
-{
-    Adam::add_param_group(std::move(parameters), {.lr = o.lr,
-                                                  .betas = o.betas,
-                                                  .eps = o.eps,
-                                                  .weight_decay = o.weight_decay,
-                                                  .amsgrad = o.amsgrad,
-                                                  .maximize = o.maximize});
-}
+Adam::Adam(const ParamGroups<Options>& groups, const Options& options) { add_groups(groups, options); }
+AdamW::AdamW(const ParamGroups<Options>& groups, const Options& options) { add_groups(groups, options); }
 
 } // namespace reprise::optim

@@ -13,8 +13,21 @@ namespace reprise::optim {
 
 using detail::fail;
 
-Tensor clip_grad_norm_(const std::vector<Variable>& parameters, double max_norm,
-                       const ClipGradNormOptions& options)
+namespace {
+
+// A tensor that is no leaf has no gradient to clip.
+void check_leaves(const char* op, const Parameters& parameters)
+{
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        if (!parameters[i].defined() || !parameters[i].is_leaf())
+            fail(ErrorKind::argument, op, "The parameter with index (", i, ") is ",
+                 parameters[i].defined() ? "no leaf but the result of an op" : "undefined",
+                 ": give tensors that backward() adds gradients to.");
+}
+
+} // namespace
+
+GradNorm clip_grad_norm_(const Parameters& parameters, double max_norm, const ClipGradNormOptions& options)
 {
     constexpr const char* op = "clip_grad_norm_";
     if (!(max_norm >= 0)) fail(ErrorKind::argument, op, "The max_norm (", max_norm, ") must be at least 0.");
@@ -26,6 +39,7 @@ Tensor clip_grad_norm_(const std::vector<Variable>& parameters, double max_norm,
              "A program that is recorded can't look at the norm: leave error_if_nonfinite out, and look at "
              "the "
              "norm that it gives.");
+    check_leaves(op, parameters);
     const no_grad guard;
     std::vector<Variable> with_gradient;
     DType dtype = f32;
@@ -34,7 +48,7 @@ Tensor clip_grad_norm_(const std::vector<Variable>& parameters, double max_norm,
         with_gradient.push_back(p);
         if (p.dtype() == f64) dtype = f64;
     }
-    if (with_gradient.empty()) return zeros({});
+    if (with_gradient.empty()) return GradNorm(zeros({}));
     std::vector<Tensor> norms;
     for (const Variable& p : with_gradient) norms.push_back(norm(cast(p.grad(), dtype), options.norm_type));
     const Tensor total = norm(stack(norms), options.norm_type);
@@ -47,14 +61,15 @@ Tensor clip_grad_norm_(const std::vector<Variable>& parameters, double max_norm,
         const Tensor g = p.grad();
         p.set_grad(g * cast(scale, g.dtype()));
     }
-    return total;
+    return GradNorm(total);
 }
 
-void clip_grad_value_(const std::vector<Variable>& parameters, double clip_value)
+void clip_grad_value_(const Parameters& parameters, double clip_value)
 {
     if (!(clip_value >= 0))
         fail(ErrorKind::argument, "clip_grad_value_", "The clip_value (", clip_value,
              ") must be at least 0.");
+    check_leaves("clip_grad_value_", parameters);
     const no_grad guard;
     for (Variable p : parameters)
         if (const Tensor g = p.grad(); g.defined()) p.set_grad(clamp(g, -clip_value, clip_value));

@@ -9,6 +9,7 @@
 #include <reprise/ops.hpp>
 #include <reprise/program.hpp>
 
+#include "optim/clear_gradients.hpp"
 #include "optim/line_search.hpp"
 
 namespace reprise::optim {
@@ -25,7 +26,7 @@ double number(const Tensor& t)
 double product(const Tensor& a, const Tensor& b) { return number(dot(a, b)); }
 double largest(const Tensor& t) { return number(max(abs(t))); }
 
-void check(const std::vector<Variable>& parameters, const LBFGSOptions& o)
+void check(const Parameters& parameters, const LBFGS::Options& o)
 {
     constexpr const char* op = "LBFGS";
     if (parameters.empty())
@@ -33,7 +34,7 @@ void check(const std::vector<Variable>& parameters, const LBFGSOptions& o)
     for (const Variable& p : parameters) {
         if (!p.defined() || !p.requires_grad() || !p.is_leaf())
             fail(ErrorKind::argument, op,
-                 "A parameter is no leaf that requires a gradient: it can't be trained.");
+                 "A parameter is no leaf that requires a gradient: can't optimize a non-leaf tensor.");
         if (p.dtype() != parameters[0].dtype() || !(p.device() == parameters[0].device()))
             fail(ErrorKind::argument, op, "The parameters are of (", name_of(parameters[0].dtype()), ") on (",
                  parameters[0].device().name(), ") and of (", name_of(p.dtype()), ") on (", p.device().name(),
@@ -53,7 +54,7 @@ void check(const std::vector<Variable>& parameters, const LBFGSOptions& o)
 
 struct LBFGS::State {
     std::vector<Variable> parameters;
-    LBFGSOptions options;
+    Options options;
 
     struct Pair { // of one iteration
         Tensor change, of_gradient;
@@ -179,17 +180,14 @@ Tensor LBFGS::State::step(const std::function<Tensor()>& closure)
     return first;
 }
 
-LBFGS::LBFGS(std::vector<Variable> parameters, LBFGSOptions options)
+LBFGS::LBFGS(Parameters parameters, Options options)
 {
     check(parameters, options);
     state_ = std::make_unique<State>(State{std::move(parameters), std::move(options)});
 }
 LBFGS::~LBFGS() = default;
 
-void LBFGS::zero_grad()
-{
-    for (Variable& p : state_->parameters) p.zero_grad();
-}
+void LBFGS::zero_grad(bool set_to_none) { clear_gradients(state_->parameters, set_to_none); }
 
 Tensor LBFGS::step(const std::function<Tensor()>& closure)
 {

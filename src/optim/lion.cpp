@@ -23,27 +23,21 @@ double number(std::size_t n, const double* o, std::int64_t)
 } // namespace
 
 Lion::Lion()
-    : Optimizer({.op = "Lion",
-                 .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"weight_decay"}},
-                 .numbers = numbers,
-                 .number = number,
-                 .by_step = 0})
+    : OptimizerOf({.op = "Lion",
+                   .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"weight_decay"}},
+                   .numbers = numbers,
+                   .number = number,
+                   .by_step = 0})
 {}
 
-Lion::Lion(std::initializer_list<ParamGroup<LionOptions>> groups, const LionOptions& options) : Lion()
+Lion::Lion(const ParamGroups<Options>& groups, const Options& options) : Lion()
 {
-    add_groups(*this, groups, options);
+    add_groups(groups, options);
 }
 
-Lion::Lion(std::vector<Variable> parameters, const LionOptions& options) : Lion()
+Lion::Start Lion::start(const Options& o) const
 {
-    add_param_group(std::move(parameters), options);
-}
-
-void Lion::add_param_group(std::vector<Variable> parameters, const LionOptions& o)
-{
-    add_group(std::move(parameters), {o.lr, o.betas.first, o.betas.second, o.weight_decay}, {{"exp_avg"}});
-    kinds_.push_back(o);
+    return {{o.lr, o.betas.first, o.betas.second, o.weight_decay}, {{"exp_avg"}}};
 }
 
 std::vector<std::vector<Tensor>> Lion::updated(const Update& u) const
@@ -54,7 +48,7 @@ std::vector<std::vector<Tensor>> Lion::updated(const Update& u) const
                             .beta2 = u.numbers[kept2],
                             .share2 = u.numbers[share2],
                             .kept = u.numbers[kept],
-                            .maximize = kinds_[u.group].maximize});
+                            .maximize = made_with(u.group).maximize});
 }
 
 } // namespace reprise::optim

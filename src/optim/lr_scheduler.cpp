@@ -35,6 +35,25 @@ void LRScheduler::refuse(const std::string& sentence) const
     detail::fail(ErrorKind::argument, name_, sentence);
 }
 
+void LRScheduler::check_per_group(const char* what, const PerGroup& numbers) const
+{
+    if (numbers.size() != 1 && numbers.size() != optimizer_.groups())
+        refuse("There are (" + std::to_string(numbers.size()) + ") numbers " + what + " for (" +
+               std::to_string(optimizer_.groups()) + ") groups: give one for all or one for each.");
+}
+
+const char* LRScheduler::name_of_momentum() const
+{
+    if (optimizer_.has_option("beta1")) return "beta1";
+    if (!optimizer_.has_option("momentum"))
+        refuse("The optimizer has neither a momentum nor a beta1: give cycle_momentum = false.");
+    for (std::size_t g = 0; g < optimizer_.groups(); ++g)
+        if (optimizer_.option("momentum", g) == 0)
+            refuse("The group (" + std::to_string(g) +
+                   ") has no momentum: make the optimizer with one above 0, or give cycle_momentum = false.");
+    return "momentum";
+}
+
 void LRScheduler::check_not_recording() const
 {
     if (is_recording())
@@ -234,6 +253,8 @@ LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> functions, std::i
     if (functions_.size() != optimizer.groups())
         refuse("There are (" + std::to_string(functions_.size()) + ") functions for (" +
                std::to_string(optimizer.groups()) + ") groups: give one for all or one for each.");
+    for (const Function& f : functions_)
+        if (!f) refuse("A function is null: give one that returns the factor at an epoch.");
     begin();
 }
 

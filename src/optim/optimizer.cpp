@@ -9,13 +9,47 @@
 #include <reprise/ops/creation.hpp>
 #include <reprise/program.hpp>
 
+#include "optim/clear_gradients.hpp"
+
 namespace reprise::optim {
 
 using detail::fail;
 
+// ---- options ----
+
+OptimizerOptions& OptimizerOptions::operator=(const OptimizerOptions&)
+{
+    check_free("options");
+    return *this;
+}
+
+double OptimizerOptions::number(const char* name, double own) const
+{
+    return optimizer_ && optimizer_->has_option(name) ? optimizer_->option(name, group_) : own;
+}
+
+void OptimizerOptions::set_number(const char* name, double value)
+{
+    if (optimizer_ && optimizer_->has_option(name)) optimizer_->set_option(name, value, group_);
+}
+
+void OptimizerOptions::check_free(const char* name) const
+{
+    if (optimizer_)
+        fail(ErrorKind::argument, "options", "The (", name,
+             ") of a group can't change: set its numbers one by one, or make the optimizer anew.");
+}
+
+OptimizerOptions* OptimizerParamGroup::checked() const
+{
+    if (!options_)
+        fail(ErrorKind::argument, "options", "The group has no options of its own: ask has_options() first.");
+    return options_.get();
+}
+
 // ---- parameters and their groups ----
 
-void Optimizer::check_parameters(const std::vector<Variable>& parameters) const
+void Optimizer::check_parameters(const Parameters& parameters) const
 {
     if (parameters.empty())
         fail(ErrorKind::argument, rule_.op,
@@ -27,9 +61,12 @@ void Optimizer::check_parameters(const std::vector<Variable>& parameters) const
         const std::size_t index = parameters_.size() + i;
         if (!parameter.defined())
             fail(ErrorKind::argument, rule_.op, "The parameter with index (", index, ") is undefined.");
-        if (!parameter.requires_grad() || !parameter.is_leaf())
+        if (!parameter.is_leaf())
             fail(ErrorKind::argument, rule_.op, "The parameter with index (", index,
-                 ") is no leaf that requires a gradient: it can't be trained.");
+                 ") is no leaf but the result of an op: can't optimize a non-leaf tensor.");
+        if (!parameter.requires_grad())
+            fail(ErrorKind::argument, rule_.op, "The parameter with index (", index,
+                 ") requires no gradient: call requires_grad_() on it, or leave it out.");
         if (!seen.insert(parameter.cell().get()).second)
             fail(ErrorKind::argument, rule_.op, "The parameter with index (", index,
                  ") comes twice: give each once.");
@@ -56,8 +93,8 @@ void Optimizer::check_change(std::size_t option, double before, double value) co
              ") can't be set: whether it is 0 decides what the group keeps, so make the optimizer anew.");
 }
 
-void Optimizer::add_group(std::vector<Variable> parameters, std::vector<double> values,
-                          std::vector<Moment> moments)
+void Optimizer::add_group(Parameters parameters, std::vector<double> values, std::vector<Moment> moments,
+                          std::shared_ptr<OptimizerOptions> named)
 {
     check_parameters(parameters);
     for (std::size_t i = 0; i < values.size(); ++i) check_option(i, values[i]);
@@ -68,8 +105,16 @@ void Optimizer::add_group(std::vector<Variable> parameters, std::vector<double> 
                        .initial_lr = std::nullopt});
     parameters_.insert(parameters_.end(), parameters.begin(), parameters.end());
     moments_.resize(parameters_.size());
-    const std::lock_guard lock(steps_->mutex);
-    steps_->made.resize(parameters_.size());
+    {
+        const std::lock_guard lock(steps_->mutex);
+        steps_->made.resize(parameters_.size());
+    }
+    const std::size_t index = groups_.size() - 1;
+    if (named) {
+        named->optimizer_ = this;
+        named->group_ = index;
+    }
+    views_.emplace_back(*this, index, std::move(named));
 }
 
 const Optimizer::Group& Optimizer::group(std::size_t index) const
@@ -90,11 +135,11 @@ std::size_t Optimizer::option_index(const std::string& name) const
     fail(ErrorKind::argument, rule_.op, "There is no number (", name, "): a group has ", known, ".");
 }
 
-std::vector<Variable> Optimizer::parameters(std::size_t index) const
+Parameters Optimizer::parameters(std::size_t index) const
 {
     const Group& g = group(index);
     const auto first = parameters_.begin() + static_cast<std::ptrdiff_t>(g.first);
-    return {first, first + static_cast<std::ptrdiff_t>(g.count)};
+    return std::vector<Variable>(first, first + static_cast<std::ptrdiff_t>(g.count));
 }
 
 bool Optimizer::has_option(const std::string& name) const
@@ -134,17 +179,7 @@ void Optimizer::set_initial_learning_rate(double value, std::size_t index)
     groups_[index].initial_lr = value;
 }
 
-void Optimizer::zero_grad()
-{
-    for (Variable& parameter : parameters_) parameter.zero_grad();
-}
-
-std::vector<Optimizer::GroupView> Optimizer::param_groups()
-{
-    std::vector<GroupView> out;
-    for (std::size_t g = 0; g < groups_.size(); ++g) out.emplace_back(*this, g);
-    return out;
-}
+void Optimizer::zero_grad(bool set_to_none) { clear_gradients(parameters_, set_to_none); }
 
 Tensor Optimizer::step(const std::function<Tensor()>& closure)
 {
@@ -237,7 +272,9 @@ void Optimizer::make_moments(const Group& g, std::size_t index)
     const Variable& p = parameters_[index];
     std::vector<Variable> made;
     for (const Moment& m : g.moments)
-        made.emplace_back(full(p.shape(), m.initial, {.dtype = p.dtype(), .device = p.device()}), false);
+        made.emplace_back(full(m.one ? Shape() : p.shape(), m.initial,
+                               {.dtype = m.one ? f32 : p.dtype(), .device = p.device()}),
+                          false);
     moments_[index] = std::move(made);
 }
 

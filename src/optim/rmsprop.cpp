@@ -12,32 +12,26 @@ double number(std::size_t n, const double* o, std::int64_t) { return n == share 
 } // namespace
 
 RMSprop::RMSprop()
-    : Optimizer({.op = "RMSprop",
-                 .options =
-                     {{"lr"}, {"alpha"}, {"eps"}, {"weight_decay"}, {.name = "momentum", .stays_zero = true}},
-                 .numbers = 6,
-                 .number = number,
-                 .by_step = 0})
+    : OptimizerOf(
+          {.op = "RMSprop",
+           .options =
+               {{"lr"}, {"alpha"}, {"eps"}, {"weight_decay"}, {.name = "momentum", .stays_zero = true}},
+           .numbers = 6,
+           .number = number,
+           .by_step = 0})
 {}
 
-RMSprop::RMSprop(std::initializer_list<ParamGroup<RMSpropOptions>> groups, const RMSpropOptions& options)
-    : RMSprop()
+RMSprop::RMSprop(const ParamGroups<Options>& groups, const Options& options) : RMSprop()
 {
-    add_groups(*this, groups, options);
+    add_groups(groups, options);
 }
 
-RMSprop::RMSprop(std::vector<Variable> parameters, const RMSpropOptions& options) : RMSprop()
-{
-    add_param_group(std::move(parameters), options);
-}
-
-void RMSprop::add_param_group(std::vector<Variable> parameters, const RMSpropOptions& o)
+RMSprop::Start RMSprop::start(const Options& o) const
 {
     std::vector<Moment> moments{{"square_avg"}};
     if (o.centered) moments.push_back({"grad_avg"});
     if (o.momentum != 0) moments.push_back({"momentum_buffer"});
-    add_group(std::move(parameters), {o.lr, o.alpha, o.eps, o.weight_decay, o.momentum}, std::move(moments));
-    kinds_.push_back(o);
+    return {{o.lr, o.alpha, o.eps, o.weight_decay, o.momentum}, std::move(moments)};
 }
 
 std::vector<std::vector<Tensor>> RMSprop::updated(const Update& u) const
@@ -48,8 +42,8 @@ std::vector<std::vector<Tensor>> RMSprop::updated(const Update& u) const
                                .eps = u.numbers[eps],
                                .momentum = u.numbers[momentum],
                                .weight_decay = u.numbers[weight_decay],
-                               .centered = kinds_[u.group].centered,
-                               .maximize = kinds_[u.group].maximize});
+                               .centered = made_with(u.group).centered,
+                               .maximize = made_with(u.group).maximize});
 }
 
 } // namespace reprise::optim

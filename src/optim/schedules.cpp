@@ -18,15 +18,7 @@ void OneCycleLR::check() const
     if (total_ < 1) refuse("Give total_steps, or epochs and steps_per_epoch, of at least 1.");
     if (!(o.pct_start >= 0 && o.pct_start <= 1))
         refuse("The pct_start (" + std::to_string(o.pct_start) + ") must be from 0 to 1.");
-    if (o.max_lr.size() != 1 && o.max_lr.size() != optimizer_.groups())
-        refuse("There are (" + std::to_string(o.max_lr.size()) + ") numbers max_lr for (" +
-               std::to_string(optimizer_.groups()) + ") groups: give one for all or one for each.");
-    if (!o.cycle_momentum) return;
-    if (!momentum_) refuse("The optimizer has neither a momentum nor a beta1: give cycle_momentum = false.");
-    for (std::size_t g = 0; g < optimizer_.groups(); ++g)
-        if (momentum_ == std::string("momentum") && optimizer_.option(momentum_, g) == 0)
-            refuse("The group (" + std::to_string(g) +
-                   ") has no momentum: make the optimizer with one above 0, or give cycle_momentum = false.");
+    check_per_group("max_lr", o.max_lr);
 }
 
 std::vector<OneCycleLR::Phase> OneCycleLR::phases_of(double max_lr) const
@@ -50,11 +42,10 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleOptions& options)
 {
     if (options.total_steps) total_ = *options.total_steps;
     else if (options.epochs && options.steps_per_epoch) total_ = *options.epochs * *options.steps_per_epoch;
-    if (optimizer.has_option("beta1")) momentum_ = "beta1";
-    else if (optimizer.has_option("momentum")) momentum_ = "momentum";
     check();
+    if (options.cycle_momentum) momentum_ = name_of_momentum();
     for (std::size_t g = 0; g < optimizer.groups(); ++g) {
-        phases_.push_back(phases_of(options.max_lr[options.max_lr.size() == 1 ? 0 : g]));
+        phases_.push_back(phases_of(options.max_lr.of(g)));
         if (options.last_epoch == -1) optimizer.set_initial_learning_rate(phases_[g][0].rates[0], g);
     }
     begin();
@@ -76,10 +67,11 @@ void OneCycleLR::update()
         std::size_t p = 0;
         for (; p + 1 < phases_[g].size() && epoch > phases_[g][p].end; ++p) begin = phases_[g][p].end;
         const Phase& phase = phases_[g][p];
-        // A step behind the last batch changes nothing more: PyTorch goes on beyond the end there.
-        const double done = std::min((epoch - begin) / (phase.end - begin), 1.0);
+        // A step behind the last batch changes nothing more: PyTorch goes on beyond the end there.  Where
+        // pct_start is that of one step the first phase has no length, for which PyTorch divides by 0.
+        const double done = phase.end > begin ? std::min((epoch - begin) / (phase.end - begin), 1.0) : 1.0;
         const auto annealed = [&](const double(&ends)[2]) {
-            if (options_.anneal_strategy == OneCycleOptions::Anneal::linear)
+            if (OneCycleOptions::Anneal(options_.anneal_strategy) == OneCycleOptions::Anneal::linear)
                 return (ends[1] - ends[0]) * done + ends[0];
             return ends[1] + (ends[0] - ends[1]) / 2.0 * (std::cos(std::numbers::pi * done) + 1);
         };
@@ -87,6 +79,70 @@ void OneCycleLR::update()
         if (options_.cycle_momentum) optimizer_.set_option(momentum_, annealed(phase.momenta), g);
     }
     set_rates(rates);
+}
+
+// ---- CyclicLR ----
+
+CyclicLR::CyclicLR(Optimizer& optimizer, const CyclicOptions& options)
+    : LRScheduler("CyclicLR", optimizer, options.last_epoch), options_(options)
+{
+    check();
+    if (options.cycle_momentum) momentum_ = name_of_momentum();
+    if (options.last_epoch == -1)
+        for (std::size_t g = 0; g < optimizer.groups(); ++g)
+            optimizer.set_initial_learning_rate(options.base_lr.of(g), g);
+    begin();
+}
+
+void CyclicLR::check() const
+{
+    const CyclicOptions& o = options_;
+    for (const std::int64_t size : {o.step_size_up, o.step_size_down.value_or(1)})
+        if (size < 1) refuse("The step_size (" + std::to_string(size) + ") must be at least 1.");
+    check_per_group("base_lr", o.base_lr);
+    check_per_group("max_lr", o.max_lr);
+    check_per_group("base_momentum", o.base_momentum);
+    check_per_group("max_momentum", o.max_momentum);
+}
+
+double CyclicLR::height() const
+{
+    const CyclicOptions& o = options_;
+    const auto up = static_cast<double>(o.step_size_up);
+    const double total = up + static_cast<double>(o.step_size_down.value_or(o.step_size_up));
+    const double rising = up / total, at = 1 + static_cast<double>(last_epoch_) / total;
+    const double cycle = std::floor(at), x = at - cycle;
+    const double height = x <= rising ? x / rising : (x - 1) / (rising - 1);
+    if (o.scale_fn) {
+        const bool by_cycle = CyclicOptions::Scale(o.scale_mode) == CyclicOptions::Scale::cycle;
+        return height * o.scale_fn(by_cycle ? cycle : static_cast<double>(last_epoch_));
+    }
+    switch (CyclicOptions::Mode(o.mode)) {
+    case CyclicOptions::Mode::triangular: return height;
+    case CyclicOptions::Mode::triangular2: return height / std::pow(2.0, cycle - 1);
+    case CyclicOptions::Mode::exp_range: break;
+    }
+    return height * std::pow(o.gamma, static_cast<double>(last_epoch_));
+}
+
+void CyclicLR::update()
+{
+    const CyclicOptions& o = options_;
+    const double part = height();
+    std::vector<double> rates;
+    for (std::size_t g = 0; g < optimizer_.groups(); ++g) {
+        rates.push_back(o.base_lr.of(g) + (o.max_lr.of(g) - o.base_lr.of(g)) * part);
+        if (!momentum_) continue;
+        const double most = o.max_momentum.of(g);
+        optimizer_.set_option(momentum_, most - (most - o.base_momentum.of(g)) * part, g);
+    }
+    set_rates(rates);
+}
+
+void CyclicLR::restart()
+{
+    last_epoch_ = 0;
+    update();
 }
 
 // ---- SequentialLR and ChainedScheduler ----
@@ -195,7 +251,7 @@ void ChainedScheduler::keep(Keeper& k)
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options)
     : optimizer_(optimizer), options_(options),
-      best_((options.mode == ReduceLROnPlateauOptions::Mode::min ? 1 : -1) *
+      best_((SchedulerMode(options.mode) == SchedulerMode::min ? 1 : -1) *
             std::numeric_limits<double>::infinity())
 {
     constexpr const char* name = "ReduceLROnPlateau";
@@ -209,10 +265,32 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlate
     for (std::size_t g = 0; g < optimizer.groups(); ++g) last_lr_.push_back(optimizer.learning_rate(g));
 }
 
+ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Choice<SchedulerMode> mode, double factor,
+                                     std::int64_t patience, double threshold,
+                                     Choice<ThresholdMode> threshold_mode, std::int64_t cooldown,
+                                     const PerGroup& min_lr, double eps)
+    : ReduceLROnPlateau(optimizer, ReduceLROnPlateauOptions{.mode = mode,
+                                                            .factor = factor,
+                                                            .patience = patience,
+                                                            .threshold = threshold,
+                                                            .threshold_mode = threshold_mode,
+                                                            .cooldown = cooldown,
+                                                            .min_lr = min_lr,
+                                                            .eps = eps})
+{}
+
+void ReduceLROnPlateau::check_not_recording()
+{
+    if (is_recording())
+        detail::fail(ErrorKind::state, "ReduceLROnPlateau",
+                     "A schedule works between the calls of a program, which follows it: it can't be used "
+                     "while a program is recorded.");
+}
+
 bool ReduceLROnPlateau::is_better(double metric) const
 {
-    const bool relative = options_.threshold_mode == ReduceLROnPlateauOptions::Threshold::rel;
-    if (options_.mode == ReduceLROnPlateauOptions::Mode::min)
+    const bool relative = ThresholdMode(options_.threshold_mode) == ThresholdMode::rel;
+    if (SchedulerMode(options_.mode) == SchedulerMode::min)
         return metric < (relative ? best_ * (1 - options_.threshold) : best_ - options_.threshold);
     return metric > (relative ? best_ * (options_.threshold + 1) : best_ + options_.threshold);
 }
@@ -220,7 +298,7 @@ bool ReduceLROnPlateau::is_better(double metric) const
 void ReduceLROnPlateau::reduce()
 {
     for (std::size_t g = 0; g < last_lr_.size(); ++g) {
-        const double least = options_.min_lr[options_.min_lr.size() == 1 ? 0 : g];
+        const double least = options_.min_lr.of(g);
         const double before = optimizer_.learning_rate(g), after = std::max(before * options_.factor, least);
         if (before - after > options_.eps) optimizer_.set_learning_rate(after, g);
     }
@@ -228,10 +306,7 @@ void ReduceLROnPlateau::reduce()
 
 void ReduceLROnPlateau::step(double metric)
 {
-    if (is_recording())
-        detail::fail(ErrorKind::state, "ReduceLROnPlateau",
-                     "A schedule works between the calls of a program, which follows it: it can't be used "
-                     "while a program is recorded.");
+    check_not_recording();
     ++last_epoch_;
     if (is_better(metric)) {
         best_ = metric;
@@ -269,6 +344,7 @@ StateDict ReduceLROnPlateau::state_dict() const
 
 void ReduceLROnPlateau::load_state_dict(const StateDict& entries)
 {
+    check_not_recording();
     LRScheduler::Keeper::load(entries, [this](LRScheduler::Keeper& k) { keep(k); });
 }
 

@@ -16,7 +16,7 @@ double number(std::size_t n, const double* o, std::int64_t step)
 } // namespace
 
 SGD::SGD()
-    : Optimizer(
+    : OptimizerOf(
           {.op = "SGD",
            .options = {{"lr"}, {.name = "momentum", .stays_zero = true}, {"dampening"}, {"weight_decay"}},
            .numbers = 4,
@@ -24,25 +24,16 @@ SGD::SGD()
            .by_step = 1u << dampening})
 {}
 
-SGD::SGD(std::initializer_list<ParamGroup<SGDOptions>> groups, const SGDOptions& options) : SGD()
-{
-    add_groups(*this, groups, options);
-}
+SGD::SGD(const ParamGroups<Options>& groups, const Options& options) : SGD() { add_groups(groups, options); }
 
-SGD::SGD(std::vector<Variable> parameters, const SGDOptions& options) : SGD()
-{
-    add_param_group(std::move(parameters), options);
-}
-
-void SGD::add_param_group(std::vector<Variable> parameters, const SGDOptions& o)
+SGD::Start SGD::start(const Options& o) const
 {
     if (o.nesterov && (!(o.momentum > 0) || o.dampening != 0))
         detail::fail(ErrorKind::argument, "SGD", "Nesterov momentum needs a momentum (", o.momentum,
                      ") above 0 and a dampening (", o.dampening, ") of 0.");
     std::vector<Moment> moments;
     if (o.momentum != 0) moments.push_back({"momentum_buffer"});
-    add_group(std::move(parameters), {o.lr, o.momentum, o.dampening, o.weight_decay}, std::move(moments));
-    kinds_.push_back(o);
+    return {{o.lr, o.momentum, o.dampening, o.weight_decay}, std::move(moments)};
 }
 
 std::vector<std::vector<Tensor>> SGD::updated(const Update& u) const
@@ -51,8 +42,8 @@ std::vector<std::vector<Tensor>> SGD::updated(const Update& u) const
                            .momentum = u.numbers[momentum],
                            .share = u.numbers[dampening],
                            .weight_decay = u.numbers[weight_decay],
-                           .nesterov = kinds_[u.group].nesterov,
-                           .maximize = kinds_[u.group].maximize});
+                           .nesterov = made_with(u.group).nesterov,
+                           .maximize = made_with(u.group).maximize});
 }
 
 } // namespace reprise::optim

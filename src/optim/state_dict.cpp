@@ -128,21 +128,22 @@ void Optimizer::read_parameter(const StateDict& entries, const Group& group, std
     for (const Moment& moment : group.moments) {
         const std::string name = prefix + moment.name;
         const Tensor* value = find(entries, name);
+        const Shape shape = moment.one ? Shape() : own.shape();
+        const DType dtype = moment.one ? f32 : own.dtype();
         if ((value != nullptr) != (step != nullptr))
             refuse("The entries (", prefix, "step) and (", name, ") belong together, but one is missing.");
         if (!value) {
-            to.moments.push_back(
-                full(own.shape(), moment.initial, {.dtype = own.dtype(), .device = own.device()}));
+            to.moments.push_back(full(shape, moment.initial, {.dtype = dtype, .device = own.device()}));
             continue;
         }
         ++used;
-        if (!value->defined() || to_string(value->shape()) != to_string(own.shape()))
+        if (!value->defined() || to_string(value->shape()) != to_string(shape))
             detail::fail(ErrorKind::shape, op, "The entry (", name, ") has the shape ",
                          value->defined() ? to_string(value->shape()) : "of an undefined tensor",
-                         " but its parameter has ", to_string(own.shape()), ".");
-        if (value->dtype() != own.dtype())
+                         " but should have ", to_string(shape), ".");
+        if (value->dtype() != dtype)
             detail::fail(ErrorKind::dtype, op, "The entry (", name, ") has the dtype ",
-                         name_of(value->dtype()), " but its parameter has ", name_of(own.dtype()), ".");
+                         name_of(value->dtype()), " but should have ", name_of(dtype), ".");
         to.moments.push_back(value->device() == own.device()
                                  ? value->detach()
                                  : from_bytes(to_bytes(*value), value->shape(),

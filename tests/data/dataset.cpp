@@ -72,7 +72,7 @@ TEST(Dataset, IsWrittenAsForLibtorch)
     auto set = Numbers(6).map(data::transforms::Stack<>());
     auto loader = data::make_data_loader<samplers::SequentialSampler>(std::move(set), 4);
     EXPECT_THAT(targets(*loader), ElementsAre(ElementsAre(0, -1, -2, -3), ElementsAre(-4, -5)));
-    auto shuffled = data::make_data_loader(Numbers(6), {.batch_size = 3, .shuffle = true, .workers = 1});
+    auto shuffled = data::make_data_loader(Numbers(6), {.batch_size = 3, .shuffle = true, .num_workers = 1});
     EXPECT_EQ(targets(*shuffled).size(), 2U);
 }
 
@@ -320,7 +320,7 @@ TEST(Workers, GiveTheSameBatchesInTheSameOrder)
                        .map(transforms::ToFloat());
         return DataLoader(
             std::move(set),
-            {.batch_size = 5, .shuffle = true, .seed = seed, .workers = workers, .prefetch = prefetch});
+            {.batch_size = 5, .shuffle = true, .seed = seed, .num_workers = workers, .prefetch = prefetch});
     };
     const auto want = values(loader(0, 1).epoch(3));
     EXPECT_EQ(want.size(), 13U);
@@ -332,7 +332,7 @@ TEST(Workers, GiveTheSameBatchesInTheSameOrder)
     EXPECT_NE(values(loader(2, 2).epoch(3)), want);
     DataLoader next = loader(2, 1);
     EXPECT_NE(values(next), values(next)); // the next epoch
-    EXPECT_EQ(targets(DataLoader(Numbers(0), {.workers = 3}).epoch(0)).size(), 0U);
+    EXPECT_EQ(targets(DataLoader(Numbers(0), {.num_workers = 3}).epoch(0)).size(), 0U);
 }
 
 struct Failing {
@@ -348,7 +348,7 @@ struct Failing {
 TEST(Workers, ThrowWhereTheirBatchComes)
 {
     for (const std::size_t workers : {0, 1, 3}) {
-        DataLoader loader(Failing{9}, {.batch_size = 4, .workers = workers});
+        DataLoader loader(Failing{9}, {.batch_size = 4, .num_workers = workers});
         std::vector<int> seen;
         try {
             for (auto [x, y] : loader) {
@@ -371,8 +371,9 @@ TEST(Workers, ThrowWhereTheirBatchComes)
 
 TEST(Workers, OptionsAreChecked)
 {
-    EXPECT_EQ(error_of([] { return DataLoader(Numbers(2), {.workers = 100000}); }).kind, ErrorKind::argument);
-    EXPECT_EQ(error_of([] { return DataLoader(Numbers(2), {.workers = 1, .prefetch = 0}); }).kind,
+    EXPECT_EQ(error_of([] { return DataLoader(Numbers(2), {.num_workers = 100000}); }).kind,
+              ErrorKind::argument);
+    EXPECT_EQ(error_of([] { return DataLoader(Numbers(2), {.num_workers = 1, .prefetch = 0}); }).kind,
               ErrorKind::argument);
     EXPECT_EQ(error_of([] { return DataLoader(Numbers(2), {.batch_size = 0}); }).kind, ErrorKind::argument);
     EXPECT_EQ(error_of([] { return DataLoader(std::shared_ptr<const data::BatchSource>(), {}); }).kind,

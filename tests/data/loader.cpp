@@ -72,7 +72,7 @@ TEST(DataLoader, NormalisesEachChannel)
 
 TEST(DataLoader, ShufflesEachEpochAnewAndTheSameWithOneSeed)
 {
-    const data::DataLoaderOptions options{.batch_size = 7, .shuffle = true, .seed = 3};
+    const data::DataLoader::Options options{.batch_size = 7, .shuffle = true, .seed = 3};
     const DataLoader a(dataset(50), options), b(dataset(50), options);
     EXPECT_EQ(labels(a.epoch(4)), labels(b.epoch(4)));
     EXPECT_NE(labels(a.epoch(4)), labels(a.epoch(5)));
@@ -126,7 +126,7 @@ TEST(DataLoader, MakesBatchesOnAGivenDevice)
 
 TEST(DataLoader, RefusesWhatMakesNoSense)
 {
-    const auto refused = [](ImageDataset d, data::DataLoaderOptions o) {
+    const auto refused = [](ImageDataset d, data::DataLoader::Options o) {
         const Caught caught = error_of([&] { DataLoader(std::move(d), std::move(o)); });
         EXPECT_EQ(caught.kind, ErrorKind::argument);
         return caught.text;

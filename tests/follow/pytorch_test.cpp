@@ -115,32 +115,38 @@ void expect_to_follow(const std::string& run, const Options& options, const Step
 
 // PyTorch's own f32 losses stay within 5e-7 of its f64, its gradients within 1e-5 of the largest entry.  Adam divides
 // by the gradient's size: its first steps turn the rounding of tiny gradients into whole steps.
-using optim::AdamOptions, optim::AdamWOptions, optim::SGDOptions;
+using optim::Adam, optim::AdamW, optim::SGD;
 
-SGDOptions momentum(double lr) { return {.lr = lr, .momentum = 0.9}; }
+SGD::Options momentum(double lr) { return {.lr = lr, .momentum = 0.9}; }
 
 constexpr Steps wide = {.eager = 4, .swiftshader = 8}, deep = {.eager = 4},
                 heavy = {.eager = 4, .reference = 1, .swiftshader = 4};
 
 TEST(FollowsPyTorch, CnnWithMomentum) { expect_to_follow<Cnn, optim::SGD>("cnn_sgd", momentum(0.07), wide); }
 TEST(FollowsPyTorch, MlpWithMomentum) { expect_to_follow<Mlp, optim::SGD>("mlp_sgd", momentum(0.05)); }
-TEST(FollowsPyTorch, MlpWithAdam) { expect_to_follow<Mlp, optim::Adam>("mlp_adam", AdamOptions{}); }
+TEST(FollowsPyTorch, MlpWithAdam) { expect_to_follow<Mlp, optim::Adam>("mlp_adam", Adam::Options{}); }
 TEST(FollowsPyTorch, ResNetWithMomentum)
 {
     expect_to_follow<ResNet8, optim::SGD>("resnet_sgd", momentum(0.02));
 }
-TEST(FollowsPyTorch, ResNetWithAdam) { expect_to_follow<ResNet8, optim::Adam>("resnet_adam", AdamOptions{}); }
+TEST(FollowsPyTorch, ResNetWithAdam)
+{
+    expect_to_follow<ResNet8, optim::Adam>("resnet_adam", Adam::Options{});
+}
 TEST(FollowsPyTorch, GptWithMomentum) { expect_to_follow<Gpt, optim::SGD>("gpt_sgd", momentum(0.02), deep); }
-TEST(FollowsPyTorch, GptWithAdamW) { expect_to_follow<Gpt, optim::AdamW>("gpt_adamw", AdamWOptions{}, deep); }
+TEST(FollowsPyTorch, GptWithAdamW)
+{
+    expect_to_follow<Gpt, optim::AdamW>("gpt_adamw", AdamW::Options{}, deep);
+}
 TEST(FollowsPyTorch, LstmWithMomentum) { expect_to_follow<Lstm, optim::SGD>("lstm_sgd", momentum(0.1)); }
-TEST(FollowsPyTorch, LstmWithAdam) { expect_to_follow<Lstm, optim::Adam>("lstm_adam", AdamOptions{}); }
+TEST(FollowsPyTorch, LstmWithAdam) { expect_to_follow<Lstm, optim::Adam>("lstm_adam", Adam::Options{}); }
 TEST(FollowsPyTorch, VideoNetWithMomentum)
 {
     expect_to_follow<VideoNet, optim::SGD>("video_sgd", momentum(0.1));
 }
 TEST(FollowsPyTorch, VideoNetWithAdam)
 {
-    expect_to_follow<VideoNet, optim::Adam>("video_adam", AdamOptions{});
+    expect_to_follow<VideoNet, optim::Adam>("video_adam", Adam::Options{});
 }
 
 TEST(FollowsPyTorch, DenoiserWithMomentum)
@@ -149,7 +155,7 @@ TEST(FollowsPyTorch, DenoiserWithMomentum)
 }
 TEST(FollowsPyTorch, DenoiserWithAdam)
 {
-    expect_to_follow<Denoiser, optim::Adam>("denoiser_adam", AdamOptions{}, heavy);
+    expect_to_follow<Denoiser, optim::Adam>("denoiser_adam", Adam::Options{}, heavy);
 }
 TEST(FollowsPyTorch, PlainDenoiserWithMomentum)
 {
@@ -157,7 +163,7 @@ TEST(FollowsPyTorch, PlainDenoiserWithMomentum)
 }
 TEST(FollowsPyTorch, PlainDenoiserWithAdam)
 {
-    expect_to_follow<PlainDenoiser, optim::Adam>("plain_adam", AdamOptions{}, wide);
+    expect_to_follow<PlainDenoiser, optim::Adam>("plain_adam", Adam::Options{}, wide);
 }
 TEST(FollowsPyTorch, TimedDenoiserWithMomentum)
 {
@@ -165,7 +171,7 @@ TEST(FollowsPyTorch, TimedDenoiserWithMomentum)
 }
 TEST(FollowsPyTorch, TimedDenoiserWithAdam)
 {
-    expect_to_follow<TimedDenoiser, optim::Adam>("timed_adam", AdamOptions{});
+    expect_to_follow<TimedDenoiser, optim::Adam>("timed_adam", Adam::Options{});
 }
 
 } // namespace

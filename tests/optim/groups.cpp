@@ -42,7 +42,7 @@ template <class Optimizer> Program training(Optimizer& optimizer, const std::vec
 TEST(ParameterGroups, HaveNumbersOfTheirOwnInOneLaunch)
 {
     Variable a = parameter(), b = parameter(), alone = parameter();
-    const optim::AdamOptions first{.lr = 0.1},
+    const optim::Adam::Options first{.lr = 0.1},
         second{.lr = 0.02, .betas = {0.5, 0.8}, .eps = 1e-4, .weight_decay = 0.3};
     optim::Adam both({a}, first), other({alone}, second);
     both.add_param_group({b}, second);
@@ -79,7 +79,7 @@ TEST(ParameterGroups, ProgramsFollowEveryNumber)
 {
     Variable a = parameter(), b = parameter(), x = parameter(), y = parameter();
     const auto make = [](Variable p, Variable q) {
-        auto o = std::make_unique<optim::AdamW>(std::vector{p}, optim::AdamWOptions{.lr = 0.1});
+        auto o = std::make_unique<optim::AdamW>(std::vector{p}, optim::AdamW::Options{.lr = 0.1});
         o->add_param_group({q}, {.lr = 0.2});
         return o;
     };
@@ -183,7 +183,7 @@ TEST(ParameterGroups, AreInTheState)
 {
     Variable a = parameter(), b = parameter(), x = parameter(), y = parameter();
     const auto make = [](Variable p, Variable q, double lr) {
-        auto o = std::make_unique<optim::RMSprop>(std::vector{p}, optim::RMSpropOptions{.lr = lr});
+        auto o = std::make_unique<optim::RMSprop>(std::vector{p}, optim::RMSprop::Options{.lr = lr});
         o->add_param_group({q}, {.lr = lr / 2, .momentum = 0.5});
         return o;
     };

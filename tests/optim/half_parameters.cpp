@@ -65,20 +65,21 @@ template <class Reference, class Make> void follow(Reference want, const Make& m
 
 TEST(HalfParameters, FollowSGD)
 {
-    const optim::SGDOptions o{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true};
+    const optim::SGD::Options o{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true};
     follow(SgdReference{.o = o},
            [&](const Variable& p) { return std::make_unique<optim::SGD>(std::vector<Variable>{p}, o); });
 }
 
 TEST(HalfParameters, FollowAdamW)
 {
-    const optim::AdamOptions o{.lr = 0.05, .eps = 1e-3, .weight_decay = 0.01};
+    const optim::Adam::Options o{.lr = 0.05, .eps = 1e-3, .weight_decay = 0.01};
     AdamReference want{.o = o};
     want.decoupled = true;
     follow(want, [&](const Variable& p) {
         return std::make_unique<optim::AdamW>(
             std::vector<Variable>{p},
-            optim::AdamWOptions{.lr = o.lr, .betas = o.betas, .eps = o.eps, .weight_decay = o.weight_decay});
+            optim::AdamW::Options{
+                .lr = o.lr, .betas = o.betas, .eps = o.eps, .weight_decay = o.weight_decay});
     });
 }
 

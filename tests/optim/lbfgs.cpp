@@ -21,9 +21,9 @@ const std::map<std::string, std::vector<double>>& expected()
     return rows;
 }
 
-const std::map<std::string, optim::LBFGSOptions>& options()
+const std::map<std::string, optim::LBFGS::Options>& options()
 {
-    static const std::map<std::string, optim::LBFGSOptions> all{
+    static const std::map<std::string, optim::LBFGS::Options> all{
         {"plain", {.lr = 1e-3}},
         {"one iteration", {.lr = 5e-3, .max_iter = 1}},
         {"strong wolfe", {.line_search_fn = "strong_wolfe"}},

@@ -35,12 +35,16 @@ template <class Optimizer, class Options> Make two_groups(Options first, Options
     };
 }
 
-Make sgd(const optim::SGDOptions& o) { return one_group<optim::SGD>(o); }
-Make adam(const optim::AdamOptions& o) { return one_group<optim::Adam>(o); }
-Make adamw(const optim::AdamWOptions& o) { return one_group<optim::AdamW>(o); }
-Make rmsprop(const optim::RMSpropOptions& o) { return one_group<optim::RMSprop>(o); }
-Make adagrad(const optim::AdagradOptions& o) { return one_group<optim::Adagrad>(o); }
-Make lion(const optim::LionOptions& o) { return one_group<optim::Lion>(o); }
+Make sgd(const optim::SGD::Options& o) { return one_group<optim::SGD>(o); }
+Make adam(const optim::Adam::Options& o) { return one_group<optim::Adam>(o); }
+Make adamw(const optim::AdamW::Options& o) { return one_group<optim::AdamW>(o); }
+Make rmsprop(const optim::RMSprop::Options& o) { return one_group<optim::RMSprop>(o); }
+Make adagrad(const optim::Adagrad::Options& o) { return one_group<optim::Adagrad>(o); }
+Make adadelta(const optim::Adadelta::Options& o) { return one_group<optim::Adadelta>(o); }
+Make adamax(const optim::Adamax::Options& o) { return one_group<optim::Adamax>(o); }
+Make nadam(const optim::NAdam::Options& o) { return one_group<optim::NAdam>(o); }
+Make radam(const optim::RAdam::Options& o) { return one_group<optim::RAdam>(o); }
+Make lion(const optim::Lion::Options& o) { return one_group<optim::Lion>(o); }
 
 const std::map<std::string, Make>& optimizers()
 {
@@ -77,12 +81,27 @@ const std::map<std::string, Make>& optimizers()
         {"lion", lion({.lr = 0.03})},
         {"lion decay", lion({.lr = 0.03, .betas = {0.8, 0.9}, .weight_decay = 0.2})},
         {"lion maximize", lion({.lr = 0.03, .maximize = true})},
-        {"sgd groups", two_groups<optim::SGD, optim::SGDOptions>(
+        {"adadelta", adadelta({})},
+        {"adadelta decay", adadelta({.lr = 0.5, .rho = 0.8, .eps = 1e-3, .weight_decay = 0.1})},
+        {"adadelta maximize", adadelta({.lr = 2, .eps = 1e-4, .maximize = true})},
+        {"adamax", adamax({.lr = 0.05})},
+        {"adamax decay", adamax({.lr = 0.05, .betas = {0.6, 0.9}, .eps = 1e-3, .weight_decay = 0.1})},
+        {"adamax maximize", adamax({.maximize = true})},
+        {"nadam", nadam({.lr = 0.05})},
+        {"nadam decay",
+         nadam({.lr = 0.05, .betas = {0.6, 0.9}, .eps = 1e-3, .weight_decay = 0.1, .momentum_decay = 0.1})},
+        {"nadam decoupled",
+         nadam({.lr = 0.05, .weight_decay = 0.1, .decoupled_weight_decay = true, .maximize = true})},
+        {"radam", radam({.lr = 0.05})},
+        {"radam decay", radam({.lr = 0.05, .betas = {0.6, 0.9}, .eps = 1e-3, .weight_decay = 0.1})},
+        {"radam decoupled",
+         radam({.lr = 0.05, .weight_decay = 0.1, .decoupled_weight_decay = true, .maximize = true})},
+        {"sgd groups", two_groups<optim::SGD, optim::SGD::Options>(
                            {.lr = 0.05, .momentum = 0.9}, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.3})},
-        {"adam groups", two_groups<optim::Adam, optim::AdamOptions>(
+        {"adam groups", two_groups<optim::Adam, optim::Adam::Options>(
                             {.lr = 0.05}, {.lr = 0.1, .betas = {0.4, 0.8}, .weight_decay = 0.3})},
         {"adamw groups",
-         two_groups<optim::AdamW, optim::AdamWOptions>({.lr = 0.05}, {.lr = 0.1, .weight_decay = 0})},
+         two_groups<optim::AdamW, optim::AdamW::Options>({.lr = 0.05}, {.lr = 0.1, .weight_decay = 0})},
     };
     return all;
 }

@@ -7,7 +7,7 @@
 #include <reprise/optim.hpp>
 
 struct SgdReference {
-    reprise::optim::SGDOptions o;
+    reprise::optim::SGD::Options o;
     std::vector<double> p, v;
     bool first = true;
     void step(const std::vector<float>& grad)
@@ -26,7 +26,7 @@ struct SgdReference {
 };
 
 struct AdamReference {
-    reprise::optim::AdamOptions o;
+    reprise::optim::Adam::Options o;
     std::vector<double> p, m, v;
     int t = 0;
     bool decoupled = false;

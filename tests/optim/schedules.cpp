@@ -30,14 +30,14 @@ Variable parameter() { return Variable(from_vector({1.0f})); }
 
 std::unique_ptr<optim::Optimizer> sgd()
 {
-    auto o =
-        std::make_unique<optim::SGD>(std::vector{parameter()}, optim::SGDOptions{.lr = 0.5, .momentum = 0.9});
+    auto o = std::make_unique<optim::SGD>(std::vector{parameter()},
+                                          optim::SGD::Options{.lr = 0.5, .momentum = 0.9});
     o->add_param_group({parameter()}, {.lr = 0.25, .momentum = 0.9});
     return o;
 }
 std::unique_ptr<optim::Optimizer> adam()
 {
-    auto o = std::make_unique<optim::Adam>(std::vector{parameter()}, optim::AdamOptions{.lr = 0.5});
+    auto o = std::make_unique<optim::Adam>(std::vector{parameter()}, optim::Adam::Options{.lr = 0.5});
     o->add_param_group({parameter()}, {.lr = 0.25});
     return o;
 }
@@ -95,6 +95,29 @@ const std::map<std::string, Make>& schedules()
         {"one cycle linear", schedule<optim::OneCycleLR>(linear)},
         {"one cycle three phases", schedule<optim::OneCycleLR>(three)},
         {"one cycle adam", schedule<optim::OneCycleLR>(cycle)},
+        {"cyclic",
+         schedule<optim::CyclicLR>(optim::CyclicOptions{.base_lr = 0.1, .max_lr = 0.7, .step_size_up = 4})},
+        {"cyclic halving cycle", schedule<optim::CyclicLR>(optim::CyclicOptions{.base_lr = {0.1, 0.05},
+                                                                                .max_lr = {0.7, 0.2},
+                                                                                .step_size_up = 3,
+                                                                                .step_size_down = 6,
+                                                                                .mode = "triangular2",
+                                                                                .base_momentum = 0.7,
+                                                                                .max_momentum = 0.95})},
+        {"cyclic range", schedule<optim::CyclicLR>(optim::CyclicOptions{.base_lr = 0.1,
+                                                                        .max_lr = 0.7,
+                                                                        .step_size_up = 5,
+                                                                        .mode = "exp_range",
+                                                                        .gamma = 0.95,
+                                                                        .cycle_momentum = false})},
+        {"cyclic scaled",
+         schedule<optim::CyclicLR>(optim::CyclicOptions{.base_lr = 0.1,
+                                                        .max_lr = 0.7,
+                                                        .step_size_up = 4,
+                                                        .scale_fn = [](double x) { return 1 / (1 + x); },
+                                                        .scale_mode = "iterations",
+                                                        .cycle_momentum = false})},
+        {"cyclic adam cycle", schedule<optim::CyclicLR>(0.1, 0.7, 4)},
         {"sequential",
          sequence({schedule<optim::LinearLR>(0.1, 1.0, 5), schedule<optim::CosineAnnealingLR>(20)}, {5})},
         {"sequential of three",
@@ -126,7 +149,7 @@ struct Running {
     std::shared_ptr<optim::LRScheduler> scheduler; // or
     std::unique_ptr<optim::ReduceLROnPlateau> plateau_;
 
-    explicit Running(const std::string& name) : optimizer(name == "one cycle adam" ? adam() : sgd())
+    explicit Running(const std::string& name) : optimizer(name.find("adam") != name.npos ? adam() : sgd())
     {
         const auto found = schedules().find(name);
         if (found != schedules().end()) scheduler = found->second(*optimizer);
@@ -350,6 +373,68 @@ TEST(Schedules, KeepNumbersBeyondF32)
     EXPECT_EQ(other.learning_rate(), 1e300);
     after.step(1e199);
     EXPECT_EQ(other.learning_rate(), 1e299);
+}
+
+// PyTorch divides by 0 there.
+TEST(Schedules, OneCycleBeginsAtItsTopWhereTheFirstPhaseHasNoLength)
+{
+    for (const auto& [share, total] : {std::pair(0.25, 4), std::pair(0.5, 2), std::pair(1.0, 1)}) {
+        optim::SGD optimizer({parameter()}, {.lr = 1, .momentum = 0.9});
+        optim::OneCycleLR one(optimizer, {.max_lr = 0.5, .total_steps = total, .pct_start = share});
+        EXPECT_EQ(optimizer.get_lr(), 0.5);
+        EXPECT_EQ(optimizer.option("momentum"), 0.85);
+        for (int step = 1; step < total; ++step) one.step();
+        EXPECT_TRUE(std::isfinite(optimizer.get_lr()));
+        if (total > 1) {
+            EXPECT_NEAR(optimizer.get_lr(), 0.5 / 25 / 1e4, 1e-12);
+        }
+    }
+}
+
+TEST(Schedules, RefuseNullFunctionsAndStatesWhileRecording)
+{
+    optim::SGD optimizer({parameter()}, {.lr = 1});
+    EXPECT_THAT(error_of([&] { optim::LambdaLR(optimizer, optim::LambdaLR::Function()); }).text,
+                HasSubstr("[LambdaLR] A function is null"));
+    optim::ReduceLROnPlateau plateau(optimizer);
+    const optim::StateDict state = plateau.state_dict();
+    Caught caught;
+    record(
+        [&](Tensor x) {
+            caught = error_of([&] { plateau.load_state_dict(state); });
+            return x + 1;
+        },
+        {spec({1})});
+    EXPECT_EQ(caught.kind, ErrorKind::state);
+}
+
+TEST(Schedules, TakeWhatLibtorchAndPythonWrite)
+{
+    Variable p = parameter();
+    optim::SGD opt({p}, {.lr = 1, .momentum = 0.9});
+    optim::ReduceLROnPlateauScheduler plateau(opt, optim::ReduceLROnPlateauScheduler::min, 0.5, 1);
+    for (const float loss : {1.0F, 1.0F, 1.0F}) plateau.step(loss);
+    EXPECT_EQ(opt.get_lr(), 0.5); // torch: patience of 1, so at the third
+    optim::lr_scheduler::ReduceLROnPlateau most(opt,
+                                                {.mode = "max", .factor = 0.1, .patience = 0, .min_lr = 0.2});
+    most.step(2);
+    most.step(1);
+    EXPECT_EQ(opt.get_lr(), 0.2);
+    optim::ReduceLROnPlateau by_name(opt, "max");
+    EXPECT_THAT(error_of([&] { optim::ReduceLROnPlateau(opt, "least"); }).text, HasSubstr("least"));
+    opt.set_lr(1);
+    opt.set_initial_learning_rate(1, 0);
+    optim::lr_scheduler::LambdaLR warm(opt, [](int epoch) { return std::min(1.0, (epoch + 1) / 10.0); });
+    warm.step();
+    EXPECT_DOUBLE_EQ(opt.get_lr(), 0.2);
+    optim::OneCycleLR one(opt, 0.1, 10),
+        same(opt, {.max_lr = 0.1, .total_steps = 10, .anneal_strategy = "linear"});
+    EXPECT_DOUBLE_EQ(opt.get_lr(), 0.004);
+    EXPECT_THAT(error_of([&] {
+                    optim::CyclicLR(opt, 0.1, {0.2, 0.3, 0.4});
+                }).text,
+                HasSubstr("(3) numbers max_lr"));
+    EXPECT_THAT(error_of([&] { optim::CyclicLR(opt, 0.1, 0.2, 0); }).text, HasSubstr("step_size (0)"));
 }
 
 } // namespace

@@ -24,7 +24,7 @@ struct Accumulation {
         net = std::make_unique<nn::Linear>(5, 3);
         set_generator_state(before);
         optimizer =
-            std::make_unique<optim::SGD>(net->parameters(), optim::SGDOptions{.lr = 0.5, .momentum = 0.9});
+            std::make_unique<optim::SGD>(net->parameters(), optim::SGD::Options{.lr = 0.5, .momentum = 0.9});
     }
     Tensor add(const Tensor& x, const Tensor& target) const // of its share of the whole batch
     {

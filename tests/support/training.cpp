@@ -68,12 +68,12 @@ Training::Training(Net kind, std::uint64_t seed)
     for (const Variable& p : net.parameters()) p.eval();
     set_generator_state(before);
     if (kind == Net::cnn)
-        optimizer = std::make_unique<optim::Adam>(net.parameters(), optim::AdamOptions{.lr = 0.01});
+        optimizer = std::make_unique<optim::Adam>(net.parameters(), optim::Adam::Options{.lr = 0.01});
     else
         optimizer = std::make_unique<optim::SGD>(
-            net.parameters(), optim::SGDOptions{.lr = 0.1,
-                                                .momentum = 0.9,
-                                                .weight_decay = kind == Net::normalised ? 0.01 : 0});
+            net.parameters(), optim::SGD::Options{.lr = 0.1,
+                                                  .momentum = 0.9,
+                                                  .weight_decay = kind == Net::normalised ? 0.01 : 0});
 }
 
 Tensor Training::loss(const Tensor& x, const Tensor& target) { return cross_entropy(net(x), target); }

@@ -44,7 +44,7 @@ struct Waiting {
 TEST(Threads, PrepareBatchesAtTheSameTime)
 {
     const auto meeting = std::make_shared<Meeting>();
-    DataLoader loader(Waiting{meeting}, {.batch_size = 1, .workers = 2});
+    DataLoader loader(Waiting{meeting}, {.batch_size = 1, .num_workers = 2});
     int expected = 0;
     for (auto [x, y] : loader) EXPECT_EQ(y.to_vector<std::int32_t>()[0], expected++);
     EXPECT_EQ(expected, 40);
@@ -65,7 +65,7 @@ struct LateFirst {
 
 TEST(Threads, KeepTheOrderOfBatchesThatAreLate)
 {
-    DataLoader loader(LateFirst{}, {.batch_size = 1, .workers = 2});
+    DataLoader loader(LateFirst{}, {.batch_size = 1, .num_workers = 2});
     int expected = 0;
     for (auto [x, y] : loader) EXPECT_EQ(y.to_vector<std::int32_t>()[0], expected++);
     EXPECT_EQ(expected, 8);
@@ -75,7 +75,7 @@ TEST(Threads, KeepTheOrderOfBatchesThatAreLate)
 TEST(Threads, PrepareAheadOfTheLoop)
 {
     const auto meeting = std::make_shared<Meeting>();
-    DataLoader loader(Waiting{meeting, false}, {.batch_size = 2, .workers = 2, .prefetch = 3});
+    DataLoader loader(Waiting{meeting, false}, {.batch_size = 2, .num_workers = 2, .prefetch = 3});
     auto it = loader.begin();
     static_cast<void>(*it);
     const int most = 2 * (1 + 2 * 3); // examples of the batch that was taken, and of six ahead
@@ -91,7 +91,7 @@ TEST(Threads, OfSeveralLoadersShareADevice)
     std::atomic<int> rows = 0;
     for (std::uint64_t seed = 0; seed < 3; ++seed)
         threads.emplace_back([&set, &rows, seed] {
-            DataLoader loader(set, {.batch_size = 8, .shuffle = true, .seed = seed, .workers = 2});
+            DataLoader loader(set, {.batch_size = 8, .shuffle = true, .seed = seed, .num_workers = 2});
             for (int epoch = 0; epoch < 2; ++epoch)
                 for (auto& batch : loader) rows += static_cast<int>(batch.data.size(0).value());
         });

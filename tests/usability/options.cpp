@@ -32,7 +32,7 @@ void options()
     static_cast<void>(train::Series{.faint = true});
     static_cast<void>(train::Panel{.y_max = 1});
     static_cast<void>(train::Figure{.title = "loss"});
-    static_cast<void>(data::DataLoaderOptions{.shuffle = true});
+    static_cast<void>(data::DataLoader::Options{.shuffle = true});
 }
 
 void modules()

@@ -37,6 +37,14 @@ concept AnyDataset = (GivesExamples<D> || GivesRandomExamples<D>)&&requires(D& d
     d.size();
 };
 
+// The number of examples of a data set.
+template <AnyDataset D> std::int64_t count_of(D& dataset)
+{
+    if constexpr (requires { dataset.size().value(); })
+        return static_cast<std::int64_t>(dataset.size().value());
+    else return static_cast<std::int64_t>(dataset.size());
+}
+
 // A function that changes an example: of the example, or of the example and a stream of random numbers.
 template <class T>
 concept Transform = std::is_invocable_r_v<Example<>, T&, Example<>, Random&> ||
@@ -161,10 +169,12 @@ struct TrainTest {
     ImageDataset train, // for training
         test;           // for testing
 };
-// Reads MNIST: 60,000 and 10,000 grey images of 28 x 28 in 10 classes, from its four files in a folder, with
-// or without .gz.  Nothing is downloaded; Error(file) names a missing file and where to get it.
-TrainTest mnist(const std::filesystem::path& directory);
-// Reads Fashion-MNIST, as mnist(); without a folder from that of Debian's package dataset-fashion-mnist.
+// Reads MNIST: 60,000 and 10,000 grey images of 28 x 28 in 10 classes, from its four files in a folder or in
+// its folder MNIST/raw, where torchvision puts them, with or without .gz.  Nothing is downloaded; Error(file)
+// names a missing file and where to get it.
+TrainTest mnist(const std::filesystem::path& directory = "data");
+// Reads Fashion-MNIST, as mnist(), also in the folder's FashionMNIST/raw; without a folder from that of
+// Debian's package dataset-fashion-mnist.
 TrainTest fashion_mnist(const std::filesystem::path& directory = {});
 // Reads CIFAR-10: 50,000 and 10,000 images of 3 x 32 x 32 in 10 classes, from data_batch_1.bin ...
 // data_batch_5.bin and test_batch.bin of the binary version, with or without .gz, in the folder or in its

@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -60,9 +62,20 @@ public:
     // A copy of a tensor's values, for which it waits.  f16 and bf16 become f32.
     Array(const Tensor&);
 
-    bool defined() const noexcept { return defined_; }                         // false for Array()
-    DType dtype() const noexcept { return dtype_; }                            // the type of the elements
-    const std::vector<std::int64_t>& sizes() const noexcept { return sizes_; } // the sizes of all dimensions
+    // A list of sizes, which can be printed.
+    struct Sizes : std::vector<std::int64_t> {
+        Sizes() = default;                                                   // no dimensions
+        Sizes(std::vector<std::int64_t> sizes) : vector(std::move(sizes)) {} // those of a vector
+        Sizes(std::initializer_list<std::int64_t> sizes) : vector(sizes) {}  // those in braces
+        friend std::ostream& operator<<(std::ostream&, const Sizes&);        // prints "[2, 3]"
+    };
+
+    bool defined() const noexcept { return defined_; }     // false for Array()
+    DType dtype() const noexcept { return dtype_; }        // the type of the elements
+    const Sizes& sizes() const noexcept { return sizes_; } // the sizes of all dimensions
+    std::int64_t dim() const { return static_cast<std::int64_t>(sizes_.size()); } // the number of dimensions
+    // The size of a dimension; negative counts from the end.  Error(argument) where there is none.
+    std::int64_t size(std::int64_t dim) const;
     std::int64_t numel() const noexcept; // the number of elements; 0 where undefined
     std::span<const std::byte> bytes() const noexcept { return bytes_; } // a view of all bytes
     std::span<std::byte> bytes() noexcept { return bytes_; }             // a view of all bytes, for writing
@@ -84,6 +97,7 @@ public:
     Array row(std::int64_t i) const;
     // A tensor of the values on a device, by default default_device(); undefined for an undefined array.
     Tensor to_tensor(const std::optional<Device>& = std::nullopt) const;
+    operator Tensor() const { return to_tensor(); } // as to_tensor()
 
 private:
     void assign(const void* values, std::size_t count);
@@ -91,9 +105,12 @@ private:
 
     bool defined_ = false;
     DType dtype_ = f32;
-    std::vector<std::int64_t> sizes_;
+    Sizes sizes_;
     std::vector<std::byte> bytes_;
 };
+
+// Arithmetic of arrays, which gives tensors.
+using reprise::operator+, reprise::operator-, reprise::operator*, reprise::operator/;
 
 // Data with its target: auto [x, y] = example.  With arrays it is one example or a batch in host memory, with
 // tensors a batch of a loader.

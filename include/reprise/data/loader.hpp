@@ -1,5 +1,6 @@
 // Loaders, which make batches of a data set's examples as tensors.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -7,16 +8,18 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <reprise/data/dataset.hpp>
 #include <reprise/data/samplers.hpp>
+#include <reprise/data/subset.hpp>
 
 namespace reprise::data {
 
-// Options of DataLoader.
-struct DataLoaderOptions {
+// Options of DataLoader in braces, DataLoader::Options.
+struct DataLoaderSettings {
     std::int64_t batch_size = 1; // examples in a batch, at least 1
     bool shuffle = false;        // whether each epoch is in another random order
     std::uint64_t seed = 0;      // of the order, and of random numbers for the data set
@@ -25,12 +28,49 @@ struct DataLoaderOptions {
     std::vector<double> mean = {0};
     std::vector<double> std = {1};               // as `mean`; above 0
     std::optional<Device> device = std::nullopt; // the device of the batches; none: default_device()
-    std::size_t workers = 0;  // threads that prepare batches, at most 1024; 0: none but the loop's own
-    std::size_t prefetch = 2; // batches that each worker prepares ahead, at least 1
+    std::size_t num_workers = 0; // threads that prepare batches, at most 1024; 0: none but the loop's own
+    std::size_t prefetch = 2;    // batches that each worker prepares ahead, at least 1
     // Gives the order of the examples, in place of `shuffle`.
     std::shared_ptr<const samplers::Sampler> sampler = nullptr;
     // Makes a batch of examples; null: stack().  Must be null for an ImageDataset.
     std::function<Example<>(const std::vector<Example<>>&)> collate = nullptr;
+};
+
+// The same options as libtorch writes them, which convert to those in braces:
+// DataLoaderOptions().batch_size(64).workers(2).
+class DataLoaderOptions {
+public:
+    DataLoaderOptions() = default;                                               // the defaults
+    DataLoaderOptions(std::int64_t batch_size) { all_.batch_size = batch_size; } // with this batch size
+    DataLoaderOptions(DataLoaderSettings all) : all_(std::move(all)) {}          // those in braces
+    operator DataLoaderSettings() const { return all_; }                         // the options in braces
+
+    // Each member sets the option of its name, or reads it.
+#define REPRISE_LOADER_OPTION(name, option)                                                                  \
+    DataLoaderOptions& name(decltype(DataLoaderSettings::option) value)                                      \
+    {                                                                                                        \
+        all_.option = std::move(value);                                                                      \
+        return *this;                                                                                        \
+    }                                                                                                        \
+    const decltype(DataLoaderSettings::option)& name() const { return all_.option; }
+    REPRISE_LOADER_OPTION(batch_size, batch_size)
+    REPRISE_LOADER_OPTION(shuffle, shuffle)
+    REPRISE_LOADER_OPTION(seed, seed)
+    REPRISE_LOADER_OPTION(drop_last, drop_last)
+    REPRISE_LOADER_OPTION(mean, mean)
+    REPRISE_LOADER_OPTION(std, std)
+    REPRISE_LOADER_OPTION(device, device)
+    REPRISE_LOADER_OPTION(workers, num_workers)
+    REPRISE_LOADER_OPTION(num_workers, num_workers)
+    REPRISE_LOADER_OPTION(prefetch, prefetch)
+    REPRISE_LOADER_OPTION(sampler, sampler)
+    REPRISE_LOADER_OPTION(collate, collate)
+#undef REPRISE_LOADER_OPTION
+    // For programs written for libtorch: batches are always in their order.
+    DataLoaderOptions& enforce_ordering(bool) { return *this; }
+
+private:
+    DataLoaderSettings all_;
 };
 
 // One example of an epoch.
@@ -56,12 +96,7 @@ public:
         : dataset_(std::move(dataset)), collate_(collate ? std::move(collate) : stack)
     {}
     // The number of examples.
-    std::int64_t size() const override
-    {
-        if constexpr (requires { dataset_.size().value(); })
-            return static_cast<std::int64_t>(dataset_.size().value());
-        else return static_cast<std::int64_t>(dataset_.size());
-    }
+    std::int64_t size() const override { return count_of(dataset_); }
     // Gets the examples and makes a batch of them.
     Example<> batch(std::span<const Pick> picks) const override
     {
@@ -91,18 +126,23 @@ private:
 // prepared.  Only the loop's thread uploads data, two tensors for each batch.
 class DataLoader {
 public:
-    using Batch = Example<Tensor>; // data and target of a batch on the device
+    using Batch = Example<Tensor>;      // data and target of a batch on the device
+    using Options = DataLoaderSettings; // the options in braces
 
     // Makes a loader of a data set.  Error(argument) for options out of their range, and for both `shuffle`
     // and a sampler.
-    template <AnyDataset D> DataLoader(D dataset, DataLoaderOptions options)
+    template <AnyDataset D> explicit DataLoader(D dataset, Options options = {})
         : DataLoader(source_of(std::move(dataset), options), options)
+    {}
+    // The same with a batch size and the other options' defaults.
+    template <AnyDataset D, std::integral N> DataLoader(D dataset, N batch_size)
+        : DataLoader(std::move(dataset), Options{.batch_size = static_cast<std::int64_t>(batch_size)})
     {}
     // Makes a loader of images that it shares.  Error(argument) as above, for a null pointer, and for images
     // of other sizes than their data set says.
-    DataLoader(std::shared_ptr<const ImageDataset>, DataLoaderOptions);
+    DataLoader(std::shared_ptr<const ImageDataset>, Options);
     // Makes a loader of a source of batches.  Error(argument) as above, and for a null pointer.
-    DataLoader(std::shared_ptr<const BatchSource>, DataLoaderOptions);
+    DataLoader(std::shared_ptr<const BatchSource>, Options);
 
     std::int64_t size() const noexcept { return batches_; }          // the number of batches in an epoch
     const BatchSource& dataset() const noexcept { return *source_; } // the source of the batches
@@ -152,19 +192,20 @@ public:
     void set_epoch(std::uint64_t next) noexcept { next_epoch_ = next; } // sets the number of the next epoch
 
 private:
-    template <class D>
-    static std::shared_ptr<const BatchSource> source_of(D dataset, const DataLoaderOptions& options)
+    template <class D> static std::shared_ptr<const BatchSource> source_of(D dataset, const Options& options)
     {
         if constexpr (std::is_same_v<D, ImageDataset>)
             return source_of_images(std::make_shared<const ImageDataset>(std::move(dataset)), options);
+        else if constexpr (std::is_same_v<D, Subset<ImageDataset>>)
+            return source_of(images_of(dataset), options);
         else return std::make_shared<const SourceOf<D>>(std::move(dataset), options.collate);
     }
     static std::shared_ptr<const BatchSource> source_of_images(std::shared_ptr<const ImageDataset>,
-                                                               const DataLoaderOptions&);
+                                                               const Options&);
     Iterator run(std::uint64_t epoch) const;
 
     std::shared_ptr<const BatchSource> source_;
-    DataLoaderOptions options_;
+    Options options_;
     std::int64_t batches_ = 0;
     std::uint64_t next_epoch_ = 0;
 };
@@ -173,16 +214,24 @@ private:
 // 64);`, then `for (auto& batch : *loader)`.  Without a sampler the options give the order, which is
 // sequential unless they shuffle.
 template <class Sampler = void, AnyDataset D>
-std::unique_ptr<DataLoader> make_data_loader(D dataset, DataLoaderOptions options)
+std::unique_ptr<DataLoader> make_data_loader(D dataset, DataLoader::Options options = {})
 {
     if constexpr (!std::is_void_v<Sampler>) options.sampler = std::make_shared<const Sampler>();
     return std::make_unique<DataLoader>(std::move(dataset), std::move(options));
 }
 // The same with a batch size in place of options.
-template <class Sampler = void, AnyDataset D>
-std::unique_ptr<DataLoader> make_data_loader(D dataset, std::int64_t batch_size)
+template <class Sampler = void, AnyDataset D, std::integral N>
+std::unique_ptr<DataLoader> make_data_loader(D dataset, N batch_size)
 {
-    return make_data_loader<Sampler>(std::move(dataset), DataLoaderOptions{.batch_size = batch_size});
+    return make_data_loader<Sampler>(
+        std::move(dataset), DataLoader::Options{.batch_size = static_cast<std::int64_t>(batch_size)});
+}
+// The same with a sampler, which gives the order.
+template <AnyDataset D, std::derived_from<samplers::Sampler> S>
+std::unique_ptr<DataLoader> make_data_loader(D dataset, S sampler, DataLoader::Options options = {})
+{
+    options.sampler = std::make_shared<const S>(std::move(sampler));
+    return std::make_unique<DataLoader>(std::move(dataset), std::move(options));
 }
 
 } // namespace reprise::data

@@ -1,6 +1,8 @@
 // Samplers, which give the order in which a loader takes examples.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace reprise::data {
@@ -21,11 +23,33 @@ public:
     // only.
     virtual std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                             std::uint64_t epoch) const = 0;
+
+    // -- libtorch's use by hand, of a sampler that was given a size --
+    // The indices of the next batch, or none at the end of an epoch.  Error(argument) for a batch_size of 0,
+    // and without a size.
+    std::optional<std::vector<std::size_t>> next(std::size_t batch_size);
+    // Goes to the begin of the next epoch; with another size where one is given.
+    void reset(std::optional<std::size_t> new_size = std::nullopt);
+
+protected:
+    Sampler() = default; // for classes that derive from it
+    // With a size for next(), and the seed of its orders.
+    explicit Sampler(std::size_t size, std::uint64_t seed = 0) : size_(size), seed_(seed) {}
+    Sampler(const Sampler&) = default;            // a copy
+    Sampler& operator=(const Sampler&) = default; // the same
+
+private:
+    std::optional<std::size_t> size_;
+    std::uint64_t seed_ = 0, epoch_ = 0;
+    std::optional<std::vector<std::int64_t>> order_; // of the epoch
+    std::size_t at_ = 0;
 };
 
 // Takes all examples in their order.
 class SequentialSampler final : public Sampler {
 public:
+    SequentialSampler() = default;                                  // for a loader
+    explicit SequentialSampler(std::size_t size) : Sampler(size) {} // with a size for next()
     // 0 ... size - 1.
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;
@@ -34,6 +58,9 @@ public:
 // Takes all examples in a random order, another one in each epoch.
 class RandomSampler final : public Sampler {
 public:
+    RandomSampler() = default; // for a loader
+    // With a size for next(); the orders depend on the seed only.
+    explicit RandomSampler(std::size_t size, std::uint64_t seed = 0) : Sampler(size, seed) {}
     // As shuffled().
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;

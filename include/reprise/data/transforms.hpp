@@ -3,6 +3,7 @@
 // too.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <reprise/data/example.hpp>
@@ -16,19 +17,29 @@ struct ToFloat {
     Example<> operator()(Example<>) const;
 };
 
-// Computes (x - mean) / std in f32, with one mean and std for all channels or one for each.
-class Normalize {
+// What Normalize does.
+class NormalizeImages {
 public:
-    // One mean and std for all channels.  Errors as below.
-    Normalize(double mean, double std) : Normalize(std::vector<double>{mean}, std::vector<double>{std}) {}
     // One mean and std for each channel.  Error(argument) for a std that is not above 0, numbers that are not
     // finite, and empty lists.
-    Normalize(std::vector<double> mean, std::vector<double> std);
+    NormalizeImages(std::vector<double> mean, std::vector<double> std);
     // Changes an example.  Error(argument) where the data is not f32, or has another number of channels.
     Example<> operator()(Example<>) const;
 
 private:
     std::vector<double> mean_, std_;
+};
+// Computes (x - mean) / std in f32, with one mean and std for all channels or one for each.  The template's
+// argument is libtorch's type of targets, which does not matter.
+template <class = Tensor> class Normalize : public NormalizeImages {
+public:
+    // One mean and std for all channels.  Errors as below.
+    Normalize(double mean, double std) : NormalizeImages({mean}, {std}) {}
+    // One mean and std for each channel.  Error(argument) for a std that is not above 0, numbers that are not
+    // finite, and empty lists.
+    Normalize(std::vector<double> mean, std::vector<double> std)
+        : NormalizeImages(std::move(mean), std::move(std))
+    {}
 };
 
 // Flips images horizontally, with a probability.

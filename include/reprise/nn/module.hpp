@@ -18,6 +18,7 @@
 #include <reprise/autograd/hooks.hpp>
 #include <reprise/mode.hpp>
 #include <reprise/nn/call.hpp>
+#include <reprise/optim/parameters.hpp>
 #include <reprise/ordered_dict.hpp>
 #include <reprise/tensor.hpp>
 
@@ -172,7 +173,7 @@ public:
 
     // All parameters in the order of registration, a module's own before its children's; each once, even if
     // it has two names.  Without recurse only the module's own.
-    std::vector<Variable> parameters(bool recurse = true) const;
+    Parameters parameters(bool recurse = true) const;
     std::vector<Variable> buffers(bool recurse = true) const;          // all buffers, in the same way
     OrderedDict<Variable> named_parameters(bool recurse = true) const; // with names: "block.0.weight"
     OrderedDict<Variable> named_buffers(bool recurse = true) const;    // all buffers with their names

@@ -1,14 +1,13 @@
 // Adagrad.
 #pragma once
-#include <initializer_list>
 #include <vector>
 
 #include <reprise/optim/optimizer.hpp>
 
 namespace reprise::optim {
 
-// Options of Adagrad.  All numbers are at least 0.
-struct AdagradOptions {
+// Options of Adagrad in braces, Adagrad::Options.  All numbers are at least 0.
+struct AdagradSettings {
     double lr = 1e-2;                     // learning rate
     double lr_decay = 0;                  // decay of the learning rate with the step number
     double weight_decay = 0;              // adds weight_decay p to the gradient
@@ -16,24 +15,44 @@ struct AdagradOptions {
     double eps = 1e-10;                   // added to the denominator
     bool maximize = false;                // maximizes: negates the gradient first
 };
+// The numbers of a group, for AdagradOptions.
+template <class F> void each_number(AdagradSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("lr_decay", o.lr_decay);
+    f("weight_decay", o.weight_decay);
+    f("eps", o.eps);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// AdagradOptions(1e-2).weight_decay(0.01).
+class AdagradOptions : public OptionsWith<AdagradSettings> {
+public:
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(lr_decay)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTION(eps)
+    REPRISE_FIXED_OPTION(initial_accumulator_value)
+    REPRISE_FIXED_OPTION(maximize)
+};
 // Adagrad, as torch.optim.Adagrad.  At step t (from 1), with the gradient g of a parameter p:
 // s += g^2;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).
-class Adagrad : public Optimizer {
+class Adagrad : public OptimizerOf<AdagradOptions> {
 public:
-    using Options = AdagradOptions; // the options' type
-    // Makes an optimizer with one group.  Error(argument) for no parameters, ones that are not leaves that
-    // require a gradient or come twice, and options out of range.
-    explicit Adagrad(std::vector<Variable> parameters, const AdagradOptions& = {});
-    // Makes an optimizer with several groups; the options are those of groups without their own.  Errors as
-    // above.
-    explicit Adagrad(std::initializer_list<ParamGroup<AdagradOptions>> groups, const AdagradOptions& = {});
-    // Adds a group of further parameters.  Errors as above.
-    void add_param_group(std::vector<Variable> parameters, const AdagradOptions&);
+    // Makes an optimizer of one group, Adagrad(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit Adagrad(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> Adagrad(const ParamGroups<Options>& groups, N lr)
+        : Adagrad(groups, Options{.lr = static_cast<double>(lr)})
+    {}
 
 private:
     Adagrad(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<AdagradOptions> kinds_; // by group
+    Start start(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -1,6 +1,6 @@
 // Adam and AdamW.
 #pragma once
-#include <initializer_list>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -8,8 +8,8 @@
 
 namespace reprise::optim {
 
-// Options of Adam.  All numbers are at least 0, the betas below 1.
-struct AdamOptions {
+// Options of Adam in braces, Adam::Options.  All numbers are at least 0, the betas below 1.
+struct AdamSettings {
     double lr = 1e-3;                               // learning rate
     std::pair<double, double> betas = {0.9, 0.999}; // decay of the moving averages: b1 of m, b2 of v
     double eps = 1e-8;                              // added to the denominator
@@ -17,31 +17,54 @@ struct AdamOptions {
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// Adam, as torch.optim.Adam.  At step t (from 1), with the gradient g of a parameter p:
-// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
-class Adam : public Optimizer {
+// The numbers of a group, for AdamOptions.
+template <class F> void each_number(AdamSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("eps", o.eps);
+    f("weight_decay", o.weight_decay);
+    f("beta1", o.betas.first);
+    f("beta2", o.betas.second);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// AdamOptions(1e-3).weight_decay(0.01).
+class AdamOptions : public OptionsWith<AdamSettings> {
 public:
-    using Options = AdamOptions; // the options' type
-    // Makes an optimizer with one group.  Error(argument) for no parameters, ones that are not leaves that
-    // require a gradient or come twice, and options out of range.
-    explicit Adam(std::vector<Variable> parameters, const AdamOptions& = {});
-    // Makes an optimizer with several groups; the options are those of groups without their own.  Errors as
-    // above.
-    explicit Adam(std::initializer_list<ParamGroup<AdamOptions>> groups, const AdamOptions& = {});
-    // Adds a group of further parameters.  Errors as above.
-    void add_param_group(std::vector<Variable> parameters, const AdamOptions&);
-
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(eps)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_BETAS_OPTION
+    REPRISE_FIXED_OPTION(amsgrad)
+    REPRISE_FIXED_OPTION(maximize)
+};
+// What Adam and AdamW have alike; for the library itself.
+template <class Named> class AdamOf : public OptimizerOf<Named> {
 protected:
-    // Without groups; `name` is the optimizer's in errors, `decoupled` says whether weight decay is AdamW's.
-    Adam(const char* name, bool decoupled);
+    AdamOf(); // without groups
 
 private:
-    std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<AdamOptions> kinds_; // by group
+    std::vector<std::vector<Tensor>> updated(const Optimizer::Update&) const override;
+    typename OptimizerOf<Named>::Start start(const typename Named::Fields&) const override;
+};
+extern template class AdamOf<AdamOptions>;
+// Adam, as torch.optim.Adam.  At step t (from 1), with the gradient g of a parameter p:
+// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
+class Adam : public AdamOf<AdamOptions> {
+public:
+    // Makes an optimizer of one group, Adam(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit Adam(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> Adam(const ParamGroups<Options>& groups, N lr)
+        : Adam(groups, Options{.lr = static_cast<double>(lr)})
+    {}
 };
 
-// Options of AdamW.  All numbers are at least 0, the betas below 1.
-struct AdamWOptions {
+// Options of AdamW in braces, AdamW::Options.  All numbers are at least 0, the betas below 1.
+struct AdamWSettings {
     double lr = 1e-3;                               // learning rate
     std::pair<double, double> betas = {0.9, 0.999}; // decay of the moving averages: b1 of m, b2 of v
     double eps = 1e-8;                              // added to the denominator
@@ -49,18 +72,40 @@ struct AdamWOptions {
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// Adam with weight decay that is not a part of the gradient, as torch.optim.AdamW.
-class AdamW : public Adam {
+// The numbers of a group, for AdamWOptions.
+template <class F> void each_number(AdamWSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("eps", o.eps);
+    f("weight_decay", o.weight_decay);
+    f("beta1", o.betas.first);
+    f("beta2", o.betas.second);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// AdamWOptions(1e-3).weight_decay(0.01).
+class AdamWOptions : public OptionsWith<AdamWSettings> {
 public:
-    using Options = AdamWOptions; // the options' type
-    // Makes an optimizer with one group.  Error(argument) for no parameters, ones that are not leaves that
-    // require a gradient or come twice, and options out of range.
-    explicit AdamW(std::vector<Variable> parameters, const AdamWOptions& = {});
-    // Makes an optimizer with several groups; the options are those of groups without their own.  Errors as
-    // above.
-    explicit AdamW(std::initializer_list<ParamGroup<AdamWOptions>> groups, const AdamWOptions& = {});
-    // Adds a group of further parameters.  Errors as above.
-    void add_param_group(std::vector<Variable> parameters, const AdamWOptions&);
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(eps)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_BETAS_OPTION
+    REPRISE_FIXED_OPTION(amsgrad)
+    REPRISE_FIXED_OPTION(maximize)
+};
+extern template class AdamOf<AdamWOptions>;
+// Adam with weight decay that is not a part of the gradient, as torch.optim.AdamW.
+class AdamW : public AdamOf<AdamWOptions> {
+public:
+    // Makes an optimizer of one group, AdamW(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit AdamW(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> AdamW(const ParamGroups<Options>& groups, N lr)
+        : AdamW(groups, Options{.lr = static_cast<double>(lr)})
+    {}
 };
 
 } // namespace reprise::optim

@@ -2,17 +2,21 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <reprise/optim/options.hpp>
+#include <reprise/optim/parameters.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise::optim {
 
-// Options of LBFGS.
-struct LBFGSOptions {
+// Options of LBFGS in braces, LBFGS::Options.
+struct LBFGSSettings {
     double lr = 1; // learning rate, at least 0: the length of an iteration, or the first that is tried
     std::int64_t max_iter = 20; // the most iterations in one step
     // The most calls of the closure in one step; none: max_iter * 5 / 4.
@@ -21,6 +25,22 @@ struct LBFGSOptions {
     double tolerance_change = 1e-9;  // a step ends where parameters or loss change by less
     std::int64_t history_size = 100; // the number of past iterations that approximate the Hessian
     std::string line_search_fn{};    // "strong_wolfe", or empty for iterations of fixed length
+};
+// It has no groups, whose numbers this would list.
+template <class F> void each_number(LBFGSSettings&, const F&) {}
+// The same options as libtorch writes them, which convert to those in braces:
+// LBFGSOptions(1).max_iter(20).
+class LBFGSOptions : public OptionsWith<LBFGSSettings> {
+public:
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(max_iter)
+    REPRISE_OPTION(max_eval)
+    REPRISE_OPTION(tolerance_grad)
+    REPRISE_OPTION(tolerance_change)
+    REPRISE_OPTION(history_size)
+    REPRISE_OPTION(line_search_fn)
 };
 // Minimizes a function of few parameters that is the same at each call, to a higher precision than
 // first-order methods reach:
@@ -38,15 +58,24 @@ struct LBFGSOptions {
 // device; a missing gradient counts as zeros.  Its state cannot be saved.
 class LBFGS {
 public:
-    using Options = LBFGSOptions; // the options' type
+    using Options = LBFGSSettings; // the options in braces
     // Error(argument) for no parameters, ones that are not leaves that require a gradient, several dtypes or
     // devices, and options out of range.
-    explicit LBFGS(std::vector<Variable> parameters, LBFGSOptions = {});
+    explicit LBFGS(Parameters parameters, Options = {});
+    // The same for parameters in braces.
+    explicit LBFGS(std::initializer_list<Tensor> parameters, Options options = {})
+        : LBFGS(Parameters(parameters), std::move(options))
+    {}
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> LBFGS(Parameters parameters, N lr)
+        : LBFGS(std::move(parameters), Options{.lr = static_cast<double>(lr)})
+    {}
     ~LBFGS();
     LBFGS(const LBFGS&) = delete;
     LBFGS& operator=(const LBFGS&) = delete;
 
-    void zero_grad(); // makes the gradients of all parameters undefined
+    // Makes the gradients of all parameters undefined, or zeros.
+    void zero_grad(bool set_to_none = true);
     // Makes up to max_iter iterations and returns the loss before them.  The closure, which is called several
     // times, is as for Optimizer::step(closure).  Error(argument) for a null closure, Error(state) while a
     // program is recorded.

@@ -1,6 +1,6 @@
 // Lion (Chen et al. 2023, arXiv:2302.06675).
 #pragma once
-#include <initializer_list>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -8,30 +8,48 @@
 
 namespace reprise::optim {
 
-// Options of Lion.  All numbers are at least 0, the betas below 1.
-struct LionOptions {
+// Options of Lion in braces, Lion::Options.  All numbers are at least 0, the betas below 1.
+struct LionSettings {
     double lr = 1e-4;                              // learning rate
     std::pair<double, double> betas = {0.9, 0.99}; // b1 of the update's direction, b2 of the moving average m
     double weight_decay = 0;                       // p -= lr weight_decay p, before the update
     bool maximize = false;                         // maximizes: negates the gradient first
 };
-// Lion.  With the gradient g of a parameter p:  p -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g.
-class Lion : public Optimizer {
+// The numbers of a group, for LionOptions.
+template <class F> void each_number(LionSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("weight_decay", o.weight_decay);
+    f("beta1", o.betas.first);
+    f("beta2", o.betas.second);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// LionOptions(1e-4).weight_decay(0.01).
+class LionOptions : public OptionsWith<LionSettings> {
 public:
-    using Options = LionOptions; // the options' type
-    // Makes an optimizer with one group.  Error(argument) for no parameters, ones that are not leaves that
-    // require a gradient or come twice, and options out of range.
-    explicit Lion(std::vector<Variable> parameters, const LionOptions& = {});
-    // Makes an optimizer with several groups; the options are those of groups without their own.  Errors as
-    // above.
-    explicit Lion(std::initializer_list<ParamGroup<LionOptions>> groups, const LionOptions& = {});
-    // Adds a group of further parameters.  Errors as above.
-    void add_param_group(std::vector<Variable> parameters, const LionOptions&);
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_BETAS_OPTION
+    REPRISE_FIXED_OPTION(maximize)
+};
+// Lion.  With the gradient g of a parameter p:  p -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g.
+class Lion : public OptimizerOf<LionOptions> {
+public:
+    // Makes an optimizer of one group, Lion(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit Lion(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> Lion(const ParamGroups<Options>& groups, N lr)
+        : Lion(groups, Options{.lr = static_cast<double>(lr)})
+    {}
 
 private:
     Lion(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<LionOptions> kinds_; // by group
+    Start start(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -1,16 +1,31 @@
 // Schedules of learning rates, with the names, defaults and values of torch.optim.lr_scheduler.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <reprise/choice.hpp>
 #include <reprise/optim/optimizer.hpp>
 
 namespace reprise::optim {
+
+// A number for all groups, or one for each.
+class PerGroup : public std::vector<double> {
+public:
+    PerGroup() = default;                                                           // none
+    PerGroup(double one) : vector{one} {}                                           // one for all groups
+    PerGroup(std::initializer_list<double> numbers) : vector(numbers) {}            // those in braces
+    PerGroup(std::vector<double> numbers) : vector(std::move(numbers)) {}           // those of a vector
+    double of(std::size_t group) const { return (*this)[size() == 1 ? 0 : group]; } // that of a group
+};
 
 // The base class of schedules, which set the learning rates of an optimizer's groups: when they are made, and
 // at each step().  Call step() after optimizer.step(); recorded programs use the new rates from their next
@@ -60,6 +75,10 @@ protected:
     void set_last_lr();                         // sets get_last_lr() to the present rates
     void check_not_recording() const;           // throws Error(state) while a program is recorded
     [[noreturn]] void refuse(const std::string& sentence) const; // throws Error(argument)
+    // Error(argument) unless there is one number for all groups or one for each.
+    void check_per_group(const char* what, const PerGroup&) const;
+    // "beta1" or "momentum", for a schedule that moves it; Error(argument) where a group has neither.
+    const char* name_of_momentum() const;
 
     const char* name_;        // the schedule's name in errors
     Optimizer& optimizer_;    // the optimizer whose rates it sets
@@ -164,9 +183,9 @@ private:
 class LambdaLR : public LRScheduler {
 public:
     using Function = std::function<double(std::int64_t epoch)>; // the factor at an epoch
-    // One function for all groups.
+    // One function for all groups; Error(argument) for a null function.
     LambdaLR(Optimizer&, Function, std::int64_t last_epoch = -1);
-    // One function for each group, else Error(argument).
+    // One function for each group, none of them null, else Error(argument).
     LambdaLR(Optimizer&, std::vector<Function>, std::int64_t last_epoch = -1);
 
 private:
@@ -211,7 +230,7 @@ private:
 
 // Options of OneCycleLR.
 struct OneCycleOptions {
-    std::vector<double> max_lr{}; // the highest rate: one for all groups, or one for each
+    PerGroup max_lr{}; // the highest rate: one for all groups, or one for each
     // The number of all steps; none: epochs times steps_per_epoch.
     std::optional<std::int64_t> total_steps = std::nullopt;
     std::optional<std::int64_t> epochs = std::nullopt, // the number of epochs, for total_steps
@@ -219,19 +238,26 @@ struct OneCycleOptions {
     double pct_start = 0.3; // the share of the steps in which the rate rises, from 0 to 1
     // How rates go from one value to the next.
     enum class Anneal {
-        cos,                         // along half a cosine
-        linear                       // along a line
-    } anneal_strategy = Anneal::cos; // how rates go from one value to the next
-    bool cycle_momentum = true;      // also moves the momentum ("beta1" of Adam), down while the rate rises
-    double base_momentum = 0.85,     // the lowest momentum
-        max_momentum = 0.95;         // the highest momentum
-    double div_factor = 25,          // max_lr divided by the first rate
-        final_div_factor = 1e4;      // the first rate divided by the last
+        cos,   // along half a cosine
+        linear // along a line
+    };
+    Choice<Anneal> anneal_strategy = Anneal::cos; // how rates go from one value to the next
+    bool cycle_momentum = true;  // also moves the momentum ("beta1" of Adam), down while the rate rises
+    double base_momentum = 0.85, // the lowest momentum
+        max_momentum = 0.95;     // the highest momentum
+    double div_factor = 25,      // max_lr divided by the first rate
+        final_div_factor = 1e4;  // the first rate divided by the last
     // Goes down to the first rate in as many steps as up, and then to the last rate, in place of down at
     // once.
     bool three_phase = false;
     std::int64_t last_epoch = -1; // the step to continue after; -1: begin
 };
+// PyTorch's names of OneCycleOptions::Anneal.
+inline constexpr std::array<std::pair<std::string_view, OneCycleOptions::Anneal>, 2> names_of_choices(
+    OneCycleOptions::Anneal)
+{
+    return {{{"cos", OneCycleOptions::Anneal::cos}, {"linear", OneCycleOptions::Anneal::linear}}};
+}
 // The 1cycle policy (Smith and Topin 2017): the rate goes from max_lr / div_factor up to max_lr and down to
 // max_lr / div_factor / final_div_factor.  Call step() after each batch.
 class OneCycleLR : public LRScheduler {
@@ -239,6 +265,10 @@ public:
     // Error(argument) for options that are missing or out of range, and for cycle_momentum where a group has
     // no momentum.
     OneCycleLR(Optimizer&, const OneCycleOptions&);
+    // The same with the other options' defaults.
+    OneCycleLR(Optimizer& optimizer, const PerGroup& max_lr, std::int64_t total_steps)
+        : OneCycleLR(optimizer, OneCycleOptions{.max_lr = max_lr, .total_steps = total_steps})
+    {}
     void step() override; // goes to the next step; Error(argument) after the last
 
 private:
@@ -252,6 +282,69 @@ private:
     std::vector<std::vector<Phase>> phases_; // by group
     OneCycleOptions options_;
     std::int64_t total_ = 0;
+    const char* momentum_ = nullptr; // the option's name
+};
+
+// Options of CyclicLR.
+struct CyclicOptions {
+    PerGroup base_lr{},               // the lowest rate: one for all groups, or one for each
+        max_lr{};                     // the highest rate: one for all groups, or one for each
+    std::int64_t step_size_up = 2000; // the steps in which the rate rises
+    std::optional<std::int64_t> step_size_down = std::nullopt; // those in which it falls; none: as many
+    // How the height of the cycles changes.
+    enum class Mode {
+        triangular,  // it stays
+        triangular2, // it halves in each cycle
+        exp_range    // it is multiplied by gamma in each step
+    };
+    Choice<Mode> mode = Mode::triangular;     // how the height of the cycles changes, without scale_fn
+    double gamma = 1.0;                       // the factor of exp_range
+    std::function<double(double)> scale_fn{}; // the factor of the height; null: that of the mode
+    // What scale_fn is a function of.
+    enum class Scale {
+        cycle,     // the number of the cycle, from 1
+        iterations // the number of the step, from 0
+    };
+    Choice<Scale> scale_mode = Scale::cycle; // what scale_fn is a function of
+    bool cycle_momentum = true;              // also moves the momentum ("beta1" of Adam), the other way
+    PerGroup base_momentum = 0.8,            // the lowest momentum
+        max_momentum = 0.9;                  // the highest momentum
+    std::int64_t last_epoch = -1;            // the step to continue after; -1: begin
+};
+// PyTorch's names of CyclicOptions::Mode.
+inline constexpr std::array<std::pair<std::string_view, CyclicOptions::Mode>, 3> names_of_choices(
+    CyclicOptions::Mode)
+{
+    return {{{"triangular", CyclicOptions::Mode::triangular},
+             {"triangular2", CyclicOptions::Mode::triangular2},
+             {"exp_range", CyclicOptions::Mode::exp_range}}};
+}
+// PyTorch's names of CyclicOptions::Scale.
+inline constexpr std::array<std::pair<std::string_view, CyclicOptions::Scale>, 2> names_of_choices(
+    CyclicOptions::Scale)
+{
+    return {{{"cycle", CyclicOptions::Scale::cycle}, {"iterations", CyclicOptions::Scale::iterations}}};
+}
+// Cyclical learning rates (Smith 2017): the rate rises from base_lr to max_lr in step_size_up steps, falls
+// back in step_size_down steps, and so on.  Call step() after each batch.
+class CyclicLR : public LRScheduler {
+public:
+    // Error(argument) for options that are missing or out of range, and for cycle_momentum where a group has
+    // no momentum.
+    CyclicLR(Optimizer&, const CyclicOptions&);
+    // The same with the other options' defaults.
+    CyclicLR(Optimizer& optimizer, const PerGroup& base_lr, const PerGroup& max_lr,
+             std::int64_t step_size_up = 2000)
+        : CyclicLR(optimizer,
+                   CyclicOptions{.base_lr = base_lr, .max_lr = max_lr, .step_size_up = step_size_up})
+    {}
+
+private:
+    void update() override;
+    void restart() override;
+    void check() const;
+    double height() const; // of this step, from 0 to 1
+    CyclicOptions options_;
     const char* momentum_ = nullptr; // the option's name
 };
 
@@ -293,37 +386,64 @@ private:
 struct ReduceLROnPlateauOptions {
     // Which metric is better.
     enum class Mode {
-        min,                    // a smaller one
-        max                     // a larger one
-    } mode = Mode::min;         // which metric is better
-    double factor = 0.1;        // the factor of a reduction, at least 0 and below 1
-    std::int64_t patience = 10; // epochs without improvement before a reduction
-    double threshold = 1e-4;    // the least change that counts as an improvement
+        min, // a smaller one
+        max  // a larger one
+    };
+    Choice<Mode> mode = Mode::min; // which metric is better
+    double factor = 0.1;           // the factor of a reduction, at least 0 and below 1
+    std::int64_t patience = 10;    // epochs without improvement before a reduction
+    double threshold = 1e-4;       // the least change that counts as an improvement
     // What the threshold is compared with.
     enum class Threshold {
-        rel,                           // the change relative to the best metric
-        abs                            // the change itself
-    } threshold_mode = Threshold::rel; // what the threshold is compared with
-    std::int64_t cooldown = 0;         // epochs after a reduction that do not count
-    std::vector<double> min_lr = {0};  // the lowest rate: one for all groups, or one for each
-    double eps = 1e-8;                 // smaller changes of a rate are not made
+        rel, // the change relative to the best metric
+        abs  // the change itself
+    };
+    Choice<Threshold> threshold_mode = Threshold::rel; // what the threshold is compared with
+    std::int64_t cooldown = 0;                         // epochs after a reduction that do not count
+    PerGroup min_lr = 0.0;                             // the lowest rate: one for all groups, or one for each
+    double eps = 1e-8;                                 // smaller changes of a rate are not made
 };
+// PyTorch's names of ReduceLROnPlateauOptions::Mode.
+inline constexpr std::array<std::pair<std::string_view, ReduceLROnPlateauOptions::Mode>, 2> names_of_choices(
+    ReduceLROnPlateauOptions::Mode)
+{
+    return {{{"min", ReduceLROnPlateauOptions::Mode::min}, {"max", ReduceLROnPlateauOptions::Mode::max}}};
+}
+// PyTorch's names of ReduceLROnPlateauOptions::Threshold.
+inline constexpr std::array<std::pair<std::string_view, ReduceLROnPlateauOptions::Threshold>, 2>
+names_of_choices(ReduceLROnPlateauOptions::Threshold)
+{
+    return {{{"rel", ReduceLROnPlateauOptions::Threshold::rel},
+             {"abs", ReduceLROnPlateauOptions::Threshold::abs}}};
+}
 // Multiplies the rates by factor when a metric has stopped improving.
 class ReduceLROnPlateau {
 public:
+    using SchedulerMode = ReduceLROnPlateauOptions::Mode;      // which metric is better
+    using ThresholdMode = ReduceLROnPlateauOptions::Threshold; // what the threshold is compared with
+    static constexpr SchedulerMode min = SchedulerMode::min,   // a smaller metric is better
+        max = SchedulerMode::max;                              // a larger one is
+    static constexpr ThresholdMode rel = ThresholdMode::rel,   // a relative change
+        abs = ThresholdMode::abs;                              // an absolute one
     // The optimizer must outlive the schedule.  Error(argument) for a factor out of range or another number
     // of min_lr.
     explicit ReduceLROnPlateau(Optimizer&, const ReduceLROnPlateauOptions& = {});
+    // The same with libtorch's arguments.
+    ReduceLROnPlateau(Optimizer& optimizer, Choice<SchedulerMode> mode, double factor = 0.1,
+                      std::int64_t patience = 10, double threshold = 1e-4,
+                      Choice<ThresholdMode> threshold_mode = ThresholdMode::rel, std::int64_t cooldown = 0,
+                      const PerGroup& min_lr = 0.0, double eps = 1e-8);
     void step(double metric); // takes the metric of an epoch; Error(state) while a program is recorded
     std::int64_t last_epoch() const noexcept { return last_epoch_; } // the number of calls of step()
     const std::vector<double>& get_last_lr() const noexcept { return last_lr_; } // the rate of each group
     // What the schedule keeps, as LRScheduler::state_dict().
     StateDict state_dict() const;
     // Loads what state_dict() returned; Error(argument), after which nothing has changed, for another
-    // schedule's state.
+    // schedule's state; Error(state) while a program is recorded.
     void load_state_dict(const StateDict&);
 
 private:
+    static void check_not_recording();
     bool is_better(double metric) const;
     void keep(LRScheduler::Keeper&);
     void reduce();
@@ -333,5 +453,15 @@ private:
     double best_;
     std::int64_t last_epoch_ = 0, bad_epochs_ = 0, cooldown_left_ = 0;
 };
+
+using ReduceLROnPlateauScheduler = ReduceLROnPlateau; // libtorch's name
+
+// The schedules under Python's names.
+namespace lr_scheduler {
+using optim::ChainedScheduler, optim::ConstantLR, optim::CosineAnnealingLR,
+    optim::CosineAnnealingWarmRestarts, optim::CyclicLR, optim::ExponentialLR, optim::LambdaLR,
+    optim::LinearLR, optim::LRScheduler, optim::MultiStepLR, optim::OneCycleLR, optim::PolynomialLR,
+    optim::ReduceLROnPlateau, optim::SequentialLR, optim::StepLR;
+}
 
 } // namespace reprise::optim

@@ -1,5 +1,6 @@
 // The base class of optimizers: parameter groups, steps, state.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,24 +11,86 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <reprise/ops/updates.hpp>
+#include <reprise/optim/options.hpp>
+#include <reprise/optim/parameters.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise::optim {
 
 using StateDict = std::map<std::string, Tensor>; // the state of an optimizer or a schedule: tensors by name
 
+// A group of parameters with options of its own, as libtorch has it.
+class OptimizerParamGroup {
+public:
+    // The parameters of a group, which can be written as group.params or group.params().
+    struct List : Parameters {
+        List(Parameters p) : Parameters(std::move(p)) {}                // these
+        const Parameters& operator()() const noexcept { return *this; } // the list
+    };
+    // Without options.
+    OptimizerParamGroup(Parameters p) : params(std::move(p)) {}
+    // With options, such as std::make_unique<AdamOptions>(1e-4).
+    OptimizerParamGroup(Parameters p, std::shared_ptr<OptimizerOptions> options)
+        : params(std::move(p)), options_(std::move(options))
+    {}
+    List params;                                                      // the parameters
+    bool has_options() const noexcept { return options_ != nullptr; } // whether it has options
+    OptimizerOptions& options() { return *checked(); }                // its options, else Error(argument)
+    const OptimizerOptions& options() const { return *checked(); }    // the same
+
+private:
+    OptimizerOptions* checked() const;
+    std::shared_ptr<OptimizerOptions> options_;
+};
+
+// What is a list of parameters, but no tensor.
+template <class P>
+concept ParameterList =
+    std::convertible_to<P, Parameters> && !std::same_as<std::remove_cvref_t<P>, Parameters> &&
+    !std::derived_from<std::remove_cvref_t<P>, Tensor>;
+
 // Parameters for an optimizer, with options of their own: Adam({{body, {.lr = 1e-4}}, {head}}).
 template <class Options> struct ParamGroup {
     // With the options that the optimizer is given for all groups.
-    ParamGroup(std::vector<Variable> p) : params(std::move(p)) {} // NOLINT(google-explicit-constructor)
+    ParamGroup(Parameters p) : params(std::move(p)) {} // NOLINT(google-explicit-constructor)
+    // The same for other lists.
+    template <ParameterList P> ParamGroup(P&& p) : params(std::forward<P>(p)) {}
     // With options of its own.
-    ParamGroup(std::vector<Variable> p, const Options& o) : params(std::move(p)), options(o) {}
-    std::vector<Variable> params;   // the parameters
+    ParamGroup(Parameters p, const Options& o) : params(std::move(p)), options(o) {}
+    // A group as libtorch has it.  Error(argument) for options of another optimizer.
+    template <std::derived_from<OptimizerParamGroup> Group> ParamGroup(const Group& group)
+        : params(group.params)
+    {
+        if (!group.has_options()) return;
+        const auto* own = dynamic_cast<const OptionsWith<Options>*>(&group.options());
+        if (!own)
+            detail::fail(ErrorKind::argument, "ParamGroup",
+                         "The options of a group are those of another optimizer.");
+        options = static_cast<Options>(*own);
+    }
+    Parameters params;              // the parameters
     std::optional<Options> options; // their options; none: those of the optimizer
+};
+
+// The groups that an optimizer is made with, or the parameters of a single one.
+template <class Options> struct ParamGroups {
+    ParamGroups() = default; // none
+    // One group.
+    ParamGroups(Parameters p) { groups.emplace_back(std::move(p)); } // NOLINT(google-explicit-constructor)
+    // The same for other lists.
+    template <ParameterList P> ParamGroups(P&& p) { groups.emplace_back(Parameters(std::forward<P>(p))); }
+    ParamGroups(std::initializer_list<Tensor> p) { groups.emplace_back(Parameters(p)); } // one group, {w, b}
+    ParamGroups(std::initializer_list<ParamGroup<Options>> g) : groups(g) {}             // several groups
+    ParamGroups(std::vector<ParamGroup<Options>> g) : groups(std::move(g)) {}            // the same
+    // The same as libtorch has them.
+    ParamGroups(const std::vector<OptimizerParamGroup>& g) : groups(g.begin(), g.end()) {}
+    std::vector<ParamGroup<Options>> groups; // the groups
 };
 
 // Updates parameters by their gradients.  Inside record() a step becomes part of the program, which reads the
@@ -44,7 +107,8 @@ public:
     Optimizer(const Optimizer&) = delete;
     Optimizer& operator=(const Optimizer&) = delete;
 
-    void zero_grad(); // makes the gradients of all parameters undefined
+    // Makes the gradients of all parameters undefined, or zeros.
+    void zero_grad(bool set_to_none = true);
     // Calls the closure, makes a step and returns the closure's loss.  The closure clears the gradients,
     // computes the loss, calls backward() and returns the loss.  Error(argument) for a null closure.
     Tensor step(const std::function<Tensor()>& closure);
@@ -58,11 +122,12 @@ public:
     std::size_t groups() const noexcept { return groups_.size(); } // the number of groups
     // The parameters of one group.  Error(argument) where there is no such group, as for all members that
     // take one.
-    std::vector<Variable> parameters(std::size_t group) const;
+    Parameters parameters(std::size_t group) const;
 
     // A group as in PyTorch: for (auto& group : optimizer.param_groups()) group.lr = 0.1;  Valid while the
-    // optimizer exists.
-    class GroupView {
+    // optimizer exists.  As in libtorch, group.options().set_lr(0.1) does the same, and so does
+    // static_cast<AdamOptions&>(group.options()).lr(0.1).
+    class GroupView : public OptimizerParamGroup {
         class Rate {
         public:
             Rate(Optimizer& o, std::size_t group) : optimizer_(&o), group_(group) {}
@@ -73,6 +138,9 @@ public:
                 return *this;
             }
             Rate& operator*=(double factor) { return *this = *this * factor; }
+            Rate(const Rate&) = default;
+            Rate& operator=(const Rate& other) { return *this = static_cast<double>(other); }
+            ~Rate() = default;
 
         private:
             Optimizer* optimizer_;
@@ -81,11 +149,11 @@ public:
 
     public:
         // For the library itself: param_groups() makes it.
-        GroupView(Optimizer& o, std::size_t group)
-            : params(o.parameters(group)), lr(o, group), optimizer_(&o), group_(group)
+        GroupView(Optimizer& o, std::size_t group, std::shared_ptr<OptimizerOptions> options)
+            : OptimizerParamGroup(o.parameters(group), std::move(options)), lr(o, group), optimizer_(&o),
+              group_(group)
         {}
-        std::vector<Variable> params; // the group's parameters
-        Rate lr;                      // the learning rate, a number that can be assigned
+        Rate lr; // the learning rate, a number that can be assigned
         // Optimizer::option() of the group.
         double option(const std::string& name) const { return optimizer_->option(name, group_); }
         // Optimizer::set_option() of the group.
@@ -98,7 +166,11 @@ public:
         Optimizer* optimizer_;
         std::size_t group_;
     };
-    std::vector<GroupView> param_groups(); // views of all groups, in order
+    std::vector<GroupView>& param_groups() noexcept { return views_; }             // all groups, in order
+    const std::vector<GroupView>& param_groups() const noexcept { return views_; } // the same
+    // The options of groups without their own; what is set here counts for groups that are added later.
+    OptimizerOptions& defaults() { return *defaults_; }
+    const OptimizerOptions& defaults() const { return *defaults_; } // the same
 
     // Whether groups have a number of this name.  The names are PyTorch's: "lr", "weight_decay", "momentum",
     // "eps"; the betas are "beta1" and "beta2".
@@ -157,6 +229,7 @@ protected:
     struct Moment {
         const char* name;   // PyTorch's name
         double initial = 0; // the value of its elements before the first step
+        bool one = false;   // f32 of one element, in place of the parameter's shape and dtype
     };
     // Parameters to update together.
     struct Update {
@@ -167,16 +240,11 @@ protected:
 
     // Without groups.
     explicit Optimizer(Rule rule) : rule_(std::move(rule)), steps_(std::make_shared<Steps>()) {}
-    // Adds all groups of a constructor by add_param_group(); `usual` are the options of groups without their
-    // own.
-    template <class Own, class Options>
-    static void add_groups(Own& own, std::initializer_list<ParamGroup<Options>> groups, const Options& usual)
-    {
-        if (groups.size() == 0) own.add_param_group({}, usual); // which says that there are no parameters
-        for (const ParamGroup<Options>& g : groups) own.add_param_group(g.params, g.options.value_or(usual));
-    }
-    // Adds a group with the values of Rule::options.
-    void add_group(std::vector<Variable> parameters, std::vector<double> values, std::vector<Moment>);
+    // Sets defaults().
+    void set_defaults(std::unique_ptr<OptimizerOptions> options) { defaults_ = std::move(options); }
+    // Adds a group with the values of Rule::options; `named` becomes the group's options().
+    void add_group(Parameters, std::vector<double> values, std::vector<Moment>,
+                   std::shared_ptr<OptimizerOptions> named);
 
 private:
     // The new values of each parameter and of its moments, in this order.
@@ -196,7 +264,7 @@ private:
     struct Loaded;
     std::int64_t made(std::size_t index) const;
     void make_moments(const Group&, std::size_t index);
-    void check_parameters(const std::vector<Variable>&) const;
+    void check_parameters(const Parameters&) const;
     void check_option(std::size_t option, double value) const;
     void check_change(std::size_t option, double before, double value) const;
     const Group& group(std::size_t) const;
@@ -208,9 +276,61 @@ private:
 
     Rule rule_;
     std::vector<Group> groups_;
+    std::vector<GroupView> views_;
+    std::unique_ptr<OptimizerOptions> defaults_;
     std::vector<Variable> parameters_;
     std::vector<std::vector<Variable>> moments_; // by parameter; made at its first step
     std::shared_ptr<Steps> steps_;
+};
+
+// What optimizers with options Named, such as SGDOptions, have alike.
+template <class Named> class OptimizerOf : public Optimizer {
+public:
+    using Options = typename Named::Fields; // the options in braces
+
+    // Adds a group of further parameters, with options of its own or those of defaults().  Error(argument)
+    // for no parameters, ones that are not leaves that require a gradient or come twice, and options out of
+    // range.
+    void add_param_group(const ParamGroup<Options>& group)
+    {
+        const Options options =
+            group.options ? *group.options : Options(static_cast<const Named&>(defaults()));
+        Start begun = start(options);
+        add_group(group.params, std::move(begun.values), std::move(begun.moments),
+                  std::make_shared<Named>(options));
+        kinds_.push_back(options);
+    }
+    // The same for parameters in braces.
+    void add_param_group(std::initializer_list<Tensor> parameters)
+    {
+        add_param_group(ParamGroup<Options>(Parameters(parameters)));
+    }
+    // Adds a group of further parameters with options.  Errors as above.
+    void add_param_group(Parameters parameters, const Options& options)
+    {
+        add_param_group(ParamGroup<Options>(std::move(parameters), options));
+    }
+
+protected:
+    using Optimizer::Optimizer;
+    // How a group begins: its numbers in the order of Rule::options, and what is kept for its parameters.
+    struct Start {
+        std::vector<double> values;  // the numbers
+        std::vector<Moment> moments; // what is kept
+    };
+    // Adds the groups of a constructor; `usual` becomes defaults().
+    void add_groups(const ParamGroups<Options>& groups, const Options& usual)
+    {
+        set_defaults(std::make_unique<Named>(usual));
+        if (groups.groups.empty()) add_param_group(Parameters()); // which says that there are no parameters
+        for (const ParamGroup<Options>& group : groups.groups) add_param_group(group);
+    }
+    // The options that a group was made with.
+    const Options& made_with(std::size_t group) const { return kinds_[group]; }
+
+private:
+    virtual Start start(const Options&) const = 0; // Error(argument) for options that do not fit together
+    std::vector<Options> kinds_;                   // by group
 };
 
 } // namespace reprise::optim

@@ -1,14 +1,13 @@
 // RMSprop.
 #pragma once
-#include <initializer_list>
 #include <vector>
 
 #include <reprise/optim/optimizer.hpp>
 
 namespace reprise::optim {
 
-// Options of RMSprop.  All numbers are at least 0.
-struct RMSpropOptions {
+// Options of RMSprop in braces, RMSprop::Options.  All numbers are at least 0.
+struct RMSpropSettings {
     double lr = 1e-2;        // learning rate
     double alpha = 0.99;     // decay of the moving averages
     double eps = 1e-8;       // added to the denominator
@@ -17,26 +16,48 @@ struct RMSpropOptions {
     bool centered = false;   // divides by the standard deviation of the gradient, not its root mean square
     bool maximize = false;   // maximizes: negates the gradient first
 };
+// The numbers of a group, for RMSpropOptions.
+template <class F> void each_number(RMSpropSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("alpha", o.alpha);
+    f("eps", o.eps);
+    f("weight_decay", o.weight_decay);
+    f("momentum", o.momentum);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// RMSpropOptions(1e-2).weight_decay(0.01).
+class RMSpropOptions : public OptionsWith<RMSpropSettings> {
+public:
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(alpha)
+    REPRISE_OPTION(eps)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTION(momentum)
+    REPRISE_FIXED_OPTION(centered)
+    REPRISE_FIXED_OPTION(maximize)
+};
 // RMSprop, as torch.optim.RMSprop.  With the gradient g of a parameter p:
 // s = alpha s + (1 - alpha) g^2;  d = sqrt(s) + eps;  p -= lr g / d.
 // With `centered`, a = alpha a + (1 - alpha) g and d = sqrt(s - a^2) + eps.
 // With momentum, b = momentum b + g / d and p -= lr b.
-class RMSprop : public Optimizer {
+class RMSprop : public OptimizerOf<RMSpropOptions> {
 public:
-    using Options = RMSpropOptions; // the options' type
-    // Makes an optimizer with one group.  Error(argument) for no parameters, ones that are not leaves that
-    // require a gradient or come twice, and options out of range.
-    explicit RMSprop(std::vector<Variable> parameters, const RMSpropOptions& = {});
-    // Makes an optimizer with several groups; the options are those of groups without their own.  Errors as
-    // above.
-    explicit RMSprop(std::initializer_list<ParamGroup<RMSpropOptions>> groups, const RMSpropOptions& = {});
-    // Adds a group of further parameters.  Errors as above.
-    void add_param_group(std::vector<Variable> parameters, const RMSpropOptions&);
+    // Makes an optimizer of one group, RMSprop(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit RMSprop(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> RMSprop(const ParamGroups<Options>& groups, N lr)
+        : RMSprop(groups, Options{.lr = static_cast<double>(lr)})
+    {}
 
 private:
     RMSprop(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<RMSpropOptions> kinds_; // by group
+    Start start(const Options&) const override;
 };
 
 } // namespace reprise::optim

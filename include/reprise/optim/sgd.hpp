@@ -1,14 +1,13 @@
 // Stochastic gradient descent.
 #pragma once
-#include <initializer_list>
 #include <vector>
 
 #include <reprise/optim/optimizer.hpp>
 
 namespace reprise::optim {
 
-// Options of SGD.  All numbers are at least 0.
-struct SGDOptions {
+// Options of SGD in braces, SGD::Options.  All numbers are at least 0.
+struct SGDSettings {
     double lr = 1e-3;        // learning rate
     double momentum = 0;     // factor of the velocity v
     double dampening = 0;    // reduces the gradient's share of the velocity
@@ -16,25 +15,45 @@ struct SGDOptions {
     bool nesterov = false;   // Nesterov momentum; needs a momentum above 0 and a dampening of 0
     bool maximize = false;   // maximizes: negates the gradient first
 };
+// The numbers of a group, for SGDOptions.
+template <class F> void each_number(SGDSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("momentum", o.momentum);
+    f("dampening", o.dampening);
+    f("weight_decay", o.weight_decay);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// SGDOptions(0.1).weight_decay(0.01).
+class SGDOptions : public OptionsWith<SGDSettings> {
+public:
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(momentum)
+    REPRISE_OPTION(dampening)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_FIXED_OPTION(nesterov)
+    REPRISE_FIXED_OPTION(maximize)
+};
 // Stochastic gradient descent, as torch.optim.SGD.  With the gradient g of a parameter p:
 // g += weight_decay p;  v = momentum v + (1 - dampening) g, at the first step v = g;  p -= lr v.
 // With `nesterov`, p -= lr (g + momentum v).
-class SGD : public Optimizer {
+class SGD : public OptimizerOf<SGDOptions> {
 public:
-    using Options = SGDOptions; // the options' type
-    // Makes an optimizer with one group.  Error(argument) for no parameters, ones that are not leaves that
-    // require a gradient or come twice, and options out of range.
-    explicit SGD(std::vector<Variable> parameters, const SGDOptions& = {});
-    // Makes an optimizer with several groups; the options are those of groups without their own.  Errors as
-    // above.
-    explicit SGD(std::initializer_list<ParamGroup<SGDOptions>> groups, const SGDOptions& = {});
-    // Adds a group of further parameters.  Errors as above.
-    void add_param_group(std::vector<Variable> parameters, const SGDOptions&);
+    // Makes an optimizer of one group, SGD(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit SGD(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> SGD(const ParamGroups<Options>& groups, N lr)
+        : SGD(groups, Options{.lr = static_cast<double>(lr)})
+    {}
 
 private:
     SGD(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<SGDOptions> kinds_; // by group
+    Start start(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -1,0 +1,56 @@
+// Adadelta.
+#pragma once
+#include <vector>
+
+#include <reprise/optim/optimizer.hpp>
+
+namespace reprise::optim {
+
+// Options of Adadelta in braces, Adadelta::Options.  All numbers are at least 0.
+struct AdadeltaSettings {
+    double lr = 1.0;         // learning rate
+    double rho = 0.9;        // decay of the moving averages, at most 1
+    double eps = 1e-6;       // added below the roots
+    double weight_decay = 0; // adds weight_decay p to the gradient
+    bool maximize = false;   // maximizes: negates the gradient first
+};
+// The numbers of a group, for AdadeltaOptions.
+template <class F> void each_number(AdadeltaSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("rho", o.rho);
+    f("eps", o.eps);
+    f("weight_decay", o.weight_decay);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// AdadeltaOptions(1.0).rho(0.95).
+class AdadeltaOptions : public OptionsWith<AdadeltaSettings> {
+public:
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(rho)
+    REPRISE_OPTION(eps)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_FIXED_OPTION(maximize)
+};
+// Adadelta (Zeiler 2012), as torch.optim.Adadelta.  With the gradient g of a parameter p:
+// s = rho s + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(s + eps) g;  u = rho u + (1 - rho) d^2;  p -= lr d.
+class Adadelta : public OptimizerOf<AdadeltaOptions> {
+public:
+    // Makes an optimizer of one group, Adadelta(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit Adadelta(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> Adadelta(const ParamGroups<Options>& groups, N lr)
+        : Adadelta(groups, Options{.lr = static_cast<double>(lr)})
+    {}
+
+private:
+    Adadelta(); // without groups
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
+    Start start(const Options&) const override;
+};
+
+} // namespace reprise::optim

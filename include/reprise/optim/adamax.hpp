@@ -1,0 +1,59 @@
+// Adamax.
+#pragma once
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <reprise/optim/optimizer.hpp>
+
+namespace reprise::optim {
+
+// Options of Adamax in braces, Adamax::Options.  All numbers are at least 0, the betas below 1.
+struct AdamaxSettings {
+    double lr = 2e-3;                               // learning rate
+    std::pair<double, double> betas = {0.9, 0.999}; // decay of the moving averages: b1 of m, b2 of u
+    double eps = 1e-8;                              // added to the gradient's absolute value
+    double weight_decay = 0;                        // adds weight_decay p to the gradient
+    bool maximize = false;                          // maximizes: negates the gradient first
+};
+// The numbers of a group, for AdamaxOptions.
+template <class F> void each_number(AdamaxSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("eps", o.eps);
+    f("weight_decay", o.weight_decay);
+    f("beta1", o.betas.first);
+    f("beta2", o.betas.second);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// AdamaxOptions(2e-3).weight_decay(0.01).
+class AdamaxOptions : public OptionsWith<AdamaxSettings> {
+public:
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(eps)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_BETAS_OPTION
+    REPRISE_FIXED_OPTION(maximize)
+};
+// Adamax (Kingma and Ba 2015), as torch.optim.Adamax.  At step t (from 1), with the gradient g of a
+// parameter p:  m = b1 m + (1 - b1) g;  u = max(b2 u, |g| + eps);  p -= lr / (1 - b1^t) m / u.
+class Adamax : public OptimizerOf<AdamaxOptions> {
+public:
+    // Makes an optimizer of one group, Adamax(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit Adamax(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> Adamax(const ParamGroups<Options>& groups, N lr)
+        : Adamax(groups, Options{.lr = static_cast<double>(lr)})
+    {}
+
+private:
+    Adamax(); // without groups
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
+    Start start(const Options&) const override;
+};
+
+} // namespace reprise::optim

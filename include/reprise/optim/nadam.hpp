@@ -1,0 +1,66 @@
+// NAdam.
+#pragma once
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <reprise/optim/optimizer.hpp>
+
+namespace reprise::optim {
+
+// Options of NAdam in braces, NAdam::Options.  All numbers are at least 0, the betas below 1.
+struct NAdamSettings {
+    double lr = 2e-3;                               // learning rate
+    std::pair<double, double> betas = {0.9, 0.999}; // decay of the moving averages: b1 of m, b2 of v
+    double eps = 1e-8;                              // added to the denominator
+    double weight_decay = 0;                        // adds weight_decay p to the gradient
+    double momentum_decay = 4e-3;                   // how fast b1 comes to its full size
+    bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
+    bool maximize = false;                          // maximizes: negates the gradient first
+};
+// The numbers of a group, for NAdamOptions.
+template <class F> void each_number(NAdamSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("eps", o.eps);
+    f("weight_decay", o.weight_decay);
+    f("momentum_decay", o.momentum_decay);
+    f("beta1", o.betas.first);
+    f("beta2", o.betas.second);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// NAdamOptions(2e-3).momentum_decay(1e-3).
+class NAdamOptions : public OptionsWith<NAdamSettings> {
+public:
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(eps)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTION(momentum_decay)
+    REPRISE_BETAS_OPTION
+    REPRISE_FIXED_OPTION(decoupled_weight_decay)
+    REPRISE_FIXED_OPTION(maximize)
+};
+// NAdam, Adam with Nesterov momentum (Dozat 2016), as torch.optim.NAdam.  At step t (from 1), with the
+// gradient g of a parameter p:  c_t = b1 (1 - 0.96^(t momentum_decay) / 2);  C = c_1 c_2 ... c_t;
+// m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  d = sqrt(v / (1 - b2^t)) + eps;
+// p -= lr ((1 - c_t) / (1 - C) g + c_t+1 / (1 - C c_t+1) m) / d.
+class NAdam : public OptimizerOf<NAdamOptions> {
+public:
+    // Makes an optimizer of one group, NAdam(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit NAdam(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> NAdam(const ParamGroups<Options>& groups, N lr)
+        : NAdam(groups, Options{.lr = static_cast<double>(lr)})
+    {}
+
+private:
+    NAdam(); // without groups
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
+    Start start(const Options&) const override;
+};
+
+} // namespace reprise::optim

@@ -1,0 +1,63 @@
+// RAdam.
+#pragma once
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <reprise/optim/optimizer.hpp>
+
+namespace reprise::optim {
+
+// Options of RAdam in braces, RAdam::Options.  All numbers are at least 0, the betas below 1.
+struct RAdamSettings {
+    double lr = 1e-3;                               // learning rate
+    std::pair<double, double> betas = {0.9, 0.999}; // decay of the moving averages: b1 of m, b2 of v
+    double eps = 1e-8;                              // added to the denominator
+    double weight_decay = 0;                        // adds weight_decay p to the gradient
+    bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
+    bool maximize = false;                          // maximizes: negates the gradient first
+};
+// The numbers of a group, for RAdamOptions.
+template <class F> void each_number(RAdamSettings& o, const F& f)
+{
+    f("lr", o.lr);
+    f("eps", o.eps);
+    f("weight_decay", o.weight_decay);
+    f("beta1", o.betas.first);
+    f("beta2", o.betas.second);
+}
+// The same options as libtorch writes them, which convert to those in braces:
+// RAdamOptions(1e-3).weight_decay(0.01).
+class RAdamOptions : public OptionsWith<RAdamSettings> {
+public:
+    using OptionsWith::OptionsWith;
+    // Each member sets the option of its name, or reads it.
+    REPRISE_OPTION(lr)
+    REPRISE_OPTION(eps)
+    REPRISE_OPTION(weight_decay)
+    REPRISE_BETAS_OPTION
+    REPRISE_FIXED_OPTION(decoupled_weight_decay)
+    REPRISE_FIXED_OPTION(maximize)
+};
+// RAdam, the rectified Adam (Liu et al. 2020), as torch.optim.RAdam.  At step t (from 1), with the gradient g
+// of a parameter p:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  n = 2 / (1 - b2) - 1;
+// r = n - 2 t b2^t / (1 - b2^t).  While r <= 5:  p -= lr m / (1 - b1^t);  later
+// p -= lr sqrt((r - 4) (r - 2) n / ((n - 4) (n - 2) r)) m / (1 - b1^t) sqrt(1 - b2^t) / (sqrt(v) + eps).
+class RAdam : public OptimizerOf<RAdamOptions> {
+public:
+    // Makes an optimizer of one group, RAdam(net.parameters(), {.lr = 0.1}), or of several.  The
+    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
+    // leaves that require a gradient or come twice, and options out of range.
+    explicit RAdam(const ParamGroups<Options>&, const Options& = {});
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> RAdam(const ParamGroups<Options>& groups, N lr)
+        : RAdam(groups, Options{.lr = static_cast<double>(lr)})
+    {}
+
+private:
+    RAdam(); // without groups
+    std::vector<std::vector<Tensor>> updated(const Update&) const override;
+    Start start(const Options&) const override;
+};
+
+} // namespace reprise::optim

@@ -1,0 +1,46 @@
+#include <reprise/optim/adadelta.hpp>
+
+#include "optim/composed.hpp"
+
+namespace reprise::optim {
+
+namespace {
+
+enum Number : std::size_t { lr, rho, eps, weight_decay, share }; // options, then what follows
+
+double number(std::size_t n, const double* o, std::int64_t) { return n == share ? 1 - o[rho] : o[n]; }
+
+} // namespace
+
+Adadelta::Adadelta()
+    : OptimizerOf({.op = "Adadelta",
+                   .options = {{"lr"}, {"rho"}, {"eps"}, {"weight_decay"}},
+                   .numbers = 5,
+                   .number = number,
+                   .by_step = 0})
+{}
+
+Adadelta::Adadelta(const ParamGroups<Options>& groups, const Options& options) : Adadelta()
+{
+    add_groups(groups, options);
+}
+
+Adadelta::Start Adadelta::start(const Options& o) const
+{
+    if (!(o.rho <= 1))
+        detail::fail(ErrorKind::argument, "Adadelta", "The rho (", o.rho, ") must be from 0 to 1.");
+    return {{o.lr, o.rho, o.eps, o.weight_decay}, {{"square_avg"}, {"acc_delta"}}};
+}
+
+std::vector<std::vector<Tensor>> Adadelta::updated(const Update& u) const
+{
+    const std::vector<Tensor>& n = u.numbers;
+    return each_of(u.of, n[weight_decay], made_with(u.group).maximize, [&](const Wide& w) {
+        const Tensor square = n[rho] * w.moments[0] + n[share] * w.g * w.g;
+        const Tensor delta = sqrt(w.moments[1] + n[eps]) / sqrt(square + n[eps]) * w.g;
+        const Tensor squared_deltas = n[rho] * w.moments[1] + n[share] * delta * delta;
+        return std::vector<Tensor>{w.p - n[lr] * delta, square, squared_deltas};
+    });
+}
+
+} // namespace reprise::optim

@@ -1,0 +1,55 @@
+#include <cmath>
+
+#include <reprise/optim/adamax.hpp>
+
+#include "optim/composed.hpp"
+
+namespace reprise::optim {
+
+namespace {
+
+enum Option : std::size_t { lr, beta1, beta2, eps, weight_decay };
+enum Number : std::size_t { step_size, share1, kept2, epsilon, decay, numbers };
+
+double number(std::size_t n, const double* o, std::int64_t step)
+{
+    switch (n) {
+    case step_size: return o[lr] / (1 - std::pow(o[beta1], static_cast<double>(step)));
+    case share1: return 1 - o[beta1];
+    case kept2: return o[beta2];
+    case epsilon: return o[eps];
+    default: return o[weight_decay]; // decay
+    }
+}
+
+} // namespace
+
+Adamax::Adamax()
+    : OptimizerOf({.op = "Adamax",
+                   .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"eps"}, {"weight_decay"}},
+                   .numbers = numbers,
+                   .number = number,
+                   .by_step = 1u << step_size})
+{}
+
+Adamax::Adamax(const ParamGroups<Options>& groups, const Options& options) : Adamax()
+{
+    add_groups(groups, options);
+}
+
+Adamax::Start Adamax::start(const Options& o) const
+{
+    return {{o.lr, o.betas.first, o.betas.second, o.eps, o.weight_decay}, {{"exp_avg"}, {"exp_inf"}}};
+}
+
+std::vector<std::vector<Tensor>> Adamax::updated(const Update& u) const
+{
+    const std::vector<Tensor>& n = u.numbers;
+    return each_of(u.of, n[decay], made_with(u.group).maximize, [&](const Wide& w) {
+        const Tensor mean = w.moments[0] + n[share1] * (w.g - w.moments[0]);
+        const Tensor largest = maximum(n[kept2] * w.moments[1], abs(w.g) + n[epsilon]);
+        return std::vector<Tensor>{w.p - n[step_size] * mean / largest, mean, largest};
+    });
+}
+
+} // namespace reprise::optim

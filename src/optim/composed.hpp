@@ -1,0 +1,44 @@
+// What the steps that are composed of ops have alike.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/updates.hpp>
+
+namespace reprise::optim {
+
+// A parameter of a step, its gradient and its moments in the dtype to compute in: f32 for halves.
+struct Wide {
+    Tensor p, g;
+    std::vector<Tensor> moments;
+
+    // The gradient is negated where the step maximizes, and has the weight decay in it if that is defined.
+    Wide(const StepOf& of, const Tensor& weight_decay, bool maximize)
+        : p(wide(of.param)), g(maximize ? -wide(of.grad) : wide(of.grad))
+    {
+        if (weight_decay.defined()) g = g + weight_decay * p;
+        for (const Tensor& m : of.moments) moments.push_back(wide(m));
+    }
+    static Tensor wide(const Tensor& t) { return t.dtype() == f16 || t.dtype() == bf16 ? cast(t, f32) : t; }
+};
+
+// The new values in the dtypes of the parameter and its moments.
+inline std::vector<Tensor> narrowed(const StepOf& of, const std::vector<Tensor>& values)
+{
+    std::vector<Tensor> out{cast(values[0], of.param.dtype())};
+    for (std::size_t i = 1; i < values.size(); ++i) out.push_back(cast(values[i], of.moments[i - 1].dtype()));
+    return out;
+}
+
+// The step of each parameter: of its wide values to the new ones.
+template <class F> std::vector<std::vector<Tensor>> each_of(const std::vector<StepOf>& all,
+                                                            const Tensor& weight_decay, bool maximize,
+                                                            const F& step)
+{
+    std::vector<std::vector<Tensor>> out;
+    for (const StepOf& of : all) out.push_back(narrowed(of, step(Wide(of, weight_decay, maximize))));
+    return out;
+}
+
+} // namespace reprise::optim

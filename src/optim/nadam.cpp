@@ -1,0 +1,86 @@
+#include <cmath>
+
+#include <reprise/optim/nadam.hpp>
+
+#include "optim/composed.hpp"
+
+namespace reprise::optim {
+
+namespace {
+
+enum Option : std::size_t { lr, beta1, beta2, eps, weight_decay, momentum_decay };
+enum Number : std::size_t {
+    rate,
+    share1,
+    kept2,
+    share2,
+    root,
+    epsilon,
+    decay,
+    shrink, // of the parameter, where weight decay is decoupled
+    now,    // c_t
+    next,   // c_t+1
+    numbers
+};
+
+double momentum(const double* o, std::int64_t step)
+{
+    return o[beta1] * (1 - 0.5 * std::pow(0.96, static_cast<double>(step) * o[momentum_decay]));
+}
+
+double number(std::size_t n, const double* o, std::int64_t step)
+{
+    switch (n) {
+    case rate: return o[lr];
+    case share1: return 1 - o[beta1];
+    case kept2: return o[beta2];
+    case share2: return 1 - o[beta2];
+    case root: return std::sqrt(1 - std::pow(o[beta2], static_cast<double>(step)));
+    case epsilon: return o[eps];
+    case decay: return o[weight_decay];
+    case shrink: return 1 - o[lr] * o[weight_decay];
+    case now: return momentum(o, step);
+    default: return momentum(o, step + 1); // next
+    }
+}
+
+} // namespace
+
+NAdam::NAdam()
+    : OptimizerOf(
+          {.op = "NAdam",
+           .options =
+               {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"eps"}, {"weight_decay"}, {"momentum_decay"}},
+           .numbers = numbers,
+           .number = number,
+           .by_step = 1u << root | 1u << now | 1u << next})
+{}
+
+NAdam::NAdam(const ParamGroups<Options>& groups, const Options& options) : NAdam()
+{
+    add_groups(groups, options);
+}
+
+NAdam::Start NAdam::start(const Options& o) const
+{
+    return {{o.lr, o.betas.first, o.betas.second, o.eps, o.weight_decay, o.momentum_decay},
+            {{.name = "mu_product", .initial = 1, .one = true}, {"exp_avg"}, {"exp_avg_sq"}}};
+}
+
+std::vector<std::vector<Tensor>> NAdam::updated(const Update& u) const
+{
+    const std::vector<Tensor>& n = u.numbers;
+    const bool decoupled = made_with(u.group).decoupled_weight_decay;
+    return each_of(u.of, decoupled ? Tensor() : n[decay], made_with(u.group).maximize, [&](const Wide& w) {
+        const Tensor product = w.moments[0] * n[now];
+        const Tensor mean = w.moments[1] + n[share1] * (w.g - w.moments[1]);
+        const Tensor square = n[kept2] * w.moments[2] + n[share2] * w.g * w.g;
+        const Tensor divisor = sqrt(square) / n[root] + n[epsilon];
+        const Tensor p = decoupled ? w.p * n[shrink] : w.p;
+        const Tensor of_gradient = n[rate] * (1 - n[now]) / (1 - product);
+        const Tensor of_mean = n[rate] * n[next] / (1 - product * n[next]);
+        return std::vector<Tensor>{p - (of_gradient * w.g + of_mean * mean) / divisor, product, mean, square};
+    });
+}
+
+} // namespace reprise::optim
