@@ -27,6 +27,7 @@ namespace reprise {
 
 namespace graph {
 struct Cell; // src/graph/cell.hpp
+struct Looks;
 struct Value;
 }
 
@@ -119,8 +120,11 @@ public:
     {
         backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph});
     }
-    // A tensor with the same value, without copying memory, through which no gradient flows.
+    // A tensor with the same value, without copying memory, through which no gradient flows.  Changing it in
+    // place changes this tensor too, without being recorded: w.detach().sub_(lr * g) is a step of gradient
+    // descent.  Error(state) for such a change where an op computed this tensor and it requires a gradient.
     Tensor detach() const;
+    Tensor data() const { return detach(); } // detach(), by PyTorch's older name
     // A new handle to the present value, at the same place of the graph: assignments to one of the two do not
     // change the other, and gradients flow as through this tensor.
     Tensor snapshot() const;
@@ -189,11 +193,12 @@ public:
     // to its dtype.  Errors: shape where the result has another shape; dtype for a floating result in a
     // tensor of integers; state for a leaf that requires a gradient, except under no_grad.
     //
-    // x[...] and x.index({...}) without index tensors and masks give views: changing them in place changes x
-    // while x exists.  With index tensors or masks they give copies, as in PyTorch: x[mask] = 0 and x[mask]
-    // += 1 change x, but x[mask].add_(1) does not.  Any other view (reshape, transpose, detach, ...) of a
-    // tensor that still exists throws Error(state), as that tensor would not see the change.  Views made
-    // before a change keep their old values.
+    // Views write into the tensor that they look at, while it exists, as in PyTorch: x[...] and x.index({...})
+    // without index tensors and masks, select(), narrow(), slice(), split(), unbind(), diagonal(), transpose(),
+    // permute(), view(), squeeze(), detach() and the like.  Error(state) where that tensor would not see the
+    // change: for expand(), for a reshape() that may have to copy, and for views made in several steps where a
+    // tensor in between is gone.  With index tensors or masks indexing gives copies: x[mask] = 0 and x[mask]
+    // += 1 change x, but x[mask].add_(1) does not.  Views made before a change keep their old values.
     Tensor& operator+=(const Tensor&) &;
     Tensor& operator+=(const Tensor&) &&; // the same for x[...] += y, also with masks
     Tensor& operator+=(double) &;         // adds a number in place
@@ -289,6 +294,7 @@ private:
     void read_all(void* to, std::size_t bytes, DType) const;
     // What is in place.  With `through` a copy that x[mask] gave is written into x.
     Tensor& write(const char* op, const Tensor& value, bool through = false);
+    static void write_back(const char* op, const graph::Looks&, const Tensor& value);
     std::shared_ptr<graph::Cell> cell_;
 };
 // to_vector() for bools.

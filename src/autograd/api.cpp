@@ -68,7 +68,10 @@ void Tensor::zero_grad() { graph::set_grad_of(*this, nullptr); }
 Tensor Tensor::detach() const
 {
     const Tensor t = graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
-    graph::note_view(t, *this);
+    graph::Looks& looks = graph::note_view(t, *this);
+    looks.put = [](const Tensor&, const Tensor& value) { return value.detach(); };
+    looks.detached = true;
+    looks.in_order = graph::in_order(*this);
     return t;
 }
 
@@ -80,7 +83,12 @@ Tensor Tensor::clone() const
     return graph::make_tensor(graph::grad_mode() ? graph::identity(v) : graph::leaf_alias(v, false, nullptr));
 }
 
-Tensor Tensor::snapshot() const { return graph::make_tensor(graph::read(*this)); }
+Tensor Tensor::snapshot() const
+{
+    const Tensor t = graph::make_tensor(graph::read(*this));
+    if (cell_->looks && graph::in_order(*this)) t.cell()->looks = std::make_shared<graph::Looks>();
+    return t;
+}
 
 namespace autograd {
 

@@ -124,7 +124,7 @@ Tensor pad(const Tensor& x, const DimVector& amounts, double value)
             ops::pad_op, {y},
             {{"dim", dim}, {"start", before}, {"size", before + left + behind}, {"value", held}});
     }
-    return y;
+    return ops::own(y, x);
 }
 
 // -- with elements of the tensor --

@@ -211,7 +211,7 @@ Tensor logcumsumexp(const Tensor& given, std::int64_t dim)
     constexpr const char* op = "logcumsumexp";
     constexpr double infinity = std::numeric_limits<double>::infinity();
     ops::require_floating(op, given.dtype());
-    if (given.dim() == 0) return given;
+    if (given.dim() == 0) return ops::copied(given);
     const Tensor x = ops::accumulated(given);
     const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim, x.shape().size()));
     const Tensor largest = ops::running(x, d, false), before = ops::before_each(largest, d, -infinity);

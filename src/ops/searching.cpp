@@ -46,7 +46,7 @@ Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim, Quant
     ops::require_floating(op, x.dtype());
     if (!(q >= 0 && q <= 1))
         detail::fail(ErrorKind::argument, op, "The quantile (", q, ") must be from 0 to 1.");
-    if (x.dim() == 0) return x;
+    if (x.dim() == 0) return ops::copied(x);
     const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim, x.shape().size()));
     const Dim size = x.size(d);
     shape::require_at_least(op, size, 1, [&] {
