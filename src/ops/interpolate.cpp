@@ -193,17 +193,4 @@ Tensor channel_shuffle(const Tensor& x, std::int64_t groups)
     return ops::copied(reshape(transpose(reshape(x, split), 1, 2), x.shape()));
 }
 
-Interpolation InterpolationMode::named(std::string_view text)
-{
-    std::string name(text), names;
-    if (name == "nearest-exact") name = "nearest_exact";
-    for (const Interpolation mode :
-         {Interpolation::nearest, Interpolation::nearest_exact, Interpolation::linear,
-          Interpolation::bilinear, Interpolation::bicubic, Interpolation::trilinear, Interpolation::area}) {
-        if (name == mode_of(mode).name) return mode;
-        names += std::string(names.empty() ? "" : ", ") + mode_of(mode).name;
-    }
-    detail::fail(ErrorKind::argument, op, "The mode (", text, ") is none of ", names, ".");
-}
-
 } // namespace reprise

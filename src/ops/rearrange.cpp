@@ -138,6 +138,11 @@ Tensor repeat_interleave(const Tensor& x, std::int64_t times, std::int64_t dim)
     return ops::copied(reshape(expand(unsqueeze(x, whole(d) + 1), wide), out));
 }
 
+Tensor repeat_interleave(const Tensor& x, std::int64_t times)
+{
+    return repeat_interleave(reshape(x, {x.numel()}), times, 0);
+}
+
 Tensor roll(const Tensor& x, std::int64_t shift, std::int64_t dim)
 {
     const std::size_t d = shape::normalize_dim("roll", dim, x.shape().size());
@@ -187,7 +192,7 @@ Tensor unflatten(const Tensor& x, std::int64_t dim, const Shape& parts)
 
 Tensor contiguous(const Tensor& x) { return graph::in_order(x) ? x : graph::apply1(ops::contiguous_op, {x}); }
 
-std::vector<Tensor> meshgrid(const std::vector<Tensor>& lines, MeshIndexing indexing)
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& lines, Choice<MeshIndexing> indexing)
 {
     constexpr const char* op = "meshgrid";
     if (lines.empty()) detail::fail(ErrorKind::argument, op, "There are no tensors to make a grid of.");

@@ -195,6 +195,14 @@ Tensor cumprod(const Tensor& x, std::int64_t dim, const ScanOptions& o)
 {
     return ops::along(ops::cumprod_op, x, dim, o);
 }
+Tensor cumsum(const Tensor& x, std::int64_t dim, DType dtype)
+{
+    return cast(cumsum(cast(x, dtype), dim), dtype);
+}
+Tensor cumprod(const Tensor& x, std::int64_t dim, DType dtype)
+{
+    return cast(cumprod(cast(x, dtype), dim), dtype);
+}
 std::pair<Tensor, Tensor> cummax(const Tensor& x, std::int64_t dim)
 {
     return ops::extremum_along("cummax", x, dim, false);

@@ -86,6 +86,11 @@ Tensor std(const Tensor& x, const Dims& dims, bool unbiased, bool keepdim)
     return reprise::std(x, dims, {.correction = unbiased ? 1 : 0, .keepdim = keepdim});
 }
 
+std::pair<Tensor, Tensor> var_mean(const Tensor& x, const Dims& dims, bool unbiased, bool keepdim)
+{
+    return var_mean(x, dims, {.correction = unbiased ? 1 : 0, .keepdim = keepdim});
+}
+
 Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
 {
     ops::require_floating("norm", x.dtype());
