@@ -52,7 +52,7 @@ struct Block : nn::Module { // of ResNet-8
         if (stride == 1 && in == out) return;
         shortcut = nn::make<nn::Sequential>(
             nn::make<nn::Conv2d>(in, out,
-                                 nn::Conv2dOptions{.kernel_size = 1, .stride = stride, .bias = false}),
+                                 nn::Conv2d::Options{.kernel_size = 1, .stride = stride, .bias = false}),
             nn::make<nn::BatchNorm2d>(out));
         register_module("sc", shortcut);
     }

@@ -11,6 +11,13 @@ namespace program {
 class Context; // src/program/context.hpp
 }
 
+// The kinds of devices that libtorch code names.
+enum class DeviceType : std::uint8_t { CPU, CUDA, Vulkan };
+// On the host: the device "reference", which is exact and slow.  Vulkan's software drivers are quicker.
+inline constexpr DeviceType kCPU = DeviceType::CPU;
+inline constexpr DeviceType kCUDA = DeviceType::CUDA;     // an NVIDIA GPU through CUDA
+inline constexpr DeviceType kVulkan = DeviceType::Vulkan; // a Vulkan device: a GPU or a software driver
+
 // A handle to an open device.  Copies share the device.
 class Device {
 public:
@@ -18,13 +25,20 @@ public:
     // (computes on the host) or "null".  Error(device), with the names that exist, for another name or a
     // device that cannot be used.
     explicit Device(const std::string& name);
+    // The device of a type with an index; without an index the first one, of Vulkan the best.  Errors as above.
+    Device(DeviceType type, int index = -1);
     // For the library itself: a handle to an open device.
     explicit Device(std::shared_ptr<program::Context> context) : context_(std::move(context)) {}
 
-    const std::string& name() const;        // as Device() takes it: "vulkan:0"
-    const std::string& description() const; // the driver's name for the device
-    void synchronize() const;               // waits until all submitted work is done
-    std::uint64_t live_bytes() const;       // bytes allocated now
+    const std::string& name() const;                 // as Device() takes it: "vulkan:0"
+    std::string str() const { return name(); }       // as name()
+    DeviceType type() const;                         // its type; CPU for "reference" and "null"
+    int index() const;                               // the number in its name; 0 where there is none
+    bool is_cpu() const { return type() == kCPU; }   // whether its type is CPU
+    bool is_cuda() const { return type() == kCUDA; } // whether its type is CUDA
+    const std::string& description() const;          // the driver's name for the device
+    void synchronize() const;                        // waits until all submitted work is done
+    std::uint64_t live_bytes() const;                // bytes allocated now
     std::uint64_t peak_bytes() const; // the most bytes allocated at one time (MemoryTracker::reset_peak)
     // Limits the bytes that may be allocated: above the limit Error(out_of_memory).  The default is 90 % of
     // the heap.
@@ -72,6 +86,11 @@ struct DeviceDescription {
 };
 // All devices of the machine, with those that cannot be used.
 std::vector<DeviceDescription> devices();
+
+namespace cuda {
+int device_count();  // the number of CUDA devices that can be used
+bool is_available(); // whether there is a CUDA device
+} // namespace cuda
 
 // The device that tensors are made on unless another is given.  At first the one that the environment
 // variable REPRISE_DEVICE names, else the best: discrete, integrated, virtual, then software.  Opened at

@@ -3,12 +3,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <string>
 
 namespace reprise {
 
 // The type of a tensor's elements: f for floating point numbers, i for signed and u for unsigned integers,
 // with the number of their bits; bf16 is bfloat16, with f32's range.
-enum class DType : std::uint8_t { f32, f16, bf16, f64, i32, i64, i16, i8, u8, boolean };
+enum class DType : std::uint8_t {
+    f32,
+    f16,
+    bf16,
+    f64,
+    i32,
+    i64,
+    i16,
+    i8,
+    u8,
+    boolean,
+    // libtorch's names of the same
+    Float = f32,
+    Half = f16,
+    BFloat16 = bf16,
+    Double = f64,
+    Int = i32,
+    Long = i64,
+    Short = i16,
+    Char = i8,
+    Byte = u8,
+    Bool = boolean
+};
+using ScalarType = DType; // libtorch's name
 
 inline constexpr DType f32 = DType::f32,         // single precision floating point
     f16 = DType::f16,                            // half precision floating point
@@ -42,12 +66,24 @@ inline constexpr DType kInt8 = i8,     // i8
     kByte = u8,                        // u8
     kBool = boolean;                   // boolean
 
+inline constexpr DType kF32 = f32, // f32
+    kF16 = f16,                    // f16
+    kF64 = f64,                    // f64
+    kI64 = i64,                    // i64
+    kI32 = i32,                    // i32
+    kI16 = i16,                    // i16
+    kI8 = i8,                      // i8
+    kU8 = u8;                      // u8
+
 // Bytes of an element in memory: 1 for bool, i8 and u8, 8 for f64 and i64.
 std::size_t size_of(DType) noexcept;
 const char* name_of(DType) noexcept;            // the name: "f32", and "bool" for boolean
 bool is_floating(DType) noexcept;               // f32, f16, bf16 and f64
 bool is_integer(DType) noexcept;                // i64, i32, i16, i8 and u8; not bool
 std::ostream& operator<<(std::ostream&, DType); // prints name_of()
+
+// name_of() as a string, by libtorch's name.
+inline std::string toString(DType dtype) { return name_of(dtype); }
 
 // The dtype of a C++ number, DTypeOf<T>::value; undefined for other types.
 template <class T> struct DTypeOf;

@@ -80,6 +80,11 @@ public:
     }
     ~Few() { release(); }
 
+    // The elements as a std::vector, by default of 64-bit integers.  A size that is a symbol throws Error(state).
+    template <class To = std::int64_t>
+    requires std::convertible_to<const T&, To> std::vector<To> vec()
+    const { return {begin(), end()}; }
+
     T* data() noexcept { return data_; }                                   // the first element
     const T* data() const noexcept { return data_; }                       // the first element
     std::size_t size() const noexcept { return size_; }                    // the number of elements

@@ -1,8 +1,10 @@
 // Everything.
 #pragma once
+#include <reprise/accessor.hpp>
 #include <reprise/autograd.hpp>
 #include <reprise/backward.hpp>
 #include <reprise/checkpointing.hpp>
+#include <reprise/choice.hpp>
 #include <reprise/data.hpp>
 #include <reprise/device.hpp>
 #include <reprise/dim.hpp>
@@ -18,6 +20,8 @@
 #include <reprise/optim.hpp>
 #include <reprise/program.hpp>
 #include <reprise/random.hpp>
+#include <reprise/scalar.hpp>
 #include <reprise/tensor.hpp>
+#include <reprise/tensor_options.hpp>
 #include <reprise/train.hpp>
 #include <reprise/vulkan.hpp>

@@ -22,6 +22,8 @@
 #include <reprise/dtype.hpp>
 #include <reprise/error.hpp>
 #include <reprise/ops/options.hpp>
+#include <reprise/scalar.hpp>
+#include <reprise/tensor_options.hpp>
 
 namespace reprise {
 
@@ -36,6 +38,8 @@ class GradStore;
 class HookHandle;
 class MutableGrad;
 class TapeNode;
+template <class T, std::size_t N> class TensorAccessor; // accessor.hpp
+class NestedNumbers;                                    // ops/creation.hpp
 
 namespace indexing {
 class TensorIndex; // indices.hpp
@@ -96,7 +100,10 @@ public:
     std::size_t element_size() const { return size_of(dtype()); } // bytes of one element
     // Bytes of all elements: numel() times element_size().
     Dim nbytes() const { return numel() * Dim(element_size()); }
-    Device device() const; // the device that holds the tensor
+    std::size_t itemsize() const { return element_size(); } // as element_size()
+    Device device() const;                                  // the device that holds the tensor
+    // The dtype and the device, for new tensors that are alike: zeros({3}, x.options().dtype(kLong)).
+    TensorOptions options() const { return CreationOptions{.dtype = dtype(), .device = device()}; }
 
     // -- autograd (PyTorch's rules) --
     // Whether backward passes compute a gradient for this tensor.
@@ -177,12 +184,26 @@ public:
     // The value of a tensor of one element, converted to T as by to(); waits for the device.  Errors: shape
     // for another number of elements; argument where an integer type T cannot hold the value; state while it
     // is being recorded.
-    template <class T = double> T item() const
+    template <class T> T item() const
     {
         T out{};
         read_one(&out, DTypeOf<T>::value);
         return out;
     }
+    // The same as a number whose kind follows from the dtype: it converts to double, and has toFloat(), toLong(), to<T>().
+    Scalar item() const;
+    // A copy of the elements to read by their indices: auto a = x.accessor<float, 2>(); a[1][0].  T as for to_vector().
+    // Error(shape) unless the tensor has N dimensions.
+    template <class T, std::size_t N> TensorAccessor<T, N> accessor() const;
+    // Does not compile: a tensor's elements may lie on a device, so nothing can point to them.
+    template <class T> const T* data_ptr() const
+    {
+        static_assert(!sizeof(T),
+                      "A tensor has no pointer to its elements, which may lie on a device: read them by "
+                      "to_vector<T>() or accessor<T, N>(), and write them by copy_(from_blob(...)).");
+        return nullptr;
+    }
+    template <class T> const T* const_data_ptr() const { return data_ptr<T>(); } // does not compile either
     // Copies all elements to the host, in row-major order; waits for the device.  T is the C++ type of
     // dtype(), or one that holds each of its values, as float does for f16 and std::int64_t for i32;
     // otherwise Error(dtype): convert with to() first.  Error(state) while the tensor is being recorded;
@@ -266,19 +287,28 @@ public:
     Tensor t() const;
     // The elements converted to a dtype; this tensor where it has that dtype.
     Tensor to(DType) const;
+    // As libtorch's: `non_blocking` has no effect, as nothing waits here; with `copy` the result is another tensor, which
+    // later in-place changes of this one do not reach.
+    Tensor to(DType dtype, bool non_blocking, bool copy = false) const;
+    Tensor toType(DType dtype) const { return to(dtype); } // as to(dtype)
     // The elements on another device, or this tensor where it is there already.  Waits for the values and
     // copies them by way of the host.  Gradients flow back to this device.  Error(state) while recording;
     // Error(unsupported) for a dtype that the other device does not have.
     Tensor to(const Device&) const;
-    Tensor to(const Device&, DType) const; // both conversions
-    Tensor to(const Tensor& other) const;  // to the device and dtype of the other tensor
+    Tensor to(const Device&, DType, bool non_blocking = false) const; // both conversions
+    // To the dtype and the device that the options name.
+    Tensor to(const CreationOptions&) const;
+    Tensor to(const Tensor& other) const; // to the device and dtype of the other tensor
     // As to(other).
     Tensor type_as(const Tensor& other) const { return to(other); }
     Tensor cpu() const; // to the device "reference", which computes on the host
-    // Zeros of this dtype, on this device.
-    Tensor new_zeros(const Shape&) const;
-    Tensor new_ones(const Shape&) const;               // ones of this dtype, on this device
-    Tensor new_full(const Shape&, double value) const; // a constant of this dtype, on this device
+    // Zeros of this dtype, on this device, unless the options name others.
+    Tensor new_zeros(const Shape&, const CreationOptions& = {}) const;
+    Tensor new_ones(const Shape&, const CreationOptions& = {}) const; // ones, as new_zeros()
+    Tensor new_full(const Shape&, double value,
+                    const CreationOptions& = {}) const; // a constant, as new_zeros()
+    // Numbers as tensor() takes them, of this dtype and on this device.
+    Tensor new_tensor(const NestedNumbers&) const;
     // As new_zeros().
     Tensor new_empty(const Shape& shape) const { return new_zeros(shape); }
 

@@ -16,19 +16,19 @@ rp::Tensor all_columns()
 }
 
 nn::Sequential generator(
-    nn::make<nn::ConvTranspose2d>(noise, 32, nn::ConvTranspose2dOptions{.kernel_size = 2}),
+    nn::make<nn::ConvTranspose2d>(noise, 32, nn::ConvTranspose2d::Options{.kernel_size = 2}),
     nn::make<nn::BatchNorm2d>(32), nn::make<nn::ReLU>(),
     nn::make<nn::ConvTranspose2d>(32, 16,
-                                  nn::ConvTranspose2dOptions{.kernel_size = 4, .stride = 2, .padding = 1}),
+                                  nn::ConvTranspose2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
     nn::make<nn::BatchNorm2d>(16), nn::make<nn::ReLU>(),
     nn::make<nn::ConvTranspose2d>(16, 1,
-                                  nn::ConvTranspose2dOptions{.kernel_size = 4, .stride = 2, .padding = 1}),
+                                  nn::ConvTranspose2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
     nn::make<nn::Tanh>());
 nn::Sequential critic(nn::make<nn::Conv2d>(1, 16,
-                                           nn::Conv2dOptions{.kernel_size = 4, .stride = 2, .padding = 1}),
+                                           nn::Conv2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
                       nn::make<nn::LeakyReLU>(0.2),
                       nn::make<nn::Conv2d>(16, 32,
-                                           nn::Conv2dOptions{.kernel_size = 4, .stride = 2, .padding = 1}),
+                                           nn::Conv2d::Options{.kernel_size = 4, .stride = 2, .padding = 1}),
                       nn::make<nn::LeakyReLU>(0.2), nn::make<nn::Flatten>(), nn::make<nn::Linear>(128, 1));
 
 int main()

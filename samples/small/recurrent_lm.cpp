@@ -34,7 +34,7 @@ template <class Recurrent> struct Model : nn::Module {
         register_module("recurrent", recurrent);
         register_module("head", head);
     }
-    rp::Tensor forward(rp::Tensor x) override { return head(recurrent(embedding(x)).output); } // logits
+    rp::Tensor forward(rp::Tensor x) override { return head(std::get<0>(recurrent(embedding(x)))); } // logits
 };
 
 template <class Recurrent> bool train(const char* name)

@@ -53,7 +53,7 @@ Tensor Tensor::to(const Device& device) const
 }
 
 // The narrower dtype travels; of two as wide the one that is wanted, as only that must be one of the device.
-Tensor Tensor::to(const Device& device, DType dtype) const
+Tensor Tensor::to(const Device& device, DType dtype, bool) const
 {
     return size_of(dtype) <= size_of(this->dtype()) ? to(dtype).to(device) : to(device).to(dtype);
 }

@@ -21,7 +21,8 @@ public:
 // A check that stands in a recording.  Its tensor is the indices in a line, and behind them the size.
 struct IndexCheck {
     const char* op = nullptr;
-    std::optional<std::int64_t> except; // an index that may lie outside
+    std::optional<std::int64_t> except{}; // an index that may lie outside
+    bool from_end = false;                // negative indices count from the end
 };
 
 } // namespace reprise::graph

@@ -68,6 +68,13 @@ void Tensor::fail_to_hold() const
                  ") elements of the shape (", to_string(shape()), "): read a part, made with narrow().");
 }
 
+Scalar Tensor::item() const
+{
+    if (dtype() == boolean) return item<bool>();
+    if (is_integer(dtype())) return item<std::int64_t>();
+    return item<double>();
+}
+
 void Tensor::eval() const { reprise::eval({*this}); }
 
 void eval(const std::vector<Tensor>& tensors)

@@ -50,7 +50,7 @@ Tensor combined(const MultiheadAttentionMasks& masks, const Tensor& q, const Ten
 } // namespace
 
 MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads,
-                                       const MultiheadAttentionOptions& options)
+                                       const MultiheadAttentionSettings& options)
     : out_proj(embed_dim, embed_dim, {.bias = options.bias}), embed_dim_(embed_dim), num_heads_(num_heads),
       dropout_(options.dropout), batch_first_(options.batch_first)
 {
@@ -101,7 +101,33 @@ MultiheadAttention::Projected MultiheadAttention::projected(const Tensor& query,
     return {part(query, q_proj_weight, 0), part(key, k_proj_weight, 1), part(value, v_proj_weight, 2)};
 }
 
-Tensor MultiheadAttention::forward(Tensor x) { return forward(x, x, x).output; }
+Tensor MultiheadAttention::forward(Tensor x) { return std::get<0>(forward(x, x, x)); }
+
+MultiheadAttentionOutput MultiheadAttention::forward(Tensor query, Tensor key, Tensor value,
+                                                     Tensor key_padding_mask, bool need_weights,
+                                                     Tensor attn_mask, bool average_attn_weights)
+{
+    MultiheadAttentionOutput out =
+        forward(query, key, value,
+                MultiheadAttentionMasks{.key_padding_mask = key_padding_mask,
+                                        .attn_mask = attn_mask,
+                                        .average_attn_weights = average_attn_weights});
+    if (!need_weights) std::get<1>(out) = Tensor();
+    return out;
+}
+
+MultiheadAttentionOutput MultiheadAttention::operator()(Tensor query, Tensor key, Tensor value,
+                                                        Tensor key_padding_mask, bool need_weights,
+                                                        Tensor attn_mask, bool average_attn_weights,
+                                                        Place where)
+{
+    return called(
+        where,
+        [&](Tensor& q, Tensor& k, Tensor& v, Tensor& padding, Tensor& mask) {
+            return forward(q, k, v, padding, need_weights, mask, average_attn_weights);
+        },
+        query, key, value, key_padding_mask, attn_mask);
+}
 
 MultiheadAttentionOutput MultiheadAttention::operator()(Tensor query, Tensor key, Tensor value,
                                                         MultiheadAttentionMasks masks, Place where)
@@ -192,13 +218,13 @@ Tensor RotaryEmbedding::forward(Tensor x, Dim offset)
 }
 
 TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
-                                                 const TransformerEncoderLayerOptions& o)
+                                                 const TransformerEncoderLayerSettings& o)
     : self_attn(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first}),
       linear1(d_model, o.dim_feedforward, {.bias = o.bias}),
       linear2(o.dim_feedforward, d_model, {.bias = o.bias}),
       norm1(d_model, {.eps = o.layer_norm_eps, .bias = o.bias}),
       norm2(d_model, {.eps = o.layer_norm_eps, .bias = o.bias}), dropout(o.dropout), dropout1(o.dropout),
-      dropout2(o.dropout), activation_(o.activation), norm_first_(o.norm_first)
+      dropout2(o.dropout), d_model_(d_model), nhead_(nhead), options_(o)
 {
     register_module("self_attn", self_attn);
     register_module("linear1", linear1);
@@ -216,15 +242,38 @@ Tensor TransformerEncoderLayer::operator()(Tensor x, MultiheadAttentionMasks mas
         where, [this](Tensor& in, MultiheadAttentionMasks& m) { return forward(in, m); }, x, masks);
 }
 
+Tensor TransformerEncoderLayer::operator()(Tensor x, Tensor src_mask, Tensor src_key_padding_mask,
+                                           Place where)
+{
+    return (*this)(std::move(x),
+                   MultiheadAttentionMasks{.key_padding_mask = src_key_padding_mask, .attn_mask = src_mask},
+                   where);
+}
+
+Tensor TransformerEncoderLayer::forward(Tensor x, Tensor src_mask, Tensor src_key_padding_mask)
+{
+    return forward(std::move(x),
+                   MultiheadAttentionMasks{.key_padding_mask = src_key_padding_mask, .attn_mask = src_mask});
+}
+
+TransformerEncoderLayer TransformerEncoderLayer::copy() const
+{
+    TransformerEncoderLayer out(d_model_, nhead_, options_);
+    out.to(linear1.weight.device(), linear1.weight.dtype());
+    out.load_state_dict(state_dict());
+    out.train(is_training());
+    return out;
+}
+
 Tensor TransformerEncoderLayer::forward(Tensor x, MultiheadAttentionMasks masks)
 {
-    const auto attend = [&](const Tensor& t) { return dropout1(self_attn(t, t, t, masks).output); };
+    const auto attend = [&](const Tensor& t) { return dropout1(std::get<0>(self_attn(t, t, t, masks))); };
     const auto feed = [&](const Tensor& t) {
         const Tensor wide = linear1(t);
         return dropout2(
-            linear2(dropout(activation_ == TransformerActivation::relu ? relu(wide) : gelu(wide))));
+            linear2(dropout(options_.activation == TransformerActivation::relu ? relu(wide) : gelu(wide))));
     };
-    if (norm_first_) {
+    if (options_.norm_first) {
         const Tensor between = x + attend(norm1(x));
         return between + feed(norm2(between));
     }

@@ -10,22 +10,29 @@ namespace reprise::nn {
 
 Tensor Sequential::forward(Tensor x)
 {
-    for (const auto& module : modules_) x = (*module)(std::move(x), Place(detail::present_place()));
+    for (const ModulePointer& module : modules_) x = (*module)(std::move(x), Place(detail::present_place()));
     return x;
 }
 
 void Sequential::push_back(std::shared_ptr<Module> module)
 {
-    register_module(std::to_string(modules_.size()), module);
-    modules_.push_back(std::move(module));
+    push_back(std::to_string(modules_.size()), std::move(module));
 }
 
-Module& Sequential::at(std::size_t index) const
+void Sequential::push_back(const std::string& name, std::shared_ptr<Module> module)
+{
+    register_module(name, module);
+    modules_.emplace_back(std::move(module));
+}
+
+Module& Sequential::at(std::size_t index) const { return *ptr(index); }
+
+std::shared_ptr<Module> Sequential::ptr(std::size_t index) const
 {
     if (index >= modules_.size())
         detail::fail(ErrorKind::argument, "Sequential", "There is no module (", index, "): it has ",
                      modules_.size(), ".");
-    return *modules_[index];
+    return modules_[index];
 }
 
 // ---- ModuleList ----
@@ -39,7 +46,7 @@ std::size_t ModuleList::place(const char* op, std::int64_t index) const
     return static_cast<std::size_t>(index < 0 ? index + places : index);
 }
 
-void ModuleList::replace(std::vector<std::shared_ptr<Module>> modules)
+void ModuleList::replace(std::vector<ModulePointer> modules)
 {
     Children children;
     for (const auto& module : modules) children.emplace_back(std::to_string(children.size()), module);
@@ -47,7 +54,12 @@ void ModuleList::replace(std::vector<std::shared_ptr<Module>> modules)
     modules_ = std::move(modules);
 }
 
-Module& ModuleList::operator[](std::int64_t index) const { return *modules_[place("ModuleList", index)]; }
+std::shared_ptr<Module> ModuleList::ptr(std::int64_t index) const
+{
+    return modules_[place("ModuleList", index)];
+}
+
+Module& ModuleList::operator[](std::int64_t index) const { return *ptr(index); }
 
 ModuleList& ModuleList::append(std::shared_ptr<Module> module) { return extend({std::move(module)}); }
 

@@ -1,4 +1,5 @@
 #include <reprise/nn/convolution.hpp>
+#include <reprise/ops/shapes.hpp>
 
 #include "nn/checks.hpp"
 #include "nn/repr.hpp"
@@ -47,12 +48,32 @@ std::int64_t fan_in(const Shape& weight)
     return elements;
 }
 
+// The numbers for pad(), last dimension first.
+template <std::size_t N> DimVector amounts(const reprise::ConvOptions<N>& o, const Sizes<N>& kernel)
+{
+    DimVector out;
+    for (std::size_t i = N; i-- > 0;) {
+        const std::int64_t both = o.padding.is_same() ? o.dilation[i] * (kernel[i] - 1) : 2 * o.padding[i];
+        out.push_back(both / 2);
+        out.push_back(both - both / 2);
+    }
+    return out;
+}
+
+PaddingMode pad_mode(ConvPaddingMode mode)
+{
+    return mode == ConvPaddingMode::reflect     ? PaddingMode::reflect
+           : mode == ConvPaddingMode::replicate ? PaddingMode::replicate
+                                                : PaddingMode::circular;
+}
+
 } // namespace
 
 template <std::size_t N>
-Conv<N>::Conv(std::int64_t in_channels, std::int64_t out_channels, const ConvOptions<N>& o)
-    : options_{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups}
+void Conv<N>::make(std::int64_t in_channels, std::int64_t out_channels, const ConvOptions<N>& o)
 {
+    options_ = {.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
+    padding_mode_ = o.padding_mode;
     check<N>(N == 1 ? "Conv1d" : N == 2 ? "Conv2d" : "Conv3d", in_channels, out_channels, o);
     const Shape shape = weight_shape(out_channels, in_channels / o.groups, o.kernel_size);
     weight = register_parameter("weight", uniform_by_fan_in(shape, fan_in(shape)));
@@ -68,26 +89,32 @@ template <std::size_t N> std::string Conv<N>::extra_repr() const
     if (options_.padding.is_same()) repr.option("padding", "same");
     else if (options_.padding != Sizes<N>(0)) repr.sizes<N>("padding", options_.padding);
     if (options_.dilation != Sizes<N>(1)) repr.sizes("dilation", options_.dilation);
-    return repr.unless("groups", options_.groups, std::int64_t{1})
-        .unless("bias", bias.defined(), true)
-        .text();
+    repr.unless("groups", options_.groups, std::int64_t{1}).unless("bias", bias.defined(), true);
+    for (const auto& [name, mode] : names_of_choices(padding_mode_))
+        if (mode == padding_mode_ && mode != ConvPaddingMode::zeros) repr.option("padding_mode", name.data());
+    return repr.text();
 }
 
 template <std::size_t N> Tensor Conv<N>::forward(Tensor x)
 {
-    if constexpr (N == 1) return conv1d(x, weight, bias, options_);
-    else if constexpr (N == 2) return conv2d(x, weight, bias, options_);
-    else return conv3d(x, weight, bias, options_);
+    reprise::ConvOptions<N> options = options_;
+    if (padding_mode_ != ConvPaddingMode::zeros) {
+        x = pad(x, amounts(options, kernel_of<N>(weight)), pad_mode(padding_mode_));
+        options.padding = 0;
+    }
+    if constexpr (N == 1) return conv1d(x, weight, bias, options);
+    else if constexpr (N == 2) return conv2d(x, weight, bias, options);
+    else return conv3d(x, weight, bias, options);
 }
 
-template <std::size_t N> ConvTranspose<N>::ConvTranspose(std::int64_t in_channels, std::int64_t out_channels,
-                                                         const ConvTransposeOptions<N>& o)
-    : options_{.stride = o.stride,
-               .padding = o.padding,
-               .output_padding = o.output_padding,
-               .groups = o.groups,
-               .dilation = o.dilation}
+template <std::size_t N> void ConvTranspose<N>::make(std::int64_t in_channels, std::int64_t out_channels,
+                                                     const ConvTransposeOptions<N>& o)
 {
+    options_ = {.stride = o.stride,
+                .padding = o.padding,
+                .output_padding = o.output_padding,
+                .groups = o.groups,
+                .dilation = o.dilation};
     const char* op = N == 1 ? "ConvTranspose1d" : N == 2 ? "ConvTranspose2d" : "ConvTranspose3d";
     check<N>(op, in_channels, out_channels, o);
     check_at_least(op, "output_padding", o.output_padding, 0);
@@ -124,13 +151,13 @@ template class ConvTranspose<1>;
 template class ConvTranspose<2>;
 template class ConvTranspose<3>;
 
-Unfold::Unfold(Sizes<2> kernel_size, const UnfoldOptions& options)
+Unfold::Unfold(Sizes<2> kernel_size, const reprise::UnfoldOptions& options)
     : kernel_size_(kernel_size), options_(options)
 {}
 
 Tensor Unfold::forward(Tensor x) { return unfold(x, kernel_size_, options_); }
 
-Fold::Fold(Sizes<2> output_size, Sizes<2> kernel_size, const UnfoldOptions& options)
+Fold::Fold(Sizes<2> output_size, Sizes<2> kernel_size, const reprise::UnfoldOptions& options)
     : output_size_(output_size), kernel_size_(kernel_size), options_(options)
 {}
 

@@ -1,8 +1,11 @@
+#include <limits>
+
 #include <reprise/error.hpp>
 #include <reprise/nn/embedding.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
+#include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
 #include "nn/checks.hpp"
@@ -10,20 +13,55 @@
 
 namespace reprise::nn {
 
-Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingOptions& options)
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::int64_t checked_row(const char* op, std::int64_t row, std::int64_t rows)
+{
+    if (row < -rows || row >= rows)
+        detail::fail(ErrorKind::argument, op, "The padding_idx (", row, ") is none of the (", rows,
+                     ") rows.");
+    return row < 0 ? row + rows : row;
+}
+
+// [count, size] from the standard normal distribution, 0 in the row of the padding.
+Variable rows_at_first(const char* op, std::int64_t count, std::int64_t size,
+                       std::optional<std::int64_t> padding)
+{
+    check_at_least(op, "number of embeddings", count, 1);
+    check_at_least(op, "embedding_dim", size, 1);
+    Tensor rows = randn({count, size});
+    if (padding)
+        rows = masked_fill(
+            rows, unsqueeze(arange(count), 1) == static_cast<double>(checked_row(op, *padding, count)), 0);
+    return Variable(rows);
+}
+
+} // namespace
+
+Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
+                     const EmbeddingSettings& options)
     : padding_idx_(options.padding_idx)
 {
-    check_at_least("Embedding", "number of embeddings", num_embeddings, 1);
-    check_at_least("Embedding", "embedding_dim", embedding_dim, 1);
-    Tensor rows = randn({num_embeddings, embedding_dim});
-    if (padding_idx_) {
-        if (*padding_idx_ < -num_embeddings || *padding_idx_ >= num_embeddings)
-            detail::fail(ErrorKind::argument, "Embedding", "The padding_idx (", *padding_idx_,
-                         ") is none of the (", num_embeddings, ") rows.");
-        const std::int64_t row = *padding_idx_ < 0 ? *padding_idx_ + num_embeddings : *padding_idx_;
-        rows = masked_fill(rows, unsqueeze(arange(num_embeddings), 1) == static_cast<double>(row), 0);
-    }
-    weight = register_parameter("weight", Variable(rows));
+    weight =
+        register_parameter("weight", rows_at_first("Embedding", num_embeddings, embedding_dim, padding_idx_));
+}
+
+Embedding::Embedding(const Variable& rows, std::optional<std::int64_t> padding_idx)
+    : padding_idx_(padding_idx)
+{
+    weight = register_parameter("weight", rows);
+}
+
+Embedding Embedding::from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedSettings& options)
+{
+    constexpr const char* op = "Embedding::from_pretrained";
+    if (embeddings.dim() != 2)
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(embeddings.shape()),
+                     ") is not [num_embeddings, embedding_dim].");
+    if (options.padding_idx) checked_row(op, *options.padding_idx, embeddings.size(0).value());
+    return {Variable(embeddings, !options.freeze), options.padding_idx};
 }
 
 std::string Embedding::extra_repr() const
@@ -36,5 +74,68 @@ std::string Embedding::extra_repr() const
 }
 
 Tensor Embedding::forward(Tensor indices) { return embedding(indices, weight, padding_idx_); }
+
+EmbeddingBag::EmbeddingBag(std::int64_t num_embeddings, std::int64_t embedding_dim,
+                           const EmbeddingBagSettings& options)
+    : options_(options)
+{
+    weight = register_parameter(
+        "weight", rows_at_first("EmbeddingBag", num_embeddings, embedding_dim, options.padding_idx));
+    if (options_.padding_idx)
+        options_.padding_idx = checked_row("EmbeddingBag", *options_.padding_idx, num_embeddings);
+}
+
+std::string EmbeddingBag::extra_repr() const
+{
+    if (!weight.defined()) return {};
+    Repr repr;
+    repr.value(weight.size(0).value()).value(weight.size(1).value());
+    for (const auto& [name, mode] : names_of_choices(EmbeddingBagMode()))
+        if (mode == options_.mode) repr.option("mode", name.data());
+    if (options_.padding_idx) repr.option("padding_idx", *options_.padding_idx);
+    return repr.text();
+}
+
+// All rows are added, or compared, in the bag that the number of offsets before them names.
+Tensor EmbeddingBag::forward(Tensor indices, Tensor offsets, Tensor per_sample_weights)
+{
+    constexpr const char* op = "EmbeddingBag";
+    if (indices.dim() != (offsets.defined() ? 1 : 2))
+        detail::fail(ErrorKind::shape, op, "The indices have the shape (", to_string(indices.shape()),
+                     "): give [B, L], or [L] with offsets.");
+    const bool weighed = per_sample_weights.defined();
+    if (weighed && options_.mode != EmbeddingBagMode::sum)
+        detail::fail(ErrorKind::argument, op, "per_sample_weights are for the mode (sum) only.");
+    if (weighed && !same(per_sample_weights.shape(), indices.shape()))
+        detail::fail(ErrorKind::shape, op, "The per_sample_weights have the shape (",
+                     to_string(per_sample_weights.shape()), ") where (", to_string(indices.shape()),
+                     ") is needed, that of the indices.");
+    const TensorOptions integers{.dtype = i32, .device = indices.device()};
+    Dim bags = indices.size(0);
+    Tensor bag;
+    if (offsets.defined()) {
+        if (options_.include_last_offset) offsets = narrow(offsets, 0, 0, offsets.size(0) - 1);
+        bags = offsets.size(0);
+        const Tensor begun =
+            unsqueeze(cast(offsets, i32), 0) <= unsqueeze(arange(indices.size(0), integers), 1);
+        bag = sum(cast(begun, i32), {1}) - 1;
+    } else {
+        bag = reshape(expand(unsqueeze(arange(bags, integers), 1), indices.shape()), {-1});
+    }
+    const Tensor flat = reshape(indices, {-1});
+    Tensor rows = embedding(flat, weight, options_.padding_idx);
+    if (weighed) rows = rows * unsqueeze(reshape(per_sample_weights, {-1}), 1);
+    const Tensor empty = zeros({bags, weight.size(1)}, {.dtype = weight.dtype(), .device = weight.device()});
+    Tensor taken = ones({flat.size(0), 1}, {.dtype = weight.dtype(), .device = weight.device()});
+    if (options_.padding_idx) {
+        const Tensor padding = unsqueeze(flat == static_cast<double>(*options_.padding_idx), 1);
+        rows = masked_fill(rows, padding, options_.mode == EmbeddingBagMode::max ? -infinity : 0);
+        taken = masked_fill(taken, padding, 0);
+    }
+    if (options_.mode == EmbeddingBagMode::sum) return index_add(empty, 0, bag, rows);
+    const Tensor counts = index_add(narrow(empty, 1, 0, 1), 0, bag, taken);
+    if (options_.mode == EmbeddingBagMode::mean) return index_add(empty, 0, bag, rows) / clamp_min(counts, 1);
+    return masked_fill(index_reduce(empty, 0, bag, rows, "amax", false), counts == 0, 0);
+}
 
 } // namespace reprise::nn

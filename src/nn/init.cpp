@@ -1,6 +1,8 @@
 #include <reprise/nn/init.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +29,7 @@ Tensor given(const char* op, Tensor tensor, const Tensor& value)
 }
 
 // f32, on the tensor's device.
-TensorOptions beside(const Tensor& t) { return {.device = t.device()}; }
+CreationOptions beside(const Tensor& t) { return {.device = t.device()}; }
 
 void check_std(const char* op, double std)
 {
@@ -105,9 +107,56 @@ Tensor eye_(Tensor tensor)
 {
     if (tensor.dim() != 2)
         fail(ErrorKind::shape, "eye_", "The shape (", to_string(tensor.shape()), ") is no matrix.");
-    const TensorOptions index{.dtype = i32, .device = tensor.device()};
+    const CreationOptions index{.dtype = i32, .device = tensor.device()};
     return given("eye_", tensor,
                  cast(unsqueeze(arange(tensor.size(0), index), 1) == arange(tensor.size(1), index), f32));
+}
+
+Tensor dirac_(Tensor tensor, std::int64_t groups)
+{
+    if (tensor.dim() < 3 || tensor.dim() > 5)
+        fail(ErrorKind::shape, "dirac_", "The shape (", to_string(tensor.shape()),
+             ") is not [out, in, ...] with three to five dimensions.");
+    std::vector<std::int64_t> sizes;
+    for (const Dim& d : tensor.shape()) sizes.push_back(d.value());
+    if (groups < 1 || sizes[0] % groups != 0)
+        fail(ErrorKind::argument, "dirac_", "The (", sizes[0], ") outputs do not make (", groups,
+             ") groups.");
+    std::int64_t window = 1, middle = 0;
+    for (std::size_t d = 2; d < sizes.size(); ++d) {
+        window *= sizes[d];
+        middle = middle * sizes[d] + sizes[d] / 2;
+    }
+    std::vector<float> values(static_cast<std::size_t>(sizes[0] * sizes[1] * window));
+    const std::int64_t outputs = sizes[0] / groups;
+    for (std::int64_t o = 0; o < sizes[0]; ++o)
+        if (const std::int64_t i = o % outputs; i < sizes[1])
+            values[static_cast<std::size_t>((o * sizes[1] + i) * window + middle)] = 1;
+    return given("dirac_", tensor, from_vector(values, tensor.shape(), beside(tensor)));
+}
+
+Tensor sparse_(Tensor tensor, double sparsity, double std)
+{
+    check_std("sparse_", std);
+    if (tensor.dim() != 2)
+        fail(ErrorKind::shape, "sparse_", "The shape (", to_string(tensor.shape()), ") is no matrix.");
+    if (!(sparsity >= 0 && sparsity <= 1))
+        fail(ErrorKind::argument, "sparse_", "The sparsity (", sparsity, ") must be from 0 to 1.");
+    const auto rows = static_cast<std::size_t>(tensor.size(0).value()),
+               columns = static_cast<std::size_t>(tensor.size(1).value());
+    const auto none = static_cast<std::size_t>(std::ceil(sparsity * static_cast<double>(rows)));
+    std::vector<float> values = randn(tensor.shape(), beside(tensor)).to_vector<float>();
+    const std::vector<float> keys = rand(tensor.shape(), beside(tensor)).to_vector<float>();
+    for (float& v : values) v = static_cast<float>(static_cast<double>(v) * std);
+    std::vector<std::size_t> order(rows);
+    for (std::size_t c = 0; c < columns; ++c) {
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return std::pair(keys[a * columns + c], a) < std::pair(keys[b * columns + c], b);
+        });
+        for (std::size_t r = 0; r < none; ++r) values[order[r] * columns + c] = 0;
+    }
+    return given("sparse_", tensor, from_vector(values, tensor.shape(), beside(tensor)));
 }
 
 double calculate_gain(std::string_view nonlinearity, double param)

@@ -25,7 +25,7 @@ ClassLossOptions with_weight(ClassLossOptions options, const Tensor& weight)
 Tensor MSELoss::forward(Tensor input, Tensor target) { return mse_loss(input, target, reduction_); }
 Tensor L1Loss::forward(Tensor input, Tensor target) { return l1_loss(input, target, reduction_); }
 
-SmoothL1Loss::SmoothL1Loss(Reduction reduction, double beta) : Loss(reduction), beta_(beta)
+SmoothL1Loss::SmoothL1Loss(Choice<Reduction> reduction, double beta) : Loss(reduction), beta_(beta)
 {
     check_positive("SmoothL1Loss", "beta", beta, true);
 }
@@ -34,7 +34,7 @@ Tensor SmoothL1Loss::forward(Tensor input, Tensor target)
     return smooth_l1_loss(input, target, reduction_, beta_);
 }
 
-HuberLoss::HuberLoss(Reduction reduction, double delta) : Loss(reduction), delta_(delta)
+HuberLoss::HuberLoss(Choice<Reduction> reduction, double delta) : Loss(reduction), delta_(delta)
 {
     check_positive("HuberLoss", "delta", delta, false);
 }
@@ -43,13 +43,13 @@ Tensor HuberLoss::forward(Tensor input, Tensor target)
     return huber_loss(input, target, reduction_, delta_);
 }
 
-BCELoss::BCELoss(const Tensor& given, Reduction reduction) : Loss(reduction)
+BCELoss::BCELoss(const Tensor& given, Choice<Reduction> reduction) : Loss(reduction)
 {
     if (given.defined()) weight = register_buffer("weight", Variable(given, false));
 }
 Tensor BCELoss::forward(Tensor input, Tensor target) { return bce_loss(input, target, reduction_, weight); }
 
-BCEWithLogitsLoss::BCEWithLogitsLoss(const Tensor& given, Reduction reduction, const Tensor& positive)
+BCEWithLogitsLoss::BCEWithLogitsLoss(const Tensor& given, Choice<Reduction> reduction, const Tensor& positive)
     : Loss(reduction)
 {
     if (given.defined()) weight = register_buffer("weight", Variable(given, false));
@@ -106,7 +106,8 @@ Tensor MarginRankingLoss::forward(Tensor a, Tensor b, Tensor target)
 
 Tensor TripletMarginLoss::forward(Tensor anchor, Tensor positive, Tensor negative)
 {
-    return functional::triplet_margin_loss(anchor, positive, negative, margin_, p_, eps_, reduction_);
+    return functional::triplet_margin_loss(anchor, positive, negative, options_.margin, options_.p,
+                                           options_.eps, options_.swap, options_.reduction);
 }
 
 Tensor CosineSimilarity::forward(Tensor a, Tensor b) { return cosine_similarity(a, b, dim_, eps_); }
@@ -114,6 +115,35 @@ Tensor CosineSimilarity::forward(Tensor a, Tensor b) { return cosine_similarity(
 Tensor PairwiseDistance::forward(Tensor a, Tensor b)
 {
     return functional::pairwise_distance(a, b, p_, eps_, keepdim_);
+}
+
+Tensor PoissonNLLLoss::forward(Tensor input, Tensor target)
+{
+    return functional::poisson_nll_loss(input, target, options_.log_input, options_.full, options_.eps,
+                                        reduction_);
+}
+
+Tensor GaussianNLLLoss::forward(Tensor input, Tensor target, Tensor var)
+{
+    return functional::gaussian_nll_loss(input, target, var, options_.full, options_.eps, options_.reduction);
+}
+
+MultiMarginLoss::MultiMarginLoss(const Options& o) : Loss(o.reduction), options_(o)
+{
+    if (o.weight.defined()) weight = register_buffer("weight", Variable(o.weight, false));
+}
+Tensor MultiMarginLoss::forward(Tensor x, Tensor target)
+{
+    return functional::multi_margin_loss(x, target, options_.p, options_.margin, weight, reduction_);
+}
+
+MultiLabelSoftMarginLoss::MultiLabelSoftMarginLoss(const Options& o) : Loss(o.reduction)
+{
+    if (o.weight.defined()) weight = register_buffer("weight", Variable(o.weight, false));
+}
+Tensor MultiLabelSoftMarginLoss::forward(Tensor input, Tensor target)
+{
+    return functional::multilabel_soft_margin_loss(input, target, weight, reduction_);
 }
 
 } // namespace reprise::nn

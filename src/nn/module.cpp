@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include <reprise/autograd/grad.hpp>
+#include <reprise/ops/creation.hpp>
 #include <reprise/program.hpp>
 
 namespace reprise::nn {
@@ -185,37 +186,52 @@ std::size_t Module::num_parameters() const
     return count;
 }
 
-OrderedDict<Module*> Module::named_children() const
+ModulePointer Module::pointer(const Child& child)
+{
+    return child.owned ? ModulePointer(child.owned) : ModulePointer(child.module);
+}
+
+OrderedDict<ModulePointer> Module::named_children() const
 {
     std::unordered_set<const Module*> seen;
-    OrderedDict<Module*> out("child");
+    OrderedDict<ModulePointer> out("child");
     for (const Child& child : children_)
-        if (seen.insert(child.module).second) out.insert(child.name, child.module);
+        if (seen.insert(child.module).second) out.insert(child.name, pointer(child));
     return out;
 }
 
-void Module::collect_modules(const std::string& name, OrderedDict<Module*>& to)
+void Module::collect_modules(const std::string& name, ModulePointer self, OrderedDict<ModulePointer>& to)
 {
-    const auto has_this = [this](const auto& item) { return item.second == this; };
+    const auto has_this = [this](const auto& item) { return item.second.get() == this; };
     if (std::any_of(to.begin(), to.end(), has_this)) return;
-    to.insert(name, this);
+    to.insert(name, std::move(self));
     for (const Child& child : children_)
-        child.module->collect_modules(name.empty() ? child.name : name + "." + child.name, to);
+        child.module->collect_modules(name.empty() ? child.name : name + "." + child.name, pointer(child),
+                                      to);
 }
 
-OrderedDict<Module*> Module::named_modules()
+OrderedDict<ModulePointer> Module::named_modules()
 {
-    OrderedDict<Module*> out("module");
-    collect_modules("", out);
+    OrderedDict<ModulePointer> out("module");
+    collect_modules("", ModulePointer(this), out);
     return out;
 }
 
-std::vector<Module*> Module::children() const { return named_children().values(); }
-std::vector<Module*> Module::modules() { return named_modules().values(); }
+std::vector<ModulePointer> Module::children() const { return named_children().values(); }
+
+std::vector<ModulePointer> Module::modules(bool include_self)
+{
+    std::vector<ModulePointer> out = named_modules().values();
+    if (!include_self) out.erase(out.begin());
+    return out;
+}
+
+Tensor ModulePointer::operator()(Tensor x) const { return (**this)(std::move(x)); }
+Tensor ModulePointer::forward(Tensor x) const { return (*this)->forward(std::move(x)); }
 
 Module& Module::apply(const std::function<void(Module&)>& f)
 {
-    for (Module* child : children()) child->apply(f);
+    for (const ModulePointer& child : children()) child->apply(f);
     f(*this);
     return *this;
 }
@@ -228,9 +244,13 @@ void Module::train(bool on)
     for (const Child& child : children_) child.module->train(on);
 }
 
-void Module::zero_grad()
+void Module::zero_grad(bool set_to_none)
 {
-    for (Variable& parameter : parameters()) parameter.zero_grad();
+    for (Variable& parameter : parameters()) {
+        const Tensor grad = parameter.grad();
+        parameter.zero_grad();
+        if (!set_to_none && grad.defined()) parameter.set_grad(zeros_like(grad));
+    }
 }
 
 Module& Module::requires_grad_(bool on)

@@ -67,7 +67,7 @@ std::string ChannelNorm::extra_repr() const
         .text();
 }
 
-BatchNorm::BatchNorm(const char* name, std::int64_t channels, const BatchNormOptions& options,
+BatchNorm::BatchNorm(const char* name, std::int64_t channels, const BatchNormSettings& options,
                      std::vector<std::int64_t> ranks)
     : ChannelNorm(name, channels, options.eps, options.affine, options.track_running_stats),
       ranks_(std::move(ranks)), momentum_(options.momentum)
@@ -95,12 +95,13 @@ Tensor BatchNorm::forward(Tensor x)
 {
     if (std::find(ranks_.begin(), ranks_.end(), x.dim()) == ranks_.end())
         detail::fail(ErrorKind::shape, name_, "The shape (", to_string(x.shape()), ") has (", x.dim(),
-                     ") dimensions: give (", ranks_.back(), ").");
+                     ") dimensions: give (", ranks_.front(),
+                     ranks_.size() > 1 ? ") or (" + std::to_string(ranks_.back()) : std::string(), ").");
     if (is_training() || !running_mean.defined()) return trained(x);
     return batch_norm(x, running_mean, running_var, weight, bias, {.training = false, .eps = eps_});
 }
 
-InstanceNorm::InstanceNorm(const char* name, std::int64_t channels, const InstanceNormOptions& options,
+InstanceNorm::InstanceNorm(const char* name, std::int64_t channels, const InstanceNormSettings& options,
                            std::int64_t rank)
     : ChannelNorm(name, channels, options.eps, options.affine, options.track_running_stats), rank_(rank),
       momentum_(options.momentum)
@@ -120,7 +121,7 @@ Tensor InstanceNorm::forward(Tensor x)
     return one ? squeeze(y, 0) : y;
 }
 
-GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormOptions& options)
+GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormSettings& options)
     : num_groups_(num_groups), eps_(options.eps)
 {
     check_at_least("GroupNorm", "number of groups", num_groups, 1);
@@ -144,7 +145,7 @@ std::string GroupNorm::extra_repr() const
 
 Tensor GroupNorm::forward(Tensor x) { return group_norm(x, num_groups_, weight, bias, eps_); }
 
-LayerNorm::LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormOptions& options)
+LayerNorm::LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormSettings& options)
     : normalized_shape_(checked_shape("LayerNorm", normalized_shape, options.eps)), eps_(options.eps)
 {
     if (!options.elementwise_affine) return;
@@ -180,5 +181,25 @@ std::string RMSNorm::extra_repr() const
 }
 
 Tensor RMSNorm::forward(Tensor x) { return rms_norm(x, normalized_shape_, weight, eps_); }
+
+LocalResponseNorm::LocalResponseNorm(const LocalResponseNormSettings& options) : options_(options)
+{
+    check_at_least("LocalResponseNorm", "size", options.size, 1);
+}
+
+std::string LocalResponseNorm::extra_repr() const
+{
+    return Repr()
+        .value(options_.size)
+        .option("alpha", options_.alpha)
+        .option("beta", options_.beta)
+        .option("k", options_.k)
+        .text();
+}
+
+Tensor LocalResponseNorm::forward(Tensor x)
+{
+    return local_response_norm(x, options_.size, options_.alpha, options_.beta, options_.k);
+}
 
 } // namespace reprise::nn

@@ -25,14 +25,14 @@ template <std::size_t N> std::array<Dim, N> dims(const Sizes<N>& sizes)
 
 } // namespace
 
-template <std::size_t N> MaxPool<N>::MaxPool(Sizes<N> kernel_size, const MaxPoolOptions<N>& o)
-    : options_{.kernel_size = kernel_size.array(),
-               .stride = o.stride.array(),
-               .padding = o.padding.array(),
-               .dilation = o.dilation.array(),
-               .ceil_mode = o.ceil_mode}
+template <std::size_t N> void MaxPool<N>::make(const MaxPoolOptions<N>& o)
 {
-    check("MaxPool", "kernel_size", kernel_size, 1);
+    options_ = {.kernel_size = o.kernel_size.array(),
+                .stride = o.stride.array(),
+                .padding = o.padding.array(),
+                .dilation = o.dilation.array(),
+                .ceil_mode = o.ceil_mode};
+    check("MaxPool", "kernel_size", o.kernel_size, 1);
     check("MaxPool", "stride", o.stride, 0);
     check("MaxPool", "padding", o.padding, 0);
     check("MaxPool", "dilation", o.dilation, 1);
@@ -58,15 +58,52 @@ template <std::size_t N> Tensor MaxPool<N>::forward(Tensor x)
     else return max_pool3d(x, options_);
 }
 
-template <std::size_t N> AvgPool<N>::AvgPool(Sizes<N> kernel_size, const AvgPoolOptions<N>& o)
-    : options_{.kernel_size = kernel_size.array(),
-               .stride = o.stride.array(),
-               .padding = o.padding.array(),
-               .ceil_mode = o.ceil_mode,
-               .count_include_pad = o.count_include_pad,
-               .divisor_override = o.divisor_override}
+template <std::size_t N> std::pair<Tensor, Tensor> MaxPool<N>::forward_with_indices(Tensor x)
 {
-    check("AvgPool", "kernel_size", kernel_size, 1);
+    if constexpr (N == 1) return max_pool1d_with_indices(x, options_);
+    else if constexpr (N == 2) return max_pool2d_with_indices(x, options_);
+    else return max_pool3d_with_indices(x, options_);
+}
+
+template <std::size_t N> void MaxUnpool<N>::make(const MaxUnpoolOptions<N>& o)
+{
+    options_ = {
+        .kernel_size = o.kernel_size.array(), .stride = o.stride.array(), .padding = o.padding.array()};
+    check("MaxUnpool", "kernel_size", o.kernel_size, 1);
+    check("MaxUnpool", "stride", o.stride, 0);
+    check("MaxUnpool", "padding", o.padding, 0);
+}
+
+template <std::size_t N> std::string MaxUnpool<N>::extra_repr() const
+{
+    const Sizes<N> kernel(options_.kernel_size);
+    const bool same = options_.stride == std::array<std::int64_t, N>{};
+    return Repr()
+        .sizes("kernel_size", kernel)
+        .sizes("stride", same ? kernel : Sizes<N>(options_.stride))
+        .sizes("padding", Sizes<N>(options_.padding))
+        .text();
+}
+
+template <std::size_t N> Tensor MaxUnpool<N>::forward(Tensor x, Tensor indices, Shape output_size)
+{
+    reprise::MaxUnpoolOptions<N> options = options_;
+    if (output_size.size() > N) output_size.erase(output_size.begin(), output_size.end() - N);
+    if (!output_size.empty()) options.output_size = output_size;
+    if constexpr (N == 1) return max_unpool1d(x, indices, options);
+    else if constexpr (N == 2) return max_unpool2d(x, indices, options);
+    else return max_unpool3d(x, indices, options);
+}
+
+template <std::size_t N> void AvgPool<N>::make(const AvgPoolOptions<N>& o)
+{
+    options_ = {.kernel_size = o.kernel_size.array(),
+                .stride = o.stride.array(),
+                .padding = o.padding.array(),
+                .ceil_mode = o.ceil_mode,
+                .count_include_pad = o.count_include_pad,
+                .divisor_override = o.divisor_override};
+    check("AvgPool", "kernel_size", o.kernel_size, 1);
     check("AvgPool", "stride", o.stride, 0);
     check("AvgPool", "padding", o.padding, 0);
 }
@@ -126,6 +163,9 @@ template <std::size_t N> Tensor AdaptiveMaxPool<N>::forward(Tensor x)
 template class MaxPool<1>;
 template class MaxPool<2>;
 template class MaxPool<3>;
+template class MaxUnpool<1>;
+template class MaxUnpool<2>;
+template class MaxUnpool<3>;
 template class AvgPool<1>;
 template class AvgPool<2>;
 template class AvgPool<3>;

@@ -206,13 +206,14 @@ LSTMOutput LSTM::operator()(Tensor x, LSTMState before, Place where)
 }
 LSTMOutput LSTM::forward(Tensor x, LSTMState before)
 {
-    const Result result = run(x, {before.h, before.c});
+    const auto& [h, c] = before;
+    const Result result = run(x, {h, c});
     return {result.output, {result.last[0], result.last[1]}};
 }
 Recurrent::States LSTM::step(const Tensor& from_x, const Tensor& from_h, const States& before) const
 {
-    const LSTMState after = lstm_step(from_x, from_h, before[1]);
-    return {after.h, after.c};
+    const auto [h, c] = lstm_step(from_x, from_h, before[1]);
+    return {h, c};
 }
 
 std::string Recurrent::extra_repr() const
@@ -298,7 +299,8 @@ LSTMState LSTMCell::operator()(Tensor x, LSTMState before, Place where)
 }
 LSTMState LSTMCell::forward(Tensor x, LSTMState before)
 {
-    const std::vector<Tensor> all = states(x, {before.h, before.c});
+    const auto& [h, c] = before;
+    const std::vector<Tensor> all = states(x, {h, c});
     return lstm_step(linear(x, weight_ih, bias_ih), linear(all[0], weight_hh, bias_hh), all[1]);
 }
 

@@ -54,10 +54,10 @@ const Op arange_op{.name = "arange",
 
 } // namespace ops
 
-Tensor arange(const Dim& end, const TensorOptions& options)
+Tensor arange(const Dim& end, const CreationOptions& options)
 {
-    Tensor t =
-        graph::create(ops::arange_op, ops::evaluator_for(options), {{"end", end}, {"dtype", options.dtype}});
+    Tensor t = graph::create(ops::arange_op, ops::evaluator_for(options),
+                             {{"end", end}, {"dtype", options.dtype_or(i32)}});
     if (options.requires_grad) t.requires_grad_();
     return t;
 }

@@ -311,7 +311,7 @@ struct Call {
 bool add_causal(Call& c, const AttentionOptions& o, const Shape& batch, const Dim& queries, const Dim& keys)
 {
     if (!o.is_causal) return false;
-    const bool first = o.causal_alignment == CausalAlignment::upper_left || queries == keys;
+    const bool first = o.causal_alignment == CausalAlignment::upper_left || same(queries, keys);
     if (first && !c.mask.defined()) return true;
     const Tensor seen = causal_mask(c.q, queries, keys, o.causal_alignment);
     if (!c.mask.defined()) c.mask = as_heads(seen, batch, queries, keys);

@@ -309,7 +309,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<std:
                          ") is none of the weight's (", rows[0], ") rows.");
     }
     ops::require_indices("embedding", "indices", indices.dtype());
-    ops::check_indices("embedding", indices, rows[0]);
+    ops::check_indices({"embedding"}, indices, rows[0]);
     Shape shape = indices.shape();
     shape.push_back(rows[1]);
     const Tensor taken = graph::apply1(ops::embedding_op, {reshape(indices, {indices.numel()}), weight},

@@ -82,9 +82,9 @@ Tensor filled(const char* op, const std::shared_ptr<graph::Evaluator>& evaluator
     return full_on(evaluator, shape, held, dtype);
 }
 
-Tensor filled(const char* op, const Shape& shape, double value, const TensorOptions& options)
+Tensor filled(const char* op, const Shape& shape, double value, const CreationOptions& options)
 {
-    Tensor t = filled(op, evaluator_for(options), shape, value, options.dtype);
+    Tensor t = filled(op, evaluator_for(options), shape, value, options.dtype_or(f32));
     if (options.requires_grad) t.requires_grad_();
     return t;
 }
@@ -147,24 +147,28 @@ const Op full_op{.name = "full",
 
 } // namespace ops
 
-Tensor full(const Shape& shape, double value, const TensorOptions& options)
+Tensor full(const Shape& shape, double value, const CreationOptions& options)
 {
     return ops::filled("full", shape, value, options);
 }
-Tensor zeros(const Shape& shape, const TensorOptions& options)
+Tensor zeros(const Shape& shape, const CreationOptions& options)
 {
     return ops::filled("zeros", shape, 0, options);
 }
-Tensor ones(const Shape& shape, const TensorOptions& options)
+Tensor ones(const Shape& shape, const CreationOptions& options)
 {
     return ops::filled("ones", shape, 1, options);
 }
 
-Tensor full_like(const Tensor& t, double value)
+Tensor full_like(const Tensor& t, double value, const CreationOptions& options)
 {
-    return ops::filled("full_like", ops::evaluator_of(t), t.shape(), value, t.dtype());
+    Tensor made =
+        ops::filled("full_like", options.device ? ops::evaluator_for(options) : ops::evaluator_of(t),
+                    t.shape(), value, options.dtype_or(t.dtype()));
+    if (options.requires_grad) made.requires_grad_();
+    return made;
 }
-Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
-Tensor ones_like(const Tensor& t) { return full_like(t, 1); }
+Tensor zeros_like(const Tensor& t, const CreationOptions& options) { return full_like(t, 0, options); }
+Tensor ones_like(const Tensor& t, const CreationOptions& options) { return full_like(t, 1, options); }
 
 } // namespace reprise

@@ -166,11 +166,17 @@ Tensor& Tensor::t_() { return become("t_", t()); }
 
 Tensor Tensor::to(const Tensor& other) const { return to(other.device(), other.dtype()); }
 Tensor Tensor::cpu() const { return to(Device("reference")); }
-Tensor Tensor::new_zeros(const Shape& shape) const { return new_full(shape, 0); }
-Tensor Tensor::new_ones(const Shape& shape) const { return new_full(shape, 1); }
-Tensor Tensor::new_full(const Shape& shape, double value) const
+Tensor Tensor::new_zeros(const Shape& shape, const CreationOptions& options) const
 {
-    return full(shape, value, {.dtype = dtype(), .device = device()});
+    return new_full(shape, 0, options);
+}
+Tensor Tensor::new_ones(const Shape& shape, const CreationOptions& options) const
+{
+    return new_full(shape, 1, options);
+}
+Tensor Tensor::new_full(const Shape& shape, double value, const CreationOptions& options) const
+{
+    return full(shape, value, detail::like(*this, options));
 }
 
 } // namespace reprise

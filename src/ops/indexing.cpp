@@ -90,7 +90,7 @@ Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const 
                to_string(sizes) + ") beside dimension (" + std::to_string(along) + ").";
     };
     if (given.size() != sizes.size()) detail::fail(ErrorKind::shape, op, sentence());
-    ops::check_indices(op, index, sizes[along]);
+    ops::check_indices({op}, index, sizes[along]);
     Dim stride = 1;
     Tensor at;
     for (std::size_t d = sizes.size(); d-- > 0;) {
@@ -150,9 +150,9 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index)
     if (x.dim() == 0) return reshape(index_select(lined(x), dim, index), {});
     check_vector("index_select", index);
     const Rows r = rows_of("index_select", x, dim);
-    const Tensor at = counted(index, r.sizes[0]);
-    ops::check_indices("index_select", at, r.sizes[0]);
+    ops::check_indices({.op = "index_select", .from_end = true}, index, r.sizes[0]);
     const ops::IndexChecksOff checked;
+    const Tensor at = counted(index, r.sizes[0]);
     return from_matrix(embedding(at, to_matrix(x, r)), r);
 }
 
@@ -171,7 +171,7 @@ Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor&
     if (source.dim() != x.dim()) detail::fail(ErrorKind::shape, op, sentence());
     for (std::size_t d = 0; d < r.back.size(); ++d)
         shape::require_equal(op, source.shape()[d], d == r.dim ? index.size(0) : x.shape()[d], sentence);
-    ops::check_indices(op, index, r.sizes[0]);
+    ops::check_indices({op}, index, r.sizes[0]);
     return to_matrix(source, rows_of(op, source, static_cast<std::int64_t>(r.dim)));
 }
 
@@ -238,7 +238,7 @@ Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, double
     check_vector(op, index);
     ops::require_holds(op, x.dtype(), ops::rounded_to(x.dtype(), value));
     const std::size_t d = shape::normalize_dim(op, dim, x.shape().size());
-    ops::check_indices(op, index, x.shape()[d]);
+    ops::check_indices({op}, index, x.shape()[d]);
     Shape line(x.shape().size(), 1);
     line[d] = x.shape()[d];
     return where(reshape(last_rows(index, x.shape()[d]) >= 0.0, line), value, x);
@@ -273,8 +273,9 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index)
     if (x.dim() == 0) return reshape(gather(lined(x), dim, lined(index)), index.shape());
     check_index("gather", index);
     const Dim size = x.shape()[shape::normalize_dim("gather", dim, x.shape().size())];
-    const Tensor at = element_numbers("gather", x, dim, counted(index, size));
+    ops::check_indices({.op = "gather", .from_end = true}, index, size);
     const ops::IndexChecksOff checked;
+    const Tensor at = element_numbers("gather", x, dim, counted(index, size));
     return reshape(embedding(at, reshape(x, {x.numel(), 1})), index.shape());
 }
 
@@ -323,9 +324,9 @@ Tensor take(const Tensor& x, const Tensor& index)
 {
     check_index("take", index);
     const Dim count = x.numel();
-    const Tensor at = counted(index, count);
-    ops::check_indices("take", at, count);
+    ops::check_indices({.op = "take", .from_end = true}, index, count);
     const ops::IndexChecksOff checked;
+    const Tensor at = counted(index, count);
     return reshape(embedding(reshape(at, {index.numel()}), reshape(x, {count, 1})), index.shape());
 }
 
@@ -357,7 +358,7 @@ Tensor one_hot(const Tensor& index, std::int64_t classes)
     if (classes < 1)
         detail::fail(ErrorKind::argument, "one_hot", "The number of classes (", classes,
                      ") must be at least 1, or -1 for what the largest index needs.");
-    ops::check_indices("one_hot", index, classes);
+    ops::check_indices({"one_hot"}, index, classes);
     return cast(eq(unsqueeze(index, -1), ops::count_like(index, classes)), i32);
 }
 

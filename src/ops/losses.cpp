@@ -91,7 +91,7 @@ Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const C
     const Dim rows = target.numel(), classes = sizes.back();
     check_weight(op, o.weight, classes);
     const Tensor flat = reshape(x, {rows, classes}), t = reshape(target, {rows});
-    ops::check_indices(op, t, classes, o.ignore_index);
+    ops::check_indices({.op = op, .except = o.ignore_index}, t, classes);
     const ops::IndexChecksOff checked;
     Tensor losses = graph::apply1(ops::nll_op, {flat, t}, {{"ignore", o.ignore_index}});
     const Tensor counts = t != static_cast<double>(o.ignore_index);

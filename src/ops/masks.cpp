@@ -36,7 +36,7 @@ Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
 
 // The places of a matrix in row-major order whose column - row lies between the bounds.
 Tensor indices_between(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t least,
-                       std::int64_t most, const TensorOptions& options)
+                       std::int64_t most, const CreationOptions& options)
 {
     if (rows < 0 || columns < 0)
         detail::fail(ErrorKind::argument, op, "The sizes (", rows, " and ", columns, ") must be at least 0.");
@@ -49,18 +49,16 @@ Tensor indices_between(const char* op, std::int64_t rows, std::int64_t columns, 
         }
     const auto count = static_cast<std::int64_t>(of_rows.size());
     of_rows.insert(of_rows.end(), of_columns.begin(), of_columns.end());
-    TensorOptions plain = options;
-    plain.requires_grad = false;
-    return cast(from_vector(of_rows, {2, count}, plain), options.dtype);
+    return cast(from_vector(of_rows, {2, count}, {.device = options.device}), options.dtype_or(i32));
 }
 
 } // namespace
 
-Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, const TensorOptions& options)
+Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, const CreationOptions& options)
 {
     return indices_between("tril_indices", row, col, -row, clamped(offset), options);
 }
-Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, const TensorOptions& options)
+Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, const CreationOptions& options)
 {
     return indices_between("triu_indices", row, col, clamped(offset), col, options);
 }

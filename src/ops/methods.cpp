@@ -74,19 +74,26 @@ Tensor Tensor::unfold(std::int64_t dim, const Dim& size, std::int64_t step) cons
 }
 
 Tensor Tensor::to(DType t) const { return cast(*this, t); }
+Tensor Tensor::to(DType t, bool, bool copy) const { return copy ? to(t).clone() : to(t); }
+Tensor Tensor::to(const CreationOptions& o) const
+{
+    const Tensor there = o.device ? to(*o.device) : *this;
+    return o.dtype ? there.to(*o.dtype) : there;
+}
 
-Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const TensorOptions& options)
+Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const CreationOptions& options)
 {
     for (const Dim& d : shape)
         if (d.value() < 0)
             detail::fail(ErrorKind::shape, "from_vector", "The shape (", to_string(shape),
                          ") has a negative size: sizes start at 0.");
-    const std::size_t values = bytes.size() / size_of(options.dtype);
-    if (bytes.size() % size_of(options.dtype) != 0 ||
+    const DType dtype = options.dtype_or(f32);
+    const std::size_t values = bytes.size() / size_of(dtype);
+    if (bytes.size() % size_of(dtype) != 0 ||
         !same(shape::element_count(shape), Dim(static_cast<std::int64_t>(values))))
         detail::fail(ErrorKind::shape, "from_vector", "There are (", values, ") values for the shape (",
                      to_string(shape), ").");
-    const graph::TensorType type{options.dtype, shape};
+    const graph::TensorType type{dtype, shape};
     const auto evaluator = ops::evaluator_for(options);
     Tensor t = graph::make_tensor(
         graph::leaf(type, evaluator, evaluator->upload("from_vector", type, bytes), false));
@@ -94,12 +101,22 @@ Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const Te
     return t;
 }
 
-Tensor from_vector(const std::vector<bool>& v, const Shape& shape, const TensorOptions& options)
+Tensor detail::from_numbers(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
+                            const CreationOptions& options)
+{
+    const DType wanted = options.dtype_or(dtype);
+    if (wanted == dtype)
+        return from_bytes(bytes, shape,
+                          {.dtype = dtype, .device = options.device, .requires_grad = options.requires_grad});
+    Tensor t = cast(from_bytes(bytes, shape, {.dtype = dtype, .device = options.device}), wanted).detach();
+    if (options.requires_grad) t.requires_grad_();
+    return t;
+}
+
+Tensor from_vector(const std::vector<bool>& v, const Shape& shape, const CreationOptions& options)
 {
     const std::vector<std::uint8_t> bytes(v.begin(), v.end());
-    TensorOptions o = options;
-    o.dtype = boolean;
-    return from_bytes(std::as_bytes(std::span(bytes)), shape, o);
+    return detail::from_numbers(std::as_bytes(std::span(bytes)), boolean, shape, options);
 }
 
 } // namespace reprise

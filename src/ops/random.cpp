@@ -115,13 +115,23 @@ void reference_integers(const ReferenceArguments& a)
     }
 }
 
-Tensor drawn(const char* name, const Op& op, const Shape& shape, const TensorOptions& options)
+Tensor drawn(const char* name, const Op& op, const Shape& shape, const CreationOptions& options)
 {
     require_sizes(name, shape);
-    require_floating(name, options.dtype);
-    Tensor t = draw(op, evaluator_for(options), shape, options.dtype);
+    const DType dtype = options.dtype_or(f32);
+    require_floating(name, dtype);
+    Tensor t = draw(op, evaluator_for(options), shape, dtype);
     if (options.requires_grad) t.requires_grad_();
     return t;
+}
+
+Tensor drawn_like(const char* name, const Op& op, const Tensor& t, const CreationOptions& options)
+{
+    const DType dtype = options.dtype_or(t.dtype());
+    require_floating(name, dtype);
+    Tensor made = draw(op, options.device ? evaluator_for(options) : evaluator_of(t), t.shape(), dtype);
+    if (options.requires_grad) made.requires_grad_();
+    return made;
 }
 
 } // namespace
@@ -218,23 +228,21 @@ void set_generator_state(const GeneratorState& state)
     ops::generator().state = state;
 }
 
-Tensor rand(const Shape& shape, const TensorOptions& options)
+Tensor rand(const Shape& shape, const CreationOptions& options)
 {
     return ops::drawn("rand", ops::random_uniform_op, shape, options);
 }
-Tensor randn(const Shape& shape, const TensorOptions& options)
+Tensor randn(const Shape& shape, const CreationOptions& options)
 {
     return ops::drawn("randn", ops::random_normal_op, shape, options);
 }
-Tensor rand_like(const Tensor& t)
+Tensor rand_like(const Tensor& t, const CreationOptions& options)
 {
-    ops::require_floating("rand_like", t.dtype());
-    return ops::draw(ops::random_uniform_op, ops::evaluator_of(t), t.shape(), t.dtype());
+    return ops::drawn_like("rand_like", ops::random_uniform_op, t, options);
 }
-Tensor randn_like(const Tensor& t)
+Tensor randn_like(const Tensor& t, const CreationOptions& options)
 {
-    ops::require_floating("randn_like", t.dtype());
-    return ops::draw(ops::random_normal_op, ops::evaluator_of(t), t.shape(), t.dtype());
+    return ops::drawn_like("randn_like", ops::random_normal_op, t, options);
 }
 
 } // namespace reprise

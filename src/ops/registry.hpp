@@ -23,7 +23,7 @@ std::vector<const graph::Op*> elementwise_ops(); // formulas only
 using graph::evaluator_of;
 using graph::type_of;
 // Of options.device, or the default device; program/ defines it, as it knows devices.
-std::shared_ptr<graph::Evaluator> evaluator_for(const TensorOptions&);
+std::shared_ptr<graph::Evaluator> evaluator_for(const CreationOptions&);
 // A tensor of this shape with one value everywhere; costs no memory where an elementwise op or a kernel takes
 // numbers.
 Tensor full_on(const std::shared_ptr<graph::Evaluator>&, const Shape&, double value, DType,

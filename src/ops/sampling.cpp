@@ -82,27 +82,29 @@ Tensor drawn_with_replacement(const Tensor& weights, const Dim& count)
 
 } // namespace
 
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const TensorOptions& options)
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const CreationOptions& options)
 {
-    Tensor t = integers("randint", ops::evaluator_for(options), low, high, shape, options.dtype);
+    Tensor t = integers("randint", ops::evaluator_for(options), low, high, shape, options.dtype_or(i32));
     if (options.requires_grad) t.requires_grad_();
     return t;
 }
-Tensor randint(std::int64_t high, const Shape& shape, const TensorOptions& options)
+Tensor randint(std::int64_t high, const Shape& shape, const CreationOptions& options)
 {
     return randint(0, high, shape, options);
 }
+Tensor randint_like(const Tensor& x, std::int64_t high) { return randint_like(x, 0, high); }
 Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high)
 {
     return integers("randint_like", ops::evaluator_of(x), low, high, x.shape(), x.dtype());
 }
 
 // The order of random keys; equal ones are too few to be seen.
-Tensor randperm(const Dim& n, const TensorOptions& options)
+Tensor randperm(const Dim& n, const CreationOptions& options)
 {
-    if (options.dtype == boolean) ops::wrong_dtype("randperm", boolean, "a dtype of numbers");
+    const DType dtype = options.dtype_or(i32);
+    if (dtype == boolean) ops::wrong_dtype("randperm", boolean, "a dtype of numbers");
     const Tensor keys = integers("randperm", ops::evaluator_for(options), -two_31, two_31 - 1, {n}, i32);
-    return cast(argsort(keys), options.dtype);
+    return cast(argsort(keys), dtype);
 }
 
 Tensor bernoulli(const Tensor& p)
@@ -116,12 +118,12 @@ Tensor bernoulli(const Tensor& x, double p)
     return cast(ops::uniform_beside(x, x.shape()) < p, x.dtype());
 }
 
-Tensor normal(double mean, double std, const Shape& shape, const TensorOptions& options)
+Tensor normal(double mean, double std, const Shape& shape, const CreationOptions& options)
 {
     check_std(std);
     ops::require_sizes("normal", shape);
-    ops::require_floating("normal", options.dtype);
-    TensorOptions plain = options;
+    ops::require_floating("normal", options.dtype_or(f32));
+    CreationOptions plain = options;
     plain.requires_grad = false;
     Tensor t = randn(shape, plain) * std + mean;
     if (options.requires_grad) t.requires_grad_();

@@ -13,17 +13,16 @@ namespace reprise {
 
 namespace {
 
-Tensor with_grad(Tensor t, const TensorOptions& o)
+Tensor with_grad(Tensor t, const CreationOptions& o)
 {
     if (o.requires_grad) t.requires_grad_();
     return t;
 }
 
 // 0, 1, ..., count - 1, of which the options' numbers are computed: of f16 and bf16 as f32.
-Tensor counted(const Dim& count, const TensorOptions& o)
+Tensor counted(const Dim& count, DType dtype, const CreationOptions& o)
 {
-    const DType dtype = o.dtype == f16 || o.dtype == bf16 ? f32 : o.dtype;
-    return arange(count, {.dtype = dtype, .device = o.device});
+    return arange(count, {.dtype = dtype == f16 || dtype == bf16 ? f32 : dtype, .device = o.device});
 }
 
 void check_steps(const char* op, const Dim& steps)
@@ -32,11 +31,11 @@ void check_steps(const char* op, const Dim& steps)
         detail::fail(ErrorKind::argument, op, "The number of steps (", steps, ") is below 0.");
 }
 
-Tensor line(const char* op, double start, double end, const Dim& steps, const TensorOptions& o)
+Tensor line(const char* op, double start, double end, const Dim& steps, const CreationOptions& o)
 {
     check_steps(op, steps);
-    const TensorOptions floating{.dtype = is_floating(o.dtype) ? o.dtype : f32, .device = o.device};
-    const Tensor i = counted(steps, floating), last = ops::size_like(i, steps - 1);
+    const DType dtype = o.dtype_or(f32);
+    const Tensor i = counted(steps, is_floating(dtype) ? dtype : f32, o), last = ops::size_like(i, steps - 1);
     const Tensor step = (end - start) / maximum(last, 1.0);
     // from both ends, so that both are exact
     return where(i + i < ops::size_like(i, steps), i * step + start, end - (last - i) * step);
@@ -44,58 +43,68 @@ Tensor line(const char* op, double start, double end, const Dim& steps, const Te
 
 } // namespace
 
-Tensor scalar_tensor(double value, const TensorOptions& options) { return full({}, value, options); }
-Tensor empty(const Shape& shape, const TensorOptions& options) { return zeros(shape, options); }
-Tensor empty_like(const Tensor& t) { return zeros_like(t); }
+Tensor scalar_tensor(double value, const CreationOptions& options) { return full({}, value, options); }
+Tensor empty(const Shape& shape, const CreationOptions& options) { return zeros(shape, options); }
+Tensor empty_like(const Tensor& t, const CreationOptions& options) { return zeros_like(t, options); }
 
-Tensor arange(const Dim& start, const Dim& end, std::int64_t step, const TensorOptions& options)
+CreationOptions detail::like(const Tensor& t, const CreationOptions& options)
+{
+    return {.dtype = options.dtype_or(t.dtype()),
+            .device = options.device ? options.device : t.device(),
+            .requires_grad = options.requires_grad};
+}
+
+Tensor arange(const Dim& start, const Dim& end, std::int64_t step, const CreationOptions& options)
 {
     if (step == 0) detail::fail(ErrorKind::argument, "arange", "The step is 0: numbers never reach the end.");
     const Dim span = step > 0 ? end - start : start - end;
     if (span.is_constant() && span.value() < 0)
         detail::fail(ErrorKind::argument, "arange", "From (", start, ") no steps of (", step,
                      ") reach the end (", end, ").");
-    const Tensor i = counted(ceil_div(span, step > 0 ? step : -step), options);
+    const DType dtype = options.dtype_or(i32);
+    const Tensor i = counted(ceil_div(span, step > 0 ? step : -step), dtype, options);
     const Tensor scaled = step == 1 ? i : i * static_cast<double>(step);
-    return with_grad(cast(same(start, 0) ? scaled : scaled + ops::size_like(i, start), options.dtype),
-                     options);
+    return with_grad(cast(same(start, 0) ? scaled : scaled + ops::size_like(i, start), dtype), options);
 }
 
-Tensor arange(double start, double end, double step, const TensorOptions& options)
+Tensor arange(double start, double end, double step, const CreationOptions& options)
 {
     const double count = std::ceil((end - start) / step);
     if (!(step != 0 && count >= 0 && count < 0x1p53))
         detail::fail(ErrorKind::argument, "arange", "From (", start, ") no steps of (", step,
                      ") reach the end (", end, ").");
-    const DType wide = is_floating(options.dtype) ? options.dtype : f32;
-    const Tensor i = counted(static_cast<std::int64_t>(count), {.dtype = wide, .device = options.device});
-    return with_grad(cast(i * step + start, options.dtype), options);
+    const DType dtype = options.dtype_or(f32);
+    const Tensor i = counted(static_cast<std::int64_t>(count), is_floating(dtype) ? dtype : f32, options);
+    return with_grad(cast(i * step + start, dtype), options);
 }
 
-Tensor linspace(double start, double end, const Dim& steps, const TensorOptions& options)
+Tensor linspace(double start, double end, const Dim& steps, const CreationOptions& options)
 {
-    return with_grad(cast(line("linspace", start, end, steps, options), options.dtype), options);
+    return with_grad(cast(line("linspace", start, end, steps, options), options.dtype_or(f32)), options);
 }
 
-Tensor logspace(double start, double end, const Dim& steps, double base, const TensorOptions& options)
+Tensor logspace(double start, double end, const Dim& steps, double base, const CreationOptions& options)
 {
-    return with_grad(cast(pow(base, line("logspace", start, end, steps, options)), options.dtype), options);
+    return with_grad(cast(pow(base, line("logspace", start, end, steps, options)), options.dtype_or(f32)),
+                     options);
 }
 
-Tensor eye(const Dim& n, const Dim& m, const TensorOptions& options)
+Tensor eye(const Dim& n, const Dim& m, const CreationOptions& options)
 {
     check_steps("eye", n);
     check_steps("eye", m);
     const Tensor columns = arange(m, {.dtype = i32, .device = options.device});
-    return with_grad(cast(eq(unsqueeze(ops::count_like(columns, n), 1), columns), options.dtype), options);
+    return with_grad(cast(eq(unsqueeze(ops::count_like(columns, n), 1), columns), options.dtype_or(f32)),
+                     options);
 }
-Tensor eye(const Dim& n, const TensorOptions& options) { return eye(n, n, options); }
+Tensor eye(const Dim& n, const CreationOptions& options) { return eye(n, n, options); }
 
-Tensor from_blob(const void* data, const Shape& shape, const TensorOptions& options)
+Tensor from_blob(const void* data, const Shape& shape, const CreationOptions& options)
 {
     std::size_t count = 1;
     for (const Dim& size : shape) count *= static_cast<std::size_t>(size.value());
-    return from_bytes({static_cast<const std::byte*>(data), count * size_of(options.dtype)}, shape, options);
+    return from_bytes({static_cast<const std::byte*>(data), count * size_of(options.dtype_or(f32))}, shape,
+                      options);
 }
 
 NestedNumbers::NestedNumbers(std::initializer_list<NestedNumbers> parts)
@@ -114,16 +123,9 @@ NestedNumbers::NestedNumbers(std::initializer_list<NestedNumbers> parts)
     if (parts.size()) sizes_.insert(sizes_.end(), parts.begin()->sizes_.begin(), parts.begin()->sizes_.end());
 }
 
-Tensor tensor(const NestedNumbers& n, const TensorOptions& options)
+Tensor Tensor::new_tensor(const NestedNumbers& n) const
 {
-    const TensorOptions place{.device = options.device};
-    const Tensor t =
-        n.kind() == NestedNumbers::Kind::floating
-            ? is_floating(options.dtype) && options.dtype == f64
-                  ? from_vector(n.values(), n.shape(), place)
-                  : from_vector(std::vector<float>(n.values().begin(), n.values().end()), n.shape(), place)
-            : from_vector(n.whole(), n.shape(), place);
-    return with_grad(cast(t, options.dtype), options);
+    return tensor(n, {.dtype = dtype(), .device = device()});
 }
 
 namespace {
@@ -135,16 +137,23 @@ DType dtype_of(const NestedNumbers& n)
 }
 } // namespace
 
-Tensor tensor(const NestedNumbers& n) { return tensor(n, TensorOptions{.dtype = dtype_of(n)}); }
-Tensor tensor(const NestedNumbers& n, DType dtype) { return tensor(n, TensorOptions{.dtype = dtype}); }
-Tensor tensor(const NestedNumbers& n, const Device& device)
+Tensor tensor(const NestedNumbers& n, const CreationOptions& options)
 {
-    return tensor(n, TensorOptions{.dtype = dtype_of(n), .device = device});
+    const CreationOptions place{.device = options.device};
+    const DType dtype = options.dtype_or(dtype_of(n));
+    const Tensor t =
+        n.kind() == NestedNumbers::Kind::floating
+            ? dtype == f64
+                  ? from_vector(n.values(), n.shape(), place)
+                  : from_vector(std::vector<float>(n.values().begin(), n.values().end()), n.shape(), place)
+            : from_vector(n.whole(), n.shape(), place);
+    return with_grad(cast(t, dtype), options);
 }
 
-std::ostream& operator<<(std::ostream& out, const TensorOptions& o)
+std::ostream& operator<<(std::ostream& out, const CreationOptions& o)
 {
-    out << name_of(o.dtype) << ", " << (o.device ? o.device->name() : "default device");
+    out << (o.dtype ? name_of(*o.dtype) : "default dtype") << ", "
+        << (o.device ? o.device->name() : "default device");
     return o.requires_grad ? out << ", requires_grad" : out;
 }
 

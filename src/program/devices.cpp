@@ -1,4 +1,5 @@
 // The public Device: names to contexts, the default device, counters.
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -135,6 +136,23 @@ std::vector<std::string> capability_names(const device::Capabilities& c)
 } // namespace
 
 Device::Device(const std::string& name) : context_(context_of(device::open(name))) {}
+Device::Device(DeviceType type, int index)
+    : Device((type == DeviceType::CPU    ? std::string("reference")
+              : type == DeviceType::CUDA ? "cuda:" + std::to_string(std::max(index, 0))
+              : index < 0                ? std::string("vulkan")
+                                         : "vulkan:" + std::to_string(index)))
+{}
+DeviceType Device::type() const
+{
+    return name().starts_with("cuda")     ? DeviceType::CUDA
+           : name().starts_with("vulkan") ? DeviceType::Vulkan
+                                          : DeviceType::CPU;
+}
+int Device::index() const
+{
+    const std::size_t colon = name().find(':');
+    return colon == std::string::npos ? 0 : std::atoi(name().c_str() + colon + 1);
+}
 const std::string& Device::name() const { return context_->name(); }
 const std::string& Device::description() const { return context_->device()->capabilities().name; }
 void Device::synchronize() const { context_->device()->wait_idle(); }
@@ -166,6 +184,14 @@ std::vector<DeviceDescription> devices()
     }
     return out;
 }
+
+int cuda::device_count()
+{
+    const std::vector<DeviceDescription> all = devices();
+    return static_cast<int>(std::count_if(
+        all.begin(), all.end(), [](const DeviceDescription& d) { return d.name.starts_with("cuda"); }));
+}
+bool cuda::is_available() { return device_count() > 0; }
 
 Device default_device()
 {
@@ -280,7 +306,7 @@ Stats stats(const Device& device)
 void set_eager_plans(std::size_t most, const Device& device) { device.context()->set_eager_plans(most); }
 std::string describe_eager_plans(const Device& device) { return device.context()->describe_eager_plans(); }
 
-std::shared_ptr<graph::Evaluator> ops::evaluator_for(const TensorOptions& options)
+std::shared_ptr<graph::Evaluator> ops::evaluator_for(const CreationOptions& options)
 {
     if (!options.device && graph::current_tracer()) return graph::current_tracer()->evaluator();
     return (options.device ? *options.device : default_device()).context();

@@ -1,4 +1,5 @@
 // Running on an instance, device and queue that the application has made.
+#include <cstdio>
 #include <cstdlib>
 
 #include <reprise/ops.hpp>
@@ -214,6 +215,8 @@ TEST_F(Application, MayForgetTheDefaultDevice)
             if (sum(ones({4})).item<float>() != 4) std::exit(2);
         }
         if (reset) reset_default_device();
+        // Objects of the library are left then, which the validation layer reports, as it should.
+        else if (!std::freopen("/dev/null", "w", stdout)) std::exit(3);
         functions_.vkDestroyDevice(own_.device, nullptr);
         std::exit(0);
     };

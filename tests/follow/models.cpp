@@ -18,8 +18,8 @@ struct Residual : nn::Module {
         register_module("c2", c2);
         register_module("n2", n2);
         if (stride == 1) return;
-        shortcut = nn::make<nn::Conv2d>(in, out,
-                                        nn::Conv2dOptions{.kernel_size = 1, .stride = stride, .bias = false});
+        shortcut = nn::make<nn::Conv2d>(
+            in, out, nn::Conv2d::Options{.kernel_size = 1, .stride = stride, .bias = false});
         register_module("short", *shortcut);
     }
     Tensor forward(Tensor x) override
@@ -104,7 +104,7 @@ Denoiser::Denoiser(const std::vector<std::int64_t>& channels, std::int64_t size_
 {
     for (std::size_t i = 0; i + 1 < channels.size(); ++i)
         layers.push_back(nn::make<nn::Conv2d>(channels[i], channels[i + 1],
-                                              nn::Conv2dOptions{.kernel_size = 3, .padding = 1}));
+                                              nn::Conv2d::Options{.kernel_size = 3, .padding = 1}));
     register_module("layers", layers);
     set_weights(*this);
 }

@@ -17,7 +17,7 @@ using Modules = std::vector<std::shared_ptr<nn::Module>>;
 // Told apart by the size of its weight.
 std::shared_ptr<nn::Linear> linear_of(std::int64_t size)
 {
-    return nn::make<nn::Linear>(size, 1, nn::LinearOptions{.bias = false});
+    return nn::make<nn::Linear>(size, 1, nn::Linear::Options{.bias = false});
 }
 
 std::vector<std::int64_t> sizes(const nn::ModuleList& list)

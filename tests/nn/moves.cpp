@@ -91,7 +91,9 @@ TEST(ModuleMove, KeepsWhatIsRegistered)
     net = std::move(moved);
     EXPECT_EQ(net.named_parameters()["fc.weight"].cell(), net.fc.weight.cell());
     expect_trains(net, ones({4, 3}));
-    EXPECT_EQ(net.children(), (std::vector<nn::Module*>{&net.fc, &net.norm}));
+    const auto children = net.children();
+    EXPECT_EQ((std::vector<nn::Module*>(children.begin(), children.end())),
+              (std::vector<nn::Module*>{&net.fc, &net.norm}));
 }
 
 TEST(ModuleMove, WritesAsInLibtorch)

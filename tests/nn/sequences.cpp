@@ -48,15 +48,15 @@ TEST(LSTM, HasTwoLayersInBothDirections)
                               0.2119148,  -0.3772173,  0.02853241,  -0.1951786, 0.3041546,  -0.2468822,
                               0.02777851, -0.1832231,  0.3167667,   -0.2528633, 0.00217362, -0.1771612,
                               0.2515754,  -0.1211146,  0.004417443, -0.207155,  0.2404515,  -0.139629});
-    expect_near("h", last.h,
+    expect_near("h", std::get<0>(last),
                 {0.03164626, -0.2094213, 0.142411, -0.2085607, 0.08063166, -0.2384011, -0.2824378, -0.1856715,
                  0.00217362, -0.1771612, 0.004417443, -0.207155, 0.2698932, -0.3676572, 0.2119148,
                  -0.3772173});
-    expect_near("c", last.c,
+    expect_near("c", std::get<1>(last),
                 {0.2080439, -0.2374894, 0.5400861, -0.268678, 0.1750056, -0.4462045, -0.5342052, -0.5459168,
                  0.008414872, -1.029565, 0.01925906, -1.157461, 0.5352826, -0.4935323, 0.4087284,
                  -0.5086449});
-    backward({y, last.h, last.c});
+    backward({y, std::get<0>(last), std::get<1>(last)});
     expect_near("dx", x.grad(),
                 {0.2457981, -0.04445359, 0.04128181, 0.2713794, -0.5133496, -0.0489765, -0.06932105,
                  0.1311646, 0.08762346, 0.1134562, -0.2267361, -0.1244248, -0.53882, -0.05784348, 0.2115543,
@@ -120,7 +120,7 @@ TEST(LSTMCell, IsOneStep)
     const auto [h, c] = cell(input({2, 3}), {drawn({2, 2}, 60), drawn({2, 2}, 61)});
     expect_near("h", h, {0.1161577, -0.1897161, 0.02718882, -0.143765});
     expect_near("c", c, {0.3739474, -0.236705, 0.03896229, -0.2162501});
-    EXPECT_EQ(cell(ones({3})).h.shape(), (Shape{2}));
+    EXPECT_EQ(std::get<0>(cell(ones({3}))).shape(), (Shape{2}));
 }
 
 TEST(GRUCell, IsOneStep)
@@ -139,15 +139,17 @@ TEST(Recurrent, TakesOneSequenceAndASymbolicBatch)
 {
     nn::LSTM net(3, 2, {.num_layers = 2, .dropout = 0.5});
     net.eval();
-    EXPECT_EQ(net(ones({4, 3})).output.shape(), (Shape{4, 2}));
-    EXPECT_EQ(net(ones({4, 3}), {}).state.c.shape(), (Shape{2, 2}));
+    EXPECT_EQ(std::get<0>(net(ones({4, 3}))).shape(), (Shape{4, 2}));
+    EXPECT_EQ(std::get<1>(std::get<1>(net(ones({4, 3}), {}))).shape(), (Shape{2, 2}));
     const Dim batch = symbol("batch");
     const auto program = record([&](Tensor x) { return net(x); }, {spec({5, batch, 3})});
     for (const int size : {1, 4}) {
         const Tensor x = drawn({5, size, 3});
         const nn::LSTMOutput found = program(x), want = net(x);
-        EXPECT_EQ(found.output.to_vector<float>(), want.output.to_vector<float>()) << size;
-        EXPECT_EQ(found.state.c.to_vector<float>(), want.state.c.to_vector<float>()) << size;
+        EXPECT_EQ(std::get<0>(found).to_vector<float>(), std::get<0>(want).to_vector<float>()) << size;
+        EXPECT_EQ(std::get<1>(std::get<1>(found)).to_vector<float>(),
+                  std::get<1>(std::get<1>(want)).to_vector<float>())
+            << size;
     }
     EXPECT_THAT(error_of([&] {
                     record([&](Tensor x) { return net(x); }, {spec({symbol("steps"), 2, 3})});
@@ -214,14 +216,14 @@ TEST(Recurrent, CellsRefuseInputsAndStatesThatDoNotFit)
                  }),
                  ErrorKind::shape, "[LSTMCell] The first cell state has the shape ([4, 3])");
     expect_error(error_of([&] { gru(x, zeros({4, 2}, {.dtype = i32})); }), ErrorKind::dtype, "(i32)");
-    EXPECT_EQ(cell(ones({3}), {zeros({2}), zeros({2})}).c.shape(), (Shape{2}));
+    EXPECT_EQ(std::get<1>(cell(ones({3}), {zeros({2}), zeros({2})})).shape(), (Shape{2}));
 }
 
 // A batch of another symbol is compared at the call.
 TEST(Recurrent, ComparesSymbolicBatches)
 {
     nn::GRU net(3, 2);
-    const Program program = record([&](Tensor x, Tensor h) { return net(x, h).output; },
+    const Program program = record([&](Tensor x, Tensor h) { return std::get<0>(net(x, h)); },
                                    {spec({2, symbol("batch"), 3}), spec({1, symbol("states"), 2})});
     EXPECT_EQ(program(ones({2, 5, 3}), zeros({1, 5, 2})).shape(), (Shape{2, 5, 2}));
     EXPECT_EQ(error_of([&] { program(ones({2, 5, 3}), zeros({1, 1, 2})); }).kind, ErrorKind::shape);
@@ -229,7 +231,7 @@ TEST(Recurrent, ComparesSymbolicBatches)
     nn::GRU two(3, 2, {.num_layers = 2});
     const Dim batch = symbol("batch");
     const auto record_two = [&] {
-        record([&](Tensor x, Tensor h) { return two(x, h).output; },
+        record([&](Tensor x, Tensor h) { return std::get<0>(two(x, h)); },
                {spec({2, batch, 3}), spec({batch, 2, 2})});
     };
     EXPECT_EQ(error_of(record_two).kind, ErrorKind::shape);
@@ -292,9 +294,10 @@ TEST(MultiheadAttention, JoinsMasks)
     // The same by is_causal, and by numbers that are added.
     const Floats want = y.to_vector<float>();
     const Tensor causal =
-        net(turned, turned, turned, {.key_padding_mask = padding, .is_causal = true}).output;
+        std::get<0>(net(turned, turned, turned, {.key_padding_mask = padding, .is_causal = true}));
     const Tensor added = masked_fill(zeros({2, 3}), padding, -std::numeric_limits<double>::infinity());
-    const Tensor mixed = net(turned, turned, turned, {.key_padding_mask = added, .attn_mask = later}).output;
+    const Tensor mixed =
+        std::get<0>(net(turned, turned, turned, {.key_padding_mask = added, .attn_mask = later}));
     expect_near("is_causal", causal, want);
     expect_near("mixed masks", mixed, want);
 }

@@ -161,7 +161,7 @@ TEST(Conv2d, EqualsTheSumOverItsWindows)
 
 std::vector<Tensor> tensors(const Case& c)
 {
-    const TensorOptions on_reference{.device = Device("reference")};
+    const CreationOptions on_reference{.device = Device("reference")};
     std::vector<Tensor> t{from_vector(numbers(count(c.x), 1), shape_of(c.x), on_reference),
                           from_vector(numbers(count(c.weight), 2), shape_of(c.weight), on_reference)};
     if (c.bias) t.push_back(from_vector(numbers(c.weight[0], 3), {c.weight[0]}, on_reference));

@@ -27,6 +27,7 @@ struct Case {
     const char* op;
     std::int32_t size;                               // that indices must lie in
     std::function<Tensor(const Tensor& index)> call; // index [2, 2], of which a test may make another shape
+    bool from_end = false;                           // negative indices count from the end
 };
 
 const std::vector<Case>& cases()
@@ -39,7 +40,8 @@ const std::vector<Case>& cases()
         {"gather", 4,
          [](const Tensor& i) {
              return gather(ones({2, 4}), 1, i);
-         }},
+         },
+         true},
         {"scatter", 6,
          [](const Tensor& i) {
              return scatter(ones({6, 2}), 0, i, ones({2, 2}));
@@ -55,12 +57,14 @@ const std::vector<Case>& cases()
         {"index_select", 7,
          [](const Tensor& i) {
              return index_select(ones({2, 7}), 1, flatten(i));
-         }},
+         },
+         true},
         {"index_add", 2, [](const Tensor& i) { return index_add(ones({2}), 0, flatten(i), ones({4})); }},
         {"take", 6,
          [](const Tensor& i) {
              return take(ones({2, 3}), i);
-         }},
+         },
+         true},
         {"one_hot", 4, [](const Tensor& i) { return one_hot(i, 4); }},
         {"nll_loss", 3,
          [](const Tensor& i) {
@@ -84,7 +88,8 @@ TEST(IndexCheck, NamesTheFunctionTheIndexAndTheSize)
 {
     const IndexChecks on(true);
     for (const Case& c : cases())
-        for (const std::int32_t bad : {-1, c.size, -2'000'000'000, 2'000'000'000}) {
+        for (const std::int32_t bad :
+             {c.from_end ? -c.size - 1 : -1, c.size, -2'000'000'000, 2'000'000'000}) {
             const std::string text = failure([&] { c.call(i32_of({0, c.size - 1, bad, 0}, {2, 2})); });
             EXPECT_NE(text.find(wanted(c, bad)), std::string::npos) << text;
         }
@@ -94,7 +99,7 @@ TEST(IndexCheck, LetsPassWhatLiesInside)
 {
     const IndexChecks on(true);
     for (const Case& c : cases())
-        EXPECT_NO_THROW(c.call(i32_of({0, c.size - 1, 0, 0}, {2, 2})).eval()) << c.op;
+        EXPECT_NO_THROW(c.call(i32_of({0, c.size - 1, c.from_end ? -c.size : 0, 0}, {2, 2})).eval()) << c.op;
     EXPECT_NO_THROW(embedding(zeros({0}, {.dtype = i32}), ones({0, 3})).eval()); // no index
     EXPECT_NO_THROW(nll_loss(ones({2, 3}), i32_of({-100, 2}, {2})).eval()); // the one that counts nothing
     const ClassLossOptions ignoring{.weight = ones({3}), .ignore_index = 7};

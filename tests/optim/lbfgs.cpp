@@ -37,7 +37,7 @@ const std::map<std::string, optim::LBFGSOptions>& options()
 
 struct Problem {
     std::vector<Variable> p;
-    explicit Problem(const TensorOptions& o)
+    explicit Problem(const CreationOptions& o)
     {
         for (const std::vector<float>& v : {std::vector<float>{1, -2}, {0.5, 3}, {-0.25, 0}})
             p.emplace_back(cast(from_vector(v, {2}, {.device = o.device}), o.dtype));

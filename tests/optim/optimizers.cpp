@@ -309,7 +309,7 @@ TEST_P(AnyOptimizer, WhereAGradientDoesNotFitAllStay)
 
 TEST_P(AnyOptimizer, ParametersMayBeOnSeveralDevices)
 {
-    const TensorOptions reference{.device = Device("reference")};
+    const CreationOptions reference{.device = Device("reference")};
     Variable p = parameter(), q(from_vector(initial(count), {length}, reference));
     const auto optimizer = make({p, q});
     for (int step = 0; step < 2; ++step) {

@@ -49,7 +49,8 @@ TEST(LargeSizes, OfNoMemoryAreRefused)
         {[&] { expand(x, {huge}).to_vector<float>(); }, ErrorKind::argument}, // its bytes exceed 64 bits
         {[&] { expand(x > 0, {huge}).to_vector<bool>(); }, ErrorKind::out_of_memory},
         {[&] { (expand(x, {huge}) + 1).eval(); }, ErrorKind::unsupported},
-        {[&] { repeat_interleave(x, huge, 0).to_vector<float>(); }, ErrorKind::out_of_memory},
+        {[&] { repeat_interleave(x, huge, 0).to_vector<float>(); }, ErrorKind::argument},
+        {[&] { repeat_interleave(x > 0, huge, 0).to_vector<bool>(); }, ErrorKind::out_of_memory},
         {[&] {
              zeros({huge, 2}).to_vector<float>();
          },

@@ -11,7 +11,7 @@ std::shared_ptr<nn::Conv2d> convolution(std::int64_t in, std::int64_t out, std::
 {
     return make<nn::Conv2d>(
         in, out,
-        nn::Conv2dOptions{.kernel_size = kernel, .stride = stride, .padding = kernel / 2, .bias = false});
+        nn::Conv2d::Options{.kernel_size = kernel, .stride = stride, .padding = kernel / 2, .bias = false});
 }
 
 Residual::Residual(std::int64_t in, std::int64_t out, std::int64_t stride)

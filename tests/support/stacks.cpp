@@ -37,7 +37,7 @@ const std::vector<Stack>& stacks()
          {2, 6, 6},
          [] {
              const auto convolution = [](std::int64_t in) {
-                 return make<nn::Conv2d>(in, 3, nn::Conv2dOptions{.kernel_size = 3, .padding = 1});
+                 return make<nn::Conv2d>(in, 3, nn::Conv2d::Options{.kernel_size = 3, .padding = 1});
              };
              return Blocks{sequence({convolution(2), make<nn::ReLU>(), make<nn::Dropout>(0.3)}),
                            sequence({convolution(3), make<nn::ReLU>(), make<nn::Dropout2d>(0.3),

@@ -34,10 +34,10 @@ Training::Training(Net kind, std::uint64_t seed)
         break;
     case Net::cnn:
         example_ = {1, 8, 8};
-        net.push_back(make<nn::Conv2d>(1, 4, nn::Conv2dOptions{.kernel_size = 3, .padding = 1}));
+        net.push_back(make<nn::Conv2d>(1, 4, nn::Conv2d::Options{.kernel_size = 3, .padding = 1}));
         net.push_back(make<nn::ReLU>());
         net.push_back(make<nn::MaxPool2d>(2));
-        net.push_back(make<nn::Conv2d>(4, 6, nn::Conv2dOptions{.kernel_size = 3, .padding = 1}));
+        net.push_back(make<nn::Conv2d>(4, 6, nn::Conv2d::Options{.kernel_size = 3, .padding = 1}));
         net.push_back(make<nn::ReLU>());
         net.push_back(make<nn::MaxPool2d>(2));
         net.push_back(make<nn::Flatten>());
@@ -45,7 +45,7 @@ Training::Training(Net kind, std::uint64_t seed)
         break;
     case Net::normalised:
         example_ = {2, 5, 6};
-        net.push_back(make<nn::Conv2d>(2, 3, nn::Conv2dOptions{.kernel_size = 3}));
+        net.push_back(make<nn::Conv2d>(2, 3, nn::Conv2d::Options{.kernel_size = 3}));
         net.push_back(make<nn::BatchNorm2d>(3));
         net.push_back(make<nn::ReLU>());
         net.push_back(make<nn::Dropout>(0.25));

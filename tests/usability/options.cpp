@@ -8,7 +8,7 @@ namespace rp = reprise;
 void options()
 {
     using namespace rp;
-    static_cast<void>(TensorOptions{.requires_grad = true});
+    static_cast<void>(CreationOptions{.requires_grad = true});
     static_cast<void>(BackwardOptions{.create_graph = true});
     static_cast<void>(GradOptions{.allow_unused = true});
     static_cast<void>(RecordOptions{.fuse = false});
@@ -55,7 +55,7 @@ void modules()
     static_cast<void>(RotaryEmbedding(8, {.interleaved = true}));
     static_cast<void>(CrossEntropyLoss({.ignore_index = 0}));
     static_cast<void>(MultiheadAttentionMasks{.is_causal = true});
-    static_cast<void>(LSTMState{.c = rp::ones({1})});
+    static_cast<void>(LSTMState{rp::ones({1}), {}});
     static_cast<void>(LoadOptions{.cast = true});
     Linear fc(2, 2);
     fc.load_state_dict(fc.state_dict(), {.prefix = {}});

@@ -121,7 +121,7 @@ TEST(Printing, OfOtherThings)
 {
     std::ostringstream out;
     out << torch::kHalf << ' ' << torch::zeros({2, 3}).shape() << ' '
-        << torch::TensorOptions{.dtype = torch::kLong, .requires_grad = false} << ' '
+        << torch::CreationOptions{.dtype = torch::kLong, .requires_grad = false} << ' '
         << torch::Device("reference");
     EXPECT_EQ(out.str(), "f16 [2, 3] i64, default device reference");
 }

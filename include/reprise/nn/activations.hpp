@@ -2,105 +2,182 @@
 // ops/elementwise.hpp or ops/reductions.hpp.
 //
 // Inputs have any shape, and the result has the same shape unless a class says otherwise.  Floating dtypes
-// are kept.
+// are kept.  Options name the constructor's arguments: LeakyReLU({.negative_slope = 0.2}).  `inplace` is
+// accepted as in PyTorch and changes nothing: x stays as it is, and memory is planned without it.
 #pragma once
 #include <cstdint>
 #include <string>
 
 #include <reprise/nn/module.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/options.hpp>
 
 namespace reprise::nn {
 
 // Returns x itself, of any dtype.
 class Identity : public Module {
 public:
+    REPRISE_LAYER(Identity)
+    using Module::Module;
+    Identity() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // max(0, x); the gradient at 0 is 0.
 class ReLU : public Module {
 public:
+    REPRISE_LAYER(ReLU)
+    using Module::Module;
+    // For make() and {.inplace = true}.
+    struct Options {
+        bool inplace = false; // without effect
+    };
+    explicit ReLU(bool /* inplace */ = false) {} // as by default
+    explicit ReLU(const Options&) {}             // the same
     Tensor forward(Tensor x) override;
 };
 // min(max(0, x), 6)
 class ReLU6 : public Module {
 public:
+    REPRISE_LAYER(ReLU6)
+    using Module::Module;
+    // For make() and {.inplace = true}.
+    struct Options {
+        bool inplace = false; // without effect
+    };
+    explicit ReLU6(bool /* inplace */ = false) {} // as by default
+    explicit ReLU6(const Options&) {}             // the same
     Tensor forward(Tensor x) override;
 };
 // 1 / (1 + exp(-x))
 class Sigmoid : public Module {
 public:
+    REPRISE_LAYER(Sigmoid)
+    using Module::Module;
+    Sigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // log(sigmoid(x)), computed without overflow.
 class LogSigmoid : public Module {
 public:
+    REPRISE_LAYER(LogSigmoid)
+    using Module::Module;
+    LogSigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // tanh(x)
 class Tanh : public Module {
 public:
+    REPRISE_LAYER(Tanh)
+    using Module::Module;
+    Tanh() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // scale x for x > 0, else scale alpha (exp(x) - 1), with scale = 1.0507... and alpha = 1.6733... (Klambauer
 // et al., 2017).
 class SELU : public Module {
 public:
+    REPRISE_LAYER(SELU)
+    using Module::Module;
+    // For make() and {.inplace = true}.
+    struct Options {
+        bool inplace = false; // without effect
+    };
+    explicit SELU(bool /* inplace */ = false) {} // as by default
+    explicit SELU(const Options&) {}             // the same
     Tensor forward(Tensor x) override;
 };
 // x sigmoid(x), also called swish.
 class SiLU : public Module {
 public:
+    REPRISE_LAYER(SiLU)
+    using Module::Module;
+    SiLU() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x tanh(log(1 + exp(x))) (Misra, 2019).
 class Mish : public Module {
 public:
+    REPRISE_LAYER(Mish)
+    using Module::Module;
+    Mish() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x / (1 + |x|)
 class Softsign : public Module {
 public:
+    REPRISE_LAYER(Softsign)
+    using Module::Module;
+    Softsign() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // min(max(x + 3, 0), 6) / 6
 class Hardsigmoid : public Module {
 public:
+    REPRISE_LAYER(Hardsigmoid)
+    using Module::Module;
+    Hardsigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x min(max(x + 3, 0), 6) / 6
 class Hardswish : public Module {
 public:
+    REPRISE_LAYER(Hardswish)
+    using Module::Module;
+    Hardswish() = default; // without options
     Tensor forward(Tensor x) override;
 };
 
 // x times the share of the standard normal distribution below x (Hendrycks and Gimpel, 2016).
 class GELU : public Module {
 public:
+    REPRISE_LAYER(GELU)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        Choice<GeluApproximation> approximate = GeluApproximation::none; // or "tanh"
+    };
+    explicit GELU(const Options& o) : GELU(o.approximate) {} // with these options
     // none: x / 2 (1 + erf(x / sqrt(2))); tanh: x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-    explicit GELU(GeluApproximation approximate = GeluApproximation::none) : approximate_(approximate) {}
+    explicit GELU(Choice<GeluApproximation> approximate = GeluApproximation::none) : approximate_(approximate)
+    {}
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    GeluApproximation approximate_;
+    GeluApproximation approximate_ = GeluApproximation::none;
 };
 
 // x for x > 0, else negative_slope x.
 class LeakyReLU : public Module {
 public:
+    REPRISE_LAYER(LeakyReLU)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double negative_slope = 0.01; // the slope below 0
+        bool inplace = false;         // without effect
+    };
+    explicit LeakyReLU(const Options& o) : LeakyReLU(o.negative_slope) {} // with these options
     explicit LeakyReLU(double negative_slope = 0.01) : negative_slope_(negative_slope) {} // the slope below 0
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double negative_slope_;
+    double negative_slope_ = 0;
 };
 
 // x for x > 0, else weight x: LeakyReLU whose slope is trained, one for all elements or one for each channel
 // of x [N, C, ...] (He et al., 2015).  Throws Error(shape) where the weight does not fit x.
 class PReLU : public Module {
 public:
+    REPRISE_LAYER(PReLU)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        std::int64_t num_parameters = 1; // 1 or the number of channels
+        double init = 0.25;              // the slopes at first
+    };
+    explicit PReLU(const Options& o) : PReLU(o.num_parameters, o.init) {} // with these options
     // num_parameters: 1 or the number of channels, Error(argument) below 1; init: the slopes at first.
     explicit PReLU(std::int64_t num_parameters = 1, double init = 0.25);
     Tensor forward(Tensor x) override;
@@ -111,130 +188,214 @@ public:
 // x for x >= 0, else alpha (exp(x) - 1).
 class ELU : public Module {
 public:
+    REPRISE_LAYER(ELU)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double alpha = 1;     // minus the limit at -infinity
+        bool inplace = false; // without effect
+    };
+    explicit ELU(const Options& o) : ELU(o.alpha) {}  // with these options
     explicit ELU(double alpha = 1) : alpha_(alpha) {} // minus the limit at -infinity
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double alpha_;
+    double alpha_ = 0;
 };
 
 // x for x > 0, else alpha (exp(x / alpha) - 1): as ELU, with a slope that is continuous at 0.
 class CELU : public Module {
 public:
+    REPRISE_LAYER(CELU)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double alpha = 1;     // minus the limit at -infinity
+        bool inplace = false; // without effect
+    };
+    explicit CELU(const Options& o) : CELU(o.alpha) {} // with these options
     explicit CELU(double alpha = 1) : alpha_(alpha) {} // minus the limit at -infinity
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double alpha_;
+    double alpha_ = 0;
 };
 
 // log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
 class Softplus : public Module {
 public:
+    REPRISE_LAYER(Softplus)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double beta = 1, threshold = 20; // as in the formula
+    };
+    explicit Softplus(const Options& o) : Softplus(o.beta, o.threshold) {} // with these options
     // A larger `beta` brings the function nearer to ReLU.
     explicit Softplus(double beta = 1, double threshold = 20) : beta_(beta), threshold_(threshold) {}
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double beta_, threshold_;
+    double beta_ = 0, threshold_ = 0;
 };
 
 // min(max(x, min_val), max_val); the gradient at both bounds is 0.
 class Hardtanh : public Module {
 public:
+    REPRISE_LAYER(Hardtanh)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double min_val = -1, max_val = 1; // the bounds
+        bool inplace = false;             // without effect
+    };
+    explicit Hardtanh(const Options& o) : Hardtanh(o.min_val, o.max_val) {} // with these options
     explicit Hardtanh(double min_val = -1, double max_val = 1); // Error(argument) unless min_val < max_val
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double min_, max_;
+    double min_ = 0, max_ = 0;
 };
 
 // a sigmoid(b) for the two halves a and b of x along `dim`; the result has half the size there.  Throws
 // Error(shape) where that size is odd.
 class GLU : public Module {
 public:
+    REPRISE_LAYER(GLU)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        std::int64_t dim = -1; // negative: counts from the end
+    };
+    explicit GLU(const Options& o) : GLU(o.dim) {}     // with these options
     explicit GLU(std::int64_t dim = -1) : dim_(dim) {} // negative: counts from the end
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    std::int64_t dim_;
+    std::int64_t dim_ = 0;
 };
 
 // exp(x) / sum of exp(x) along `dim`, without overflow.  Throws Error(dtype) for integers.
 class Softmax : public Module {
 public:
-    explicit Softmax(std::int64_t dim) : dim_(dim) {} // negative: counts from the end
+    REPRISE_LAYER(Softmax)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        std::int64_t dim = -1; // negative: counts from the end
+    };
+    explicit Softmax(const Options& o) : Softmax(o.dim) {} // with these options
+    explicit Softmax(std::int64_t dim) : dim_(dim) {}      // negative: counts from the end
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    std::int64_t dim_;
+    std::int64_t dim_ = 0;
 };
 
 // log(softmax(x)) along `dim`, without overflow.  Throws Error(dtype) for integers.
 class LogSoftmax : public Module {
 public:
-    explicit LogSoftmax(std::int64_t dim) : dim_(dim) {} // negative: counts from the end
+    REPRISE_LAYER(LogSoftmax)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        std::int64_t dim = -1; // negative: counts from the end
+    };
+    explicit LogSoftmax(const Options& o) : LogSoftmax(o.dim) {} // with these options
+    explicit LogSoftmax(std::int64_t dim) : dim_(dim) {}         // negative: counts from the end
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    std::int64_t dim_;
+    std::int64_t dim_ = 0;
 };
 
 // softmax(-x) along `dim`.  Throws Error(dtype) for integers.
 class Softmin : public Module {
 public:
-    explicit Softmin(std::int64_t dim) : dim_(dim) {} // negative: counts from the end
+    REPRISE_LAYER(Softmin)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        std::int64_t dim = -1; // negative: counts from the end
+    };
+    explicit Softmin(const Options& o) : Softmin(o.dim) {} // with these options
+    explicit Softmin(std::int64_t dim) : dim_(dim) {}      // negative: counts from the end
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    std::int64_t dim_;
+    std::int64_t dim_ = 0;
 };
 
 // x - tanh(x)
 class Tanhshrink : public Module {
 public:
+    REPRISE_LAYER(Tanhshrink)
+    using Module::Module;
+    Tanhshrink() = default; // without options
     Tensor forward(Tensor x) override;
 };
 
 // 0 for |x| <= lambd, else x.  Throws Error(dtype) for integers.
 class Hardshrink : public Module {
 public:
-    explicit Hardshrink(double lambd = 0.5) : lambd_(lambd) {} // the bound
+    REPRISE_LAYER(Hardshrink)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double lambd = 0.5; // the bound
+    };
+    explicit Hardshrink(const Options& o) : Hardshrink(o.lambd) {} // with these options
+    explicit Hardshrink(double lambd = 0.5) : lambd_(lambd) {}     // the bound
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double lambd_;
+    double lambd_ = 0;
 };
 
 // x - lambd for x > lambd, x + lambd for x < -lambd, else 0.  Throws Error(dtype) for integers.
 class Softshrink : public Module {
 public:
-    explicit Softshrink(double lambd = 0.5) : lambd_(lambd) {} // below 0: calls throw Error(argument)
+    REPRISE_LAYER(Softshrink)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double lambd = 0.5; // the bound
+    };
+    explicit Softshrink(const Options& o) : Softshrink(o.lambd) {} // with these options
+    explicit Softshrink(double lambd = 0.5) : lambd_(lambd) {}     // below 0: calls throw Error(argument)
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double lambd_;
+    double lambd_ = 0;
 };
 
 // x for x > threshold, else `value`.
 class Threshold : public Module {
 public:
+    REPRISE_LAYER(Threshold)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double threshold = 0, value = 0; // as in the formula
+        bool inplace = false;            // without effect
+    };
+    explicit Threshold(const Options& o) : Threshold(o.threshold, o.value) {}           // with these options
     Threshold(double threshold, double value) : threshold_(threshold), value_(value) {} // as in the formula
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double threshold_, value_;
+    double threshold_ = 0, value_ = 0;
 };
 
 } // namespace reprise::nn

@@ -1,9 +1,15 @@
 // Attention, position embeddings and an encoder layer of the transformer.
 #pragma once
+#include <array>
+#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include <reprise/choice.hpp>
 #include <reprise/nn/dropout.hpp>
 #include <reprise/nn/linear.hpp>
 #include <reprise/nn/module.hpp>
@@ -12,7 +18,7 @@
 namespace reprise::nn {
 
 // Options of MultiheadAttention.
-struct MultiheadAttentionOptions {
+struct MultiheadAttentionSettings {
     double dropout = 0; // probability with which an attention weight is dropped in training
     bool bias = true;   // whether the projections have biases
     std::optional<std::int64_t> kdim = std::nullopt, // features of the key; default: embed_dim
@@ -27,13 +33,10 @@ struct MultiheadAttentionMasks {
     bool is_causal = false;           // query t attends to keys 0 to t only
     bool average_attn_weights = true; // the weights that are returned are the mean over the heads
 };
-// What a call of MultiheadAttention returns.
-struct MultiheadAttentionOutput {
-    Tensor output{}; // of the query's shape
-    // The attention weights without dropout, [N, T, S], or [N, heads, T, S] where not averaged; without the N
-    // for inputs without a batch.  Computed only where they are used.
-    Tensor weights{};
-};
+// What a call of MultiheadAttention returns: the output, of the query's shape, and the attention weights without
+// dropout, [N, T, S], or [N, heads, T, S] where not averaged; without the N for inputs without a batch.  The
+// weights are computed only where they are used.
+using MultiheadAttentionOutput = std::tuple<Tensor, Tensor>;
 // Multi-head attention (Vaswani et al., 2017) of query [T, N, E], key [S, N, kdim] and value [S, N, vdim] for
 // E = embed_dim: projects them, applies scaled_dot_product_attention in each head and projects the result to
 // [T, N, E].  All inputs may lack N.  Throws Error(shape) and Error(dtype) where inputs or masks do not fit.
@@ -41,20 +44,44 @@ struct MultiheadAttentionOutput {
 // A query whose keys are all masked out gets a result of zeros from its heads.
 class MultiheadAttention : public Module {
 public:
-    using Options = MultiheadAttentionOptions; // for make()
+    REPRISE_LAYER(MultiheadAttention)
+    using Options = MultiheadAttentionSettings; // for make()
     using Module::Module;
     // Each head has embed_dim / num_heads features.  The weights of the inputs' projections are initialised
     // as by xavier_uniform_, that of out_proj as in Linear, and biases with 0.  Throws Error(argument) where
     // embed_dim is not a multiple of num_heads, a size is below 1 or the dropout is not from 0 to 1.
-    MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, const MultiheadAttentionOptions& = {});
+    MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads,
+                       const MultiheadAttentionSettings& = {});
     // Self-attention without masks: the output for x as query, key and value.
     Tensor forward(Tensor x) override;
     // The output and the attention weights.
     MultiheadAttentionOutput forward(Tensor query, Tensor key, Tensor value, MultiheadAttentionMasks = {});
+    // The same with PyTorch's arguments in their order; without need_weights the weights are undefined.
+    MultiheadAttentionOutput forward(Tensor query, Tensor key, Tensor value, Tensor key_padding_mask,
+                                     bool need_weights, Tensor attn_mask = {},
+                                     bool average_attn_weights = true);
+    // The same with a key_padding_mask only.
+    template <std::derived_from<Tensor> Mask>
+    MultiheadAttentionOutput forward(Tensor query, Tensor key, Tensor value, const Mask& key_padding_mask)
+    {
+        return forward(query, key, value, key_padding_mask, true);
+    }
     using Module::operator();
     // Calls forward(query, key, value, masks) with the module's hooks.
     MultiheadAttentionOutput operator()(Tensor query, Tensor key, Tensor value, MultiheadAttentionMasks = {},
                                         Place where = Place(std::source_location::current()));
+    // The same with PyTorch's arguments in their order; without need_weights the weights are undefined.
+    MultiheadAttentionOutput operator()(Tensor query, Tensor key, Tensor value, Tensor key_padding_mask,
+                                        bool need_weights, Tensor attn_mask = {},
+                                        bool average_attn_weights = true,
+                                        Place where = Place(std::source_location::current()));
+    // The same with a key_padding_mask only.
+    template <std::derived_from<Tensor> Mask>
+    MultiheadAttentionOutput operator()(Tensor query, Tensor key, Tensor value, const Mask& key_padding_mask,
+                                        Place where = Place(std::source_location::current()))
+    {
+        return (*this)(query, key, value, key_padding_mask, true, Tensor(), true, where);
+    }
     Variable in_proj_weight,  // [3 E, E] for query, key and value; undefined where kdim or vdim is not E
         q_proj_weight,        // [E, E]; defined where in_proj_weight is not
         k_proj_weight,        // [E, kdim]; defined where in_proj_weight is not
@@ -83,6 +110,7 @@ struct RotaryEmbeddingOptions {
 // that was the default one when the module was made.
 class RotaryEmbedding : public Module {
 public:
+    REPRISE_LAYER(RotaryEmbedding)
     using Options = RotaryEmbeddingOptions; // for make()
     using Module::Module;
     // Throws Error(argument) where `dim` is odd or below 2, or the base is not above 0.
@@ -103,12 +131,18 @@ private:
 
 // The activation between the linear layers of a TransformerEncoderLayer; gelu is the exact one.
 enum class TransformerActivation { relu, gelu };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, TransformerActivation>, 2> names_of_choices(
+    TransformerActivation)
+{
+    return {{{"relu", TransformerActivation::relu}, {"gelu", TransformerActivation::gelu}}};
+}
 // Options of TransformerEncoderLayer.
-struct TransformerEncoderLayerOptions {
+struct TransformerEncoderLayerSettings {
     std::int64_t dim_feedforward = 2048; // features between the two linear layers
     double dropout = 0.1;                // probability of all dropouts, that of the attention weights too
-    TransformerActivation activation = TransformerActivation::relu; // between the two linear layers
-    double layer_norm_eps = 1e-5;                                   // eps of both LayerNorms
+    Choice<TransformerActivation> activation = TransformerActivation::relu; // between the two linear layers
+    double layer_norm_eps = 1e-5;                                           // eps of both LayerNorms
     bool batch_first = false; // inputs and outputs are [N, T, d_model], not [T, N, d_model]
     bool norm_first = false;  // normalises the input of each part, not its residual sum
     bool bias = true;         // whether linear layers, projections and norms have biases
@@ -119,16 +153,35 @@ struct TransformerEncoderLayerOptions {
 // dropout1(self_attn(norm1(x))).
 class TransformerEncoderLayer : public Module {
 public:
-    using Options = TransformerEncoderLayerOptions; // for make()
+    REPRISE_LAYER(TransformerEncoderLayer)
+    using Options = TransformerEncoderLayerSettings; // for make()
     using Module::Module;
     // nhead: the number of attention heads.  Throws Error(argument) as MultiheadAttention and Linear do.
     TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
-                            const TransformerEncoderLayerOptions& = {});
+                            const TransformerEncoderLayerSettings& = {});
     Tensor forward(Tensor x) override { return forward(std::move(x), MultiheadAttentionMasks{}); }
     Tensor forward(Tensor x, MultiheadAttentionMasks); // with masks for the self-attention
+    // The same with PyTorch's arguments in their order: masks as attn_mask and key_padding_mask.
+    Tensor forward(Tensor x, Tensor src_mask, Tensor src_key_padding_mask);
+    // The same with an attn_mask only.
+    template <std::derived_from<Tensor> Mask> Tensor forward(Tensor x, const Mask& src_mask)
+    {
+        return forward(x, src_mask, Tensor());
+    }
     // Calls forward(x, masks) with the module's hooks.
     Tensor operator()(Tensor x, MultiheadAttentionMasks masks = {},
                       Place where = Place(std::source_location::current()));
+    // The same with PyTorch's arguments in their order: masks as attn_mask and key_padding_mask.
+    Tensor operator()(Tensor x, Tensor src_mask, Tensor src_key_padding_mask,
+                      Place where = Place(std::source_location::current()));
+    // The same with an attn_mask only.
+    template <std::derived_from<Tensor> Mask>
+    Tensor operator()(Tensor x, const Mask& src_mask, Place where = Place(std::source_location::current()))
+    {
+        return (*this)(x, src_mask, Tensor(), where);
+    }
+    // A layer of the same options with copies of the parameters' present values.
+    TransformerEncoderLayer copy() const;
     MultiheadAttention self_attn{nullptr}; // of x to itself
     Linear linear1{nullptr},               // d_model to dim_feedforward
         linear2{nullptr};                  // dim_feedforward to d_model
@@ -139,8 +192,8 @@ public:
         dropout2;                          // behind linear2
 
 private:
-    TransformerActivation activation_ = TransformerActivation::relu;
-    bool norm_first_ = false;
+    std::int64_t d_model_ = 0, nhead_ = 0;
+    TransformerEncoderLayerSettings options_;
 };
 
 } // namespace reprise::nn

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -40,14 +41,25 @@ concept Ownable = requires(M&& module)
 
 namespace reprise::nn {
 
+// A module with its name, as in Sequential({{"fc", Linear(4, 8)}, {"act", ReLU()}}).
+struct NamedModule {
+    // Of a module, which is moved into this one, or of a shared pointer to one.
+    template <detail::Ownable M> NamedModule(std::string text, M&& given)
+        : name(std::move(text)), module(detail::owned_module(std::forward<M>(given)))
+    {}
+    std::string name;               // not empty and without a dot
+    std::shared_ptr<Module> module; // not null
+};
+
 // Calls its modules one after the other, each with the result of the one before; without modules the result
 // is x:
 //
 //     nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::make<nn::Linear>(128, 10));
 //
-// The children are named "0", "1", ...
+// The children are named "0", "1", ... by their places, where no other name is given.
 class Sequential : public Module {
 public:
+    REPRISE_LAYER(Sequential)
     using Module::Module;
     Sequential() = default; // without modules
     // With these modules in this order, as push_back adds them.
@@ -56,29 +68,55 @@ public:
     {
         (push_back(std::forward<Modules>(modules)), ...);
     }
+    // With these modules under these names: Sequential({{"fc", Linear(4, 8)}, {"act", ReLU()}}).
+    explicit Sequential(std::initializer_list<NamedModule> modules)
+    {
+        for (const NamedModule& m : modules) push_back(m.name, m.module);
+    }
     Tensor forward(Tensor x) override;
     // Appends a module, which is shared with the caller.  Throws Error(argument) for a null pointer.
     void push_back(std::shared_ptr<Module>);
+    // The same under a name; Error(argument) too for one that is there already, is empty or has a dot.
+    void push_back(const std::string& name, std::shared_ptr<Module>);
     // Appends a module, which is moved into this one.
     template <detail::OwnedModule M> void push_back(M&& module)
     {
         push_back(detail::owned_module(std::forward<M>(module)));
     }
+    // The same under a name.
+    template <detail::OwnedModule M> void push_back(const std::string& name, M&& module)
+    {
+        push_back(name, detail::owned_module(std::forward<M>(module)));
+    }
+    // push_back() of a module or a shared pointer; returns this one.
+    template <detail::Ownable M> Sequential& append(M&& module)
+    {
+        push_back(detail::owned_module(std::forward<M>(module)));
+        return *this;
+    }
+    // Appends all modules of another container, which shares them then; returns this one.
+    template <class Modules> Sequential& extend(const Modules& modules)
+    {
+        for (const std::shared_ptr<Module>& module : modules) push_back(module);
+        return *this;
+    }
     std::size_t size() const noexcept { return modules_.size(); } // the number of modules
     bool empty() const noexcept { return modules_.empty(); }      // whether there are no modules
+    bool is_empty() const noexcept { return empty(); }            // as empty()
     Module& at(std::size_t index) const;                          // Error(argument) for an index out of range
     Module& operator[](std::size_t index) const { return at(index); } // as at()
+    std::shared_ptr<Module> ptr(std::size_t index) const; // at() as a pointer, which shares the module
     // The module as its own type: net.at<nn::Linear>(0).  Throws Error(argument) for another type too.
     template <class M> M& at(std::size_t index) const
     {
         return detail::module_as<M>(at(index), std::to_string(index));
     }
-    // For loops over the shared pointers: for (const auto& module : net) x = (*module)(x);
+    // For loops: for (auto& layer : net) x = layer(x), or layer->forward(x).
     auto begin() const noexcept { return modules_.begin(); }
     auto end() const noexcept { return modules_.end(); } // behind the last module
 
 private:
-    std::vector<std::shared_ptr<Module>> modules_;
+    std::vector<ModulePointer> modules_;
 };
 
 // A list of modules, named "0", "1", ...  It has no forward(): call its modules yourself.  A negative index
@@ -86,6 +124,7 @@ private:
 // module that contains this one; the list has not changed then.
 class ModuleList final : public Module {
 public:
+    REPRISE_LAYER(ModuleList)
     using Module::Module;
     ModuleList() = default; // without modules
     // With these modules in this order, as append() adds them.
@@ -99,13 +138,15 @@ public:
 
     std::size_t size() const noexcept { return modules_.size(); } // the number of modules
     bool empty() const noexcept { return modules_.empty(); }      // whether there are no modules
+    bool is_empty() const noexcept { return empty(); }            // as empty()
     Module& operator[](std::int64_t index) const;                 // the module at the index
     // The module as its own type: list.at<nn::LSTM>(0).  Throws Error(argument) for another type too.
     template <class M> M& at(std::int64_t index) const
     {
         return detail::module_as<M>((*this)[index], std::to_string(index));
     }
-    // For loops over the shared pointers: for (const auto& module : list) x = (*module)(x);
+    std::shared_ptr<Module> ptr(std::int64_t index) const; // the module as a pointer, which shares it
+    // For loops: for (auto& layer : list) x = layer(x), or layer->forward(x).
     auto begin() const noexcept { return modules_.begin(); }
     auto end() const noexcept { return modules_.end(); } // behind the last module
 
@@ -121,16 +162,27 @@ public:
         append(detail::owned_module(std::forward<M>(module)));
     }
     ModuleList& extend(const std::vector<std::shared_ptr<Module>>&); // adds all of them at the end, or none
+    // The same for the modules of another container, which shares them then.
+    template <class Modules>
+    requires std::derived_from<Modules, Module> ModuleList& extend(const Modules& modules)
+    {
+        return extend(std::vector<std::shared_ptr<Module>>(modules.begin(), modules.end()));
+    }
     // Inserts a shared module before the one at the index, or at the end for size().
     void insert(std::int64_t index, std::shared_ptr<Module>);
+    // The same for a module that is moved into the list.
+    template <detail::OwnedModule M> void insert(std::int64_t index, M&& module)
+    {
+        insert(index, detail::owned_module(std::forward<M>(module)));
+    }
     void set(std::int64_t index, std::shared_ptr<Module>); // replaces the module at the index
     std::shared_ptr<Module> pop(std::int64_t index = -1);  // removes the module at the index and returns it
 
 private:
     std::size_t place(const char* op, std::int64_t index) const;
-    void replace(std::vector<std::shared_ptr<Module>>);
+    void replace(std::vector<ModulePointer>);
 
-    std::vector<std::shared_ptr<Module>> modules_;
+    std::vector<ModulePointer> modules_;
 };
 
 // Modules by name, in the order of insertion.  It has no forward(): call its modules yourself.  Functions
@@ -138,14 +190,23 @@ private:
 // pointer, or a module that contains this one; nothing has changed then.
 class ModuleDict final : public Module {
 public:
+    REPRISE_LAYER(ModuleDict)
     using Items = std::vector<std::pair<std::string, std::shared_ptr<Module>>>; // names and their modules
     using Module::Module;
     ModuleDict() = default; // without modules
     // With these modules, which are shared with the caller; of equal names the last one counts.
     explicit ModuleDict(const Items& items) { update(items); }
+    // The same for modules that are moved into this one: ModuleDict({{"fc", Linear(4, 8)}}).
+    explicit ModuleDict(std::initializer_list<NamedModule> modules)
+    {
+        for (const NamedModule& m : modules) insert(m.name, m.module);
+    }
 
     std::size_t size() const noexcept { return items_.size(); } // the number of modules
     bool empty() const noexcept { return items_.empty(); }      // whether there are no modules
+    bool is_empty() const noexcept { return empty(); }          // as empty()
+    auto begin() const noexcept { return items_.begin(); }      // for loops over names and modules
+    auto end() const noexcept { return items_.end(); }          // behind the last one
     bool contains(const std::string& name) const noexcept;      // whether there is a module of this name
     Module& operator[](const std::string& name) const; // Error(argument) where there is none of this name
     // The module as its own type: dict.at<nn::Linear>("fc").  Throws Error(argument) for another type too.

@@ -1,7 +1,7 @@
 // Dropout: modules of the functions in ops/normalization.hpp.
 //
 // Each changes x in training mode only; in evaluation mode the result is x itself.  x is floating, else they
-// throw Error(dtype).
+// throw Error(dtype).  `inplace` is accepted as in PyTorch and changes nothing.
 #pragma once
 #include <string>
 
@@ -9,59 +9,88 @@
 
 namespace reprise::nn {
 
+// Options of Dropout and its kin.
+struct DropoutSettings {
+    double p = 0.5;       // the probability, from 0 to 1
+    bool inplace = false; // without effect
+};
 // Sets elements to 0 with probability p, each by itself, and multiplies the others by 1 / (1 - p).
 class Dropout : public Module {
 public:
-    explicit Dropout(double p = 0.5); // Error(argument) unless p is from 0 to 1
+    REPRISE_LAYER(Dropout)
+    using Options = DropoutSettings; // for make()
+    using Module::Module;
+    explicit Dropout(const DropoutSettings& o) : Dropout(o.p) {} // Error(argument) unless p is from 0 to 1
+    explicit Dropout(double p = 0.5);                            // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double p_;
+    double p_ = 0;
 };
 
 // Dropout of whole channels of x [N, C, L] or [C, L].  Throws Error(shape) for another number of dimensions.
 class Dropout1d : public Module {
 public:
+    REPRISE_LAYER(Dropout1d)
+    using Options = DropoutSettings; // for make()
+    using Module::Module;
+    explicit Dropout1d(const DropoutSettings& o)
+        : Dropout1d(o.p) {}             // Error(argument) unless p is from 0 to 1
     explicit Dropout1d(double p = 0.5); // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double p_;
+    double p_ = 0;
 };
 // Dropout of whole channels of x [N, C, H, W] or [N, C, L].  Throws Error(shape) for another number of
 // dimensions.
 class Dropout2d : public Module {
 public:
+    REPRISE_LAYER(Dropout2d)
+    using Options = DropoutSettings; // for make()
+    using Module::Module;
+    explicit Dropout2d(const DropoutSettings& o)
+        : Dropout2d(o.p) {}             // Error(argument) unless p is from 0 to 1
     explicit Dropout2d(double p = 0.5); // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double p_;
+    double p_ = 0;
 };
 // Dropout of whole channels of x [N, C, D, H, W] or [C, D, H, W].  Throws Error(shape) for another number of
 // dimensions.
 class Dropout3d : public Module {
 public:
+    REPRISE_LAYER(Dropout3d)
+    using Options = DropoutSettings; // for make()
+    using Module::Module;
+    explicit Dropout3d(const DropoutSettings& o)
+        : Dropout3d(o.p) {}             // Error(argument) unless p is from 0 to 1
     explicit Dropout3d(double p = 0.5); // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double p_;
+    double p_ = 0;
 };
 // Dropout for networks with SELU (Klambauer et al., 2017): sets elements to SELU's limit at -infinity with
 // probability p, then scales and shifts all of them so that mean 0 and variance 1 are kept.
 class AlphaDropout : public Module {
 public:
+    REPRISE_LAYER(AlphaDropout)
+    using Options = DropoutSettings; // for make()
+    using Module::Module;
+    explicit AlphaDropout(const DropoutSettings& o)
+        : AlphaDropout(o.p) {}             // Error(argument) unless p is from 0 to 1
     explicit AlphaDropout(double p = 0.5); // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
 
 private:
-    double p_;
+    double p_ = 0;
 };
 
 } // namespace reprise::nn

@@ -1,34 +1,100 @@
-// Embedding: rows of a weight by index.
+// Embeddings: rows of a weight by index, and their sums, means and maxima by bags.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include <reprise/choice.hpp>
 #include <reprise/nn/module.hpp>
 
 namespace reprise::nn {
 
 // Options of Embedding.
-struct EmbeddingOptions {
+struct EmbeddingSettings {
     // Index of a row that is 0 at first and gets no gradient; negative: counts from the end.
     std::optional<std::int64_t> padding_idx = std::nullopt;
+};
+// Options of Embedding::from_pretrained().
+struct EmbeddingFromPretrainedSettings {
+    bool freeze = true;                                     // whether the weight is not trained
+    std::optional<std::int64_t> padding_idx = std::nullopt; // index of a row that gets no gradient
 };
 // The rows of the weight that the indices (i32 or i64) name: [...] -> [..., embedding_dim].  An index out of
 // range gives a row of NaN and no gradient, or throws Error(argument) where set_check_indices() is on; other
 // dtypes throw Error(dtype).
 class Embedding : public Module {
 public:
-    using Options = EmbeddingOptions; // for make()
+    REPRISE_LAYER(Embedding)
+    using Options = EmbeddingSettings; // for make()
     using Module::Module;
     // The weight is initialised from the standard normal distribution.  Throws Error(argument) for sizes
     // below 1 and a padding_idx out of range.
-    Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingOptions& = {});
+    Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingSettings& = {});
+    // An Embedding with this weight, [num_embeddings, embedding_dim].  Throws Error(shape) for another number of
+    // dimensions, and Error(argument) as the constructor.
+    static Embedding from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedSettings& = {});
+    // The same with `freeze` alone.
+    static Embedding from_pretrained(const Tensor& embeddings, bool freeze)
+    {
+        return from_pretrained(embeddings, EmbeddingFromPretrainedSettings{.freeze = freeze});
+    }
     Tensor forward(Tensor indices) override;
     std::string extra_repr() const override;
     Variable weight; // [num_embeddings, embedding_dim]
 
 private:
+    Embedding(const Variable& rows, std::optional<std::int64_t> padding_idx);
     std::optional<std::int64_t> padding_idx_;
+};
+
+// What EmbeddingBag makes of the rows of a bag.
+enum class EmbeddingBagMode { sum, mean, max };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, EmbeddingBagMode>, 3> names_of_choices(
+    EmbeddingBagMode)
+{
+    return {
+        {{"sum", EmbeddingBagMode::sum}, {"mean", EmbeddingBagMode::mean}, {"max", EmbeddingBagMode::max}}};
+}
+// Options of EmbeddingBag.
+struct EmbeddingBagSettings {
+    Choice<EmbeddingBagMode> mode = EmbeddingBagMode::mean; // what is made of the rows of a bag
+    bool include_last_offset = false; // the offsets have one more at their end, the number of indices
+    // Index of a row that is 0 at first and takes no part in any bag; negative: counts from the end.
+    std::optional<std::int64_t> padding_idx = std::nullopt;
+};
+// The sum, mean or maximum of the rows of the weight that the indices of each bag name, i32 or i64.  Indices
+// [B, L] are B bags: bag(indices) -> [B, embedding_dim].  Indices [L] with offsets [B], where bag b begins:
+// bag(indices, offsets) -> [B, embedding_dim].  An empty bag gives 0.  In mode sum, per_sample_weights of the
+// indices' shape are factors of the rows.  Throws Error(shape) and Error(argument) where these do not fit.
+class EmbeddingBag : public ModuleOf<Tensor(Tensor, Tensor, Tensor)> {
+public:
+    REPRISE_LAYER(EmbeddingBag)
+    using Options = EmbeddingBagSettings; // for make()
+    using ModuleOf::ModuleOf;
+    // The weight is initialised as that of Embedding.  Throws Error(argument) as Embedding.
+    EmbeddingBag(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingBagSettings& = {});
+    // Calls forward(indices, offsets, per_sample_weights) with the module's hooks; undefined: none.
+    Tensor operator()(Tensor indices, Tensor offsets = {}, Tensor per_sample_weights = {},
+                      Place where = Place(std::source_location::current()))
+    {
+        return ModuleOf::operator()(std::move(indices), std::move(offsets), std::move(per_sample_weights),
+                                    where);
+    }
+    // For indices [B, L].
+    Tensor forward(Tensor indices) override { return forward(std::move(indices), Tensor(), Tensor()); }
+    // For indices [L] of bags that begin at the offsets.
+    Tensor forward(Tensor indices, Tensor offsets) { return forward(indices, offsets, Tensor()); }
+    // The result for all arguments, without hooks.
+    Tensor forward(Tensor indices, Tensor offsets, Tensor per_sample_weights) override;
+    std::string extra_repr() const override;
+    Variable weight; // [num_embeddings, embedding_dim]
+
+private:
+    EmbeddingBagSettings options_;
 };
 
 } // namespace reprise::nn

@@ -6,6 +6,7 @@
 // computed in f32.  The functions throw Error(shape) for a wrong number of dimensions and Error(argument) for
 // numbers out of range and unknown names.
 #pragma once
+#include <cstdint>
 #include <string_view>
 
 #include <reprise/tensor.hpp>
@@ -21,6 +22,15 @@ Tensor constant_(Tensor tensor, double val); // the same value for all elements
 Tensor zeros_(Tensor tensor);                // all elements 0
 Tensor ones_(Tensor tensor);                 // all elements 1
 Tensor eye_(Tensor tensor);                  // of two dimensions: 1 on the diagonal, else 0
+
+// Sets the tensor [out, in / groups, ...] of three to five dimensions, a convolution's weight, so that it keeps its
+// inputs: 1 in the middle of the window of input i of each group for output i, else 0.  Throws Error(argument)
+// where groups does not divide `out`.
+Tensor dirac_(Tensor tensor, std::int64_t groups = 1);
+// Normal distribution with mean 0 and this std, where the share `sparsity` of each column is 0, at random places
+// and rounded up.  The tensor is a matrix.  Computed on the host, so it throws Error(state) while a program is
+// recorded; Error(argument) unless the sparsity is from 0 to 1.
+Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 
 // The recommended gain of a weight whose layer is followed by this nonlinearity: 1 for "linear", "conv1d" to
 // "conv3d", "conv_transpose1d" to "conv_transpose3d" and "sigmoid", 5 / 3 for "tanh", sqrt(2) for "relu",

@@ -7,22 +7,41 @@
 
 namespace reprise::nn {
 
-// Options of Linear.
-struct LinearOptions {
+// Options of Linear and Bilinear.
+struct LinearSettings {
     bool bias = true; // whether there is a bias
 };
 // x weight^T + bias: x [..., in] -> [..., out].  Throws Error(shape) where x's last size is not `in`, and
 // Error(dtype) where x's dtype is not the weight's.
 class Linear : public Module {
 public:
-    using Options = LinearOptions; // for make()
+    REPRISE_LAYER(Linear)
+    using Options = LinearSettings; // for make()
     using Module::Module;
     // Weight and bias are initialised uniformly from -b to b, b = 1 / sqrt(in_features).  Throws
     // Error(argument) for a size below 1.
-    Linear(std::int64_t in_features, std::int64_t out_features, const LinearOptions& = {});
+    Linear(std::int64_t in_features, std::int64_t out_features, const LinearSettings& = {});
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
     Variable weight, // [out, in]
+        bias;        // [out]; undefined without a bias
+};
+
+// x1 weight[k] x2 + bias[k] for each output k: x1 [..., in1] and x2 [..., in2] -> [..., out].  Throws
+// Error(shape) and Error(dtype) where the inputs do not fit.
+class Bilinear : public ModuleOf<Tensor(Tensor, Tensor)> {
+public:
+    REPRISE_LAYER(Bilinear)
+    using Options = LinearSettings; // for make()
+    using ModuleOf::ModuleOf;
+    // Weight and bias are initialised uniformly from -b to b, b = 1 / sqrt(in1_features).  Throws
+    // Error(argument) for a size below 1.
+    Bilinear(std::int64_t in1_features, std::int64_t in2_features, std::int64_t out_features,
+             const LinearSettings& = {});
+    using ModuleOf::forward;
+    Tensor forward(Tensor x1, Tensor x2) override; // functional::bilinear(x1, x2, weight, bias)
+    std::string extra_repr() const override;
+    Variable weight, // [out, in1, in2]
         bias;        // [out]; undefined without a bias
 };
 

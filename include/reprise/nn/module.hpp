@@ -21,6 +21,13 @@
 #include <reprise/ordered_dict.hpp>
 #include <reprise/tensor.hpp>
 
+// For the public part of each layer's class M: m->weight is m.weight, as where libtorch's modules are pointers,
+// and M(...).ptr() moves a layer behind a shared pointer, for containers.
+#define REPRISE_LAYER(M)                                                                                     \
+    M* operator->() noexcept { return this; }                                                                \
+    const M* operator->() const noexcept { return this; }                                                    \
+    std::shared_ptr<M> ptr()&& { return std::make_shared<M>(std::move(*this)); }
+
 namespace reprise::nn {
 
 class Module;
@@ -77,6 +84,24 @@ template <class... Lists, class F> ModuleHook<Lists...> hook_of_lists(F hook)
 
 namespace reprise::nn {
 
+// What containers, children() and modules() give: a pointer to a module, which it shares where the module is
+// held by a shared pointer, else (a member) not.  It is valid as long as the module is neither moved nor
+// destroyed.  It can be called as the module itself: for (auto& layer : net) x = layer(x);
+class ModulePointer : public std::shared_ptr<Module> {
+public:
+    ModulePointer() = default; // null
+    // The module of a shared pointer, or of a module that is held elsewhere.
+    ModulePointer(std::shared_ptr<Module> module) : std::shared_ptr<Module>(std::move(module)) {}
+    explicit ModulePointer(Module* module) : std::shared_ptr<Module>(std::shared_ptr<Module>(), module) {}
+    operator Module*() const noexcept { return get(); } // the module's address
+
+    Tensor operator()(Tensor x) const; // calls the module, with its hooks
+    Tensor forward(Tensor x) const;    // the module's forward(x), without hooks
+    const std::shared_ptr<Module>& ptr() const noexcept { return *this; } // as a shared pointer
+    // The module as its own type M, or null where it is of another type.
+    template <class M> M* as() const noexcept;
+};
+
 // The base class of layers and networks: a tree of modules with their parameters and buffers, as
 // torch.nn.Module.
 //
@@ -108,6 +133,10 @@ public:
     // Takes over the same from the other module.  Modules in which this one is registered keep it under its
     // names.
     Module& operator=(Module&&) noexcept;
+
+    // The module itself, for code that was written for libtorch's modules, which are pointers: net[0]->train().
+    Module* operator->() noexcept { return this; }
+    const Module* operator->() const noexcept { return this; } // the same
 
     // Calls the module: forward(x) with its hooks.  Throws Error(state) for an empty module.
     Tensor operator()(Tensor x, Place where = Place(std::source_location::current()));
@@ -149,12 +178,12 @@ public:
     OrderedDict<Variable> named_buffers(bool recurse = true) const;    // all buffers with their names
     std::size_t num_parameters() const; // number of elements of all parameters together
 
-    // The modules that are registered in this one, in order, each once.  Pointers to modules are valid until
-    // these are moved or destroyed.
-    std::vector<Module*> children() const;
-    OrderedDict<Module*> named_children() const; // children with their names
-    std::vector<Module*> modules(); // this module and all modules below it, in depth-first order, each once
-    OrderedDict<Module*> named_modules(); // the same with names: "" for this one, "block.0"
+    // The modules that are registered in this one, in order, each once.
+    std::vector<ModulePointer> children() const;
+    OrderedDict<ModulePointer> named_children() const; // children with their names
+    // This module, unless include_self is false, and all modules below it, in depth-first order, each once.
+    std::vector<ModulePointer> modules(bool include_self = true);
+    OrderedDict<ModulePointer> named_modules(); // all of them with names: "" for this one, "block.0"
     // Calls f for each module of modules(), children before the modules that contain them; returns this one.
     Module& apply(const std::function<void(Module&)>& f);
     // The module as its own type M, or null where it is of another type.
@@ -178,6 +207,14 @@ public:
     Module& to(DType);
     Module& to(const Device&);        // moves all parameters and buffers to a device, in the same way
     Module& to(const Device&, DType); // moves and casts
+    // Moves to the device of this name, as Device() takes it: "cuda:0".
+    template <class Text>
+    requires std::convertible_to<const Text&, std::string> Module& to(const Text& device)
+    {
+        return to(Device(std::string(device)));
+    }
+    Module& half() { return to(f16); }                // casts to f16
+    Module& cpu() { return to(Device("reference")); } // moves to the device that computes on the host
 
     // Sets training mode (or evaluation mode) for this module and all below it; Dropout and BatchNorm depend
     // on it.  A program whose function read the mode throws Error(state) when it is called in the other mode:
@@ -185,7 +222,8 @@ public:
     void train(bool on = true);
     void eval() { train(false); }                        // sets evaluation mode
     bool is_training() const { return training_.get(); } // true at first
-    void zero_grad();                                    // makes grad() of all parameters undefined
+    // Makes grad() of all parameters undefined, or zeros where it is defined and set_to_none is false.
+    void zero_grad(bool set_to_none = true);
     // Sets whether gradients are computed for the parameters, all of them; returns this module.
     Module& requires_grad_(bool on = true);
 
@@ -297,7 +335,8 @@ private:
     void leave_children() noexcept;
 
     void collect(const std::string& prefix, Named Module::*list, bool recurse, Named& to) const;
-    void collect_modules(const std::string& name, OrderedDict<Module*>& to);
+    void collect_modules(const std::string& name, ModulePointer self, OrderedDict<ModulePointer>& to);
+    static ModulePointer pointer(const Child&);
     Named state() const;
     void convert(const std::optional<Device>&, std::optional<DType>);
     void print(std::ostream&, const std::string& indent) const;
@@ -313,6 +352,8 @@ private:
     Mode training_{"the training mode of a module"};
     bool empty_ = false;
 };
+
+template <class M> M* ModulePointer::as() const noexcept { return dynamic_cast<M*>(get()); }
 
 // Prints the tree of modules as PyTorch does, without a line break at its end.
 std::ostream& operator<<(std::ostream&, const Module&);
@@ -331,7 +372,9 @@ template <class R, class... Arguments> class ModuleOf<R(Arguments...)> : public 
 public:
     using Module::forward;
     using Module::Module;
-    virtual R forward(Arguments...) = 0; // computes the result, without hooks
+    ModuleOf* operator->() noexcept { return this; }             // the module itself, as Module's
+    const ModuleOf* operator->() const noexcept { return this; } // the same
+    virtual R forward(Arguments...) = 0;                         // computes the result, without hooks
     // Calls the module: forward(arguments...) with its hooks.  Throws Error(state) for an empty module.
     R operator()(std::decay_t<Arguments>... arguments, Place where = Place(std::source_location::current()))
     {

@@ -35,7 +35,7 @@ protected:
 };
 
 // Options of BatchNorm.
-struct BatchNormOptions {
+struct BatchNormSettings {
     double eps = 1e-5; // added to the variance
     // In training running statistics become (1 - momentum) running + momentum batch; nullopt: the average of
     // all batches.
@@ -48,13 +48,13 @@ struct BatchNormOptions {
 // evaluation by the running ones.  In training a batch with only one value per channel throws Error(shape).
 class BatchNorm : public ChannelNorm {
 public:
-    using Options = BatchNormOptions; // for make()
+    using Options = BatchNormSettings; // for make()
     using ChannelNorm::ChannelNorm;
     Tensor forward(Tensor x) override;
 
 protected:
     // For inputs with these numbers of dimensions.  Throws Error(argument) for options out of range.
-    BatchNorm(const char* name, std::int64_t channels, const BatchNormOptions&,
+    BatchNorm(const char* name, std::int64_t channels, const BatchNormSettings&,
               std::vector<std::int64_t> ranks);
 
 private:
@@ -63,39 +63,39 @@ private:
     std::vector<std::int64_t> ranks_;
     std::optional<double> momentum_;
 };
-using BatchNorm1dOptions = BatchNormOptions; // of BatchNorm1d
-using BatchNorm2dOptions = BatchNormOptions; // of BatchNorm2d
-using BatchNorm3dOptions = BatchNormOptions; // of BatchNorm3d
 // BatchNorm of x [N, C] or [N, C, L].
 class BatchNorm1d : public BatchNorm {
 public:
+    REPRISE_LAYER(BatchNorm1d)
     using BatchNorm::BatchNorm;
     // Throws Error(argument) for channels below 1 and options out of range.
-    explicit BatchNorm1d(std::int64_t channels, const BatchNormOptions& options = {})
+    explicit BatchNorm1d(std::int64_t channels, const BatchNormSettings& options = {})
         : BatchNorm("BatchNorm1d", channels, options, {2, 3})
     {}
 };
 // BatchNorm of x [N, C, H, W].
 class BatchNorm2d : public BatchNorm {
 public:
+    REPRISE_LAYER(BatchNorm2d)
     using BatchNorm::BatchNorm;
     // Throws Error(argument) for channels below 1 and options out of range.
-    explicit BatchNorm2d(std::int64_t channels, const BatchNormOptions& options = {})
+    explicit BatchNorm2d(std::int64_t channels, const BatchNormSettings& options = {})
         : BatchNorm("BatchNorm2d", channels, options, {4})
     {}
 };
 // BatchNorm of x [N, C, D, H, W].
 class BatchNorm3d : public BatchNorm {
 public:
+    REPRISE_LAYER(BatchNorm3d)
     using BatchNorm::BatchNorm;
     // Throws Error(argument) for channels below 1 and options out of range.
-    explicit BatchNorm3d(std::int64_t channels, const BatchNormOptions& options = {})
+    explicit BatchNorm3d(std::int64_t channels, const BatchNormSettings& options = {})
         : BatchNorm("BatchNorm3d", channels, options, {5})
     {}
 };
 
 // Options of InstanceNorm.
-struct InstanceNormOptions {
+struct InstanceNormSettings {
     double eps = 1e-5;     // added to the variance
     double momentum = 0.1; // running statistics become (1 - momentum) running + momentum batch in training
     bool affine = false;   // a weight (ones at first) and a bias (zeros at first) to train
@@ -106,13 +106,13 @@ struct InstanceNormOptions {
 // value.
 class InstanceNorm : public ChannelNorm {
 public:
-    using Options = InstanceNormOptions; // for make()
+    using Options = InstanceNormSettings; // for make()
     using ChannelNorm::ChannelNorm;
     Tensor forward(Tensor x) override;
 
 protected:
     // For inputs with `rank` dimensions, or one less.  Throws Error(argument) for options out of range.
-    InstanceNorm(const char* name, std::int64_t channels, const InstanceNormOptions&, std::int64_t rank);
+    InstanceNorm(const char* name, std::int64_t channels, const InstanceNormSettings&, std::int64_t rank);
 
 private:
     std::optional<double> momentum() const override { return momentum_; }
@@ -122,33 +122,36 @@ private:
 // InstanceNorm of x [N, C, L] or [C, L].
 class InstanceNorm1d : public InstanceNorm {
 public:
+    REPRISE_LAYER(InstanceNorm1d)
     using InstanceNorm::InstanceNorm;
     // Throws Error(argument) for channels below 1 and options out of range.
-    explicit InstanceNorm1d(std::int64_t channels, const InstanceNormOptions& options = {})
+    explicit InstanceNorm1d(std::int64_t channels, const InstanceNormSettings& options = {})
         : InstanceNorm("InstanceNorm1d", channels, options, 3)
     {}
 };
 // InstanceNorm of x [N, C, H, W] or [C, H, W].
 class InstanceNorm2d : public InstanceNorm {
 public:
+    REPRISE_LAYER(InstanceNorm2d)
     using InstanceNorm::InstanceNorm;
     // Throws Error(argument) for channels below 1 and options out of range.
-    explicit InstanceNorm2d(std::int64_t channels, const InstanceNormOptions& options = {})
+    explicit InstanceNorm2d(std::int64_t channels, const InstanceNormSettings& options = {})
         : InstanceNorm("InstanceNorm2d", channels, options, 4)
     {}
 };
 // InstanceNorm of x [N, C, D, H, W] or [C, D, H, W].
 class InstanceNorm3d : public InstanceNorm {
 public:
+    REPRISE_LAYER(InstanceNorm3d)
     using InstanceNorm::InstanceNorm;
     // Throws Error(argument) for channels below 1 and options out of range.
-    explicit InstanceNorm3d(std::int64_t channels, const InstanceNormOptions& options = {})
+    explicit InstanceNorm3d(std::int64_t channels, const InstanceNormSettings& options = {})
         : InstanceNorm("InstanceNorm3d", channels, options, 5)
     {}
 };
 
 // Options of GroupNorm.
-struct GroupNormOptions {
+struct GroupNormSettings {
     double eps = 1e-5;  // added to the variance
     bool affine = true; // a weight (ones at first) and a bias (zeros at first) to train
 };
@@ -156,11 +159,12 @@ struct GroupNormOptions {
 // of neighbours, each of them normalised by its own mean and variance.
 class GroupNorm : public Module {
 public:
-    using Options = GroupNormOptions; // for make()
+    REPRISE_LAYER(GroupNorm)
+    using Options = GroupNormSettings; // for make()
     using Module::Module;
     // Throws Error(argument) where num_channels is not a multiple of num_groups, one is below 1, or eps is
     // below 0.
-    GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormOptions& = {});
+    GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const GroupNormSettings& = {});
     Tensor forward(Tensor x) override;
     std::string extra_repr() const override;
     Variable weight, // [C]; undefined where not affine
@@ -172,7 +176,7 @@ private:
 };
 
 // Options of LayerNorm.
-struct LayerNormOptions {
+struct LayerNormSettings {
     double eps = 1e-5;              // added to the variance
     bool elementwise_affine = true; // a weight (ones at first) and a bias (zeros at first) to train
     bool bias = true;               // false: the weight alone
@@ -181,12 +185,13 @@ struct LayerNormOptions {
 // normalized_shape.
 class LayerNorm : public Module {
 public:
-    using Options = LayerNormOptions; // for make()
+    REPRISE_LAYER(LayerNorm)
+    using Options = LayerNormSettings; // for make()
     using Module::Module;
     // Throws Error(argument) for no sizes, a size below 1 and an eps below 0.
-    explicit LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormOptions& = {});
+    explicit LayerNorm(std::vector<std::int64_t> normalized_shape, const LayerNormSettings& = {});
     // Over the last dimension, of this size.
-    explicit LayerNorm(std::int64_t size, const LayerNormOptions& options = {})
+    explicit LayerNorm(std::int64_t size, const LayerNormSettings& options = {})
         : LayerNorm(std::vector<std::int64_t>{size}, options)
     {}
     Tensor forward(Tensor x) override;
@@ -209,6 +214,7 @@ struct RMSNormOptions {
 // over the last dimensions, whose sizes are normalized_shape.
 class RMSNorm : public Module {
 public:
+    REPRISE_LAYER(RMSNorm)
     using Options = RMSNormOptions; // for make()
     using Module::Module;
     // Throws Error(argument) for no sizes, a size below 1 and an eps below 0.
@@ -224,6 +230,31 @@ public:
 private:
     Shape normalized_shape_;
     std::optional<double> eps_;
+};
+
+// Options of LocalResponseNorm.
+struct LocalResponseNormSettings {
+    std::int64_t size = 5;     // number of neighbouring channels, at least 1
+    double alpha = 1e-4;       // factor of the mean square
+    double beta = 0.75, k = 1; // exponent, and what is added before it
+};
+// x [N, C, ...] over (k + alpha mean(x^2))^beta, with the mean over `size` neighbouring channels
+// (Krizhevsky et al., 2012).
+class LocalResponseNorm : public Module {
+public:
+    REPRISE_LAYER(LocalResponseNorm)
+    using Options = LocalResponseNormSettings; // for make()
+    using Module::Module;
+    // Throws Error(argument) for a size below 1.
+    explicit LocalResponseNorm(std::int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1)
+        : LocalResponseNorm(Options{size, alpha, beta, k})
+    {}
+    explicit LocalResponseNorm(const LocalResponseNormSettings&); // the same
+    Tensor forward(Tensor x) override;
+    std::string extra_repr() const override;
+
+private:
+    Options options_;
 };
 
 } // namespace reprise::nn

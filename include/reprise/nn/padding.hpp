@@ -14,6 +14,8 @@ namespace reprise::nn {
 // and so on (below).
 template <std::size_t N, PaddingMode mode> class Padding : public Module {
 public:
+    REPRISE_LAYER(Padding)
+    using Module::Module;
     // One amount for all sides, or 2 N of them: before and behind the last dimension, before and behind the
     // second last, ...  Negative amounts remove elements.  Calls throw Error(shape) where more elements are
     // removed than there are, and for an amount that is not below the size (reflect) or above it (circular).
@@ -23,7 +25,7 @@ public:
     std::string extra_repr() const override;
 
 private:
-    Sizes<2 * N> padding_;
+    Sizes<2 * N> padding_ = 0;
 };
 // Pads the last dimension with zeros.
 using ZeroPad1d = Padding<1, PaddingMode::constant>;
@@ -53,6 +55,8 @@ using CircularPad3d = Padding<3, PaddingMode::circular>;
 // Adds elements of one value on both sides of the last N dimensions of x.
 template <std::size_t N> class ConstantPad : public Module {
 public:
+    REPRISE_LAYER(ConstantPad)
+    using Module::Module;
     // The amounts are as for Padding.
     ConstantPad(Sizes<2 * N> padding, double value) : padding_(padding), value_(value) {}
     Tensor forward(Tensor x) override;
@@ -60,8 +64,8 @@ public:
     std::string extra_repr() const override;
 
 private:
-    Sizes<2 * N> padding_;
-    double value_;
+    Sizes<2 * N> padding_ = 0;
+    double value_ = 0;
 };
 using ConstantPad1d = ConstantPad<1>; // of the last dimension
 using ConstantPad2d = ConstantPad<2>; // of the last two dimensions

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <reprise/nn/module.hpp>
 #include <reprise/nn/size.hpp>
@@ -16,32 +17,99 @@ namespace reprise::nn {
 
 // Options of MaxPool; a single number holds for all N dimensions.
 template <std::size_t N> struct MaxPoolOptions {
-    Sizes<N> stride = 0;    // distance of neighbouring windows; 0: the kernel's size
-    Sizes<N> padding = 0;   // on both sides, at most half of the kernel's size; never the maximum
-    Sizes<N> dilation = 1;  // distance of neighbouring elements of a window
-    bool ceil_mode = false; // rounds the output up: the last window may end beyond the padding
+    Sizes<N> kernel_size = 0; // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
+    Sizes<N> padding = 0;     // on both sides, at most half of the kernel's size; never the maximum
+    Sizes<N> dilation = 1;    // distance of neighbouring elements of a window
+    bool ceil_mode = false;   // rounds the output up: the last window may end beyond the padding
 };
 // The maximum of each window of x, floating, bool or an integer of 8 or 16 bits.  NaN counts as the largest
 // value; of equal maxima the first takes the gradient.
 template <std::size_t N> class MaxPool : public Module {
 public:
+    REPRISE_LAYER(MaxPool)
     using Options = MaxPoolOptions<N>; // for make()
+    using Module::Module;
     // Throws Error(argument) for options out of range; a padding that is too large is found when the module
     // is called.
-    explicit MaxPool(Sizes<N> kernel_size, const MaxPoolOptions<N>& = {});
+    explicit MaxPool(Sizes<N> kernel_size, MaxPoolOptions<N> options = {})
+    {
+        options.kernel_size = kernel_size;
+        make(options);
+    }
+    // The same with the kernel's size among the options: MaxPool2d({.kernel_size = 3, .stride = 2}).
+    template <class = void> explicit MaxPool(const MaxPoolOptions<N>& options) { make(options); }
+    // The same with PyTorch's arguments in their order: MaxPool2d(3, 2, 1).
+    MaxPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding = 0, Sizes<N> dilation = 1,
+            bool ceil_mode = false)
+    {
+        make({kernel_size, stride, padding, dilation, ceil_mode});
+    }
     Tensor forward(Tensor x) override;
+    // The maxima and their indices, i32, in the flattened image, as MaxUnpool takes them.
+    std::pair<Tensor, Tensor> forward_with_indices(Tensor x);
     std::string name() const override { return "MaxPool" + std::to_string(N) + "d"; }
     std::string extra_repr() const override;
 
 private:
+    void make(const MaxPoolOptions<N>&);
     reprise::MaxPoolOptions<N> options_;
 };
 using MaxPool1d = MaxPool<1>; // of x [N, C, L] or [C, L]
 using MaxPool2d = MaxPool<2>; // of x [N, C, H, W] or [C, H, W]
 using MaxPool3d = MaxPool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
 
+// Options of MaxUnpool; a single number holds for all N dimensions.
+template <std::size_t N> struct MaxUnpoolOptions {
+    Sizes<N> kernel_size = 0; // at least 1, so it has to be given, here or to the constructor
+    Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
+    Sizes<N> padding = 0;     // on both sides
+};
+// The reverse of MaxPool with the same options: puts each element of x at its index, i32 or i64, in an image of
+// zeros.  Calls are unpool(x, indices) and unpool(x, indices, output_size), with the last N sizes of the result,
+// by default (size - 1) stride - 2 padding + kernel_size.
+template <std::size_t N> class MaxUnpool : public ModuleOf<Tensor(Tensor, Tensor, Shape)> {
+public:
+    REPRISE_LAYER(MaxUnpool)
+    using Options = MaxUnpoolOptions<N>; // for make()
+    using ModuleOf::ModuleOf;
+    // Throws Error(argument) for options out of range.
+    explicit MaxUnpool(Sizes<N> kernel_size, MaxUnpoolOptions<N> options = {})
+    {
+        options.kernel_size = kernel_size;
+        make(options);
+    }
+    // The same with the kernel's size among the options: MaxUnpool2d({.kernel_size = 3, .stride = 2}).
+    template <class = void> explicit MaxUnpool(const MaxUnpoolOptions<N>& options) { make(options); }
+    // The same with PyTorch's arguments in their order: MaxUnpool2d(3, 2, 1).
+    MaxUnpool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding = 0)
+    {
+        make({kernel_size, stride, padding});
+    }
+    using ModuleOf::operator();
+    // Calls forward(x, indices, {}) with the module's hooks.
+    Tensor operator()(Tensor x, Tensor indices, Place where = Place(std::source_location::current()))
+    {
+        return (*this)(std::move(x), std::move(indices), Shape(), where);
+    }
+    using ModuleOf::forward;
+    Tensor forward(Tensor x, Tensor indices) { return forward(x, indices, Shape()); } // of the default size
+    // Of this size; an empty one is the default.
+    Tensor forward(Tensor x, Tensor indices, Shape output_size) override;
+    std::string name() const override { return "MaxUnpool" + std::to_string(N) + "d"; }
+    std::string extra_repr() const override;
+
+private:
+    void make(const MaxUnpoolOptions<N>&);
+    reprise::MaxUnpoolOptions<N> options_;
+};
+using MaxUnpool1d = MaxUnpool<1>; // of x [N, C, L] or [C, L]
+using MaxUnpool2d = MaxUnpool<2>; // of x [N, C, H, W] or [C, H, W]
+using MaxUnpool3d = MaxUnpool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
+
 // Options of AvgPool; a single number holds for all N dimensions.
 template <std::size_t N> struct AvgPoolOptions {
+    Sizes<N> kernel_size = 0;      // at least 1, so it has to be given, here or to the constructor
     Sizes<N> stride = 0;           // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;          // zeros on both sides, at most half of the kernel's size
     bool ceil_mode = false;        // as in MaxPoolOptions
@@ -52,15 +120,34 @@ template <std::size_t N> struct AvgPoolOptions {
 // The mean of each window of x, which is floating, else Error(dtype).
 template <std::size_t N> class AvgPool : public Module {
 public:
+    REPRISE_LAYER(AvgPool)
     using Options = AvgPoolOptions<N>; // for make()
+    using Module::Module;
     // Throws Error(argument) for options out of range; a padding that is too large is found when the module
     // is called.
-    explicit AvgPool(Sizes<N> kernel_size, const AvgPoolOptions<N>& = {});
+    explicit AvgPool(Sizes<N> kernel_size, AvgPoolOptions<N> options = {})
+    {
+        options.kernel_size = kernel_size;
+        make(options);
+    }
+    // The same with the kernel's size among the options: AvgPool2d({.kernel_size = 3, .stride = 2}).
+    template <class = void> explicit AvgPool(const AvgPoolOptions<N>& options) { make(options); }
+    // The same with PyTorch's arguments in their order: AvgPool2d(3, 2, 1).
+    AvgPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding = 0, bool ceil_mode = false,
+            bool count_include_pad = true)
+    {
+        make({.kernel_size = kernel_size,
+              .stride = stride,
+              .padding = padding,
+              .ceil_mode = ceil_mode,
+              .count_include_pad = count_include_pad});
+    }
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AvgPool" + std::to_string(N) + "d"; }
     std::string extra_repr() const override;
 
 private:
+    void make(const AvgPoolOptions<N>&);
     reprise::AvgPoolOptions<N> options_;
 };
 using AvgPool1d = AvgPool<1>; // of x [N, C, L] or [C, L]
@@ -71,6 +158,14 @@ using AvgPool3d = AvgPool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
 // before ceil((o + 1) n / m) for n elements.  x is floating, else Error(dtype).
 template <std::size_t N> class AdaptiveAvgPool : public Module {
 public:
+    REPRISE_LAYER(AdaptiveAvgPool)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        Sizes<N> output_size = 1; // -1 stands for the input's size
+    };
+    template <class = void> explicit AdaptiveAvgPool(const Options& o)
+        : AdaptiveAvgPool(o.output_size) {} // with these options
     // -1 stands for the input's size.  Throws Error(argument) below -1.
     explicit AdaptiveAvgPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
@@ -78,7 +173,7 @@ public:
     std::string extra_repr() const override;
 
 private:
-    Sizes<N> output_size_;
+    Sizes<N> output_size_ = 1;
 };
 using AdaptiveAvgPool1d = AdaptiveAvgPool<1>; // of x [N, C, L] or [C, L]
 using AdaptiveAvgPool2d = AdaptiveAvgPool<2>; // of x [N, C, H, W] or [C, H, W]
@@ -88,6 +183,14 @@ using AdaptiveAvgPool3d = AdaptiveAvgPool<3>; // of x [N, C, D, H, W] or [C, D, 
 // MaxPool.
 template <std::size_t N> class AdaptiveMaxPool : public Module {
 public:
+    REPRISE_LAYER(AdaptiveMaxPool)
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        Sizes<N> output_size = 1; // -1 stands for the input's size
+    };
+    template <class = void> explicit AdaptiveMaxPool(const Options& o)
+        : AdaptiveMaxPool(o.output_size) {} // with these options
     // -1 stands for the input's size.  Throws Error(argument) below -1.
     explicit AdaptiveMaxPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
@@ -95,7 +198,7 @@ public:
     std::string extra_repr() const override;
 
 private:
-    Sizes<N> output_size_;
+    Sizes<N> output_size_ = 1;
 };
 using AdaptiveMaxPool1d = AdaptiveMaxPool<1>; // of x [N, C, L] or [C, L]
 using AdaptiveMaxPool2d = AdaptiveMaxPool<2>; // of x [N, C, H, W] or [C, H, W]

@@ -1,16 +1,26 @@
 // Recurrent networks.  The number of time steps is a size of the input and has to be a number while a program
 // is recorded, so a program is recorded for each; the batch size may be symbolic.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include <reprise/choice.hpp>
 #include <reprise/nn/module.hpp>
 
 namespace reprise::nn {
 
 // The function that an RNN or RNNCell applies in each step.
 enum class Nonlinearity { tanh, relu };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, Nonlinearity>, 2> names_of_choices(Nonlinearity)
+{
+    return {{{"tanh", Nonlinearity::tanh}, {"relu", Nonlinearity::relu}}};
+}
 // Options of RNN, GRU and LSTM.
 struct RecurrentOptions {
     std::int64_t num_layers = 1; // each further layer takes the outputs of the one before
@@ -18,7 +28,7 @@ struct RecurrentOptions {
     bool batch_first = false;    // inputs and outputs are [N, T, ...], not [T, N, ...]; not the states
     double dropout = 0;          // probability of the dropout between two layers in training
     bool bidirectional = false;  // each layer also has a pass from the last step to the first
-    Nonlinearity nonlinearity = Nonlinearity::tanh; // RNN only
+    Choice<Nonlinearity> nonlinearity = Nonlinearity::tanh; // RNN only
 };
 
 // The base class of RNN, GRU and LSTM: x [T, N, in] or [T, in] -> [T, N, D H] or [T, D H] for H = hidden_size
@@ -68,21 +78,25 @@ private:
     std::vector<Weights> weights_; // by layer, and in it by direction
 };
 
-// What a call of RNN or GRU returns.
-struct RecurrentOutput {
-    Tensor output{}, // the hidden states of the last layer at all steps, [T, N, D H] or [T, D H]
-        h_n{};       // the hidden states after the last step, [layers D, N, H] or [layers D, H]
-};
+// What a call of RNN or GRU returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D H],
+// and the hidden states of all layers after the last step, [layers D, N, H] or [layers D, H].
+using RecurrentOutput = std::tuple<Tensor, Tensor>;
+
+// These three classes call an override of forward(Tensor) through Module, and their own with a state otherwise.
+#if defined(__clang__) || __GNUC__ >= 13
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverloaded-virtual"
+#endif
 
 // Elman network: h' = tanh(weight_ih x + bias_ih + weight_hh h + bias_hh), or relu.
 class RNN : public Recurrent {
 public:
+    REPRISE_LAYER(RNN)
     using Recurrent::Recurrent;
     // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-    using Recurrent::forward;
-    // The output and the last state, from the state h_0 before the first step.
-    RecurrentOutput forward(Tensor x, Tensor h_0);
+    // The output and the last state, from the state h_0 before the first step; undefined: zeros.
+    RecurrentOutput forward(Tensor x, Tensor h_0 = {});
     // Calls forward(x, h_0) with the module's hooks.
     RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
                                Place where = Place(std::source_location::current()));
@@ -99,12 +113,12 @@ private:
 // this order.
 class GRU : public Recurrent {
 public:
+    REPRISE_LAYER(GRU)
     using Recurrent::Recurrent;
     // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-    using Recurrent::forward;
-    // The output and the last state, from the state h_0 before the first step.
-    RecurrentOutput forward(Tensor x, Tensor h_0);
+    // The output and the last state, from the state h_0 before the first step; undefined: zeros.
+    RecurrentOutput forward(Tensor x, Tensor h_0 = {});
     // Calls forward(x, h_0) with the module's hooks.
     RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
                                Place where = Place(std::source_location::current()));
@@ -113,35 +127,41 @@ protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 };
 
-// The states of an LSTM.
-struct LSTMState {
-    Tensor h{}, // hidden state; undefined: zeros
-        c{};    // cell state; undefined: zeros
-};
-// What a call of LSTM returns.
-struct LSTMOutput {
-    Tensor output{};   // the hidden states of the last layer at all steps, [T, N, D H] or [T, D H]
-    LSTMState state{}; // the states after the last step, each [layers D, N, H] or [layers D, H]
-};
+// The states of an LSTM: the hidden state and the cell state; undefined ones are zeros.
+using LSTMState = std::tuple<Tensor, Tensor>;
+// What a call of LSTM returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D H], and the
+// states after the last step, each [layers D, N, H] or [layers D, H].
+using LSTMOutput = std::tuple<Tensor, LSTMState>;
 // Long short-term memory (Hochreiter and Schmidhuber, 1997): c' = f c + i g and h' = o tanh(c') with the
 // gates i, f and o, sigmoids of sums as in RNN, and g, a tanh of such a sum.  The parameters hold the
 // rows of i, f, g and o in this order.
 //
 //     auto [output, state] = lstm(x);  // then lstm(x, state), or lstm(x, {h, c})
+//     auto [h, c] = state;
 class LSTM : public Recurrent {
 public:
+    REPRISE_LAYER(LSTM)
     using Recurrent::Recurrent;
     // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-    using Recurrent::forward;
     // The output and the last states, from the states before the first step.
-    LSTMOutput forward(Tensor x, LSTMState before);
+    LSTMOutput forward(Tensor x, LSTMState before = {});
     // Calls forward(x, before) with the module's hooks.
     LSTMOutput operator()(Tensor x, LSTMState before = {},
                           Place where = Place(std::source_location::current()));
 
 protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
+};
+
+#if defined(__clang__) || __GNUC__ >= 13
+#pragma GCC diagnostic pop
+#endif
+
+// Options of RNNCell, GRUCell and LSTMCell.
+struct RecurrentCellOptions {
+    bool bias = true;                                       // whether there are biases
+    Choice<Nonlinearity> nonlinearity = Nonlinearity::tanh; // RNNCell only
 };
 
 // The base class of cells, which compute one step: x [N, in] or [in], states [N, H] or [H].  Parameters are
@@ -169,10 +189,16 @@ private:
 // One step of an RNN.
 class RNNCell : public RecurrentCell {
 public:
+    REPRISE_LAYER(RNNCell)
+    using Options = RecurrentCellOptions; // for make()
     using RecurrentCell::RecurrentCell;
     // Throws Error(argument) for sizes below 1.
+    RNNCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options)
+        : RNNCell(input_size, hidden_size, options.bias, options.nonlinearity)
+    {}
+    // The same with the options as arguments.
     RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true,
-            Nonlinearity nonlinearity = Nonlinearity::tanh)
+            Choice<Nonlinearity> nonlinearity = Nonlinearity::tanh)
         : RecurrentCell("RNNCell", 1, input_size, hidden_size, bias), nonlinearity_(nonlinearity)
     {}
     Tensor forward(Tensor x) override { return forward(std::move(x), Tensor()); }
@@ -188,8 +214,14 @@ private:
 // One step of a GRU.
 class GRUCell : public RecurrentCell {
 public:
+    REPRISE_LAYER(GRUCell)
+    using Options = RecurrentCellOptions; // for make()
     using RecurrentCell::RecurrentCell;
     // Throws Error(argument) for sizes below 1.
+    GRUCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options)
+        : GRUCell(input_size, hidden_size, options.bias)
+    {}
+    // The same with the options as arguments.
     GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
         : RecurrentCell("GRUCell", 3, input_size, hidden_size, bias)
     {}
@@ -203,8 +235,14 @@ public:
 // One step of an LSTM: auto [h, c] = cell(x, {h, c}).
 class LSTMCell : public RecurrentCell {
 public:
+    REPRISE_LAYER(LSTMCell)
+    using Options = RecurrentCellOptions; // for make()
     using RecurrentCell::RecurrentCell;
     // Throws Error(argument) for sizes below 1.
+    LSTMCell(std::int64_t input_size, std::int64_t hidden_size, const RecurrentCellOptions& options)
+        : LSTMCell(input_size, hidden_size, options.bias)
+    {}
+    // The same with the options as arguments.
     LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true)
         : RecurrentCell("LSTMCell", 4, input_size, hidden_size, bias)
     {}

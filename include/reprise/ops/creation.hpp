@@ -4,107 +4,96 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <iosfwd>
-#include <optional>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <reprise/tensor.hpp>
+#include <reprise/tensor_options.hpp>
 
 namespace reprise {
 
-// What a new tensor is like.
-struct TensorOptions {
-    DType dtype = f32;                           // the type of its elements
-    std::optional<Device> device = std::nullopt; // where it is; nullopt: default_device()
-    bool requires_grad = false;                  // whether backward() computes its gradient
-};
-std::ostream& operator<<(std::ostream&, const TensorOptions&); // prints "f32, vulkan:0"
-
-// What a function takes in place of TensorOptions: a dtype, or a device, with the function's default dtype.
-template <class T>
-concept OneOption = std::same_as<T, DType> || std::same_as<T, Device>;
 namespace detail {
-inline TensorOptions only(DType dtype, DType) { return {.dtype = dtype}; }
-inline TensorOptions only(const Device& device, DType dtype) { return {.dtype = dtype, .device = device}; }
+// Options with the dtype and device of a tensor where they name none.
+CreationOptions like(const Tensor&, const CreationOptions&);
+// A copy of numbers of this dtype, converted to the dtype of the options.
+Tensor from_numbers(std::span<const std::byte>, DType, const Shape&, const CreationOptions&);
 } // namespace detail
 
 // -- of one value; the shape may have symbols while recording; Error(shape) for a negative size --
 
-Tensor zeros(const Shape&, const TensorOptions& = {}); // filled with 0
-Tensor ones(const Shape&, const TensorOptions& = {});  // filled with 1
+Tensor zeros(const Shape&, const CreationOptions& = {}); // filled with 0
+Tensor ones(const Shape&, const CreationOptions& = {});  // filled with 1
 // Filled with `value`; Error(argument) where an integer dtype does not hold it.
-Tensor full(const Shape&, double value, const TensorOptions& = {});
-Tensor scalar_tensor(double value, const TensorOptions& = {}); // full() without dimensions
-Tensor empty(const Shape&, const TensorOptions& = {});         // the same as zeros()
+Tensor full(const Shape&, double value, const CreationOptions& = {});
+Tensor scalar_tensor(double value, const CreationOptions& = {}); // full() without dimensions
+Tensor empty(const Shape&, const CreationOptions& = {});         // the same as zeros()
 
 // -- sequences --
 
-// 0, 1, ..., end - 1.  Error(argument) for an end below 0.
-Tensor arange(const Dim& end, const TensorOptions& = {.dtype = i32});
+// 0, 1, ..., end - 1, by default i32.  Error(argument) for an end below 0.
+Tensor arange(const Dim& end, const CreationOptions& = {});
 // start, start + step, ... before end, or after it with a step below 0.  Error(argument) for a step of 0, and
 // for an end on the wrong side of start.
-Tensor arange(const Dim& start, const Dim& end, std::int64_t step = 1, const TensorOptions& = {.dtype = i32});
+Tensor arange(const Dim& start, const Dim& end, std::int64_t step = 1, const CreationOptions& = {});
 // The same with floating numbers, f32.
-Tensor arange(double start, double end, double step = 1, const TensorOptions& = {});
+Tensor arange(double start, double end, double step = 1, const CreationOptions& = {});
 // C++ integers and Dim, in any combination; without the next two functions such calls of arange() would be
 // ambiguous.
 template <class T>
 concept Whole = std::integral<T> || std::same_as<T, Dim>;
 // arange() with whole numbers.
-template <Whole A, Whole B>
-Tensor arange(const A& start, const B& end, const TensorOptions& options = {.dtype = i32})
+template <Whole A, Whole B> Tensor arange(const A& start, const B& end, const CreationOptions& options = {})
 {
     return arange(Dim(start), Dim(end), std::int64_t{1}, options);
 }
 // arange() with whole numbers and a step.
 template <Whole A, Whole B, std::integral C>
-Tensor arange(const A& start, const B& end, C step, const TensorOptions& options = {.dtype = i32})
+Tensor arange(const A& start, const B& end, C step, const CreationOptions& options = {})
 {
     return arange(Dim(start), Dim(end), static_cast<std::int64_t>(step), options);
 }
 // `steps` numbers at equal distances from start to end, both included exactly.  Error(argument) for steps
 // below 0.
-Tensor linspace(double start, double end, const Dim& steps, const TensorOptions& = {});
+Tensor linspace(double start, double end, const Dim& steps, const CreationOptions& = {});
 // `base` to the power of the numbers of linspace().
-Tensor logspace(double start, double end, const Dim& steps, double base = 10, const TensorOptions& = {});
+Tensor logspace(double start, double end, const Dim& steps, double base = 10, const CreationOptions& = {});
 // [n, n] with ones on the diagonal, zeros elsewhere.
-Tensor eye(const Dim& n, const TensorOptions& = {});
+Tensor eye(const Dim& n, const CreationOptions& = {});
 // [n, m] with ones on the diagonal, zeros elsewhere.
-Tensor eye(const Dim& n, const Dim& m, const TensorOptions& = {});
+Tensor eye(const Dim& n, const Dim& m, const CreationOptions& = {});
 
 // -- random numbers (random.hpp); without gradients; a floating dtype unless stated otherwise --
 
-Tensor rand(const Shape&, const TensorOptions& = {});  // uniform in [0, 1), multiples of 2^-24
-Tensor randn(const Shape&, const TensorOptions& = {}); // standard normal, by Box and Muller
+Tensor rand(const Shape&, const CreationOptions& = {});  // uniform in [0, 1), multiples of 2^-24
+Tensor randn(const Shape&, const CreationOptions& = {}); // standard normal, by Box and Muller
 
-// -- with the shape, dtype and device of a tensor --
+// -- with the shape of a tensor, and with its dtype and device where the options name none --
 
-Tensor zeros_like(const Tensor&);              // filled with 0
-Tensor empty_like(const Tensor&);              // the same as zeros_like()
-Tensor ones_like(const Tensor&);               // filled with 1
-Tensor full_like(const Tensor&, double value); // filled with `value`, as full()
-Tensor rand_like(const Tensor&);               // uniform, as rand()
-Tensor randn_like(const Tensor&);              // standard normal, as randn()
+Tensor zeros_like(const Tensor&, const CreationOptions& = {});              // filled with 0
+Tensor empty_like(const Tensor&, const CreationOptions& = {});              // the same as zeros_like()
+Tensor ones_like(const Tensor&, const CreationOptions& = {});               // filled with 1
+Tensor full_like(const Tensor&, double value, const CreationOptions& = {}); // filled with `value`, as full()
+Tensor rand_like(const Tensor&, const CreationOptions& = {});               // uniform, as rand()
+Tensor randn_like(const Tensor&, const CreationOptions& = {});              // standard normal, as randn()
 
 // -- drawn from distributions; without gradients --
 
-// Integers from low to high - 1, of any dtype but bool.  Error(argument) unless there are 1 to 2^32 - 1 of
+// Integers from low to high - 1, by default i32, of any dtype but bool.  Error(argument) unless there are 1 to 2^32 - 1 of
 // them, within 2^53 of 0 and within the dtype.
-Tensor randint(std::int64_t low, std::int64_t high, const Shape&, const TensorOptions& = {.dtype = i32});
-Tensor randint(std::int64_t high, const Shape&, const TensorOptions& = {.dtype = i32}); // from 0 to high - 1
+Tensor randint(std::int64_t low, std::int64_t high, const Shape&, const CreationOptions& = {});
+Tensor randint(std::int64_t high, const Shape&, const CreationOptions& = {}); // from 0 to high - 1
 // randint() with the shape, dtype and device of a tensor.
 Tensor randint_like(const Tensor&, std::int64_t low, std::int64_t high);
-Tensor randperm(const Dim& n, const TensorOptions& = {.dtype = i32}); // 0 to n - 1 in a random order
+Tensor randint_like(const Tensor&, std::int64_t high);      // from 0 to high - 1
+Tensor randperm(const Dim& n, const CreationOptions& = {}); // 0 to n - 1 in a random order
 // 1 with the probability that each element of p is, else 0, of p's shape and floating dtype.
 Tensor bernoulli(const Tensor& p);
 // 1 with probability p, else 0, of x's shape and dtype.  Error(argument) for a p outside [0, 1].
 Tensor bernoulli(const Tensor& x, double p);
 // Normal numbers with this mean and standard deviation.  Error(argument) for a number std below 0, in all
 // four forms.
-Tensor normal(double mean, double std, const Shape&, const TensorOptions& = {});
+Tensor normal(double mean, double std, const Shape&, const CreationOptions& = {});
 Tensor normal(const Tensor& mean, const Tensor& std); // one for each mean and std, which broadcast
 Tensor normal(const Tensor& mean, double std = 1);    // one for each mean
 Tensor normal(double mean, const Tensor& std);        // one for each std
@@ -116,33 +105,43 @@ Tensor multinomial(const Tensor& weights, const Dim& count, bool replacement = f
 
 // -- from host memory --
 
-// A copy of elements of options.dtype in row-major order.  Error(shape) unless there are as many as the shape
-// has.
-Tensor from_bytes(std::span<const std::byte>, const Shape&, const TensorOptions&);
-// A copy of the numbers, of their type's dtype, in row-major order.  Error(shape) as from_bytes().
-template <class T> Tensor from_vector(const std::vector<T>& v, const Shape& shape, TensorOptions options = {})
+// A copy of elements of options.dtype (f32 where none is set) in row-major order.  Error(shape) unless there are
+// as many as the shape has.
+Tensor from_bytes(std::span<const std::byte>, const Shape&, const CreationOptions&);
+// A copy of the numbers in row-major order, of their type's dtype, or converted to options.dtype.  Error(shape) as
+// from_bytes().
+template <class T>
+Tensor from_vector(const std::vector<T>& v, const Shape& shape, const CreationOptions& options = {})
 {
-    options.dtype = DTypeOf<T>::value;
-    return from_bytes(std::as_bytes(std::span<const T>(v)), shape, options);
+    return detail::from_numbers(std::as_bytes(std::span<const T>(v)), DTypeOf<T>::value, shape, options);
 }
-// A copy of bools, as bool.
-Tensor from_vector(const std::vector<bool>&, const Shape&, const TensorOptions& = {});
+// A copy of bools, as bool, or converted to options.dtype.
+Tensor from_vector(const std::vector<bool>&, const Shape&, const CreationOptions& = {});
 // The same with numbers in braces, such as from_vector({1, 0, 1, 0}, {2, 2}), which is i32.
 template <class T>
-Tensor from_vector(std::initializer_list<T> v, const Shape& shape, TensorOptions options = {})
+Tensor from_vector(std::initializer_list<T> v, const Shape& shape, const CreationOptions& options = {})
 {
-    return from_vector(std::vector<T>(v), shape, std::move(options));
+    return from_vector(std::vector<T>(v), shape, options);
 }
-// A copy of the numbers at `data` in row-major order, of their type's dtype; they are not needed afterwards.
-template <class T> Tensor from_blob(const T* data, const Shape& shape, TensorOptions options = {})
+// A copy of elements of options.dtype (f32 where none is set) at `data`, in row-major order; they are not needed
+// afterwards.
+Tensor from_blob(const void* data, const Shape&, const CreationOptions& = {});
+// The same with the numbers' own dtype where the options name none.
+template <class T>
+requires requires { DTypeOf<T>::value; }
+Tensor from_blob(const T* data, const Shape& shape, CreationOptions options = {})
 {
-    std::size_t count = 1;
-    for (const Dim& size : shape) count *= static_cast<std::size_t>(size.value());
-    options.dtype = DTypeOf<T>::value;
-    return from_bytes(std::as_bytes(std::span<const T>(data, count)), shape, options);
+    options.dtype = options.dtype_or(DTypeOf<T>::value);
+    return from_blob(static_cast<const void*>(data), shape, options);
 }
-// The same with elements of options.dtype at `data`.
-Tensor from_blob(const void* data, const Shape&, const TensorOptions& = {});
+// The same; calls deleter(data) when the copy is made.
+template <class T, std::invocable<void*> Deleter>
+Tensor from_blob(T* data, const Shape& shape, Deleter&& deleter, const CreationOptions& options = {})
+{
+    Tensor copy = from_blob(static_cast<const T*>(data), shape, options);
+    deleter(data);
+    return copy;
+}
 // A copy of the numbers as a vector, f32.
 inline Tensor from_vector(const std::vector<float>& v)
 {
@@ -191,49 +190,175 @@ private:
     Kind kind_ = Kind::floating;
     std::vector<std::size_t> sizes_;
 };
-// A tensor of these numbers, of PyTorch's dtypes: floating numbers give f32, integers i64, bools bool.
-Tensor tensor(const NestedNumbers&);
-Tensor tensor(const NestedNumbers&, const TensorOptions&); // of options.dtype
+// A tensor of these numbers, by default of PyTorch's dtypes: floating numbers give f32, integers i64, bools bool.
+Tensor tensor(const NestedNumbers&, const CreationOptions& = {});
 
 // -- with a dtype or a device in place of options: zeros({2, 3}, f16) --
 
 // zeros() with a dtype or a device.
-template <OneOption T> Tensor zeros(const Shape& s, const T& o) { return zeros(s, detail::only(o, f32)); }
-// ones() with a dtype or a device.
-template <OneOption T> Tensor ones(const Shape& s, const T& o) { return ones(s, detail::only(o, f32)); }
-// empty() with a dtype or a device.
-template <OneOption T> Tensor empty(const Shape& s, const T& o) { return empty(s, detail::only(o, f32)); }
-// rand() with a dtype or a device.
-template <OneOption T> Tensor rand(const Shape& s, const T& o) { return rand(s, detail::only(o, f32)); }
-// randn() with a dtype or a device.
-template <OneOption T> Tensor randn(const Shape& s, const T& o) { return randn(s, detail::only(o, f32)); }
-// full() with a dtype or a device.
-template <OneOption T> Tensor full(const Shape& s, double value, const T& o)
+template <OneOption O> Tensor zeros(const Shape& shape, const O& option)
 {
-    return full(s, value, detail::only(o, f32));
+    return zeros(shape, TensorOptions(option));
+}
+// ones() with a dtype or a device.
+template <OneOption O> Tensor ones(const Shape& shape, const O& option)
+{
+    return ones(shape, TensorOptions(option));
+}
+// empty() with a dtype or a device.
+template <OneOption O> Tensor empty(const Shape& shape, const O& option)
+{
+    return empty(shape, TensorOptions(option));
+}
+// rand() with a dtype or a device.
+template <OneOption O> Tensor rand(const Shape& shape, const O& option)
+{
+    return rand(shape, TensorOptions(option));
+}
+// randn() with a dtype or a device.
+template <OneOption O> Tensor randn(const Shape& shape, const O& option)
+{
+    return randn(shape, TensorOptions(option));
+}
+// full() with a dtype or a device.
+template <OneOption O> Tensor full(const Shape& shape, double value, const O& option)
+{
+    return full(shape, value, TensorOptions(option));
+}
+// scalar_tensor() with a dtype or a device.
+template <OneOption O> Tensor scalar_tensor(double value, const O& option)
+{
+    return scalar_tensor(value, TensorOptions(option));
 }
 // arange() with a dtype or a device.
-template <OneOption T> Tensor arange(const Dim& end, const T& o) { return arange(end, detail::only(o, i32)); }
-// arange() from start on with a dtype or a device.
-template <Whole A, Whole B, OneOption T> Tensor arange(const A& start, const B& end, const T& o)
+template <OneOption O> Tensor arange(const Dim& end, const O& option)
 {
-    return arange(start, end, detail::only(o, i32));
+    return arange(end, TensorOptions(option));
+}
+// linspace() with a dtype or a device.
+template <OneOption O> Tensor linspace(double start, double end, const Dim& steps, const O& option)
+{
+    return linspace(start, end, steps, TensorOptions(option));
 }
 // eye() with a dtype or a device.
-template <OneOption T> Tensor eye(const Dim& n, const T& o) { return eye(n, detail::only(o, f32)); }
-// randperm() with a dtype or a device.
-template <OneOption T> Tensor randperm(const Dim& n, const T& o) { return randperm(n, detail::only(o, i32)); }
-// scalar_tensor() with a dtype or a device.
-template <OneOption T> Tensor scalar_tensor(double value, const T& o)
+template <OneOption O> Tensor eye(const Dim& n, const O& option) { return eye(n, TensorOptions(option)); }
+// eye() with a dtype or a device.
+template <OneOption O> Tensor eye(const Dim& n, const Dim& m, const O& option)
 {
-    return scalar_tensor(value, detail::only(o, f32));
+    return eye(n, m, TensorOptions(option));
+}
+// randperm() with a dtype or a device.
+template <OneOption O> Tensor randperm(const Dim& n, const O& option)
+{
+    return randperm(n, TensorOptions(option));
 }
 // randint() with a dtype or a device.
-template <OneOption T> Tensor randint(std::int64_t low, std::int64_t high, const Shape& s, const T& o)
+template <OneOption O>
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const O& option)
 {
-    return randint(low, high, s, detail::only(o, i32));
+    return randint(low, high, shape, TensorOptions(option));
 }
-Tensor tensor(const NestedNumbers&, DType);         // of this dtype
-Tensor tensor(const NestedNumbers&, const Device&); // on this device
+// randint() with a dtype or a device.
+template <OneOption O> Tensor randint(std::int64_t high, const Shape& shape, const O& option)
+{
+    return randint(high, shape, TensorOptions(option));
+}
+// normal() with a dtype or a device.
+template <OneOption O> Tensor normal(double mean, double std, const Shape& shape, const O& option)
+{
+    return normal(mean, std, shape, TensorOptions(option));
+}
+// zeros_like() with a dtype or a device.
+template <OneOption O> Tensor zeros_like(const Tensor& t, const O& option)
+{
+    return zeros_like(t, TensorOptions(option));
+}
+// ones_like() with a dtype or a device.
+template <OneOption O> Tensor ones_like(const Tensor& t, const O& option)
+{
+    return ones_like(t, TensorOptions(option));
+}
+// empty_like() with a dtype or a device.
+template <OneOption O> Tensor empty_like(const Tensor& t, const O& option)
+{
+    return empty_like(t, TensorOptions(option));
+}
+// rand_like() with a dtype or a device.
+template <OneOption O> Tensor rand_like(const Tensor& t, const O& option)
+{
+    return rand_like(t, TensorOptions(option));
+}
+// randn_like() with a dtype or a device.
+template <OneOption O> Tensor randn_like(const Tensor& t, const O& option)
+{
+    return randn_like(t, TensorOptions(option));
+}
+// full_like() with a dtype or a device.
+template <OneOption O> Tensor full_like(const Tensor& t, double value, const O& option)
+{
+    return full_like(t, value, TensorOptions(option));
+}
+// tensor() with a dtype or a device.
+template <OneOption O> Tensor tensor(const NestedNumbers& numbers, const O& option)
+{
+    return tensor(numbers, TensorOptions(option));
+}
+// from_blob() with a dtype or a device.
+template <class T, OneOption O> Tensor from_blob(const T* data, const Shape& shape, const O& option)
+{
+    return from_blob(data, shape, TensorOptions(option));
+}
+// arange() from start on with a dtype or a device.
+template <class A, class B, OneOption O>
+requires(std::is_arithmetic_v<A> || Whole<A>) Tensor arange(const A& start, const B& end, const O& option)
+{
+    return arange(start, end, TensorOptions(option));
+}
+// arange() by steps with a dtype or a device.
+template <class A, class B, class C, OneOption O>
+requires(std::is_arithmetic_v<A> || Whole<A>) Tensor
+    arange(const A& start, const B& end, C step, const O& option)
+{
+    return arange(start, end, step, TensorOptions(option));
+}
+// 0, 1, ... before a floating end, f32.
+template <std::floating_point T> Tensor arange(T end, const CreationOptions& options = {})
+{
+    return arange(0.0, static_cast<double>(end), 1.0, options);
+}
+// A floating sequence by steps of 1.
+template <std::floating_point A, std::floating_point B>
+Tensor arange(A start, B end, const CreationOptions& options)
+{
+    return arange(static_cast<double>(start), static_cast<double>(end), 1.0, options);
+}
+
+// -- of one dimension, by its size: zeros(5) --
+
+// zeros() of one dimension.
+template <std::integral T, class... Option> Tensor zeros(T size, const Option&... option)
+{
+    return zeros(Shape{size}, option...);
+}
+// ones() of one dimension.
+template <std::integral T, class... Option> Tensor ones(T size, const Option&... option)
+{
+    return ones(Shape{size}, option...);
+}
+// empty() of one dimension.
+template <std::integral T, class... Option> Tensor empty(T size, const Option&... option)
+{
+    return empty(Shape{size}, option...);
+}
+// rand() of one dimension.
+template <std::integral T, class... Option> Tensor rand(T size, const Option&... option)
+{
+    return rand(Shape{size}, option...);
+}
+// randn() of one dimension.
+template <std::integral T, class... Option> Tensor randn(T size, const Option&... option)
+{
+    return randn(Shape{size}, option...);
+}
 
 } // namespace reprise

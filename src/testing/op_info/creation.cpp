@@ -10,7 +10,7 @@ void add_creation(std::vector<OpInfo>& rows)
                                     .arguments = {arg({n(), 3})},
                                     .call =
                                         [dtype](const Inputs& in) {
-                                            const TensorOptions o{.dtype = dtype, .device = in[0].device()};
+                                            const CreationOptions o{.dtype = dtype, .device = in[0].device()};
                                             return std::vector{full(in[0].shape(), 1, o),
                                                                full(in[0].shape(), 37, o),
                                                                zeros({in[0].size(0)}, o)};

@@ -19,10 +19,11 @@ void add_running_extrema(std::vector<OpInfo>& rows)
         return apply(ops::running_extremum_op, {{"dim", std::int64_t{1}}, {"least", least}});
     };
     OpInfo row{.name = "running_extremum", .differentiable = false};
-    row.samples = {
-        along_line("the largest", {3, n()}, op(0), {0, 1, 256, 257, 1500}),
-        along_line("the least", {2, n(), 3}, op(1), {0, 1, 9, 300}),
-        {.what = "integers", .arguments = {whole({3, n()}, -9, 9)}, .call = op(1), .sizes = {1, 300}}};
+    Argument longs = whole({3, n()}, -9, 9);
+    longs.dtype = i64; // as the functions give integers to the op
+    row.samples = {along_line("the largest", {3, n()}, op(0), {0, 1, 256, 257, 1500}),
+                   along_line("the least", {2, n(), 3}, op(1), {0, 1, 9, 300}),
+                   {.what = "integers", .arguments = {longs}, .call = op(1), .sizes = {1, 300}}};
     rows.push_back(row);
     const auto both = [](const Tensor& x, std::int64_t dim) {
         const auto [most, at_most] = cummax(x, dim);

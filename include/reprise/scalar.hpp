@@ -1,0 +1,67 @@
+// A number as Tensor::item() reads it.
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <iosfwd>
+#include <type_traits>
+
+namespace reprise {
+
+namespace detail {
+[[noreturn]] void no_place(double value, bool is_signed, std::size_t bytes); // throws Error(argument)
+}
+
+// The element of a tensor: a floating number, an integer (exact to 64 bits) or a bool.  It converts to double, so that
+// it can be used like a number.
+class Scalar {
+public:
+    // What the number is: a bool, an integer, or a floating number.
+    enum class Kind { logical, whole, floating };
+
+    Scalar(double value = 0) : number_(value) {} // a floating number
+    // An integer or a bool.
+    template <std::integral T> Scalar(T value)
+        : kind_(std::same_as<T, bool> ? Kind::logical : Kind::whole), number_(static_cast<double>(value)),
+          whole_(static_cast<std::int64_t>(value))
+    {}
+
+    operator double() const { return number_; } // NOLINT(google-explicit-constructor): the number
+    // The number as T; floating numbers are cut toward zero.  Error(argument) where an integer type T is too small
+    // for it, and for NaN as an integer.
+    template <class T> T to() const
+    {
+        static_assert(std::is_arithmetic_v<T>);
+        if constexpr (std::same_as<T, bool>) return number_ != 0;
+        else if constexpr (std::is_floating_point_v<T>) {
+            return kind_ == Kind::floating ? static_cast<T>(number_) : static_cast<T>(whole_);
+        } else {
+            constexpr double beyond =
+                2.0 * static_cast<double>(T{1} << (8 * sizeof(T) - 1 - std::is_signed_v<T>));
+            constexpr double least = std::is_signed_v<T> ? -beyond : 0;
+            if (!(number_ > least - 1 && number_ < beyond) && !(kind_ != Kind::floating && sizeof(T) == 8))
+                detail::no_place(number_, std::is_signed_v<T>, sizeof(T));
+            return kind_ == Kind::floating ? static_cast<T>(number_) : static_cast<T>(whole_);
+        }
+    }
+    double toDouble() const { return to<double>(); }                 // as double
+    float toFloat() const { return to<float>(); }                    // as float
+    int toInt() const { return to<int>(); }                          // as int; errors as of to()
+    std::int64_t toLong() const { return to<std::int64_t>(); }       // as std::int64_t; errors as of to()
+    bool toBool() const { return to<bool>(); }                       // whether it is not 0
+    Kind kind() const { return kind_; }                              // what the number is
+    bool isFloatingPoint() const { return kind_ == Kind::floating; } // whether it is a floating number
+    // Whether it is an integer, or, with includeBool, a bool.
+    bool isIntegral(bool includeBool = false) const
+    {
+        return kind_ == Kind::whole || (includeBool && kind_ == Kind::logical);
+    }
+    bool isBoolean() const { return kind_ == Kind::logical; } // whether it is a bool
+
+private:
+    Kind kind_ = Kind::floating;
+    double number_ = 0;
+    std::int64_t whole_ = 0; // beside integers and bools
+};
+std::ostream& operator<<(std::ostream&, const Scalar&); // prints the number; a bool as 0 or 1
+
+} // namespace reprise
