@@ -5,6 +5,7 @@
 #include <reprise/autograd/checkpoint.hpp>
 #include <reprise/autograd/custom_function.hpp>
 #include <reprise/autograd/derivatives.hpp>
+#include <reprise/autograd/function.hpp>
 #include <reprise/autograd/grad.hpp>
 #include <reprise/autograd/hooks.hpp>
 #include <reprise/autograd/kernel.hpp>

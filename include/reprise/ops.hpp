@@ -11,6 +11,7 @@
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/dynamic.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/in_place.hpp>
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/interpolation.hpp>
 #include <reprise/ops/linear_algebra.hpp>

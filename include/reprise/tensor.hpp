@@ -29,12 +29,14 @@ namespace reprise {
 
 namespace graph {
 struct Cell; // src/graph/cell.hpp
+struct Looks;
 struct Value;
 }
 
 // Defined in the headers of include/reprise/autograd.hpp.
 class GradStore;
 class HookHandle;
+class MutableGrad;
 class TapeNode;
 template <class T, std::size_t N> class TensorAccessor; // accessor.hpp
 class NestedNumbers;                                    // ops/creation.hpp
@@ -110,11 +112,18 @@ public:
     // that is not a leaf, or one from outside while a program is recorded; dtype for integers and bools.
     Tensor& requires_grad_(bool on = true);
     bool is_leaf() const; // true where no op computed it from a tensor that requires a gradient
-    Tensor grad() const;  // the gradient that backward passes have added up; undefined before the first
+    // requires_grad_(), by libtorch's name.
+    Tensor& set_requires_grad(bool on) { return requires_grad_(on); }
+    Tensor grad() const; // the gradient that backward passes have added up; undefined before the first
     // Replaces grad().  Error(shape, dtype, device) where the gradient's differ from the tensor's; an
     // undefined tensor clears it.
     void set_grad(const Tensor&);
     void zero_grad(); // makes grad() undefined
+    // grad() as one that can be assigned: x.mutable_grad() = g is x.set_grad(g), x.mutable_grad().reset() is
+    // x.zero_grad().
+    MutableGrad mutable_grad() const;
+    void reset() & { cell_.reset(); } // makes this handle undefined; other handles keep the tensor
+    void reset() && = delete;         // grad() gives a copy of the handle: use zero_grad()
     // Adds d(this)/d(leaf) to the grad() of each leaf that requires a gradient.  `gradient` is the gradient
     // of this tensor, with its shape and dtype; without it this tensor must have one element, and the
     // gradient is 1; its value is then computed together with the gradients while a handle to it exists.
@@ -126,8 +135,13 @@ public:
     {
         backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph});
     }
-    // A tensor with the same value, without copying memory, through which no gradient flows.
+    // A tensor with the same value, without copying memory, through which no gradient flows.  Changing it in
+    // place changes this tensor too, without being recorded: w.detach().sub_(lr * g) is a step of gradient
+    // descent.  Error(state) for such a change where an op computed this tensor and it requires a gradient.
     Tensor detach() const;
+    Tensor data() const { return detach(); } // detach(), by PyTorch's older name
+    // detach() of this tensor and all copies of its handle: no gradient flows from it any more.
+    Tensor& detach_();
     // A new handle to the present value, at the same place of the graph: assignments to one of the two do not
     // change the other, and gradients flow as through this tensor.
     Tensor snapshot() const;
@@ -145,19 +159,22 @@ public:
     // the order of registration.  A returned tensor, of the same shape and dtype, replaces the gradient; an
     // undefined one keeps it.  In record() the hook runs once, while recording, and not at the program's
     // calls.  A leaf keeps its hooks; those of other tensors go with the graph that a backward pass
-    // releases.  Error(state) where no gradient is required.
+    // releases.  Error(state) where no gradient is required; Error(argument) for a null function.
     HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
     // The same for a hook that returns nothing and so keeps the gradient.
     template <class Hook>
     requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>>
     auto register_hook(Hook hook) const
     {
+        if constexpr (requires { hook == nullptr; })
+            if (hook == nullptr) return register_hook(std::function<Tensor(const Tensor&)>());
         return register_hook(
             std::function<Tensor(const Tensor&)>([hook = std::move(hook)](const Tensor& gradient) mutable {
                 hook(gradient);
                 return Tensor();
             }));
     }
+    void remove_hook(const HookHandle&) const; // removes a hook, as HookHandle::remove()
     // The op that computed this tensor, for reading the graph; undefined for a leaf.
     TapeNode grad_fn() const;
 
@@ -210,11 +227,12 @@ public:
     // to its dtype.  Errors: shape where the result has another shape; dtype for a floating result in a
     // tensor of integers; state for a leaf that requires a gradient, except under no_grad.
     //
-    // x[...] and x.index({...}) without index tensors and masks give views: changing them in place changes x
-    // while x exists.  With index tensors or masks they give copies, as in PyTorch: x[mask] = 0 and x[mask]
-    // += 1 change x, but x[mask].add_(1) does not.  Any other view (reshape, transpose, detach, ...) of a
-    // tensor that still exists throws Error(state), as that tensor would not see the change.  Views made
-    // before a change keep their old values.
+    // Views write into the tensor that they look at, while it exists, as in PyTorch: x[...] and x.index({...})
+    // without index tensors and masks, select(), narrow(), slice(), split(), unbind(), diagonal(), transpose(),
+    // permute(), view(), squeeze(), detach() and the like.  Error(state) where that tensor would not see the
+    // change: for expand(), for a reshape() that may have to copy, and for views made in several steps where a
+    // tensor in between is gone.  With index tensors or masks indexing gives copies: x[mask] = 0 and x[mask]
+    // += 1 change x, but x[mask].add_(1) does not.  Views made before a change keep their old values.
     Tensor& operator+=(const Tensor&) &;
     Tensor& operator+=(const Tensor&) &&; // the same for x[...] += y, also with masks
     Tensor& operator+=(double) &;         // adds a number in place
@@ -297,6 +315,48 @@ public:
     // -- the ops of ops.hpp that PyTorch has as methods; those that end in _ are in place --
 #include <reprise/tensor_methods.inc>
 
+    // PyTorch's older form of var(): of all elements, with the correction 1 if unbiased, else 0.
+    template <std::same_as<bool> Bool> Tensor var(Bool unbiased) const
+    {
+        return var(Dims(), unbiased, false);
+    }
+    // PyTorch's older form of std(), as var().
+    template <std::same_as<bool> Bool> Tensor std(Bool unbiased) const
+    {
+        return this->std(Dims(), unbiased, false);
+    }
+    // This tensor where the condition is true or not 0, else `other`.
+    Tensor where(const Tensor& condition, const Tensor& other) const;
+    Tensor where(const Tensor& condition, double other) const; // the same with a number
+    // Windows of `size` elements along dim, one every `step` elements, as a last dimension; a copy that refuses
+    // to be written into while this tensor exists.  Error(argument) for a size below 0 or a step below 1;
+    // Error(shape) for a size above the dimension's.
+    Tensor unfold(std::int64_t dim, const Dim& size, std::int64_t step) const;
+    Tensor T() const;  // all dimensions in reverse order; a view
+    Tensor mT() const; // the last two dimensions swapped; a view.  Error(shape) for fewer than 2
+    // Row numbers drawn by weights: multinomial(*this, count, replacement).
+    Tensor multinomial(const Dim& count, bool replacement = false) const;
+    // Whether both are handles to the same tensor.
+    bool is_same(const Tensor& other) const noexcept { return cell_ == other.cell_; }
+    // As transpose(), squeeze(), unsqueeze() and t(), of this tensor and all copies of its handle.  Error(state)
+    // for a leaf that requires a gradient, and while recording for a tensor from outside.
+    Tensor& transpose_(std::int64_t a, std::int64_t b);
+    Tensor& squeeze_();                   // see transpose_()
+    Tensor& squeeze_(const Dims& dims);   // see transpose_()
+    Tensor& unsqueeze_(std::int64_t dim); // see transpose_()
+    Tensor& t_();                         // see transpose_()
+    // Sets the elements whose indices are all equal; with `wrap` the diagonal of a tall matrix begins again
+    // below.  Error(shape) for fewer than 2 dimensions, and for more unless all sizes are equal.
+    Tensor& fill_diagonal_(double value, bool wrap = false);
+    // Draws exponentially distributed numbers with the density lambda exp(-lambda x).  Error(dtype) for dtypes
+    // that are not floating; Error(argument) unless lambda is above 0.
+    Tensor& exponential_(double lambda = 1);
+    Tensor& random_(std::int64_t from, std::int64_t to); // draws whole numbers, from <= x < to, as randint()
+    Tensor& random_(std::int64_t to);                    // from 0 to `to` - 1
+    // From 0 to the largest number of the dtype, at most 2^31 - 1; for floating dtypes to that up to which all
+    // whole numbers exist.
+    Tensor& random_();
+
     // For the library itself.
     const std::shared_ptr<graph::Cell>& cell() const { return cell_; }
 
@@ -319,6 +379,8 @@ private:
     void read_all(void* to, std::size_t bytes, DType) const;
     // What is in place.  With `through` a copy that x[mask] gave is written into x.
     Tensor& write(const char* op, const Tensor& value, bool through = false);
+    Tensor& become(const char* op, const Tensor& view);
+    static void write_back(const char* op, const graph::Looks&, const Tensor& value);
     std::shared_ptr<graph::Cell> cell_;
 };
 // to_vector() for bools.
@@ -337,6 +399,23 @@ std::ostream& operator<<(std::ostream&, const Shape&);  // prints "[2, 3]"
 // not kept for later evaluations.  Tensors of different devices are computed one device at a time.
 // Error(state) for a tensor that is being recorded.
 void eval(const std::vector<Tensor>&);
+
+// What mutable_grad() returns: the gradient of a tensor, which assignments and reset() change.
+class MutableGrad : public Tensor {
+public:
+    explicit MutableGrad(Tensor owner); // the gradient of this tensor
+    MutableGrad(const MutableGrad&) = default;
+    ~MutableGrad() = default;
+    MutableGrad& operator=(const Tensor& gradient); // set_grad() of the tensor
+    MutableGrad& operator=(const MutableGrad& gradient)
+    {
+        return *this = static_cast<const Tensor&>(gradient);
+    }
+    void reset(); // zero_grad() of the tensor
+
+private:
+    Tensor owner_;
+};
 
 // A leaf that can be assigned: a parameter, or (without a gradient) a moment or a running statistic.
 class Variable : public Tensor {
@@ -377,6 +456,8 @@ Tensor operator-(const Tensor&);                 // the negative
 Tensor operator&(const Tensor&, const Tensor&);  // bitwise and of integers, logical of bools
 Tensor operator|(const Tensor&, const Tensor&);  // bitwise or of integers, logical of bools
 Tensor operator^(const Tensor&, const Tensor&);  // bitwise exclusive or of integers, logical of bools
+Tensor operator<<(const Tensor&, const Tensor&); // integers times 2 to the power of the other
+Tensor operator>>(const Tensor&, const Tensor&); // integers over 2 to the power of the other, rounded down
 Tensor operator~(const Tensor&);                 // bitwise not of integers, logical of bools
 Tensor operator!(const Tensor&);                 // logical not
 Tensor operator&&(const Tensor&, const Tensor&); // logical and; computes both sides

@@ -65,10 +65,31 @@ void Tensor::set_grad(const Tensor& g)
 
 void Tensor::zero_grad() { graph::set_grad_of(*this, nullptr); }
 
+MutableGrad::MutableGrad(Tensor owner) : Tensor(owner.grad()), owner_(std::move(owner)) {}
+MutableGrad& MutableGrad::operator=(const Tensor& gradient)
+{
+    owner_.set_grad(gradient);
+    static_cast<Tensor&>(*this) = owner_.grad();
+    return *this;
+}
+void MutableGrad::reset() { *this = Tensor(); }
+MutableGrad Tensor::mutable_grad() const { return MutableGrad(*this); }
+
+Tensor& Tensor::detach_()
+{
+    const Value v = graph::read(*this);
+    if (v.node->is_leaf && v.node->requires_grad) return requires_grad_(false);
+    if (graph::requires_grad(v)) graph::assign(*this, graph::leaf_alias(v, false, nullptr));
+    return *this;
+}
+
 Tensor Tensor::detach() const
 {
     const Tensor t = graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
-    graph::note_view(t, *this);
+    graph::Looks& looks = graph::note_view(t, *this);
+    looks.put = [](const Tensor&, const Tensor& value) { return value.detach(); };
+    looks.detached = true;
+    looks.in_order = graph::in_order(*this);
     return t;
 }
 
@@ -80,7 +101,12 @@ Tensor Tensor::clone() const
     return graph::make_tensor(graph::grad_mode() ? graph::identity(v) : graph::leaf_alias(v, false, nullptr));
 }
 
-Tensor Tensor::snapshot() const { return graph::make_tensor(graph::read(*this)); }
+Tensor Tensor::snapshot() const
+{
+    const Tensor t = graph::make_tensor(graph::read(*this));
+    if (cell_->looks && graph::in_order(*this)) t.cell()->looks = std::make_shared<graph::Looks>();
+    return t;
+}
 
 namespace autograd {
 
@@ -166,7 +192,27 @@ no_grad::~no_grad() { graph::grad_mode() = before_; }
 enable_grad::enable_grad() : before_(graph::grad_mode()) { graph::grad_mode() = true; }
 enable_grad::~enable_grad() { graph::grad_mode() = before_; }
 AutoGradMode::AutoGradMode(bool enabled) : before_(std::exchange(graph::grad_mode(), enabled)) {}
+bool GradMode::is_enabled() { return graph::grad_mode(); }
+void GradMode::set_enabled(bool on) { graph::grad_mode() = on; }
 AutoGradMode::~AutoGradMode() { graph::grad_mode() = before_; }
+
+void autograd::backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
+                        std::optional<bool> retain_graph, bool create_graph)
+{
+    if (!grad_tensors.empty() && grad_tensors.size() != tensors.size())
+        detail::fail(ErrorKind::argument, "backward", "There are (", tensors.size(), ") tensors and (",
+                     grad_tensors.size(), ") gradients: give one for each tensor.");
+    std::vector<Value> from;
+    std::vector<Tensor> seeds;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        seeds.push_back(seed_for("backward", tensors[i], grad_tensors.empty() ? Tensor() : grad_tensors[i]));
+        from.push_back(graph::read(tensors[i]));
+    }
+    accumulate(from, seeds,
+               {.create_graph = create_graph, .retain_graph = retain_graph.value_or(create_graph)});
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        if (grad_tensors.empty() || !grad_tensors[i].defined()) expect_loss(from[i]);
+}
 
 std::vector<Tensor> autograd::grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                    const std::vector<Tensor>& grad_outputs, std::optional<bool> retain_graph,

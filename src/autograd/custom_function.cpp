@@ -148,6 +148,14 @@ const Tensor& FunctionContext::saved(std::size_t i) const
     return saved_[i];
 }
 
+bool FunctionContext::needs_input_grad(std::size_t i) const
+{
+    if (i >= needs_.size())
+        detail::fail(ErrorKind::argument, "needs_input_grad", "There is no input (", i, ") of (",
+                     needs_.size(), ").");
+    return needs_[i];
+}
+
 CustomFunction::CustomFunction(std::string name, Forward forward, Backward backward)
     : name_(std::make_shared<const std::string>(std::move(name))), forward_(std::move(forward)),
       backward_(std::make_shared<const Backward>(std::move(backward)))
@@ -240,6 +248,9 @@ override_gradient::override_gradient(const std::string& op, Gradient gradient)
     if (!is_op(op))
         detail::fail(ErrorKind::argument, "override_gradient", "There is no op (", op,
                      "): its name is what grad_fn().operation() gives for its result.");
+    if (!gradient)
+        detail::fail(ErrorKind::argument, "override_gradient", "The gradient of (", op,
+                     ") is a null function: give one that can be called.");
     auto given = std::make_shared<Overriding>();
     given->gradient = std::move(gradient);
     override_ = std::make_unique<Override>();

@@ -47,9 +47,14 @@ Tensor detail::boundary(const Tensor& t)
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const
 {
+    if (!hook)
+        detail::fail(ErrorKind::argument, "register_hook",
+                     "The hook is a null function: give one that can be called.");
     const std::shared_ptr<graph::GradHooks> hooks = hooks_of(of_the_tape("register_hook", *this));
     return {hooks, hooks->add(std::move(hook))};
 }
+
+void Tensor::remove_hook(const HookHandle& hook) const { hook.remove(); }
 
 void Tensor::retain_grad() const
 {

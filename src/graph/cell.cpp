@@ -150,10 +150,40 @@ Tensor make_tensor(Value v)
     return Tensor(std::move(cell));
 }
 
-void note_view(const Tensor& view, const Tensor& of)
+Looks::Looks(const std::shared_ptr<Cell>& of) : at(of)
 {
-    const std::shared_ptr<Cell>& base = of.cell();
-    view.cell()->looks = std::make_unique<Looks>(Looks{base, base->looks ? base->looks->from : base});
+    if (of->looks && !of->looks->copied) next = of->looks;
+    while (next && next->at.expired()) next = next->next; // nothing sees what is written there
+}
+
+Looks::~Looks()
+{
+    while (next && next.use_count() == 1) {
+        std::shared_ptr<Looks> after = std::move(next->next);
+        next = std::move(after);
+    }
+}
+
+bool Looks::seen() const
+{
+    for (const Looks* l = this; l; l = l->next.get())
+        if (!l->at.expired()) return true;
+    return false;
+}
+
+Looks& note_view(const Tensor& view, const Tensor& of)
+{
+    view.cell()->looks = std::make_shared<Looks>(of.cell());
+    return *view.cell()->looks;
+}
+
+bool in_order(const Tensor& t)
+{
+    if (const Looks* looks = cell_of(t)->looks.get(); looks && !looks->copied) return looks->in_order;
+    const Value read_value = read(t);
+    const Value* v = &read_value;
+    while (v->node->op == &alias_op && !v->node->inputs.empty()) v = &v->node->inputs[0];
+    return v->node->op == &alias_op || !v->node->op || !v->node->op->view;
 }
 
 ValueTensors::ValueTensors(std::span<const Value> values) : values_(values.data()), made_(values.size()) {}

@@ -16,17 +16,25 @@ struct Switch; // graph/mode.hpp
 
 // What a cell's tensor was made a view of: a tensor that would not see what is written into the view.
 struct Looks {
-    std::weak_ptr<Cell> at;   // what the view was made of
-    std::weak_ptr<Cell> from; // what that is a view of in the end, or the same
-    // Where it lies in there, for x[...]: a write goes to it.  Null: nothing can be written.
-    std::shared_ptr<const std::vector<indexing::TensorIndex>> indices{};
-    bool copied = false; // by index tensors: it is no view, but x[mask] = value is written into x
+    explicit Looks(const std::shared_ptr<Cell>& of);
+    Looks() : in_order(true) {} // at none: a copy, though its value may be that of a view
+    Looks(const Looks&) = delete;
+    Looks& operator=(const Looks&) = delete;
+    ~Looks();                    // iterative, as views of views make chains of any length
+    std::weak_ptr<Cell> at;      // what the view was made of
+    std::shared_ptr<Looks> next; // what that looks at in turn; null: nothing that existed then
+    // What `at` becomes by a write into the view: `base` with `value` in the view's place.  Null: it can't be written.
+    std::function<Tensor(const Tensor& base, const Tensor& value)> put{};
+    bool copied = false;   // by index tensors: it is no view, but x[mask] = value is written into x
+    bool detached = false; // writes into it are not recorded for gradients
+    bool in_order = false; // row-major without gaps in memory, as PyTorch has it
+    bool seen() const;     // whether a tensor exists that it looks at
 };
 
 struct Cell {
     Value value;                  // as it stands outside of any recording
     std::uint32_t trace = 0;      // of the recording that made this cell; 0: eager
-    std::unique_ptr<Looks> looks; // null: at no other
+    std::shared_ptr<Looks> looks; // null: at no other
 
     // Of a leaf, and null at first.
     std::shared_ptr<Cell> grad() const { return leaf_ ? leaf_->grad : nullptr; }
@@ -84,8 +92,10 @@ std::shared_ptr<Cell> grad_of(const Tensor&);
 std::shared_ptr<Cell> grad_to_add_to(const Tensor&);
 void set_grad_of(const Tensor&, std::shared_ptr<Cell>);
 Tensor make_tensor(Value);
-// Notes that the one tensor is a view of the other.
-void note_view(const Tensor& view, const Tensor& of);
+// Notes that the one tensor is a view of the other, and returns the note to fill.
+Looks& note_view(const Tensor& view, const Tensor& of);
+// Whether PyTorch would have its elements row-major without gaps: contiguous() is the tensor itself.
+bool in_order(const Tensor&);
 
 // A leaf with this storage.
 Value leaf(TensorType, std::shared_ptr<Evaluator>, std::shared_ptr<Storage>, bool requires_grad);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/linear_algebra.hpp>
@@ -133,6 +134,33 @@ void Tensor::assign(const Tensor& value)
     if (cell_->trace == (tracer ? tracer->id() : 0)) cell_->looks.reset(); // its memory is its own now
 }
 
+// What a view got is written into the tensor that it looks at.
+void Tensor::write_back(const char* op, const graph::Looks& looks, const Tensor& value)
+{
+    const std::shared_ptr<graph::Cell> at = looks.at.lock();
+    if (!at || !looks.put) {
+        if (looks.copied || !looks.seen()) return;
+        detail::fail(
+            ErrorKind::state, op,
+            "The tensor is a view that is made in several steps, by expand(), or by a reshape() that "
+            "may have to copy, of another one, which would not see the change: write x[i] or "
+            "x.index({...}) of that one, x.index_put_(), or change a clone().");
+    }
+    Tensor base(at);
+    if (!looks.detached) {
+        base.write(op, looks.put(base, value));
+        return;
+    }
+    const Value before = graph::read(base);
+    if (graph::requires_grad(before) && !before.node->is_leaf)
+        detail::fail(
+            ErrorKind::state, op,
+            "The tensor is the detach() of one that an op computed, whose gradient would not fit the "
+            "change: change a clone().");
+    const no_grad off;
+    base.write(op, looks.put(base, value));
+}
+
 Tensor& Tensor::write(const char* op, const Tensor& value, bool through)
 {
     const Value before = graph::read(*this);
@@ -152,14 +180,7 @@ Tensor& Tensor::write(const char* op, const Tensor& value, bool through)
     shape::require_same(op, value.shape(), type.shape, sentence);
     check_place(op, before, graph::read(value));
     const Tensor held = reprise::reshape(cast(value, type.dtype), type.shape).clone();
-    if (const graph::Looks* looks = cell_->looks.get(); looks && (through || !looks->copied)) {
-        const std::shared_ptr<graph::Cell> base = looks->at.lock();
-        if (base && looks->indices) Tensor(base).index_put_(*looks->indices, held);
-        else if ((base || !looks->from.expired()) && !looks->copied)
-            detail::fail(ErrorKind::state, op,
-                         "The tensor is a view of another one, which would not see the change: write x[i] or "
-                         "x.index({...}) of that one, x.index_put_(), or change a clone().");
-    }
+    if (const auto looks = cell_->looks; looks && (through || !looks->copied)) write_back(op, *looks, held);
     if (is_parameter(before)) assign(held);
     else graph::assign(*this, graph::read(held));
     return *this;

@@ -141,7 +141,7 @@ std::pair<Tensor, Tensor> extremum_of(const char* op, const Tensor& x, std::int6
 {
     const Tensor indices = index_of(op, x, dim, keepdim, least);
     if (!is_floating(x.dtype())) return {least ? amin(x, {dim}, keepdim) : amax(x, {dim}, keepdim), indices};
-    if (x.dim() == 0) return {x, indices};
+    if (x.dim() == 0) return {ops::copied(x), indices};
     const std::size_t along = shape::normalize_dim(op, dim, x.shape().size());
     const Tensor rows = x.unsqueeze(-1).transpose(static_cast<std::int64_t>(along), -1);
     const Dim size = x.shape()[along], count = indices.numel();

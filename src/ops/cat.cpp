@@ -145,7 +145,7 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim)
             if (i != d) shape::require_equal("cat", first[i], sizes[i], sentence);
         part = cast(part, dtype);
     }
-    if (parts.size() == 1) return parts[0];
+    if (parts.size() == 1) return ops::copied(parts[0]);
     return graph::apply1(ops::cat_op, parts, {{"dim", static_cast<std::int64_t>(d)}});
 }
 

@@ -1,5 +1,7 @@
 // Ops whose result's size the host must read values for, and counts of values.
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -12,6 +14,7 @@
 
 #include "ops/index_check.hpp"
 #include "ops/registry.hpp"
+#include "shape/rules.hpp"
 
 namespace reprise {
 
@@ -161,6 +164,68 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
     const Tensor number = minimum(place, static_cast<double>(bins - 1)); // the last bin holds its end
     const Tensor index = cast(where(inside, number, -1.0), i32);
     return scatter_add(counts, 0, index, ones_like(x));
+}
+
+Tensor repeat_interleave(const Tensor& given, const Tensor& repeats, std::optional<std::int64_t> dim)
+{
+    constexpr const char* op = "repeat_interleave";
+    check_not_recording(op, "How many elements there are");
+    if (!is_integer(repeats.dtype()))
+        ops::wrong_dtype(op, repeats.dtype(), "repetitions of an integer dtype");
+    const Tensor x = dim ? given : reshape(given, {given.numel()});
+    const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim.value_or(0), x.shape().size()));
+    const auto size = static_cast<std::size_t>(x.size(d).value());
+    std::vector<std::int64_t> times = cast(repeats, i64).to_vector<std::int64_t>();
+    if (repeats.dim() > 1 || (times.size() != 1 && times.size() != size))
+        detail::fail(ErrorKind::shape, op, "The repetitions' shape (", to_string(repeats.shape()),
+                     ") is not [", size, "], one number for each element.");
+    times.resize(size, times.empty() ? 0 : times[0]);
+    std::vector<std::int32_t> index;
+    for (std::size_t i = 0; i < size; ++i) {
+        if (times[i] < 0)
+            detail::fail(ErrorKind::argument, op, "The number of repetitions (", times[i], ") is negative.");
+        index.insert(index.end(), static_cast<std::size_t>(times[i]), static_cast<std::int32_t>(i));
+    }
+    const ops::IndexChecksOff own;
+    return index_select(x, d, vector_on(x, index));
+}
+
+// Slices are compared as rows of numbers on the host.
+std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& x, std::int64_t dim, bool, bool return_inverse,
+                                              bool return_counts)
+{
+    constexpr const char* op = "unique_dim";
+    check_not_recording(op, "How many slices differ");
+    const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim, x.shape().size()));
+    const auto count = static_cast<std::size_t>(x.size(d).value());
+    const Tensor rows = reshape(movedim(x.detach(), d, 0), {x.size(d), -1});
+    const auto sorted = [&](const auto& values) {
+        const std::size_t width = count == 0 ? 0 : values.size() / count;
+        const auto row = [&](std::int32_t i) {
+            return std::span(values).subspan(static_cast<std::size_t>(i) * width, width);
+        };
+        std::vector<std::int32_t> order(count), first, inverse(count), lengths;
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+            const auto left = row(a), right = row(b);
+            return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
+        });
+        for (const std::int32_t i : order) {
+            const auto mine = row(i);
+            if (first.empty() || !std::equal(mine.begin(), mine.end(), row(first.back()).begin())) {
+                first.push_back(i);
+                lengths.push_back(0);
+            }
+            ++lengths.back();
+            inverse[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(first.size()) - 1;
+        }
+        const ops::IndexChecksOff own;
+        return std::tuple{index_select(x.detach(), d, vector_on(x, first)),
+                          return_inverse ? vector_on(x, inverse) : Tensor(),
+                          return_counts ? vector_on(x, lengths) : Tensor()};
+    };
+    return is_floating(x.dtype()) ? sorted(cast(rows.cpu(), f64).to_vector<double>())
+                                  : sorted(cast(rows, i64).to_vector<std::int64_t>());
 }
 
 } // namespace reprise

@@ -338,7 +338,7 @@ Tensor leaky_relu(const Tensor& x, double slope)
     return ops::call("leaky_relu", {x, ops::number_for(x, slope)});
 }
 Tensor elu(const Tensor& x, double alpha) { return ops::call("elu", {x, ops::number_for(x, alpha)}); }
-Tensor gelu(const Tensor& x, GeluApproximation approximation)
+Tensor gelu(const Tensor& x, Choice<GeluApproximation> approximation)
 {
     return ops::call(approximation == GeluApproximation::tanh ? "gelu_tanh" : "gelu_erf", {x});
 }
@@ -351,6 +351,10 @@ Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> m
                                       ops::number_for(x, max.value_or(infinity))});
 }
 
+Tensor clip(const Tensor& x, std::optional<double> min, std::optional<double> max)
+{
+    return clamp(x, min, max);
+}
 Tensor clamp(const Tensor& x, const Tensor& min) { return clamp_min(x, min); }
 Tensor clamp_min(const Tensor& x, double min) { return clamp(x, min, std::nullopt); }
 Tensor clamp_min(const Tensor& x, const Tensor& min) { return clamp(x, min, ops::number_for(min, infinity)); }
@@ -382,9 +386,13 @@ Tensor where(const Tensor& condition, double a, double b)
     return where(condition, number(a), number(b));
 }
 Tensor affine(const Tensor& x, double scale, double shift) { return x * scale + shift; }
-Tensor div(const Tensor& a, const Tensor& b, Rounding rounding)
+Tensor div(const Tensor& a, const Tensor& b, Choice<Rounding> rounding)
 {
     return rounding == Rounding::floor ? floor_divide(a, b) : trunc_divide(a, b);
+}
+Tensor div(const Tensor& a, double b, Choice<Rounding> rounding)
+{
+    return div(a, ops::number_for(a, b), rounding);
 }
 
 Tensor pow(double base, const Tensor& exponent) { return pow(ops::number_for(exponent, base), exponent); }
@@ -409,6 +417,19 @@ REPRISE_SHORT_NAME(le, less_equal)
 REPRISE_SHORT_NAME(gt, greater)
 REPRISE_SHORT_NAME(ge, greater_equal)
 #undef REPRISE_SHORT_NAME
+#define REPRISE_WITH_INTEGER(name)                                                                           \
+    Tensor name(const Tensor& a, std::int64_t b)                                                             \
+    {                                                                                                        \
+        return name(a, ops::number_for(a, static_cast<double>(b)));                                          \
+    }
+REPRISE_WITH_INTEGER(bitwise_and)
+REPRISE_WITH_INTEGER(bitwise_or)
+REPRISE_WITH_INTEGER(bitwise_xor)
+REPRISE_WITH_INTEGER(left_shift)
+REPRISE_WITH_INTEGER(right_shift)
+#undef REPRISE_WITH_INTEGER
+Tensor rsub(const Tensor& a, const Tensor& b, double alpha) { return sub(b, a, alpha); }
+Tensor rsub(const Tensor& a, double b, double alpha) { return sub(ops::number_for(a, b), a, alpha); }
 Tensor add(const Tensor& a, const Tensor& b, double alpha) { return alpha == 1 ? a + b : a + b * alpha; }
 Tensor add(const Tensor& a, double b, double alpha) { return a + alpha * b; }
 Tensor sub(const Tensor& a, const Tensor& b, double alpha) { return alpha == 1 ? a - b : a - b * alpha; }
@@ -472,6 +493,8 @@ Tensor operator-(const Tensor& a) { return neg(a); }
 Tensor operator&(const Tensor& a, const Tensor& b) { return bitwise_and(a, b); }
 Tensor operator|(const Tensor& a, const Tensor& b) { return bitwise_or(a, b); }
 Tensor operator^(const Tensor& a, const Tensor& b) { return bitwise_xor(a, b); }
+Tensor operator<<(const Tensor& a, const Tensor& b) { return left_shift(a, b); }
+Tensor operator>>(const Tensor& a, const Tensor& b) { return right_shift(a, b); }
 Tensor operator~(const Tensor& a) { return bitwise_not(a); }
 
 } // namespace reprise

@@ -104,7 +104,7 @@ Tensor fmin(const Tensor& a, const Tensor& b) { return where(logical_or(a <= b, 
 
 Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf, std::optional<double> neginf)
 {
-    if (!is_floating(x.dtype())) return x;
+    if (!is_floating(x.dtype())) return ops::copied(x);
     const double largest = largest_of(x.dtype());
     const Tensor high = where(x == infinity, posinf.value_or(largest), x);
     return where(isnan(x), nan, where(x == -infinity, neginf.value_or(-largest), high));

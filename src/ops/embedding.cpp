@@ -293,6 +293,10 @@ const Op embedding_vjp_op{.name = "embedding_vjp",
 Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<std::int64_t> padding_idx)
 {
     const Shape rows = weight.shape();
+    if (is_floating(indices.dtype()) && !is_floating(weight.dtype()))
+        detail::fail(ErrorKind::argument, "embedding", "The indices are ", name_of(indices.dtype()),
+                     to_string(indices.shape()), " and the weight is ", name_of(weight.dtype()),
+                     to_string(rows), ": give the indices first, as in embedding(indices, weight).");
     if (rows.size() != 2)
         detail::fail(ErrorKind::shape, "embedding", "The weight's shape (", to_string(rows),
                      ") must be [rows, length].");

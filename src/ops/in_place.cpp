@@ -3,9 +3,12 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "graph/cell.hpp"
 #include "ops/full.hpp"
+#include "ops/index_check.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
+#include "shape/guard.hpp"
 
 namespace reprise {
 
@@ -70,6 +73,96 @@ Tensor& Tensor::uniform_(double from, double to)
 }
 Tensor& Tensor::normal_(double mean, double std) { return write("normal_", randn_like(*this) * std + mean); }
 Tensor& Tensor::bernoulli_(double p) { return write("bernoulli_", bernoulli(*this, p)); }
+
+Tensor& Tensor::exponential_(double lambda)
+{
+    if (!(lambda > 0))
+        detail::fail(ErrorKind::argument, "exponential_", "The lambda (", lambda, ") must be above 0.");
+    return write("exponential_", reprise::log1p(-rand_like(*this)) / -lambda);
+}
+Tensor& Tensor::random_(std::int64_t from, std::int64_t to)
+{
+    const DType whole = is_floating(dtype()) ? i32 : dtype();
+    return write("random_", cast(randint_like(cast(*this, whole), from, to), dtype()));
+}
+Tensor& Tensor::random_(std::int64_t to) { return random_(0, to); }
+Tensor& Tensor::random_()
+{
+    constexpr std::int64_t one = 1;
+    switch (dtype()) {
+    case DType::boolean: return random_(0, 2);
+    case DType::u8: return random_(0, one << 8);
+    case DType::i8: return random_(0, one << 7);
+    case DType::i16: return random_(0, one << 15);
+    case DType::bf16: return random_(0, (one << 8) + 1);
+    case DType::f16: return random_(0, (one << 11) + 1);
+    case DType::f32: return random_(0, (one << 24) + 1);
+    default: return random_(0, (one << 31) - 1);
+    }
+}
+
+Tensor& Tensor::fill_diagonal_(double value, bool wrap)
+{
+    constexpr const char* op = "fill_diagonal_";
+    const Shape sizes = shape();
+    if (sizes.size() < 2)
+        detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
+                     ") has no diagonal: give a matrix.");
+    Dim step = 0, stride = 1; // between neighbours on the diagonal, of the flattened tensor
+    for (std::size_t d = sizes.size(); d-- > 0; stride *= sizes[d]) {
+        step += stride;
+        if (sizes.size() > 2)
+            shape::require_equal(op, sizes[d], sizes[0], [&] {
+                return "The sizes of the shape (" + to_string(sizes) +
+                       ") must be equal where there are more than two.";
+            });
+    }
+    const Dim count = wrap && sizes.size() == 2 ? ceil_div(numel(), step) : reprise::min(sizes[0], sizes[1]);
+    const Tensor at = ops::count_like(*this, count) * ops::size_like(ops::count_like(*this, count), step);
+    const ops::IndexChecksOff own;
+    const Tensor flat = reprise::reshape(*this, {numel()});
+    return write(op, reprise::reshape(flat.index_put({at}, filled_as(op, at, value)), sizes));
+}
+
+// The handle stands for the view from now on.  What this tensor looked at is seen through the view.
+Tensor& Tensor::become(const char* op, const Tensor& view)
+{
+    if (view.cell_ == cell_) return *this;
+    const graph::Value v = graph::read(*this);
+    if (v.node->is_leaf && v.node->requires_grad)
+        detail::fail(ErrorKind::state, op, "A leaf that requires a gradient can't be changed in place.");
+    const graph::Tracer* tracer = graph::current_tracer();
+    if (cell_->trace != (tracer ? tracer->id() : 0))
+        detail::fail(
+            ErrorKind::state, op,
+            "The tensor is from outside of the program that is recorded, whose state keeps its shape: "
+            "use the form without _, which returns a view.");
+    const std::shared_ptr<graph::Looks> outer = cell_->looks, inner = view.cell_->looks;
+    auto looks = std::make_shared<graph::Looks>();
+    looks->in_order = inner && inner->in_order;
+    if (outer) {
+        looks->at = outer->at;
+        looks->next = outer->next;
+        looks->copied = outer->copied;
+        looks->detached = outer->detached;
+        if (outer->put && inner && inner->put)
+            looks->put = [before = snapshot().detach(), outer, inner](const Tensor& base,
+                                                                      const Tensor& value) {
+                return outer->put(base, inner->put(before, value));
+            };
+    }
+    graph::assign(*this, graph::read(view));
+    cell_->looks = std::move(looks);
+    return *this;
+}
+Tensor& Tensor::transpose_(std::int64_t a, std::int64_t b)
+{
+    return become("transpose_", reprise::transpose(*this, a, b));
+}
+Tensor& Tensor::squeeze_() { return become("squeeze_", reprise::squeeze(*this)); }
+Tensor& Tensor::squeeze_(const Dims& dims) { return become("squeeze_", reprise::squeeze(*this, dims)); }
+Tensor& Tensor::unsqueeze_(std::int64_t dim) { return become("unsqueeze_", reprise::unsqueeze(*this, dim)); }
+Tensor& Tensor::t_() { return become("t_", t()); }
 
 Tensor Tensor::to(const Tensor& other) const { return to(other.device(), other.dtype()); }
 Tensor Tensor::cpu() const { return to(Device("reference")); }

@@ -272,23 +272,13 @@ Tensor put_rows(const Tensor& x, const std::vector<Lookup>& lookups, const Tenso
     return permute(reshape(after, t.ordered), t.back);
 }
 
-// x with the values in a range of one dimension.
-Tensor put_range(const Tensor& x, const ViewStep& s, const Tensor& values)
-{
-    const Dim end = s.start + s.length, behind = x.size(s.dim) - end;
-    std::vector<Tensor> parts;
-    if (!same(s.start, 0)) parts.push_back(narrow(x, s.dim, 0, s.start));
-    if (!same(s.length, 0)) parts.push_back(values);
-    if (!same(behind, 0)) parts.push_back(narrow(x, s.dim, end, behind));
-    return parts.empty() ? x : parts.size() == 1 ? parts[0] : cat(parts, s.dim);
-}
-
 Tensor put_back(const ViewStep& s, const Tensor& view)
 {
     switch (s.kind) {
     case ViewStep::Kind::added: return reshape(view, s.before.shape());
-    case ViewStep::Kind::select: return put_range(s.before, s, unsqueeze(view, s.dim));
-    case ViewStep::Kind::range: return put_range(s.before, s, view);
+    case ViewStep::Kind::select:
+        return ops::put_range(s.before, s.dim, s.start, s.length, unsqueeze(view, s.dim));
+    case ViewStep::Kind::range: return ops::put_range(s.before, s.dim, s.start, s.length, view);
     case ViewStep::Kind::strided: break;
     }
     const Tensor count = ops::count_like(view, s.length);
@@ -303,9 +293,14 @@ Tensor Tensor::index(const std::vector<TensorIndex>& indices) const
     const Parts parts = Reader(*this, indices).take();
     const Tensor part = parts.lookups.empty() ? graph::make_tensor(graph::read(parts.view))
                                               : looked_up(parts.view, parts.lookups);
-    graph::note_view(part, *this);
-    part.cell()->looks->indices = std::make_shared<const Indices>(indices);
-    part.cell()->looks->copied = !parts.lookups.empty();
+    graph::Looks& looks = graph::note_view(part, *this);
+    looks.put = [indices](const Tensor& base, const Tensor& value) { return base.index_put(indices, value); };
+    looks.copied = !parts.lookups.empty();
+    looks.in_order =
+        graph::in_order(*this) && std::all_of(parts.steps.begin(), parts.steps.end(), [](const ViewStep& s) {
+            return s.kind == ViewStep::Kind::added ||
+                   (s.kind != ViewStep::Kind::strided && ops::leads(s.before.shape(), s.dim));
+        });
     return part;
 }
 
@@ -323,7 +318,7 @@ Tensor Tensor::index_put(const std::vector<TensorIndex>& indices, const Tensor& 
     if (!parts.lookups.empty()) after = put_rows(parts.view, parts.lookups, values, accumulate);
     else if (accumulate) after = parts.view + values;
     for (auto step = parts.steps.rbegin(); step != parts.steps.rend(); ++step) after = put_back(*step, after);
-    return after;
+    return ops::own(ops::own(after, *this), value);
 }
 
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate)

@@ -136,7 +136,7 @@ Tensor in_order(const Tensor& x, const Shape& split, const std::vector<std::int6
     Shape to = x.shape();
     to.resize(to.size() - 3);
     to.insert(to.end(), last.begin(), last.end());
-    return reshape(permute(reshape(x, split), order), to);
+    return ops::copied(reshape(permute(reshape(x, split), order), to));
 }
 
 } // namespace
@@ -190,20 +190,7 @@ Tensor channel_shuffle(const Tensor& x, std::int64_t groups)
     Shape split = x.shape();
     split[1] = each;
     split.insert(split.begin() + 1, groups);
-    return reshape(transpose(reshape(x, split), 1, 2), x.shape());
-}
-
-Interpolation InterpolationMode::named(std::string_view text)
-{
-    std::string name(text), names;
-    if (name == "nearest-exact") name = "nearest_exact";
-    for (const Interpolation mode :
-         {Interpolation::nearest, Interpolation::nearest_exact, Interpolation::linear,
-          Interpolation::bilinear, Interpolation::bicubic, Interpolation::trilinear, Interpolation::area}) {
-        if (name == mode_of(mode).name) return mode;
-        names += std::string(names.empty() ? "" : ", ") + mode_of(mode).name;
-    }
-    detail::fail(ErrorKind::argument, op, "The mode (", text, ") is none of ", names, ".");
+    return ops::copied(reshape(transpose(reshape(x, split), 1, 2), x.shape()));
 }
 
 } // namespace reprise

@@ -276,6 +276,20 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double bet
     return (beta == 1 ? input : input * beta) + scaled;
 }
 
+namespace {
+// x with the value, of the diagonal's shape, on the diagonal of the dimensions a and b.
+Tensor with_diagonal(const Tensor& x, const Tensor& value, std::int64_t offset, std::size_t a, std::size_t b)
+{
+    const Tensor steps = ops::count_like(x, value.size(-1));
+    const Tensor rows = offset < 0 ? steps - static_cast<double>(offset) : steps,
+                 columns = offset > 0 ? steps + static_cast<double>(offset) : steps;
+    const Dims front{static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)};
+    const ops::IndexChecksOff own;
+    return movedim(movedim(x, front, {0, 1}).index_put({rows, columns}, movedim(value, -1, 0)), {0, 1},
+                   front);
+}
+} // namespace
+
 Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2)
 {
     constexpr const char* op = "diagonal";
@@ -302,7 +316,11 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
                       (offset >= 0 ? ops::number_like(steps, static_cast<double>(offset))
                                    : ops::size_like(steps, columns) * static_cast<double>(-offset));
     const ops::IndexChecksOff own;
-    return index_select(flat, -1, at);
+    const Tensor found = index_select(flat, -1, at);
+    graph::note_view(found, x).put = [=](const Tensor& base, const Tensor& value) {
+        return with_diagonal(base, value, offset, a, b);
+    };
+    return found;
 }
 
 Tensor trace(const Tensor& x)

@@ -102,4 +102,9 @@ Tensor log_softmax(const Tensor& x, std::int64_t dim)
     return ops::apply_along(ops::log_softmax_op, {x}, dim);
 }
 
+Tensor log_softmax(const Tensor& x, std::int64_t dim, DType dtype)
+{
+    return log_softmax(cast(x, dtype), dim);
+}
+
 } // namespace reprise

@@ -140,7 +140,7 @@ Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const Cla
         detail::fail(ErrorKind::argument, "nll_loss", "Only cross_entropy smooths labels.");
     return of_classes("nll_loss", with_classes_last(log_probabilities), target, o);
 }
-Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Reduction reduction)
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, Choice<Reduction> reduction)
 {
     return nll_loss(log_probabilities, target, ClassLossOptions{.reduction = reduction});
 }
@@ -159,24 +159,24 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target, const ClassLoss
     check_classes(op, logits, target);
     return of_classes(op, log_softmax(with_classes_last(logits), -1), target, o);
 }
-Tensor cross_entropy(const Tensor& logits, const Tensor& target, Reduction reduction)
+Tensor cross_entropy(const Tensor& logits, const Tensor& target, Choice<Reduction> reduction)
 {
     return cross_entropy(logits, target, ClassLossOptions{.reduction = reduction});
 }
 
-Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction)
+Tensor mse_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction)
 {
     check_same_shape("mse_loss", input, target);
     return reduced("mse_loss", square(input - target), reduction);
 }
 
-Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction)
+Tensor l1_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction)
 {
     check_same_shape("l1_loss", input, target);
     return reduced("l1_loss", abs(input - target), reduction);
 }
 
-Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta)
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, double beta)
 {
     constexpr const char* op = "smooth_l1_loss";
     if (!(beta >= 0))
@@ -188,7 +188,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduc
     return reduced(op, where(d < beta, square(small) * (0.5 / beta), d - 0.5 * beta), reduction);
 }
 
-Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta)
+Tensor huber_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, double delta)
 {
     constexpr const char* op = "huber_loss";
     if (!(delta > 0))
@@ -199,25 +199,25 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction
     return reduced(op, where(d <= delta, square(small) * 0.5, (d - 0.5 * delta) * delta), reduction);
 }
 
-Tensor bce_loss(const Tensor& input, const Tensor& target, Reduction reduction, const Tensor& weight)
+Tensor bce_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, const Tensor& weight)
 {
     check_same_shape("bce_loss", input, target);
     return reduced("bce_loss", weighed(bce(input, target), weight), reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
-                            Reduction reduction)
+                            Choice<Reduction> reduction)
 {
     return bce_loss(input, target, reduction, weight);
 }
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target, const Tensor& weight,
-                                        Reduction reduction, const Tensor& pos_weight)
+                                        Choice<Reduction> reduction, const Tensor& pos_weight)
 {
     return bce_with_logits_loss(logits, target, reduction, weight, pos_weight);
 }
 
 // log(sigmoid(x)) is -(log(1 + exp(-|x|)) + max(-x, 0)): nothing overflows.
-Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Reduction reduction,
+Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Choice<Reduction> reduction,
                             const Tensor& weight, const Tensor& pos_weight)
 {
     constexpr const char* op = "bce_with_logits_loss";
@@ -228,7 +228,7 @@ Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Reductio
     return reduced(op, weighed(losses, weight), reduction);
 }
 
-Tensor kl_div(const Tensor& input, const Tensor& target, Reduction reduction, bool log_target)
+Tensor kl_div(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, bool log_target)
 {
     check_same_shape("kl_div", input, target);
     const auto entropy = [&] { // t log(t), 0 at 0
@@ -249,7 +249,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t dim, dou
 }
 
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
-                             Reduction reduction)
+                             Choice<Reduction> reduction)
 {
     constexpr const char* op = "cosine_embedding_loss";
     check_same_shape(op, a, b);

@@ -5,9 +5,11 @@
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
+#include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/full.hpp"
+#include "ops/index_check.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 
@@ -67,6 +69,30 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value)
     const double held = ops::rounded_to(x.dtype(), value);
     ops::require_holds("masked_fill", x.dtype(), held);
     return where(mask, ops::number_like(x, held), x);
+}
+
+Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value)
+{
+    constexpr const char* op = "masked_fill";
+    if (mask.dtype() != boolean) ops::wrong_dtype(op, mask.dtype(), "a mask of dtype bool");
+    if (value.dim() != 0)
+        detail::fail(ErrorKind::shape, op, "The value's shape (", to_string(value.shape()),
+                     ") is not that of one element: use where().");
+    return where(mask, cast(value, x.dtype()), x);
+}
+
+// Each place of the mask takes the element of the source with its number among them.
+Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source)
+{
+    constexpr const char* op = "masked_scatter";
+    if (mask.dtype() != boolean) ops::wrong_dtype(op, mask.dtype(), "a mask of dtype bool");
+    if (source.dtype() != x.dtype())
+        detail::fail(ErrorKind::dtype, op, "The dtypes (", name_of(x.dtype()), " and ",
+                     name_of(source.dtype()), ") differ: cast one of the tensors.");
+    const Tensor all = ops::expand_for(op, mask, x.shape());
+    const Tensor number = cumsum(reshape(all, {x.numel()}), 0) - 1.0;
+    const ops::IndexChecksOff own;
+    return where(all, reshape(take(source, number), x.shape()), x);
 }
 
 Tensor tril(const Tensor& x, std::int64_t diagonal)

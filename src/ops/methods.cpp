@@ -1,11 +1,17 @@
 // Tensor's members that are ops, and tensors from host memory.
+#include <numeric>
+
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "graph/cell.hpp"
+#include "ops/index_check.hpp"
 #include "ops/registry.hpp"
+#include "shape/guard.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise {
@@ -17,6 +23,56 @@ Tensor Tensor::t() const
                      ") is not a matrix's: use transpose(a, b).");
     return dim() < 2 ? *this : reprise::transpose(*this, 0, 1);
 }
+Tensor Tensor::T() const
+{
+    std::vector<std::int64_t> order(static_cast<std::size_t>(dim()));
+    std::iota(order.rbegin(), order.rend(), 0);
+    return reprise::permute(*this, order);
+}
+Tensor Tensor::mT() const
+{
+    if (dim() < 2)
+        detail::fail(ErrorKind::shape, "mT", "The shape (", to_string(shape()), ") is not a matrix's.");
+    return reprise::transpose(*this, -2, -1);
+}
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const
+{
+    return reprise::where(condition, *this, other);
+}
+Tensor Tensor::where(const Tensor& condition, double other) const
+{
+    return reprise::where(condition, *this, other);
+}
+Tensor Tensor::multinomial(const Dim& count, bool replacement) const
+{
+    return reprise::multinomial(*this, count, replacement);
+}
+
+Tensor Tensor::unfold(std::int64_t dim, const Dim& size, std::int64_t step) const
+{
+    constexpr const char* op = "unfold";
+    const std::size_t d = shape::normalize_dim(op, dim, shape().size());
+    const auto along = static_cast<std::int64_t>(d);
+    if (step < 1) detail::fail(ErrorKind::argument, op, "The step (", step, ") must be at least 1.");
+    const Dim whole = shape()[d];
+    shape::require_at_least(op, size, 0, [&] { return "The size (" + size.text() + ") is negative."; });
+    shape::require_at_least(op, whole, size, [&] {
+        return "The size (" + size.text() + ") is larger than dimension (" + std::to_string(d) +
+               ") of the shape (" + to_string(shape()) + ").";
+    });
+    const Dim count = floor_div(whole - size, step) + 1;
+    const Tensor start = reprise::unsqueeze(ops::count_like(*this, count) * static_cast<double>(step), 1);
+    const Tensor at = start + ops::count_like(*this, size); // [count, size]
+    const ops::IndexChecksOff own;
+    const Tensor found = reprise::index_select(*this, along, reprise::reshape(at, {count * size}));
+    Shape split = shape();
+    split[d] = count;
+    split.insert(split.begin() + along + 1, size);
+    const Tensor windows = reprise::movedim(reprise::reshape(found, split), along + 1, -1);
+    graph::note_view(windows, *this); // PyTorch has windows of one memory
+    return windows;
+}
+
 Tensor Tensor::to(DType t) const { return cast(*this, t); }
 Tensor Tensor::to(DType t, bool, bool copy) const { return copy ? to(t).clone() : to(t); }
 Tensor Tensor::to(const CreationOptions& o) const

@@ -124,7 +124,7 @@ Tensor pad(const Tensor& x, const DimVector& amounts, double value)
             ops::pad_op, {y},
             {{"dim", dim}, {"start", before}, {"size", before + left + behind}, {"value", held}});
     }
-    return y;
+    return ops::own(y, x);
 }
 
 // -- with elements of the tensor --
@@ -186,7 +186,12 @@ Tensor taken(const Tensor& x, std::size_t d, ops::Resampling how, const Dim& bef
 
 } // namespace
 
-Tensor pad(const Tensor& x, const DimVector& amounts, PaddingMode mode, double value)
+Tensor constant_pad_nd(const Tensor& x, const DimVector& amounts, double value)
+{
+    return pad(x, amounts, value);
+}
+
+Tensor pad(const Tensor& x, const DimVector& amounts, Choice<PaddingMode> mode, double value)
 {
     if (mode == PaddingMode::constant) return pad(x, amounts, value);
     const Mode m = mode_of(mode);

@@ -96,4 +96,10 @@ Tensor prod(const Tensor& x, const Dims& dims, bool keepdim)
                          ops::reduction_attributes("prod", x, dims, keepdim));
 }
 
+Tensor prod(const Tensor& x, const Dims& dims, bool keepdim, DType dtype)
+{
+    return cast(prod(cast(x, dtype), dims, keepdim), dtype);
+}
+Tensor prod(const Tensor& x, DType dtype) { return prod(x, {}, false, dtype); }
+
 } // namespace reprise

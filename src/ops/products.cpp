@@ -110,7 +110,7 @@ Tensor diag(const Tensor& x, std::int64_t offset)
     if (x.dim() != 1 && x.dim() != 2)
         detail::fail(ErrorKind::shape, "diag", "The shape (", to_string(x.shape()),
                      ") is neither a vector's nor a matrix's.");
-    return x.dim() == 1 ? diag_embed(x, offset) : diagonal(x, offset);
+    return x.dim() == 1 ? diag_embed(x, offset) : ops::copied(diagonal(x, offset));
 }
 Tensor diagflat(const Tensor& x, std::int64_t offset) { return diag_embed(reshape(x, {x.numel()}), offset); }
 

@@ -62,7 +62,9 @@ Tensor select(const Tensor& x, std::int64_t dim, const Dim& index)
     };
     shape::require_at_least("select", at, 0, sentence);
     shape::require_at_least("select", size - 1, at, sentence);
-    return squeeze(narrow(x, whole(d), at, 1), whole(d));
+    const Tensor part = squeeze(narrow(x, whole(d), at, 1), whole(d));
+    ops::note_range(part, x, whole(d), at, 1);
+    return part;
 }
 
 Tensor slice(const Tensor& x, std::int64_t dim, const std::optional<Dim>& start,
@@ -94,7 +96,13 @@ Tensor slice(const Tensor& x, std::int64_t dim, const SliceRange& range)
     Shape steps = x.shape();
     steps[d] = count;
     steps.insert(steps.begin() + whole(d) + 1, range.step);
-    return select(reshape(part, steps), whole(d) + 1, 0);
+    const Tensor strided = select(reshape(part, steps), whole(d) + 1, 0);
+    graph::note_view(strided, x).put = [d, range](const Tensor& base, const Tensor& value) {
+        std::vector<TensorIndex> indices(d, Slice());
+        indices.emplace_back(Slice(range.start, range.end, range.step));
+        return base.index_put(indices, value);
+    };
+    return strided;
 }
 
 Tensor repeat(const Tensor& x, const DimVector& times)
@@ -115,7 +123,7 @@ Tensor repeat(const Tensor& x, const DimVector& times)
         wide.insert(wide.end(), {times[d], size});
         out.push_back(times[d] * size);
     }
-    return reshape(expand(reshape(x, split), wide), out);
+    return ops::copied(reshape(expand(reshape(x, split), wide), out));
 }
 
 Tensor repeat_interleave(const Tensor& x, std::int64_t times, std::int64_t dim)
@@ -127,7 +135,12 @@ Tensor repeat_interleave(const Tensor& x, std::int64_t times, std::int64_t dim)
     Shape wide = x.shape(), out = x.shape();
     wide.insert(wide.begin() + whole(d) + 1, times);
     out[d] = out[d] * times;
-    return reshape(expand(unsqueeze(x, whole(d) + 1), wide), out);
+    return ops::copied(reshape(expand(unsqueeze(x, whole(d) + 1), wide), out));
+}
+
+Tensor repeat_interleave(const Tensor& x, std::int64_t times)
+{
+    return repeat_interleave(reshape(x, {x.numel()}), times, 0);
 }
 
 Tensor roll(const Tensor& x, std::int64_t shift, std::int64_t dim)
@@ -177,9 +190,9 @@ Tensor unflatten(const Tensor& x, std::int64_t dim, const Shape& parts)
     return reshape(x, to);
 }
 
-Tensor contiguous(const Tensor& x) { return graph::apply1(ops::contiguous_op, {x}); }
+Tensor contiguous(const Tensor& x) { return graph::in_order(x) ? x : graph::apply1(ops::contiguous_op, {x}); }
 
-std::vector<Tensor> meshgrid(const std::vector<Tensor>& lines, MeshIndexing indexing)
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& lines, Choice<MeshIndexing> indexing)
 {
     constexpr const char* op = "meshgrid";
     if (lines.empty()) detail::fail(ErrorKind::argument, op, "There are no tensors to make a grid of.");

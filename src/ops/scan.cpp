@@ -195,6 +195,14 @@ Tensor cumprod(const Tensor& x, std::int64_t dim, const ScanOptions& o)
 {
     return ops::along(ops::cumprod_op, x, dim, o);
 }
+Tensor cumsum(const Tensor& x, std::int64_t dim, DType dtype)
+{
+    return cast(cumsum(cast(x, dtype), dim), dtype);
+}
+Tensor cumprod(const Tensor& x, std::int64_t dim, DType dtype)
+{
+    return cast(cumprod(cast(x, dtype), dim), dtype);
+}
 std::pair<Tensor, Tensor> cummax(const Tensor& x, std::int64_t dim)
 {
     return ops::extremum_along("cummax", x, dim, false);
@@ -211,7 +219,7 @@ Tensor logcumsumexp(const Tensor& given, std::int64_t dim)
     constexpr const char* op = "logcumsumexp";
     constexpr double infinity = std::numeric_limits<double>::infinity();
     ops::require_floating(op, given.dtype());
-    if (given.dim() == 0) return given;
+    if (given.dim() == 0) return ops::copied(given);
     const Tensor x = ops::accumulated(given);
     const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim, x.shape().size()));
     const Tensor largest = ops::running(x, d, false), before = ops::before_each(largest, d, -infinity);

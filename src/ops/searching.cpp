@@ -9,6 +9,7 @@
 #include <reprise/ops/shapes.hpp>
 #include <reprise/ops/sorting.hpp>
 
+#include "ops/index_check.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 #include "shape/rules.hpp"
@@ -40,13 +41,13 @@ Tensor places_by_halving(const Tensor& lines, const Tensor& values, bool right)
 
 } // namespace
 
-Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim, QuantileInterpolation how)
+Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim, Choice<QuantileInterpolation> how)
 {
     constexpr const char* op = "quantile";
     ops::require_floating(op, x.dtype());
     if (!(q >= 0 && q <= 1))
         detail::fail(ErrorKind::argument, op, "The quantile (", q, ") must be from 0 to 1.");
-    if (x.dim() == 0) return x;
+    if (x.dim() == 0) return ops::copied(x);
     const auto d = static_cast<std::int64_t>(shape::normalize_dim(op, dim, x.shape().size()));
     const Dim size = x.size(d);
     shape::require_at_least(op, size, 1, [&] {
@@ -102,6 +103,41 @@ Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right)
         detail::fail(ErrorKind::shape, "bucketize", "The boundaries' shape (", to_string(boundaries.shape()),
                      ") is not a vector's.");
     return searchsorted(boundaries, values, right);
+}
+
+// Of the sorted line the longest run's end.
+std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim, bool keepdim)
+{
+    constexpr const char* op = "mode";
+    const std::size_t d = shape::normalize_dim(op, dim, std::max<std::size_t>(x.shape().size(), 1));
+    if (x.dim() == 0) return {ops::copied(x), ops::full_on(ops::evaluator_of(x), {}, 0, i32)};
+    const auto along = static_cast<std::int64_t>(d);
+    const Dim size = x.shape()[d];
+    shape::require_at_least(op, size, 1, [&] {
+        return "The shape (" + to_string(x.shape()) +
+               ") has no element to be the most frequent one: take a dimension of at least 1.";
+    });
+    const auto [sorted, order] = sort(x.detach(), along);
+    Shape line(x.shape().size(), 1);
+    line[d] = size;
+    const Tensor place = expand(reshape(ops::count_like(x, size), line), x.shape());
+    const Tensor same_as_before =
+        cat({zeros_like(narrow(place, along, 0, 1)),
+             cast(eq(narrow(sorted, along, 1, size - 1), narrow(sorted, along, 0, size - 1)), i32)},
+            along);
+    const Tensor begin = cummax(where(eq(same_as_before, 0), place, 0.0), along).first;
+    const Tensor longest = argmax(place - begin, along, true);
+    const ops::IndexChecksOff own;
+    const Tensor index = gather(order, along, longest), values = gather(x, along, index);
+    if (keepdim) return {values, index};
+    return {select(values, along, 0), select(index, along, 0)};
+}
+
+Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool invert)
+{
+    const Tensor found =
+        any(eq(unsqueeze(elements, -1), reshape(test_elements, {test_elements.numel()})), {-1});
+    return invert ? logical_not(found) : found;
 }
 
 } // namespace reprise

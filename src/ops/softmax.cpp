@@ -241,4 +241,6 @@ const Op softmax_vjp_op{.name = "softmax_vjp",
 
 Tensor softmax(const Tensor& x, std::int64_t dim) { return ops::apply_along(ops::softmax_op, {x}, dim); }
 
+Tensor softmax(const Tensor& x, std::int64_t dim, DType dtype) { return softmax(cast(x, dtype), dim); }
+
 } // namespace reprise

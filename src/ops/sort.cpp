@@ -314,6 +314,10 @@ std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim
 
 Tensor median(const Tensor& x)
 {
+    if (same(x.numel(), 0) && !is_floating(x.dtype()))
+        detail::fail(ErrorKind::shape, "median", "The shape (", to_string(x.shape()),
+                     ") has no element to be in the middle, and the dtype (", name_of(x.dtype()),
+                     ") has no NaN to say so: give at least one element.");
     if (same(x.numel(), 0)) return ops::number_like(x, std::numeric_limits<double>::quiet_NaN());
     return median(reshape(x, {x.numel()}), 0).first;
 }

@@ -58,9 +58,16 @@ bool view(const Node& n, std::size_t output, Strided& s)
     return true;
 }
 
-std::vector<Tensor> parts_of(const Tensor& x, std::size_t d, Shape sizes)
+std::vector<Tensor> parts_of(const Tensor& x, std::size_t d, const Shape& sizes)
 {
-    return graph::apply(split_op, {x}, {{"dim", static_cast<std::int64_t>(d)}, {"sizes", std::move(sizes)}});
+    const auto dim = static_cast<std::int64_t>(d);
+    std::vector<Tensor> parts = graph::apply(split_op, {x}, {{"dim", dim}, {"sizes", sizes}});
+    Dim start = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        note_range(parts[i], x, dim, start, sizes[i]);
+        start += sizes[i];
+    }
+    return parts;
 }
 
 [[noreturn]] void fail_size(const char* op, const char* what, std::int64_t value)
@@ -100,7 +107,7 @@ std::vector<Tensor> split(const Tensor& x, std::int64_t size, std::int64_t dim)
     Shape sizes;
     for (std::int64_t left = whole.value(); left > 0 || sizes.empty(); left -= size)
         sizes.emplace_back(std::min(size, left));
-    return ops::parts_of(x, d, std::move(sizes));
+    return ops::parts_of(x, d, sizes);
 }
 
 std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim)
@@ -127,7 +134,12 @@ std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim)
                      ") is not known before the call: its parts can't be counted.");
     if (same(size, 0)) return {};
     std::vector<Tensor> parts = ops::parts_of(x, d, Shape(static_cast<std::size_t>(size.value()), Dim(1)));
-    for (Tensor& part : parts) part = squeeze(part, static_cast<std::int64_t>(d));
+    const auto along = static_cast<std::int64_t>(d);
+    std::int64_t at = 0;
+    for (Tensor& part : parts) {
+        part = squeeze(part, along);
+        ops::note_range(part, x, along, at++, 1);
+    }
     return parts;
 }
 

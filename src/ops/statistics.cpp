@@ -86,6 +86,11 @@ Tensor std(const Tensor& x, const Dims& dims, bool unbiased, bool keepdim)
     return reprise::std(x, dims, {.correction = unbiased ? 1 : 0, .keepdim = keepdim});
 }
 
+std::pair<Tensor, Tensor> var_mean(const Tensor& x, const Dims& dims, bool unbiased, bool keepdim)
+{
+    return var_mean(x, dims, {.correction = unbiased ? 1 : 0, .keepdim = keepdim});
+}
+
 Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
 {
     ops::require_floating("norm", x.dtype());
@@ -156,7 +161,7 @@ Tensor diff(const Tensor& x, std::int64_t n, std::int64_t dim)
         const Neighbours at(y, d);
         y = x.dtype() == boolean ? logical_xor(at.later, at.earlier) : at.later - at.earlier;
     }
-    return y;
+    return ops::own(y, x);
 }
 
 Tensor trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim)

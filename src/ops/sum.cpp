@@ -75,6 +75,17 @@ Tensor mean(const Tensor& x, const Dims& dims, bool keepdim)
     return cast(total / ops::size_like(total, ops::reduced_count(x.shape(), a.integers("dims"))), x.dtype());
 }
 
+Tensor sum(const Tensor& x, const Dims& dims, bool keepdim, DType dtype)
+{
+    return cast(sum(cast(x, dtype), dims, keepdim), dtype);
+}
+Tensor sum(const Tensor& x, DType dtype) { return sum(x, {}, false, dtype); }
+Tensor mean(const Tensor& x, const Dims& dims, bool keepdim, DType dtype)
+{
+    return mean(cast(x, dtype), dims, keepdim);
+}
+Tensor mean(const Tensor& x, DType dtype) { return mean(x, {}, false, dtype); }
+
 Tensor sum_to(const Tensor& x, const Shape& shape)
 {
     const Shape& from = x.shape();

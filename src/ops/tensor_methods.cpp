@@ -178,6 +178,8 @@ Tensor Tensor::sub(double b, double alpha) const { return reprise::sub(*this, b,
 Tensor& Tensor::sub_(double b, double alpha) { return write("sub_", reprise::sub(*this, b, alpha)); }
 Tensor Tensor::sub(const Tensor& b, double alpha) const { return reprise::sub(*this, b, alpha); }
 Tensor& Tensor::sub_(const Tensor& b, double alpha) { return write("sub_", reprise::sub(*this, b, alpha)); }
+Tensor Tensor::rsub(double b, double alpha) const { return reprise::rsub(*this, b, alpha); }
+Tensor Tensor::rsub(const Tensor& b, double alpha) const { return reprise::rsub(*this, b, alpha); }
 Tensor Tensor::mul(double b) const { return reprise::mul(*this, b); }
 Tensor& Tensor::mul_(double b) { return write("mul_", reprise::mul(*this, b)); }
 Tensor Tensor::div(double b) const { return reprise::div(*this, b); }
@@ -232,10 +234,24 @@ Tensor& Tensor::atan2_(double b) { return write("atan2_", reprise::atan2(*this, 
 Tensor Tensor::lerp(const Tensor& end, double weight) const { return reprise::lerp(*this, end, weight); }
 Tensor& Tensor::lerp_(const Tensor& end, double weight) { return write("lerp_", reprise::lerp(*this, end,
     weight)); }
-Tensor Tensor::div(const Tensor& b, Rounding rounding_mode) const { return reprise::div(*this, b,
+Tensor Tensor::div(const Tensor& b, Choice<Rounding> rounding_mode) const { return reprise::div(*this, b,
     rounding_mode); }
-Tensor& Tensor::div_(const Tensor& b, Rounding rounding_mode) { return write("div_", reprise::div(*this, b,
+Tensor& Tensor::div_(const Tensor& b, Choice<Rounding> rounding_mode) { return write("div_",
+    reprise::div(*this, b, rounding_mode)); }
+Tensor Tensor::div(double b, Choice<Rounding> rounding_mode) const { return reprise::div(*this, b,
+    rounding_mode); }
+Tensor& Tensor::div_(double b, Choice<Rounding> rounding_mode) { return write("div_", reprise::div(*this, b,
     rounding_mode)); }
+Tensor Tensor::bitwise_and(std::int64_t b) const { return reprise::bitwise_and(*this, b); }
+Tensor& Tensor::bitwise_and_(std::int64_t b) { return write("bitwise_and_", reprise::bitwise_and(*this, b)); }
+Tensor Tensor::bitwise_or(std::int64_t b) const { return reprise::bitwise_or(*this, b); }
+Tensor& Tensor::bitwise_or_(std::int64_t b) { return write("bitwise_or_", reprise::bitwise_or(*this, b)); }
+Tensor Tensor::bitwise_xor(std::int64_t b) const { return reprise::bitwise_xor(*this, b); }
+Tensor& Tensor::bitwise_xor_(std::int64_t b) { return write("bitwise_xor_", reprise::bitwise_xor(*this, b)); }
+Tensor Tensor::left_shift(std::int64_t b) const { return reprise::left_shift(*this, b); }
+Tensor& Tensor::left_shift_(std::int64_t b) { return write("left_shift_", reprise::left_shift(*this, b)); }
+Tensor Tensor::right_shift(std::int64_t b) const { return reprise::right_shift(*this, b); }
+Tensor& Tensor::right_shift_(std::int64_t b) { return write("right_shift_", reprise::right_shift(*this, b)); }
 Tensor Tensor::leaky_relu(double negative_slope) const { return reprise::leaky_relu(*this, negative_slope); }
 Tensor& Tensor::leaky_relu_(double negative_slope) { return write("leaky_relu_", reprise::leaky_relu(*this,
     negative_slope)); }
@@ -258,8 +274,8 @@ Tensor& Tensor::swish_() { return write("swish_", reprise::swish(*this)); }
 Tensor Tensor::logsigmoid() const { return reprise::logsigmoid(*this); }
 Tensor& Tensor::logsigmoid_() { return write("logsigmoid_", reprise::logsigmoid(*this)); }
 Tensor Tensor::glu(std::int64_t dim) const { return reprise::glu(*this, dim); }
-Tensor Tensor::gelu(GeluApproximation approximate) const { return reprise::gelu(*this, approximate); }
-Tensor& Tensor::gelu_(GeluApproximation approximate) { return write("gelu_", reprise::gelu(*this,
+Tensor Tensor::gelu(Choice<GeluApproximation> approximate) const { return reprise::gelu(*this, approximate); }
+Tensor& Tensor::gelu_(Choice<GeluApproximation> approximate) { return write("gelu_", reprise::gelu(*this,
     approximate)); }
 Tensor Tensor::clamp(std::optional<double> min, std::optional<double> max) const { return
     reprise::clamp(*this, min, max); }
@@ -267,6 +283,10 @@ Tensor& Tensor::clamp_(std::optional<double> min, std::optional<double> max) { r
     reprise::clamp(*this, min, max)); }
 Tensor Tensor::clamp(const Tensor& min) const { return reprise::clamp(*this, min); }
 Tensor& Tensor::clamp_(const Tensor& min) { return write("clamp_", reprise::clamp(*this, min)); }
+Tensor Tensor::clip(std::optional<double> min, std::optional<double> max) const { return reprise::clip(*this,
+    min, max); }
+Tensor& Tensor::clip_(std::optional<double> min, std::optional<double> max) { return write("clip_",
+    reprise::clip(*this, min, max)); }
 Tensor Tensor::clamp_min(double min) const { return reprise::clamp_min(*this, min); }
 Tensor& Tensor::clamp_min_(double min) { return write("clamp_min_", reprise::clamp_min(*this, min)); }
 Tensor Tensor::clamp_min(const Tensor& min) const { return reprise::clamp_min(*this, min); }
@@ -332,11 +352,18 @@ Tensor& Tensor::index_add_(std::int64_t dim, const Tensor& index, const Tensor& 
     write("index_add_", reprise::index_add(*this, dim, index, source, alpha)); }
 Tensor Tensor::index_fill(std::int64_t dim, const Tensor& index, double value) const { return
     reprise::index_fill(*this, dim, index, value); }
+Tensor& Tensor::index_fill_(std::int64_t dim, const Tensor& index, double value) { return write("index_fill_",
+    reprise::index_fill(*this, dim, index, value)); }
 Tensor Tensor::index_copy(std::int64_t dim, const Tensor& index, const Tensor& source) const { return
     reprise::index_copy(*this, dim, index, source); }
+Tensor& Tensor::index_copy_(std::int64_t dim, const Tensor& index, const Tensor& source) { return
+    write("index_copy_", reprise::index_copy(*this, dim, index, source)); }
 Tensor Tensor::index_reduce(std::int64_t dim, const Tensor& index, const Tensor& source, const std::string&
     reduce, bool include_self) const { return reprise::index_reduce(*this, dim, index, source, reduce,
     include_self); }
+Tensor& Tensor::index_reduce_(std::int64_t dim, const Tensor& index, const Tensor& source, const std::string&
+    reduce, bool include_self) { return write("index_reduce_", reprise::index_reduce(*this, dim, index,
+    source, reduce, include_self)); }
 Tensor Tensor::gather(std::int64_t dim, const Tensor& index) const { return reprise::gather(*this, dim,
     index); }
 Tensor Tensor::scatter(std::int64_t dim, const Tensor& index, const Tensor& source) const { return
@@ -354,6 +381,9 @@ Tensor& Tensor::scatter_add_(std::int64_t dim, const Tensor& index, const Tensor
 Tensor Tensor::scatter_reduce(std::int64_t dim, const Tensor& index, const Tensor& source, const std::string&
     reduce, bool include_self) const { return reprise::scatter_reduce(*this, dim, index, source, reduce,
     include_self); }
+Tensor& Tensor::scatter_reduce_(std::int64_t dim, const Tensor& index, const Tensor& source, const
+    std::string& reduce, bool include_self) { return write("scatter_reduce_", reprise::scatter_reduce(*this,
+    dim, index, source, reduce, include_self)); }
 Tensor Tensor::take(const Tensor& index) const { return reprise::take(*this, index); }
 Tensor Tensor::masked_select(const Tensor& mask) const { return reprise::masked_select(*this, mask); }
 Tensor Tensor::nonzero() const { return reprise::nonzero(*this); }
@@ -366,6 +396,14 @@ Tensor Tensor::masked_fill(const Tensor& mask, double value) const { return repr
     value); }
 Tensor& Tensor::masked_fill_(const Tensor& mask, double value) { return write("masked_fill_",
     reprise::masked_fill(*this, mask, value)); }
+Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const { return reprise::masked_fill(*this,
+    mask, value); }
+Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) { return write("masked_fill_",
+    reprise::masked_fill(*this, mask, value)); }
+Tensor Tensor::masked_scatter(const Tensor& mask, const Tensor& source) const { return
+    reprise::masked_scatter(*this, mask, source); }
+Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& source) { return write("masked_scatter_",
+    reprise::masked_scatter(*this, mask, source)); }
 Tensor Tensor::tril(std::int64_t diagonal) const { return reprise::tril(*this, diagonal); }
 Tensor& Tensor::tril_(std::int64_t diagonal) { return write("tril_", reprise::tril(*this, diagonal)); }
 Tensor Tensor::triu(std::int64_t diagonal) const { return reprise::triu(*this, diagonal); }
@@ -398,6 +436,12 @@ Tensor Tensor::diagflat(std::int64_t offset) const { return reprise::diagflat(*t
 Tensor Tensor::cross(const Tensor& b, std::int64_t dim) const { return reprise::cross(*this, b, dim); }
 Tensor Tensor::sum(const Dims& dims, bool keepdim) const { return reprise::sum(*this, dims, keepdim); }
 Tensor Tensor::mean(const Dims& dims, bool keepdim) const { return reprise::mean(*this, dims, keepdim); }
+Tensor Tensor::sum(DType dtype) const { return reprise::sum(*this, dtype); }
+Tensor Tensor::sum(const Dims& dims, bool keepdim, DType dtype) const { return reprise::sum(*this, dims,
+    keepdim, dtype); }
+Tensor Tensor::mean(DType dtype) const { return reprise::mean(*this, dtype); }
+Tensor Tensor::mean(const Dims& dims, bool keepdim, DType dtype) const { return reprise::mean(*this, dims,
+    keepdim, dtype); }
 Tensor Tensor::amax(const Dims& dims, bool keepdim) const { return reprise::amax(*this, dims, keepdim); }
 Tensor Tensor::max() const { return reprise::max(*this); }
 Tensor Tensor::max(const Tensor& b) const { return reprise::max(*this, b); }
@@ -415,6 +459,9 @@ Tensor Tensor::argmin(std::int64_t dim, bool keepdim, bool select_last_index) co
     reprise::argmin(*this, dim, keepdim, select_last_index); }
 Tensor Tensor::argmin() const { return reprise::argmin(*this); }
 Tensor Tensor::prod(const Dims& dims, bool keepdim) const { return reprise::prod(*this, dims, keepdim); }
+Tensor Tensor::prod(DType dtype) const { return reprise::prod(*this, dtype); }
+Tensor Tensor::prod(const Dims& dims, bool keepdim, DType dtype) const { return reprise::prod(*this, dims,
+    keepdim, dtype); }
 Tensor Tensor::all(const Dims& dims, bool keepdim) const { return reprise::all(*this, dims, keepdim); }
 Tensor Tensor::any(const Dims& dims, bool keepdim) const { return reprise::any(*this, dims, keepdim); }
 Tensor Tensor::count_nonzero(const Dims& dims) const { return reprise::count_nonzero(*this, dims); }
@@ -428,6 +475,8 @@ Tensor Tensor::std(const Dims& dims, bool unbiased, bool keepdim) const { return
     unbiased, keepdim); }
 std::pair<Tensor, Tensor> Tensor::var_mean(const Dims& dims, const VarOptions& options) const { return
     reprise::var_mean(*this, dims, options); }
+std::pair<Tensor, Tensor> Tensor::var_mean(const Dims& dims, bool unbiased, bool keepdim) const { return
+    reprise::var_mean(*this, dims, unbiased, keepdim); }
 Tensor Tensor::norm(double p, const Dims& dims, bool keepdim) const { return reprise::norm(*this, p, dims,
     keepdim); }
 Tensor Tensor::logsumexp(const Dims& dims, bool keepdim) const { return reprise::logsumexp(*this, dims,
@@ -436,10 +485,16 @@ Tensor Tensor::cumsum(std::int64_t dim, const ScanOptions& options) const { retu
     options); }
 Tensor& Tensor::cumsum_(std::int64_t dim, const ScanOptions& options) { return write("cumsum_",
     reprise::cumsum(*this, dim, options)); }
+Tensor Tensor::cumsum(std::int64_t dim, DType dtype) const { return reprise::cumsum(*this, dim, dtype); }
+Tensor& Tensor::cumsum_(std::int64_t dim, DType dtype) { return write("cumsum_", reprise::cumsum(*this, dim,
+    dtype)); }
 Tensor Tensor::cumprod(std::int64_t dim, const ScanOptions& options) const { return reprise::cumprod(*this,
     dim, options); }
 Tensor& Tensor::cumprod_(std::int64_t dim, const ScanOptions& options) { return write("cumprod_",
     reprise::cumprod(*this, dim, options)); }
+Tensor Tensor::cumprod(std::int64_t dim, DType dtype) const { return reprise::cumprod(*this, dim, dtype); }
+Tensor& Tensor::cumprod_(std::int64_t dim, DType dtype) { return write("cumprod_", reprise::cumprod(*this,
+    dim, dtype)); }
 std::pair<Tensor, Tensor> Tensor::cummax(std::int64_t dim) const { return reprise::cummax(*this, dim); }
 std::pair<Tensor, Tensor> Tensor::cummin(std::int64_t dim) const { return reprise::cummin(*this, dim); }
 Tensor Tensor::logcumsumexp(std::int64_t dim) const { return reprise::logcumsumexp(*this, dim); }
@@ -453,7 +508,10 @@ Tensor Tensor::nanmean(const Dims& dims, bool keepdim) const { return reprise::n
 std::pair<Tensor, Tensor> Tensor::aminmax(const Dims& dims, bool keepdim) const { return
     reprise::aminmax(*this, dims, keepdim); }
 Tensor Tensor::softmax(std::int64_t dim) const { return reprise::softmax(*this, dim); }
+Tensor Tensor::softmax(std::int64_t dim, DType dtype) const { return reprise::softmax(*this, dim, dtype); }
 Tensor Tensor::log_softmax(std::int64_t dim) const { return reprise::log_softmax(*this, dim); }
+Tensor Tensor::log_softmax(std::int64_t dim, DType dtype) const { return reprise::log_softmax(*this, dim,
+    dtype); }
 Tensor Tensor::reshape(const Shape& shape) const { return reprise::reshape(*this, shape); }
 Tensor Tensor::flatten(std::int64_t from, std::int64_t to) const { return reprise::flatten(*this, from, to); }
 Tensor Tensor::transpose(std::int64_t a, std::int64_t b) const { return reprise::transpose(*this, a, b); }
@@ -489,6 +547,10 @@ Tensor Tensor::slice(std::int64_t dim, const std::optional<Dim>& start, const st
 Tensor Tensor::repeat(const DimVector& times) const { return reprise::repeat(*this, times); }
 Tensor Tensor::repeat_interleave(std::int64_t times, std::int64_t dim) const { return
     reprise::repeat_interleave(*this, times, dim); }
+Tensor Tensor::repeat_interleave(std::int64_t times) const { return reprise::repeat_interleave(*this, times);
+    }
+Tensor Tensor::repeat_interleave(const Tensor& repeats, std::optional<std::int64_t> dim) const { return
+    reprise::repeat_interleave(*this, repeats, dim); }
 Tensor Tensor::roll(std::int64_t shift, std::int64_t dim) const { return reprise::roll(*this, shift, dim); }
 Tensor Tensor::roll(const std::vector<std::int64_t>& shifts, const Dims& dims) const { return
     reprise::roll(*this, shifts, dims); }
@@ -511,8 +573,10 @@ std::pair<Tensor, Tensor> Tensor::kthvalue(const Dim& k, std::int64_t dim, bool 
 std::pair<Tensor, Tensor> Tensor::median(std::int64_t dim, bool keepdim) const { return reprise::median(*this,
     dim, keepdim); }
 Tensor Tensor::median() const { return reprise::median(*this); }
-Tensor Tensor::quantile(double q, std::int64_t dim, bool keepdim, QuantileInterpolation interpolation) const {
-    return reprise::quantile(*this, q, dim, keepdim, interpolation); }
+std::pair<Tensor, Tensor> Tensor::mode(std::int64_t dim, bool keepdim) const { return reprise::mode(*this,
+    dim, keepdim); }
+Tensor Tensor::quantile(double q, std::int64_t dim, bool keepdim, Choice<QuantileInterpolation> interpolation)
+    const { return reprise::quantile(*this, q, dim, keepdim, interpolation); }
 Tensor Tensor::quantile(double q) const { return reprise::quantile(*this, q); }
 Tensor Tensor::searchsorted(const Tensor& values, bool right) const { return reprise::searchsorted(*this,
     values, right); }

@@ -181,6 +181,69 @@ void reference_contiguous(const ReferenceArguments& a)
 
 } // namespace
 
+Tensor copied(const Tensor& t)
+{
+    Tensor copy = t.clone();
+    copy.cell()->looks = std::make_shared<graph::Looks>();
+    return copy;
+}
+
+Tensor own(const Tensor& t, const Tensor& x)
+{
+    return t.cell() == x.cell() || t.cell()->looks ? copied(t) : t;
+}
+
+bool leads(const Shape& sizes, std::int64_t dim)
+{
+    return std::all_of(sizes.begin(), sizes.begin() + dim, [](const Dim& d) { return same(d, 1); });
+}
+
+Tensor put_range(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length, const Tensor& values)
+{
+    const Dim end = start + length, behind = x.size(dim) - end;
+    std::vector<Tensor> parts;
+    if (!same(start, 0)) parts.push_back(narrow(x, dim, 0, start));
+    if (!same(length, 0)) parts.push_back(values);
+    if (!same(behind, 0)) parts.push_back(narrow(x, dim, end, behind));
+    return parts.empty() ? x : parts.size() == 1 ? parts[0] : cat(parts, dim);
+}
+
+void note_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length)
+{
+    graph::Looks& looks = graph::note_view(part, x);
+    looks.put = [=, selected = part.dim() < x.dim()](const Tensor& base, const Tensor& value) {
+        return put_range(base, dim, start, length, selected ? unsqueeze(value, dim) : value);
+    };
+    looks.in_order = leads(x.shape(), dim) && graph::in_order(x);
+}
+
+namespace {
+// x in another shape.  A write into the result reaches x, unless the order of the elements may make it a copy.
+Tensor reshaped(const Tensor& x, Shape to, bool always_view = false)
+{
+    const Tensor view = graph::apply1(reshape_op, {x}, {{"shape", std::move(to)}});
+    graph::Looks& looks = *view.cell()->looks;
+    looks.in_order = graph::in_order(x);
+    if (always_view || looks.in_order)
+        looks.put = [](const Tensor& base, const Tensor& value) { return reshape(value, base.shape()); };
+    return view;
+}
+
+Tensor permuted(const Tensor& x, Integers order)
+{
+    const Tensor view = graph::apply1(permute_op, {x}, {{"dims", order}});
+    graph::Looks& looks = *view.cell()->looks;
+    looks.in_order = std::is_sorted(order.begin(), order.end()) && graph::in_order(x);
+    looks.put = [order = std::move(order)](const Tensor&, const Tensor& value) {
+        Integers back(order.size());
+        for (std::size_t i = 0; i < order.size(); ++i)
+            back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+        return permute(value, back);
+    };
+    return view;
+}
+} // namespace
+
 const Op reshape_op{.name = "reshape", .infer = infer_reshape, .vjp = vjp_reshape, .view = view_reshape};
 const Op permute_op{.name = "permute", .infer = infer_permute, .vjp = vjp_permute, .view = view_permute};
 const Op expand_op{.name = "expand", .infer = infer_expand, .vjp = vjp_expand, .view = view_expand};
@@ -199,7 +262,7 @@ Tensor reshape(const Tensor& x, const Shape& shape)
 {
     const Shape& from = graph::type_of(x).shape;
     Shape to = shape::reshape("reshape", from, shape);
-    return same(to, from) ? x : graph::apply1(ops::reshape_op, {x}, {{"shape", std::move(to)}});
+    return same(to, from) ? x : ops::reshaped(x, std::move(to));
 }
 
 Tensor flatten(const Tensor& x, std::int64_t from, std::int64_t to)
@@ -214,8 +277,7 @@ Tensor permute(const Tensor& x, const std::vector<std::int64_t>& dims)
     if (order.size() != rank)
         detail::fail(ErrorKind::argument, "permute", "There are (", order.size(), ") dims for a tensor of (",
                      rank, "): name each dimension once.");
-    return graph::apply1(ops::permute_op, {x},
-                         {{"dims", std::vector<std::int64_t>(order.begin(), order.end())}});
+    return ops::permuted(x, {order.begin(), order.end()});
 }
 
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
@@ -227,7 +289,7 @@ Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b)
     std::vector<std::int64_t> dims(rank);
     std::iota(dims.begin(), dims.end(), 0);
     std::swap(dims[first], dims[second]);
-    return graph::apply1(ops::permute_op, {x}, {{"dims", std::move(dims)}});
+    return ops::permuted(x, std::move(dims));
 }
 
 Tensor ops::expand_for(const char* op, const Tensor& x, const Shape& shape)
@@ -247,16 +309,22 @@ Tensor ops::expand_for(const char* op, const Tensor& x, const Shape& shape)
 
 Tensor expand(const Tensor& x, const Shape& shape) { return ops::expand_for("expand", x, shape); }
 
-Tensor squeeze(const Tensor& x) { return reshape(x, shape::squeeze(x.shape())); }
+Tensor squeeze(const Tensor& x)
+{
+    Shape to = shape::squeeze(x.shape());
+    return same(to, x.shape()) ? x : ops::reshaped(x, std::move(to), true);
+}
 Tensor squeeze(const Tensor& x, const Dims& dims)
 {
     shape::normalize_dims("squeeze", dims, std::max<std::size_t>(x.shape().size(), 1));
-    return x.dim() == 0 ? x : reshape(x, shape::squeeze("squeeze", x.shape(), dims));
+    if (x.dim() == 0) return x;
+    Shape to = shape::squeeze("squeeze", x.shape(), dims);
+    return same(to, x.shape()) ? x : ops::reshaped(x, std::move(to), true);
 }
 Tensor squeeze(const Tensor& x, std::int64_t dim) { return squeeze(x, Dims{dim}); }
 Tensor unsqueeze(const Tensor& x, std::int64_t dim)
 {
-    return reshape(x, shape::unsqueeze("unsqueeze", x.shape(), dim));
+    return ops::reshaped(x, shape::unsqueeze("unsqueeze", x.shape(), dim), true);
 }
 
 Tensor narrow(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length)
@@ -273,8 +341,11 @@ Tensor narrow(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& le
     shape::require_at_least("narrow", from, 0, sentence);
     shape::require_at_least("narrow", length, 0, sentence);
     shape::require_at_least("narrow", size, from + length, sentence);
-    return graph::apply1(ops::narrow_op, {x},
-                         {{"dim", static_cast<std::int64_t>(d)}, {"start", from}, {"length", length}});
+    const auto along = static_cast<std::int64_t>(d);
+    const Tensor part =
+        graph::apply1(ops::narrow_op, {x}, {{"dim", along}, {"start", from}, {"length", length}});
+    ops::note_range(part, x, along, from, length);
+    return part;
 }
 
 } // namespace reprise

@@ -125,15 +125,132 @@ TEST(InPlace, PartsWriteIntoTheWhole)
     EXPECT_THAT(values(x), ElementsAre(1, 0, 2, 10, 12, 10));
 }
 
-TEST(InPlace, OtherViewsOfALivingTensorRefuse)
+TEST(InPlace, ViewsWriteIntoWhatTheyLookAt)
+{
+    Tensor x = arange(6, f32).view({2, 3});
+    x.select(0, 1).zero_();
+    EXPECT_THAT(values(x), ElementsAre(0, 1, 2, 0, 0, 0));
+    x.select(1, -1)[1] = 7;
+    x.narrow(1, 0, 2).add_(1);
+    EXPECT_THAT(values(x), ElementsAre(1, 2, 2, 1, 1, 7));
+    x.t()[2] = 5;
+    x.view({6}).slice(0, 0, 6, 4).fill_(3);
+    EXPECT_THAT(values(x), ElementsAre(3, 2, 5, 1, 3, 5));
+    x.slice(1, 0, 3, 2).mul_(10); // which pads to a multiple of the step
+    EXPECT_THAT(values(x), ElementsAre(30, 2, 50, 10, 3, 50));
+    x.diagonal().fill_(-1);
+    x.diagonal(1)[1] = -2;
+    EXPECT_THAT(values(x), ElementsAre(-1, 2, 50, 10, -1, -2));
+    for (Tensor row : x.unbind(1)) row[0] = 4;
+    x.chunk(3, 1)[1].zero_();
+    x.split(1, 1)[2] -= 1;
+    x.unsqueeze(0).squeeze(0).permute({1, 0}).index({0}) += 1;
+    EXPECT_THAT(values(x), ElementsAre(5, 0, 3, 11, 0, -3));
+    x.detach().add_(1);
+    x.contiguous().mul_(2);
+    x.flatten().unflatten(0, {3, 2})[0] = 0;
+    EXPECT_THAT(values(x), ElementsAre(0, 0, 8, 24, 2, -4));
+    Tensor cube = zeros({2, 2, 2});
+    cube.diagonal(0, 0, 2).copy_(tensor({{1.0, 2.0}, {3.0, 4.0}}));
+    EXPECT_THAT(values(cube), ElementsAre(1, 0, 3, 0, 0, 2, 0, 4));
+}
+
+// What a view is made of may be gone, as after x = x.view(...): the view has the elements then.
+TEST(InPlace, NoWriteIsLost)
+{
+    using Make = std::function<Tensor()>;
+    using Write = std::function<void(Tensor&)>;
+    const std::vector<Make> bases{
+        [] {
+            return ones({2, 2});
+        },
+        [] {
+            return ones({2, 2}) * 1;
+        },
+        [] {
+            return ones({4}).view({2, 2});
+        },
+        [] {
+            return ones({2, 2}).t();
+        },
+        [] {
+            return ones({3, 2}).slice(0, 0, 2);
+        },
+        [] {
+            return ones({3, 2, 2})[0];
+        },
+        [] {
+            return ones({4}).view({2, 2}).clone();
+        },
+        [] {
+            return ones({1, 2}).expand({2, 2});
+        },
+        [] {
+            return ones({2, 2}).detach();
+        },
+        [] {
+            Tensor t = (ones({4}) * 1).view({2, 2});
+            t.eval();
+            return t;
+        },
+    };
+    const std::vector<Write> writes{
+        [](Tensor& a) { a.select(0, 0).fill_(5); },
+        [](Tensor& a) { a.select(0, 0)[1] = 5; },
+        [](Tensor& a) { a[0].select(0, 1).fill_(5); },
+        [](Tensor& a) {
+            a[0].view({2, 1}).fill_(5);
+        },
+        [](Tensor& a) { a.unbind()[0].fill_(5); },
+        [](Tensor& a) { a.split(1)[0].fill_(5); },
+        [](Tensor& a) { a.narrow(0, 0, 1).fill_(5); },
+        [](Tensor& a) { a.slice(0, 0, 1).t().fill_(5); },
+        [](Tensor& a) { a.diagonal().fill_(5); },
+        [](Tensor& a) { a.diagonal()[0] = 5; },
+        [](Tensor& a) { a.view({4}).fill_(5); },
+        [](Tensor& a) { a.t()[0] = 5; },
+        [](Tensor& a) { a.detach()[0] = 5; },
+        [](Tensor& a) {
+            a.index({Slice(), 0}).squeeze().mul_(5);
+        },
+        [](Tensor& a) {
+            const Tensor far = a.t().unsqueeze(0).transpose(0, 1); // the steps in between are gone
+            Tensor(far).fill_(5);
+        },
+    };
+    const auto write_all = [&](bool recorded) {
+        for (std::size_t b = 0; b < bases.size(); ++b)
+            for (std::size_t w = 0; w < writes.size(); ++w) {
+                if (recorded && b == 9) continue; // no value can be asked for
+                bool refused = false;
+                const auto body = [&](Tensor zero) {
+                    Tensor a = bases[b]();
+                    try {
+                        writes[w](a);
+                    } catch (const Error& e) {
+                        refused = e.kind() == ErrorKind::state;
+                    }
+                    return a.sum() + zero;
+                };
+                const Tensor sum = recorded ? record(body, {spec({})})(zeros({})) : body(zeros({}));
+                EXPECT_TRUE(refused || sum.item() > 4) << "base " << b << ", write " << w;
+                EXPECT_FALSE(refused && b < 2 && w + 1 < writes.size()) << "base " << b << ", write " << w;
+            }
+    };
+    write_all(false);
+    write_all(true);
+}
+
+TEST(InPlace, ViewsThatMayBeCopiesRefuse)
 {
     Tensor x = zeros({2, 3});
-    for (const auto& f : std::vector<std::function<void()>>{
-             [&] { x.t() += 1; }, [&] { x.view({6}).fill_(1); }, [&] { x.detach().add_(1); },
-             [&] {
-                 x.view({6}).view({3, 2}).add_(1);
-             },
-             [&] { x.select(0, 1) = 3; }}) {
+    for (const auto& f : std::vector<std::function<void()>>{[&] { x.t().reshape({6}).add_(1); },
+                                                            [&] {
+                                                                x.expand({2, 2, 3}).fill_(1);
+                                                            },
+                                                            [&] {
+                                                                x.view({6}).view({3, 2}).t().flatten() += 1;
+                                                            }}) {
         const Failure found = failure(f);
         EXPECT_EQ(found.kind, ErrorKind::state);
         EXPECT_THAT(found.text, HasSubstr("view"));
@@ -146,6 +263,69 @@ TEST(InPlace, OtherViewsOfALivingTensorRefuse)
     z.assign(ones({6}));
     z += 1;
     EXPECT_EQ(values(z)[0], 2);
+    EXPECT_EQ(values(x)[0], 0);
+}
+
+TEST(InPlace, ResultsThatPyTorchCopiesAreTensorsOfTheirOwn)
+{
+    const auto all = [](const Tensor& x) {
+        return std::vector<Tensor>{cat({x}),
+                                   stack({x}),
+                                   x.flip(Dims{}),
+                                   pad(x, {0, 0}),
+                                   pad(x, {-1, 0}),
+                                   pad(x, {0, 0}, PaddingMode::reflect),
+                                   x.repeat({1, 1}),
+                                   x.repeat({2, 1}),
+                                   x.tile({1}),
+                                   x.repeat_interleave(1, 0),
+                                   x.roll(0, 0),
+                                   x.index_put({0}, ones({3})),
+                                   x.t().contiguous(),
+                                   hstack({x}),
+                                   vstack({x}),
+                                   x.diff(0),
+                                   x.diag(),
+                                   pixel_shuffle(x.view({6, 1, 1}).narrow(0, 0, 4), 2),
+                                   channel_shuffle(x, 3),
+                                   x.clone()};
+    };
+    const auto written = [&](const Tensor& x) {
+        std::vector<Tensor> results = all(x);
+        for (Tensor& t : results) t.fill_(7);
+        results.push_back(x);
+        return results;
+    };
+    const Tensor x = ones({2, 3});
+    for (const std::vector<Tensor>& results : {written(x), record(written, {spec({2, 3})})(x)}) {
+        EXPECT_EQ(results.back().sum().item(), 6);
+        for (std::size_t i = 0; i + 1 < results.size(); ++i) EXPECT_EQ(results[i].min().item(), 7) << i;
+    }
+    Tensor whole = ones({2}, i32), same = nan_to_num(whole);
+    same += 1;
+    EXPECT_EQ(whole.sum().item(), 2);
+    const Tensor leaf = ones({2}).requires_grad_();
+    Tensor joined = cat({leaf});
+    joined *= 3;
+    joined.sum().backward();
+    EXPECT_THAT(values(leaf.grad()), ElementsAre(3, 3));
+}
+
+TEST(InPlace, GradientsFollowViews)
+{
+    const Tensor x = tensor({{1.0, 2.0}, {3.0, 4.0}}).requires_grad_(), v = ones({2}).requires_grad_();
+    Tensor y = x * 2;
+    y.select(1, 0).copy_(v);
+    y.diagonal().mul_(3);
+    y.t().select(0, 1) *= 5;
+    (y * tensor({{1.0, 10.0}, {100.0, 1000.0}})).sum().backward();
+    EXPECT_THAT(values(x.grad()), ElementsAre(0, 100, 0, 30000));
+    EXPECT_THAT(values(v.grad()), ElementsAre(3, 100));
+    EXPECT_EQ(failure([&] { x.select(0, 0).zero_(); }).kind, ErrorKind::state); // a leaf
+    EXPECT_EQ(failure([&] { y.detach().zero_(); }).kind, ErrorKind::state);
+    x.detach().fill_(9);
+    EXPECT_THAT(values(x), ElementsAre(9, 9, 9, 9));
+    EXPECT_TRUE(x.is_leaf() && x.requires_grad());
 }
 
 TEST(InPlace, RandomNumbersAreDrawn)

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include <reprise/tensor.hpp>
@@ -12,6 +13,9 @@ namespace reprise {
 
 namespace autograd {
 struct Saved; // src/autograd/custom_function.cpp
+}
+namespace detail {
+std::string name_of_type(const std::type_info&); // as it is written in C++, without namespaces
 }
 
 // What the forward of one call of a CustomFunction saves for its backward, as PyTorch's AutogradContext.
@@ -28,7 +32,8 @@ public:
     // One saved tensor; Error(argument) where there is no such index.
     const Tensor& saved(std::size_t i) const;
     // Whether the gradient of input `i` is needed.  What backward returns for other inputs is ignored.
-    bool needs_input_grad(std::size_t i) const { return needs_.at(i); }
+    // Error(argument) where there is no such input.
+    bool needs_input_grad(std::size_t i) const;
     std::any data; // anything else that backward needs
 
 private:
@@ -109,7 +114,7 @@ public:
     // Computes a gradient for each input, as CustomFunction::Backward.
     using Gradient = std::function<std::vector<Tensor>(const OverriddenOp&)>;
     // `op` is the name that TapeNode::operation() gives, such as "relu", "gelu_erf" or "round";
-    // Error(argument) where there is no such op.
+    // Error(argument) where there is no such op, and for a null function.
     override_gradient(const std::string& op, Gradient gradient);
     ~override_gradient(); // ops called from here on have their own gradient again
     override_gradient(const override_gradient&) = delete;

@@ -61,8 +61,23 @@ private:
     bool before_;
 };
 using NoGradGuard = no_grad; // libtorch's name
+// Whether ops on this thread are recorded for gradients, by libtorch's names.
+struct GradMode {
+    static bool is_enabled();         // grad_enabled()
+    static void set_enabled(bool on); // turns gradients on or off until it is called again
+};
+// While this object exists, ops on this thread are not recorded for gradients: no_grad, by libtorch's name.
+class InferenceMode : public AutoGradMode {
+public:
+    explicit InferenceMode(bool enabled = true) : AutoGradMode(!enabled) {} // false: they are recorded
+};
 
 namespace autograd {
+// backward() of several tensors in one pass.  `grad_tensors` are their gradients, none or one for each tensor;
+// undefined: 1, for a tensor of one element.  `retain_graph` is `create_graph` unless it is given.  Errors as
+// for Tensor::backward(); argument for another number of gradients.
+void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {},
+              std::optional<bool> retain_graph = std::nullopt, bool create_graph = false);
 // grad() with PyTorch's arguments.  `grad_outputs` are the cotangents, none or one for each output;
 // `retain_graph` is `create_graph` unless it is given.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

@@ -1,5 +1,6 @@
 // The tape: the graph of the ops whose gradients are recorded.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,9 +26,11 @@ public:
 
     bool defined() const noexcept { return node_ != nullptr; } // false for TapeNode()
     std::string operation()
-        const;                // the op's name, such as "matmul"; "leaf" for a leaf; empty where not defined
-    std::uint64_t id() const; // a number, larger than those of its parents
-    bool is_leaf() const;     // whether it is a leaf and not an op
+        const; // the op's name, such as "matmul"; "leaf" for a leaf; empty where not defined
+    std::string name() const { return operation(); }             // operation()
+    const TapeNode* operator->() const noexcept { return this; } // itself, for grad_fn()->name()
+    std::uint64_t id() const;                                    // a number, larger than those of its parents
+    bool is_leaf() const;                                        // whether it is a leaf and not an op
     // The nodes of those inputs of the op that require a gradient, in order.
     std::vector<TapeNode> parents() const;
     // The op's constants by name: {"dim", "1"}, {"keepdim", "0"}.
@@ -42,6 +45,8 @@ public:
     // One line for each of these nodes, parents first: "%7 = sum(%6) {dims=[] keepdim=0} : f32[]".
     std::string text() const;
     friend bool operator==(const TapeNode&, const TapeNode&) = default;
+    // Whether it is not defined: grad_fn() == nullptr.
+    friend bool operator==(const TapeNode& node, std::nullptr_t) { return !node.defined(); }
 
 private:
     std::shared_ptr<const graph::Node> node_;

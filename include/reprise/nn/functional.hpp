@@ -79,3 +79,9 @@ Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, co
 using reprise::cosine_similarity, reprise::normalize, reprise::pairwise_distance;
 
 } // namespace reprise::nn::functional
+
+namespace reprise {
+// Functions that libtorch has outside of nn::functional too.
+using nn::functional::bilinear, nn::functional::triplet_margin_loss;
+using nn::functional::hinge_embedding_loss, nn::functional::margin_ranking_loss;
+} // namespace reprise

@@ -31,6 +31,21 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, co
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& = {});
 // Convolution over three dimensions: conv2d() with a depth before the height.
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& = {});
+// conv1d() without a bias.  A template, so that {} stays the bias.
+template <class = void> Tensor conv1d(const Tensor& x, const Tensor& weight, const Conv1dOptions& options)
+{
+    return conv1d(x, weight, Tensor(), options);
+}
+// conv2d() without a bias.  A template, so that {} stays the bias.
+template <class = void> Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options)
+{
+    return conv2d(x, weight, Tensor(), options);
+}
+// conv3d() without a bias.  A template, so that {} stays the bias.
+template <class = void> Tensor conv3d(const Tensor& x, const Tensor& weight, const Conv3dOptions& options)
+{
+    return conv3d(x, weight, Tensor(), options);
+}
 // The same with PyTorch's arguments in their order.
 inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<1> stride,
                      WindowPadding<1> padding, WindowSizes<1> dilation = 1, std::int64_t groups = 1)
@@ -114,6 +129,52 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
 // Transposed convolution over three dimensions: conv_transpose2d() with a depth before the height.
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose3dOptions& = {});
+
+// The same with PyTorch's arguments in their order.
+inline Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                               WindowSizes<1> stride, WindowSizes<1> padding = 0,
+                               WindowSizes<1> output_padding = 0, std::int64_t groups = 1,
+                               WindowSizes<1> dilation = 1)
+{
+    return conv_transpose1d(x, weight, bias,
+                            ConvTranspose1dOptions{stride, padding, output_padding, groups, dilation});
+}
+// conv_transpose1d() without a bias.  A template, so that {} stays the bias.
+template <class = void>
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const ConvTranspose1dOptions& options)
+{
+    return conv_transpose1d(x, weight, Tensor(), options);
+}
+// The same with PyTorch's arguments in their order.
+inline Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                               WindowSizes<2> stride, WindowSizes<2> padding = 0,
+                               WindowSizes<2> output_padding = 0, std::int64_t groups = 1,
+                               WindowSizes<2> dilation = 1)
+{
+    return conv_transpose2d(x, weight, bias,
+                            ConvTranspose2dOptions{stride, padding, output_padding, groups, dilation});
+}
+// conv_transpose2d() without a bias.  A template, so that {} stays the bias.
+template <class = void>
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const ConvTranspose2dOptions& options)
+{
+    return conv_transpose2d(x, weight, Tensor(), options);
+}
+// The same with PyTorch's arguments in their order.
+inline Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                               WindowSizes<3> stride, WindowSizes<3> padding = 0,
+                               WindowSizes<3> output_padding = 0, std::int64_t groups = 1,
+                               WindowSizes<3> dilation = 1)
+{
+    return conv_transpose3d(x, weight, bias,
+                            ConvTranspose3dOptions{stride, padding, output_padding, groups, dilation});
+}
+// conv_transpose3d() without a bias.  A template, so that {} stays the bias.
+template <class = void>
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const ConvTranspose3dOptions& options)
+{
+    return conv_transpose3d(x, weight, Tensor(), options);
+}
 
 // Options of unfold() and fold(); a single number serves both dimensions.
 struct UnfoldOptions {

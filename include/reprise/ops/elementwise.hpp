@@ -13,6 +13,8 @@
 // whole is f32, and beside bools a whole one is i64 and another one f32.  Error(argument) where the dtype
 // does not hold the number.
 #pragma once
+#include <concepts>
+#include <cstdint>
 #include <optional>
 
 #include <reprise/tensor.hpp>
@@ -31,23 +33,25 @@ namespace reprise {
 
 // -- arithmetic and comparisons with PyTorch's short names, and with numbers --
 
-Tensor add(const Tensor& a, double b, double alpha = 1);    // a + alpha b
-Tensor add(const Tensor& a, const Tensor& b, double alpha); // a + alpha b
-Tensor sub(const Tensor& a, double b, double alpha = 1);    // a - alpha b
-Tensor sub(const Tensor& a, const Tensor& b, double alpha); // a - alpha b
-Tensor mul(const Tensor& a, double b);                      // a b
-Tensor div(const Tensor& a, double b);                      // a / b; integers as f32
-Tensor eq(const Tensor& a, double b);                       // a == b (bool)
-Tensor ne(const Tensor& a, const Tensor& b);                // a != b (bool): not_equal()
-Tensor ne(const Tensor& a, double b);                       // a != b (bool)
-Tensor lt(const Tensor& a, const Tensor& b);                // a < b (bool): less()
-Tensor lt(const Tensor& a, double b);                       // a < b (bool)
-Tensor le(const Tensor& a, const Tensor& b);                // a <= b (bool): less_equal()
-Tensor le(const Tensor& a, double b);                       // a <= b (bool)
-Tensor gt(const Tensor& a, const Tensor& b);                // a > b (bool): greater()
-Tensor gt(const Tensor& a, double b);                       // a > b (bool)
-Tensor ge(const Tensor& a, const Tensor& b);                // a >= b (bool): greater_equal()
-Tensor ge(const Tensor& a, double b);                       // a >= b (bool)
+Tensor add(const Tensor& a, double b, double alpha = 1);         // a + alpha b
+Tensor add(const Tensor& a, const Tensor& b, double alpha);      // a + alpha b
+Tensor sub(const Tensor& a, double b, double alpha = 1);         // a - alpha b
+Tensor sub(const Tensor& a, const Tensor& b, double alpha);      // a - alpha b
+Tensor rsub(const Tensor& a, double b, double alpha = 1);        // b - alpha a
+Tensor rsub(const Tensor& a, const Tensor& b, double alpha = 1); // b - alpha a
+Tensor mul(const Tensor& a, double b);                           // a b
+Tensor div(const Tensor& a, double b);                           // a / b; integers as f32
+Tensor eq(const Tensor& a, double b);                            // a == b (bool)
+Tensor ne(const Tensor& a, const Tensor& b);                     // a != b (bool): not_equal()
+Tensor ne(const Tensor& a, double b);                            // a != b (bool)
+Tensor lt(const Tensor& a, const Tensor& b);                     // a < b (bool): less()
+Tensor lt(const Tensor& a, double b);                            // a < b (bool)
+Tensor le(const Tensor& a, const Tensor& b);                     // a <= b (bool): less_equal()
+Tensor le(const Tensor& a, double b);                            // a <= b (bool)
+Tensor gt(const Tensor& a, const Tensor& b);                     // a > b (bool): greater()
+Tensor gt(const Tensor& a, double b);                            // a > b (bool)
+Tensor ge(const Tensor& a, const Tensor& b);                     // a >= b (bool): greater_equal()
+Tensor ge(const Tensor& a, double b);                            // a >= b (bool)
 // input + value a b.
 Tensor addcmul(const Tensor& input, const Tensor& a, const Tensor& b, double value = 1);
 // input + value a / b.
@@ -80,7 +84,46 @@ Tensor where(const Tensor& condition, double a, const Tensor& b); // a where the
 Tensor where(const Tensor& condition, double a, double b);        // the same as f32
 Tensor affine(const Tensor& x, double scale, double shift);       // x * scale + shift
 // a / b rounded down or toward zero: floor_divide() or trunc_divide().
-Tensor div(const Tensor& a, const Tensor& b, Rounding rounding_mode);
+Tensor div(const Tensor& a, const Tensor& b, Choice<Rounding> rounding_mode);
+Tensor div(const Tensor& a, double b, Choice<Rounding> rounding_mode); // the same by a number
+
+// a & b, a | b, a ^ b, a << b and a >> b of integers with a number.
+Tensor bitwise_and(const Tensor& a, std::int64_t b);
+Tensor bitwise_or(const Tensor& a, std::int64_t b);  // see bitwise_and() above
+Tensor bitwise_xor(const Tensor& a, std::int64_t b); // see bitwise_and() above
+Tensor left_shift(const Tensor& a, std::int64_t b);  // see bitwise_and() above
+Tensor right_shift(const Tensor& a, std::int64_t b); // see bitwise_and() above
+
+// The operators of integers with a number.
+template <std::integral T>
+requires(!std::same_as<T, bool>) Tensor operator&(const Tensor& a, T b)
+{
+    return bitwise_and(a, static_cast<std::int64_t>(b));
+}
+// a | number.
+template <std::integral T>
+requires(!std::same_as<T, bool>) Tensor operator|(const Tensor& a, T b)
+{
+    return bitwise_or(a, static_cast<std::int64_t>(b));
+}
+// a ^ number.
+template <std::integral T>
+requires(!std::same_as<T, bool>) Tensor operator^(const Tensor& a, T b)
+{
+    return bitwise_xor(a, static_cast<std::int64_t>(b));
+}
+// a << number.
+template <std::integral T>
+requires(!std::same_as<T, bool>) Tensor operator<<(const Tensor& a, T b)
+{
+    return left_shift(a, static_cast<std::int64_t>(b));
+}
+// a >> number.
+template <std::integral T>
+requires(!std::same_as<T, bool>) Tensor operator>>(const Tensor& a, T b)
+{
+    return right_shift(a, static_cast<std::int64_t>(b));
+}
 
 // -- activations --
 
@@ -100,12 +143,14 @@ Tensor logsigmoid(const Tensor&); // log(sigmoid(x)), without overflow
 Tensor glu(const Tensor&, std::int64_t dim = -1);
 // x times the normal distribution function of x (Hendrycks and Gimpel, 2016), exactly or approximated by
 // tanh.
-Tensor gelu(const Tensor&, GeluApproximation approximate = GeluApproximation::none);
+Tensor gelu(const Tensor&, Choice<GeluApproximation> approximate = GeluApproximation::none);
 // min(max(x, min), max), where nullopt is no bound.  The gradient passes strictly between the bounds.
 // Error(argument) without any bound.
 Tensor clamp(const Tensor&, std::optional<double> min, std::optional<double> max = std::nullopt);
 // max(x, min); an element that equals its bound shares the gradient with it equally.
 Tensor clamp(const Tensor& x, const Tensor& min);
+// clamp(), by NumPy's name.
+Tensor clip(const Tensor&, std::optional<double> min, std::optional<double> max = std::nullopt);
 Tensor clamp_min(const Tensor&, double min);          // max(x, min)
 Tensor clamp_min(const Tensor& x, const Tensor& min); // max(x, min), with gradients as clamp(x, min)
 Tensor clamp_max(const Tensor&, double max);          // min(x, max)

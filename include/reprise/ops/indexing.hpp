@@ -86,6 +86,16 @@ std::vector<Tensor> where(const Tensor& condition);    // nonzero_as_tuple()
 // [count]).  What is not asked for is undefined.  Each NaN is an element of its own.  No gradient.
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, bool sorted = true, bool return_inverse = false,
                                           bool return_counts = false);
+// unique() by the name of ATen's function.
+inline std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& x, bool sorted = true,
+                                                   bool return_inverse = false, bool return_counts = false)
+{
+    return unique(x, sorted, return_inverse, return_counts);
+}
+// The distinct slices of x along dim in lexicographic order; otherwise as unique(), with the inverse [size of
+// dim].
+std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& x, std::int64_t dim, bool sorted = true,
+                                              bool return_inverse = false, bool return_counts = false);
 // One element of each run of equal neighbours in the flattened x, in their order; otherwise as unique().
 std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& x, bool return_inverse = false,
                                                       bool return_counts = false);
@@ -103,6 +113,11 @@ Tensor histc(const Tensor& x, std::int64_t bins = 100, double min = 0, double ma
 
 // x, with `value` where the mask (bool) is true; both broadcast.
 Tensor masked_fill(const Tensor&, const Tensor& mask, double value);
+// The same with the value of a tensor without dimensions; else Error(shape).
+Tensor masked_fill(const Tensor&, const Tensor& mask, const Tensor& value);
+// x, with the elements of source in their order where the mask (bool) is true; the mask broadcasts to x.  The
+// source has x's dtype.  Elements that it lacks are NaN (0 for integers).
+Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source);
 // The lower triangle of matrices, the last two dimensions: 0 above the diagonal, which lies `diagonal` above
 // the main one.
 Tensor tril(const Tensor&, std::int64_t diagonal = 0);

@@ -1,10 +1,13 @@
 // Resizing images, moving elements between channels and pixels, and sampling images at given positions.
 #pragma once
-#include <concepts>
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <reprise/choice.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise {
@@ -13,27 +16,33 @@ namespace reprise {
 // nearest_exact the one that the output's centre lies in; area is adaptive average pooling.
 enum class Interpolation { nearest, nearest_exact, linear, bilinear, bicubic, trilinear, area };
 
-// An Interpolation, or PyTorch's name for it, such as "bilinear" or "nearest-exact".
-class InterpolationMode {
-public:
-    InterpolationMode(Interpolation mode) : mode_(mode) {} // this mode
-    // The mode of that name; Error(argument) for another text.
-    template <class Text>
-    requires std::convertible_to<Text, std::string_view> InterpolationMode(const Text& text)
-        : mode_(named(text))
-    {}
-    operator Interpolation() const { return mode_; } // the mode
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, Interpolation>, 7> names_of_choices(Interpolation)
+{
+    return {{{"nearest", Interpolation::nearest},
+             {"nearest-exact", Interpolation::nearest_exact},
+             {"linear", Interpolation::linear},
+             {"bilinear", Interpolation::bilinear},
+             {"bicubic", Interpolation::bicubic},
+             {"trilinear", Interpolation::trilinear},
+             {"area", Interpolation::area}}};
+}
+using InterpolationMode = Choice<Interpolation>; // an Interpolation, or PyTorch's name of one
 
-private:
-    static Interpolation named(std::string_view);
-    Interpolation mode_;
+// The factors of the dimensions' sizes: one for all of them, or one for each.
+class ScaleFactors : public std::vector<double> {
+public:
+    ScaleFactors() = default;                                                 // none
+    ScaleFactors(double all) : vector{all} {}                                 // one for all dimensions
+    ScaleFactors(std::initializer_list<double> factors) : vector(factors) {}  // those in the braces
+    ScaleFactors(std::vector<double> factors) : vector(std::move(factors)) {} // those of the vector
 };
 
 // Options of interpolate(): either size or scale_factor, else Error(argument); one entry serves all
 // dimensions.
 struct InterpolateOptions {
-    DimVector size{};                   // the sizes of the output
-    std::vector<double> scale_factor{}; // the output's sizes are those of the input times this, rounded down
+    DimVector size{};            // the sizes of the output
+    ScaleFactors scale_factor{}; // the output's sizes are those of the input times this, rounded down
     InterpolationMode mode = Interpolation::nearest; // how elements are computed
     // Aligns the centres of the corner elements of input and output, instead of their outer edges.  For
     // linear and cubic modes only, else Error(argument).
@@ -57,13 +66,28 @@ Tensor channel_shuffle(const Tensor& x, std::int64_t groups);
 
 // How grid_sample() computes an element between those of the image.
 enum class GridSampleMode { bilinear, nearest, bicubic };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, GridSampleMode>, 3> names_of_choices(GridSampleMode)
+{
+    return {{{"bilinear", GridSampleMode::bilinear},
+             {"nearest", GridSampleMode::nearest},
+             {"bicubic", GridSampleMode::bicubic}}};
+}
 // What lies around the image for grid_sample(): zeros, the nearest element of the border, or the image
 // mirrored.
 enum class GridSamplePadding { zeros, border, reflection };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, GridSamplePadding>, 3> names_of_choices(
+    GridSamplePadding)
+{
+    return {{{"zeros", GridSamplePadding::zeros},
+             {"border", GridSamplePadding::border},
+             {"reflection", GridSamplePadding::reflection}}};
+}
 // Options of grid_sample().
 struct GridSampleOptions {
-    GridSampleMode mode = GridSampleMode::bilinear;            // how elements are computed
-    GridSamplePadding padding_mode = GridSamplePadding::zeros; // what lies around the image
+    Choice<GridSampleMode> mode = GridSampleMode::bilinear;            // how elements are computed
+    Choice<GridSamplePadding> padding_mode = GridSamplePadding::zeros; // what lies around the image
     bool align_corners = false; // -1 and 1 are the centres of the corner elements; false: their outer edges
 };
 // Samples x [N, C, H, W] at the positions (x, y) of grid [N, OH, OW, 2] -> [N, C, OH, OW], or x [N, C, D, H,

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <reprise/tensor.hpp>
 
@@ -35,6 +36,14 @@ struct BatchNormOptions {
 // single value in training.
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, const BatchNormOptions& = {});
+// The same with ATen's arguments in their order; cudnn_enabled has no effect.
+inline Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor running_mean,
+                         Tensor running_var, bool training, double momentum, double eps, bool cudnn_enabled)
+{
+    static_cast<void>(cudnn_enabled);
+    return batch_norm(x, std::move(running_mean), std::move(running_var), weight, bias,
+                      BatchNormOptions{training, momentum, eps});
+}
 // (x - mean) / sqrt(variance + eps) * weight + bias with mean and biased variance over the last dimensions,
 // whose sizes normalized_shape repeats (Ba et al., 2016); weight and bias have that shape and x's dtype, or
 // are undefined.
@@ -61,6 +70,16 @@ struct InstanceNormOptions {
 // Error(shape) where a channel of an image has a single value.
 Tensor instance_norm(const Tensor& x, Tensor running_mean = {}, Tensor running_var = {},
                      const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& = {});
+
+// The same with ATen's arguments in their order; cudnn_enabled has no effect.
+inline Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor running_mean,
+                            Tensor running_var, bool use_input_stats, double momentum, double eps,
+                            bool cudnn_enabled)
+{
+    static_cast<void>(cudnn_enabled);
+    return instance_norm(x, std::move(running_mean), std::move(running_var), weight, bias,
+                         InstanceNormOptions{use_input_stats, momentum, eps});
+}
 
 // x divided by its p-norm along dim, or by eps where that is larger.
 Tensor normalize(const Tensor& x, double p = 2, std::int64_t dim = 1, double eps = 1e-12);

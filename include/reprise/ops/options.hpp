@@ -1,5 +1,5 @@
-// Options of the ops that are methods of Tensor.  They stand apart because Tensor is incomplete where it
-// declares them.
+// Options of the ops that are methods of Tensor, and the choice of a reduction.  They stand apart because
+// Tensor is incomplete where it declares them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,6 +14,11 @@ namespace reprise {
 
 // How div() rounds the quotient: down, or toward zero.
 enum class Rounding { floor, trunc };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, Rounding>, 2> names_of_choices(Rounding)
+{
+    return {{{"floor", Rounding::floor}, {"trunc", Rounding::trunc}}};
+}
 // How gelu() computes the normal distribution: exactly by erf, or approximately by tanh.
 enum class GeluApproximation { none, tanh };
 // PyTorch's names of them, for Choice.
@@ -21,6 +26,26 @@ inline constexpr std::array<std::pair<std::string_view, GeluApproximation>, 2> n
     GeluApproximation)
 {
     return {{{"none", GeluApproximation::none}, {"tanh", GeluApproximation::tanh}}};
+}
+
+// How a loss is reduced: every element's loss, their mean, their sum, or (kl_div() only) the sum divided by
+// N.  A loss throws Error(argument) for batchmean where it is not kl_div().
+enum class Reduction {
+    none,
+    mean,
+    sum,
+    batchmean,
+    None = none, // libtorch's spelling, as of the two below
+    Mean = mean,
+    Sum = sum
+};
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, Reduction>, 4> names_of_choices(Reduction)
+{
+    return {{{"none", Reduction::none},
+             {"mean", Reduction::mean},
+             {"sum", Reduction::sum},
+             {"batchmean", Reduction::batchmean}}};
 }
 
 // A range of indices as in Python: start, start + step, ... before end.  A negative number counts from the
@@ -46,6 +71,16 @@ struct ScanOptions {
 // How quantile() combines the two sorted elements around position q (n - 1): by linear interpolation, the
 // lower one, the higher one, the nearest one (halves go to the even position), or the mean of both.
 enum class QuantileInterpolation { linear, lower, higher, nearest, midpoint };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, QuantileInterpolation>, 5> names_of_choices(
+    QuantileInterpolation)
+{
+    return {{{"linear", QuantileInterpolation::linear},
+             {"lower", QuantileInterpolation::lower},
+             {"higher", QuantileInterpolation::higher},
+             {"nearest", QuantileInterpolation::nearest},
+             {"midpoint", QuantileInterpolation::midpoint}}};
+}
 
 // Options of topk().
 struct TopkOptions {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include <reprise/ops/window_sizes.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise {
@@ -99,6 +100,78 @@ Tensor avg_pool2d(const Tensor& x, std::int64_t kernel_size);
 Tensor avg_pool3d(const Tensor& x, const AvgPoolOptions<3>&);
 // With kernel_size in all three dimensions, and as the stride.
 Tensor avg_pool3d(const Tensor& x, std::int64_t kernel_size);
+
+// -- with PyTorch's arguments in their order; a stride of {} is the kernel_size --
+
+// max_pool1d() by arguments.
+inline Tensor max_pool1d(const Tensor& x, WindowSizes<1> kernel_size, WindowStrides<1> stride,
+                         WindowSizes<1> padding = 0, WindowSizes<1> dilation = 1, bool ceil_mode = false)
+{
+    return max_pool1d(x, MaxPoolOptions<1>{kernel_size.array(), stride.array(), padding.array(),
+                                           dilation.array(), ceil_mode});
+}
+// max_pool1d_with_indices() by arguments.
+inline std::pair<Tensor, Tensor> max_pool1d_with_indices(const Tensor& x, WindowSizes<1> kernel_size,
+                                                         WindowStrides<1> stride, WindowSizes<1> padding = 0,
+                                                         WindowSizes<1> dilation = 1, bool ceil_mode = false)
+{
+    return max_pool1d_with_indices(x, MaxPoolOptions<1>{kernel_size.array(), stride.array(), padding.array(),
+                                                        dilation.array(), ceil_mode});
+}
+// avg_pool1d() by arguments.
+inline Tensor avg_pool1d(const Tensor& x, WindowSizes<1> kernel_size, WindowStrides<1> stride,
+                         WindowSizes<1> padding = 0, bool ceil_mode = false, bool count_include_pad = true,
+                         std::optional<std::int64_t> divisor_override = std::nullopt)
+{
+    return avg_pool1d(x, AvgPoolOptions<1>{kernel_size.array(), stride.array(), padding.array(), ceil_mode,
+                                           count_include_pad, divisor_override});
+}
+// max_pool2d() by arguments.
+inline Tensor max_pool2d(const Tensor& x, WindowSizes<2> kernel_size, WindowStrides<2> stride,
+                         WindowSizes<2> padding = 0, WindowSizes<2> dilation = 1, bool ceil_mode = false)
+{
+    return max_pool2d(x, MaxPoolOptions<2>{kernel_size.array(), stride.array(), padding.array(),
+                                           dilation.array(), ceil_mode});
+}
+// max_pool2d_with_indices() by arguments.
+inline std::pair<Tensor, Tensor> max_pool2d_with_indices(const Tensor& x, WindowSizes<2> kernel_size,
+                                                         WindowStrides<2> stride, WindowSizes<2> padding = 0,
+                                                         WindowSizes<2> dilation = 1, bool ceil_mode = false)
+{
+    return max_pool2d_with_indices(x, MaxPoolOptions<2>{kernel_size.array(), stride.array(), padding.array(),
+                                                        dilation.array(), ceil_mode});
+}
+// avg_pool2d() by arguments.
+inline Tensor avg_pool2d(const Tensor& x, WindowSizes<2> kernel_size, WindowStrides<2> stride,
+                         WindowSizes<2> padding = 0, bool ceil_mode = false, bool count_include_pad = true,
+                         std::optional<std::int64_t> divisor_override = std::nullopt)
+{
+    return avg_pool2d(x, AvgPoolOptions<2>{kernel_size.array(), stride.array(), padding.array(), ceil_mode,
+                                           count_include_pad, divisor_override});
+}
+// max_pool3d() by arguments.
+inline Tensor max_pool3d(const Tensor& x, WindowSizes<3> kernel_size, WindowStrides<3> stride,
+                         WindowSizes<3> padding = 0, WindowSizes<3> dilation = 1, bool ceil_mode = false)
+{
+    return max_pool3d(x, MaxPoolOptions<3>{kernel_size.array(), stride.array(), padding.array(),
+                                           dilation.array(), ceil_mode});
+}
+// max_pool3d_with_indices() by arguments.
+inline std::pair<Tensor, Tensor> max_pool3d_with_indices(const Tensor& x, WindowSizes<3> kernel_size,
+                                                         WindowStrides<3> stride, WindowSizes<3> padding = 0,
+                                                         WindowSizes<3> dilation = 1, bool ceil_mode = false)
+{
+    return max_pool3d_with_indices(x, MaxPoolOptions<3>{kernel_size.array(), stride.array(), padding.array(),
+                                                        dilation.array(), ceil_mode});
+}
+// avg_pool3d() by arguments.
+inline Tensor avg_pool3d(const Tensor& x, WindowSizes<3> kernel_size, WindowStrides<3> stride,
+                         WindowSizes<3> padding = 0, bool ceil_mode = false, bool count_include_pad = true,
+                         std::optional<std::int64_t> divisor_override = std::nullopt)
+{
+    return avg_pool3d(x, AvgPoolOptions<3>{kernel_size.array(), stride.array(), padding.array(), ceil_mode,
+                                           count_include_pad, divisor_override});
+}
 
 // Adaptive average pooling: the mean of each of output_size windows.  Window i of m over a size n reaches
 // from floor(i n / m) to ceil((i + 1) n / m) exclusive.  An output_size of -1 is the size of x; less is

@@ -71,7 +71,9 @@ inline constexpr std::array<std::pair<std::string_view, PaddingMode>, 4> names_o
 }
 // Pads with elements of the tensor.  Modes but constant pad the last one to three dimensions of a tensor that
 // has one or two more.  `value` is for constant.
-Tensor pad(const Tensor&, const DimVector& amounts, PaddingMode, double value = 0);
+Tensor pad(const Tensor&, const DimVector& amounts, Choice<PaddingMode>, double value = 0);
+// pad() with one value, by PyTorch's name for it.
+Tensor constant_pad_nd(const Tensor&, const DimVector& amounts, double value = 0);
 
 Tensor view(const Tensor&, const Shape& shape);                 // reshape()
 Tensor view_as(const Tensor& x, const Tensor& other);           // reshape() to the shape of other
@@ -96,6 +98,12 @@ Tensor slice(const Tensor&, std::int64_t dim, const std::optional<Dim>& start, c
 Tensor repeat(const Tensor&, const DimVector& times);
 // Each element `times` times, one after the other, along dim.
 Tensor repeat_interleave(const Tensor&, std::int64_t times, std::int64_t dim);
+// The same of the flattened tensor: [n] -> [n times].
+Tensor repeat_interleave(const Tensor&, std::int64_t times);
+// Element i along dim repeats[i] times; repeats [size] of integers, or one number for all.  Without dim of the
+// flattened tensor.  Waits for `repeats`: Error(state) while recording.  Error(argument) for a negative number.
+Tensor repeat_interleave(const Tensor&, const Tensor& repeats,
+                         std::optional<std::int64_t> dim = std::nullopt);
 // Shifts the elements along dim toward the end; those that leave it come back at the start.
 Tensor roll(const Tensor&, std::int64_t shift, std::int64_t dim);
 // The same along several dimensions, with one shift for each.
@@ -117,9 +125,14 @@ Tensor contiguous(const Tensor&); // row-major without gaps in memory: a copy wh
 // Which vector of meshgrid() runs along the first dimension: the first one (matrix order), or the second one
 // (the first runs along the second dimension).
 enum class MeshIndexing { ij, xy };
+// PyTorch's names of them, for Choice.
+inline constexpr std::array<std::pair<std::string_view, MeshIndexing>, 2> names_of_choices(MeshIndexing)
+{
+    return {{{"ij", MeshIndexing::ij}, {"xy", MeshIndexing::xy}}};
+}
 // Grids of coordinates as views, one for each vector: grid 0 has element i of vector 0 at [i][j]..., grid 1
 // element j of vector 1, and so on.  All have one dtype; a tensor without dimensions counts as a vector of
 // one element.
-std::vector<Tensor> meshgrid(const std::vector<Tensor>&, MeshIndexing = MeshIndexing::ij);
+std::vector<Tensor> meshgrid(const std::vector<Tensor>&, Choice<MeshIndexing> = MeshIndexing::ij);
 
 } // namespace reprise

@@ -27,10 +27,18 @@ std::pair<Tensor, Tensor> kthvalue(const Tensor& x, const Dim& k, std::int64_t d
 std::pair<Tensor, Tensor> median(const Tensor& x, std::int64_t dim, bool keepdim = false);
 Tensor median(const Tensor& x); // of all elements; NaN where there are none
 
+// The most frequent element along dim, of several the smallest, and the index of its last occurrence.
+// Error(shape) for a dimension without elements.
+std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim = -1, bool keepdim = false);
+// Whether each element is among the test elements (bool); with `invert` whether it is not.  Takes memory for
+// all pairs.  assume_unique has no effect.
+Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false,
+            bool invert = false);
+
 // The quantile q, from 0 to 1, along dim; NaN where there is NaN.  x is floating.  Error(argument) for
 // another q.
 Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim = false,
-                QuantileInterpolation interpolation = QuantileInterpolation::linear);
+                Choice<QuantileInterpolation> interpolation = QuantileInterpolation::linear);
 Tensor quantile(const Tensor& x, double q); // of all elements, by linear interpolation
 // For each value the index (i32) at which it would be inserted into the last dimension of an ascending
 // sequence: before equal elements, or with `right` after them.  The sequence has one dimension, or all

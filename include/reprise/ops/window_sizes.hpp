@@ -32,6 +32,14 @@ private:
     std::array<std::int64_t, N> values_;
 };
 
+// The distances of windows of pooling: numbers, or {} for the sizes of the windows.
+template <std::size_t N> class WindowStrides : public WindowSizes<N> {
+public:
+    using WindowSizes<N>::WindowSizes;
+    WindowStrides() : WindowSizes<N>(0) {}                                // the sizes of the windows
+    WindowStrides(const WindowSizes<N>& sizes) : WindowSizes<N>(sizes) {} // the given distances
+};
+
 // Zeros on both sides of each dimension: numbers, or PyTorch's "valid" (none) or "same".  "same" makes the
 // output as large as the input and needs strides of 1; where the number of zeros is odd, the extra one is at
 // the end.

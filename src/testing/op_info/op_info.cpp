@@ -40,6 +40,7 @@ const std::vector<OpInfo>& op_infos()
         add_losses(rows);
         add_normalization(rows);
         add_updates(rows);
+        add_named(rows);
         return rows;
     }();
     return all;

@@ -98,5 +98,6 @@ void add_attention(std::vector<OpInfo>&);
 void add_losses(std::vector<OpInfo>&); // softmax, losses, embedding
 void add_normalization(std::vector<OpInfo>&);
 void add_updates(std::vector<OpInfo>&);
+void add_named(std::vector<OpInfo>&); // made of others, by PyTorch's names
 
 } // namespace reprise::test
