@@ -100,6 +100,8 @@ std::int64_t Array::size(std::int64_t dim) const
 
 std::ostream& operator<<(std::ostream& out, const Array::Sizes& sizes) { return out << text_of(sizes); }
 
+std::ostream& operator<<(std::ostream& out, const Array& array) { return out << array.to_tensor(); }
+
 Array Array::row(std::int64_t i) const
 {
     if (sizes_.empty() || i < 0 || i >= sizes_[0])

@@ -109,6 +109,7 @@ private:
     std::vector<std::byte> bytes_;
 };
 
+std::ostream& operator<<(std::ostream&, const Array&); // prints the array as a tensor
 // Arithmetic of arrays, which gives tensors.
 using reprise::operator+, reprise::operator-, reprise::operator*, reprise::operator/;
 

@@ -164,6 +164,12 @@ private:
     double gamma_;
 };
 
+// The arguments of PolynomialLR, for braces.
+struct PolynomialOptions {
+    std::int64_t total_iters = 5; // the epochs until the rate is 0
+    double power = 1.0;           // the exponent
+    std::int64_t last_epoch = -1; // the epoch to continue after; -1: begin
+};
 // Multiplies the initial rate by (1 - epoch / total_iters)^power; the rate is 0 from the epoch total_iters
 // on.
 class PolynomialLR : public LRScheduler {
@@ -171,6 +177,10 @@ public:
     // Error(argument) for total_iters below 1.
     explicit PolynomialLR(Optimizer&, std::int64_t total_iters = 5, double power = 1.0,
                           std::int64_t last_epoch = -1);
+    // The same with the arguments in braces.
+    PolynomialLR(Optimizer& optimizer, const PolynomialOptions& o)
+        : PolynomialLR(optimizer, o.total_iters, o.power, o.last_epoch)
+    {}
 
 private:
     double rate(std::size_t group) const override;
@@ -207,6 +217,13 @@ private:
     double least_;
 };
 
+// The arguments of CosineAnnealingWarmRestarts, for braces.
+struct WarmRestartsOptions {
+    std::int64_t T_0 = 0;         // the epochs until the first restart
+    std::int64_t T_mult = 1;      // the factor of that number after each restart
+    double eta_min = 0;           // the lowest rate
+    std::int64_t last_epoch = -1; // the epoch to continue after; -1: begin
+};
 // As CosineAnnealingLR, but starts at the initial rate again after T_0 epochs, then after T_mult times as
 // many, and so on.
 class CosineAnnealingWarmRestarts : public LRScheduler {
@@ -214,6 +231,10 @@ public:
     // Error(argument) for T_0 or T_mult below 1.
     CosineAnnealingWarmRestarts(Optimizer&, std::int64_t T_0, std::int64_t T_mult = 1, double eta_min = 0,
                                 std::int64_t last_epoch = -1);
+    // The same with the arguments in braces.
+    CosineAnnealingWarmRestarts(Optimizer& optimizer, const WarmRestartsOptions& o)
+        : CosineAnnealingWarmRestarts(optimizer, o.T_0, o.T_mult, o.eta_min, o.last_epoch)
+    {}
 
     void step() override; // goes to the next epoch
     // Goes to any epoch, also between two: epoch + i / batches.  Error(argument) for a negative one.
