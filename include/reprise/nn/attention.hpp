@@ -33,9 +33,9 @@ struct MultiheadAttentionMasks {
     bool is_causal = false;           // query t attends to keys 0 to t only
     bool average_attn_weights = true; // the weights that are returned are the mean over the heads
 };
-// What a call of MultiheadAttention returns: the output, of the query's shape, and the attention weights without
-// dropout, [N, T, S], or [N, heads, T, S] where not averaged; without the N for inputs without a batch.  The
-// weights are computed only where they are used.
+// What a call of MultiheadAttention returns: the output, of the query's shape, and the attention weights
+// without dropout, [N, T, S], or [N, heads, T, S] where not averaged; without the N for inputs without a
+// batch.  The weights are computed only where they are used.
 using MultiheadAttentionOutput = std::tuple<Tensor, Tensor>;
 // Multi-head attention (Vaswani et al., 2017) of query [T, N, E], key [S, N, kdim] and value [S, N, vdim] for
 // E = embed_dim: projects them, applies scaled_dot_product_attention in each head and projects the result to

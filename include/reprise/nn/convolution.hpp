@@ -14,8 +14,8 @@
 
 namespace reprise::nn {
 
-// What lies around the image of a convolution with padding: zeros, the mirrored image, the border's elements, or
-// the image's opposite end.
+// What lies around the image of a convolution with padding: zeros, the mirrored image, the border's elements,
+// or the image's opposite end.
 enum class ConvPaddingMode { zeros, reflect, replicate, circular };
 // PyTorch's names of them, for Choice.
 inline constexpr std::array<std::pair<std::string_view, ConvPaddingMode>, 4> names_of_choices(ConvPaddingMode)

@@ -33,8 +33,8 @@ public:
     // The weight is initialised from the standard normal distribution.  Throws Error(argument) for sizes
     // below 1 and a padding_idx out of range.
     Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingSettings& = {});
-    // An Embedding with this weight, [num_embeddings, embedding_dim].  Throws Error(shape) for another number of
-    // dimensions, and Error(argument) as the constructor.
+    // An Embedding with this weight, [num_embeddings, embedding_dim].  Throws Error(shape) for another number
+    // of dimensions, and Error(argument) as the constructor.
     static Embedding from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedSettings& = {});
     // The same with `freeze` alone.
     static Embedding from_pretrained(const Tensor& embeddings, bool freeze)

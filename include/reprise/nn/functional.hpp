@@ -25,8 +25,8 @@ using reprise::max_unpool1d, reprise::max_unpool2d, reprise::max_unpool3d;
 using reprise::pad, reprise::interpolate, reprise::pixel_shuffle, reprise::pixel_unshuffle;
 using reprise::scaled_dot_product_attention;
 using reprise::unfold, reprise::fold;
-// x1 weight[k] x2 + bias[k] for each k: x1 [..., A] and x2 [..., B] -> [..., K], with weight [K, A, B] and bias [K]
-// or none.
+// x1 weight[k] x2 + bias[k] for each k: x1 [..., A] and x2 [..., B] -> [..., K], with weight [K, A, B] and
+// bias [K] or none.
 Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {});
 
 // ---- activations ----
@@ -63,9 +63,9 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            double margin, double p, double eps, bool swap,
                            Choice<Reduction> = Reduction::mean);
-// The losses of nn::PoissonNLLLoss, nn::GaussianNLLLoss, nn::MultiMarginLoss and nn::MultiLabelSoftMarginLoss,
-// which say what the arguments are.  They throw Error(argument) for Reduction::batchmean, and multi_margin_loss
-// where p is neither 1 nor 2.
+// The losses of nn::PoissonNLLLoss, nn::GaussianNLLLoss, nn::MultiMarginLoss and
+// nn::MultiLabelSoftMarginLoss, which say what the arguments are.  They throw Error(argument) for
+// Reduction::batchmean, and multi_margin_loss where p is neither 1 nor 2.
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input = true, bool full = false,
                         double eps = 1e-8, Choice<Reduction> = Reduction::mean);
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var, bool full = false,

@@ -1,6 +1,8 @@
-// libtorch's options of the functions in nn/functional.hpp: F::conv2d(x, w, F::Conv2dFuncOptions().padding(1)).
+// libtorch's options of the functions in nn/functional.hpp: F::conv2d(x, w,
+// F::Conv2dFuncOptions().padding(1)).
 //
-// Methods set values and return the options, as those of modules do (nn/options.hpp); many are the same classes.
+// Methods set values and return the options, as those of modules do (nn/options.hpp); many are the same
+// classes.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -249,7 +251,8 @@ REPRISE_DROPOUT(Dropout3d, dropout3d, true)
 REPRISE_DROPOUT(AlphaDropout, alpha_dropout, false) // as in libtorch
 #undef REPRISE_DROPOUT
 
-// Values of the options of layer_norm(), group_norm(), batch_norm() and instance_norm(), each of which takes some.
+// Values of the options of layer_norm(), group_norm(), batch_norm() and instance_norm(), each of which takes
+// some.
 struct NormValues {
     std::vector<std::int64_t> normalized_shape{}; // sizes of the last dimensions
     std::int64_t num_groups = 1;                  // groups of channels

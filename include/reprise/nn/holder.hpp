@@ -10,8 +10,8 @@
 
 namespace reprise::nn {
 
-// A shared pointer to a module that is made together with it and called as the module itself.  Copies share the
-// module.  Containers and register_module() take it as they take any shared pointer.
+// A shared pointer to a module that is made together with it and called as the module itself.  Copies share
+// the module.  Containers and register_module() take it as they take any shared pointer.
 //
 //     struct NetImpl : nn::Module { ... };
 //     REPRISE_MODULE(Net);              // class Net, a ModuleHolder<NetImpl>

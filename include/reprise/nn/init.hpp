@@ -23,13 +23,13 @@ Tensor zeros_(Tensor tensor);                // all elements 0
 Tensor ones_(Tensor tensor);                 // all elements 1
 Tensor eye_(Tensor tensor);                  // of two dimensions: 1 on the diagonal, else 0
 
-// Sets the tensor [out, in / groups, ...] of three to five dimensions, a convolution's weight, so that it keeps its
-// inputs: 1 in the middle of the window of input i of each group for output i, else 0.  Throws Error(argument)
-// where groups does not divide `out`.
+// Sets the tensor [out, in / groups, ...] of three to five dimensions, a convolution's weight, so that it
+// keeps its inputs: 1 in the middle of the window of input i of each group for output i, else 0.  Throws
+// Error(argument) where groups does not divide `out`.
 Tensor dirac_(Tensor tensor, std::int64_t groups = 1);
-// Normal distribution with mean 0 and this std, where the share `sparsity` of each column is 0, at random places
-// and rounded up.  The tensor is a matrix.  Computed on the host, so it throws Error(state) while a program is
-// recorded; Error(argument) unless the sparsity is from 0 to 1.
+// Normal distribution with mean 0 and this std, where the share `sparsity` of each column is 0, at random
+// places and rounded up.  The tensor is a matrix.  Computed on the host, so it throws Error(state) while a
+// program is recorded; Error(argument) unless the sparsity is from 0 to 1.
 Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 
 // The recommended gain of a weight whose layer is followed by this nonlinearity: 1 for "linear", "conv1d" to

@@ -372,9 +372,9 @@ private:
     Options options_;
 };
 
-// Normal distribution of the target with mean `input` and variance `var`, which is at least eps:
-// (log(var) + (input - target)^2 / var) / 2.  `var` has the input's shape, or the size 1 in its last dimension,
-// or lacks that dimension.
+// Normal distribution of the target with mean `input` and variance `var`, which is at least eps: (log(var) +
+// (input - target)^2 / var) / 2.  `var` has the input's shape, or the size 1 in its last dimension, or lacks
+// that dimension.
 class GaussianNLLLoss : public ModuleOf<Tensor(Tensor, Tensor, Tensor)> {
 public:
     REPRISE_LAYER(GaussianNLLLoss)

@@ -22,8 +22,8 @@
 #include <reprise/ordered_dict.hpp>
 #include <reprise/tensor.hpp>
 
-// For the public part of each layer's class M: m->weight is m.weight, as where libtorch's modules are pointers,
-// and M(...).ptr() moves a layer behind a shared pointer, for containers.
+// For the public part of each layer's class M: m->weight is m.weight, as where libtorch's modules are
+// pointers, and M(...).ptr() moves a layer behind a shared pointer, for containers.
 #define REPRISE_LAYER(M)                                                                                     \
     M* operator->() noexcept { return this; }                                                                \
     const M* operator->() const noexcept { return this; }                                                    \
@@ -135,7 +135,8 @@ public:
     // names.
     Module& operator=(Module&&) noexcept;
 
-    // The module itself, for code that was written for libtorch's modules, which are pointers: net[0]->train().
+    // The module itself, for code that was written for libtorch's modules, which are pointers:
+    // net[0]->train().
     Module* operator->() noexcept { return this; }
     const Module* operator->() const noexcept { return this; } // the same
 

@@ -1,8 +1,9 @@
-// libtorch's options of modules, each setting by a call: Conv2d(Conv2dOptions(1, 8, 3).stride(2).bias(false)).
+// libtorch's options of modules, each setting by a call: Conv2d(Conv2dOptions(1, 8,
+// 3).stride(2).bias(false)).
 //
-// Each class XOptions takes the arguments of X's constructor that have no default.  Its methods set the members of
-// X::Options, the structure that braces make, and return it; without an argument they return the value.  It
-// converts to X.
+// Each class XOptions takes the arguments of X's constructor that have no default.  Its methods set the
+// members of X::Options, the structure that braces make, and return it; without an argument they return the
+// value.  It converts to X.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -42,8 +43,8 @@ protected:
     Values values_{};
 };
 
-// The base of the options of modules.  Arguments: a tuple of what precedes X::Options in the constructors of the
-// Modules.
+// The base of the options of modules.  Arguments: a tuple of what precedes X::Options in the constructors of
+// the Modules.
 template <class Values, class Arguments, class... Modules> class ModuleOptions : public OptionsOf<Values> {
 public:
     // Makes the module.
@@ -469,7 +470,8 @@ public:
 };
 #undef REPRISE_TRANSFORMER
 
-// Options of TransformerEncoder and TransformerDecoder: a layer, which is copied, or its options, and how many.
+// Options of TransformerEncoder and TransformerDecoder: a layer, which is copied, or its options, and how
+// many.
 template <class Stack, class Layer> class TransformerStackOptions {
 public:
     TransformerStackOptions(const Layer& layer, std::int64_t num_layers)

@@ -11,8 +11,8 @@
 
 namespace reprise::nn {
 
-// A list of parameters, named "0", "1", ...  A Variable becomes an element itself, another tensor as a new Variable
-// of its value.  It has no forward().
+// A list of parameters, named "0", "1", ...  A Variable becomes an element itself, another tensor as a new
+// Variable of its value.  It has no forward().
 class ParameterList final : public Module {
 public:
     REPRISE_LAYER(ParameterList)
@@ -52,8 +52,8 @@ public:
     REPRISE_LAYER(ParameterDict)
     using Module::Module;
     ParameterDict() = default; // without parameters
-    // Adds a parameter and returns it.  Throws Error(argument) for a name that is there already, is empty or has a
-    // dot.
+    // Adds a parameter and returns it.  Throws Error(argument) for a name that is there already, is empty or
+    // has a dot.
     template <std::derived_from<Tensor> T> Variable insert(const std::string& name, const T& parameter)
     {
         Variable added = register_parameter(name, parameter);

@@ -40,8 +40,8 @@ public:
     // The same with the kernel's size among the options: MaxPool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit MaxPool(const MaxPoolOptions<N>& options) { make(options); }
     // The same with PyTorch's arguments in their order: MaxPool2d(3, 2, 1).
-    MaxPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding = 0, Sizes<N> dilation = 1,
-            bool ceil_mode = false)
+    MaxPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding, Sizes<N> dilation = 1,
+            bool ceil_mode = false) requires(N < 3)
     {
         make({kernel_size, stride, padding, dilation, ceil_mode});
     }
@@ -65,9 +65,9 @@ template <std::size_t N> struct MaxUnpoolOptions {
     Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;     // on both sides
 };
-// The reverse of MaxPool with the same options: puts each element of x at its index, i32 or i64, in an image of
-// zeros.  Calls are unpool(x, indices) and unpool(x, indices, output_size), with the last N sizes of the result,
-// by default (size - 1) stride - 2 padding + kernel_size.
+// The reverse of MaxPool with the same options: puts each element of x at its index, i32 or i64, in an image
+// of zeros.  Calls are unpool(x, indices) and unpool(x, indices, output_size), with the last N sizes of the
+// result, by default (size - 1) stride - 2 padding + kernel_size.
 template <std::size_t N> class MaxUnpool : public ModuleOf<Tensor(Tensor, Tensor, Shape)> {
 public:
     REPRISE_LAYER(MaxUnpool)
@@ -82,7 +82,7 @@ public:
     // The same with the kernel's size among the options: MaxUnpool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit MaxUnpool(const MaxUnpoolOptions<N>& options) { make(options); }
     // The same with PyTorch's arguments in their order: MaxUnpool2d(3, 2, 1).
-    MaxUnpool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding = 0)
+    MaxUnpool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding) requires(N < 3)
     {
         make({kernel_size, stride, padding});
     }
@@ -133,8 +133,8 @@ public:
     // The same with the kernel's size among the options: AvgPool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit AvgPool(const AvgPoolOptions<N>& options) { make(options); }
     // The same with PyTorch's arguments in their order: AvgPool2d(3, 2, 1).
-    AvgPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding = 0, bool ceil_mode = false,
-            bool count_include_pad = true)
+    AvgPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding, bool ceil_mode = false,
+            bool count_include_pad = true) requires(N < 3)
     {
         make({.kernel_size = kernel_size,
               .stride = stride,

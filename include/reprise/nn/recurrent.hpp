@@ -78,11 +78,12 @@ private:
     std::vector<Weights> weights_; // by layer, and in it by direction
 };
 
-// What a call of RNN or GRU returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D H],
-// and the hidden states of all layers after the last step, [layers D, N, H] or [layers D, H].
+// What a call of RNN or GRU returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D
+// H], and the hidden states of all layers after the last step, [layers D, N, H] or [layers D, H].
 using RecurrentOutput = std::tuple<Tensor, Tensor>;
 
-// These three classes call an override of forward(Tensor) through Module, and their own with a state otherwise.
+// These three classes call an override of forward(Tensor) through Module, and their own with a state
+// otherwise.
 #if defined(__clang__) || __GNUC__ >= 13
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverloaded-virtual"
@@ -129,8 +130,8 @@ protected:
 
 // The states of an LSTM: the hidden state and the cell state; undefined ones are zeros.
 using LSTMState = std::tuple<Tensor, Tensor>;
-// What a call of LSTM returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D H], and the
-// states after the last step, each [layers D, N, H] or [layers D, H].
+// What a call of LSTM returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D H], and
+// the states after the last step, each [layers D, N, H] or [layers D, H].
 using LSTMOutput = std::tuple<Tensor, LSTMState>;
 // Long short-term memory (Hochreiter and Schmidhuber, 1997): c' = f c + i g and h' = o tanh(c') with the
 // gates i, f and o, sigmoids of sums as in RNN, and g, a tanh of such a sum.  The parameters hold the

@@ -20,8 +20,8 @@ class TransformerEncoder : public Module {
 public:
     REPRISE_LAYER(TransformerEncoder)
     using Module::Module;
-    // With num_layers copies of the layer, whose parameters have the same values at first.  Throws Error(argument)
-    // for num_layers below 1.
+    // With num_layers copies of the layer, whose parameters have the same values at first.  Throws
+    // Error(argument) for num_layers below 1.
     TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers);
     // The same with a norm, which is moved into this module.
     TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers, LayerNorm norm);
@@ -38,8 +38,8 @@ private:
     bool has_norm_ = false;
 };
 
-// A decoder layer: self-attention of the target, attention of the target to the memory, which an encoder made,
-// and two linear layers, each with a residual sum and a norm as in TransformerEncoderLayer.
+// A decoder layer: self-attention of the target, attention of the target to the memory, which an encoder
+// made, and two linear layers, each with a residual sum and a norm as in TransformerEncoderLayer.
 class TransformerDecoderLayer : public Module {
 public:
     REPRISE_LAYER(TransformerDecoderLayer)
@@ -81,8 +81,8 @@ class TransformerDecoder : public Module {
 public:
     REPRISE_LAYER(TransformerDecoder)
     using Module::Module;
-    // With num_layers copies of the layer, whose parameters have the same values at first.  Throws Error(argument)
-    // for num_layers below 1.
+    // With num_layers copies of the layer, whose parameters have the same values at first.  Throws
+    // Error(argument) for num_layers below 1.
     TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers);
     // The same with a norm, which is moved into this module.
     TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers, LayerNorm norm);
@@ -115,8 +115,8 @@ struct TransformerSettings {
     bool norm_first = false;  // normalises the input of each part, not its residual sum
     bool bias = true;         // whether linear layers, projections and norms have biases
 };
-// An encoder and a decoder, each with a norm at its end: encodes src and decodes tgt with the result as memory.
-// Weights are initialised as by xavier_uniform_.
+// An encoder and a decoder, each with a norm at its end: encodes src and decodes tgt with the result as
+// memory.  Weights are initialised as by xavier_uniform_.
 class Transformer : public Module {
 public:
     REPRISE_LAYER(Transformer)
