@@ -403,10 +403,11 @@ void eval(const std::vector<Tensor>&);
 // What mutable_grad() returns: the gradient of a tensor, which assignments and reset() change.
 class MutableGrad : public Tensor {
 public:
-    explicit MutableGrad(Tensor owner); // the gradient of this tensor
-    MutableGrad(const MutableGrad&) = default;
+    explicit MutableGrad(Tensor owner);        // the gradient of this tensor
+    MutableGrad(const MutableGrad&) = default; // the gradient of the same tensor
     ~MutableGrad() = default;
     MutableGrad& operator=(const Tensor& gradient); // set_grad() of the tensor
+    // The same with another tensor's gradient.
     MutableGrad& operator=(const MutableGrad& gradient)
     {
         return *this = static_cast<const Tensor&>(gradient);

@@ -230,7 +230,8 @@ public:
     using Module::Module;
     // For make() and options in braces.
     struct Options {
-        double beta = 1, threshold = 20; // as in the formula
+        double beta = 1;       // as in the formula
+        double threshold = 20; // as in the formula
     };
     explicit Softplus(const Options& o) : Softplus(o.beta, o.threshold) {} // with these options
     // A larger `beta` brings the function nearer to ReLU.
@@ -249,8 +250,9 @@ public:
     using Module::Module;
     // For make() and options in braces.
     struct Options {
-        double min_val = -1, max_val = 1; // the bounds
-        bool inplace = false;             // without effect
+        double min_val = -1;  // the lower bound
+        double max_val = 1;   // the upper bound
+        bool inplace = false; // without effect
     };
     explicit Hardtanh(const Options& o) : Hardtanh(o.min_val, o.max_val) {} // with these options
     explicit Hardtanh(double min_val = -1, double max_val = 1); // Error(argument) unless min_val < max_val
@@ -386,8 +388,9 @@ public:
     using Module::Module;
     // For make() and options in braces.
     struct Options {
-        double threshold = 0, value = 0; // as in the formula
-        bool inplace = false;            // without effect
+        double threshold = 0; // as in the formula
+        double value = 0;     // as in the formula
+        bool inplace = false; // without effect
     };
     explicit Threshold(const Options& o) : Threshold(o.threshold, o.value) {}           // with these options
     Threshold(double threshold, double value) : threshold_(threshold), value_(value) {} // as in the formula

@@ -42,8 +42,8 @@ public:
         return from_pretrained(embeddings, EmbeddingFromPretrainedSettings{.freeze = freeze});
     }
     Tensor forward(Tensor indices) override;
-    std::string extra_repr() const override;
-    Variable weight; // [num_embeddings, embedding_dim]
+    std::string extra_repr() const override; // what printing shows in parentheses
+    Variable weight;                         // [num_embeddings, embedding_dim]
 
 private:
     Embedding(const Variable& rows, std::optional<std::int64_t> padding_idx);
@@ -90,8 +90,8 @@ public:
     Tensor forward(Tensor indices, Tensor offsets) { return forward(indices, offsets, Tensor()); }
     // The result for all arguments, without hooks.
     Tensor forward(Tensor indices, Tensor offsets, Tensor per_sample_weights) override;
-    std::string extra_repr() const override;
-    Variable weight; // [num_embeddings, embedding_dim]
+    std::string extra_repr() const override; // what printing shows in parentheses
+    Variable weight;                         // [num_embeddings, embedding_dim]
 
 private:
     EmbeddingBagSettings options_;

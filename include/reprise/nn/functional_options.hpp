@@ -105,6 +105,7 @@ REPRISE_BY_MODULE_OF_THREE(gaussian_nll_loss, GaussianNLLLoss, GaussianNLLLoss)
 template <class Options> struct WithBias : Options {
     Tensor bias{}; // [out]; undefined: none
 };
+// Options of convN, and the function with them.
 #define REPRISE_CONV(N)                                                                                      \
     class Conv##N##dFuncOptions : public reprise::detail::OptionsOf<WithBias<reprise::ConvOptions<N>>> {     \
     public:                                                                                                  \
@@ -142,6 +143,7 @@ REPRISE_CONV(3)
 // Options of interpolate().
 class InterpolateFuncOptions : public reprise::detail::OptionsOf<reprise::InterpolateOptions> {
 public:
+    // The sizes of the output.
     InterpolateFuncOptions& size(const std::vector<std::int64_t>& sizes)
     {
         values_.size = DimVector(sizes.begin(), sizes.end());
@@ -151,6 +153,7 @@ public:
     REPRISE_OPTION(mode)
     REPRISE_OPTION(align_corners)
 };
+// interpolate() with libtorch's options.
 inline Tensor interpolate(const Tensor& x, const std::same_as<InterpolateFuncOptions> auto& o)
 {
     return reprise::interpolate(x, o.values());
@@ -162,6 +165,7 @@ public:
     REPRISE_OPTION(padding_mode)
     REPRISE_OPTION(align_corners)
 };
+// grid_sample() with libtorch's options.
 inline Tensor grid_sample(const Tensor& x, const Tensor& grid,
                           const std::same_as<GridSampleFuncOptions> auto& o)
 {
@@ -177,11 +181,13 @@ struct PadValues {
 // Options of pad().
 class PadFuncOptions : public reprise::detail::OptionsOf<PadValues> {
 public:
+    // With these arguments; all else has its default.
     PadFuncOptions(std::vector<std::int64_t> amounts) { values_.pad = std::move(amounts); }
     REPRISE_OPTION(pad)
     REPRISE_OPTION(mode)
     REPRISE_OPTION(value)
 };
+// pad() with libtorch's options.
 inline Tensor pad(const Tensor& x, const std::same_as<PadFuncOptions> auto& o)
 {
     const auto& [amounts, mode, value] = o.values();
@@ -193,6 +199,7 @@ struct SoftmaxValues {
     std::int64_t dim = -1;                     // negative: counts from the end
     std::optional<DType> dtype = std::nullopt; // to which the input is cast before
 };
+// Options of a softmax, and the function with them.
 #define REPRISE_SOFTMAX(NAME, function)                                                                      \
     class NAME##FuncOptions : public reprise::detail::OptionsOf<SoftmaxValues> {                             \
     public:                                                                                                  \
@@ -222,6 +229,7 @@ public:
     REPRISE_OPTION(dim)
     REPRISE_OPTION(eps)
 };
+// normalize() with libtorch's options.
 inline Tensor normalize(const Tensor& x, const std::same_as<NormalizeFuncOptions> auto& o)
 {
     return reprise::normalize(x, o.p(), o.dim(), o.eps());
@@ -233,6 +241,7 @@ template <bool training_at_first> struct DropoutValues {
     bool training = training_at_first; // false: nothing is dropped
     bool inplace = false;              // without effect
 };
+// Options of a dropout, and the function with them.
 #define REPRISE_DROPOUT(NAME, function, training_at_first)                                                   \
     class NAME##FuncOptions : public reprise::detail::OptionsOf<DropoutValues<training_at_first>> {          \
     public:                                                                                                  \
@@ -266,12 +275,14 @@ struct NormValues {
 // Options of layer_norm().
 class LayerNormFuncOptions : public reprise::detail::OptionsOf<NormValues> {
 public:
+    // With these arguments; all else has its default.
     LayerNormFuncOptions(std::vector<std::int64_t> sizes) { values_.normalized_shape = std::move(sizes); }
     REPRISE_OPTION(normalized_shape)
     REPRISE_OPTION(weight)
     REPRISE_OPTION(bias)
     REPRISE_OPTION(eps)
 };
+// layer_norm() with libtorch's options.
 inline Tensor layer_norm(const Tensor& x, const std::same_as<LayerNormFuncOptions> auto& o)
 {
     return reprise::layer_norm(x, Shape(o.normalized_shape().begin(), o.normalized_shape().end()), o.weight(),
@@ -280,12 +291,14 @@ inline Tensor layer_norm(const Tensor& x, const std::same_as<LayerNormFuncOption
 // Options of group_norm().
 class GroupNormFuncOptions : public reprise::detail::OptionsOf<NormValues> {
 public:
+    // With these arguments; all else has its default.
     GroupNormFuncOptions(std::int64_t groups) { values_.num_groups = groups; }
     REPRISE_OPTION(num_groups)
     REPRISE_OPTION(weight)
     REPRISE_OPTION(bias)
     REPRISE_OPTION(eps)
 };
+// group_norm() with libtorch's options.
 inline Tensor group_norm(const Tensor& x, const std::same_as<GroupNormFuncOptions> auto& o)
 {
     return reprise::group_norm(x, o.num_groups(), o.weight(), o.bias(), o.eps());
@@ -299,6 +312,7 @@ public:
     REPRISE_OPTION(momentum)
     REPRISE_OPTION(eps)
 };
+// batch_norm() with libtorch's options.
 inline Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var,
                          const std::same_as<BatchNormFuncOptions> auto& o)
 {
@@ -318,6 +332,7 @@ public:
     REPRISE_OPTION(momentum)
     REPRISE_OPTION(eps)
 };
+// instance_norm() with libtorch's options.
 inline Tensor instance_norm(const Tensor& x, const std::same_as<InstanceNormFuncOptions> auto& o)
 {
     return reprise::instance_norm(x, o.running_mean(), o.running_var(), o.weight(), o.bias(),
@@ -331,6 +346,7 @@ class EmbeddingFuncOptions : public reprise::detail::OptionsOf<EmbeddingSettings
 public:
     REPRISE_OPTION(padding_idx)
 };
+// embedding() with libtorch's options.
 inline Tensor embedding(const Tensor& indices, const Tensor& weight,
                         const std::same_as<EmbeddingFuncOptions> auto& o)
 {

@@ -22,9 +22,9 @@ public:
     // Error(argument) for a size below 1.
     Linear(std::int64_t in_features, std::int64_t out_features, const LinearSettings& = {});
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-    Variable weight, // [out, in]
-        bias;        // [out]; undefined without a bias
+    std::string extra_repr() const override; // what printing shows in parentheses
+    Variable weight,                         // [out, in]
+        bias;                                // [out]; undefined without a bias
 };
 
 // x1 weight[k] x2 + bias[k] for each output k: x1 [..., in1] and x2 [..., in2] -> [..., out].  Throws
@@ -40,9 +40,9 @@ public:
              const LinearSettings& = {});
     using ModuleOf::forward;
     Tensor forward(Tensor x1, Tensor x2) override; // functional::bilinear(x1, x2, weight, bias)
-    std::string extra_repr() const override;
-    Variable weight, // [out, in1, in2]
-        bias;        // [out]; undefined without a bias
+    std::string extra_repr() const override;       // what printing shows in parentheses
+    Variable weight,                               // [out, in1, in2]
+        bias;                                      // [out]; undefined without a bias
 };
 
 } // namespace reprise::nn

@@ -259,9 +259,10 @@ public:
     REPRISE_LAYER(TripletMarginLoss)
     // For make() and options in braces.
     struct Options {
-        double margin = 1;        // above 0
-        double p = 2, eps = 1e-6; // those of pairwise_distance
-        bool swap = false;        // the lesser of d(anchor, negative) and d(positive, negative)
+        double margin = 1; // above 0
+        double p = 2;      // of pairwise_distance()
+        double eps = 1e-6; // of pairwise_distance()
+        bool swap = false; // the lesser of d(anchor, negative) and d(positive, negative)
         Choice<Reduction> reduction = Reduction::mean; // of the losses
     };
     explicit TripletMarginLoss(const Options& o) : options_(o) {} // with these options

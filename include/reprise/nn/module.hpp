@@ -93,6 +93,7 @@ public:
     ModulePointer() = default; // null
     // The module of a shared pointer, or of a module that is held elsewhere.
     ModulePointer(std::shared_ptr<Module> module) : std::shared_ptr<Module>(std::move(module)) {}
+    // A pointer to a module that lives elsewhere.
     explicit ModulePointer(Module* module) : std::shared_ptr<Module>(std::shared_ptr<Module>(), module) {}
     operator Module*() const noexcept { return get(); } // the module's address
 

@@ -102,6 +102,7 @@ public:
 // Options of Threshold.
 class ThresholdOptions : public detail::ModuleOptions<Threshold::Options, detail::NoArguments, Threshold> {
 public:
+    // With these arguments; all else has its default.
     ThresholdOptions(double threshold, double value)
         : ModuleOptions({}, {.threshold = threshold, .value = value})
     {}
@@ -114,6 +115,7 @@ class DropoutOptions : public detail::ModuleOptions<Dropout::Options, detail::No
                                                     Dropout2d, Dropout3d, AlphaDropout> {
 public:
     DropoutOptions() = default;
+    // With these arguments; all else has its default.
     DropoutOptions(double probability) { values_.p = probability; }
     REPRISE_OPTION(p)
     REPRISE_OPTION(inplace)
@@ -134,6 +136,7 @@ public:
 // Options of Unflatten.
 class UnflattenOptions {
 public:
+    // With these arguments; all else has its default.
     UnflattenOptions(std::int64_t dim, std::vector<std::int64_t> sizes) : dim_(dim), sizes_(std::move(sizes))
     {}
     REPRISE_SETTING(std::int64_t, dim, dim_)
@@ -151,6 +154,7 @@ private:
 // Options of the paddings by a mode.
 template <class Pad, std::size_t N> class PaddingOptions {
 public:
+    // With these arguments; all else has its default.
     PaddingOptions(Sizes<2 * N> padding) : padding_(padding) {}
     REPRISE_SETTING(Sizes<2 * N>, padding, padding_)
     // Makes the module.
@@ -171,6 +175,7 @@ using ReplicationPad3dOptions = PaddingOptions<ReplicationPad3d, 3>; // of Repli
 // Options of ConstantPad<N>.
 template <std::size_t N> class ConstantPadOptions {
 public:
+    // With these arguments; all else has its default.
     ConstantPadOptions(Sizes<2 * N> padding, double value) : padding_(padding), value_(value) {}
     REPRISE_SETTING(Sizes<2 * N>, padding, padding_)
     REPRISE_SETTING(double, value, value_)
@@ -187,6 +192,7 @@ using ConstantPad3dOptions = ConstantPadOptions<3>; // of ConstantPad3d
 // Options of Upsample.
 class UpsampleOptions : public detail::ModuleOptions<Upsample::Options, detail::NoArguments, Upsample> {
 public:
+    // The sizes of the output.
     UpsampleOptions& size(const std::vector<std::int64_t>& sizes)
     {
         values_.size = DimVector(sizes.begin(), sizes.end());
@@ -199,6 +205,7 @@ public:
 // Options of PixelShuffle.
 class PixelShuffleOptions {
 public:
+    // With these arguments; all else has its default.
     PixelShuffleOptions(std::int64_t upscale_factor) : factor_(upscale_factor) {}
     REPRISE_SETTING(std::int64_t, upscale_factor, factor_)
     // Makes the module.
@@ -210,6 +217,7 @@ private:
 // Options of PixelUnshuffle.
 class PixelUnshuffleOptions {
 public:
+    // With these arguments; all else has its default.
     PixelUnshuffleOptions(std::int64_t downscale_factor) : factor_(downscale_factor) {}
     REPRISE_SETTING(std::int64_t, downscale_factor, factor_)
     // Makes the module.

@@ -234,9 +234,10 @@ private:
 
 // Options of LocalResponseNorm.
 struct LocalResponseNormSettings {
-    std::int64_t size = 5;     // number of neighbouring channels, at least 1
-    double alpha = 1e-4;       // factor of the mean square
-    double beta = 0.75, k = 1; // exponent, and what is added before it
+    std::int64_t size = 5; // number of neighbouring channels, at least 1
+    double alpha = 1e-4;   // factor of the mean square
+    double beta = 0.75;    // the exponent
+    double k = 1;          // added to the mean square
 };
 // x [N, C, ...] over (k + alpha mean(x^2))^beta, with the mean over `size` neighbouring channels
 // (Krizhevsky et al., 2012).

@@ -89,6 +89,7 @@ namespace reprise::nn {
 // Options of Linear.
 class LinearOptions : public detail::ModuleOptions<Linear::Options, detail::TwoSizes, Linear> {
 public:
+    // With these arguments; all else has its default.
     LinearOptions(std::int64_t in_features, std::int64_t out_features)
         : ModuleOptions({in_features, out_features})
     {}
@@ -100,6 +101,7 @@ using Sizes3 = std::tuple<std::int64_t, std::int64_t, std::int64_t>; // argument
 // Options of Bilinear.
 class BilinearOptions : public detail::ModuleOptions<Bilinear::Options, Sizes3, Bilinear> {
 public:
+    // With these arguments; all else has its default.
     BilinearOptions(std::int64_t in1_features, std::int64_t in2_features, std::int64_t out_features)
         : ModuleOptions({in1_features, in2_features, out_features})
     {}
@@ -111,6 +113,7 @@ public:
 // Options of Embedding.
 class EmbeddingOptions : public detail::ModuleOptions<Embedding::Options, detail::TwoSizes, Embedding> {
 public:
+    // With these arguments; all else has its default.
     EmbeddingOptions(std::int64_t num_embeddings, std::int64_t embedding_dim)
         : ModuleOptions({num_embeddings, embedding_dim})
     {}
@@ -122,6 +125,7 @@ public:
 class EmbeddingBagOptions
     : public detail::ModuleOptions<EmbeddingBag::Options, detail::TwoSizes, EmbeddingBag> {
 public:
+    // With these arguments; all else has its default.
     EmbeddingBagOptions(std::int64_t num_embeddings, std::int64_t embedding_dim)
         : ModuleOptions({num_embeddings, embedding_dim})
     {}
@@ -149,6 +153,7 @@ template <std::size_t N> class ConvModuleOptions
     using Values = ConvOptions<N>;
 
 public:
+    // With these arguments; all else has its default.
     ConvModuleOptions(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size)
         : detail::ModuleOptions<Values, detail::TwoSizes, Conv<N>>({in_channels, out_channels},
                                                                    {.kernel_size = kernel_size})
@@ -173,6 +178,7 @@ template <std::size_t N> class ConvTransposeModuleOptions
     using Values = ConvTransposeOptions<N>;
 
 public:
+    // With these arguments; all else has its default.
     ConvTransposeModuleOptions(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size)
         : detail::ModuleOptions<Values, detail::TwoSizes, ConvTranspose<N>>({in_channels, out_channels},
                                                                             {.kernel_size = kernel_size})
@@ -197,6 +203,7 @@ template <std::size_t N> class MaxPoolModuleOptions
     using Values = MaxPoolOptions<N>;
 
 public:
+    // With these arguments; all else has its default.
     MaxPoolModuleOptions(Sizes<N> kernel_size)
         : detail::ModuleOptions<Values, detail::NoArguments, MaxPool<N>>({}, {.kernel_size = kernel_size})
     {}
@@ -212,6 +219,7 @@ template <std::size_t N> class MaxUnpoolModuleOptions
     using Values = MaxUnpoolOptions<N>;
 
 public:
+    // With these arguments; all else has its default.
     MaxUnpoolModuleOptions(Sizes<N> kernel_size)
         : detail::ModuleOptions<Values, detail::NoArguments, MaxUnpool<N>>({}, {.kernel_size = kernel_size})
     {}
@@ -225,6 +233,7 @@ template <std::size_t N> class AvgPoolModuleOptions
     using Values = AvgPoolOptions<N>;
 
 public:
+    // With these arguments; all else has its default.
     AvgPoolModuleOptions(Sizes<N> kernel_size)
         : detail::ModuleOptions<Values, detail::NoArguments, AvgPool<N>>({}, {.kernel_size = kernel_size})
     {}
@@ -251,6 +260,7 @@ template <class Pool, std::size_t N> class AdaptivePoolOptions
     using Values = typename Pool::Options;
 
 public:
+    // With these arguments; all else has its default.
     AdaptivePoolOptions(Sizes<N> output_size)
         : detail::ModuleOptions<Values, detail::NoArguments, Pool>({}, {.output_size = output_size})
     {}
@@ -266,6 +276,7 @@ using AdaptiveMaxPool3dOptions = AdaptivePoolOptions<AdaptiveMaxPool3d, 3>; // o
 // Options of Unfold.
 class UnfoldOptions : public detail::ModuleOptions<Unfold::Options, std::tuple<Sizes<2>>, Unfold> {
 public:
+    // With these arguments; all else has its default.
     UnfoldOptions(Sizes<2> kernel_size) : ModuleOptions({kernel_size}, {}) {}
     REPRISE_SETTING(Sizes<2>, kernel_size, std::get<0>(this->arguments_))
     REPRISE_OPTION(dilation)
@@ -276,6 +287,7 @@ using TwoWindows = std::tuple<Sizes<2>, Sizes<2>>; // arguments of Fold
 // Options of Fold.
 class FoldOptions : public detail::ModuleOptions<Fold::Options, TwoWindows, Fold> {
 public:
+    // With these arguments; all else has its default.
     FoldOptions(Sizes<2> output_size, Sizes<2> kernel_size) : ModuleOptions({output_size, kernel_size}) {}
     REPRISE_SETTING(Sizes<2>, output_size, std::get<0>(this->arguments_))
     REPRISE_SETTING(Sizes<2>, kernel_size, std::get<1>(this->arguments_))
@@ -290,6 +302,7 @@ public:
 class BatchNormOptions : public detail::ModuleOptions<BatchNorm::Options, detail::OneSize, BatchNorm1d,
                                                       BatchNorm2d, BatchNorm3d> {
 public:
+    // With these arguments; all else has its default.
     BatchNormOptions(std::int64_t num_features) : ModuleOptions({num_features}, {}) {}
     REPRISE_ARGUMENT(0, num_features)
     REPRISE_OPTION(eps)
@@ -304,6 +317,7 @@ using BatchNorm3dOptions = BatchNormOptions; // of BatchNorm3d
 class InstanceNormOptions : public detail::ModuleOptions<InstanceNorm::Options, detail::OneSize,
                                                          InstanceNorm1d, InstanceNorm2d, InstanceNorm3d> {
 public:
+    // With these arguments; all else has its default.
     InstanceNormOptions(std::int64_t num_features) : ModuleOptions({num_features}, {}) {}
     REPRISE_ARGUMENT(0, num_features)
     REPRISE_OPTION(eps)
@@ -317,6 +331,7 @@ using InstanceNorm3dOptions = InstanceNormOptions; // of InstanceNorm3d
 // Options of GroupNorm.
 class GroupNormOptions : public detail::ModuleOptions<GroupNorm::Options, detail::TwoSizes, GroupNorm> {
 public:
+    // With these arguments; all else has its default.
     GroupNormOptions(std::int64_t num_groups, std::int64_t num_channels)
         : ModuleOptions({num_groups, num_channels})
     {}
@@ -329,6 +344,7 @@ public:
 class LayerNormOptions
     : public detail::ModuleOptions<LayerNorm::Options, std::tuple<std::vector<std::int64_t>>, LayerNorm> {
 public:
+    // With these arguments; all else has its default.
     LayerNormOptions(std::vector<std::int64_t> normalized_shape)
         : ModuleOptions({std::move(normalized_shape)}, {})
     {}
@@ -341,6 +357,7 @@ public:
 class LocalResponseNormOptions
     : public detail::ModuleOptions<LocalResponseNorm::Options, detail::NoArguments, LocalResponseNorm> {
 public:
+    // With these arguments; all else has its default.
     LocalResponseNormOptions(std::int64_t size) : ModuleOptions({}, {.size = size}) {}
     REPRISE_OPTION(size)
     REPRISE_OPTION(alpha)
@@ -357,6 +374,7 @@ public:
     REPRISE_ARGUMENT(0, input_size)                                                                          \
     REPRISE_ARGUMENT(1, hidden_size)                                                                         \
     REPRISE_OPTION(bias)
+// Setters of the options that networks of several layers have beyond those of a cell.
 #define REPRISE_LAYERS                                                                                       \
     REPRISE_OPTION(num_layers)                                                                               \
     REPRISE_OPTION(batch_first)                                                                              \
@@ -405,6 +423,7 @@ public:
 class MultiheadAttentionOptions
     : public detail::ModuleOptions<MultiheadAttention::Options, detail::TwoSizes, MultiheadAttention> {
 public:
+    // With these arguments; all else has its default.
     MultiheadAttentionOptions(std::int64_t embed_dim, std::int64_t num_heads)
         : ModuleOptions({embed_dim, num_heads})
     {}
@@ -416,6 +435,7 @@ public:
     REPRISE_OPTION(vdim)
     REPRISE_OPTION(batch_first)
 };
+// Setters of the options that encoder and decoder layers share.
 #define REPRISE_TRANSFORMER                                                                                  \
     REPRISE_OPTION(dim_feedforward)                                                                          \
     REPRISE_OPTION(dropout)                                                                                  \
@@ -430,6 +450,7 @@ class TransformerEncoderLayerOptions
     : public detail::ModuleOptions<TransformerEncoderLayer::Options, detail::TwoSizes,
                                    TransformerEncoderLayer> {
 public:
+    // With these arguments; all else has its default.
     TransformerEncoderLayerOptions(std::int64_t d_model, std::int64_t nhead) : ModuleOptions({d_model, nhead})
     {}
     REPRISE_ARGUMENT(0, d_model)
@@ -441,6 +462,7 @@ class TransformerDecoderLayerOptions
     : public detail::ModuleOptions<TransformerDecoderLayer::Options, detail::TwoSizes,
                                    TransformerDecoderLayer> {
 public:
+    // With these arguments; all else has its default.
     TransformerDecoderLayerOptions(std::int64_t d_model, std::int64_t nhead) : ModuleOptions({d_model, nhead})
     {}
     REPRISE_ARGUMENT(0, d_model)
@@ -452,9 +474,11 @@ class TransformerOptions
     : public detail::ModuleOptions<Transformer::Options, detail::NoArguments, Transformer> {
 public:
     TransformerOptions() = default;
+    // With these arguments; all else has its default.
     TransformerOptions(std::int64_t d_model, std::int64_t nhead)
         : ModuleOptions({}, {.d_model = d_model, .nhead = nhead})
     {}
+    // With these arguments; all else has its default.
     TransformerOptions(std::int64_t d_model, std::int64_t nhead, std::int64_t num_encoder_layers,
                        std::int64_t num_decoder_layers)
         : ModuleOptions({}, {.d_model = d_model,
@@ -474,6 +498,7 @@ public:
 // many.
 template <class Stack, class Layer> class TransformerStackOptions {
 public:
+    // With these arguments; all else has its default.
     TransformerStackOptions(const Layer& layer, std::int64_t num_layers)
         : layer_(std::make_shared<Layer>(layer.copy())), num_layers_(num_layers)
     {}

@@ -49,7 +49,7 @@ public:
     // The maxima and their indices, i32, in the flattened image, as MaxUnpool takes them.
     std::pair<Tensor, Tensor> forward_with_indices(Tensor x);
     std::string name() const override { return "MaxPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override;
+    std::string extra_repr() const override; // what printing shows in parentheses
 
 private:
     void make(const MaxPoolOptions<N>&);
@@ -96,8 +96,8 @@ public:
     Tensor forward(Tensor x, Tensor indices) { return forward(x, indices, Shape()); } // of the default size
     // Of this size; an empty one is the default.
     Tensor forward(Tensor x, Tensor indices, Shape output_size) override;
-    std::string name() const override { return "MaxUnpool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override;
+    std::string name() const override { return "MaxUnpool" + std::to_string(N) + "d"; } // its class
+    std::string extra_repr() const override; // what printing shows in parentheses
 
 private:
     void make(const MaxUnpoolOptions<N>&);
@@ -144,7 +144,7 @@ public:
     }
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AvgPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override;
+    std::string extra_repr() const override; // what printing shows in parentheses
 
 private:
     void make(const AvgPoolOptions<N>&);
@@ -170,7 +170,7 @@ public:
     explicit AdaptiveAvgPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AdaptiveAvgPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override;
+    std::string extra_repr() const override; // what printing shows in parentheses
 
 private:
     Sizes<N> output_size_ = 1;
@@ -195,7 +195,7 @@ public:
     explicit AdaptiveMaxPool(Sizes<N> output_size);
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AdaptiveMaxPool" + std::to_string(N) + "d"; }
-    std::string extra_repr() const override;
+    std::string extra_repr() const override; // what printing shows in parentheses
 
 private:
     Sizes<N> output_size_ = 1;

@@ -53,8 +53,9 @@ public:
         return *this;
     }
 
-    operator Fields() const { return now(); } // the options in braces
-    double get_lr() const override { return now().lr; }
+    operator Fields() const { return now(); }           // the options in braces
+    double get_lr() const override { return now().lr; } // the learning rate
+    // Changes the learning rate.
     void set_lr(double value) override
     {
         change([&](Fields& fields) { fields.lr = value; });
