@@ -56,7 +56,7 @@ Run run(const char* op, const FunctionOfSeveral& f, const std::vector<Tensor>& x
     return r;
 }
 
-FunctionOfSeveral of_several(const Function& f)
+FunctionOfSeveral of_several(const reprise::Function& f)
 {
     return [&f](const std::vector<Tensor>& x) { return f(x[0]); };
 }

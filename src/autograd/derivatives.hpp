@@ -19,7 +19,7 @@ struct Run {
     Tensor value() const { return create_graph ? y : y.detach(); }
 };
 Run run(const char* op, const FunctionOfSeveral& f, const std::vector<Tensor>& x, const DerivativeOptions&);
-FunctionOfSeveral of_several(const Function& f);
+FunctionOfSeveral of_several(const reprise::Function& f);
 void require_one_element(const char* op, const Tensor& y);
 // v J of a function that made `y` of `x`, be y's tape empty.
 std::vector<Tensor> products(std::span<const Tensor> y, std::span<const Tensor> cotangents,

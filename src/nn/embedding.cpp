@@ -110,7 +110,7 @@ Tensor EmbeddingBag::forward(Tensor indices, Tensor offsets, Tensor per_sample_w
         detail::fail(ErrorKind::shape, op, "The per_sample_weights have the shape (",
                      to_string(per_sample_weights.shape()), ") where (", to_string(indices.shape()),
                      ") is needed, that of the indices.");
-    const TensorOptions integers{.dtype = i32, .device = indices.device()};
+    const CreationOptions integers{.dtype = i32, .device = indices.device()};
     Dim bags = indices.size(0);
     Tensor bag;
     if (offsets.defined()) {

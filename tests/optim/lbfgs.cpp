@@ -40,7 +40,7 @@ struct Problem {
     explicit Problem(const CreationOptions& o)
     {
         for (const std::vector<float>& v : {std::vector<float>{1, -2}, {0.5, 3}, {-0.25, 0}})
-            p.emplace_back(cast(from_vector(v, {2}, {.device = o.device}), o.dtype));
+            p.emplace_back(cast(from_vector(v, {2}, {.device = o.device}), o.dtype_or(f32)));
     }
     Tensor all() const { return cat({p[0], p[1], p[2]}); }
     Tensor loss() const

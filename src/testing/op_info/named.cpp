@@ -86,6 +86,7 @@ void add_orders(std::vector<OpInfo>& rows)
                                return std::vector{isin(in[0], in[1]), isin(in[0], in[1], false, true)};
                            },
                        .differentiable = false}}));
+    rows.back().differentiable = false;
 }
 
 void add_numbers(std::vector<OpInfo>& rows)
@@ -101,6 +102,7 @@ void add_numbers(std::vector<OpInfo>& rows)
                            x & 5, x | 8, x ^ 3, x << 2, x >> 1, div(x, 2, "floor"), div(x, 2, "trunc")};
                    },
                .differentiable = false}}));
+    rows.back().differentiable = false;
     rows.push_back(made("linalg_norms",
                         {{.what = "of matrices",
                           .arguments = {arg({n(), 3, 2}, 0.2, 1)},
@@ -137,6 +139,7 @@ void add_numbers(std::vector<OpInfo>& rows)
                                                  },
                                              .sizes = {1, 3, 8},
                                              .differentiable = false}}));
+    rows.back().differentiable = false;
     rows.push_back(made("rsub", {{.what = "of a tensor and a number",
                                   .arguments = {arg({n(), 3}), arg({n(), 1})},
                                   .call = [](const Inputs& in) {
