@@ -314,6 +314,12 @@ public:
 
     // -- the ops of ops.hpp that PyTorch has as methods; those that end in _ are in place --
 #include <reprise/tensor_methods.inc>
+    // One dimension of this size, which may be -1: x.view(-1).
+    template <std::integral T> Tensor view(T size) const { return view(Shape{size}); }
+    // The same by reshape().
+    template <std::integral T> Tensor reshape(T size) const { return reshape(Shape{size}); }
+    // Copies along the last dimension: x.repeat(2).
+    template <std::integral T> Tensor repeat(T times) const { return repeat(DimVector{times}); }
 
     // PyTorch's older form of var(): of all elements, with the correction 1 if unbiased, else 0.
     template <std::same_as<bool> Bool> Tensor var(Bool unbiased) const
@@ -417,6 +423,9 @@ public:
 private:
     Tensor owner_;
 };
+
+using TensorList = std::vector<Tensor>; // libtorch's name
+using std::nullopt;                     // for options that are left out, as in libtorch
 
 // A leaf that can be assigned: a parameter, or (without a gradient) a moment or a running statistic.
 class Variable : public Tensor {
