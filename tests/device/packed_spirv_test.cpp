@@ -9,9 +9,9 @@
 #include "device/embedded_kernels.hpp"
 #include "device/packed_spirv.hpp"
 
+namespace reprise::device {
 namespace {
 
-using namespace reprise::device;
 using Words = std::vector<std::uint32_t>;
 
 PackedSpirv view(const PackedText& text, const PackedSpirv* base = nullptr)
@@ -125,3 +125,4 @@ TEST(PackedSpirv, BasesAreChosenAmongWhatIsAlike)
 }
 
 } // namespace
+} // namespace reprise::device
