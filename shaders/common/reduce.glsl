@@ -204,6 +204,12 @@ void main()
         }
         const VALUE a = combine(a0, a1);
         total.x = combine(total.x, combine(combine(a.x, a.y), combine(a.z, a.w)));
+#elif defined(LONG) // any order gives the same integer; SwiftShader takes a minute to compile eight accumulators of them
+        while (left > 0u) {
+            total = combine(total, LOAD(w.at));
+            advance(w, size, stride);
+            --left;
+        }
 #else
 #define CLEAR(i) VALUE a##i = VALUE(IDENTITY);
 #define COMBINE(i) a##i = combine(a##i, t##i);
