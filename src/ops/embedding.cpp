@@ -221,14 +221,20 @@ void reference_reduce(const ReferenceArguments& a)
         const bool wide = rows.dtype == i64;
         const std::int64_t least = wide ? LongLimits::min() : Limits::min();
         const std::int64_t most = wide ? LongLimits::max() : Limits::max();
-        const std::int64_t start = product ? 1 : largest ? least : most;
-        for (std::int64_t i = 0; i < to.count(); ++i) to.set_whole(to.offset(i), start);
-        return each([&](std::int64_t o, std::int64_t i) {
-            const std::int64_t had = to.get_whole(to.offset(o)), v = rows.get_whole(rows.offset(i));
+        // narrow ones are joined as i32, as kernels do, and narrowed at the end
+        std::vector<std::int64_t> values(static_cast<std::size_t>(to.count()), product   ? 1
+                                                                               : largest ? least
+                                                                                         : most);
+        each([&](std::int64_t o, std::int64_t i) {
+            std::int64_t& had = values[static_cast<std::size_t>(o)];
+            const std::int64_t v = rows.get_whole(rows.offset(i));
             const auto wrapped =
                 static_cast<std::int64_t>(static_cast<std::uint64_t>(had) * static_cast<std::uint64_t>(v));
-            to.set_whole(to.offset(o), product ? wrapped : largest ? std::max(had, v) : std::min(had, v));
+            had = product ? wrapped : largest ? std::max(had, v) : std::min(had, v);
         });
+        for (std::int64_t i = 0; i < to.count(); ++i)
+            to.set_whole(to.offset(i), values[static_cast<std::size_t>(i)]);
+        return;
     }
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<double> values(static_cast<std::size_t>(to.count()), product   ? 1

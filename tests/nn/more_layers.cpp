@@ -76,10 +76,12 @@ TEST(MoreLosses, HavePyTorchsValues)
                  c = tensor({{1.5f, 0.f}, {3.f, 1.f}});
     expect("swap", nn::TripletMarginLoss({.swap = true, .reduction = kNone})(a, b, c), {1.5f, 1});
     expect("no swap", nn::TripletMarginLoss({.reduction = kNone})(a, b, c), {0.5f, 1});
-    EXPECT_TRUE(
-        gradcheck([&](const std::vector<Tensor>& in) { return nn::PoissonNLLLoss({.full = true})(in[0], t); },
-                  {Variable(x)})
-            .passed);
+    EXPECT_TRUE(gradcheck(
+                    [&](const std::vector<Tensor>& in) {
+                        return nn::PoissonNLLLoss({.full = true})(in[0], t.to(in[0]));
+                    },
+                    {Variable(x)})
+                    .passed);
 }
 
 TEST(MoreLayers, AddAverageAndCompareTheRowsOfBags)
