@@ -71,9 +71,9 @@ void reference(const ReferenceArguments& a)
 {
     const HostTensor &indices = a.inputs[0], &weight = a.inputs[1], &to = a.outputs[0];
     for (std::int64_t i = 0, length = to.sizes[1]; i < to.count(); ++i) {
-        const auto row = static_cast<std::int64_t>(indices.at(i / length));
+        const std::int64_t row = indices.get_whole(indices.offset(i / length));
         const bool known = row >= 0 && row < weight.sizes[0];
-        const std::int64_t at = row * length + i % length;
+        const std::int64_t at = (known ? row : 0) * length + i % length;
         if (!is_floating(to.dtype))
             to.set_whole(to.offset(i), known ? weight.get_whole(weight.offset(at)) : 0);
         else to.put(i, known ? weight.at(at) : std::numeric_limits<double>::quiet_NaN());
