@@ -275,7 +275,7 @@ Dim symbol(const std::string& name, const SymbolOptions& = {});
 using DimVector = Few<Dim, 4>; // a list of sizes; up to four need no allocation
 // The sizes of a tensor, outermost first.
 using Shape = DimVector;
-using IntArrayRef = Shape; // libtorch's name
+using IntArrayRef = Shape;             // libtorch's name
 std::string to_string(const Shape&);   // as text: "[batch, 1, 28, 28]"
 bool same(const Shape&, const Shape&); // whether all sizes are same() and as many
 // Whether both have equal sizes.  Error(state) where it depends on the values of symbols, as for two sizes.

@@ -53,7 +53,6 @@ std::int64_t checked_size(const Sample&);
 GradCheck check_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
 GradCheck check_second_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
 
-
 // Rows that a check is for.
 std::vector<std::string> rows_for(Check);
 std::string describe(const Sample&, std::int64_t size);

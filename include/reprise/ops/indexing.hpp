@@ -127,11 +127,9 @@ Tensor triu(const Tensor&, std::int64_t diagonal = 0);
 
 // The rows and columns, [2, count], of the elements that tril() keeps of a matrix [row, col], in row-major
 // order.
-Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0,
-                    const CreationOptions& = {});
+Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, const CreationOptions& = {});
 // The rows and columns, [2, count], of the elements that triu() keeps of a matrix [row, col], in row-major
 // order.
-Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0,
-                    const CreationOptions& = {});
+Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, const CreationOptions& = {});
 
 } // namespace reprise
