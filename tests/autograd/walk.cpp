@@ -21,14 +21,14 @@ using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-Variable variable(std::vector<float> v) { return Variable(from_vector(v)); }
+Variable leaf_of(std::vector<float> v) { return Variable(from_vector(v)); }
 
 TEST(Walk, AddsUpWhatArrivesOnSeveralPaths)
 {
-    const Variable a = variable({2, 3}), b = variable({5, 7});
+    const Variable a = leaf_of({2, 3}), b = leaf_of({5, 7});
     sum(a * a).backward();
     EXPECT_THAT(a.grad().to_vector<float>(), ElementsAre(4, 6));
-    Variable c = variable({2, 3});
+    Variable c = leaf_of({2, 3});
     const Tensor square = c * c; // a diamond of diamonds
     sum(square * square + square * b + c).backward();
     EXPECT_THAT(c.grad().to_vector<float>(), ElementsAre(4 * 8 + 2 * 2 * 5 + 1, 4 * 27 + 2 * 3 * 7 + 1));
@@ -37,7 +37,7 @@ TEST(Walk, AddsUpWhatArrivesOnSeveralPaths)
 
 TEST(Walk, AddsToTheGradientThatIsThere)
 {
-    const Variable v = variable({1, 1});
+    const Variable v = leaf_of({1, 1});
     for (int i = 1; i <= 3; ++i) {
         sum(v * 2).backward();
         EXPECT_THAT(v.grad().to_vector<float>(), ElementsAre(2 * i, 2 * i));
@@ -46,7 +46,7 @@ TEST(Walk, AddsToTheGradientThatIsThere)
 
 TEST(Walk, SumsOverWhatWasBroadcast)
 {
-    const Variable row = variable({1, 2, 3}), scalar = variable({2});
+    const Variable row = leaf_of({1, 2, 3}), scalar = leaf_of({2});
     sum(zeros({4, 3}) + row * scalar.reshape({})).backward();
     EXPECT_THAT(row.grad().to_vector<float>(), ElementsAre(8, 8, 8));
     EXPECT_THAT(scalar.grad().to_vector<float>(), ElementsAre(24));
@@ -55,7 +55,7 @@ TEST(Walk, SumsOverWhatWasBroadcast)
 TEST(Walk, FollowsWhatTheProgramDid)
 {
     for (const float start : {1.5f, -3.0f}) { // other branches and numbers of turns
-        const Variable x = variable({start});
+        const Variable x = leaf_of({start});
         Tensor y = x;
         double want = 1;
         while (std::fabs(y.item<float>()) < 20) {
@@ -74,7 +74,7 @@ TEST(Walk, FollowsWhatTheProgramDid)
 
 TEST(Walk, LeavesOutInputsThatNeedNoGradient)
 {
-    const Variable v = variable({1, 2});
+    const Variable v = leaf_of({1, 2});
     const Tensor constant = from_vector({3, 4});
     sum(v * constant).backward();
     EXPECT_FALSE(constant.grad().defined());
@@ -92,7 +92,7 @@ TEST(Walk, PartsOfTheOutputsOfAnOp)
 
 TEST(GradFunction, GivesGradientsAndTouchesNoLeaf)
 {
-    const Variable a = variable({2}), b = variable({3});
+    const Variable a = leaf_of({2}), b = leaf_of({3});
     const auto g = grad({a * b + a}, {a, b});
     EXPECT_EQ(g[0].item<float>(), 4);
     EXPECT_EQ(g[1].item<float>(), 2);
@@ -102,7 +102,7 @@ TEST(GradFunction, GivesGradientsAndTouchesNoLeaf)
 
 TEST(GradFunction, ByTensorsInsideTheGraph)
 {
-    const Variable a = variable({2, 3});
+    const Variable a = leaf_of({2, 3});
     const Tensor inner = a * a, y = sum(inner * inner);
     const auto g = grad({y}, {inner, a, y}, {.retain_graph = true});
     EXPECT_THAT(g[0].to_vector<float>(), ElementsAre(8, 18));
@@ -113,7 +113,7 @@ TEST(GradFunction, ByTensorsInsideTheGraph)
 
 TEST(GradFunction, KeepsWhatTheInputItselfWasMadeOf)
 {
-    const Variable a = variable({2, 3});
+    const Variable a = leaf_of({2, 3});
     const Tensor inner = a * a;
     EXPECT_THAT(grad(sum(inner * inner), inner).to_vector<float>(), ElementsAre(8, 18));
     EXPECT_NO_THROW(sum(inner).backward());
@@ -122,7 +122,7 @@ TEST(GradFunction, KeepsWhatTheInputItselfWasMadeOf)
 
 TEST(GradFunction, OfSeveralOutputsWithCotangents)
 {
-    const Variable a = variable({2, 3});
+    const Variable a = leaf_of({2, 3});
     const auto g = grad({a * a, exp(a * 0)}, {a}, {.cotangents = {from_vector({1, 10}), ones({2})}});
     EXPECT_THAT(g[0].to_vector<float>(), ElementsAre(4, 60));
     EXPECT_EQ(error_of([&] {
@@ -134,7 +134,7 @@ TEST(GradFunction, OfSeveralOutputsWithCotangents)
 
 TEST(GradFunction, OfUnusedInputs)
 {
-    const Variable a = variable({2}), unused = variable({3});
+    const Variable a = leaf_of({2}), unused = leaf_of({3});
     const Caught error = error_of([&] { return grad({a * a}, {a, unused}); });
     EXPECT_EQ(error.kind, ErrorKind::argument);
     EXPECT_THAT(error.text, HasSubstr("allow_unused"));
@@ -146,7 +146,7 @@ TEST(GradFunction, OfUnusedInputs)
 
 TEST(GradFunction, ReleasesOnlyWhatItWalked)
 {
-    const Variable a = variable({2}), b = variable({3});
+    const Variable a = leaf_of({2}), b = leaf_of({3});
     const Tensor left = exp(a), right = exp(b), y = left * right;
     static_cast<void>(grad(y, a));
     EXPECT_NO_THROW((right * 2).backward());
@@ -220,7 +220,7 @@ TEST_P(HigherOrder, FollowsTheClosedForm)
 
 TEST(Walk, CreateGraphThroughBackward)
 {
-    const Variable x = variable({3});
+    const Variable x = leaf_of({3});
     (x * x * x).backward({}, {.create_graph = true});
     const Tensor g = x.grad();
     EXPECT_TRUE(g.requires_grad());

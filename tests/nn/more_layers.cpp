@@ -23,7 +23,7 @@ void expect(const char* what, const Tensor& found, const Floats& want, float nea
 }
 
 // Parameter k is 0.5 sin(0.7 i + k) at its element i.
-void fill(const nn::Module& module)
+void fill_with_waves(const nn::Module& module)
 {
     double k = 0;
     for (Variable parameter : module.parameters()) {
@@ -167,21 +167,21 @@ TEST(MoreLayers, TransformAsPyTorchDoes)
     EXPECT_TRUE(std::isinf(causal[0][1].item<float>()));
     nn::TransformerDecoderLayer layer(
         nn::TransformerDecoderLayerOptions(4, 2).dim_feedforward(6).dropout(0).activation(kGELU));
-    fill(layer);
+    fill_with_waves(layer);
     expect("decoder layer", layer(g, s, causal),
            {-0.3761702f, -0.9325431f, 0.3926013f, -0.1544402f, -0.4784643f, -0.5612884f, 0.5349231f,
             -0.3121955f, -0.3097145f, -0.9162848f, 0.1725091f, -0.1738768f, -0.3986264f, -0.9240517f,
             0.4479989f, -0.1462314f});
     nn::TransformerDecoderLayer first(
         4, 2, {.dim_feedforward = 6, .dropout = 0, .activation = "gelu", .norm_first = true});
-    fill(first);
+    fill_with_waves(first);
     expect("norms first", first(g, s, causal),
            {0.5517999f, 0.3945075f, -0.07663061f, -1.949343f, -1.304588f, 0.2650214f, 1.081114f, 0.1368142f,
             -0.5912301f, -1.003746f, -0.6206462f, -0.8314178f, 0.2125712f, 0.9008061f, 0.3834244f,
             -1.655576f});
     nn::Transformer both(nn::TransformerOptions(4, 2, 2, 1).dim_feedforward(6).dropout(0));
     EXPECT_EQ(both.parameters().size(), 46u);
-    fill(both);
+    fill_with_waves(both);
     expect("transformer", both(s, g, {}, causal),
            {0.4105846f, 0.5617684f, 0.6191465f, 0.3931856f, 0.4111267f, 0.4850337f, 0.6862908f, 0.4086601f,
             0.4102877f, 0.6128556f, 0.6174495f, 0.3426288f, 0.4107393f, 0.5374162f, 0.6346972f, 0.4039115f});
@@ -189,7 +189,7 @@ TEST(MoreLayers, TransformAsPyTorchDoes)
     nn::TransformerEncoder encoder(copied, 2, nn::LayerNorm(4));
     EXPECT_EQ(encoder.state_dict().at("layers.1.linear1.weight").to_vector<float>(),
               copied.linear1.weight.to_vector<float>());
-    fill(encoder);
+    fill_with_waves(encoder);
     expect("encoder", encoder(s, nn::Transformer::generate_square_subsequent_mask(3)),
            {0.5313134f,  0.20341f,   0.4236959f, 1.04296f,   0.04399657f, 0.5807196f, 0.547024f,  0.9561834f,
             0.2222507f,  0.4703795f, 0.4726298f, 1.133552f,  0.5000251f,  0.2313988f, 0.4217163f, 1.075636f,
@@ -204,7 +204,7 @@ TEST(MoreLayers, AttendWithMasksInPyTorchsOrder)
 {
     const Tensor s = wave({3, 2, 4}, sine);
     nn::MultiheadAttention attention(nn::MultiheadAttentionOptions(4, 2));
-    fill(attention);
+    fill_with_waves(attention);
     const Tensor padding = tensor({{0, 0, 1}, {0, 0, 0}}) > 0;
     const Tensor later = triu(ones({3, 3}, {.dtype = boolean}), 1);
     auto [out, weights] = attention(s, s, s, padding, true, later);
