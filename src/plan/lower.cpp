@@ -1,5 +1,4 @@
-// Nodes to launches.  Views cost nothing here: each value of the graph is a strided look at a value of the
-// plan.
+// Nodes to launches.  Views cost nothing: each value of the graph is a strided view of a value of the plan.
 #include <algorithm>
 #include <deque>
 #include <tuple>
@@ -24,13 +23,6 @@ using graph::Node;
 using graph::Value;
 using ops::View;
 
-Dim count_of(const Shape& sizes)
-{
-    Dim n = 1;
-    for (const Dim& d : sizes) n *= d;
-    return n;
-}
-
 std::string name_of_value(const Node& n)
 {
     return n.op ? "%" + std::to_string(n.id) + " " + n.op->name : "%" + std::to_string(n.id);
@@ -40,7 +32,6 @@ struct HostOperand {
     std::size_t rank;
     DType dtype;
 };
-
 void run_reference(const graph::Op& op, const graph::Attributes& attributes,
                    const std::vector<HostOperand>& operands, std::size_t inputs,
                    const device::LaunchArguments& a)
@@ -114,7 +105,7 @@ public:
     View temporary(DType dtype, const Shape& sizes) override
     {
         const std::string name = node_ ? name_of_value(*node_) + " work" : "work";
-        return {.value = add_value(dtype, count_of(sizes) * condition_, name),
+        return {.value = add_value(dtype, shape::element_count(sizes) * condition_, name),
                 .dtype = dtype,
                 .layout = {sizes, shape::contiguous_strides(sizes), 0}};
     }
@@ -187,7 +178,8 @@ private:
     {
         const Request::External& e = request_.externals[slot];
         const graph::TensorType& t = e.value.type();
-        const std::uint32_t id = add_value(t.dtype, count_of(t.shape), "external " + std::to_string(slot));
+        const std::uint32_t id =
+            add_value(t.dtype, shape::element_count(t.shape), "external " + std::to_string(slot));
         out_.plan.values[id].place = Place::external;
         out_.plan.values[id].slot = slot;
         out_.external.push_back(id);
@@ -227,7 +219,7 @@ private:
     {
         auto& list = views_[&n];
         for (const graph::TensorType& t : n.outputs) {
-            list.push_back({.value = add_value(t.dtype, count_of(t.shape), name_of_value(n)),
+            list.push_back({.value = add_value(t.dtype, shape::element_count(t.shape), name_of_value(n)),
                             .dtype = t.dtype,
                             .layout = {t.shape, shape::contiguous_strides(t.shape), 0}});
             out_.plan.values.back().segment = interior_of_;
@@ -311,7 +303,7 @@ private:
     {
         const shape::Strides strides = kernels::broadcast_strides(from, to.sizes());
         const shape::Collapsed c = shape::collapse(to.sizes(), {{strides}});
-        const Dim count = count_of(to.sizes());
+        const Dim count = shape::element_count(to.sizes());
         DimVector ints = {count, static_cast<std::int64_t>(c.sizes.size())};
         ints.insert(ints.end(), c.sizes.begin(), c.sizes.end());
         ints.insert(ints.end(), c.strides[0].begin(), c.strides[0].end());
@@ -416,7 +408,7 @@ private:
             c = collapsed();
         }
         const View to = temporary(i32, from.sizes());
-        const Dim count = count_of(from.sizes());
+        const Dim count = shape::element_count(from.sizes());
         ops::LaunchSpec spec{.kernel = "indices",
                              .constants = {static_cast<std::uint32_t>(c.sizes.size())},
                              .operands = {{from, ops::Use::read}, {to, ops::Use::write}},
