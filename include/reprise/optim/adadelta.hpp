@@ -28,10 +28,10 @@ class AdadeltaOptions : public OptionsWith<AdadeltaSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(rho)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(rho)
+    REPRISE_OPTIMIZER_OPTION(eps)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_FIXED_OPTION(maximize)
 };
 // Adadelta (Zeiler 2012), as torch.optim.Adadelta.  With the gradient g of a parameter p:

@@ -29,10 +29,10 @@ class AdagradOptions : public OptionsWith<AdagradSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(lr_decay)
-    REPRISE_OPTION(weight_decay)
-    REPRISE_OPTION(eps)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(lr_decay)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(eps)
     REPRISE_FIXED_OPTION(initial_accumulator_value)
     REPRISE_FIXED_OPTION(maximize)
 };

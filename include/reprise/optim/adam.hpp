@@ -17,24 +17,15 @@ struct AdamSettings {
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group, for AdamOptions.
-template <class F> void each_number(AdamSettings& o, const F& f)
-{
-    f("lr", o.lr);
-    f("eps", o.eps);
-    f("weight_decay", o.weight_decay);
-    f("beta1", o.betas.first);
-    f("beta2", o.betas.second);
-}
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamOptions(1e-3).weight_decay(0.01).
 class AdamOptions : public OptionsWith<AdamSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(eps)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
     REPRISE_FIXED_OPTION(amsgrad)
     REPRISE_FIXED_OPTION(maximize)
@@ -72,24 +63,15 @@ struct AdamWSettings {
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group, for AdamWOptions.
-template <class F> void each_number(AdamWSettings& o, const F& f)
-{
-    f("lr", o.lr);
-    f("eps", o.eps);
-    f("weight_decay", o.weight_decay);
-    f("beta1", o.betas.first);
-    f("beta2", o.betas.second);
-}
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamWOptions(1e-3).weight_decay(0.01).
 class AdamWOptions : public OptionsWith<AdamWSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(eps)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
     REPRISE_FIXED_OPTION(amsgrad)
     REPRISE_FIXED_OPTION(maximize)

@@ -16,24 +16,15 @@ struct AdamaxSettings {
     double weight_decay = 0;                        // adds weight_decay p to the gradient
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group, for AdamaxOptions.
-template <class F> void each_number(AdamaxSettings& o, const F& f)
-{
-    f("lr", o.lr);
-    f("eps", o.eps);
-    f("weight_decay", o.weight_decay);
-    f("beta1", o.betas.first);
-    f("beta2", o.betas.second);
-}
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamaxOptions(2e-3).weight_decay(0.01).
 class AdamaxOptions : public OptionsWith<AdamaxSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(eps)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
     REPRISE_FIXED_OPTION(maximize)
 };

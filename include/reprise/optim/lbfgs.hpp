@@ -34,13 +34,13 @@ class LBFGSOptions : public OptionsWith<LBFGSSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(max_iter)
-    REPRISE_OPTION(max_eval)
-    REPRISE_OPTION(tolerance_grad)
-    REPRISE_OPTION(tolerance_change)
-    REPRISE_OPTION(history_size)
-    REPRISE_OPTION(line_search_fn)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(max_iter)
+    REPRISE_OPTIMIZER_OPTION(max_eval)
+    REPRISE_OPTIMIZER_OPTION(tolerance_grad)
+    REPRISE_OPTIMIZER_OPTION(tolerance_change)
+    REPRISE_OPTIMIZER_OPTION(history_size)
+    REPRISE_OPTIMIZER_OPTION(line_search_fn)
 };
 // Minimizes a function of few parameters that is the same at each call, to a higher precision than
 // first-order methods reach:

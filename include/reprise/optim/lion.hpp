@@ -29,8 +29,8 @@ class LionOptions : public OptionsWith<LionSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
     REPRISE_FIXED_OPTION(maximize)
 };

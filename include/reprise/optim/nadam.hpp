@@ -34,10 +34,10 @@ class NAdamOptions : public OptionsWith<NAdamSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(weight_decay)
-    REPRISE_OPTION(momentum_decay)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(eps)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(momentum_decay)
     REPRISE_BETAS_OPTION
     REPRISE_FIXED_OPTION(decoupled_weight_decay)
     REPRISE_FIXED_OPTION(maximize)

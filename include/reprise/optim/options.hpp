@@ -36,6 +36,18 @@ private:
     std::size_t group_ = 0;
 };
 
+// The numbers of a group of Adam and its kin, for their options.
+template <class Fields, class F>
+requires requires(Fields o) { o.eps, o.betas; }
+void each_number(Fields& o, const F& f)
+{
+    f("lr", o.lr);
+    f("eps", o.eps);
+    f("weight_decay", o.weight_decay);
+    f("beta1", o.betas.first);
+    f("beta2", o.betas.second);
+}
+
 // Options that convert to and from those in braces, Fields.  each_number(fields, f) calls f(name, number) for
 // each number of a group, with the optimizer's name of it.
 template <class FieldsOf> class OptionsWith : public OptimizerOptions {
@@ -85,7 +97,7 @@ private:
 };
 
 // An option as a member function: name(value) sets it, name() reads it.
-#define REPRISE_OPTION(name)                                                                                 \
+#define REPRISE_OPTIMIZER_OPTION(name)                                                                       \
     auto& name(const decltype(Fields::name)& value)                                                          \
     {                                                                                                        \
         this->change([&](Fields& fields) { fields.name = value; });                                          \
@@ -103,7 +115,7 @@ private:
     auto name() const { return this->now().name; }
 // The betas, which libtorch has as a tuple.
 #define REPRISE_BETAS_OPTION                                                                                 \
-    REPRISE_OPTION(betas)                                                                                    \
+    REPRISE_OPTIMIZER_OPTION(betas)                                                                          \
     template <class A, class B> auto& betas(const std::tuple<A, B>& value)                                   \
     {                                                                                                        \
         return betas(std::pair<double, double>(std::get<0>(value), std::get<1>(value)));                     \

@@ -17,24 +17,15 @@ struct RAdamSettings {
     bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group, for RAdamOptions.
-template <class F> void each_number(RAdamSettings& o, const F& f)
-{
-    f("lr", o.lr);
-    f("eps", o.eps);
-    f("weight_decay", o.weight_decay);
-    f("beta1", o.betas.first);
-    f("beta2", o.betas.second);
-}
 // The same options as libtorch writes them, which convert to those in braces:
 // RAdamOptions(1e-3).weight_decay(0.01).
 class RAdamOptions : public OptionsWith<RAdamSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(eps)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
     REPRISE_FIXED_OPTION(decoupled_weight_decay)
     REPRISE_FIXED_OPTION(maximize)

@@ -31,11 +31,11 @@ class RMSpropOptions : public OptionsWith<RMSpropSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(alpha)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(weight_decay)
-    REPRISE_OPTION(momentum)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(alpha)
+    REPRISE_OPTIMIZER_OPTION(eps)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(momentum)
     REPRISE_FIXED_OPTION(centered)
     REPRISE_FIXED_OPTION(maximize)
 };

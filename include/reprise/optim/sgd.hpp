@@ -29,10 +29,10 @@ class SGDOptions : public OptionsWith<SGDSettings> {
 public:
     using OptionsWith::OptionsWith;
     // Each member sets the option of its name, or reads it.
-    REPRISE_OPTION(lr)
-    REPRISE_OPTION(momentum)
-    REPRISE_OPTION(dampening)
-    REPRISE_OPTION(weight_decay)
+    REPRISE_OPTIMIZER_OPTION(lr)
+    REPRISE_OPTIMIZER_OPTION(momentum)
+    REPRISE_OPTIMIZER_OPTION(dampening)
+    REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_FIXED_OPTION(nesterov)
     REPRISE_FIXED_OPTION(maximize)
 };
