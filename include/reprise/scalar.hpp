@@ -1,6 +1,8 @@
 // A number as Tensor::item() reads it.
 #pragma once
+#include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <type_traits>
@@ -32,15 +34,19 @@ public:
     {
         static_assert(std::is_arithmetic_v<T>);
         if constexpr (std::same_as<T, bool>) return number_ != 0;
-        else if constexpr (std::is_floating_point_v<T>) {
+        else if (std::is_floating_point_v<T> || kind_ == Kind::floating) {
+            if constexpr (!std::is_floating_point_v<T>) {
+                const double whole = std::trunc(number_);
+                const double beyond = std::ldexp(1.0, 8 * sizeof(T) - std::is_signed_v<T>);
+                if (!(whole >= (std::is_signed_v<T> ? -beyond : 0) && whole < beyond))
+                    detail::no_place(number_, std::is_signed_v<T>, sizeof(T));
+            }
             return kind_ == Kind::floating ? static_cast<T>(number_) : static_cast<T>(whole_);
         } else {
-            constexpr double beyond =
-                2.0 * static_cast<double>(T{1} << (8 * sizeof(T) - 1 - std::is_signed_v<T>));
-            constexpr double least = std::is_signed_v<T> ? -beyond : 0;
-            if (!(number_ > least - 1 && number_ < beyond) && !(kind_ != Kind::floating && sizeof(T) == 8))
+            const T narrowed = static_cast<T>(whole_);
+            if (static_cast<std::int64_t>(narrowed) != whole_ || (narrowed < T{}) != (whole_ < 0))
                 detail::no_place(number_, std::is_signed_v<T>, sizeof(T));
-            return kind_ == Kind::floating ? static_cast<T>(number_) : static_cast<T>(whole_);
+            return narrowed;
         }
     }
     double toDouble() const { return to<double>(); }                 // as double

@@ -181,15 +181,10 @@ public:
     // -- values --
     // Starts the computation of this tensor without waiting for it.  Error(state) while it is being recorded.
     void eval() const;
-    // The value of a tensor of one element, converted to T as by to(); waits for the device.  Errors: shape
+    // The value of a tensor of one element, converted to T as by Scalar::to(); waits for the device.  Errors: shape
     // for another number of elements; argument where an integer type T cannot hold the value; state while it
     // is being recorded.
-    template <class T> T item() const
-    {
-        T out{};
-        read_one(&out, DTypeOf<T>::value);
-        return out;
-    }
+    template <class T> T item() const { return item().template to<T>(); }
     // The same as a number whose kind follows from the dtype: it converts to double, and has toFloat(), toLong(), to<T>().
     Scalar item() const;
     // A copy of the elements to read by their indices: auto a = x.accessor<float, 2>(); a[1][0].  T as for to_vector().
@@ -381,7 +376,6 @@ private:
             fail_to_hold();
         }
     }
-    void read_one(void* to, DType) const;
     void read_all(void* to, std::size_t bytes, DType) const;
     // What is in place.  With `through` a copy that x[mask] gave is written into x.
     Tensor& write(const char* op, const Tensor& value, bool through = false);

@@ -1,9 +1,6 @@
 // Tensor's members that need no op.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -66,13 +63,6 @@ void Tensor::fail_to_hold() const
 {
     detail::fail(ErrorKind::out_of_memory, "read", "The host has no memory for the (", numel(),
                  ") elements of the shape (", to_string(shape()), "): read a part, made with narrow().");
-}
-
-Scalar Tensor::item() const
-{
-    if (dtype() == boolean) return item<bool>();
-    if (is_integer(dtype())) return item<std::int64_t>();
-    return item<double>();
 }
 
 void Tensor::eval() const { reprise::eval({*this}); }
@@ -204,24 +194,12 @@ bool holds_all(DType to, DType from)
     }
 }
 
-// Elements of the one type as those of the other, which may not have a place for them.
+// Elements of the one type as those of the other, which holds all of their values.
 template <class From, class To> void convert(const std::byte* from, std::byte* to, std::size_t count)
 {
     for (std::size_t i = 0; i < count; ++i) {
         From v{};
         std::memcpy(&v, from + i * sizeof v, sizeof v);
-        if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
-            const double whole = std::trunc(static_cast<double>(v));
-            const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);
-            if (!(whole < limit && whole >= (std::is_signed_v<To> ? -limit : 0.0)))
-                detail::fail(ErrorKind::argument, "item", "The value (", v, ") has no place in ",
-                             name_of(DTypeOf<To>::value), ": read it as double.");
-        } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> &&
-                             !std::is_same_v<To, bool>) {
-            if (!std::in_range<To>(std::int64_t{v}))
-                detail::fail(ErrorKind::argument, "item", "The value (", std::int64_t{v},
-                             ") has no place in ", name_of(DTypeOf<To>::value), ": read it as std::int64_t.");
-        }
         const To out = static_cast<To>(v);
         std::memcpy(to + i * sizeof out, &out, sizeof out);
     }
@@ -257,13 +235,17 @@ void read_converted(const Tensor& t, std::byte* to, std::size_t bytes, DType dty
 }
 } // namespace
 
-void Tensor::read_one(void* to, DType dtype) const
+Scalar Tensor::item() const
 {
     if (const Dim n = numel(); !same(n, 1))
         detail::fail(ErrorKind::shape, "item", "The tensor has the shape (", to_string(shape()),
                      "): only one element can be read so; use to_vector().");
     value_to_read(*this);
-    read_converted(*this, static_cast<std::byte*>(to), size_of(dtype), dtype);
+    const auto read = [&]<class T>(T value) {
+        read_converted(*this, reinterpret_cast<std::byte*>(&value), sizeof value, DTypeOf<T>::value);
+        return Scalar(value);
+    };
+    return dtype() == boolean ? read(false) : is_integer(dtype()) ? read(std::int64_t{0}) : read(0.0);
 }
 
 void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const

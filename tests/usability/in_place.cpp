@@ -430,6 +430,10 @@ TEST(Reading, ConvertsOneElement)
     EXPECT_TRUE(tensor(2).item<bool>());
     EXPECT_EQ(failure([] { tensor(300).item<std::uint8_t>(); }).kind, ErrorKind::argument);
     EXPECT_EQ(failure([] { tensor(1e20).item<int>(); }).kind, ErrorKind::argument);
+    EXPECT_EQ(failure([] { tensor(-1).item<std::uint64_t>(); }).kind, ErrorKind::argument);
+    EXPECT_EQ(tensor(std::vector<std::int64_t>{INT64_MIN}).item<std::int64_t>(), INT64_MIN);
+    EXPECT_EQ(Scalar(-0x1p63).to<std::int64_t>(), INT64_MIN);
+    EXPECT_EQ(Scalar(-0.5).to<std::uint8_t>(), 0); // cut toward zero
     EXPECT_EQ(failure([] { (tensor(0.0) / 0).item<int>(); }).kind, ErrorKind::argument);
 }
 
