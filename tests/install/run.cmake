@@ -1,6 +1,8 @@
-# Builds the consumers of this folder; a ctest entry of each driver runs one, another looks at the other's size:
+# Builds the consumers of this folder.  From an install tree they are linked: a ctest entry of each driver runs one, and
+# another looks at the other's size.  As a subdirectory, whose library is that of the build tree at hand, only what is
+# different is built: the project is configured inside another, and a file that includes its headers is compiled.
 #   cmake -D MODE=package|subdirectory -D BUILD=<build tree of Reprise> -D SCRATCH=<folder>
-#         [-D CXX= -D TYPE= -D LAUNCHER= -D WERROR= -D NVCC= -D HAS_CUDA=] -P run.cmake
+#         -D CXX= -D TYPE= [-D WERROR= -D NVCC= -D HAS_CUDA=] -P run.cmake
 function(run)
     execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -10,16 +12,14 @@ if(MODE STREQUAL "package")
     # The tree is moved after the installation: nothing in it may hold its place.
     run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/before)
     file(RENAME ${SCRATCH}/before ${SCRATCH}/prefix)
+    set(targets consumer four_lines)
     set(where -D CMAKE_PREFIX_PATH=${SCRATCH}/prefix -D WITHOUT_CUDA_KERNELS=${HAS_CUDA})
 else()
     cmake_path(SET source NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
-    # With the build tree's kernels, and its compiler's options: a compiler cache then has most objects.
-    set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} "${LAUNCHER}")
-    set(where -D REPRISE_SOURCE=${source}
-        -D CMAKE_CXX_EXTENSIONS=OFF -D REPRISE_WERROR=${WERROR} -D REPRISE_SPIRV=${BUILD}/shaders
+    set(targets consumer_objects)
+    set(where -D REPRISE_SOURCE=${source} -D REPRISE_WERROR=${WERROR} -D REPRISE_SPIRV=${BUILD}/shaders
         -D REPRISE_NVCC=${NVCC} -D REPRISE_CUDA_IMAGES=${BUILD}/cuda)
 endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${SCRATCH}/consumer -G ${GENERATOR}
     -D CMAKE_BUILD_TYPE=${TYPE} -D CMAKE_CXX_COMPILER=${CXX} ${where})
-set(ENV{CCACHE_BASEDIR} ${SCRATCH}/consumer)
-run(${CMAKE_COMMAND} --build ${SCRATCH}/consumer --target consumer four_lines --parallel)
+run(${CMAKE_COMMAND} --build ${SCRATCH}/consumer --target ${targets} --parallel)
