@@ -29,7 +29,7 @@ namespace reprise {
 
 namespace graph {
 struct Cell; // src/graph/cell.hpp
-struct Looks;
+struct ViewLink;
 struct Value;
 }
 
@@ -227,7 +227,8 @@ public:
     // permute(), view(), squeeze(), detach() and the like.  Error(state) where that tensor would not see the
     // change: for expand(), for a reshape() that may have to copy, and for views made in several steps where a
     // tensor in between is gone.  With index tensors or masks indexing gives copies: x[mask] = 0 and x[mask]
-    // += 1 change x, but x[mask].add_(1) does not.  Views made before a change keep their old values.
+    // += 1 change x, but x[mask].add_(1) does not.  Unlike in PyTorch, a view keeps the values from before a change
+    // that is made by another handle than itself: reading it gives these, and writing into it is Error(state).
     Tensor& operator+=(const Tensor&) &;
     Tensor& operator+=(const Tensor&) &&; // the same for x[...] += y, also with masks
     Tensor& operator+=(double) &;         // adds a number in place
@@ -377,10 +378,10 @@ private:
         }
     }
     void read_all(void* to, std::size_t bytes, DType) const;
-    // What is in place.  With `through` a copy that x[mask] gave is written into x.
-    Tensor& write(const char* op, const Tensor& value, bool through = false);
-    Tensor& become(const char* op, const Tensor& view);
-    static void write_back(const char* op, const graph::Looks&, const Tensor& value);
+    // Gives this tensor the value in place.  With `into_indexed` a copy that x[mask] gave is written into x, too.
+    Tensor& write(const char* op, const Tensor& value, bool into_indexed = false);
+    Tensor& replace_by_view(const char* op, const Tensor& view);
+    static void write_back(const char* op, graph::ViewLink&, const Tensor& value);
     std::shared_ptr<graph::Cell> cell_;
 };
 // to_vector() for bools.

@@ -63,7 +63,7 @@ Tensor select(const Tensor& x, std::int64_t dim, const Dim& index)
     shape::require_at_least("select", at, 0, sentence);
     shape::require_at_least("select", size - 1, at, sentence);
     const Tensor part = squeeze(narrow(x, whole(d), at, 1), whole(d));
-    ops::note_range(part, x, whole(d), at, 1);
+    ops::link_range(part, x, whole(d), at, 1);
     return part;
 }
 
@@ -97,7 +97,7 @@ Tensor slice(const Tensor& x, std::int64_t dim, const SliceRange& range)
     steps[d] = count;
     steps.insert(steps.begin() + whole(d) + 1, range.step);
     const Tensor strided = select(reshape(part, steps), whole(d) + 1, 0);
-    graph::note_view(strided, x).put = [d, range](const Tensor& base, const Tensor& value) {
+    graph::link_view(strided, x).scatter = [d, range](const Tensor& base, const Tensor& value) {
         std::vector<TensorIndex> indices(d, Slice());
         indices.emplace_back(Slice(range.start, range.end, range.step));
         return base.index_put(indices, value);

@@ -258,6 +258,7 @@ const Stored& Program::Impl::bind_state(const State& s)
         bound.held.pop_back();
     }
     if (!s.assigned) return Stored::of(v);
+    ++s.cell->version; // views that were made before this call hold old values
     const bool shared = v.node.use_count() > 1 || v.node->storage[v.index].use_count() > 1 ||
                         Stored::of(v).memory.use_count() > 1;
     if (shared) v = context->replaced(v, context->copy_of(v), s.cell);
