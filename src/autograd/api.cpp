@@ -104,7 +104,8 @@ Tensor Tensor::clone() const
 Tensor Tensor::snapshot() const
 {
     const Tensor t = graph::make_tensor(graph::read(*this));
-    if (cell_->link && graph::in_order(*this)) t.cell()->link = std::make_shared<graph::ViewLink>(); // a view no more
+    if (cell_->link && graph::in_order(*this))
+        t.cell()->link = std::make_shared<graph::ViewLink>(); // a view no more
     return t;
 }
 

@@ -34,7 +34,7 @@ struct ViewLink {
 };
 
 struct Cell {
-    Value value;                  // as it stands outside of any recording
+    Value value;                    // as it stands outside of any recording
     std::uint32_t trace = 0;        // of the recording that made this cell; 0: eager
     std::uint32_t version = 0;      // how often it was given another value
     std::shared_ptr<ViewLink> link; // null: the tensor is no view

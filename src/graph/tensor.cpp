@@ -38,6 +38,8 @@ Dim Tensor::numel() const
     return n;
 }
 
+bool Tensor::is_contiguous() const { return graph::in_order(*this); }
+
 DType Tensor::dtype() const { return graph::type_of(*this).dtype; }
 
 namespace {
@@ -137,9 +139,10 @@ void Tensor::write_back(const char* op, graph::ViewLink& link, const Tensor& val
             "x.index({...}) of that one, x.index_put_(), or change a clone().");
     }
     if (cell->version != link.version)
-        detail::fail(ErrorKind::state, op,
-                     "The tensor is a view of one that was changed in place after the view was made, and holds "
-                     "the values from before: make the view again, or change a clone().");
+        detail::fail(
+            ErrorKind::state, op,
+            "The tensor is a view of one that was changed in place after the view was made, and holds "
+            "the values from before: make the view again, or change a clone().");
     Tensor base(cell);
     const graph::Value before = graph::read(base);
     if (link.detached && graph::requires_grad(before) && !before.node->is_leaf)

@@ -161,8 +161,14 @@ Tensor& Tensor::transpose_(std::int64_t a, std::int64_t b)
     return replace_by_view("transpose_", reprise::transpose(*this, a, b));
 }
 Tensor& Tensor::squeeze_() { return replace_by_view("squeeze_", reprise::squeeze(*this)); }
-Tensor& Tensor::squeeze_(const Dims& dims) { return replace_by_view("squeeze_", reprise::squeeze(*this, dims)); }
-Tensor& Tensor::unsqueeze_(std::int64_t dim) { return replace_by_view("unsqueeze_", reprise::unsqueeze(*this, dim)); }
+Tensor& Tensor::squeeze_(const Dims& dims)
+{
+    return replace_by_view("squeeze_", reprise::squeeze(*this, dims));
+}
+Tensor& Tensor::unsqueeze_(std::int64_t dim)
+{
+    return replace_by_view("unsqueeze_", reprise::unsqueeze(*this, dim));
+}
 Tensor& Tensor::t_() { return replace_by_view("t_", t()); }
 
 Tensor Tensor::to(const Tensor& other) const { return to(other.device(), other.dtype()); }

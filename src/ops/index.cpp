@@ -294,7 +294,9 @@ Tensor Tensor::index(const std::vector<TensorIndex>& indices) const
     const Tensor part = parts.lookups.empty() ? graph::make_tensor(graph::read(parts.view))
                                               : looked_up(parts.view, parts.lookups);
     graph::ViewLink& link = graph::link_view(part, *this);
-    link.scatter = [indices](const Tensor& base, const Tensor& value) { return base.index_put(indices, value); };
+    link.scatter = [indices](const Tensor& base, const Tensor& value) {
+        return base.index_put(indices, value);
+    };
     link.advanced_index = !parts.lookups.empty();
     link.in_order =
         graph::in_order(*this) && std::all_of(parts.steps.begin(), parts.steps.end(), [](const ViewStep& s) {

@@ -237,5 +237,12 @@ Tensor hstack(const std::vector<Tensor>& parts)
 }
 Tensor vstack(const std::vector<Tensor>& parts) { return cat(raised(parts, 2), 0); }
 Tensor dstack(const std::vector<Tensor>& parts) { return cat(raised(parts, 3), 2); }
+Tensor column_stack(const std::vector<Tensor>& parts)
+{
+    std::vector<Tensor> columns;
+    for (const Tensor& t : parts) columns.push_back(t.dim() < 2 ? reprise::reshape(t, {-1, 1}) : t);
+    return cat(columns, 1);
+}
+Tensor concat(const std::vector<Tensor>& parts, std::int64_t dim) { return cat(parts, dim); }
 
 } // namespace reprise
