@@ -72,7 +72,7 @@ Tensor& Tensor::uniform_(double from, double to)
     return write("uniform_", rand_like(*this) * (to - from) + from);
 }
 Tensor& Tensor::normal_(double mean, double std) { return write("normal_", randn_like(*this) * std + mean); }
-Tensor& Tensor::bernoulli_(double p) { return write("bernoulli_", bernoulli(*this, p)); }
+Tensor& Tensor::bernoulli_(double p) { return write("bernoulli_", reprise::bernoulli(*this, p)); }
 
 Tensor& Tensor::exponential_(double lambda)
 {
