@@ -28,7 +28,7 @@ public:
     // The indices of the next batch, or none at the end of an epoch.  Error(argument) for a batch_size of 0,
     // and without a size.
     std::optional<std::vector<std::size_t>> next(std::size_t batch_size);
-    // Goes to the begin of the next epoch; with another size where one is given.
+    // Goes to the beginning of the next epoch; with another size where one is given.
     void reset(std::optional<std::size_t> new_size = std::nullopt);
 
 protected:

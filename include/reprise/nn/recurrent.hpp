@@ -84,7 +84,7 @@ using RecurrentOutput = std::tuple<Tensor, Tensor>;
 
 // These three classes call an override of forward(Tensor) through Module, and their own with a state
 // otherwise.
-#if defined(__clang__) || __GNUC__ >= 13
+#if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverloaded-virtual"
 #endif
@@ -155,7 +155,7 @@ protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 };
 
-#if defined(__clang__) || __GNUC__ >= 13
+#if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 
