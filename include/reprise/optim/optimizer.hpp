@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -124,8 +125,8 @@ public:
     // take one.
     Parameters parameters(std::size_t group) const;
 
-    // A group as in PyTorch: for (auto& group : optimizer.param_groups()) group.lr = 0.1;  Valid while the
-    // optimizer exists.  As in libtorch, group.options().set_lr(0.1) does the same, and so does
+    // A group as in PyTorch: for (auto& group : optimizer.param_groups()) group.lr = 0.1;  A reference to it
+    // is valid while the optimizer exists, also when groups are added.  As in libtorch, group.options().set_lr(0.1) does the same, and so does
     // static_cast<AdamOptions&>(group.options()).lr(0.1).
     class GroupView : public OptimizerParamGroup {
         class Rate {
@@ -138,6 +139,9 @@ public:
                 return *this;
             }
             Rate& operator*=(double factor) { return *this = *this * factor; }
+            Rate& operator/=(double divisor) { return *this = *this / divisor; }
+            Rate& operator+=(double more) { return *this = *this + more; }
+            Rate& operator-=(double less) { return *this = *this - less; }
             Rate(const Rate&) = default;
             Rate& operator=(const Rate& other) { return *this = static_cast<double>(other); }
             ~Rate() = default;
@@ -166,8 +170,8 @@ public:
         Optimizer* optimizer_;
         std::size_t group_;
     };
-    std::vector<GroupView>& param_groups() noexcept { return views_; }             // all groups, in order
-    const std::vector<GroupView>& param_groups() const noexcept { return views_; } // the same
+    std::deque<GroupView>& param_groups() noexcept { return views_; }             // all groups, in order
+    const std::deque<GroupView>& param_groups() const noexcept { return views_; } // the same
     // The options of groups without their own; what is set here counts for groups that are added later.
     OptimizerOptions& defaults() { return *defaults_; }
     const OptimizerOptions& defaults() const { return *defaults_; } // the same
@@ -276,7 +280,7 @@ private:
 
     Rule rule_;
     std::vector<Group> groups_;
-    std::vector<GroupView> views_;
+    std::deque<GroupView> views_; // which stay where they are when a group is added
     std::unique_ptr<OptimizerOptions> defaults_;
     std::vector<Variable> parameters_;
     std::vector<std::vector<Variable>> moments_; // by parameter; made at its first step
