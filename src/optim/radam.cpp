@@ -59,10 +59,7 @@ RAdam::RAdam(const ParamGroups<Options>& groups, const Options& options) : RAdam
     add_groups(groups, options);
 }
 
-std::vector<Optimizer::Moment> RAdam::moments(const Options&) const
-{
-    return {{"exp_avg"}, {"exp_avg_sq"}};
-}
+std::vector<Optimizer::Moment> RAdam::moments(const Options&) const { return {{"exp_avg"}, {"exp_avg_sq"}}; }
 
 std::vector<std::vector<Tensor>> RAdam::updated(const Update& u) const
 {
