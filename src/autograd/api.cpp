@@ -115,7 +115,8 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
 {
     if (!output.requires_grad())
         detail::fail(ErrorKind::state, op,
-                     "The tensor does not require a gradient: nothing that it was made of does.");
+                     "The tensor does not require a gradient: nothing that it was made of does, or detach(), "
+                     "no_grad or a Kernel without a CustomFunction has ended the tape.");
     if (cotangent.defined()) {
         const auto sentence = [&] {
             return std::string("The given gradient is ") + name_of(cotangent.dtype()) +
