@@ -1,7 +1,6 @@
 // Convolutions over one, two and three dimensions, their gradients as functions, transposed convolutions, and
 // unfold() and fold().
 #pragma once
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,63 +21,54 @@ using Conv2dOptions = ConvOptions<2>; // options of conv2d()
 using Conv3dOptions = ConvOptions<3>; // options of conv3d()
 
 // Convolution over one dimension (a cross-correlation, as in PyTorch): conv2d() without the height.
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv1dOptions& = {});
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, WindowSizes<1> stride = 1,
+              WindowPadding<1> padding = 0, WindowSizes<1> dilation = 1, std::int64_t groups = 1);
 // Convolution over two dimensions (a cross-correlation, as in PyTorch): x [N, Ci, H, W] or [Ci, H, W], weight
 // [Co, Ci / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], with
-// OH = floor((H + 2 padding - dilation (kh - 1) - 1) / stride) + 1.  All have one floating dtype.
+// OH = floor((H + 2 padding - dilation (kh - 1) - 1) / stride) + 1.  All have one floating dtype.  Calls are
+// conv2d(x, weight, bias, 2, {1, 2}) or conv2d(x, weight, {}, 1, "same").
 // Error(shape) where channels, groups or bias do not fit or a window is larger than the padded image;
 // Error(dtype) where the dtypes differ; Error(argument) for "same" with a stride above 1.
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& = {});
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, WindowSizes<2> stride = 1,
+              WindowPadding<2> padding = 0, WindowSizes<2> dilation = 1, std::int64_t groups = 1);
 // Convolution over three dimensions: conv2d() with a depth before the height.
-Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& = {});
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, WindowSizes<3> stride = 1,
+              WindowPadding<3> padding = 0, WindowSizes<3> dilation = 1, std::int64_t groups = 1);
+// conv1d() with options.
+template <class = void>
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options)
+{
+    const auto& [stride, padding, dilation, groups] = options;
+    return conv1d(x, weight, bias, stride, padding, dilation, groups);
+}
 // conv1d() without a bias.  A template, so that {} stays the bias.
 template <class = void> Tensor conv1d(const Tensor& x, const Tensor& weight, const Conv1dOptions& options)
 {
     return conv1d(x, weight, Tensor(), options);
+}
+// conv2d() with options, as {.padding = 1}.  A template, so that {2, 2} stays the stride.
+template <class = void>
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options)
+{
+    const auto& [stride, padding, dilation, groups] = options;
+    return conv2d(x, weight, bias, stride, padding, dilation, groups);
 }
 // conv2d() without a bias.  A template, so that {} stays the bias.
 template <class = void> Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options)
 {
     return conv2d(x, weight, Tensor(), options);
 }
+// conv3d() with options.
+template <class = void>
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options)
+{
+    const auto& [stride, padding, dilation, groups] = options;
+    return conv3d(x, weight, bias, stride, padding, dilation, groups);
+}
 // conv3d() without a bias.  A template, so that {} stays the bias.
 template <class = void> Tensor conv3d(const Tensor& x, const Tensor& weight, const Conv3dOptions& options)
 {
     return conv3d(x, weight, Tensor(), options);
-}
-// The same with PyTorch's arguments in their order.
-inline Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<1> stride,
-                     WindowPadding<1> padding, WindowSizes<1> dilation = 1, std::int64_t groups = 1)
-{
-    return conv1d(x, weight, bias, Conv1dOptions{stride, padding, dilation, groups});
-}
-// The same with a stride only.
-template <std::integral T> Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
-{
-    return conv1d(x, weight, bias, stride, 0);
-}
-// The same with PyTorch's arguments in their order: conv2d(x, weight, bias, 2, {1, 2}), or
-// conv2d(x, weight, {}, 1, "same").
-inline Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<2> stride,
-                     WindowPadding<2> padding, WindowSizes<2> dilation = 1, std::int64_t groups = 1)
-{
-    return conv2d(x, weight, bias, Conv2dOptions{stride, padding, dilation, groups});
-}
-// The same with a stride only.
-template <std::integral T> Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
-{
-    return conv2d(x, weight, bias, stride, 0);
-}
-// The same with PyTorch's arguments in their order.
-inline Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<3> stride,
-                     WindowPadding<3> padding, WindowSizes<3> dilation = 1, std::int64_t groups = 1)
-{
-    return conv3d(x, weight, bias, Conv3dOptions{stride, padding, dilation, groups});
-}
-// The same with a stride only.
-template <std::integral T> Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, T stride)
-{
-    return conv3d(x, weight, bias, stride, 0);
 }
 
 // The gradient of conv1d() by x, of shape input_size [N, Ci, W]; as conv2d_input().
@@ -119,25 +109,29 @@ using ConvTranspose3dOptions = ConvTransposeOptions<3>; // options of conv_trans
 
 // Transposed convolution over one dimension: conv_transpose2d() without the height.
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
-                        const ConvTranspose1dOptions& = {});
+                        WindowSizes<1> stride = 1, WindowSizes<1> padding = 0,
+                        WindowSizes<1> output_padding = 0, std::int64_t groups = 1,
+                        WindowSizes<1> dilation = 1);
 // Transposed convolution over two dimensions, the gradient of conv2d() by its input: x [N, Ci, H, W] or
 // [Ci, H, W], weight [Ci, Co / groups, kh, kw], bias [Co] -> [N, Co, OH, OW] or [Co, OH, OW], with
 // OH = (H - 1) stride - 2 padding + dilation (kh - 1) + output_padding + 1.  All have one floating dtype.
 // Error(shape) and Error(dtype) as conv2d(); Error(argument) where the output_padding is too large.
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
-                        const ConvTranspose2dOptions& = {});
+                        WindowSizes<2> stride = 1, WindowSizes<2> padding = 0,
+                        WindowSizes<2> output_padding = 0, std::int64_t groups = 1,
+                        WindowSizes<2> dilation = 1);
 // Transposed convolution over three dimensions: conv_transpose2d() with a depth before the height.
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
-                        const ConvTranspose3dOptions& = {});
+                        WindowSizes<3> stride = 1, WindowSizes<3> padding = 0,
+                        WindowSizes<3> output_padding = 0, std::int64_t groups = 1,
+                        WindowSizes<3> dilation = 1);
 
-// The same with PyTorch's arguments in their order.
-inline Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                               WindowSizes<1> stride, WindowSizes<1> padding = 0,
-                               WindowSizes<1> output_padding = 0, std::int64_t groups = 1,
-                               WindowSizes<1> dilation = 1)
+// conv_transpose1d() with options.
+template <class = void> Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                                const ConvTranspose1dOptions& options)
 {
-    return conv_transpose1d(x, weight, bias,
-                            ConvTranspose1dOptions{stride, padding, output_padding, groups, dilation});
+    const auto& [stride, padding, output_padding, groups, dilation] = options;
+    return conv_transpose1d(x, weight, bias, stride, padding, output_padding, groups, dilation);
 }
 // conv_transpose1d() without a bias.  A template, so that {} stays the bias.
 template <class = void>
@@ -145,14 +139,12 @@ Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const ConvTranspo
 {
     return conv_transpose1d(x, weight, Tensor(), options);
 }
-// The same with PyTorch's arguments in their order.
-inline Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                               WindowSizes<2> stride, WindowSizes<2> padding = 0,
-                               WindowSizes<2> output_padding = 0, std::int64_t groups = 1,
-                               WindowSizes<2> dilation = 1)
+// conv_transpose2d() with options, as {.stride = 2}.  A template, so that {2, 2} stays the stride.
+template <class = void> Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                                const ConvTranspose2dOptions& options)
 {
-    return conv_transpose2d(x, weight, bias,
-                            ConvTranspose2dOptions{stride, padding, output_padding, groups, dilation});
+    const auto& [stride, padding, output_padding, groups, dilation] = options;
+    return conv_transpose2d(x, weight, bias, stride, padding, output_padding, groups, dilation);
 }
 // conv_transpose2d() without a bias.  A template, so that {} stays the bias.
 template <class = void>
@@ -160,14 +152,12 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const ConvTranspo
 {
     return conv_transpose2d(x, weight, Tensor(), options);
 }
-// The same with PyTorch's arguments in their order.
-inline Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                               WindowSizes<3> stride, WindowSizes<3> padding = 0,
-                               WindowSizes<3> output_padding = 0, std::int64_t groups = 1,
-                               WindowSizes<3> dilation = 1)
+// conv_transpose3d() with options.
+template <class = void> Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                                const ConvTranspose3dOptions& options)
 {
-    return conv_transpose3d(x, weight, bias,
-                            ConvTranspose3dOptions{stride, padding, output_padding, groups, dilation});
+    const auto& [stride, padding, output_padding, groups, dilation] = options;
+    return conv_transpose3d(x, weight, bias, stride, padding, output_padding, groups, dilation);
 }
 // conv_transpose3d() without a bias.  A template, so that {} stays the bias.
 template <class = void>
