@@ -52,15 +52,16 @@ public:
     {
         make(in_channels, out_channels, options);
     }
-    // The same with the kernel's size as an argument: Conv2d(1, 8, 3), Conv2d(1, 8, 3, {.padding = 1}).
-    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
-         ConvOptions<N> options = {})
+    // The same with the kernel's size as an argument: Conv2d(1, 8, 3, {.padding = 1}).  A template, so that
+    // {2, 2} in place of the options is the stride.
+    template <class = void>
+    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size, ConvOptions<N> options)
     {
         options.kernel_size = kernel_size;
         make(in_channels, out_channels, options);
     }
-    // The same with PyTorch's arguments in their order: Conv2d(1, 8, 3, 1, 1).
-    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size, Sizes<N> stride,
+    // The same with PyTorch's arguments in their order: Conv2d(1, 8, 3), Conv2d(1, 8, 3, 1, 1).
+    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size, Sizes<N> stride = 1,
          WindowPadding<N> padding = 0, Sizes<N> dilation = 1, std::int64_t groups = 1, bool with_bias = true,
          Choice<ConvPaddingMode> padding_mode = ConvPaddingMode::zeros)
     {
@@ -119,17 +120,18 @@ public:
     {
         make(in_channels, out_channels, options);
     }
-    // The same with the kernel's size as an argument: ConvTranspose2d(8, 1, 3, {.stride = 2}).
-    ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
-                  ConvTransposeOptions<N> options = {})
+    // The same with the kernel's size as an argument: ConvTranspose2d(8, 1, 3, {.stride = 2}).  A template as
+    // for Conv.
+    template <class = void> ConvTranspose(std::int64_t in_channels, std::int64_t out_channels,
+                                          Sizes<N> kernel_size, ConvTransposeOptions<N> options)
     {
         options.kernel_size = kernel_size;
         make(in_channels, out_channels, options);
     }
     // The same with PyTorch's arguments in their order: ConvTranspose2d(8, 1, 4, 2, 1).
-    ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size, Sizes<N> stride,
-                  Sizes<N> padding = 0, Sizes<N> output_padding = 0, std::int64_t groups = 1,
-                  bool with_bias = true, Sizes<N> dilation = 1)
+    ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
+                  Sizes<N> stride = 1, Sizes<N> padding = 0, Sizes<N> output_padding = 0,
+                  std::int64_t groups = 1, bool with_bias = true, Sizes<N> dilation = 1)
     {
         make(in_channels, out_channels,
              {kernel_size, stride, padding, output_padding, groups, with_bias, dilation});

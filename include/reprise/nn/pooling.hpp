@@ -5,6 +5,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,16 +33,22 @@ public:
     using Module::Module;
     // Throws Error(argument) for options out of range; a padding that is too large is found when the module
     // is called.
-    explicit MaxPool(Sizes<N> kernel_size, MaxPoolOptions<N> options = {})
+    template <class = void> MaxPool(Sizes<N> kernel_size, MaxPoolOptions<N> options)
     {
         options.kernel_size = kernel_size;
         make(options);
     }
     // The same with the kernel's size among the options: MaxPool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit MaxPool(const MaxPoolOptions<N>& options) { make(options); }
-    // The same with PyTorch's arguments in their order: MaxPool2d(3, 2, 1).
-    MaxPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding, Sizes<N> dilation = 1,
-            bool ceil_mode = false) requires(N < 3)
+    // The same with a list of the kernel's sizes alone, MaxPool2d({3, 2}), which is no list of arguments.
+    template <class... None>
+    requires(sizeof...(None) == 0) explicit MaxPool(std::initializer_list<detail::WindowNumber> kernel_size,
+                                                    const None&...)
+        : MaxPool(detail::sizes_of<N>(kernel_size))
+    {}
+    // The same with PyTorch's arguments in their order: MaxPool2d(3), MaxPool2d(3, 2, 1).
+    explicit MaxPool(Sizes<N> kernel_size, Sizes<N> stride = 0, Sizes<N> padding = 0, Sizes<N> dilation = 1,
+                     bool ceil_mode = false)
     {
         make({kernel_size, stride, padding, dilation, ceil_mode});
     }
@@ -74,15 +81,21 @@ public:
     using Options = MaxUnpoolOptions<N>; // for make()
     using ModuleOf::ModuleOf;
     // Throws Error(argument) for options out of range.
-    explicit MaxUnpool(Sizes<N> kernel_size, MaxUnpoolOptions<N> options = {})
+    template <class = void> MaxUnpool(Sizes<N> kernel_size, MaxUnpoolOptions<N> options)
     {
         options.kernel_size = kernel_size;
         make(options);
     }
     // The same with the kernel's size among the options: MaxUnpool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit MaxUnpool(const MaxUnpoolOptions<N>& options) { make(options); }
-    // The same with PyTorch's arguments in their order: MaxUnpool2d(3, 2, 1).
-    MaxUnpool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding) requires(N < 3)
+    // The same with a list of the kernel's sizes alone, MaxUnpool2d({3, 2}), which is no list of arguments.
+    template <class... None>
+    requires(sizeof...(None) == 0) explicit MaxUnpool(std::initializer_list<detail::WindowNumber> kernel_size,
+                                                      const None&...)
+        : MaxUnpool(detail::sizes_of<N>(kernel_size))
+    {}
+    // The same with PyTorch's arguments in their order: MaxUnpool2d(3), MaxUnpool2d(3, 2, 1).
+    explicit MaxUnpool(Sizes<N> kernel_size, Sizes<N> stride = 0, Sizes<N> padding = 0)
     {
         make({kernel_size, stride, padding});
     }
@@ -125,22 +138,30 @@ public:
     using Module::Module;
     // Throws Error(argument) for options out of range; a padding that is too large is found when the module
     // is called.
-    explicit AvgPool(Sizes<N> kernel_size, AvgPoolOptions<N> options = {})
+    template <class = void> AvgPool(Sizes<N> kernel_size, AvgPoolOptions<N> options)
     {
         options.kernel_size = kernel_size;
         make(options);
     }
     // The same with the kernel's size among the options: AvgPool2d({.kernel_size = 3, .stride = 2}).
     template <class = void> explicit AvgPool(const AvgPoolOptions<N>& options) { make(options); }
-    // The same with PyTorch's arguments in their order: AvgPool2d(3, 2, 1).
-    AvgPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding, bool ceil_mode = false,
-            bool count_include_pad = true) requires(N < 3)
+    // The same with a list of the kernel's sizes alone, AvgPool2d({3, 2}), which is no list of arguments.
+    template <class... None>
+    requires(sizeof...(None) == 0) explicit AvgPool(std::initializer_list<detail::WindowNumber> kernel_size,
+                                                    const None&...)
+        : AvgPool(detail::sizes_of<N>(kernel_size))
+    {}
+    // The same with PyTorch's arguments in their order: AvgPool2d(3), AvgPool2d(3, 2, 1).
+    explicit AvgPool(Sizes<N> kernel_size, Sizes<N> stride = 0, Sizes<N> padding = 0, bool ceil_mode = false,
+                     bool count_include_pad = true,
+                     std::optional<std::int64_t> divisor_override = std::nullopt)
     {
         make({.kernel_size = kernel_size,
               .stride = stride,
               .padding = padding,
               .ceil_mode = ceil_mode,
-              .count_include_pad = count_include_pad});
+              .count_include_pad = count_include_pad,
+              .divisor_override = divisor_override});
     }
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AvgPool" + std::to_string(N) + "d"; }
