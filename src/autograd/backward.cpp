@@ -496,7 +496,7 @@ OfLayer batch_norm2d_backward(const Tensor& grad_output, const Tensor& x, const 
                      if (t.dim() != 4)
                          detail::fail(ErrorKind::shape, "batch_norm2d", "The input is ", to_string(t.shape()),
                                       ": it must be [N, C, H, W].");
-                     return batch_norm(t, {}, {}, w, b, {.eps = eps});
+                     return batch_norm(t, {}, {}, w, b, {.training = true, .eps = eps});
                  });
 }
 

@@ -160,7 +160,7 @@ const std::vector<Case>& cases()
          }},
         {"batch_norm2d_backward",
          {{3, 2, 2, 2}, {2}, {2}},
-         [](const Tensors& x) { return batch_norm(x[0], {}, {}, x[1], x[2]); },
+         [](const Tensors& x) { return batch_norm(x[0], {}, {}, x[1], x[2], {.training = true}); },
          [](const Tensor& g, const Tensors& x) {
              return list(bw::batch_norm2d_backward(g, x[0], x[1], x[2]));
          }},

@@ -21,10 +21,11 @@ Tensor dropout2d(const Tensor&, double p = 0.5, bool training = true);
 Tensor dropout3d(const Tensor&, double p = 0.5, bool training = true);
 // Sets each element with probability p to selu's lower limit, about -1.758, then scales and shifts all
 // elements so that mean 0 and variance 1 are preserved (Klambauer et al., 2017); x itself unless training.
-Tensor alpha_dropout(const Tensor&, double p = 0.5, bool training = true);
+// nn::functional::alpha_dropout() without this argument does not train, as in PyTorch.
+Tensor alpha_dropout(const Tensor&, double p, bool training);
 // Options of batch_norm().
 struct BatchNormOptions {
-    bool training = true;  // whether to use the statistics of the batch instead of the running ones
+    bool training = false; // whether to use the statistics of the batch instead of the running ones
     double momentum = 0.1; // the part of the batch's statistics in the new running ones
     double eps = 1e-5;     // added to the variance
 };
@@ -34,8 +35,8 @@ struct BatchNormOptions {
 // (1 - momentum) running + momentum batch, with the unbiased variance; an empty batch leaves them unchanged.
 // Otherwise the running ones are used: Error(argument) without them.  Error(shape) where a channel has a
 // single value in training.
-Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
-                  const Tensor& bias, const BatchNormOptions& = {});
+Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight = {},
+                  const Tensor& bias = {}, const BatchNormOptions& = {});
 // The same with ATen's arguments in their order; cudnn_enabled has no effect.
 inline Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor running_mean,
                          Tensor running_var, bool training, double momentum, double eps, bool cudnn_enabled)
