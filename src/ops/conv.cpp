@@ -161,32 +161,32 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowS
                     padding.is_same());
 }
 
-Tensor conv1d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv1dOptions& o)
+Tensor conv1d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const ConvOptions<1>& o)
 {
     return input_gradient(size, weight, dy, in_numbers("conv1d_input", o));
 }
 
-Tensor conv2d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv2dOptions& o)
+Tensor conv2d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const ConvOptions<2>& o)
 {
     return input_gradient(size, weight, dy, in_numbers("conv2d_input", o));
 }
 
-Tensor conv3d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv3dOptions& o)
+Tensor conv3d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const ConvOptions<3>& o)
 {
     return input_gradient(size, weight, dy, in_numbers("conv3d_input", o));
 }
 
-Tensor conv1d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv1dOptions& o)
+Tensor conv1d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const ConvOptions<1>& o)
 {
     return weight_gradient(x, size, dy, in_numbers("conv1d_weight", o));
 }
 
-Tensor conv2d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv2dOptions& o)
+Tensor conv2d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const ConvOptions<2>& o)
 {
     return weight_gradient(x, size, dy, in_numbers("conv2d_weight", o));
 }
 
-Tensor conv3d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv3dOptions& o)
+Tensor conv3d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const ConvOptions<3>& o)
 {
     return weight_gradient(x, size, dy, in_numbers("conv3d_weight", o));
 }
