@@ -11,6 +11,10 @@ else()
     target_compile_options(reprise_compiler INTERFACE -Wall -Wextra -Wshadow -Wpedantic -ffp-contract=off
         -Wno-missing-field-initializers # what a designated initialiser leaves out has its default
         $<$<BOOL:${REPRISE_WERROR}>:-Werror>)
+    # With precompiled headers GCC's heap begins above the 128 MB at which it collects garbage in each file: a sixth of a
+    # test's compilation, for 65 MB more memory.
+    target_compile_options(reprise_compiler INTERFACE
+        "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=524288>")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         # False alarms in std::string and std::optional (GCC bugs 105651, 105329 and 105562).
         target_compile_options(reprise_compiler INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
