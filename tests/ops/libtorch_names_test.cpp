@@ -174,6 +174,9 @@ TEST(LibtorchNames, DiagonalsAndRandomNumbersInPlace)
     EXPECT_EQ(tall[4][0].item(), 5);
     EXPECT_EQ(cube.fill_diagonal_(1).sum().item(), 3);
     EXPECT_EQ(cube[1][1][1].item(), 1);
+    EXPECT_EQ(zeros({2, 2}).fill_diagonal_(0.5).sum().item(), 1);
+    EXPECT_EQ(zeros({2, 2}, i64).fill_diagonal_(0x1p40).sum().item<std::int64_t>(), std::int64_t{1} << 41);
+    error([] { zeros({2, 2}, u8).fill_diagonal_(256); }, ErrorKind::argument);
     error([] { zeros({2, 3, 2}).fill_diagonal_(1); }, ErrorKind::shape);
     manual_seed(3);
     Tensor x = zeros({1000}), i = zeros({1000}, i32);
