@@ -98,7 +98,12 @@ DataLoader::Batch& DataLoader::Run::current()
 
 void DataLoader::Run::advance()
 {
-    if (!current_ && !at_end() && !threads_.empty()) take(); // nobody looked at it, but the workers go on
+    try {
+        if (!current_ && !at_end() && !threads_.empty()) take(); // nobody looked at it, but the workers go on
+    } catch (...) {
+        index_ = count_;
+        throw;
+    }
     current_.reset();
     ++index_;
 }
