@@ -1,6 +1,7 @@
 // Indices out of range: silent by default, an error where they are checked.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -65,6 +66,12 @@ const std::vector<Case>& cases()
              return take(ones({2, 3}), i);
          },
          true},
+        {"index", 3,
+         [](const Tensor& i) {
+             return ones({2, 3}).index({Slice(), i});
+         },
+         true},
+        {"index_put", 5, [](const Tensor& i) { return ones({5}).index_put({i}, zeros({})); }, true},
         {"one_hot", 4, [](const Tensor& i) { return one_hot(i, 4); }},
         {"nll_loss", 3,
          [](const Tensor& i) {
@@ -169,6 +176,19 @@ TEST(IndexCheck, OfARecordingKnowsSizesAtTheCall)
     EXPECT_FLOAT_EQ(inner.call({zeros({0}, {.dtype = i32}), ones({6, 2})})[0].item<float>(), 0);
     EXPECT_NE(failure([&] { inner.call({index, ones({5, 2})}); }).find("in the size (5)"), std::string::npos);
     EXPECT_NE(failure([&] { outer.call({index, ones({2, 2})}); }).find("in the size (4)"), std::string::npos);
+}
+
+// What 64 bits hold is no smaller number that is left of it in 32.
+TEST(IndexCheck, LongIndicesNameNoOtherElements)
+{
+    const IndexChecks off(false);
+    const std::int64_t large = std::int64_t{1} << 32;
+    const Tensor x = from_vector({1.0f, 2.0f, 3.0f}), index = from_vector({large, large - 1, -large}, {3});
+    for (const float v : x.index({index}).to_vector<float>()) EXPECT_TRUE(std::isnan(v)) << v;
+    EXPECT_EQ(x.index_put({index}, zeros({})).to_vector<float>(), (Floats{1, 2, 3}));
+    const IndexChecks on(true);
+    EXPECT_NE(failure([&] { x.index({index}); }).find("[index] The index (4294967296) at element (0)"),
+              std::string::npos);
 }
 
 // What the library passes on inside is its own: gradients and functions made of others.
