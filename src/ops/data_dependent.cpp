@@ -54,7 +54,11 @@ struct Runs {
         begins = count == 0 ? cast(x, boolean) : pad(changes, {1, 0}, 1);
         first = places_of(begins);
     }
-    Tensor values(const Tensor& x) const { return take(x, vector_on(x, first)); }
+    Tensor values(const Tensor& x) const
+    {
+        const ops::IndexChecksOff own;
+        return take(x, vector_on(x, first));
+    }
     Tensor lengths(const Tensor& x) const // i32
     {
         std::vector<std::int32_t> out;
@@ -97,6 +101,7 @@ std::vector<Tensor> where(const Tensor& condition) { return nonzero_as_tuple(con
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, bool, bool return_inverse, bool return_counts)
 {
     check_not_recording("unique", "How many elements differ");
+    const ops::IndexChecksOff own;
     const auto [sorted, order] = sort(reshape(x.detach(), {x.numel()}), 0);
     const Runs runs(sorted);
     Tensor inverse;
@@ -136,6 +141,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength)
     const Tensor values =
         weights.defined() ? weights.detach() : ops::full_on(ops::evaluator_of(x), x.shape(), 1, i32);
     const Tensor none = ops::full_on(ops::evaluator_of(x), {length}, 0, values.dtype());
+    const ops::IndexChecksOff seen;
     return scatter_add(none, 0, cast(x, i32), values);
 }
 

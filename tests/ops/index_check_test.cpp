@@ -202,5 +202,26 @@ TEST(IndexCheck, IsNoBusinessOfGradients)
     sum(embedding(i32_of({0, 2}, {2}), weight)).backward();
     EXPECT_EQ(weight.grad().to_vector<float>(), (Floats{1, 1, 0, 0, 1, 1}));
 }
+TEST(IndexCheck, IsNoBusinessOfFunctionsMadeOfOthers)
+{
+    const IndexChecks on(true);
+    const Tensor x = from_vector({1.0f, 2.0f, 4.0f}).requires_grad_(), whole = cast(x.detach(), i32);
+    const Tensor image = ones({1, 1, 2, 2}), grid = zeros({1, 1, 1, 2});
+    x.eval();
+    whole.eval();
+    const std::uint64_t before = stats().launches;
+    const std::vector<Tensor> lazy{searchsorted(x, x),
+                                   quantile(x, 0.5, 0),
+                                   cummax(x, 0).first,
+                                   grid_sample(image, grid),
+                                   pad(reshape(whole, {1, 3}), {1, 1}, PaddingMode::reflect),
+                                   x.index({Slice(0, {}, 2)})};
+    EXPECT_EQ(stats().launches, before); // nothing waited for indices
+    const Dim n = symbol("n");
+    const Program places =
+        record([](Tensor s, Tensor v) { return searchsorted(s, v); }, {spec({n}), spec({2})});
+    EXPECT_EQ(places.call({zeros({0}), ones({2})})[0].to_vector<std::int32_t>(),
+              (std::vector<std::int32_t>{0, 0}));
+}
 
 } // namespace
