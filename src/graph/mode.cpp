@@ -6,13 +6,13 @@
 namespace reprise {
 
 Mode::Mode(std::string name, bool on) : switch_(std::make_shared<graph::Switch>(std::move(name), on)) {}
-Mode::Mode(const Mode& other) : Mode(other.switch_->name, other.switch_->on) {}
+Mode::Mode(const Mode& other) : Mode(other.switch_->name, other.get()) {}
 Mode& Mode::operator=(const Mode& other)
 {
-    set(other.switch_->on);
+    set(other.get());
     return *this;
 }
-Mode::Mode(Mode&& other) : Mode(other) { switch_.swap(other.switch_); }
+Mode::Mode(Mode&& other) : Mode(other.switch_->name, other.switch_->on) { switch_.swap(other.switch_); }
 Mode& Mode::operator=(Mode&& other) noexcept
 {
     switch_.swap(other.switch_);
