@@ -263,6 +263,13 @@ TEST(LibtorchNames, Norms)
     const double inf = std::numeric_limits<double>::infinity();
     EXPECT_NEAR(linalg::norm(b).item(), 5.4772, 1e-4);
     EXPECT_NEAR(linalg_norm(b, "fro").item(), 5.4772, 1e-4);
+    EXPECT_THAT(error(
+                    [] {
+                        linalg_norm(ones({2, 2, 2}), "fro");
+                    },
+                    ErrorKind::argument),
+                HasSubstr("(3) dims"));
+    EXPECT_EQ(linalg_norm(ones({3, 2, 2}), "fro", {-2, -1}).shape(), (Shape{3}));
     EXPECT_NEAR(linalg::matrix_norm(b).item(), 5.4772, 1e-4);
     EXPECT_EQ(linalg::norm(b, 1).item(), 6);
     EXPECT_EQ(linalg::norm(b, -1).item(), 4);

@@ -97,7 +97,7 @@ Tensor linalg_norm(const Tensor&, std::nullopt_t p = std::nullopt, const Dims& d
                    bool keepdim = false, std::optional<DType> dtype = std::nullopt);
 Tensor linalg_norm(const Tensor&, double p, const Dims& dims = {}, bool keepdim = false,
                    std::optional<DType> dtype = std::nullopt); // as above
-// linalg_matrix_norm() by name.
+// linalg_matrix_norm() by name, without dims of a matrix only.
 Tensor linalg_norm(const Tensor&, const std::string& p, const Dims& dims = {}, bool keepdim = false,
                    std::optional<DType> dtype = std::nullopt);
 // log(sum of exp(x)) without overflow, of a floating dtype.
