@@ -155,7 +155,7 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
         detail::fail(ErrorKind::argument, op, "The least (", min, ") must be at most the largest (", max,
                      ").");
     const ops::IndexChecksOff off; // what lies outside has no bin
-    const Tensor x = reshape(cast(given.detach(), f32), {given.numel()});
+    const Tensor x = reshape(cast(given.detach(), given.dtype() == f64 ? f64 : f32), {given.numel()});
     const Tensor counts = ops::full_on(ops::evaluator_of(x), {bins}, 0, f32);
     if (same(given.numel(), 0)) return counts;
     Tensor low = ops::number_like(x, min), high = ops::number_like(x, max);
@@ -169,7 +169,7 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
     const Tensor place = floor((x - low) / (high - low) * static_cast<double>(bins));
     const Tensor number = minimum(place, static_cast<double>(bins - 1)); // the last bin holds its end
     const Tensor index = cast(where(inside, number, -1.0), i32);
-    return scatter_add(counts, 0, index, ones_like(x));
+    return scatter_add(counts, 0, index, ops::full_on(ops::evaluator_of(x), x.shape(), 1, f32));
 }
 
 Tensor repeat_interleave(const Tensor& given, const Tensor& repeats, std::optional<std::int64_t> dim)

@@ -58,7 +58,8 @@ Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim, Choic
     const ops::IndexChecksOff own;
     const Tensor in_order = sort(x, d).first, last = narrow(in_order, d, size - 1, 1);
     Shape one = last.shape();
-    const Tensor most = ops::size_like(cast(last, f32), size - 1), position = most * q,
+    const DType places = x.dtype() == f64 ? f64 : f32;
+    const Tensor most = ops::size_like(cast(last, places), size - 1), position = most * q,
                  first = floor(position);
     const auto at = [&](const Tensor& number) { // [] -> the elements of that number
         const Tensor index = expand(reshape(cast(number, i32), Shape(one.size(), 1)), one);
