@@ -101,7 +101,7 @@ Tensor& Tensor::random_()
     case DType::bf16: return random_(0, (one << 8) + 1);
     case DType::f16: return random_(0, (one << 11) + 1);
     case DType::f32: return random_(0, (one << 24) + 1);
-    default: return random_(0, (one << 31) - 1);
+    default: return random_(0, one << 31);
     }
 }
 

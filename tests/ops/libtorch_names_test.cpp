@@ -186,6 +186,9 @@ TEST(LibtorchNames, DiagonalsAndRandomNumbersInPlace)
     EXPECT_EQ(x.random_(3, 5).min().item(), 3);
     EXPECT_EQ(x.max().item(), 4);
     EXPECT_GT(x.random_().max().item(), 1e6);
+    EXPECT_EQ(i.random_(2147483646, 2147483648).max().item<std::int32_t>(), 2147483647);
+    EXPECT_GT(i.random_().max().item<std::int32_t>(), 2000000000);
+    EXPECT_GE(i.min().item<std::int32_t>(), 0);
     error([&] { x.exponential_(0); }, ErrorKind::argument);
 }
 
