@@ -14,7 +14,7 @@ namespace reprise {
 
 namespace {
 
-// PyTorch drops ones in front of what is copied.
+// Leading dimensions of size 1 of the source are dropped, as in PyTorch.
 Tensor fitted(const Tensor& value, const Tensor& to)
 {
     Tensor v = cast(value, to.dtype());

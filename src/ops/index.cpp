@@ -316,7 +316,7 @@ Tensor Tensor::index(const std::vector<TensorIndex>& indices) const
     looks.in_order =
         graph::in_order(*this) && std::all_of(parts.steps.begin(), parts.steps.end(), [](const ViewStep& s) {
             return s.kind == ViewStep::Kind::added ||
-                   (s.kind != ViewStep::Kind::strided && ops::leads(s.before.shape(), s.dim));
+                   (s.kind != ViewStep::Kind::strided && ops::leading_sizes_are_one(s.before.shape(), s.dim));
         });
     return part;
 }
@@ -335,7 +335,7 @@ Tensor Tensor::index_put(const std::vector<TensorIndex>& indices, const Tensor& 
     if (!parts.lookups.empty()) after = put_rows(parts.view, parts.lookups, values, accumulate);
     else if (accumulate) after = parts.view + values;
     for (auto step = parts.steps.rbegin(); step != parts.steps.rend(); ++step) after = put_back(*step, after);
-    return ops::own(ops::own(after, *this), value);
+    return ops::copy_if_aliased(ops::copy_if_aliased(after, *this), value);
 }
 
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate)

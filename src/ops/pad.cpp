@@ -125,7 +125,7 @@ Tensor pad(const Tensor& x, const DimVector& amounts, double value)
             ops::pad_op, {y},
             {{"dim", dim}, {"start", before}, {"size", before + left + behind}, {"value", held}});
     }
-    return ops::own(y, x);
+    return ops::copy_if_aliased(y, x);
 }
 
 // -- with elements of the tensor --
