@@ -296,10 +296,8 @@ TEST_P(AnyOptimizer, AnInfiniteParameterStays)
 {
     Variable p(from_vector({HUGE_VALF, -HUGE_VALF}));
     const auto optimizer = GetParam().make({p}, 0.1);
-    for (int step = 0; step < 2; ++step) {
-        p.set_grad(from_vector({0.5f, 0.5f}));
-        optimizer->step();
-    }
+    p.set_grad(from_vector({0.5f, 0.5f}));
+    optimizer->step();
     EXPECT_THAT(p.to_vector<float>(), ElementsAre(HUGE_VALF, -HUGE_VALF));
 }
 
