@@ -82,14 +82,11 @@ std::size_t checked_count(const Tensor& x, const Dims& dims)
 
 } // namespace
 
-Tensor linalg_norm(const Tensor& x, std::nullopt_t, const Dims& dims, bool keepdim,
+Tensor linalg_norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool keepdim,
                    std::optional<DType> dtype)
 {
-    return norm(converted(x, dtype), 2, dims, keepdim);
-}
-
-Tensor linalg_norm(const Tensor& x, double p, const Dims& dims, bool keepdim, std::optional<DType> dtype)
-{
+    if (!order) return norm(converted(x, dtype), 2, dims, keepdim);
+    const double p = *order;
     if (checked_count(x, dims) == 2)
         return linalg_matrix_norm(x, p, dims.empty() ? Dims{0, 1} : dims, keepdim, dtype);
     return linalg_vector_norm(x, p, dims, keepdim, dtype);
