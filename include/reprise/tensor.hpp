@@ -246,7 +246,8 @@ public:
     Tensor& fill_(double value); // sets all elements; Error(argument) where the dtype cannot hold the value
     Tensor& fill_(const Tensor& value); // the same from a tensor without dimensions; else Error(shape)
     Tensor& zero_();                    // sets all elements to 0
-    // Draws uniformly distributed numbers in [from, to).  Error(dtype) for dtypes that are not floating.
+    // Draws uniformly distributed numbers in [from, to), which rounding may make `to`.  Error(dtype) for dtypes that
+    // are not floating.
     Tensor& uniform_(double from = 0, double to = 1);
     // Draws normally distributed numbers.  Error(dtype) for dtypes that are not floating.
     Tensor& normal_(double mean = 0, double std = 1);
@@ -382,8 +383,8 @@ public:
     Tensor& exponential_(double lambda = 1);
     Tensor& random_(std::int64_t from, std::int64_t to); // draws whole numbers, from <= x < to, as randint()
     Tensor& random_(std::int64_t to);                    // from 0 to `to` - 1
-    // From 0 to the largest number of the dtype, at most 2^31 - 1; for floating dtypes to that up to which all
-    // whole numbers exist.
+    // From 0 to the largest number of the dtype, for floating dtypes to that up to which all whole numbers exist;
+    // at most to 2^31 - 1.
     Tensor& random_();
 
     // For the library itself.

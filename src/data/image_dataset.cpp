@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <cmath>
 
 #include <reprise/data/loader.hpp>
+
+#include "data/standardized.hpp"
 
 namespace reprise::data {
 
@@ -23,13 +24,12 @@ std::vector<float> value_table(std::int64_t channels, const DataLoaderSettings& 
     std::vector<float> table;
     table.reserve(count * pixel_values);
     for (std::size_t c = 0; c < count; ++c) {
-        const double mean = options.mean[options.mean.size() == 1 ? 0 : c];
-        const double std = options.std[options.std.size() == 1 ? 0 : c];
-        if (!std::isfinite(mean) || !(std > 0) || std::isinf(std))
-            fail(ErrorKind::argument, "DataLoader", "The mean (", mean, ") and the std (", std,
-                 ") must be finite numbers, the std above 0.");
+        const Standardized standardized(options.mean, options.std, c);
+        if (!Standardized::is_mean(standardized.mean) || !Standardized::is_std(standardized.std))
+            fail(ErrorKind::argument, "DataLoader", "The mean (", standardized.mean, ") and the std (",
+                 standardized.std, ") must be finite numbers, the std above 0.");
         for (std::size_t v = 0; v < pixel_values; ++v)
-            table.push_back(static_cast<float>((static_cast<double>(v) / 255 - mean) / std));
+            table.push_back(standardized(static_cast<double>(v) / 255));
     }
     return table;
 }

@@ -1,7 +1,8 @@
 #include "data/run.hpp"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
+#include <utility>
 
 #include <reprise/error.hpp>
 
@@ -11,7 +12,7 @@ DataLoader::Run::Run(std::shared_ptr<const BatchSource> source, std::vector<Pick
                      const DataLoaderSettings& options)
     : source_(std::move(source)), picks_(std::move(picks)), batch_size_(options.batch_size),
       ahead_(static_cast<std::int64_t>(options.num_workers * options.prefetch)), device_(options.device),
-      count_(count), last_(count)
+      count_(count), last_(count), ready_(static_cast<std::size_t>(std::min(ahead_, count)))
 {
     const auto batches = static_cast<std::size_t>(count);
     start(std::min(options.num_workers, batches));
@@ -22,7 +23,7 @@ void DataLoader::Run::start(std::size_t workers)
     threads_.reserve(workers);
     try {
         while (threads_.size() < workers) threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error& e) {
+    } catch (const std::exception& e) { // no thread, or no memory for it
         if (threads_.empty())
             detail::fail(ErrorKind::unsupported, "DataLoader", "No worker thread can be started: ", e.what());
     } // fewer do as well
@@ -60,7 +61,7 @@ void DataLoader::Run::work()
             made.thrown = std::current_exception();
         }
         lock.lock();
-        ready_.emplace(index, std::move(made));
+        slot(index) = std::move(made);
         prepared_.notify_one(); // the loop's thread is the only one that waits
     }
 }
@@ -71,8 +72,8 @@ Example<> DataLoader::Run::take()
     Prepared made;
     {
         std::unique_lock lock(mutex_);
-        prepared_.wait(lock, [this] { return ready_.count(index_) == 1; });
-        made = std::move(ready_.extract(index_).mapped());
+        prepared_.wait(lock, [this] { return slot(index_).has_value(); });
+        made = *std::exchange(slot(index_), std::nullopt);
         taken_ = index_ + 1;
     }
     wanted_.notify_one();
@@ -98,7 +99,12 @@ DataLoader::Batch& DataLoader::Run::current()
 
 void DataLoader::Run::advance()
 {
-    if (!current_ && !at_end() && !threads_.empty()) take(); // nobody looked at it, but the workers go on
+    try {
+        if (!current_ && !at_end() && !threads_.empty()) take(); // nobody looked at it, but the workers go on
+    } catch (...) {
+        index_ = count_;
+        throw;
+    }
     current_.reset();
     ++index_;
 }

@@ -2,9 +2,10 @@
 #pragma once
 #include <condition_variable>
 #include <exception>
-#include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include <reprise/data/loader.hpp>
 
@@ -31,6 +32,10 @@ private:
         std::exception_ptr thrown;
     };
     std::span<const Pick> picks_of(std::int64_t index) const;
+    std::optional<Prepared>& slot(std::int64_t index)
+    {
+        return ready_[static_cast<std::size_t>(index) % ready_.size()];
+    }
     void start(std::size_t workers);
     void work();
     Example<> take(); // of index_
@@ -49,7 +54,9 @@ private:
     std::int64_t begun_ = 0, taken_ = 0;
     const std::int64_t last_;
     bool stopped_ = false;
-    std::map<std::int64_t, Prepared> ready_; // by index
+    // As many places as batches are begun ahead, so that putting one there allocates nothing: a worker could tell no
+    // one of what that throws.
+    std::vector<std::optional<Prepared>> ready_;
 };
 
 } // namespace reprise::data

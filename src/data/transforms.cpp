@@ -1,8 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include <reprise/data/transforms.hpp>
+
+#include "data/standardized.hpp"
 
 namespace reprise::data::transforms {
 
@@ -38,9 +39,8 @@ Example<> ToFloat::operator()(Example<> e) const
 NormalizeImages::NormalizeImages(std::vector<double> mean, std::vector<double> std)
     : mean_(std::move(mean)), std_(std::move(std))
 {
-    const auto finite = [](double v) { return std::isfinite(v); };
-    if (mean_.empty() || std_.empty() || !std::all_of(mean_.begin(), mean_.end(), finite) ||
-        !std::all_of(std_.begin(), std_.end(), [](double v) { return v > 0 && std::isfinite(v); }))
+    if (mean_.empty() || std_.empty() || !std::all_of(mean_.begin(), mean_.end(), Standardized::is_mean) ||
+        !std::all_of(std_.begin(), std_.end(), Standardized::is_std))
         fail(ErrorKind::argument, "Normalize",
              "The mean and the std must be finite numbers, the std above 0, at least one of each.");
 }
@@ -58,9 +58,8 @@ Example<> NormalizeImages::operator()(Example<> e) const
                  std_.size(), ") numbers, but must have 1 or one for each of the (", channels, ") channels.");
     float* at = e.data.values<float>().data();
     for (std::size_t c = 0; c < channels; ++c) {
-        const double mean = mean_[mean_.size() == 1 ? 0 : c], std = std_[std_.size() == 1 ? 0 : c];
         float* const end = at + image.height * image.width;
-        for (; at != end; ++at) *at = static_cast<float>((static_cast<double>(*at) - mean) / std);
+        at = std::transform(at, end, at, Standardized(mean_, std_, c));
     }
     return e;
 }

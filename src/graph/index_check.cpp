@@ -21,7 +21,7 @@ bool at_first()
 #endif
 }
 std::atomic<bool> checked{at_first()};
-thread_local int offs = 0;
+thread_local int disabled_depth = 0;
 
 bool asked_for_by_a_scope()
 {
@@ -34,11 +34,11 @@ bool asked_for_by_a_scope()
 
 bool checks_indices()
 {
-    return offs == 0 && (checked.load(std::memory_order_relaxed) || asked_for_by_a_scope());
+    return disabled_depth == 0 && (checked.load(std::memory_order_relaxed) || asked_for_by_a_scope());
 }
 void set_checks_indices(bool on) { checked = on; }
 
-IndexChecksOff::IndexChecksOff() { ++offs; }
-IndexChecksOff::~IndexChecksOff() { --offs; }
+IndexChecksOff::IndexChecksOff() { ++disabled_depth; }
+IndexChecksOff::~IndexChecksOff() { --disabled_depth; }
 
 } // namespace reprise::graph

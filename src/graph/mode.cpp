@@ -7,12 +7,11 @@ namespace reprise {
 
 Mode::Mode(std::string name, bool on) : switch_(std::make_shared<graph::Switch>(std::move(name), on)) {}
 Mode::Mode(const Mode& other)
-    : switch_(other.switch_ ? std::make_shared<graph::Switch>(other.switch_->name, other.switch_->on)
-                            : nullptr)
+    : switch_(other.switch_ ? std::make_shared<graph::Switch>(other.switch_->name, other.get()) : nullptr)
 {}
 Mode& Mode::operator=(const Mode& other)
 {
-    if (this != &other) set(!other.switch_ || other.switch_->on);
+    if (this != &other) set(other.get());
     return *this;
 }
 Mode::Mode(Mode&& other) noexcept = default;

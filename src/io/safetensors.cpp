@@ -25,7 +25,7 @@ std::string encode_length(std::uint64_t length)
     return out;
 }
 
-// By their first bytes: a header's length would be absurd.
+// By their first bytes, of files that are no safetensors files: a header's length may have the same.
 void refuse_other_formats(const std::string& file, const std::array<unsigned char, length_bytes>& first)
 {
     const bool zip = first[0] == 'P' && first[1] == 'K' && first[2] == 3 && first[3] == 4;
@@ -50,9 +50,10 @@ std::vector<io::TensorEntry> read_header(std::istream& in, std::optional<std::ui
         fail(ErrorKind::file, op, "The file (", file, ") is no valid safetensors file: it has ",
              bytes ? *bytes : static_cast<std::uint64_t>(in.gcount()),
              " bytes, fewer than the 8 of the header's length.");
-    refuse_other_formats(file, prefix);
     std::uint64_t length = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) length |= static_cast<std::uint64_t>(prefix[i]) << (8 * i);
+    if ((bytes && length > *bytes - length_bytes) || length > io::max_header_bytes)
+        refuse_other_formats(file, prefix);
     if (bytes && length > *bytes - length_bytes)
         fail(ErrorKind::file, op, "The file (", file,
              ") is no valid safetensors file: its header should have ", length, " bytes, but only ",
@@ -61,8 +62,9 @@ std::vector<io::TensorEntry> read_header(std::istream& in, std::optional<std::ui
         fail(ErrorKind::file, op, "The file (", file, ") has a header of ", length,
              " bytes, more than the limit of ", io::max_header_bytes, ".");
     std::string header(length, '\0');
-    if (!in.read(header.data(), static_cast<std::streamsize>(length)))
-        fail(ErrorKind::file, op, "The header of the file (", file, ") can't be read.");
+    const bool whole{in.read(header.data(), static_cast<std::streamsize>(length))};
+    if (!whole || !header.starts_with('{')) refuse_other_formats(file, prefix);
+    if (!whole) fail(ErrorKind::file, op, "The header of the file (", file, ") can't be read.");
     return io::parse_header(header, bytes ? std::optional(*bytes - length_bytes - length) : std::nullopt,
                             file);
 }

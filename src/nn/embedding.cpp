@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include <reprise/error.hpp>
 #include <reprise/nn/embedding.hpp>
@@ -7,6 +9,8 @@
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
+#include <reprise/program.hpp>
 
 #include "nn/checks.hpp"
 #include "nn/repr.hpp"
@@ -96,6 +100,30 @@ std::string EmbeddingBag::extra_repr() const
     return repr.text();
 }
 
+namespace {
+
+// Where indices are checked: rows before the first offset are in no bag, and bags are found by halving.  In a recording
+// the former is left to what adds the rows.
+void check_offsets(const char* op, const Tensor& offsets)
+{
+    if (offsets.dtype() != i32 && offsets.dtype() != i64)
+        detail::fail(ErrorKind::dtype, op, "The dtype of the offsets is (", name_of(offsets.dtype()),
+                     "), it must be i32 or i64: cast with to(i32).");
+    if (offsets.dim() != 1)
+        detail::fail(ErrorKind::shape, op, "The offsets' shape (", to_string(offsets.shape()),
+                     ") is not a vector's.");
+    if (!checks_indices() || is_recording()) return;
+    const std::vector<std::int64_t> all = cast(offsets, i64).to_vector<std::int64_t>();
+    if (!all.empty() && all[0] != 0)
+        detail::fail(ErrorKind::argument, op, "The first offset (", all[0],
+                     ") must be 0: the first bag begins at the first index.");
+    if (const auto low = std::is_sorted_until(all.begin(), all.end()); low != all.end())
+        detail::fail(ErrorKind::argument, op, "The offset (", *low, ") at element (", low - all.begin(),
+                     ") is below the one before (", low[-1], "): bags stand in the indices' order.");
+}
+
+} // namespace
+
 // All rows are added, or compared, in the bag that the number of offsets before them names.
 Tensor EmbeddingBag::forward(Tensor indices, Tensor offsets, Tensor per_sample_weights)
 {
@@ -116,9 +144,9 @@ Tensor EmbeddingBag::forward(Tensor indices, Tensor offsets, Tensor per_sample_w
     if (offsets.defined()) {
         if (options_.include_last_offset) offsets = narrow(offsets, 0, 0, offsets.size(0) - 1);
         bags = offsets.size(0);
-        const Tensor begun =
-            unsqueeze(cast(offsets, i32), 0) <= unsqueeze(arange(indices.size(0), integers), 1);
-        bag = sum(cast(begun, i32), {1}) - 1;
+        check_offsets(op, offsets);
+        const Tensor places = arange(indices.size(0), {.dtype = offsets.dtype(), .device = indices.device()});
+        bag = searchsorted(offsets, places, true) - 1;
     } else {
         bag = reshape(expand(unsqueeze(arange(bags, integers), 1), indices.shape()), {-1});
     }

@@ -54,7 +54,11 @@ struct Runs {
         begins = count == 0 ? cast(x, boolean) : pad(changes, {1, 0}, 1);
         first = places_of(begins);
     }
-    Tensor values(const Tensor& x) const { return take(x, vector_on(x, first)); }
+    Tensor values(const Tensor& x) const
+    {
+        const ops::IndexChecksOff own;
+        return take(x, vector_on(x, first));
+    }
     Tensor lengths(const Tensor& x) const // i32
     {
         std::vector<std::int32_t> out;
@@ -98,6 +102,7 @@ std::vector<Tensor> where(const Tensor& condition) { return nonzero_as_tuple(con
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, bool, bool return_inverse, bool return_counts)
 {
     check_not_recording("unique", "How many elements differ");
+    const ops::IndexChecksOff own;
     const auto [sorted, order] = sort(reshape(x.detach(), {x.numel()}), 0);
     const Runs runs(sorted);
     Tensor inverse;
@@ -137,6 +142,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength)
     const Tensor values =
         weights.defined() ? weights.detach() : ops::full_on(ops::evaluator_of(x), x.shape(), 1, i32);
     const Tensor none = ops::full_on(ops::evaluator_of(x), {length}, 0, values.dtype());
+    const ops::IndexChecksOff seen;
     return scatter_add(none, 0, cast(x, i32), values);
 }
 
@@ -150,7 +156,7 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
         detail::fail(ErrorKind::argument, op, "The least (", min, ") must be at most the largest (", max,
                      ").");
     const ops::IndexChecksOff off; // what lies outside has no bin
-    const Tensor x = reshape(cast(given.detach(), f32), {given.numel()});
+    const Tensor x = reshape(cast(given.detach(), given.dtype() == f64 ? f64 : f32), {given.numel()});
     const Tensor counts = ops::full_on(ops::evaluator_of(x), {bins}, 0, f32);
     if (same(given.numel(), 0)) return counts;
     Tensor low = ops::number_like(x, min), high = ops::number_like(x, max);
@@ -164,7 +170,7 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
     const Tensor place = floor((x - low) / (high - low) * static_cast<double>(bins));
     const Tensor number = minimum(place, static_cast<double>(bins - 1)); // the last bin holds its end
     const Tensor index = cast(where(inside, number, -1.0), i32);
-    return scatter_add(counts, 0, index, ones_like(x));
+    return scatter_add(counts, 0, index, ops::full_on(ops::evaluator_of(x), x.shape(), 1, f32));
 }
 
 Tensor repeat_interleave(const Tensor& given, const Tensor& repeats, std::optional<std::int64_t> dim)

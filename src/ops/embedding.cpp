@@ -221,7 +221,7 @@ void reference_reduce(const ReferenceArguments& a)
         const bool wide = rows.dtype == i64;
         const std::int64_t least = wide ? LongLimits::min() : Limits::min();
         const std::int64_t most = wide ? LongLimits::max() : Limits::max();
-        // narrow ones are joined as i32, as kernels do, and narrowed at the end
+        // Joined in 64 bits, of which the low ones are what kernels get: these join narrow dtypes in i32.
         std::vector<std::int64_t> values(static_cast<std::size_t>(to.count()), product   ? 1
                                                                                : largest ? least
                                                                                          : most);

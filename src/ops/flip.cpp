@@ -67,7 +67,7 @@ Tensor flip(const Tensor& x, const Dims& dims)
         shape::normalize_dims("flip", dims, std::max<std::size_t>(rank, 1));
     for (const std::size_t d : normal)
         if (rank > 0) y = graph::apply1(ops::flip_op, {y}, {{"dim", static_cast<std::int64_t>(d)}});
-    return ops::own(y, x);
+    return ops::copy_if_aliased(y, x);
 }
 
 } // namespace reprise

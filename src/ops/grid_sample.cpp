@@ -10,6 +10,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/index_check.hpp"
 #include "ops/registry.hpp"
 #include "ops/windows.hpp"
 #include "shape/guard.hpp"
@@ -98,6 +99,7 @@ struct Rows {
              const Tensor& weight, const Tensor& known)
     {
         if (axis == axes.size()) {
+            const ops::IndexChecksOff own;
             const Tensor index = cast(where(known, at, 0.0), i32);
             const Tensor factor = weight.defined() ? where(known, weight, 0.0) : cast(known, rows.dtype());
             const Tensor part = cast(embedding(index + image, rows), factor.dtype()) * unsqueeze(factor, 1);

@@ -14,7 +14,7 @@ namespace reprise {
 
 namespace {
 
-// PyTorch drops ones in front of what is copied.
+// Leading dimensions of size 1 of the source are dropped, as in PyTorch.
 Tensor fitted(const Tensor& value, const Tensor& to)
 {
     Tensor v = cast(value, to.dtype());
@@ -22,11 +22,15 @@ Tensor fitted(const Tensor& value, const Tensor& to)
     return expand(v, to.shape());
 }
 
-Tensor filled_as(const char* op, const Tensor& like, double value)
+Tensor filled_as(const char* op, const Tensor& like, const Shape& shape, double value)
 {
     const double held = ops::rounded_to(like.dtype(), value);
     ops::require_holds(op, like.dtype(), held);
-    return ops::full_on(ops::evaluator_of(like), like.shape(), held, like.dtype());
+    return ops::full_on(ops::evaluator_of(like), shape, held, like.dtype());
+}
+Tensor filled_as(const char* op, const Tensor& like, double value)
+{
+    return filled_as(op, like, like.shape(), value);
 }
 
 } // namespace
@@ -97,7 +101,7 @@ Tensor& Tensor::random_()
     case DType::bf16: return random_(0, (one << 8) + 1);
     case DType::f16: return random_(0, (one << 11) + 1);
     case DType::f32: return random_(0, (one << 24) + 1);
-    default: return random_(0, (one << 31) - 1);
+    default: return random_(0, one << 31);
     }
 }
 
@@ -118,10 +122,10 @@ Tensor& Tensor::fill_diagonal_(double value, bool wrap)
             });
     }
     const Dim count = wrap && sizes.size() == 2 ? ceil_div(numel(), step) : reprise::min(sizes[0], sizes[1]);
-    const Tensor at = ops::count_like(*this, count) * ops::size_like(ops::count_like(*this, count), step);
+    const Tensor numbers = ops::count_like(*this, count), at = numbers * ops::size_like(numbers, step);
     const ops::IndexChecksOff own;
     const Tensor flat = reprise::reshape(*this, {numel()});
-    return write(op, reprise::reshape(flat.index_put({at}, filled_as(op, at, value)), sizes));
+    return write(op, reprise::reshape(flat.index_put({at}, filled_as(op, *this, {}, value)), sizes));
 }
 
 // The handle is the view from now on; where it was a view of a base already, writes still reach that.

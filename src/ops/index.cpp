@@ -1,5 +1,6 @@
 // index and index_put: parts of a tensor by numbers, ranges, index tensors and masks.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include <reprise/indices.hpp>
@@ -9,6 +10,7 @@
 #include <reprise/ops/shapes.hpp>
 #include <reprise/program.hpp>
 
+#include "ops/index_check.hpp"
 #include "ops/indices.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -49,6 +51,13 @@ struct Parts {
                  ") of the size (", size, "): it must be from ", -size, " to ", size - 1, ".");
 }
 
+// As i32: what is outside of that becomes its limit, which is outside of every tensor.
+Tensor saturated(const Tensor& index)
+{
+    using Limits = std::numeric_limits<std::int32_t>;
+    return index.dtype() == i32 ? index : cast(clamp(index, Limits::min(), Limits::max()), i32);
+}
+
 // How many dimensions an index names.
 std::int64_t named(const TensorIndex& index)
 {
@@ -58,7 +67,8 @@ std::int64_t named(const TensorIndex& index)
 
 class Reader {
 public:
-    Reader(const Tensor& x, const Indices& indices) : parts_{x}
+    // `op` is the function that the indices were given to.
+    Reader(const char* op, const Tensor& x, const Indices& indices) : op_(op), parts_{x}
     {
         std::int64_t all = 0, ellipses = 0;
         for (const TensorIndex& i : indices) {
@@ -123,8 +133,9 @@ private:
     void add(const Tensor& t)
     {
         if (t.dtype() == boolean) return add_mask(t);
-        ops::require_indices("index", "index", t.dtype());
-        parts_.lookups.push_back({dim_++, cast(t, i32)});
+        ops::require_indices(op_, "index", t.dtype());
+        ops::check_indices({.op = op_, .from_end = true}, t, view().size(dim_));
+        parts_.lookups.push_back({dim_++, saturated(t)});
         ++original_;
     }
     // The places of what is true, as index tensors.
@@ -158,6 +169,7 @@ private:
         original_ += rank;
     }
 
+    const char* op_;
     Parts parts_;
     std::int64_t dim_ = 0;      // of the view, that the next index names
     std::int64_t original_ = 0; // of the tensor, for messages
@@ -238,6 +250,7 @@ Integers placed(const Table& t, bool to_front)
 
 Tensor looked_up(const Tensor& x, const std::vector<Lookup>& lookups)
 {
+    const ops::IndexChecksOff checked;
     const Table t = table_of(x, lookups);
     const Tensor rows = embedding(reshape(t.row, {t.row.numel()}), matrix_of(x, t));
     Shape sizes = t.found;
@@ -256,6 +269,7 @@ Shape found_shape(const Tensor& x, const std::vector<Lookup>& lookups)
 // x with the values, which have the shape of what is looked up, in those places.
 Tensor put_rows(const Tensor& x, const std::vector<Lookup>& lookups, const Tensor& values, bool accumulate)
 {
+    const ops::IndexChecksOff checked;
     const Table t = table_of(x, lookups);
     const Dim count = t.row.numel();
     if (same(count, 0)) return x;
@@ -290,18 +304,19 @@ Tensor put_back(const ViewStep& s, const Tensor& view)
 
 Tensor Tensor::index(const std::vector<TensorIndex>& indices) const
 {
-    const Parts parts = Reader(*this, indices).take();
+    const Parts parts = Reader("index", *this, indices).take();
     const Tensor part = parts.lookups.empty() ? graph::make_tensor(graph::read(parts.view))
                                               : looked_up(parts.view, parts.lookups);
     graph::ViewLink& link = graph::link_view(part, *this);
     link.scatter = [indices](const Tensor& base, const Tensor& value) {
+        const ops::IndexChecksOff checked;
         return base.index_put(indices, value);
     };
     link.advanced_index = !parts.lookups.empty();
     link.in_order =
         graph::in_order(*this) && std::all_of(parts.steps.begin(), parts.steps.end(), [](const ViewStep& s) {
             return s.kind == ViewStep::Kind::added ||
-                   (s.kind != ViewStep::Kind::strided && ops::leads(s.before.shape(), s.dim));
+                   (s.kind != ViewStep::Kind::strided && ops::leading_sizes_are_one(s.before.shape(), s.dim));
         });
     return part;
 }
@@ -310,7 +325,7 @@ Tensor Tensor::operator[](const TensorIndex& i) const { return index({i}); }
 
 Tensor Tensor::index_put(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) const
 {
-    const Parts parts = Reader(*this, indices).take();
+    const Parts parts = Reader("index_put", *this, indices).take();
     Tensor values = cast(value, dtype());
     const Shape sizes = parts.lookups.empty() ? parts.view.shape() : found_shape(parts.view, parts.lookups);
     while (values.shape().size() > sizes.size() && same(values.size(0), 1))
@@ -320,7 +335,7 @@ Tensor Tensor::index_put(const std::vector<TensorIndex>& indices, const Tensor& 
     if (!parts.lookups.empty()) after = put_rows(parts.view, parts.lookups, values, accumulate);
     else if (accumulate) after = parts.view + values;
     for (auto step = parts.steps.rbegin(); step != parts.steps.rend(); ++step) after = put_back(*step, after);
-    return ops::own(ops::own(after, *this), value);
+    return ops::copy_if_aliased(ops::copy_if_aliased(after, *this), value);
 }
 
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate)

@@ -260,20 +260,27 @@ Tensor bmm(const Tensor& a, const Tensor& b)
     });
     return matmul(a, b);
 }
-Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha)
+namespace {
+
+// beta * input + alpha * product.
+Tensor added(const char* op, const Tensor& input, const Tensor& product, double beta, double alpha)
 {
-    const Tensor product = mm(a, b), scaled = alpha == 1 ? product : product * alpha;
-    shape::require_broadcastable("addmm", input.shape(), product.shape());
+    const Tensor scaled = alpha == 1 ? product : product * alpha;
+    shape::require_broadcastable(op, input.shape(), product.shape());
     if (beta == 0) return scaled; // what input holds does not matter then, not even NaN
     return (beta == 1 ? input : input * beta) + scaled;
 }
 
+} // namespace
+
+Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha)
+{
+    return added("addmm", input, mm(a, b), beta, alpha);
+}
+
 Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha)
 {
-    const Tensor product = bmm(a, b), scaled = alpha == 1 ? product : product * alpha;
-    shape::require_broadcastable("baddbmm", input.shape(), product.shape());
-    if (beta == 0) return scaled;
-    return (beta == 1 ? input : input * beta) + scaled;
+    return added("baddbmm", input, bmm(a, b), beta, alpha);
 }
 
 namespace {

@@ -34,7 +34,7 @@ Tensor is_below(const char* op, const Tensor& x, std::int64_t diagonal)
     return ops::count_like(x, x.size(-1)) <= unsqueeze(rows, 1);
 }
 
-// The places of a matrix in row-major order whose column - row lies between the bounds.
+// Indices (row, column) with least <= column - row <= most, row-major.
 Tensor indices_between(const char* op, std::int64_t rows, std::int64_t columns, std::int64_t least,
                        std::int64_t most, const CreationOptions& options)
 {

@@ -68,22 +68,34 @@ Tensor linalg_matrix_norm(const Tensor& x, const std::string& p, const Dims& dim
     return norm(converted(x, dtype), 2, dims, keepdim);
 }
 
+namespace {
+
+// How many dimensions a norm with an order is over: without dims all.
+std::size_t checked_count(const Tensor& x, const Dims& dims)
+{
+    const std::size_t count = dims.empty() ? static_cast<std::size_t>(x.dim()) : dims.size();
+    if (count > 2)
+        detail::fail(ErrorKind::argument, "linalg_norm", "There are (", count,
+                     ") dims: a vector has one and a matrix two; use linalg_vector_norm() for more.");
+    return count;
+}
+
+} // namespace
+
 Tensor linalg_norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool keepdim,
                    std::optional<DType> dtype)
 {
     if (!order) return norm(converted(x, dtype), 2, dims, keepdim);
     const double p = *order;
-    const std::size_t count = dims.empty() ? static_cast<std::size_t>(x.dim()) : dims.size();
-    if (count == 2) return linalg_matrix_norm(x, p, dims.empty() ? Dims{0, 1} : dims, keepdim, dtype);
-    if (count > 2)
-        detail::fail(ErrorKind::argument, "linalg_norm", "There are (", count,
-                     ") dims: a vector has one and a matrix two; use linalg_vector_norm() for more.");
+    if (checked_count(x, dims) == 2)
+        return linalg_matrix_norm(x, p, dims.empty() ? Dims{0, 1} : dims, keepdim, dtype);
     return linalg_vector_norm(x, p, dims, keepdim, dtype);
 }
 
 Tensor linalg_norm(const Tensor& x, const std::string& p, const Dims& dims, bool keepdim,
                    std::optional<DType> dtype)
 {
+    checked_count(x, dims);
     return linalg_matrix_norm(x, p, dims.empty() ? Dims{0, 1} : dims, keepdim, dtype);
 }
 

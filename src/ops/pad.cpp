@@ -8,6 +8,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/full.hpp"
+#include "ops/index_check.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -124,7 +125,7 @@ Tensor pad(const Tensor& x, const DimVector& amounts, double value)
             ops::pad_op, {y},
             {{"dim", dim}, {"start", before}, {"size", before + left + behind}, {"value", held}});
     }
-    return ops::own(y, x);
+    return ops::copy_if_aliased(y, x);
 }
 
 // -- with elements of the tensor --
@@ -181,6 +182,7 @@ Tensor taken(const Tensor& x, std::size_t d, ops::Resampling how, const Dim& bef
         index = where(away > last, last * 2.0 - away, away);
     } else if (how == ops::Resampling::replicate) index = minimum(maximum(at, 0.0), last);
     else index = where(at < 0.0, at + end, where(at >= end, at - end, at));
+    const ops::IndexChecksOff own;
     return index_select(x, static_cast<std::int64_t>(d), index);
 }
 

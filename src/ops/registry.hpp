@@ -47,12 +47,12 @@ Tensor expand_for(const char* op, const Tensor&, const Shape&);
 // What PyTorch copies is a tensor of its own, into which one may write: the clone of t as such a copy, and the same
 // where t is x itself or a view, else t.
 Tensor copied(const Tensor& t);
-Tensor own(const Tensor& t, const Tensor& x);
+Tensor copy_if_aliased(const Tensor& t, const Tensor& x);
 // x with the values in a range of one dimension.
 Tensor put_range(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length,
                  const Tensor& values);
 // Whether the dimensions before this one all have the size 1: parts along it lie without gaps.
-bool leads(const Shape&, std::int64_t dim);
+bool leading_sizes_are_one(const Shape&, std::int64_t dim);
 // Notes that the tensor is the range of x along dim, or with one element in it select() of it.
 void link_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length);
 [[noreturn]] void wrong_dtype(const char* op, DType, const char* wanted);

@@ -11,6 +11,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/index_check.hpp"
 #include "ops/linear_scan.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
@@ -162,6 +163,7 @@ std::pair<Tensor, Tensor> extremum_along(const char* op, const Tensor& x, std::i
     line[d] = x.shape()[d];
     const Tensor places = reshape(count_like(x, x.shape()[d]), line);
     const Tensor indices = running(where(met, places, 0.0), dim, false);
+    const IndexChecksOff own;
     return {x.requires_grad() ? gather(x, dim, indices) : best, indices};
 }
 

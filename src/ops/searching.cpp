@@ -21,6 +21,7 @@ namespace {
 // As many steps as the number of places, 0 to n, has bits.
 Tensor places_by_halving(const Tensor& lines, const Tensor& values, bool right)
 {
+    const ops::IndexChecksOff own;
     const Dim n = lines.size(1);
     const Tensor none = cast(values * 0.0, i32), end = ops::size_like(none, n),
                  last = maximum(end - 1.0, 0.0);
@@ -54,9 +55,11 @@ Tensor quantile(const Tensor& x, double q, std::int64_t dim, bool keepdim, Choic
         return "The shape (" + to_string(x.shape()) +
                ") has no element to be a quantile: reduce over a size of " + "at least 1.";
     });
+    const ops::IndexChecksOff own;
     const Tensor in_order = sort(x, d).first, last = narrow(in_order, d, size - 1, 1);
     Shape one = last.shape();
-    const Tensor most = ops::size_like(cast(last, f32), size - 1), position = most * q,
+    const DType places = x.dtype() == f64 ? f64 : f32;
+    const Tensor most = ops::size_like(cast(last, places), size - 1), position = most * q,
                  first = floor(position);
     const auto at = [&](const Tensor& number) { // [] -> the elements of that number
         const Tensor index = expand(reshape(cast(number, i32), Shape(one.size(), 1)), one);

@@ -1,12 +1,14 @@
 // Tensors of numbers in a row, and of numbers in braces.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <ostream>
 
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/reference.hpp"
 #include "ops/registry.hpp"
 
 namespace reprise {
@@ -25,6 +27,24 @@ Tensor counted(const Dim& count, DType dtype, const CreationOptions& o)
     return arange(count, {.dtype = dtype == f16 || dtype == bf16 ? f32 : dtype, .device = o.device});
 }
 
+// Numbers that the host has, as the dtype rounds them: f32 has 24 bits, and not every device has f64.
+template <class F>
+Tensor of_doubles(const Shape& shape, std::int64_t count, DType dtype, const CreationOptions& o, F number)
+{
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size_of(dtype));
+    const ops::HostTensor to{dtype, bytes.data(), {count}, {1}};
+    for (std::int64_t i = 0; i < count; ++i) to.set(i, number(i));
+    return from_bytes(bytes, shape, {.dtype = dtype, .device = o.device});
+}
+
+// More elements than a tensor has are refused as by other ops.
+bool for_the_host(DType dtype, std::int64_t count)
+{
+    return is_integer(dtype) && count >= 0 && count < std::int64_t{1} << 31;
+}
+
+bool is_whole(double v) { return v == std::trunc(v) && std::fabs(v) < 0x1p63; }
+
 void check_steps(const char* op, const Dim& steps)
 {
     if (steps.is_constant() && steps.value() < 0)
@@ -39,6 +59,24 @@ Tensor line(const char* op, double start, double end, const Dim& steps, const Cr
     const Tensor step = (end - start) / maximum(last, 1.0);
     // from both ends, so that both are exact
     return where(i + i < ops::size_like(i, steps), i * step + start, end - (last - i) * step);
+}
+
+// f(line) in the options' dtype: of integers in double where the number of steps is known, else in f32.
+template <class F, class G> Tensor along_line(const char* op, double start, double end, const Dim& steps,
+                                              const CreationOptions& o, F of_tensor, G of_number)
+{
+    const DType dtype = o.dtype_or(f32);
+    if (!steps.is_constant() || !for_the_host(dtype, steps.value()))
+        return with_grad(cast(of_tensor(line(op, start, end, steps, o)), dtype), o);
+    const std::int64_t count = steps.value();
+    const double last = static_cast<double>(count - 1), step = (end - start) / std::max(last, 1.0);
+    return with_grad(of_doubles({count}, count, dtype, o,
+                                [&](std::int64_t n) {
+                                    const auto i = static_cast<double>(n);
+                                    return of_number(n + n < count ? i * step + start
+                                                                   : end - (last - i) * step);
+                                }),
+                     o);
 }
 
 } // namespace
@@ -74,19 +112,25 @@ Tensor arange(double start, double end, double step, const CreationOptions& opti
         detail::fail(ErrorKind::argument, "arange", "From (", start, ") no steps of (", step,
                      ") reach the end (", end, ").");
     const DType dtype = options.dtype_or(f32);
-    const Tensor i = counted(static_cast<std::int64_t>(count), is_floating(dtype) ? dtype : f32, options);
+    const auto n = static_cast<std::int64_t>(count);
+    if (for_the_host(dtype, n) && !(is_whole(start) && is_whole(step)))
+        return with_grad(of_doubles({n}, n, dtype, options,
+                                    [&](std::int64_t i) { return static_cast<double>(i) * step + start; }),
+                         options);
+    const Tensor i = counted(n, is_floating(dtype) ? dtype : is_integer(dtype) ? i64 : f32, options);
     return with_grad(cast(i * step + start, dtype), options);
 }
 
 Tensor linspace(double start, double end, const Dim& steps, const CreationOptions& options)
 {
-    return with_grad(cast(line("linspace", start, end, steps, options), options.dtype_or(f32)), options);
+    return along_line("linspace", start, end, steps, options, std::identity(), std::identity());
 }
 
 Tensor logspace(double start, double end, const Dim& steps, double base, const CreationOptions& options)
 {
-    return with_grad(cast(pow(base, line("logspace", start, end, steps, options)), options.dtype_or(f32)),
-                     options);
+    return along_line(
+        "logspace", start, end, steps, options, [&](const Tensor& t) { return pow(base, t); },
+        [&](double t) { return std::pow(base, t); });
 }
 
 Tensor eye(const Dim& n, const Dim& m, const CreationOptions& options)
@@ -141,13 +185,12 @@ Tensor tensor(const NestedNumbers& n, const CreationOptions& options)
 {
     const CreationOptions place{.device = options.device};
     const DType dtype = options.dtype_or(dtype_of(n));
-    const Tensor t =
-        n.kind() == NestedNumbers::Kind::floating
-            ? dtype == f64
-                  ? from_vector(n.values(), n.shape(), place)
-                  : from_vector(std::vector<float>(n.values().begin(), n.values().end()), n.shape(), place)
-            : from_vector(n.whole(), n.shape(), place);
-    return with_grad(cast(t, dtype), options);
+    if (n.kind() != NestedNumbers::Kind::floating)
+        return with_grad(cast(from_vector(n.whole(), n.shape(), place), dtype), options);
+    const std::vector<double>& all = n.values();
+    return with_grad(of_doubles(n.shape(), static_cast<std::int64_t>(all.size()), dtype, options,
+                                [&](std::int64_t i) { return all[static_cast<std::size_t>(i)]; }),
+                     options);
 }
 
 std::ostream& operator<<(std::ostream& out, const CreationOptions& o)

@@ -162,7 +162,7 @@ Tensor diff(const Tensor& x, std::int64_t n, std::int64_t dim)
         const Neighbours at(y, d);
         y = x.dtype() == boolean ? logical_xor(at.later, at.earlier) : at.later - at.earlier;
     }
-    return ops::own(y, x);
+    return ops::copy_if_aliased(y, x);
 }
 
 Tensor trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim)

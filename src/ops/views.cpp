@@ -188,12 +188,12 @@ Tensor copied(const Tensor& t)
     return copy;
 }
 
-Tensor own(const Tensor& t, const Tensor& x)
+Tensor copy_if_aliased(const Tensor& t, const Tensor& x)
 {
     return t.cell() == x.cell() || t.cell()->link ? copied(t) : t;
 }
 
-bool leads(const Shape& sizes, std::int64_t dim)
+bool leading_sizes_are_one(const Shape& sizes, std::int64_t dim)
 {
     return std::all_of(sizes.begin(), sizes.begin() + dim, [](const Dim& d) { return same(d, 1); });
 }
@@ -214,7 +214,7 @@ void link_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim
     link.scatter = [=, selected = part.dim() < x.dim()](const Tensor& base, const Tensor& value) {
         return put_range(base, dim, start, length, selected ? unsqueeze(value, dim) : value);
     };
-    link.in_order = leads(x.shape(), dim) && graph::in_order(x);
+    link.in_order = leading_sizes_are_one(x.shape(), dim) && graph::in_order(x);
 }
 
 namespace {

@@ -17,7 +17,8 @@ struct Wide {
     Wide(const StepOf& of, const Tensor& weight_decay, bool maximize)
         : p(wide(of.param)), g(maximize ? -wide(of.grad) : wide(of.grad))
     {
-        if (weight_decay.defined()) g = g + weight_decay * p;
+        // 0 times what is infinite is NaN
+        if (weight_decay.defined()) g = where(weight_decay == 0, g, g + weight_decay * p);
         for (const Tensor& m : of.moments) moments.push_back(wide(m));
     }
     static Tensor wide(const Tensor& t) { return t.dtype() == f16 || t.dtype() == bf16 ? cast(t, f32) : t; }

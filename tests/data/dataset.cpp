@@ -369,6 +369,20 @@ TEST(Workers, ThrowWhereTheirBatchComes)
     }
 }
 
+// A batch that nobody looked at is gone when it has thrown: one who waited for it would wait forever.
+TEST(Workers, EndTheEpochWhereABatchThatIsPassedThrows)
+{
+    for (const std::size_t workers : {1, 3}) {
+        DataLoader loader(Failing{9}, {.batch_size = 4, .num_workers = workers});
+        auto it = loader.begin();
+        ++it;
+        ++it;
+        EXPECT_THROW(++it, std::out_of_range);
+        EXPECT_TRUE(it == loader.end());
+        EXPECT_EQ(error_of([&] { return it.operator->(); }).kind, ErrorKind::state);
+    }
+}
+
 TEST(Workers, OptionsAreChecked)
 {
     EXPECT_EQ(error_of([] { return DataLoader(Numbers(2), {.num_workers = 100000}); }).kind,

@@ -83,6 +83,18 @@ TEST(SaveAndLoad, FilesOfTorchSaySo)
     EXPECT_THAT(complaint("PK\x03\x04" + rest), HasSubstr("is a zip archive, as torch.save() writes"));
     EXPECT_THAT(complaint("PK\x03\x04" + rest), HasSubstr("safetensors.torch.save_file"));
     EXPECT_THAT(complaint("\x80\x02\x8a\x0alF\xf9" + rest), HasSubstr("is a pickle"));
+    EXPECT_THAT(complaint(std::string("\x80\x02\x01\0\0\0\0\0", 8) + std::string(70000, 'x')),
+                HasSubstr("is a pickle"));
+}
+
+// 66176 is 80 02 01 in bytes, as a pickle begins.
+TEST(SaveAndLoad, AHeaderMayBeAsLongAsAPicklesFirstBytesSay)
+{
+    const Scratch scratch;
+    std::string header = R"({"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+    header.resize(66176, ' ');
+    write_text(scratch / "t.safetensors", std::string("\x80\x02\x01\0\0\0\0\0", 8) + header + '\7');
+    EXPECT_EQ(load_safetensors(scratch / "t.safetensors").at("w").to_vector<std::uint8_t>()[0], 7);
 }
 
 } // namespace

@@ -104,6 +104,17 @@ TEST(MoreLayers, AddAverageAndCompareTheRowsOfBags)
     expect("weights", sums(indices, offsets, tensor({1.f, 2.f, 3.f, 4.f, 5.f})), {-8, -2, 0, 0, 13, 22});
     sum(sums(indices, offsets)).backward();
     expect("gradient", sums.weight.grad(), {2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1});
+    expect("long offsets", sums(indices, cast(offsets, i64)), {-3, 0, 0, 0, 4, 6});
+    EXPECT_EQ(error_of([&] { sums(indices, ones({3})); }).kind, ErrorKind::dtype);
+    const bool checked = checks_indices();
+    set_check_indices(true);
+    EXPECT_NO_THROW(sums(indices, offsets));
+    EXPECT_THAT(error_of([&] { sums(indices, tensor({1, 2, 3})); }).text, HasSubstr("first offset (1)"));
+    EXPECT_THAT(error_of([&] {
+                    sums(indices, tensor({0, 3, 2}));
+                }).text,
+                HasSubstr("[EmbeddingBag] The offset (2) at element (2) is below the one before (3)"));
+    set_check_indices(checked);
     nn::EmbeddingBag rows(6, 2);
     rows.weight.assign(weight);
     expect("rows", rows(tensor({{1, 2}, {0, 5}})), {0, 1, 2, 3});

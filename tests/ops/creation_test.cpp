@@ -65,6 +65,31 @@ TEST(Arange, Counts)
     EXPECT_EQ(error_of([] { return arange(2, {.dtype = boolean}); }).kind, ErrorKind::dtype);
 }
 
+TEST(Arange, OfIntegersKnowsMoreThan24Bits)
+{
+    EXPECT_THAT(arange(16777216.0, 16777220.0, 1.0, {.dtype = i32}).to_vector<std::int32_t>(),
+                ElementsAre(16777216, 16777217, 16777218, 16777219));
+    EXPECT_THAT(arange(0x1p40, 0x1p40 - 3, -1.0, {.dtype = i64}).to_vector<std::int64_t>(),
+                ElementsAre(1099511627776, 1099511627775, 1099511627774));
+    EXPECT_THAT(arange(16777216.5, 16777219.0, 0.5, {.dtype = i32}).to_vector<std::int32_t>(),
+                ElementsAre(16777216, 16777217, 16777217, 16777218, 16777218));
+    EXPECT_THAT(linspace(16777215, 16777219, 5, {.dtype = i32}).to_vector<std::int32_t>(),
+                ElementsAre(16777215, 16777216, 16777217, 16777218, 16777219));
+    EXPECT_THAT(logspace(0, 12, 3, 10, {.dtype = i64}).to_vector<std::int64_t>(),
+                ElementsAre(1, 1000000, 1000000000000));
+    EXPECT_EQ(linspace(0, 1, 0, {.dtype = i32}).numel(), 0);
+    EXPECT_EQ(error_of([] { linspace(0, 1, -1, {.dtype = i32}); }).kind, ErrorKind::argument);
+}
+
+TEST(Tensors, OfFloatingNumbersInBracesKeepWhatADtypeHolds)
+{
+    EXPECT_EQ(tensor({16777217.0}, {.dtype = i64}).item<std::int64_t>(), 16777217);
+    EXPECT_THAT(tensor({{2147483647.0, -1.5}}, {.dtype = i32}).to_vector<std::int32_t>(),
+                ElementsAre(2147483647, -1));
+    EXPECT_THAT(tensor({0.1, 16777217.0}).to_vector<float>(), ElementsAre(0.1f, 16777216.0f));
+    EXPECT_THAT(tensor({1e-300, 0.0}, {.dtype = boolean}).to_vector<bool>(), ElementsAre(true, false));
+}
+
 TEST(Arange, FollowsASymbol)
 {
     const Dim n = symbol("n");

@@ -13,6 +13,7 @@
 #include <reprise/ops/attention.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/ops/indexing.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/losses.hpp>
 #include <reprise/ops/reductions.hpp>
@@ -254,6 +255,16 @@ TEST(DoublesOfNetworks, HaveTheReferencesGradients)
     const Doubles got = gradients(default_device()), want = gradients(Device("reference"));
     ASSERT_EQ(got.size(), want.size());
     for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-13) << i;
+}
+
+TEST(Doubles, ArePlacedBetweenElementsAndInBinsByAllTheirBits)
+{
+    if (!has_doubles()) return;
+    const Tensor x = doubles({0, 1}, default_device());
+    EXPECT_EQ(quantile(x, 0.1, 0).item<double>(), 0.1);
+    EXPECT_EQ(histc(doubles({0.3 - 1e-12, 0.3 + 1e-12}, default_device()), 10, 0, 1).to_vector<float>(),
+              (std::vector<float>{0, 0, 1, 1, 0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(histc(x, 2).dtype(), f32);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // Indices out of range: silent by default, an error where they are checked.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -65,6 +66,12 @@ const std::vector<Case>& cases()
              return take(ones({2, 3}), i);
          },
          true},
+        {"index", 3,
+         [](const Tensor& i) {
+             return ones({2, 3}).index({Slice(), i});
+         },
+         true},
+        {"index_put", 5, [](const Tensor& i) { return ones({5}).index_put({i}, zeros({})); }, true},
         {"one_hot", 4, [](const Tensor& i) { return one_hot(i, 4); }},
         {"nll_loss", 3,
          [](const Tensor& i) {
@@ -171,6 +178,19 @@ TEST(IndexCheck, OfARecordingKnowsSizesAtTheCall)
     EXPECT_NE(failure([&] { outer.call({index, ones({2, 2})}); }).find("in the size (4)"), std::string::npos);
 }
 
+// What 64 bits hold is no smaller number that is left of it in 32.
+TEST(IndexCheck, LongIndicesNameNoOtherElements)
+{
+    const IndexChecks off(false);
+    const std::int64_t large = std::int64_t{1} << 32;
+    const Tensor x = from_vector({1.0f, 2.0f, 3.0f}), index = from_vector({large, large - 1, -large}, {3});
+    for (const float v : x.index({index}).to_vector<float>()) EXPECT_TRUE(std::isnan(v)) << v;
+    EXPECT_EQ(x.index_put({index}, zeros({})).to_vector<float>(), (Floats{1, 2, 3}));
+    const IndexChecks on(true);
+    EXPECT_NE(failure([&] { x.index({index}); }).find("[index] The index (4294967296) at element (0)"),
+              std::string::npos);
+}
+
 // What the library passes on inside is its own: gradients and functions made of others.
 TEST(IndexCheck, IsNoBusinessOfGradients)
 {
@@ -181,6 +201,27 @@ TEST(IndexCheck, IsNoBusinessOfGradients)
     Variable weight(ones({3, 2}));
     sum(embedding(i32_of({0, 2}, {2}), weight)).backward();
     EXPECT_EQ(weight.grad().to_vector<float>(), (Floats{1, 1, 0, 0, 1, 1}));
+}
+TEST(IndexCheck, IsNoBusinessOfFunctionsMadeOfOthers)
+{
+    const IndexChecks on(true);
+    const Tensor x = from_vector({1.0f, 2.0f, 4.0f}).requires_grad_(), whole = cast(x.detach(), i32);
+    const Tensor image = ones({1, 1, 2, 2}), grid = zeros({1, 1, 1, 2});
+    x.eval();
+    whole.eval();
+    const std::uint64_t before = stats().launches;
+    const std::vector<Tensor> lazy{searchsorted(x, x),
+                                   quantile(x, 0.5, 0),
+                                   cummax(x, 0).first,
+                                   grid_sample(image, grid),
+                                   pad(reshape(whole, {1, 3}), {1, 1}, PaddingMode::reflect),
+                                   x.index({Slice(0, {}, 2)})};
+    EXPECT_EQ(stats().launches, before); // nothing waited for indices
+    const Dim n = symbol("n");
+    const Program places =
+        record([](Tensor s, Tensor v) { return searchsorted(s, v); }, {spec({n}), spec({2})});
+    EXPECT_EQ(places.call({zeros({0}), ones({2})})[0].to_vector<std::int32_t>(),
+              (std::vector<std::int32_t>{0, 0}));
 }
 
 } // namespace

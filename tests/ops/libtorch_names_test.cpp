@@ -174,6 +174,9 @@ TEST(LibtorchNames, DiagonalsAndRandomNumbersInPlace)
     EXPECT_EQ(tall[4][0].item(), 5);
     EXPECT_EQ(cube.fill_diagonal_(1).sum().item(), 3);
     EXPECT_EQ(cube[1][1][1].item(), 1);
+    EXPECT_EQ(zeros({2, 2}).fill_diagonal_(0.5).sum().item(), 1);
+    EXPECT_EQ(zeros({2, 2}, i64).fill_diagonal_(0x1p40).sum().item<std::int64_t>(), std::int64_t{1} << 41);
+    error([] { zeros({2, 2}, u8).fill_diagonal_(256); }, ErrorKind::argument);
     error([] { zeros({2, 3, 2}).fill_diagonal_(1); }, ErrorKind::shape);
     manual_seed(3);
     Tensor x = zeros({1000}), i = zeros({1000}, i32);
@@ -183,6 +186,9 @@ TEST(LibtorchNames, DiagonalsAndRandomNumbersInPlace)
     EXPECT_EQ(x.random_(3, 5).min().item(), 3);
     EXPECT_EQ(x.max().item(), 4);
     EXPECT_GT(x.random_().max().item(), 1e6);
+    EXPECT_EQ(i.random_(2147483646, 2147483648).max().item<std::int32_t>(), 2147483647);
+    EXPECT_GT(i.random_().max().item<std::int32_t>(), 2000000000);
+    EXPECT_GE(i.min().item<std::int32_t>(), 0);
     error([&] { x.exponential_(0); }, ErrorKind::argument);
 }
 
@@ -260,6 +266,13 @@ TEST(LibtorchNames, Norms)
     const double inf = std::numeric_limits<double>::infinity();
     EXPECT_NEAR(linalg::norm(b).item(), 5.4772, 1e-4);
     EXPECT_NEAR(linalg_norm(b, "fro").item(), 5.4772, 1e-4);
+    EXPECT_THAT(error(
+                    [] {
+                        linalg_norm(ones({2, 2, 2}), "fro");
+                    },
+                    ErrorKind::argument),
+                HasSubstr("(3) dims"));
+    EXPECT_EQ(linalg_norm(ones({3, 2, 2}), "fro", {-2, -1}).shape(), (Shape{3}));
     EXPECT_NEAR(linalg::matrix_norm(b).item(), 5.4772, 1e-4);
     EXPECT_EQ(linalg::norm(b, 1).item(), 6);
     EXPECT_EQ(linalg::norm(b, -1).item(), 4);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 
 #include <reprise/reprise.hpp>
@@ -289,6 +290,15 @@ TEST_P(AnyOptimizer, ZeroGradForgets)
     set_grad(a, 0);
     optimizer->zero_grad();
     EXPECT_FALSE(a.grad().defined());
+}
+
+TEST_P(AnyOptimizer, AnInfiniteParameterStays)
+{
+    Variable p(from_vector({HUGE_VALF, -HUGE_VALF}));
+    const auto optimizer = GetParam().make({p}, 0.1);
+    p.set_grad(from_vector({0.5f, 0.5f}));
+    optimizer->step();
+    EXPECT_THAT(p.to_vector<float>(), ElementsAre(HUGE_VALF, -HUGE_VALF));
 }
 
 TEST_P(AnyOptimizer, ParametersStayLeaves)

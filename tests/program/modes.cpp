@@ -42,6 +42,28 @@ TEST(Modes, OfModulesThatAskForNoneAreFree)
     EXPECT_NO_THROW(f(ones({3, 4})));
 }
 
+TEST(Modes, OfCopiesAreThoseOfWhatWasCopied)
+{
+    Mode mode("training"), assigned("training"), unread("training");
+    const auto f = record(
+        [&](Tensor x) {
+            const Mode copy = mode;
+            Mode other("training");
+            other = assigned;
+            const Mode moved = std::move(unread);
+            return copy.get() && other.get() ? x : x * 2;
+        },
+        {spec({symbol("n")})});
+    EXPECT_NO_THROW(f(ones({4})));
+    unread.set(false);
+    EXPECT_NO_THROW(f(ones({4})));
+    mode.set(false);
+    EXPECT_EQ(error_of([&] { return f(ones({4})); }).kind, ErrorKind::state);
+    mode.set(true);
+    assigned.set(false);
+    EXPECT_EQ(error_of([&] { return f(ones({4})); }).kind, ErrorKind::state);
+}
+
 TEST(Modes, ThatTheFunctionSetsItselfAreItsOwn)
 {
     nn::Dropout dropout(0.5);

@@ -67,8 +67,9 @@ struct EmbeddingBagSettings {
     std::optional<std::int64_t> padding_idx = std::nullopt;
 };
 // The sum, mean or maximum of the rows of the weight that the indices of each bag name, i32 or i64.  Indices
-// [B, L] are B bags: bag(indices) -> [B, embedding_dim].  Indices [L] with offsets [B], where bag b begins:
-// bag(indices, offsets) -> [B, embedding_dim].  An empty bag gives 0.  In mode sum, per_sample_weights of the
+// [B, L] are B bags: bag(indices) -> [B, embedding_dim].  Indices [L] with offsets [B], where bag b begins, the
+// first one at 0 and the others in order: bag(indices, offsets) -> [B, embedding_dim].  set_check_indices() has
+// that checked.  An empty bag gives 0.  In mode sum, per_sample_weights of the
 // indices' shape are factors of the rows.  Throws Error(shape) and Error(argument) where these do not fit.
 class EmbeddingBag : public ModuleOf<Tensor(Tensor, Tensor, Tensor)> {
 public:

@@ -98,10 +98,11 @@ void LogicalDevice::close() noexcept
         const std::lock_guard lock(on_close_mutex_);
         std::for_each(on_close_.rbegin(), on_close_.rend(), [](const auto* destroy) { (*destroy)(); });
     }
+    const auto destroy = vk.vkDestroyDevice;
+    silence(); // before the device goes: other threads may drop what they held of it
     if (owned_) {
-        vk.vkDestroyDevice(handle_, nullptr);
+        destroy(handle_, nullptr);
     }
-    silence();
 }
 
 OnClose::OnClose(const LogicalDevice& device, std::function<void()> destroy)
