@@ -73,7 +73,8 @@ private:
     std::shared_ptr<program::Context> context_;
 };
 
-// A device of the machine, usable or not, as `reprise devices` prints it.
+// A device of the machine, usable or not, as `reprise devices` prints it.  Where a driver is missing, only its
+// description and the refusal are known.
 struct DeviceDescription {
     std::string name;        // "vulkan:0"; empty where the device cannot be used
     std::string description; // the driver's name for the device

@@ -179,8 +179,8 @@ std::vector<DeviceDescription> devices()
                        .driver = c.driver,
                        .kind = inspected ? kind_name(c.kind) : "",
                        .memory_bytes = c.memory_bytes,
-                       .subgroup_size = c.subgroup_size,
-                       .capabilities = capability_names(c),
+                       .subgroup_size = inspected ? c.subgroup_size : 0,
+                       .capabilities = inspected ? capability_names(c) : std::vector<std::string>{},
                        .refused = l.refused});
     }
     return out;
