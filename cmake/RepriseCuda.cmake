@@ -12,7 +12,7 @@ include_guard(GLOBAL)
 
 option(REPRISE_CUDA "Build the CUDA device, where nvcc is found" ON)
 option(REPRISE_CUBLASLT_STATIC "Link NVIDIA's cuBLASLt into programs, which then do not look for it at run time" OFF)
-set(REPRISE_CUDA_ARCHITECTURES "75;80;86;89;90;100" CACHE STRING
+set(REPRISE_CUDA_ARCHITECTURES "75;80;90;100" CACHE STRING
     "Compute capabilities to compile kernels for; devices between them run the code of the one below with the same major number")
 set(REPRISE_CUDA_IMAGES "" CACHE PATH "Folder of fatbinaries that another build tree of these sources has compiled: <it>/cuda")
 set(REPRISE_CUDA_ROOT "${PROJECT_SOURCE_DIR}")

@@ -20,13 +20,13 @@ public:
         : values_(std::move(values)), sizes_(std::move(sizes)), dim_(dim), offset_(offset)
     {}
     // Part or element i along the first dimension.
-    decltype(auto) operator[](std::int64_t i) const
+    auto operator[](std::int64_t i) const
     {
         std::size_t step = 1;
         for (std::size_t d = dim_ + 1; d < sizes_->size(); ++d)
             step *= static_cast<std::size_t>((*sizes_)[d]);
         const std::size_t at = offset_ + static_cast<std::size_t>(i) * step;
-        if constexpr (N == 1) return static_cast<const T&>((*values_)[at]);
+        if constexpr (N == 1) return static_cast<T>((*values_)[at]);
         else return TensorAccessor<T, N - 1>(values_, sizes_, dim_ + 1, at);
     }
     std::int64_t size(std::size_t dim) const { return (*sizes_)[dim_ + dim]; } // the size of a dimension

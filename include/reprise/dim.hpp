@@ -65,12 +65,12 @@ public:
     {
         if (expression_) shape::retain(*expression_);
     }
-    // The same size; an expression is moved.
+    // The same size; takes over the other's expression, which becomes a constant.
     Dim(Dim&& other) noexcept
         : expression_(std::exchange(other.expression_, nullptr)), constant_(other.constant_)
     {}
     Dim& operator=(const Dim& other) noexcept { return *this = Dim(other); } // becomes a copy
-    // Swaps both.
+    // Takes over the other's size, and gives it this one.
     Dim& operator=(Dim&& other) noexcept
     {
         std::swap(expression_, other.expression_);
@@ -249,6 +249,18 @@ template <shape::Number N> bool operator==(const Dim& a, N b)
     return static_cast<const shape::Beside<N>&>(a) == static_cast<const shape::Beside<N>&>(b);
 }
 
+// Numbers that count up sizes: total += x.size(0), as an integer or a floating number.
+#define REPRISE_TO_NUMBER(op)                                                                                \
+    template <shape::Number N> N& operator op##=(N& a, const Dim& b)                                         \
+    {                                                                                                        \
+        return a = static_cast<N>(static_cast<const shape::Beside<N>&>(a) op b);                             \
+    }
+REPRISE_TO_NUMBER(+)
+REPRISE_TO_NUMBER(-)
+REPRISE_TO_NUMBER(*)
+REPRISE_TO_NUMBER(/)
+#undef REPRISE_TO_NUMBER
+
 inline Dim& operator+=(Dim& a, const Dim& b) { return a = a + b; }     // adds b
 inline Dim& operator-=(Dim& a, const Dim& b) { return a = a - b; }     // subtracts b
 inline Dim& operator*=(Dim& a, const Dim& b) { return a = a * b; }     // multiplies by b
@@ -271,6 +283,10 @@ struct SymbolOptions {
 // A new symbol: a size that is known at each call only.  Two symbols of one name are different.
 // Error(argument) for bounds that no size meets.
 Dim symbol(const std::string& name, const SymbolOptions& = {});
+
+// C++ integers and sizes.
+template <class T>
+concept Whole = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, Dim>;
 
 using DimVector = Few<Dim, 4>; // a list of sizes; up to four need no allocation
 // The sizes of a tensor, outermost first.

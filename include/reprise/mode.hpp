@@ -16,7 +16,7 @@ public:
     // `name` is used in error messages, such as "the training mode of a module".
     explicit Mode(std::string name, bool on = true);
     Mode(const Mode&);                // a new switch with the same name and value
-    Mode(Mode&&);                     // takes the switch over, and leaves a copy of it behind
+    Mode(Mode&&) noexcept;            // takes the switch over; the other one is on, until it is set
     Mode& operator=(const Mode&);     // sets this switch to the other's value
     Mode& operator=(Mode&&) noexcept; // exchanges the switches
     ~Mode() = default;
@@ -28,7 +28,7 @@ public:
     void set(bool on);
 
 private:
-    std::shared_ptr<graph::Switch> switch_;
+    std::shared_ptr<graph::Switch> switch_; // null after a move
 };
 
 } // namespace reprise

@@ -15,3 +15,6 @@
 #include <reprise/optim/radam.hpp>
 #include <reprise/optim/rmsprop.hpp>
 #include <reprise/optim/sgd.hpp>
+
+#undef REPRISE_OPTIMIZER_OPTION
+#undef REPRISE_BETAS_OPTION

@@ -35,18 +35,23 @@ public:
         items_.emplace_back(std::move(key), std::move(value));
     }
 
-    // The value of a name.  Error(argument), which lists the names, for one that does not exist.
-    const T& operator[](const std::string& key) const
+    // The value of a name, of a temporary dictionary a copy.  Error(argument), which lists the names, for one that
+    // does not exist.
+    const T& operator[](const std::string& key) const&
     {
         if (const T* found = find(key)) return *found;
         fail_missing(key);
     }
     // The value of a name; errors as above.
-    T& operator[](const std::string& key) { return const_cast<T&>(std::as_const(*this)[key]); }
+    T& operator[](const std::string& key) & { return const_cast<T&>(std::as_const(*this)[key]); }
+    // The value of a name; errors as above.
+    T operator[](const std::string& key) && { return std::as_const(*this)[key]; }
     // The entry at an index; std::out_of_range for one that does not exist.
-    const Item& operator[](std::size_t index) const { return items_.at(index); }
+    const Item& operator[](std::size_t index) const& { return items_.at(index); }
     // The entry at an index; std::out_of_range for one that does not exist.
-    Item& operator[](std::size_t index) { return items_.at(index); }
+    Item& operator[](std::size_t index) & { return items_.at(index); }
+    // The entry at an index; std::out_of_range for one that does not exist.
+    Item operator[](std::size_t index) && { return items_.at(index); }
     // The value of a name, or null where there is none.
     const T* find(const std::string& key) const noexcept
     {
@@ -73,11 +78,12 @@ public:
         for (const Item& item : items_) out.push_back(item.second);
         return out;
     }
-    const std::vector<Item>& items() const noexcept { return items_; } // all entries, in order
-    auto begin() noexcept { return items_.begin(); }                   // an iterator to the first entry
-    auto end() noexcept { return items_.end(); }                       // an iterator behind the last entry
-    auto begin() const noexcept { return items_.begin(); }             // an iterator to the first entry
-    auto end() const noexcept { return items_.end(); }                 // an iterator behind the last entry
+    const std::vector<Item>& items() const& noexcept { return items_; } // all entries, in order
+    std::vector<Item> items() && { return std::move(items_); } // all entries of a temporary dictionary
+    auto begin() noexcept { return items_.begin(); }           // an iterator to the first entry
+    auto end() noexcept { return items_.end(); }               // an iterator behind the last entry
+    auto begin() const noexcept { return items_.begin(); }     // an iterator to the first entry
+    auto end() const noexcept { return items_.end(); }         // an iterator behind the last entry
 
 private:
     [[noreturn]] void fail_missing(const std::string& key) const

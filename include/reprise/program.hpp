@@ -22,7 +22,7 @@ struct RecordOptions {
     std::uint32_t slots = 16; // the most calls of the program in flight (Device::set_calls_in_flight)
     bool timestamps = false;  // measures the time of each launch, for times()
     // Fuses chains of elementwise ops into kernels that are compiled while recording: the same bits in less
-    // time.  Without effect where the library was built without a compiler.
+    // time.  On Vulkan devices without effect where reprise::fuser is not linked.
     bool fuse = true;
     std::optional<Device> device = std::nullopt; // the device to run on; none: default_device()
     // Limits the bytes that a call may hold: temporaries, workspaces, gradients and outputs, without

@@ -8,6 +8,9 @@ namespace reprise {
 
 // Seeds the generator of this process and sets its ordinal to 0.
 void manual_seed(std::uint64_t seed);
+// A seed for random numbers of one's own, such as the order of a data set.  It is drawn from the generator, so
+// that manual_seed() decides it.
+std::uint64_t draw_seed();
 
 // The state of the generator; two runs that start from the same state draw the same numbers.
 struct GeneratorState {

@@ -21,13 +21,16 @@ public:
     enum class Kind { logical, whole, floating };
 
     Scalar(double value = 0) : number_(value) {} // a floating number
-    // An integer or a bool.
+    // An integer of at most 2^63 - 1, else Error(argument), or a bool.
     template <std::integral T> Scalar(T value)
         : kind_(std::same_as<T, bool> ? Kind::logical : Kind::whole), number_(static_cast<double>(value)),
           whole_(static_cast<std::int64_t>(value))
-    {}
+    {
+        if (std::is_unsigned_v<T> && whole_ < 0) detail::no_place(number_, true, sizeof(std::int64_t));
+    }
 
-    operator double() const { return number_; } // NOLINT(google-explicit-constructor): the number
+    // The number, rounded to 53 bits: integers beyond that are exact by to<std::int64_t>() only.
+    operator double() const { return number_; } // NOLINT(google-explicit-constructor)
     // The number as T; floating numbers are cut toward zero.  Error(argument) where an integer type T is too small
     // for it, and for NaN as an integer.
     template <class T> T to() const

@@ -29,7 +29,7 @@ namespace reprise {
 
 namespace graph {
 struct Cell; // src/graph/cell.hpp
-struct Looks;
+struct ViewLink;
 struct Value;
 }
 
@@ -102,6 +102,10 @@ public:
     Dim nbytes() const { return numel() * Dim(element_size()); }
     std::size_t itemsize() const { return element_size(); } // as element_size()
     Device device() const;                                  // the device that holds the tensor
+    bool is_cpu() const { return device().is_cpu(); }       // whether it is on "reference" or "null"
+    bool is_cuda() const { return device().is_cuda(); }     // whether it is on an NVIDIA GPU through CUDA
+    // Whether contiguous() returns the tensor itself: row-major without gaps, as PyTorch would have it.
+    bool is_contiguous() const;
     // The dtype and the device, for new tensors that are alike: zeros({3}, x.options().dtype(kLong)).
     TensorOptions options() const { return CreationOptions{.dtype = dtype(), .device = device()}; }
 
@@ -131,9 +135,10 @@ public:
     // not fit.
     void backward(const Tensor& gradient = {}, BackwardOptions options = {}) const;
     // The same, with the options as PyTorch's arguments.
-    void backward(const Tensor& gradient, bool retain_graph, bool create_graph = false) const
+    void backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph = false) const
     {
-        backward(gradient, BackwardOptions{.retain_graph = retain_graph, .create_graph = create_graph});
+        backward(gradient, BackwardOptions{.retain_graph = retain_graph.value_or(create_graph),
+                                           .create_graph = create_graph});
     }
     // A tensor with the same value, without copying memory, through which no gradient flows.  Changing it in
     // place changes this tensor too, without being recorded: w.detach().sub_(lr * g) is a step of gradient
@@ -163,17 +168,8 @@ public:
     HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
     // The same for a hook that returns nothing and so keeps the gradient.
     template <class Hook>
-    requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>>
-    auto register_hook(Hook hook) const
-    {
-        if constexpr (requires { hook == nullptr; })
-            if (hook == nullptr) return register_hook(std::function<Tensor(const Tensor&)>());
-        return register_hook(
-            std::function<Tensor(const Tensor&)>([hook = std::move(hook)](const Tensor& gradient) mutable {
-                hook(gradient);
-                return Tensor();
-            }));
-    }
+    requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>> HookHandle register_hook(Hook hook)
+    const;                                     // autograd/hooks.hpp
     void remove_hook(const HookHandle&) const; // removes a hook, as HookHandle::remove()
     // The op that computed this tensor, for reading the graph; undefined for a leaf.
     TapeNode grad_fn() const;
@@ -227,7 +223,8 @@ public:
     // permute(), view(), squeeze(), detach() and the like.  Error(state) where that tensor would not see the
     // change: for expand(), for a reshape() that may have to copy, and for views made in several steps where a
     // tensor in between is gone.  With index tensors or masks indexing gives copies: x[mask] = 0 and x[mask]
-    // += 1 change x, but x[mask].add_(1) does not.  Views made before a change keep their old values.
+    // += 1 change x, but x[mask].add_(1) does not.  Unlike in PyTorch, a view keeps the values from before a change
+    // that is made by another handle than itself: reading it gives these, and writing into it is Error(state).
     Tensor& operator+=(const Tensor&) &;
     Tensor& operator+=(const Tensor&) &&; // the same for x[...] += y, also with masks
     Tensor& operator+=(double) &;         // adds a number in place
@@ -291,8 +288,15 @@ public:
     // Error(unsupported) for a dtype that the other device does not have.
     Tensor to(const Device&) const;
     Tensor to(const Device&, DType, bool non_blocking = false) const; // both conversions
+    // As libtorch's to(device, non_blocking): `non_blocking` has no effect.
+    template <std::same_as<bool> Bool> Tensor to(const Device& device, Bool) const { return to(device); }
     // To the dtype and the device that the options name.
     Tensor to(const CreationOptions&) const;
+    // As libtorch's to(options, non_blocking): `non_blocking` has no effect.
+    template <std::same_as<bool> Bool> Tensor to(const CreationOptions& options, Bool) const
+    {
+        return to(options);
+    }
     Tensor to(const Tensor& other) const; // to the device and dtype of the other tensor
     // As to(other).
     Tensor type_as(const Tensor& other) const { return to(other); }
@@ -305,16 +309,39 @@ public:
     // Numbers as tensor() takes them, of this dtype and on this device.
     Tensor new_tensor(const NestedNumbers&) const;
     // As new_zeros().
-    Tensor new_empty(const Shape& shape) const { return new_zeros(shape); }
+    Tensor new_empty(const Shape& shape, const CreationOptions& options = {}) const
+    {
+        return new_zeros(shape, options);
+    }
+    // new_zeros() with a dtype or a device.
+    template <OneOption O> Tensor new_zeros(const Shape& shape, const O& option) const
+    {
+        return new_zeros(shape, TensorOptions(option));
+    }
+    // new_ones() with a dtype or a device.
+    template <OneOption O> Tensor new_ones(const Shape& shape, const O& option) const
+    {
+        return new_ones(shape, TensorOptions(option));
+    }
+    // new_full() with a dtype or a device.
+    template <OneOption O> Tensor new_full(const Shape& shape, double value, const O& option) const
+    {
+        return new_full(shape, value, TensorOptions(option));
+    }
+    // new_empty() with a dtype or a device.
+    template <OneOption O> Tensor new_empty(const Shape& shape, const O& option) const
+    {
+        return new_zeros(shape, TensorOptions(option));
+    }
 
     // -- the ops of ops.hpp that PyTorch has as methods; those that end in _ are in place --
 #include <reprise/tensor_methods.inc>
     // One dimension of this size, which may be -1: x.view(-1).
-    template <std::integral T> Tensor view(T size) const { return view(Shape{size}); }
+    template <Whole T> Tensor view(T size) const { return view(Shape{size}); }
     // The same by reshape().
-    template <std::integral T> Tensor reshape(T size) const { return reshape(Shape{size}); }
+    template <Whole T> Tensor reshape(T size) const { return reshape(Shape{size}); }
     // Copies along the last dimension: x.repeat(2).
-    template <std::integral T> Tensor repeat(T times) const { return repeat(DimVector{times}); }
+    template <Whole T> Tensor repeat(T times) const { return repeat(DimVector{times}); }
 
     // PyTorch's older form of var(): of all elements, with the correction 1 if unbiased, else 0.
     template <std::same_as<bool> Bool> Tensor var(Bool unbiased) const
@@ -333,8 +360,9 @@ public:
     // to be written into while this tensor exists.  Error(argument) for a size below 0 or a step below 1;
     // Error(shape) for a size above the dimension's.
     Tensor unfold(std::int64_t dim, const Dim& size, std::int64_t step) const;
-    Tensor T() const;  // all dimensions in reverse order; a view
-    Tensor mT() const; // the last two dimensions swapped; a view.  Error(shape) for fewer than 2
+    Tensor T() const;         // all dimensions in reverse order; a view
+    Tensor mT() const;        // the last two dimensions swapped; a view.  Error(shape) for fewer than 2
+    Tensor bernoulli() const; // 1 with the probability that each element is, else 0
     // Row numbers drawn by weights: multinomial(*this, count, replacement).
     Tensor multinomial(const Dim& count, bool replacement = false) const;
     // Whether both are handles to the same tensor.
@@ -377,10 +405,10 @@ private:
         }
     }
     void read_all(void* to, std::size_t bytes, DType) const;
-    // What is in place.  With `through` a copy that x[mask] gave is written into x.
-    Tensor& write(const char* op, const Tensor& value, bool through = false);
-    Tensor& become(const char* op, const Tensor& view);
-    static void write_back(const char* op, const graph::Looks&, const Tensor& value);
+    // Gives this tensor the value in place.  With `into_indexed` a copy that x[mask] gave is written into x, too.
+    Tensor& write(const char* op, const Tensor& value, bool into_indexed = false);
+    Tensor& replace_by_view(const char* op, const Tensor& view);
+    static void write_back(const char* op, graph::ViewLink&, const Tensor& value);
     std::shared_ptr<graph::Cell> cell_;
 };
 // to_vector() for bools.
@@ -487,6 +515,8 @@ Tensor operator>(const Tensor&, const Dim&);     // x > size
 Tensor operator>=(const Tensor&, const Dim&);    // x >= size
 Tensor operator==(const Tensor&, const Dim&);    // x == size
 Tensor operator!=(const Tensor&, const Dim&);    // x != size
+Tensor operator==(const Dim&, const Tensor&);    // size == x
+Tensor operator!=(const Dim&, const Tensor&);    // size != x
 Tensor operator==(double, const Tensor&);        // number == x
 Tensor operator!=(double, const Tensor&);        // number != x
 Tensor operator<(double, const Tensor&);         // number < x

@@ -42,6 +42,8 @@ public:
         changed.CreationOptions::device = device;
         return changed;
     }
+    // The same options with the device of a type and an index.
+    TensorOptions device(DeviceType type, int index) const { return device(Device(type, index)); }
     // The same options for a tensor that requires a gradient, or does not.
     TensorOptions requires_grad(bool on) const
     {

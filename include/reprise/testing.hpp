@@ -20,7 +20,9 @@
 #include <vector>
 
 #include <reprise/device.hpp>
+#include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
+#include <reprise/error.hpp>
 
 namespace reprise::testing {
 
@@ -41,19 +43,21 @@ template <class T> std::vector<T> values_of(const Bytes& bytes)
     return values;
 }
 
-// One launch of one shader.
+// One launch of one shader.  Groups, ints and floats are in the order of KernelLaunch.
 struct ShaderRun {
     std::vector<std::uint32_t> spirv{};     // SPIR-V for Vulkan 1.2; empty: the library's own kernel `name`
     std::string name = "shader";            // the shader's name in errors
     std::vector<std::uint32_t> constants{}; // the values of specialization constants 0, 1, 2, ...
     std::vector<Bytes> buffers{};     // the operands' contents at the start; each is aligned to 256 bytes
-    std::vector<float> floats{};      // the floats of the record
+    Dim groups = 1;                   // the number of workgroups; no symbols
     std::vector<std::int32_t> ints{}; // the ints of the record
-    std::uint64_t groups = 1;         // the number of workgroups
+    std::vector<float> floats{};      // the floats of the record
 };
 
-// Runs the shader and returns the contents of the buffers afterwards.  Error(internal) where the shader wrote
-// outside of its buffers, Error(unsupported) on a device that runs no shaders.
+// Runs the shader and returns the contents of the buffers afterwards.  Errors: internal where the shader wrote
+// into the guard regions of 256 bytes around a buffer; argument where the words are no SPIR-V, where there are
+// none and no kernel of the library has the name, and for groups that are no number or below 0; unsupported on
+// a device that runs no shaders.
 std::vector<Bytes> run_shader(const Device&, const ShaderRun&);
 
 // ---- checking a device's results ----

@@ -30,7 +30,7 @@ struct Handles {
     void* instance = nullptr;        // a VkInstance; all four objects must outlive the Device made on them
     void* physical_device = nullptr; // the VkPhysicalDevice
     void* device = nullptr;          // the VkDevice
-    void* queue = nullptr;           // a VkQueue for compute and transfer
+    void* queue = nullptr;           // a VkQueue of a family with VK_QUEUE_COMPUTE_BIT
     std::uint32_t queue_family = 0;  // the queue's family index
     // The features that the VkDevice was created with.  Null: only the required ones, with which most of the
     // library's kernels cannot run, as they access the device's memory through an array of 16 storage

@@ -22,9 +22,9 @@ double seconds_since(Clock::time_point start)
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-rp::data::DataLoader::Options batches(std::int64_t size)
+rp::data::DataLoader::Options batches(std::int64_t size, std::uint64_t seed)
 {
-    return {.batch_size = size, .mean = {0.2860}, .std = {0.3530}}; // of the training images
+    return {.batch_size = size, .seed = seed, .mean = {0.2860}, .std = {0.3530}}; // of the training images
 }
 
 rp::Tensor correct(const rp::Tensor& logits, const rp::Tensor& y) // how many
@@ -37,7 +37,7 @@ public:
     Training(const Options& options, const rp::data::TrainTest& data, const Reporter& reporter)
         : options_(options), reporter_(reporter),
           train_(limited(options, data.train), training_batches(options)),
-          test_(data.test, batches(test_batch))
+          test_(data.test, batches(test_batch, options.seed))
     {
         const rp::Dim batch = rp::symbol("batch");
         const std::vector<rp::Spec> inputs = {rp::spec({batch, 1, 28, 28}), rp::spec({batch}, rp::i32)};
@@ -93,9 +93,8 @@ private:
 
     static rp::data::DataLoader::Options training_batches(const Options& options)
     {
-        rp::data::DataLoader::Options out = batches(options.batch);
+        rp::data::DataLoader::Options out = batches(options.batch, options.seed);
         out.shuffle = true;
-        out.seed = options.seed;
         return out;
     }
 

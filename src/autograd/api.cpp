@@ -85,11 +85,11 @@ Tensor& Tensor::detach_()
 
 Tensor Tensor::detach() const
 {
-    const Tensor t = graph::make_tensor(graph::leaf_alias(graph::read(*this), false, nullptr));
-    graph::Looks& looks = graph::note_view(t, *this);
-    looks.put = [](const Tensor&, const Tensor& value) { return value.detach(); };
-    looks.detached = true;
-    looks.in_order = graph::in_order(*this);
+    const Tensor t = graph::detached_copy(*this);
+    graph::ViewLink& link = graph::link_view(t, *this);
+    link.scatter = [](const Tensor&, const Tensor& value) { return graph::detached_copy(value); };
+    link.detached = true;
+    link.in_order = graph::in_order(*this);
     return t;
 }
 
@@ -104,7 +104,8 @@ Tensor Tensor::clone() const
 Tensor Tensor::snapshot() const
 {
     const Tensor t = graph::make_tensor(graph::read(*this));
-    if (cell_->looks && graph::in_order(*this)) t.cell()->looks = std::make_shared<graph::Looks>();
+    if (cell_->link && graph::in_order(*this))
+        t.cell()->link = std::make_shared<graph::ViewLink>(); // a view no more
     return t;
 }
 
@@ -114,7 +115,8 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
 {
     if (!output.requires_grad())
         detail::fail(ErrorKind::state, op,
-                     "The tensor does not require a gradient: nothing that it was made of does.");
+                     "The tensor does not require a gradient: nothing that it was made of does, or detach(), "
+                     "no_grad or a Kernel without a CustomFunction has ended the tape.");
     if (cotangent.defined()) {
         const auto sentence = [&] {
             return std::string("The given gradient is ") + name_of(cotangent.dtype()) +

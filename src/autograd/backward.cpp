@@ -95,7 +95,7 @@ Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, co
     const graph::Value output = graph::read(y);
     const autograd::WalkOptions options{
         .create_graph = differentiable, .retain_graph = true, .stop_at_inputs = true};
-    Result r{differentiable ? y : y.detach(),
+    Result r{differentiable ? y : graph::detached_copy(y),
              autograd::cotangents_of(std::span(&output, 1), std::span(&seed, 1), aliases, options)};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (!r.gradients[i].defined()) r.gradients[i] = zeros_like(inputs[i]);

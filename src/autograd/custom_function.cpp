@@ -70,7 +70,7 @@ graph::TensorTypes infer(const Op&, const graph::InputTypes& in, const graph::At
 
 bool view(const Node&, std::size_t, graph::Strided&) { return true; }
 
-std::size_t looks_at(const Node& n, std::size_t output)
+std::size_t view_of(const Node& n, std::size_t output)
 {
     return static_cast<std::size_t>(n.attributes.integer("inputs")) + output;
 }
@@ -83,7 +83,7 @@ const Op& op_named(const std::string& name)
     const std::lock_guard lock(mutex);
     auto [entry, added] = ops.try_emplace(name);
     if (added)
-        entry->second = {.name = entry->first.c_str(), .infer = infer, .view = view, .looks_at = looks_at};
+        entry->second = {.name = entry->first.c_str(), .infer = infer, .view = view, .view_of = view_of};
     return entry->second;
 }
 

@@ -23,7 +23,7 @@ Tensor input_of_its_own(const char* op, const Tensor& x, bool connected)
         detail::fail(ErrorKind::dtype, op, "The function is differentiated by a tensor of (",
                      name_of(x.dtype()), "): only floating dtypes have derivatives.");
     if (connected && x.requires_grad()) return graph::make_tensor(graph::identity(graph::read(x)));
-    Tensor leaf = x.detach();
+    Tensor leaf = graph::detached_copy(x);
     return leaf.requires_grad_();
 }
 

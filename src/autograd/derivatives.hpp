@@ -6,6 +6,8 @@
 
 #include <reprise/autograd/derivatives.hpp>
 
+#include "graph/cell.hpp"
+
 namespace reprise::autograd {
 
 struct Run {
@@ -16,7 +18,7 @@ struct Run {
 
     // y J; zeros where nothing arrives.
     std::vector<Tensor> products(const Tensor& cotangent, bool create) const;
-    Tensor value() const { return create_graph ? y : y.detach(); }
+    Tensor value() const { return create_graph ? y : graph::detached_copy(y); }
 };
 Run run(const char* op, const FunctionOfSeveral& f, const std::vector<Tensor>& x, const DerivativeOptions&);
 FunctionOfSeveral of_several(const reprise::Function& f);

@@ -10,6 +10,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "autograd/grad_mode.hpp"
+#include "graph/cell.hpp"
 #include "graph/index_check.hpp"
 #include "graph/notes.hpp"
 #include "shape/guard.hpp"
@@ -264,10 +265,10 @@ private:
         return true;
     }
 
-    // A cell of its own: the cotangent may be the caller's tensor.
+    // A cell of its own, as the cotangent may be the caller's tensor.
     Tensor own(const Tensor& cotangent) const
     {
-        return options_.create_graph ? cotangent.snapshot() : cotangent.detach();
+        return options_.create_graph ? cotangent.snapshot() : graph::detached_copy(cotangent);
     }
 
     void add_to_grad(const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) const

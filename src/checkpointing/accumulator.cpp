@@ -120,7 +120,7 @@ void CheckpointedGradientAccumulator::add(const Gradients& gradients, bool now)
         }
         Gradients after;
         for (const auto& [name, before] : found) {
-            const Tensor gradient = gradients.at(name).detach();
+            const Tensor gradient = gradients.at(name).detach().clone();
             after[name] = before.counts ? before.value + gradient : gradient;
         }
         if (now) eval_all(after);
@@ -161,7 +161,7 @@ void CheckpointedGradientAccumulator::record_sums(const Gradients& gradients)
             return std::exchange(sum->count, sum->count + by);
         };
         on_each_call([first, change] { *first = change(1) == 0 ? 1 : 0; }, [change] { change(-1); });
-        const Tensor gradient = gradients.at(name).detach();
+        const Tensor gradient = gradients.at(name).detach().clone();
         sum->value.assign(where(number_of_call(first) > 0, gradient, sum->value + gradient));
     }
 }
@@ -192,7 +192,7 @@ CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::reco
                 *counts = sum->count > 0 ? 1 : 0;
             },
             [] {}); // a call that is tried again asks again
-        const Tensor value = sum->value.detach();
+        const Tensor value = sum->value.detach().clone();
         out[name] = where(number_of_call(counts) > 0, value, zeros_like(value));
     }
     return out;

@@ -24,7 +24,7 @@ constexpr const char* op = "CheckpointManager";
 std::shared_ptr<Kept> values_of(const std::vector<Tensor>& tensors)
 {
     std::vector<Tensor> values;
-    for (const Tensor& t : tensors) values.push_back(t.defined() ? t.detach() : t);
+    for (const Tensor& t : tensors) values.push_back(t.defined() ? t.detach().clone() : t);
     return std::make_shared<Kept>(std::move(values));
 }
 

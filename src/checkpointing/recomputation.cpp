@@ -64,7 +64,7 @@ Tensors RecomputationEngine::Layer::recompute(const Tensors& inputs)
     if (is_recording()) {
         outputs = function(inputs);
         for (Tensor& t : outputs)
-            if (t.defined()) t = t.detach();
+            if (t.defined()) t = t.detach().clone();
     } else outputs = replay(Call(inputs));
     const std::lock_guard lock(mutex);
     ++statistics.recomputations;

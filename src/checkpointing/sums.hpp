@@ -93,7 +93,7 @@ struct CheckpointedGradientAccumulator::State {
     }
     static void look(Before& b)
     {
-        b.value = b.sum->value.detach();
+        b.value = b.sum->value.detach().clone();
         b.counts = b.sum->count > 0;
         b.in_program = !b.sum->programs.expired();
         b.changes = b.sum->changes;

@@ -114,6 +114,20 @@ Array Array::row(std::int64_t i) const
     return out;
 }
 
+Scalar Array::item() const
+{
+    if (numel() != 1)
+        fail(ErrorKind::argument, "item", "The array of sizes (", text_of(sizes_), ") has (", numel(),
+             ") elements, but item() is for one.");
+    if (dtype_ == f16 || dtype_ == bf16) return to_tensor().item();
+    Scalar out;
+    with_type(dtype_, [&]<class T>(T value) {
+        std::memcpy(&value, bytes_.data(), sizeof value);
+        out = Scalar(value);
+    });
+    return out;
+}
+
 Tensor Array::to_tensor(const std::optional<Device>& device) const
 {
     if (!defined_) return {};

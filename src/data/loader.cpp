@@ -2,6 +2,7 @@
 #include <string>
 
 #include <reprise/data/loader.hpp>
+#include <reprise/random.hpp>
 
 #include "data/run.hpp"
 
@@ -34,6 +35,7 @@ DataLoader::DataLoader(std::shared_ptr<const BatchSource> source, Options option
 {
     if (!source_) fail(ErrorKind::argument, "DataLoader", "The data set is a null pointer.");
     check(options_);
+    if (!options_.seed) options_.seed = draw_seed();
     if (!options_.sampler && options_.shuffle)
         options_.sampler = std::make_shared<const samplers::RandomSampler>();
     else if (!options_.sampler) options_.sampler = std::make_shared<const samplers::SequentialSampler>();
@@ -49,8 +51,9 @@ DataLoader::DataLoader(std::shared_ptr<const ImageDataset> dataset, Options opti
 DataLoader::Iterator DataLoader::run(std::uint64_t epoch) const
 {
     const std::int64_t size = source_->size();
-    const std::vector<std::int64_t> order = options_.sampler->order(size, options_.seed, epoch);
-    Random seeds(Random(Random(options_.seed).next() + epoch).next());
+    const std::uint64_t seed = *options_.seed;
+    const std::vector<std::int64_t> order = options_.sampler->order(size, seed, epoch);
+    Random seeds(Random(Random(seed).next() + epoch).next());
     std::vector<Pick> picks;
     picks.reserve(order.size());
     for (const std::int64_t index : order) {

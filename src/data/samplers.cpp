@@ -4,6 +4,7 @@
 
 #include <reprise/data/example.hpp>
 #include <reprise/data/samplers.hpp>
+#include <reprise/random.hpp>
 
 namespace reprise::data {
 
@@ -32,7 +33,8 @@ std::optional<std::vector<std::size_t>> Sampler::next(std::size_t batch_size)
         detail::fail(ErrorKind::argument, op,
                      "The sampler does not know the number of examples: give it, RandomSampler(10).");
     if (batch_size == 0) detail::fail(ErrorKind::argument, op, "The batch_size (0) must be at least 1.");
-    if (!order_) order_ = order(static_cast<std::int64_t>(*size_), seed_, epoch_);
+    if (!seed_) seed_ = draw_seed();
+    if (!order_) order_ = order(static_cast<std::int64_t>(*size_), *seed_, epoch_);
     if (at_ >= order_->size()) return std::nullopt;
     const std::size_t end = std::min(order_->size(), at_ + std::min(batch_size, order_->size()));
     std::vector<std::size_t> batch(order_->begin() + static_cast<std::ptrdiff_t>(at_),

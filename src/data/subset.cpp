@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <reprise/data/samplers.hpp>
+#include <reprise/random.hpp>
 
 namespace reprise::data {
 
@@ -38,7 +39,7 @@ ImageDataset images_of(const Subset<ImageDataset>& subset)
 
 std::vector<std::vector<std::size_t>> split_indices(std::int64_t size,
                                                     const std::vector<std::int64_t>& lengths,
-                                                    std::uint64_t seed)
+                                                    std::optional<std::uint64_t> seed)
 {
     std::int64_t sum = 0;
     for (const std::int64_t length : lengths) {
@@ -50,7 +51,7 @@ std::vector<std::vector<std::size_t>> split_indices(std::int64_t size,
     if (sum != size)
         fail(ErrorKind::argument, "random_split", "The lengths add up to (", sum, "), but the data set has (",
              size, ") examples.");
-    const std::vector<std::int64_t> order = shuffled(size, seed, 0);
+    const std::vector<std::int64_t> order = shuffled(size, seed ? *seed : draw_seed(), 0);
     std::vector<std::vector<std::size_t>> out;
     auto from = order.begin();
     for (const std::int64_t length : lengths) {
@@ -61,7 +62,7 @@ std::vector<std::vector<std::size_t>> split_indices(std::int64_t size,
 }
 
 std::vector<std::vector<std::size_t>> split_indices(std::int64_t size, const std::vector<double>& shares,
-                                                    std::uint64_t seed)
+                                                    std::optional<std::uint64_t> seed)
 {
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
     if (!(std::abs(sum - 1) <= 1e-9) ||

@@ -33,7 +33,7 @@ const std::map<std::uint32_t, const char*> contracted_instructions = {
 };
 
 enum : std::uint32_t { OpName = 5, OpExtInstImport = 11, OpExtInst = 12, OpFunction = 54, OpDecorate = 71 };
-constexpr std::uint32_t magic = 0x07230203, no_contraction = 42, header_words = 5;
+constexpr std::uint32_t no_contraction = 42, header_words = 5;
 
 std::string literal(Words spirv, std::size_t from, std::size_t end)
 {
@@ -55,7 +55,7 @@ struct Instruction {
 // Empty: broken.
 std::vector<Instruction> instructions(Words spirv)
 {
-    if (spirv.size() < header_words || spirv[0] != magic) return {};
+    if (!is_spirv(spirv)) return {};
     std::vector<Instruction> list;
     for (std::size_t i = header_words; i < spirv.size();) {
         const std::size_t length = spirv[i] >> 16;

@@ -8,6 +8,14 @@
 
 namespace reprise::device {
 
+// What all modules begin with.
+inline constexpr std::uint32_t spirv_magic = 0x07230203;
+// Whether the words can be a module: its header is there.
+inline bool is_spirv(std::span<const std::uint32_t> words) noexcept
+{
+    return words.size() >= 5 && words[0] == spirv_magic;
+}
+
 // Sentences, one for each operation that a driver may change; of a module that is broken, one that says so.
 std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const std::uint32_t> words);
 

@@ -16,7 +16,7 @@ using dynamic::check_shape;
 namespace {
 
 // What either one is assigned the other does not see.
-Tensor own(const Tensor& t) { return grad_enabled() ? t.snapshot() : t.detach(); }
+Tensor own(const Tensor& t) { return grad_enabled() ? t.snapshot() : t.detach().clone(); }
 
 } // namespace
 

@@ -58,8 +58,9 @@ Tensors DynamicAutogradContext::backward(const Function& f, const Tensors& gradi
 {
     require_open("backward");
     if (!done_)
-        detail::fail(ErrorKind::state, "backward", "The context has no (", called_ ? "finished" : "called",
-                     ") forward: call that first.");
+        detail::fail(ErrorKind::state, "backward",
+                     called_ ? "forward() has not returned yet: call backward() after it."
+                             : "The context has no outputs: call forward() first.");
     check_function("backward", f);
     check_count("gradients", gradients.size(), "outputs", outputs_.size());
     for (std::size_t i = 0; i < gradients.size(); ++i)

@@ -113,6 +113,7 @@ const std::shared_ptr<Evaluator>& evaluator_of(const Tensor& t)
 void assign(const Tensor& t, Value v)
 {
     const auto& cell = cell_of(t);
+    ++cell->version;
     if (Tracer* tracer = tracer_of(*cell)) tracer->assign(cell, std::move(v));
     else {
         cell->value = std::move(v);
@@ -150,40 +151,53 @@ Tensor make_tensor(Value v)
     return Tensor(std::move(cell));
 }
 
-Looks::Looks(const std::shared_ptr<Cell>& of) : at(of)
+ViewLink::ViewLink(const std::shared_ptr<Cell>& of) : base(of), version(of->version)
 {
-    if (of->looks && !of->looks->copied) next = of->looks;
-    while (next && next->at.expired()) next = next->next; // nothing sees what is written there
+    if (of->link && !of->link->advanced_index) outer = of->link;
+    while (outer && outer->base.expired()) outer = outer->outer; // nothing sees what is written there
 }
 
-Looks::~Looks()
+// The outermost destructor on this thread's stack releases the chain.  Looking at use_count() instead would race with
+// threads that hold another part of it.
+ViewLink::~ViewLink()
 {
-    while (next && next.use_count() == 1) {
-        std::shared_ptr<Looks> after = std::move(next->next);
-        next = std::move(after);
+    thread_local std::vector<std::shared_ptr<ViewLink>>* releasing = nullptr;
+    if (!outer) return;
+    if (releasing) {
+        releasing->push_back(std::move(outer));
+        return;
     }
+    std::vector<std::shared_ptr<ViewLink>> chain;
+    releasing = &chain;
+    outer.reset();
+    while (!chain.empty()) {
+        const std::shared_ptr<ViewLink> last = std::move(chain.back());
+        chain.pop_back();
+    }
+    releasing = nullptr;
 }
 
-bool Looks::seen() const
+bool ViewLink::has_live_base() const
 {
-    for (const Looks* l = this; l; l = l->next.get())
-        if (!l->at.expired()) return true;
+    for (const ViewLink* l = this; l; l = l->outer.get())
+        if (!l->base.expired()) return true;
     return false;
 }
 
-Looks& note_view(const Tensor& view, const Tensor& of)
+ViewLink& link_view(const Tensor& view, const Tensor& base)
 {
-    view.cell()->looks = std::make_shared<Looks>(of.cell());
-    return *view.cell()->looks;
+    std::shared_ptr<ViewLink>& link = view.cell()->link;
+    if (!link || link->base.lock() != base.cell()) link = std::make_shared<ViewLink>(base.cell());
+    return *link;
 }
+
+Tensor detached_copy(const Tensor& t) { return make_tensor(leaf_alias(read(t), false, nullptr)); }
 
 bool in_order(const Tensor& t)
 {
-    if (const Looks* looks = cell_of(t)->looks.get(); looks && !looks->copied) return looks->in_order;
-    const Value read_value = read(t);
-    const Value* v = &read_value;
-    while (v->node->op == &alias_op && !v->node->inputs.empty()) v = &v->node->inputs[0];
-    return v->node->op == &alias_op || !v->node->op || !v->node->op->view;
+    if (const ViewLink* link = cell_of(t)->link.get(); link && !link->advanced_index) return link->in_order;
+    const Op* op = read(t).node->op;
+    return !op || op == &alias_op || !op->view;
 }
 
 ValueTensors::ValueTensors(std::span<const Value> values) : values_(values.data()), made_(values.size()) {}
@@ -311,7 +325,7 @@ void note_output(const Tensor& t, const Operands& inputs)
 {
     const Value& v = t.cell()->value;
     const Op& op = *v.node->op;
-    if (op.view) note_view(t, inputs[op.looks_at ? op.looks_at(*v.node, v.index) : 0]);
+    if (op.view) link_view(t, inputs[op.view_of ? op.view_of(*v.node, v.index) : 0]);
 }
 } // namespace
 

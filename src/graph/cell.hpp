@@ -14,27 +14,30 @@ class GradHooks; // graph/notes.hpp
 struct Cell;
 struct Switch; // graph/mode.hpp
 
-// What a cell's tensor was made a view of: a tensor that would not see what is written into the view.
-struct Looks {
-    explicit Looks(const std::shared_ptr<Cell>& of);
-    Looks() : in_order(true) {} // at none: a copy, though its value may be that of a view
-    Looks(const Looks&) = delete;
-    Looks& operator=(const Looks&) = delete;
-    ~Looks();                    // iterative, as views of views make chains of any length
-    std::weak_ptr<Cell> at;      // what the view was made of
-    std::shared_ptr<Looks> next; // what that looks at in turn; null: nothing that existed then
-    // What `at` becomes by a write into the view: `base` with `value` in the view's place.  Null: it can't be written.
-    std::function<Tensor(const Tensor& base, const Tensor& value)> put{};
-    bool copied = false;   // by index tensors: it is no view, but x[mask] = value is written into x
-    bool detached = false; // writes into it are not recorded for gradients
-    bool in_order = false; // row-major without gaps in memory, as PyTorch has it
-    bool seen() const;     // whether a tensor exists that it looks at
+// The base tensor of a view, into which in-place writes to the view are propagated.
+struct ViewLink {
+    explicit ViewLink(const std::shared_ptr<Cell>& base);
+    ViewLink() : in_order(true) {} // no base: writes stay local
+    ViewLink(const ViewLink&) = delete;
+    ViewLink& operator=(const ViewLink&) = delete;
+    ~ViewLink(); // iterative, as views of views make chains of any length
+
+    std::weak_ptr<Cell> base;
+    std::shared_ptr<ViewLink> outer; // of the base, which may be a view itself; null: of none that exists
+    std::uint32_t version = 0;       // of the base: a view whose base has changed since holds old values
+    // The new value of the base: the old one with `value` in the view's place.  Null: the view can't be written.
+    std::function<Tensor(const Tensor& base, const Tensor& value)> scatter{};
+    bool advanced_index = false; // a copy by index tensors or a mask, which only x[mask] = value writes back
+    bool detached = false;       // writes into it are not recorded for gradients
+    bool in_order = false;       // row-major without gaps in memory, as PyTorch has it
+    bool has_live_base() const;  // whether any tensor exists of which this is a view
 };
 
 struct Cell {
-    Value value;                  // as it stands outside of any recording
-    std::uint32_t trace = 0;      // of the recording that made this cell; 0: eager
-    std::shared_ptr<Looks> looks; // null: at no other
+    Value value;                    // as it stands outside of any recording
+    std::uint32_t trace = 0;        // of the recording that made this cell; 0: eager
+    std::uint32_t version = 0;      // how often it was given another value
+    std::shared_ptr<ViewLink> link; // null: the tensor is no view
 
     // Of a leaf, and null at first.
     std::shared_ptr<Cell> grad() const { return leaf_ ? leaf_->grad : nullptr; }
@@ -92,8 +95,11 @@ std::shared_ptr<Cell> grad_of(const Tensor&);
 std::shared_ptr<Cell> grad_to_add_to(const Tensor&);
 void set_grad_of(const Tensor&, std::shared_ptr<Cell>);
 Tensor make_tensor(Value);
-// Notes that the one tensor is a view of the other, and returns the note to fill.
-Looks& note_view(const Tensor& view, const Tensor& of);
+// Links a view to its base, and returns the link to fill.
+ViewLink& link_view(const Tensor& view, const Tensor& base);
+// A tensor of the same value that is no view: no gradient flows through it, and writes into one of the two do not
+// reach the other.
+Tensor detached_copy(const Tensor&);
 // Whether PyTorch would have its elements row-major without gaps: contiguous() is the tensor itself.
 bool in_order(const Tensor&);
 

@@ -47,7 +47,7 @@ const Value* looked_at(const Value& v)
 {
     const Node& n = *v.node;
     if (!n.op || !n.op->view || n.inputs.empty()) return nullptr;
-    const Value& under = n.inputs[n.op->looks_at ? n.op->looks_at(n, v.index) : 0];
+    const Value& under = n.inputs[n.op->view_of ? n.op->view_of(n, v.index) : 0];
     return under.node->evaluator == n.evaluator ? &under : nullptr; // what came from another device is a copy
 }
 

@@ -131,8 +131,8 @@ struct Op {
     // Views of an input have this instead of launches: changes the input's layout into that of an output, or
     // gives false where strides can't say it (then the input is made contiguous first).
     bool (*view)(const Node&, std::size_t output, Strided&) = nullptr;
-    // Which input an output looks at; null: input 0.
-    std::size_t (*looks_at)(const Node&, std::size_t output) = nullptr;
+    // Of which input an output is a view; null: input 0.
+    std::size_t (*view_of)(const Node&, std::size_t output) = nullptr;
     // One value everywhere that the host knows: kernels that take numbers need no memory for it.
     bool (*number)(const Node&, ops::Scalar&) = nullptr;
     // Launches on a device.

@@ -38,6 +38,8 @@ Dim Tensor::numel() const
     return n;
 }
 
+bool Tensor::is_contiguous() const { return graph::in_order(*this); }
+
 DType Tensor::dtype() const { return graph::type_of(*this).dtype; }
 
 namespace {
@@ -121,37 +123,39 @@ void Tensor::assign(const Tensor& value)
     const bool leaf = is_parameter(before);
     graph::assign(*this, graph::leaf_alias(v, leaf, leaf ? cell_ : nullptr));
     const graph::Tracer* tracer = graph::current_tracer();
-    if (cell_->trace == (tracer ? tracer->id() : 0)) cell_->looks.reset(); // its memory is its own now
+    if (cell_->trace == (tracer ? tracer->id() : 0)) cell_->link.reset(); // no view any more
 }
 
-// What a view got is written into the tensor that it looks at.
-void Tensor::write_back(const char* op, const graph::Looks& looks, const Tensor& value)
+// Writes a view's new value into its base.
+void Tensor::write_back(const char* op, graph::ViewLink& link, const Tensor& value)
 {
-    const std::shared_ptr<graph::Cell> at = looks.at.lock();
-    if (!at || !looks.put) {
-        if (looks.copied || !looks.seen()) return;
+    const std::shared_ptr<graph::Cell> cell = link.base.lock();
+    if (!cell || !link.scatter) {
+        if (link.advanced_index || !link.has_live_base()) return;
         detail::fail(
             ErrorKind::state, op,
             "The tensor is a view that is made in several steps, by expand(), or by a reshape() that "
             "may have to copy, of another one, which would not see the change: write x[i] or "
             "x.index({...}) of that one, x.index_put_(), or change a clone().");
     }
-    Tensor base(at);
-    if (!looks.detached) {
-        base.write(op, looks.put(base, value));
-        return;
-    }
-    const Value before = graph::read(base);
-    if (graph::requires_grad(before) && !before.node->is_leaf)
+    if (cell->version != link.version)
+        detail::fail(
+            ErrorKind::state, op,
+            "The tensor is a view of one that was changed in place after the view was made, and holds "
+            "the values from before: make the view again, or change a clone().");
+    Tensor base(cell);
+    const graph::Value before = graph::read(base);
+    if (link.detached && graph::requires_grad(before) && !before.node->is_leaf)
         detail::fail(
             ErrorKind::state, op,
             "The tensor is the detach() of one that an op computed, whose gradient would not fit the "
             "change: change a clone().");
-    const no_grad off;
-    base.write(op, looks.put(base, value));
+    const std::optional<no_grad> off = link.detached ? std::make_optional<no_grad>() : std::nullopt;
+    base.write(op, link.scatter(base, value));
+    link.version = cell->version;
 }
 
-Tensor& Tensor::write(const char* op, const Tensor& value, bool through)
+Tensor& Tensor::write(const char* op, const Tensor& value, bool into_indexed)
 {
     const Value before = graph::read(*this);
     const graph::TensorType type = before.type();
@@ -170,7 +174,8 @@ Tensor& Tensor::write(const char* op, const Tensor& value, bool through)
     shape::require_same(op, value.shape(), type.shape, sentence);
     check_place(op, before, graph::read(value));
     const Tensor held = reprise::reshape(cast(value, type.dtype), type.shape).clone();
-    if (const auto looks = cell_->looks; looks && (through || !looks->copied)) write_back(op, *looks, held);
+    if (const auto link = cell_->link; link && (into_indexed || !link->advanced_index))
+        write_back(op, *link, held);
     if (is_parameter(before)) assign(held);
     else graph::assign(*this, graph::read(held));
     return *this;
@@ -240,7 +245,6 @@ Scalar Tensor::item() const
     if (const Dim n = numel(); !same(n, 1))
         detail::fail(ErrorKind::shape, "item", "The tensor has the shape (", to_string(shape()),
                      "): only one element can be read so; use to_vector().");
-    value_to_read(*this);
     const auto read = [&]<class T>(T value) {
         read_converted(*this, reinterpret_cast<std::byte*>(&value), sizeof value, DTypeOf<T>::value);
         return Scalar(value);

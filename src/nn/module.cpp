@@ -22,18 +22,29 @@ Module::~Module()
 }
 
 Module::Module(Module&& other) noexcept
+    : parents_(std::move(other.parents_)), training_(std::move(other.training_))
 {
     take(other);
-    take_place(other);
+    for (Module* parent : parents_) take_place(other, *parent);
 }
 
-Module& Module::operator=(Module&& other) noexcept
+Module& Module::operator=(Module&& other)
 {
     if (this == &other) return *this;
+    // Modules that have this one keep it under its names; it gets the other's place in those that have not.
+    const auto own = static_cast<std::ptrdiff_t>(parents_.size());
+    parents_.reserve(parents_.size() + other.parents_.size());
     leave_children();
     if (self_) *self_ = nullptr;
     take(other);
-    take_place(other);
+    training_ = std::move(other.training_);
+    std::erase_if(other.parents_, [&](Module* parent) {
+        if (std::find(parents_.begin(), parents_.begin() + own, parent) != parents_.begin() + own)
+            return false;
+        take_place(other, *parent);
+        parents_.push_back(parent);
+        return true;
+    });
     return *this;
 }
 
@@ -48,7 +59,6 @@ void Module::take(Module& other) noexcept
     backward_hooks_ = std::move(other.backward_hooks_);
     self_ = std::move(other.self_);
     checkpoint_ = std::exchange(other.checkpoint_, std::nullopt);
-    training_ = std::move(other.training_);
     empty_ = std::exchange(other.empty_, true);
     if (self_) *self_ = this;
     for (const Child& child : children_)
@@ -56,17 +66,11 @@ void Module::take(Module& other) noexcept
             std::replace(child.module->parents_.begin(), child.module->parents_.end(), &other, this);
 }
 
-// In the modules that the other is registered in and this is not: those that have this keep it under its names.
-void Module::take_place(Module& other) noexcept
+// In a module that the other is registered in.
+void Module::take_place(const Module& other, Module& parent) noexcept
 {
-    const std::vector<Module*> before = parents_;
-    std::erase_if(other.parents_, [&](Module* parent) {
-        if (std::find(before.begin(), before.end(), parent) != before.end()) return false;
-        for (Child& child : parent->children_)
-            if (child.module == &other && !child.owned) child.module = this;
-        parents_.push_back(parent);
-        return true;
-    });
+    for (Child& child : parent.children_)
+        if (child.module == &other && !child.owned) child.module = this;
 }
 
 void Module::leave_children() noexcept

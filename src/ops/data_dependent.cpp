@@ -68,6 +68,7 @@ struct Runs {
 
 } // namespace
 
+Tensor argwhere(const Tensor& x) { return nonzero(x); }
 Tensor nonzero(const Tensor& x)
 {
     check_not_recording("nonzero", "How many elements are not 0");

@@ -475,6 +475,8 @@ Tensor operator+(const Dim& a, const Tensor& b) { return add(ops::number_for(b, 
 Tensor operator-(const Dim& a, const Tensor& b) { return sub(ops::number_for(b, a), b); }
 Tensor operator*(const Dim& a, const Tensor& b) { return mul(ops::number_for(b, a), b); }
 Tensor operator/(const Dim& a, const Tensor& b) { return div(ops::number_for(b, a), b); }
+Tensor operator==(const Dim& a, const Tensor& b) { return eq(ops::number_for(b, a), b); }
+Tensor operator!=(const Dim& a, const Tensor& b) { return not_equal(ops::number_for(b, a), b); }
 #define REPRISE_REVERSED(symbol, name)                                                                       \
     Tensor operator symbol(double a, const Tensor& b) { return name(b, ops::number_for(b, a)); }
 REPRISE_REVERSED(==, eq)

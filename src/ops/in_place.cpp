@@ -72,7 +72,7 @@ Tensor& Tensor::uniform_(double from, double to)
     return write("uniform_", rand_like(*this) * (to - from) + from);
 }
 Tensor& Tensor::normal_(double mean, double std) { return write("normal_", randn_like(*this) * std + mean); }
-Tensor& Tensor::bernoulli_(double p) { return write("bernoulli_", bernoulli(*this, p)); }
+Tensor& Tensor::bernoulli_(double p) { return write("bernoulli_", reprise::bernoulli(*this, p)); }
 
 Tensor& Tensor::exponential_(double lambda)
 {
@@ -124,8 +124,8 @@ Tensor& Tensor::fill_diagonal_(double value, bool wrap)
     return write(op, reprise::reshape(flat.index_put({at}, filled_as(op, at, value)), sizes));
 }
 
-// The handle stands for the view from now on.  What this tensor looked at is seen through the view.
-Tensor& Tensor::become(const char* op, const Tensor& view)
+// The handle is the view from now on; where it was a view of a base already, writes still reach that.
+Tensor& Tensor::replace_by_view(const char* op, const Tensor& view)
 {
     if (view.cell_ == cell_) return *this;
     const graph::Value v = graph::read(*this);
@@ -137,32 +137,39 @@ Tensor& Tensor::become(const char* op, const Tensor& view)
             ErrorKind::state, op,
             "The tensor is from outside of the program that is recorded, whose state keeps its shape: "
             "use the form without _, which returns a view.");
-    const std::shared_ptr<graph::Looks> outer = cell_->looks, inner = view.cell_->looks;
-    auto looks = std::make_shared<graph::Looks>();
-    looks->in_order = inner && inner->in_order;
+    const std::shared_ptr<graph::ViewLink> outer = cell_->link, inner = view.cell_->link;
+    auto link = std::make_shared<graph::ViewLink>();
+    link->in_order = inner && inner->in_order;
     if (outer) {
-        looks->at = outer->at;
-        looks->next = outer->next;
-        looks->copied = outer->copied;
-        looks->detached = outer->detached;
-        if (outer->put && inner && inner->put)
-            looks->put = [before = snapshot().detach(), outer, inner](const Tensor& base,
-                                                                      const Tensor& value) {
-                return outer->put(base, inner->put(before, value));
+        link->base = outer->base;
+        link->outer = outer->outer;
+        link->version = outer->version;
+        link->advanced_index = outer->advanced_index;
+        link->detached = outer->detached;
+        if (outer->scatter && inner && inner->scatter)
+            link->scatter = [before = graph::detached_copy(*this), outer, inner](const Tensor& base,
+                                                                                 const Tensor& value) {
+                return outer->scatter(base, inner->scatter(before, value));
             };
     }
     graph::assign(*this, graph::read(view));
-    cell_->looks = std::move(looks);
+    cell_->link = std::move(link);
     return *this;
 }
 Tensor& Tensor::transpose_(std::int64_t a, std::int64_t b)
 {
-    return become("transpose_", reprise::transpose(*this, a, b));
+    return replace_by_view("transpose_", reprise::transpose(*this, a, b));
 }
-Tensor& Tensor::squeeze_() { return become("squeeze_", reprise::squeeze(*this)); }
-Tensor& Tensor::squeeze_(const Dims& dims) { return become("squeeze_", reprise::squeeze(*this, dims)); }
-Tensor& Tensor::unsqueeze_(std::int64_t dim) { return become("unsqueeze_", reprise::unsqueeze(*this, dim)); }
-Tensor& Tensor::t_() { return become("t_", t()); }
+Tensor& Tensor::squeeze_() { return replace_by_view("squeeze_", reprise::squeeze(*this)); }
+Tensor& Tensor::squeeze_(const Dims& dims)
+{
+    return replace_by_view("squeeze_", reprise::squeeze(*this, dims));
+}
+Tensor& Tensor::unsqueeze_(std::int64_t dim)
+{
+    return replace_by_view("unsqueeze_", reprise::unsqueeze(*this, dim));
+}
+Tensor& Tensor::t_() { return replace_by_view("t_", t()); }
 
 Tensor Tensor::to(const Tensor& other) const { return to(other.device(), other.dtype()); }
 Tensor Tensor::cpu() const { return to(Device("reference")); }

@@ -293,10 +293,12 @@ Tensor Tensor::index(const std::vector<TensorIndex>& indices) const
     const Parts parts = Reader(*this, indices).take();
     const Tensor part = parts.lookups.empty() ? graph::make_tensor(graph::read(parts.view))
                                               : looked_up(parts.view, parts.lookups);
-    graph::Looks& looks = graph::note_view(part, *this);
-    looks.put = [indices](const Tensor& base, const Tensor& value) { return base.index_put(indices, value); };
-    looks.copied = !parts.lookups.empty();
-    looks.in_order =
+    graph::ViewLink& link = graph::link_view(part, *this);
+    link.scatter = [indices](const Tensor& base, const Tensor& value) {
+        return base.index_put(indices, value);
+    };
+    link.advanced_index = !parts.lookups.empty();
+    link.in_order =
         graph::in_order(*this) && std::all_of(parts.steps.begin(), parts.steps.end(), [](const ViewStep& s) {
             return s.kind == ViewStep::Kind::added ||
                    (s.kind != ViewStep::Kind::strided && ops::leads(s.before.shape(), s.dim));

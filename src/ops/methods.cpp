@@ -69,7 +69,7 @@ Tensor Tensor::unfold(std::int64_t dim, const Dim& size, std::int64_t step) cons
     split[d] = count;
     split.insert(split.begin() + along + 1, size);
     const Tensor windows = reprise::movedim(reprise::reshape(found, split), along + 1, -1);
-    graph::note_view(windows, *this); // PyTorch has windows of one memory
+    graph::link_view(windows, *this); // PyTorch has windows of one memory
     return windows;
 }
 

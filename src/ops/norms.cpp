@@ -68,14 +68,11 @@ Tensor linalg_matrix_norm(const Tensor& x, const std::string& p, const Dims& dim
     return norm(converted(x, dtype), 2, dims, keepdim);
 }
 
-Tensor linalg_norm(const Tensor& x, std::nullopt_t, const Dims& dims, bool keepdim,
+Tensor linalg_norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool keepdim,
                    std::optional<DType> dtype)
 {
-    return norm(converted(x, dtype), 2, dims, keepdim);
-}
-
-Tensor linalg_norm(const Tensor& x, double p, const Dims& dims, bool keepdim, std::optional<DType> dtype)
-{
+    if (!order) return norm(converted(x, dtype), 2, dims, keepdim);
+    const double p = *order;
     const std::size_t count = dims.empty() ? static_cast<std::size_t>(x.dim()) : dims.size();
     if (count == 2) return linalg_matrix_norm(x, p, dims.empty() ? Dims{0, 1} : dims, keepdim, dtype);
     if (count > 2)

@@ -216,6 +216,16 @@ const Op random_integers_op{.name = "random_integers",
 
 void manual_seed(std::uint64_t seed) { set_generator_state({.seed = seed, .ordinal = 0}); }
 
+std::uint64_t draw_seed()
+{
+    const auto low = [](std::uint64_t v) { return static_cast<ops::native::uint>(v & 0xffffffffu); };
+    const auto high = [](std::uint64_t v) { return static_cast<ops::native::uint>(v >> 32); };
+    const GeneratorState s = ops::take_ordinals(1);
+    const ops::native::rp_words words =
+        ops::native::rp_random(0, low(s.ordinal), high(s.ordinal), low(s.seed), high(s.seed));
+    return std::uint64_t{words.x} << 32 | words.y;
+}
+
 GeneratorState generator_state()
 {
     std::lock_guard lock(ops::generator().mutex);

@@ -63,7 +63,7 @@ Tensor select(const Tensor& x, std::int64_t dim, const Dim& index)
     shape::require_at_least("select", at, 0, sentence);
     shape::require_at_least("select", size - 1, at, sentence);
     const Tensor part = squeeze(narrow(x, whole(d), at, 1), whole(d));
-    ops::note_range(part, x, whole(d), at, 1);
+    ops::link_range(part, x, whole(d), at, 1);
     return part;
 }
 
@@ -97,7 +97,7 @@ Tensor slice(const Tensor& x, std::int64_t dim, const SliceRange& range)
     steps[d] = count;
     steps.insert(steps.begin() + whole(d) + 1, range.step);
     const Tensor strided = select(reshape(part, steps), whole(d) + 1, 0);
-    graph::note_view(strided, x).put = [d, range](const Tensor& base, const Tensor& value) {
+    graph::link_view(strided, x).scatter = [d, range](const Tensor& base, const Tensor& value) {
         std::vector<TensorIndex> indices(d, Slice());
         indices.emplace_back(Slice(range.start, range.end, range.step));
         return base.index_put(indices, value);
@@ -237,5 +237,12 @@ Tensor hstack(const std::vector<Tensor>& parts)
 }
 Tensor vstack(const std::vector<Tensor>& parts) { return cat(raised(parts, 2), 0); }
 Tensor dstack(const std::vector<Tensor>& parts) { return cat(raised(parts, 3), 2); }
+Tensor column_stack(const std::vector<Tensor>& parts)
+{
+    std::vector<Tensor> columns;
+    for (const Tensor& t : parts) columns.push_back(t.dim() < 2 ? reprise::reshape(t, {-1, 1}) : t);
+    return cat(columns, 1);
+}
+Tensor concat(const std::vector<Tensor>& parts, std::int64_t dim) { return cat(parts, dim); }
 
 } // namespace reprise

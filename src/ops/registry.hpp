@@ -54,7 +54,7 @@ Tensor put_range(const Tensor& x, std::int64_t dim, const Dim& start, const Dim&
 // Whether the dimensions before this one all have the size 1: parts along it lie without gaps.
 bool leads(const Shape&, std::int64_t dim);
 // Notes that the tensor is the range of x along dim, or with one element in it select() of it.
-void note_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length);
+void link_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length);
 [[noreturn]] void wrong_dtype(const char* op, DType, const char* wanted);
 void require_floating(const char* op, DType);
 

@@ -112,6 +112,7 @@ Tensor bernoulli(const Tensor& p)
     ops::require_floating("bernoulli", p.dtype());
     return cast(less(ops::uniform_beside(p, p.shape()), cast(p.detach(), f32)), p.dtype());
 }
+Tensor Tensor::bernoulli() const { return reprise::bernoulli(*this); }
 Tensor bernoulli(const Tensor& x, double p)
 {
     check_probability("bernoulli", p);

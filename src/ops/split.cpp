@@ -64,7 +64,7 @@ std::vector<Tensor> parts_of(const Tensor& x, std::size_t d, const Shape& sizes)
     std::vector<Tensor> parts = graph::apply(split_op, {x}, {{"dim", dim}, {"sizes", sizes}});
     Dim start = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        note_range(parts[i], x, dim, start, sizes[i]);
+        link_range(parts[i], x, dim, start, sizes[i]);
         start += sizes[i];
     }
     return parts;
@@ -138,7 +138,7 @@ std::vector<Tensor> unbind(const Tensor& x, std::int64_t dim)
     std::int64_t at = 0;
     for (Tensor& part : parts) {
         part = squeeze(part, along);
-        ops::note_range(part, x, along, at++, 1);
+        ops::link_range(part, x, along, at++, 1);
     }
     return parts;
 }

@@ -91,8 +91,9 @@ std::pair<Tensor, Tensor> var_mean(const Tensor& x, const Dims& dims, bool unbia
     return var_mean(x, dims, {.correction = unbiased ? 1 : 0, .keepdim = keepdim});
 }
 
-Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim)
+Tensor norm(const Tensor& x, std::optional<double> order, const Dims& dims, bool keepdim)
 {
+    const double p = order.value_or(2);
     ops::require_floating("norm", x.dtype());
     check_dims("norm", x, dims);
     if (std::isnan(p)) detail::fail(ErrorKind::argument, "norm", "The order (p) is not a number.");

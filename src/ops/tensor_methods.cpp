@@ -387,6 +387,7 @@ Tensor& Tensor::scatter_reduce_(std::int64_t dim, const Tensor& index, const Ten
 Tensor Tensor::take(const Tensor& index) const { return reprise::take(*this, index); }
 Tensor Tensor::masked_select(const Tensor& mask) const { return reprise::masked_select(*this, mask); }
 Tensor Tensor::nonzero() const { return reprise::nonzero(*this); }
+Tensor Tensor::argwhere() const { return reprise::argwhere(*this); }
 std::vector<Tensor> Tensor::nonzero_as_tuple() const { return reprise::nonzero_as_tuple(*this); }
 Tensor Tensor::bincount(const Tensor& weights, std::int64_t minlength) const { return reprise::bincount(*this,
     weights, minlength); }
@@ -477,8 +478,8 @@ std::pair<Tensor, Tensor> Tensor::var_mean(const Dims& dims, const VarOptions& o
     reprise::var_mean(*this, dims, options); }
 std::pair<Tensor, Tensor> Tensor::var_mean(const Dims& dims, bool unbiased, bool keepdim) const { return
     reprise::var_mean(*this, dims, unbiased, keepdim); }
-Tensor Tensor::norm(double p, const Dims& dims, bool keepdim) const { return reprise::norm(*this, p, dims,
-    keepdim); }
+Tensor Tensor::norm(std::optional<double> p, const Dims& dims, bool keepdim) const { return
+    reprise::norm(*this, p, dims, keepdim); }
 Tensor Tensor::logsumexp(const Dims& dims, bool keepdim) const { return reprise::logsumexp(*this, dims,
     keepdim); }
 Tensor Tensor::cumsum(std::int64_t dim, const ScanOptions& options) const { return reprise::cumsum(*this, dim,

@@ -184,13 +184,13 @@ void reference_contiguous(const ReferenceArguments& a)
 Tensor copied(const Tensor& t)
 {
     Tensor copy = t.clone();
-    copy.cell()->looks = std::make_shared<graph::Looks>();
+    copy.cell()->link = std::make_shared<graph::ViewLink>();
     return copy;
 }
 
 Tensor own(const Tensor& t, const Tensor& x)
 {
-    return t.cell() == x.cell() || t.cell()->looks ? copied(t) : t;
+    return t.cell() == x.cell() || t.cell()->link ? copied(t) : t;
 }
 
 bool leads(const Shape& sizes, std::int64_t dim)
@@ -208,13 +208,13 @@ Tensor put_range(const Tensor& x, std::int64_t dim, const Dim& start, const Dim&
     return parts.empty() ? x : parts.size() == 1 ? parts[0] : cat(parts, dim);
 }
 
-void note_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length)
+void link_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length)
 {
-    graph::Looks& looks = graph::note_view(part, x);
-    looks.put = [=, selected = part.dim() < x.dim()](const Tensor& base, const Tensor& value) {
+    graph::ViewLink& link = graph::link_view(part, x);
+    link.scatter = [=, selected = part.dim() < x.dim()](const Tensor& base, const Tensor& value) {
         return put_range(base, dim, start, length, selected ? unsqueeze(value, dim) : value);
     };
-    looks.in_order = leads(x.shape(), dim) && graph::in_order(x);
+    link.in_order = leads(x.shape(), dim) && graph::in_order(x);
 }
 
 namespace {
@@ -222,19 +222,19 @@ namespace {
 Tensor reshaped(const Tensor& x, Shape to, bool always_view = false)
 {
     const Tensor view = graph::apply1(reshape_op, {x}, {{"shape", std::move(to)}});
-    graph::Looks& looks = *view.cell()->looks;
-    looks.in_order = graph::in_order(x);
-    if (always_view || looks.in_order)
-        looks.put = [](const Tensor& base, const Tensor& value) { return reshape(value, base.shape()); };
+    graph::ViewLink& link = *view.cell()->link;
+    link.in_order = graph::in_order(x);
+    if (always_view || link.in_order)
+        link.scatter = [](const Tensor& base, const Tensor& value) { return reshape(value, base.shape()); };
     return view;
 }
 
 Tensor permuted(const Tensor& x, Integers order)
 {
     const Tensor view = graph::apply1(permute_op, {x}, {{"dims", order}});
-    graph::Looks& looks = *view.cell()->looks;
-    looks.in_order = std::is_sorted(order.begin(), order.end()) && graph::in_order(x);
-    looks.put = [order = std::move(order)](const Tensor&, const Tensor& value) {
+    graph::ViewLink& link = *view.cell()->link;
+    link.in_order = std::is_sorted(order.begin(), order.end()) && graph::in_order(x);
+    link.scatter = [order = std::move(order)](const Tensor&, const Tensor& value) {
         Integers back(order.size());
         for (std::size_t i = 0; i < order.size(); ++i)
             back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
@@ -344,7 +344,7 @@ Tensor narrow(const Tensor& x, std::int64_t dim, const Dim& start, const Dim& le
     const auto along = static_cast<std::int64_t>(d);
     const Tensor part =
         graph::apply1(ops::narrow_op, {x}, {{"dim", along}, {"start", from}, {"length", length}});
-    ops::note_range(part, x, along, from, length);
+    ops::link_range(part, x, along, from, length);
     return part;
 }
 

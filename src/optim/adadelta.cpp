@@ -12,24 +12,18 @@ double number(std::size_t n, const double* o, std::int64_t) { return n == share 
 
 } // namespace
 
-Adadelta::Adadelta()
-    : OptimizerOf({.op = "Adadelta",
-                   .options = {{"lr"}, {"rho"}, {"eps"}, {"weight_decay"}},
-                   .numbers = 5,
-                   .number = number,
-                   .by_step = 0})
-{}
+Adadelta::Adadelta() : OptimizerOf({.op = "Adadelta", .numbers = 5, .number = number, .by_step = 0}) {}
 
 Adadelta::Adadelta(const ParamGroups<Options>& groups, const Options& options) : Adadelta()
 {
     add_groups(groups, options);
 }
 
-Adadelta::Start Adadelta::start(const Options& o) const
+std::vector<Optimizer::Moment> Adadelta::moments(const Options& o) const
 {
     if (!(o.rho <= 1))
         detail::fail(ErrorKind::argument, "Adadelta", "The rho (", o.rho, ") must be from 0 to 1.");
-    return {{o.lr, o.rho, o.eps, o.weight_decay}, {{"square_avg"}, {"acc_delta"}}};
+    return {{"square_avg"}, {"acc_delta"}};
 }
 
 std::vector<std::vector<Tensor>> Adadelta::updated(const Update& u) const

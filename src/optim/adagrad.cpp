@@ -16,25 +16,19 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-Adagrad::Adagrad()
-    : OptimizerOf({.op = "Adagrad",
-                   .options = {{"lr"}, {"lr_decay"}, {"weight_decay"}, {"eps"}},
-                   .numbers = 3,
-                   .number = number,
-                   .by_step = 1u << rate})
-{}
+Adagrad::Adagrad() : OptimizerOf({.op = "Adagrad", .numbers = 3, .number = number, .by_step = 1u << rate}) {}
 
 Adagrad::Adagrad(const ParamGroups<Options>& groups, const Options& options) : Adagrad()
 {
     add_groups(groups, options);
 }
 
-Adagrad::Start Adagrad::start(const Options& o) const
+std::vector<Optimizer::Moment> Adagrad::moments(const Options& o) const
 {
     if (!(o.initial_accumulator_value >= 0))
         detail::fail(ErrorKind::argument, "Adagrad", "The initial_accumulator_value (",
                      o.initial_accumulator_value, ") must be at least 0.");
-    return {{o.lr, o.lr_decay, o.weight_decay, o.eps}, {{"sum", o.initial_accumulator_value}}};
+    return {{"sum", o.initial_accumulator_value}};
 }
 
 std::vector<std::vector<Tensor>> Adagrad::updated(const Update& u) const

@@ -31,18 +31,17 @@ template <class Named> constexpr bool is_decoupled = std::is_same_v<Named, AdamW
 
 template <class Named> AdamOf<Named>::AdamOf()
     : OptimizerOf<Named>({.op = is_decoupled<Named> ? "AdamW" : "Adam",
-                          .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"eps"}, {"weight_decay"}},
                           .numbers = numbers,
                           .number = number<is_decoupled<Named>>,
                           .by_step = 1u << step_size | 1u << root})
 {}
 
 template <class Named>
-typename OptimizerOf<Named>::Start AdamOf<Named>::start(const typename Named::Fields& o) const
+std::vector<Optimizer::Moment> AdamOf<Named>::moments(const typename Named::Fields& o) const
 {
     std::vector<Optimizer::Moment> moments{{"exp_avg"}, {"exp_avg_sq"}};
     if (o.amsgrad) moments.push_back({"max_exp_avg_sq"});
-    return {{o.lr, o.betas.first, o.betas.second, o.eps, o.weight_decay}, std::move(moments)};
+    return moments;
 }
 
 template <class Named>

@@ -25,11 +25,7 @@ double number(std::size_t n, const double* o, std::int64_t step)
 } // namespace
 
 Adamax::Adamax()
-    : OptimizerOf({.op = "Adamax",
-                   .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"eps"}, {"weight_decay"}},
-                   .numbers = numbers,
-                   .number = number,
-                   .by_step = 1u << step_size})
+    : OptimizerOf({.op = "Adamax", .numbers = numbers, .number = number, .by_step = 1u << step_size})
 {}
 
 Adamax::Adamax(const ParamGroups<Options>& groups, const Options& options) : Adamax()
@@ -37,10 +33,7 @@ Adamax::Adamax(const ParamGroups<Options>& groups, const Options& options) : Ada
     add_groups(groups, options);
 }
 
-Adamax::Start Adamax::start(const Options& o) const
-{
-    return {{o.lr, o.betas.first, o.betas.second, o.eps, o.weight_decay}, {{"exp_avg"}, {"exp_inf"}}};
-}
+std::vector<Optimizer::Moment> Adamax::moments(const Options&) const { return {{"exp_avg"}, {"exp_inf"}}; }
 
 std::vector<std::vector<Tensor>> Adamax::updated(const Update& u) const
 {

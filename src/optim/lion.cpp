@@ -22,23 +22,14 @@ double number(std::size_t n, const double* o, std::int64_t)
 
 } // namespace
 
-Lion::Lion()
-    : OptimizerOf({.op = "Lion",
-                   .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"weight_decay"}},
-                   .numbers = numbers,
-                   .number = number,
-                   .by_step = 0})
-{}
+Lion::Lion() : OptimizerOf({.op = "Lion", .numbers = numbers, .number = number, .by_step = 0}) {}
 
 Lion::Lion(const ParamGroups<Options>& groups, const Options& options) : Lion()
 {
     add_groups(groups, options);
 }
 
-Lion::Start Lion::start(const Options& o) const
-{
-    return {{o.lr, o.betas.first, o.betas.second, o.weight_decay}, {{"exp_avg"}}};
-}
+std::vector<Optimizer::Moment> Lion::moments(const Options&) const { return {{"exp_avg"}}; }
 
 std::vector<std::vector<Tensor>> Lion::updated(const Update& u) const
 {

@@ -47,13 +47,10 @@ double number(std::size_t n, const double* o, std::int64_t step)
 } // namespace
 
 NAdam::NAdam()
-    : OptimizerOf(
-          {.op = "NAdam",
-           .options =
-               {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"eps"}, {"weight_decay"}, {"momentum_decay"}},
-           .numbers = numbers,
-           .number = number,
-           .by_step = 1u << root | 1u << now | 1u << next})
+    : OptimizerOf({.op = "NAdam",
+                   .numbers = numbers,
+                   .number = number,
+                   .by_step = 1u << root | 1u << now | 1u << next})
 {}
 
 NAdam::NAdam(const ParamGroups<Options>& groups, const Options& options) : NAdam()
@@ -61,10 +58,9 @@ NAdam::NAdam(const ParamGroups<Options>& groups, const Options& options) : NAdam
     add_groups(groups, options);
 }
 
-NAdam::Start NAdam::start(const Options& o) const
+std::vector<Optimizer::Moment> NAdam::moments(const Options&) const
 {
-    return {{o.lr, o.betas.first, o.betas.second, o.eps, o.weight_decay, o.momentum_decay},
-            {{.name = "mu_product", .initial = 1, .one = true}, {"exp_avg"}, {"exp_avg_sq"}}};
+    return {{.name = "mu_product", .initial = 1, .one = true}, {"exp_avg"}, {"exp_avg_sq"}};
 }
 
 std::vector<std::vector<Tensor>> NAdam::updated(const Update& u) const

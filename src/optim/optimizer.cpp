@@ -25,12 +25,12 @@ OptimizerOptions& OptimizerOptions::operator=(const OptimizerOptions&)
 
 double OptimizerOptions::number(const char* name, double own) const
 {
-    return optimizer_ && optimizer_->has_option(name) ? optimizer_->option(name, group_) : own;
+    return optimizer_ ? optimizer_->option(name, group_) : own;
 }
 
 void OptimizerOptions::set_number(const char* name, double value)
 {
-    if (optimizer_ && optimizer_->has_option(name)) optimizer_->set_option(name, value, group_);
+    if (optimizer_) optimizer_->set_option(name, value, group_);
 }
 
 void OptimizerOptions::check_free(const char* name) const
@@ -75,7 +75,7 @@ void Optimizer::check_parameters(const Parameters& parameters) const
 
 void Optimizer::check_option(std::size_t option, double value) const
 {
-    const Option& o = rule_.options[option];
+    const GroupNumber& o = rule_.options[option];
     if (value >= o.low && value < o.below) return;
     if (std::isinf(o.below))
         fail(ErrorKind::argument, rule_.op, "The ", o.name, " (", value, ") must be a number of at least ",
@@ -87,7 +87,7 @@ void Optimizer::check_option(std::size_t option, double value) const
 void Optimizer::check_change(std::size_t option, double before, double value) const
 {
     check_option(option, value);
-    const Option& o = rule_.options[option];
+    const GroupNumber& o = rule_.options[option];
     if (o.stays_zero && (before == 0) != (value == 0))
         fail(ErrorKind::argument, rule_.op, "The ", o.name, " (", value, ") of a group that has (", before,
              ") can't be set: whether it is 0 decides what the group keeps, so make the optimizer anew.");
@@ -145,7 +145,7 @@ Parameters Optimizer::parameters(std::size_t index) const
 bool Optimizer::has_option(const std::string& name) const
 {
     return std::any_of(rule_.options.begin(), rule_.options.end(),
-                       [&](const Option& o) { return name == o.name; });
+                       [&](const GroupNumber& o) { return name == o.name; });
 }
 
 double Optimizer::option(const std::string& name, std::size_t index) const

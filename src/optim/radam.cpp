@@ -50,11 +50,8 @@ double number(std::size_t n, const double* o, std::int64_t step)
 } // namespace
 
 RAdam::RAdam()
-    : OptimizerOf({.op = "RAdam",
-                   .options = {{"lr"}, {"beta1", 0, 1}, {"beta2", 0, 1}, {"eps"}, {"weight_decay"}},
-                   .numbers = numbers,
-                   .number = number,
-                   .by_step = 1u << plain | 1u << adaptive})
+    : OptimizerOf(
+          {.op = "RAdam", .numbers = numbers, .number = number, .by_step = 1u << plain | 1u << adaptive})
 {}
 
 RAdam::RAdam(const ParamGroups<Options>& groups, const Options& options) : RAdam()
@@ -62,10 +59,7 @@ RAdam::RAdam(const ParamGroups<Options>& groups, const Options& options) : RAdam
     add_groups(groups, options);
 }
 
-RAdam::Start RAdam::start(const Options& o) const
-{
-    return {{o.lr, o.betas.first, o.betas.second, o.eps, o.weight_decay}, {{"exp_avg"}, {"exp_avg_sq"}}};
-}
+std::vector<Optimizer::Moment> RAdam::moments(const Options&) const { return {{"exp_avg"}, {"exp_avg_sq"}}; }
 
 std::vector<std::vector<Tensor>> RAdam::updated(const Update& u) const
 {

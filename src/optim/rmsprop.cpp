@@ -11,27 +11,19 @@ double number(std::size_t n, const double* o, std::int64_t) { return n == share 
 
 } // namespace
 
-RMSprop::RMSprop()
-    : OptimizerOf(
-          {.op = "RMSprop",
-           .options =
-               {{"lr"}, {"alpha"}, {"eps"}, {"weight_decay"}, {.name = "momentum", .stays_zero = true}},
-           .numbers = 6,
-           .number = number,
-           .by_step = 0})
-{}
+RMSprop::RMSprop() : OptimizerOf({.op = "RMSprop", .numbers = 6, .number = number, .by_step = 0}) {}
 
 RMSprop::RMSprop(const ParamGroups<Options>& groups, const Options& options) : RMSprop()
 {
     add_groups(groups, options);
 }
 
-RMSprop::Start RMSprop::start(const Options& o) const
+std::vector<Optimizer::Moment> RMSprop::moments(const Options& o) const
 {
     std::vector<Moment> moments{{"square_avg"}};
     if (o.centered) moments.push_back({"grad_avg"});
     if (o.momentum != 0) moments.push_back({"momentum_buffer"});
-    return {{o.lr, o.alpha, o.eps, o.weight_decay, o.momentum}, std::move(moments)};
+    return moments;
 }
 
 std::vector<std::vector<Tensor>> RMSprop::updated(const Update& u) const

@@ -15,25 +15,18 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-SGD::SGD()
-    : OptimizerOf(
-          {.op = "SGD",
-           .options = {{"lr"}, {.name = "momentum", .stays_zero = true}, {"dampening"}, {"weight_decay"}},
-           .numbers = 4,
-           .number = number,
-           .by_step = 1u << dampening})
-{}
+SGD::SGD() : OptimizerOf({.op = "SGD", .numbers = 4, .number = number, .by_step = 1u << dampening}) {}
 
 SGD::SGD(const ParamGroups<Options>& groups, const Options& options) : SGD() { add_groups(groups, options); }
 
-SGD::Start SGD::start(const Options& o) const
+std::vector<Optimizer::Moment> SGD::moments(const Options& o) const
 {
     if (o.nesterov && (!(o.momentum > 0) || o.dampening != 0))
         detail::fail(ErrorKind::argument, "SGD", "Nesterov momentum needs a momentum (", o.momentum,
                      ") above 0 and a dampening (", o.dampening, ") of 0.");
     std::vector<Moment> moments;
     if (o.momentum != 0) moments.push_back({"momentum_buffer"});
-    return {{o.lr, o.momentum, o.dampening, o.weight_decay}, std::move(moments)};
+    return moments;
 }
 
 std::vector<std::vector<Tensor>> SGD::updated(const Update& u) const

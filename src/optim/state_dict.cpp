@@ -170,7 +170,7 @@ void Optimizer::check_names(const StateDict& entries) const
     std::set<std::string> known;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         for (const char* name : {"params", "initial_lr"}) known.insert(prefix_of(g) + name);
-        for (const Option& o : rule_.options) known.insert(prefix_of(g) + o.name);
+        for (const GroupNumber& o : rule_.options) known.insert(prefix_of(g) + o.name);
         for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i) {
             known.insert(std::to_string(i) + ".step");
             for (const Moment& m : groups_[g].moments) known.insert(std::to_string(i) + "." + m.name);

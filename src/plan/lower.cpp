@@ -357,11 +357,11 @@ private:
     {
         // A view of a number is a number.
         ops::Scalar number;
-        if (!caps_.host_kernels && !n.op->looks_at && number_of(n.inputs[0], number)) return;
+        if (!caps_.host_kernels && !n.op->view_of && number_of(n.inputs[0], number)) return;
         std::unordered_map<std::size_t, View> under; // by input
         std::vector<View> outputs;
         for (std::size_t i = 0; i < n.outputs.size(); ++i) {
-            const std::size_t input = n.op->looks_at ? n.op->looks_at(n, i) : 0;
+            const std::size_t input = n.op->view_of ? n.op->view_of(n, i) : 0;
             View& from = under.try_emplace(input, materialised(n.inputs[input])).first->second;
             View v = from;
             if (!n.op->view(n, i, v.layout)) {

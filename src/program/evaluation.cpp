@@ -182,7 +182,7 @@ private:
     {
         const Node* at = &n;
         while (at->op && at->op->view && !at->inputs.empty()) {
-            const Node* under = at->inputs[at->op->looks_at ? at->op->looks_at(*at, 0) : 0].node.get();
+            const Node* under = at->inputs[at->op->view_of ? at->op->view_of(*at, 0) : 0].node.get();
             if (under->evaluator != at->evaluator) break;
             at = under;
         }

@@ -46,7 +46,7 @@ void Program::Impl::check_input(std::size_t i, const Value& v) const
 void Program::Impl::Variant::place(const std::vector<std::int64_t>& of_signature,
                                    std::vector<std::int64_t>& symbols) const
 {
-    symbols.assign(executable->symbols().size(), -1);
+    symbols.assign(executable->symbols().size(), shape::DimProgram::no_value);
     for (std::size_t i = 0; i < of_signature.size(); ++i)
         if (symbol_places[i] != not_asked) symbols[symbol_places[i]] = of_signature[i];
 }
@@ -58,7 +58,8 @@ std::size_t Program::Impl::variant_at(const std::vector<std::int64_t>& sizes) co
     std::vector<std::int64_t> symbols;
     for (std::size_t i = 0; i < variants.size(); ++i) {
         variants[i].place(sizes, symbols);
-        std::replace(symbols.begin(), symbols.end(), std::int64_t{-1}, std::int64_t{0}); // counters
+        std::replace(symbols.begin(), symbols.end(), shape::DimProgram::no_value,
+                     std::int64_t{0}); // counters
         const std::uint64_t peak = variants[i].executable->peak_bytes(symbols);
         if (peak <= *memory_budget) return i;
         least = i == 0 ? peak : std::min(least, peak);
@@ -258,6 +259,7 @@ const Stored& Program::Impl::bind_state(const State& s)
         bound.held.pop_back();
     }
     if (!s.assigned) return Stored::of(v);
+    ++s.cell->version; // views that were made before this call hold old values
     const bool shared = v.node.use_count() > 1 || v.node->storage[v.index].use_count() > 1 ||
                         Stored::of(v).memory.use_count() > 1;
     if (shared) v = context->replaced(v, context->copy_of(v), s.cell);

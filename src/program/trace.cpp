@@ -32,7 +32,8 @@ Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
     const graph::Node& n = *cell->value.node;
     if (n.evaluator.get() != context_.get())
         detail::fail(ErrorKind::device, "record", "The function uses a tensor of the device (",
-                     n.evaluator->name(), ") but is recorded for (", context_->name(), ").");
+                     n.evaluator->name(), ") but is recorded for (", context_->name(),
+                     "): pass {.device = ...} to record(), or call set_default_device() before.");
     if (n.requires_grad && !n.is_leaf && graph::grad_mode())
         detail::fail(
             ErrorKind::state, "record",

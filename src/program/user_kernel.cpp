@@ -1,9 +1,11 @@
 // Kernels that users wrote: an op each, by name, whose launch is what the call says.
 #include "program/user_kernel.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
+#include "device/spirv_check.hpp"
 #include "graph/cell.hpp"
 #include "kernels/code_cache.hpp"
 #include "kernels/hash.hpp"
@@ -75,6 +77,44 @@ void reference(const ops::ReferenceArguments& a)
     }
 }
 
+std::string without_comments(const std::string& glsl)
+{
+    std::string out;
+    for (std::size_t i = 0; i < glsl.size();) {
+        const std::string two = glsl.substr(i, 2);
+        if (two != "//" && two != "/*") {
+            out += glsl[i++];
+            continue;
+        }
+        const std::size_t end = two == "//" ? glsl.find('\n', i) : glsl.find("*/", i + 2);
+        i = end == std::string::npos ? glsl.size() : two == "//" ? end : end + 2;
+        out += ' ';
+    }
+    return out;
+}
+
+// How many ints the text reads by constant indices, as record.n[2].  0 where a directive may decide what counts.
+std::size_t ints_read(const std::string& glsl)
+{
+    const std::string text = without_comments(glsl), access = "record.n[";
+    if (text.find('#') != std::string::npos) return 0;
+    std::size_t count = 0;
+    for (std::size_t at = text.find(access); at != std::string::npos; at = text.find(access, at)) {
+        at += access.size();
+        std::size_t index = 0, digits = 0;
+        for (; digits < 6 && text[at + digits] >= '0' && text[at + digits] <= '9'; ++digits)
+            index = index * 10 + static_cast<std::size_t>(text[at + digits] - '0');
+        if (digits > 0 && text[at + digits] == ']') count = std::max(count, index + 1);
+    }
+    return count;
+}
+
+struct Known : KernelOptions {
+    std::size_t ints; // that the text reads at least
+
+    explicit Known(KernelOptions o) : KernelOptions(std::move(o)), ints(ints_read(glsl)) {}
+};
+
 // Kept for good: nodes of programs refer to it.
 const Op& op_named(const std::string& name)
 {
@@ -120,11 +160,16 @@ void take_code(graph::UserKernel& k, const device::Capabilities& caps, std::size
 
 } // namespace
 
-Kernel::Kernel(KernelOptions options) : options_(std::make_shared<const KernelOptions>(std::move(options)))
+Kernel::Kernel(KernelOptions options) : options_(std::make_shared<const Known>(std::move(options)))
 {
     const char* name = options_->name.c_str();
     if (options_->glsl.empty() == options_->spirv.empty())
         detail::fail(ErrorKind::argument, name, "A kernel is made of GLSL or of SPIR-V: give one of them.");
+    if (!options_->spirv.empty() && !device::is_spirv(options_->spirv))
+        detail::fail(
+            ErrorKind::argument, name, "The SPIR-V of (", options_->spirv.size(),
+            ") words is no module, which begins with (0x07230203): give what a compiler such as glslc "
+            "wrote.");
     if (options_->local_size_x == 0)
         detail::fail(ErrorKind::argument, name,
                      "local_size_x is (0): a workgroup has at least one invocation.");
@@ -136,6 +181,9 @@ std::vector<Tensor> Kernel::call(const std::vector<Tensor>& inputs, const Kernel
     if (inputs.empty() || launch.outputs.empty())
         detail::fail(ErrorKind::argument, op.name, "The kernel has (", inputs.size(), ") inputs and (",
                      launch.outputs.size(), ") outputs: give at least one of each.");
+    if (const std::size_t ints = static_cast<const Known&>(*options_).ints; ints > launch.ints.size())
+        detail::fail(ErrorKind::argument, op.name, "The kernel reads record.n[", ints - 1, "] but is given (",
+                     launch.ints.size(), ") ints: give all that it reads.");
     auto k = std::make_shared<graph::UserKernel>();
     k->options = options_;
     k->floats = launch.floats;

@@ -120,9 +120,12 @@ void DimProgram::check_symbols(std::span<const std::int64_t> symbol_values) cons
     for (std::size_t i = 0; i < symbols_.size(); ++i) {
         const Symbol* symbol = described_[i].get();
         const std::int64_t value = symbol_values[i];
+        if (value == no_value)
+            detail::fail(ErrorKind::argument, "size", "The symbol (", symbol_name(i),
+                         ") has no value: give it one.");
         if (value < 0)
-            detail::fail(ErrorKind::argument, "size", "(", symbol_name(i), ") has no value or one below 0 (",
-                         value, "): give it a size.");
+            detail::fail(ErrorKind::argument, "size", "The symbol (", symbol_name(i), ") is (", value,
+                         "): a size is at least 0.");
         if (!symbol || (value >= symbol->range.low && value <= symbol->range.high &&
                         (symbol->divisor == 1 || value % symbol->divisor == 0)))
             continue;

@@ -25,6 +25,8 @@ public:
     std::vector<std::int64_t> legal_values(std::int64_t wanted) const;
     std::size_t size() const noexcept { return code_.size(); } // instructions
 
+    // In place of a symbol's value: it has none.
+    static constexpr std::int64_t no_value = -1;
     // Writes the value of each slot; keeps the storage of `values` from call to call.  Throws Error(argument)
     // where a symbol's value is missing, below 0 or out of its range, where a divisor is 0 and where a value
     // exceeds 64 bits.

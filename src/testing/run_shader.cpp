@@ -5,6 +5,7 @@
 
 #include <reprise/error.hpp>
 
+#include "device/embedded_kernels.hpp"
 #include "program/context.hpp"
 
 namespace reprise::testing {
@@ -20,6 +21,23 @@ std::string kernel_name(const ShaderRun& run)
     std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a
     for (const std::uint32_t word : run.spirv) hash = (hash ^ word) * 0x100000001B3u;
     return "testing/" + run.name + "/" + std::to_string(hash);
+}
+
+bool is_kernel_of_the_library(const std::string& name)
+{
+    const auto all = device::embedded_kernels();
+    return std::any_of(all.begin(), all.end(), [&](const auto& k) { return k.name == name; });
+}
+
+void check(const ShaderRun& run, const device::Capabilities& caps)
+{
+    if (run.spirv.empty() && !caps.is_cuda() && !is_kernel_of_the_library(run.name))
+        detail::fail(ErrorKind::argument, "run_shader",
+                     "spirv is empty, and no kernel of the library is named (", run.name,
+                     "): give the shader's SPIR-V, and check that its file was found.");
+    if (!run.groups.is_constant() || run.groups.value() < 0)
+        detail::fail(ErrorKind::argument, "run_shader", "groups is (", run.groups,
+                     "): give a number of at least 0.");
 }
 
 struct Guarded {
@@ -48,7 +66,7 @@ struct Guarded {
         const auto written = [](std::byte b) { return b != canary; };
         if (std::any_of(all.begin(), all.begin() + guard, written) || std::any_of(end, all.end(), written))
             detail::fail(ErrorKind::internal, "run_shader", "The shader (", name,
-                         ") has written beside buffer (", index, ") of (", bytes, ") bytes.");
+                         ") has written outside of buffer (", index, ") of (", bytes, ") bytes.");
         return {all.begin() + guard, all.begin() + static_cast<std::ptrdiff_t>(guard + bytes)};
     }
 };
@@ -61,6 +79,7 @@ std::vector<Bytes> run_shader(const Device& on, const ShaderRun& run)
     if (d.capabilities().host_kernels || !d.capabilities().computes)
         detail::fail(ErrorKind::unsupported, "run_shader", "The device (", on.name(),
                      ") runs no shaders: choose a Vulkan device.");
+    check(run, d.capabilities());
     device::LaunchDeclaration launch{.kernel = {.name = run.name, .constants = run.constants},
                                      .operands = std::vector(run.buffers.size(), device::Access::read_write),
                                      .floats = static_cast<std::uint32_t>(run.floats.size()),
@@ -79,7 +98,7 @@ std::vector<Bytes> run_shader(const Device& on, const ShaderRun& run)
     const auto recording = d.record({&launch, 1}, {.slots = 1, .warm_up = false, .one_shot = true});
     const std::vector<double> floats(run.floats.begin(), run.floats.end());
     recording->begin();
-    recording->set(0, {operands, floats, run.ints, run.groups});
+    recording->set(0, {operands, floats, run.ints, static_cast<std::uint64_t>(run.groups.value())});
     d.wait(recording->submit());
     std::vector<Bytes> out;
     for (std::size_t i = 0; i < buffers.size(); ++i) out.push_back(buffers[i].read(d, run.name, i));

@@ -206,12 +206,50 @@ void main()
     EXPECT_THAT(out[1].to_vector<std::int32_t>(), ElementsAre(-1, 1, -1));
 }
 
+TEST_F(UserKernel, CountsOnlyIntsThatTheTextReads)
+{
+    const auto run = [](const std::string& added) {
+        const std::string text = cube_glsl;
+        const std::size_t body = text.find('{') + 1;
+        const Kernel k({.name = "cube",
+                        .glsl = text.substr(0, body) + added + text.substr(body),
+                        .host = [](const HostLaunch& l) { l.outputs[0] = l.inputs[0]; }});
+        const Tensor x = values({1});
+        return error_of([&] { return floats(k({x}, each_element(x, 1))); }).text;
+    };
+    const std::string nothing = Caught().text;
+    EXPECT_EQ(run("// record.n[7]\n/* record.n[8] */"), nothing);
+    if (!test::inner(default_device()).capabilities().is_cuda()) {
+        EXPECT_EQ(run("\n#if OPERANDS == 9\nint other = record.n[5];\n#endif\n"), nothing);
+    }
+    EXPECT_THAT(run("int other = record.n[12];"), HasSubstr("reads record.n[12]"));
+}
+
+TEST_F(UserKernel, HasNoGradient)
+{
+    Variable x(values({1}));
+    const auto f = [&] { return cube_kernel()({x}, each_element(x, 1)); };
+    EXPECT_FALSE(f().requires_grad());
+    sum(f() + x * x).backward();
+    EXPECT_THAT(floats(x.grad()), ElementsAre(2)); // not 5: the kernel's part is missing
+    EXPECT_THAT(error_of([&] { return sum(f()).backward(), 0; }).text,
+                HasSubstr("a Kernel without a CustomFunction"));
+}
+
 TEST_F(UserKernel, TellsWhatIsWrong)
 {
     const Tensor x = values({1});
     const KernelLaunch launch = each_element(x, 1);
     EXPECT_EQ(error_of([] { return Kernel({.name = "none"}), 0; }).kind, ErrorKind::argument);
     EXPECT_EQ(error_of([&] { return cube_kernel()({}, launch); }).kind, ErrorKind::argument);
+    KernelLaunch too_few = launch;
+    too_few.ints = {};
+    const Caught ints = error_of([&] { return cube_kernel()({x}, too_few); });
+    EXPECT_EQ(ints.kind, ErrorKind::argument);
+    EXPECT_THAT(ints.text, HasSubstr("reads record.n[0] but is given (0) ints"));
+    const Caught words = error_of([] { return Kernel({.name = "none", .spirv = {1, 2, 3, 4, 5}}), 0; });
+    EXPECT_EQ(words.kind, ErrorKind::argument);
+    EXPECT_THAT(words.text, HasSubstr("(5) words"));
     if (on_reference()) {
         const Caught body =
             error_of([&] { return Kernel({.name = "mine", .glsl = cube_glsl})({x}, launch); });

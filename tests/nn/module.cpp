@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 static_assert(!std::is_copy_constructible_v<nn::Linear> && !std::is_copy_assignable_v<nn::Module>);
-static_assert(std::is_nothrow_move_constructible_v<nn::Linear>);
+static_assert(std::is_nothrow_move_constructible_v<nn::Linear> && std::is_nothrow_move_constructible_v<Mode>);
 static_assert(std::is_move_assignable_v<nn::TransformerEncoderLayer>);
 
 // Opens the protected members, and has nothing of its own.

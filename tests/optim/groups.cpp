@@ -146,6 +146,13 @@ TEST(ParameterGroups, AreSeenAsInPyTorch)
     optim::SGD sgd({{{a}, {.lr = 0.5}}, {{b}, {.lr = 0.25}}});
     for (auto& group : sgd.param_groups()) group.lr *= 0.1;
     EXPECT_EQ(sgd.param_groups()[0].lr, 0.05);
+    auto& rate = sgd.param_groups()[0].lr;
+    rate /= 2;
+    EXPECT_DOUBLE_EQ(rate, 0.025);
+    rate += 0.5;
+    EXPECT_DOUBLE_EQ(rate, 0.525);
+    rate -= 0.475;
+    EXPECT_DOUBLE_EQ(sgd.get_lr(), 0.05);
     EXPECT_EQ(sgd.get_lr(1), 0.025);
     sgd.param_groups()[1].lr = 3;
     EXPECT_EQ(sgd.get_lr(1), 3);
@@ -155,6 +162,11 @@ TEST(ParameterGroups, AreSeenAsInPyTorch)
     sgd.set_lr(2);
     EXPECT_EQ(sgd.get_lr(0), 2);
     EXPECT_THAT(error_of([&] { sgd.param_groups()[0].lr = -1; }).text, HasSubstr("[SGD] The lr (-1)"));
+    auto& first = sgd.param_groups()[0];
+    for (int i = 0; i < 20; ++i) sgd.add_param_group({parameter()});
+    EXPECT_EQ(&first, &sgd.param_groups()[0]);
+    first.lr = 7;
+    EXPECT_EQ(sgd.get_lr(0), 7);
 }
 
 TEST(ParameterGroups, StepWithAClosure)

@@ -163,6 +163,14 @@ TEST(OptimizerOptions, OfAGroupAreThoseOfTheOptimizer)
     EXPECT_THAT(error_of([&] { groups[0].options().set_lr(-1); }).text, HasSubstr("[Adam] The lr (-1)"));
     EXPECT_EQ(groups[1].params().size(), 2U);
     EXPECT_EQ(groups[1].params[0].cell(), head.weight.cell());
+    static_cast<optim::AdamOptions&>(groups[1].options()).eps(1e-5).weight_decay(0.25);
+    EXPECT_EQ(adam.option("eps", 1), 1e-5);
+    EXPECT_EQ(adam.option("weight_decay", 1), 0.25);
+    EXPECT_EQ(adam.option("beta2", 1), 0.2);
+    optim::NAdam nadam(body.parameters(), optim::NAdamOptions(0.1));
+    static_cast<optim::NAdamOptions&>(nadam.param_groups()[0].options()).momentum_decay(0.5);
+    EXPECT_EQ(nadam.option("momentum_decay"), 0.5);
+    EXPECT_EQ(static_cast<optim::NAdamOptions&>(nadam.param_groups()[0].options()).momentum_decay(), 0.5);
     groups[0].lr = groups[1].lr;
     adam.set_lr(7, 1);
     EXPECT_EQ(groups[0].lr, 3); // the number was copied, not the group

@@ -85,6 +85,9 @@ TEST(Modes, HaveValues)
     moved.set(true);
     EXPECT_THAT(error_of([&] { return f(ones({2})); }).text,
                 HasSubstr("a switch was (off), which is (on) now"));
+    EXPECT_TRUE(a.get()) << "a mode that was moved from"; // NOLINT(bugprone-use-after-move)
+    a.set(false);
+    EXPECT_FALSE(a.get());
     a = copy; // NOLINT(bugprone-use-after-move): it is a mode again
     EXPECT_TRUE(a.get());
 }

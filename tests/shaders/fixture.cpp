@@ -24,9 +24,9 @@ ShaderRun run_of(std::size_t count)
             .name = "scale",
             .constants = {5, 0},
             .buffers = {bytes_of(x), bytes_of(std::vector<float>(count, -1))},
-            .floats = {2},
+            .groups = (count + 63) / 64,
             .ints = {static_cast<std::int32_t>(count)},
-            .groups = (count + 63) / 64};
+            .floats = {2}};
 }
 
 TEST(RunShader, GivesWhatTheBuffersHoldAfterwards)
@@ -60,7 +60,7 @@ TEST(RunShader, SeesWhatIsWrittenBesideABuffer)
     run.constants = {5, 1};
     const Caught error = error_of([&] { return run_shader(default_device(), run); });
     EXPECT_EQ(error.kind, ErrorKind::internal);
-    EXPECT_THAT(error.text, HasSubstr("(scale) has written beside buffer (1) of (16) bytes"));
+    EXPECT_THAT(error.text, HasSubstr("(scale) has written outside of buffer (1) of (16) bytes"));
 }
 
 TEST(RunShader, NoGroupsDoNothing)
@@ -78,8 +78,19 @@ TEST(RunShader, SaysWhatItCannotRun)
     unknown.spirv.clear();
     unknown.name = "no_such_kernel";
     const Caught error = error_of([&] { return run_shader(default_device(), unknown); });
-    EXPECT_EQ(error.kind, ErrorKind::unsupported);
-    EXPECT_THAT(error.text, HasSubstr("no_such_kernel"));
+    EXPECT_EQ(error.kind, ErrorKind::argument);
+    EXPECT_THAT(error.text,
+                HasSubstr("spirv is empty, and no kernel of the library is named (no_such_kernel)"));
+    ShaderRun text = run_of(4);
+    text.spirv = {0x72657623, 0x6E6F6973, 0, 0, 0}; // "#version"
+    const Caught no_module = error_of([&] { return run_shader(default_device(), text); });
+    EXPECT_EQ(no_module.kind, ErrorKind::argument);
+    EXPECT_THAT(no_module.text, HasSubstr("no SPIR-V"));
+    for (const Dim& groups : {Dim(-1), symbol("n")}) {
+        ShaderRun run = run_of(4);
+        run.groups = groups;
+        EXPECT_EQ(error_of([&] { return run_shader(default_device(), run); }).kind, ErrorKind::argument);
+    }
 }
 
 } // namespace

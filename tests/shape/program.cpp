@@ -101,7 +101,9 @@ TEST_F(ProgramTest, ErrorsNameSymbolsAndValues)
     EXPECT_NE(error_at(b + std::numeric_limits<std::int64_t>::max(), {1}).find("sum"), std::string::npos);
     EXPECT_NE(error_at(b - 3 * s, {0, large}).find("(-3)"), std::string::npos);
     EXPECT_NE(error_at(b + s, {1}).find("(1) values are given for (2) symbols"), std::string::npos);
-    EXPECT_NE(error_at(b + s, {1, -5}).find("(seq) has no value or one below 0 (-5)"), std::string::npos);
+    EXPECT_EQ(error_at(b + s, {1, -5}), "[size] The symbol (seq) is (-5): a size is at least 0.");
+    EXPECT_EQ(error_at(b + s, {1, shape::DimProgram::no_value}),
+              "[size] The symbol (seq) has no value: give it one.");
 }
 
 } // namespace

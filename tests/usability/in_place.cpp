@@ -241,6 +241,74 @@ TEST(InPlace, NoWriteIsLost)
     write_all(true);
 }
 
+// A view that holds old values would write these over the change.
+TEST(InPlace, ViewsOfAChangedTensorRefuse)
+{
+    const auto refuses = [](const std::function<void()>& write) {
+        try {
+            write();
+        } catch (const Error& e) {
+            return e.kind() == ErrorKind::state;
+        }
+        return false;
+    };
+    Tensor q = zeros({3}), first = q[1], second = q[1];
+    first += 5;
+    first += 1; // its own change is no other one's
+    EXPECT_TRUE(refuses([&] { second += 1; }));
+    EXPECT_EQ(q.to_vector<float>(), (std::vector<float>{0, 6, 0}));
+    Tensor z = zeros({4}), w = z.view({2, 2});
+    z += 1;
+    EXPECT_TRUE(refuses([&] { w += 1; }));
+    w = z.view({2, 2});
+    w += 1;
+    EXPECT_EQ(z.to_vector<float>(), (std::vector<float>{2, 2, 2, 2}));
+    // through a view that is old itself
+    Tensor row = z.view({2, 2}), element = row[0];
+    z += 1;
+    EXPECT_TRUE(refuses([&] { element += 1; }));
+    EXPECT_EQ(z.to_vector<float>(), (std::vector<float>{3, 3, 3, 3}));
+    // the rows of a tensor that has been transposed are its columns
+    Tensor square = arange(4).view({2, 2}), old = square[0];
+    square.t_();
+    EXPECT_TRUE(refuses([&] { old.fill_(7); }));
+    EXPECT_EQ(square.to_vector<std::int32_t>(), (std::vector<std::int32_t>{0, 2, 1, 3}));
+    // a call of a program changes its state
+    Tensor state = zeros({2}), view = state.view({2, 1});
+    const Program step = record([state]() mutable { state += 1; });
+    step();
+    EXPECT_TRUE(refuses([&] { view += 1; }));
+    EXPECT_EQ(state.to_vector<float>(), (std::vector<float>{1, 1}));
+}
+
+// A gradient is no view of what it was made of.
+TEST(InPlace, OfAGradientLeavesTheGivenOne)
+{
+    Tensor w = ones({2}), g = full({2}, 3);
+    w.requires_grad_();
+    w.backward(g);
+    w.grad().zero_();
+    EXPECT_EQ(g.to_vector<float>(), (std::vector<float>{3, 3}));
+    Tensor x = ones({2, 2}), h = full({4}, 3);
+    x.requires_grad_();
+    x.reshape({4}).backward(h);
+    x.grad().mul_(2);
+    EXPECT_EQ(h.to_vector<float>(), (std::vector<float>{3, 3, 3, 3}));
+    EXPECT_EQ(x.grad().to_vector<float>(), (std::vector<float>{6, 6, 6, 6}));
+}
+
+// An assigned tensor keeps its own layout, whether the value is known yet or not.
+TEST(InPlace, OfATensorThatWasAssignedATranspose)
+{
+    for (const bool known : {false, true}) {
+        Tensor h = zeros({2, 2});
+        h.assign((arange(4, f32).view({2, 2}) + 1).t());
+        if (known) h.eval();
+        h.view({-1}).add_(1);
+        EXPECT_EQ(h.to_vector<float>(), (std::vector<float>{2, 4, 3, 5})) << known;
+    }
+}
+
 TEST(InPlace, ViewsThatMayBeCopiesRefuse)
 {
     Tensor x = zeros({2, 3});

@@ -271,6 +271,15 @@ TEST(LibtorchLayers, Containers)
         nn::ModuleList list(nn::Linear(3, 4), nn::BatchNorm1d(4), nn::Dropout(0.5));
         CHECK(list.size() == 3 && list[0]->as<nn::Linear>()->weight.size(0) == 4);
     }
+    // Loops over *list, as libtorch's modules are pointers.
+    {
+        nn::ModuleList list(nn::Linear(3, 4), nn::ReLU());
+        nn::Sequential net(nn::Linear(3, 4), nn::ReLU());
+        auto x = rp::ones({2, 3}), y = x;
+        for (const auto& layer : *list) x = layer->forward(x);
+        for (const auto& layer : *net) y = layer->forward(y);
+        CHECK(x.size(1) == 4 && y.size(1) == 4 && (*net)(rp::ones({2, 3})).size(1) == 4);
+    }
     // ModuleList in index loop (Python style).
     {
         nn::ModuleList blocks;

@@ -276,6 +276,64 @@ TEST(LibtorchTraining, Data)
         for (auto& batch : *loader) n += batch.data.size(0);
         CHECK(n == 10);
     }
+    // Examples, batches and transforms by hand.
+    {
+        struct Squares : rp::data::datasets::Dataset<Squares> {
+            explicit Squares(size_t count) : n(count) {}
+            size_t n;
+            rp::data::Example<> get(size_t i) override
+            {
+                auto v = static_cast<float>(i);
+                return {rp::full({1, 1, 1}, v), rp::tensor(v * v)};
+            }
+            std::optional<size_t> size() const override { return n; }
+        };
+        Squares ds(5);
+        auto example = ds.get(3);
+        CHECK(example.target.item<float>() == 9.0f && example.target.item<int64_t>() == 9);
+        CHECK(ds.get(1).data[0].item<float>() == 1.0f && ds.get(2).data[-1].item().toFloat() == 2.0f);
+        auto dataset =
+            Squares(2).map(rp::data::transforms::Normalize<>(0.5, 0.5)).map(rp::data::transforms::Stack<>());
+        auto batch = dataset.get_batch({0, 1});
+        CHECK(batch.data.sizes() == rp::IntArrayRef({2, 1, 1, 1}));
+        CHECK(batch.data[1].item<float>() == 1.0f && ds.get_batch({4}).target.item<float>() == 16.0f);
+        auto twice = rp::data::transforms::Lambda<rp::data::Example<>>([](rp::data::Example<> e) {
+            rp::data::Example<> out{e.data * 2, e.target};
+            return out;
+        });
+        auto loader =
+            rp::data::make_data_loader(Squares(4).map(twice).map(rp::data::transforms::Stack<>()), 4);
+        auto doubled = *loader->begin();
+        CHECK(doubled.data.sum().item<float>() == 12.0f);
+    }
+    // The order is random, and manual_seed() decides it.
+    {
+        rp::data::TensorDataset ds(rp::arange(64, rp::kFloat));
+        const auto of_loader = [&](uint64_t seed) {
+            rp::manual_seed(seed);
+            auto loader = rp::data::make_data_loader(ds, 64);
+            std::vector<float> all;
+            for (auto& batch : *loader) all = batch.data.to_vector<float>();
+            return all;
+        };
+        CHECK(of_loader(1) == of_loader(1) && of_loader(1) != of_loader(2));
+        const std::vector<float> shuffled = of_loader(1);
+        CHECK(shuffled.size() == 64 && !std::is_sorted(shuffled.begin(), shuffled.end()));
+        const auto of_split = [&](uint64_t seed) {
+            rp::manual_seed(seed);
+            return rp::data::random_split(ds, {32, 32})[0].indices();
+        };
+        CHECK(of_split(1) == of_split(1) && of_split(1) != of_split(2));
+        const auto of_sampler = [&](uint64_t seed) {
+            rp::manual_seed(seed);
+            return *rp::data::samplers::RandomSampler(64).next(64);
+        };
+        CHECK(of_sampler(1) == of_sampler(1) && of_sampler(1) != of_sampler(2));
+        std::vector<float> plain;
+        rp::data::DataLoader in_order(ds, 64);
+        for (auto& batch : in_order) plain = batch.data.to_vector<float>();
+        CHECK(std::is_sorted(plain.begin(), plain.end()));
+    }
     // TensorDataset.
     {
         rp::data::TensorDataset ds(rp::arange(10, rp::kFloat).view({10, 1}), rp::zeros({10}, rp::kInt));

@@ -15,6 +15,7 @@
 
 namespace reprise::autograd {
 
+using Variable = Tensor;                   // libtorch's older name
 using tensor_list = std::vector<Tensor>;   // libtorch's name
 using variable_list = std::vector<Tensor>; // libtorch's name
 

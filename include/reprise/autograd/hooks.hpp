@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,5 +76,19 @@ private:
     std::weak_ptr<detail::Removable> list_;
     std::uint64_t id_ = 0;
 };
+
+template <class Hook>
+requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>> HookHandle
+Tensor::register_hook(Hook hook)
+const
+{
+    if constexpr (requires { hook == nullptr; })
+        if (hook == nullptr) return register_hook(std::function<Tensor(const Tensor&)>());
+    return register_hook(
+        std::function<Tensor(const Tensor&)>([hook = std::move(hook)](const Tensor& gradient) mutable {
+            hook(gradient);
+            return Tensor();
+        }));
+}
 
 } // namespace reprise

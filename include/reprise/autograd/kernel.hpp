@@ -29,7 +29,7 @@ struct HostLaunch {
 // What a kernel consists of.
 struct KernelOptions {
     std::string name = "kernel"; // its name in errors, profiles and plans
-    // The GLSL text, compiled when the kernel is first called; needs a library that was built with shaderc.
+    // The GLSL text, compiled when the kernel is first called; on Vulkan this needs reprise::fuser to be linked.
     // The text begins with declarations or main(): the library puts the launch interface
     // (shaders/common/abi.glsl), OPERANDS, FLOATS and local_size_x before it.  Operand i is
     // record.operand[i]: first the inputs, then the outputs, row-major without gaps, aligned to 16 bytes.
@@ -50,15 +50,19 @@ struct KernelOptions {
 struct KernelLaunch {
     std::vector<KernelOutput> outputs{}; // the kernel writes all elements of each, and nothing else
     Dim groups = 1;                      // the number of workgroups, which may depend on symbols
-    DimVector ints = {};                 // the ints of the record, below 2^31, which may depend on symbols
-    std::vector<double> floats = {};     // the floats of the record
+    // The ints of the record, below 2^31, which may depend on symbols; at least as many as the kernel reads.
+    // Error(argument) where its GLSL reads one by a greater constant index; other indices are not checked.
+    DimVector ints = {};
+    std::vector<double> floats = {}; // the floats of the record, as many as the kernel reads
 };
 
-// A kernel that a user wrote, as an op without a gradient; a CustomFunction gives it one.  It must only read
+// A kernel that a user wrote, as an op without a gradient: its outputs are as if detached, so that no gradient
+// flows to the inputs.  A CustomFunction gives it one.  The kernel must only read
 // its inputs and write its outputs.  It works in eager code and in programs, at all sizes.  Copies share it.
 class Kernel {
 public:
-    // Error(argument) unless there is either GLSL or SPIR-V, and where local_size_x is 0.
+    // Error(argument) unless there is either GLSL or SPIR-V, where the SPIR-V is no module, and where
+    // local_size_x is 0.
     explicit Kernel(KernelOptions);
     // Launches the kernel and returns its outputs.  Takes at least one input and one output, else
     // Error(argument).  Errors: argument where the text does not compile, with the compiler's message;

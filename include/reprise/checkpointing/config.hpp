@@ -22,10 +22,12 @@ struct CheckpointConfig {
         selective, // only those of `layers`
         by_size,   // layers of more than `bytes` bytes, and those whose bytes are not known
         by_budget, // as many first layers as needed for the others to have at most `bytes` bytes together
-    } strategy = Strategy::all;     // which layers are checkpoints
-    std::size_t every = 1;          // the distance of checkpoints for every_kth
-    std::uint64_t bytes = 0;        // the limit for by_size and by_budget
-    std::set<std::string> layers{}; // ids of layers that are checkpoints by every strategy except none
+    } strategy = Strategy::all; // which layers are checkpoints
+    std::size_t every = 1;      // the distance of checkpoints for every_kth
+    std::uint64_t bytes = 0;    // the limit for by_size and by_budget
+    // Ids of layers that are checkpoints by every strategy except none.  An id that is not registered has no
+    // effect.
+    std::set<std::string> layers{};
     // Which values of a checkpoint are recomputed.
     CheckpointOptions::Policy policy = CheckpointOptions::Policy::everything;
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <reprise/data/example.hpp>
+#include <reprise/random.hpp>
 
 namespace reprise::data {
 
@@ -45,6 +46,21 @@ template <AnyDataset D> std::int64_t count_of(D& dataset)
     else return static_cast<std::int64_t>(dataset.size());
 }
 
+// The examples with these indices as a batch of tensors on default_device(), as a loader makes it.  Random numbers
+// are those of a seed that is drawn, so that manual_seed() decides them.
+template <AnyDataset D> Example<Tensor> batch_of(D& dataset, const std::vector<std::size_t>& indices)
+{
+    std::vector<Example<>> examples;
+    if constexpr (GivesRandomExamples<D>) {
+        Random random(draw_seed());
+        for (const std::size_t i : indices) examples.push_back(dataset.get(i, random));
+    } else {
+        for (const std::size_t i : indices) examples.push_back(dataset.get(i));
+    }
+    const Example<> batch = stack(examples);
+    return {batch.data.to_tensor(), batch.target.to_tensor()};
+}
+
 // A function that changes an example: of the example, or of the example and a stream of random numbers.
 template <class T>
 concept Transform = std::is_invocable_r_v<Example<>, T&, Example<>, Random&> ||
@@ -63,6 +79,8 @@ template <class D, Transform T> struct MapDataset {
             return transform(of(i, random), random);
         else return transform(of(i, random));
     }
+    // The examples with these indices as a batch, as batch_of().
+    Example<Tensor> get_batch(const std::vector<std::size_t>& indices) { return batch_of(*this, indices); }
     auto size() const { return dataset.size(); } // the number of examples
     // A data set of these examples after one more transform.
     template <Transform Next> MapDataset<MapDataset, Next> map(Next next) const&
@@ -89,6 +107,11 @@ public:
     virtual ~Dataset() = default;
     virtual Single get(std::size_t i) = 0;               // the example with index i
     virtual std::optional<std::size_t> size() const = 0; // the number of examples
+    // The examples with these indices as a batch, as batch_of().
+    Example<Tensor> get_batch(const std::vector<std::size_t>& indices)
+    {
+        return batch_of(static_cast<Self&>(*this), indices);
+    }
 
     // A data set of these examples after a transform, with a copy of this one.
     template <Transform T> MapDataset<Self, T> map(T transform) const&

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/scalar.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise::data {
@@ -95,6 +96,15 @@ public:
     }
     // A copy of row i, which has no first dimension.  Error(argument) where there is no such row.
     Array row(std::int64_t i) const;
+    Array operator[](std::int64_t i) const
+    {
+        return row(i < 0 ? i + size(0) : i);
+    } // as row(); -1 is the last
+    // The element of an array of one element, as T.  Error(argument) for arrays of more or less, and where T
+    // is too small for it.
+    template <class T> T item() const { return item().template to<T>(); }
+    // The element as a Scalar.  Error(argument) as above.
+    Scalar item() const;
     // A tensor of the values on a device, by default default_device(); undefined for an undefined array.
     Tensor to_tensor(const std::optional<Device>& = std::nullopt) const;
     operator Tensor() const { return to_tensor(); } // as to_tensor()

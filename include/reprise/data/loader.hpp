@@ -22,8 +22,10 @@ namespace reprise::data {
 struct DataLoaderSettings {
     std::int64_t batch_size = 1; // examples in a batch, at least 1
     bool shuffle = false;        // whether each epoch is in another random order
-    std::uint64_t seed = 0;      // of the order, and of random numbers for the data set
-    bool drop_last = false;      // leaves out the last batch where it is smaller
+    // Of the order, and of random numbers for the data set; none: the loader draws it when it is made, so that
+    // manual_seed() decides it.
+    std::optional<std::uint64_t> seed = std::nullopt;
+    bool drop_last = false; // leaves out the last batch where it is smaller
     // For an ImageDataset, one mean for all channels or one for each: x = (pixel / 255 - mean) / std.
     std::vector<double> mean = {0};
     std::vector<double> std = {1};               // as `mean`; above 0
@@ -210,17 +212,20 @@ private:
     std::uint64_t next_epoch_ = 0;
 };
 
-// Makes a loader as in libtorch: `auto loader = make_data_loader<samplers::RandomSampler>(std::move(set),
-// 64);`, then `for (auto& batch : *loader)`.  Without a sampler the options give the order, which is
-// sequential unless they shuffle.
-template <class Sampler = void, AnyDataset D>
+// Makes a loader as in libtorch: `auto loader = make_data_loader<samplers::SequentialSampler>(std::move(set),
+// 64);`, then `for (auto& batch : *loader)`.  Without a sampler the order is random, another one in each epoch,
+// as libtorch has it; DataLoader itself shuffles only where it is told to, as PyTorch has it.
+template <class Sampler = samplers::RandomSampler, AnyDataset D>
 std::unique_ptr<DataLoader> make_data_loader(D dataset, DataLoader::Options options = {})
 {
-    if constexpr (!std::is_void_v<Sampler>) options.sampler = std::make_shared<const Sampler>();
+    // The default gives way to the options, as the loader refuses two orders.
+    constexpr bool is_default = std::is_same_v<Sampler, samplers::RandomSampler>;
+    if (!is_default || !(options.shuffle || options.sampler))
+        options.sampler = std::make_shared<const Sampler>();
     return std::make_unique<DataLoader>(std::move(dataset), std::move(options));
 }
 // The same with a batch size in place of options.
-template <class Sampler = void, AnyDataset D, std::integral N>
+template <class Sampler = samplers::RandomSampler, AnyDataset D, std::integral N>
 std::unique_ptr<DataLoader> make_data_loader(D dataset, N batch_size)
 {
     return make_data_loader<Sampler>(

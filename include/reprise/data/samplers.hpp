@@ -28,19 +28,23 @@ public:
     // The indices of the next batch, or none at the end of an epoch.  Error(argument) for a batch_size of 0,
     // and without a size.
     std::optional<std::vector<std::size_t>> next(std::size_t batch_size);
-    // Goes to the begin of the next epoch; with another size where one is given.
+    // Goes to the beginning of the next epoch; with another size where one is given.
     void reset(std::optional<std::size_t> new_size = std::nullopt);
 
 protected:
     Sampler() = default; // for classes that derive from it
-    // With a size for next(), and the seed of its orders.
-    explicit Sampler(std::size_t size, std::uint64_t seed = 0) : size_(size), seed_(seed) {}
+    // With a size for next(), and the seed of its orders; none: the first next() draws it, so that
+    // manual_seed() decides it.
+    explicit Sampler(std::size_t size, std::optional<std::uint64_t> seed = std::nullopt)
+        : size_(size), seed_(seed)
+    {}
     Sampler(const Sampler&) = default;            // a copy
     Sampler& operator=(const Sampler&) = default; // the same
 
 private:
     std::optional<std::size_t> size_;
-    std::uint64_t seed_ = 0, epoch_ = 0;
+    std::optional<std::uint64_t> seed_;
+    std::uint64_t epoch_ = 0;
     std::optional<std::vector<std::int64_t>> order_; // of the epoch
     std::size_t at_ = 0;
 };
@@ -48,8 +52,8 @@ private:
 // Takes all examples in their order.
 class SequentialSampler final : public Sampler {
 public:
-    SequentialSampler() = default;                                  // for a loader
-    explicit SequentialSampler(std::size_t size) : Sampler(size) {} // with a size for next()
+    SequentialSampler() = default;                                     // for a loader
+    explicit SequentialSampler(std::size_t size) : Sampler(size, 0) {} // with a size for next()
     // 0 ... size - 1.
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;
@@ -59,8 +63,10 @@ public:
 class RandomSampler final : public Sampler {
 public:
     RandomSampler() = default; // for a loader
-    // With a size for next(); the orders depend on the seed only.
-    explicit RandomSampler(std::size_t size, std::uint64_t seed = 0) : Sampler(size, seed) {}
+    // With a size for next(); the orders depend on the seed only.  Without one, manual_seed() decides them.
+    explicit RandomSampler(std::size_t size, std::optional<std::uint64_t> seed = std::nullopt)
+        : Sampler(size, seed)
+    {}
     // As shuffled().
     std::vector<std::int64_t> order(std::int64_t size, std::uint64_t seed,
                                     std::uint64_t epoch) const override;

@@ -63,21 +63,22 @@ private:
 // The chosen images, in their order.
 ImageDataset images_of(const Subset<ImageDataset>&);
 
-// The indices 0 ... size - 1 in a random order, in parts of these lengths; for random_split().
+// The indices 0 ... size - 1 in a random order, in parts of these lengths; for random_split().  Without a seed
+// it is drawn.
 std::vector<std::vector<std::size_t>> split_indices(std::int64_t size,
                                                     const std::vector<std::int64_t>& lengths,
-                                                    std::uint64_t seed);
+                                                    std::optional<std::uint64_t> seed);
 // The same for shares of all examples, rounded down; the first parts take the rest.
 std::vector<std::vector<std::size_t>> split_indices(std::int64_t size, const std::vector<double>& shares,
-                                                    std::uint64_t seed);
+                                                    std::optional<std::uint64_t> seed);
 
 // Splits a data set at random into parts of these lengths, or of these shares such as {0.8, 0.2}:
-// auto [train, test] = random_split(set, {800, 200});  The order depends on the seed only.  Error(argument)
-// unless the lengths add up to the number of examples, and the shares to 1.
+// auto [train, test] = random_split(set, {800, 200});  The order depends on the seed only; without one it is
+// drawn, so that manual_seed() decides it.  Error(argument) unless the lengths add up to the number of examples,
+// and the shares to 1.
 template <AnyDataset D, class Length>
-requires std::is_arithmetic_v<Length> std::vector<Subset<D>> random_split(D dataset,
-                                                                          const std::vector<Length>& lengths,
-                                                                          std::uint64_t seed = 0)
+requires std::is_arithmetic_v<Length> std::vector<Subset<D>> random_split(
+    D dataset, const std::vector<Length>& lengths, std::optional<std::uint64_t> seed = std::nullopt)
 {
     using Wide = std::conditional_t<std::is_integral_v<Length>, std::int64_t, double>;
     const auto shared = std::make_shared<D>(std::move(dataset));
@@ -89,9 +90,8 @@ requires std::is_arithmetic_v<Length> std::vector<Subset<D>> random_split(D data
 }
 // The same for lengths in braces.
 template <AnyDataset D, class Length, std::size_t N>
-requires std::is_arithmetic_v<Length> std::array<Subset<D>, N> random_split(D dataset,
-                                                                            const Length (&lengths)[N],
-                                                                            std::uint64_t seed = 0)
+requires std::is_arithmetic_v<Length> std::array<Subset<D>, N> random_split(
+    D dataset, const Length (&lengths)[N], std::optional<std::uint64_t> seed = std::nullopt)
 {
     auto parts = random_split(std::move(dataset), std::vector<Length>(lengths, lengths + N), seed);
     return [&]<std::size_t... I>(std::index_sequence<I...>)

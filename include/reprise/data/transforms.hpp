@@ -3,6 +3,7 @@
 // too.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,17 @@ public:
 
 private:
     std::int64_t height_, width_, padding_;
+};
+
+// A function of an example as a transform, as libtorch has it: Lambda<Example<>>([](Example<> e) { ... }).
+template <class Input = Example<>, class Output = Input> class Lambda {
+public:
+    // With the function, which is not null.
+    Lambda(std::function<Output(Input)> function) : function_(std::move(function)) {}
+    Output operator()(Input example) const { return function_(std::move(example)); } // calls it
+
+private:
+    std::function<Output(Input)> function_;
 };
 
 // Does nothing, as loaders stack examples by default; for programs written for libtorch.

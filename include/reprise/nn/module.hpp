@@ -22,11 +22,13 @@
 #include <reprise/ordered_dict.hpp>
 #include <reprise/tensor.hpp>
 
-// For the public part of each layer's class M: m->weight is m.weight, as where libtorch's modules are
+// For the public part of each layer's class M: m->weight is m.weight and *m is m, as where libtorch's modules are
 // pointers, and M(...).ptr() moves a layer behind a shared pointer, for containers.
 #define REPRISE_LAYER(M)                                                                                     \
     M* operator->() noexcept { return this; }                                                                \
     const M* operator->() const noexcept { return this; }                                                    \
+    M& operator*() noexcept { return *this; }                                                                \
+    const M& operator*() const noexcept { return *this; }                                                    \
     std::shared_ptr<M> ptr()&& { return std::make_shared<M>(std::move(*this)); }
 
 namespace reprise::nn {
@@ -133,13 +135,15 @@ public:
     // its place in the modules that it is registered in as a member.
     Module(Module&&) noexcept;
     // Takes over the same from the other module.  Modules in which this one is registered keep it under its
-    // names.
-    Module& operator=(Module&&) noexcept;
+    // names.  Where there is no memory for them it throws, and nothing has changed.
+    Module& operator=(Module&&); // NOLINT(performance-noexcept-move-constructor)
 
     // The module itself, for code that was written for libtorch's modules, which are pointers:
     // net[0]->train().
     Module* operator->() noexcept { return this; }
     const Module* operator->() const noexcept { return this; } // the same
+    Module& operator*() noexcept { return *this; }             // the same: for (auto& layer : *list)
+    const Module& operator*() const noexcept { return *this; } // the same
 
     // Calls the module: forward(x) with its hooks.  Throws Error(state) for an empty module.
     Tensor operator()(Tensor x, Place where = Place(std::source_location::current()));
@@ -334,7 +338,7 @@ private:
     static void check_not_null(const std::string& name, const Module*);
     bool contains(const Module*) const;
     void take(Module& other) noexcept;
-    void take_place(Module& other) noexcept;
+    void take_place(const Module& other, Module& parent) noexcept;
     void leave_children() noexcept;
 
     void collect(const std::string& prefix, Named Module::*list, bool recurse, Named& to) const;
@@ -377,6 +381,8 @@ public:
     using Module::Module;
     ModuleOf* operator->() noexcept { return this; }             // the module itself, as Module's
     const ModuleOf* operator->() const noexcept { return this; } // the same
+    ModuleOf& operator*() noexcept { return *this; }             // the same
+    const ModuleOf& operator*() const noexcept { return *this; } // the same
     virtual R forward(Arguments...) = 0;                         // computes the result, without hooks
     // Calls the module: forward(arguments...) with its hooks.  Throws Error(state) for an empty module.
     R operator()(std::decay_t<Arguments>... arguments, Place where = Place(std::source_location::current()))

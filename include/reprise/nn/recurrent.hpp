@@ -31,6 +31,13 @@ struct RecurrentOptions {
     Choice<Nonlinearity> nonlinearity = Nonlinearity::tanh; // RNN only
 };
 
+// RNN, GRU and LSTM call an override of forward(Tensor) through Module, and their own with a state otherwise.
+// g++ 12 warns at the function of the base class that is hidden, so both are in here.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverloaded-virtual"
+#endif
+
 // The base class of RNN, GRU and LSTM: x [T, N, in] or [T, in] -> [T, N, D H] or [T, D H] for H = hidden_size
 // and D directions.  States are [layers D, N, H] or [layers D, H].  Throws Error(shape) and Error(dtype)
 // where input and states do not fit.
@@ -81,13 +88,6 @@ private:
 // What a call of RNN or GRU returns: the hidden states of the last layer at all steps, [T, N, D H] or [T, D
 // H], and the hidden states of all layers after the last step, [layers D, N, H] or [layers D, H].
 using RecurrentOutput = std::tuple<Tensor, Tensor>;
-
-// These three classes call an override of forward(Tensor) through Module, and their own with a state
-// otherwise.
-#if defined(__clang__) || __GNUC__ >= 13
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Woverloaded-virtual"
-#endif
 
 // Elman network: h' = tanh(weight_ih x + bias_ih + weight_hh h + bias_hh), or relu.
 class RNN : public Recurrent {
@@ -155,7 +155,7 @@ protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
 };
 
-#if defined(__clang__) || __GNUC__ >= 13
+#if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif
 

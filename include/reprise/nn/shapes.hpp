@@ -15,8 +15,8 @@ public:
     using Module::Module;
     // For make() and options in braces.
     struct Options {
-        std::int64_t start_dim = 1; // as the constructor's argument
-        std::int64_t end_dim = -1;  // as the constructor's argument
+        std::int64_t start_dim = 1; // the first dimension to merge
+        std::int64_t end_dim = -1;  // the last dimension to merge
     };
     explicit Flatten(const Options& o) : Flatten(o.start_dim, o.end_dim) {} // with these options
     // The first and the last of the dimensions, start_dim and end_dim in PyTorch; negative numbers count from

@@ -139,7 +139,8 @@ public:
                       Tensor memory_mask = {}, Tensor src_key_padding_mask = {},
                       Tensor tgt_key_padding_mask = {}, Tensor memory_key_padding_mask = {},
                       Place where = Place(std::source_location::current()));
-    // The causal mask [size, size] for a sequence: 0 where position t may attend to, -infinity behind it.
+    // The causal mask [size, size] for a sequence: row t is 0 up to position t, and -infinity at later
+    // positions.
     static Tensor generate_square_subsequent_mask(const Dim& size);
     TransformerEncoder encoder{nullptr}; // of src
     TransformerDecoder decoder{nullptr}; // of tgt, with the encoder's result as memory

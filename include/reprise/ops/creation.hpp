@@ -38,11 +38,7 @@ Tensor arange(const Dim& end, const CreationOptions& = {});
 Tensor arange(const Dim& start, const Dim& end, std::int64_t step = 1, const CreationOptions& = {});
 // The same with floating numbers, f32.
 Tensor arange(double start, double end, double step = 1, const CreationOptions& = {});
-// C++ integers and Dim, in any combination; without the next two functions such calls of arange() would be
-// ambiguous.
-template <class T>
-concept Whole = std::integral<T> || std::same_as<T, Dim>;
-// arange() with whole numbers.
+// arange() with whole numbers, in any combination of C++ integers and Dim.
 template <Whole A, Whole B> Tensor arange(const A& start, const B& end, const CreationOptions& options = {})
 {
     return arange(Dim(start), Dim(end), std::int64_t{1}, options);
@@ -126,6 +122,11 @@ Tensor from_vector(std::initializer_list<T> v, const Shape& shape, const Creatio
 // A copy of elements of options.dtype (f32 where none is set) at `data`, in row-major order; they are not needed
 // afterwards.
 Tensor from_blob(const void* data, const Shape&, const CreationOptions& = {});
+// Does not compile: elements of a type that has no dtype.
+template <class T>
+requires(!std::is_void_v<T> && !requires { DTypeOf<T>::value; }) Tensor
+    from_blob(const T* data, const Shape&, const CreationOptions& = {})
+= delete;
 // The same with the numbers' own dtype where the options name none.
 template <class T>
 requires requires { DTypeOf<T>::value; }
@@ -336,29 +337,39 @@ Tensor arange(A start, B end, const CreationOptions& options)
 // -- of one dimension, by its size: zeros(5) --
 
 // zeros() of one dimension.
-template <std::integral T, class... Option> Tensor zeros(T size, const Option&... option)
+template <Whole T> Tensor zeros(T size, const CreationOptions& options = {})
 {
-    return zeros(Shape{size}, option...);
+    return zeros(Shape{size}, options);
 }
+// zeros() of one dimension with a dtype or a device.
+template <Whole T, OneOption O> Tensor zeros(T size, const O& option) { return zeros(Shape{size}, option); }
 // ones() of one dimension.
-template <std::integral T, class... Option> Tensor ones(T size, const Option&... option)
+template <Whole T> Tensor ones(T size, const CreationOptions& options = {})
 {
-    return ones(Shape{size}, option...);
+    return ones(Shape{size}, options);
 }
+// ones() of one dimension with a dtype or a device.
+template <Whole T, OneOption O> Tensor ones(T size, const O& option) { return ones(Shape{size}, option); }
 // empty() of one dimension.
-template <std::integral T, class... Option> Tensor empty(T size, const Option&... option)
+template <Whole T> Tensor empty(T size, const CreationOptions& options = {})
 {
-    return empty(Shape{size}, option...);
+    return empty(Shape{size}, options);
 }
+// empty() of one dimension with a dtype or a device.
+template <Whole T, OneOption O> Tensor empty(T size, const O& option) { return empty(Shape{size}, option); }
 // rand() of one dimension.
-template <std::integral T, class... Option> Tensor rand(T size, const Option&... option)
+template <Whole T> Tensor rand(T size, const CreationOptions& options = {})
 {
-    return rand(Shape{size}, option...);
+    return rand(Shape{size}, options);
 }
+// rand() of one dimension with a dtype or a device.
+template <Whole T, OneOption O> Tensor rand(T size, const O& option) { return rand(Shape{size}, option); }
 // randn() of one dimension.
-template <std::integral T, class... Option> Tensor randn(T size, const Option&... option)
+template <Whole T> Tensor randn(T size, const CreationOptions& options = {})
 {
-    return randn(Shape{size}, option...);
+    return randn(Shape{size}, options);
 }
+// randn() of one dimension with a dtype or a device.
+template <Whole T, OneOption O> Tensor randn(T size, const O& option) { return randn(Shape{size}, option); }
 
 } // namespace reprise

@@ -78,6 +78,7 @@ Tensor masked_select(const Tensor& x, const Tensor& mask);
 
 // The indices of elements that are not 0, [count, rank] (i32), in row-major order.
 Tensor nonzero(const Tensor& x);
+Tensor argwhere(const Tensor& x);                      // nonzero(), by NumPy's name
 std::vector<Tensor> nonzero_as_tuple(const Tensor& x); // the same, one tensor [count] for each dimension
 std::vector<Tensor> where(const Tensor& condition);    // nonzero_as_tuple()
 

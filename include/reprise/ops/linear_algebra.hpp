@@ -29,7 +29,8 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double bet
 // left to right.
 Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands);
 // The diagonals of the matrices in dim1 and dim2, as the last dimension: [..., m, n] -> [..., l].  Element i
-// is in row i, column i + offset, or for a negative offset in row i - offset, column i.  A copy.
+// is in row i, column i + offset, or for a negative offset in row i - offset, column i.  In-place changes of the
+// result write into x.
 Tensor diagonal(const Tensor&, std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1);
 // Of a matrix its diagonal(), of a vector the matrix that has it there, diag_embed().  Error(shape) for
 // another tensor.

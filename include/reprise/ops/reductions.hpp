@@ -17,7 +17,7 @@ namespace reprise {
 Tensor sum(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 // The sum divided by the number of elements, of a floating dtype; NaN where there are none.
 Tensor mean(const Tensor&, const Dims& dims = {}, bool keepdim = false);
-// The same of the elements converted to a dtype, which the result has.
+// sum() of the elements converted to a dtype, which the result has.
 Tensor sum(const Tensor&, DType dtype);
 Tensor sum(const Tensor&, const Dims& dims, bool keepdim, DType dtype);  // as above, over dimensions
 Tensor mean(const Tensor&, DType dtype);                                 // mean() of the converted elements
@@ -78,7 +78,9 @@ std::pair<Tensor, Tensor> var_mean(const Tensor&, const Dims& dims = {}, const V
 std::pair<Tensor, Tensor> var_mean(const Tensor&, const Dims& dims, bool unbiased, bool keepdim = false);
 // The p-norm (sum of |x|^p)^(1 / p), of a floating dtype; p may be 0 (the number of elements that are not 0),
 // infinity (the largest |x|) and -infinity (the smallest).  The gradient is 0 where the norm is 0.
-Tensor norm(const Tensor&, double p = 2, const Dims& dims = {}, bool keepdim = false);
+// nullopt is 2.
+Tensor norm(const Tensor&, std::optional<double> p = std::nullopt, const Dims& dims = {},
+            bool keepdim = false);
 // norm() of the elements converted to a dtype, by PyTorch's name.
 Tensor linalg_vector_norm(const Tensor&, double p = 2, const Dims& dims = {}, bool keepdim = false,
                           std::optional<DType> dtype = std::nullopt);
@@ -93,10 +95,8 @@ Tensor linalg_matrix_norm(const Tensor&, const std::string& p = "fro", const Dim
                           bool keepdim = false, std::optional<DType> dtype = std::nullopt);
 // Without p the 2-norm of all elements, or over dims; else linalg_matrix_norm() of a matrix and of two dims, and
 // linalg_vector_norm() of a vector and of one.
-Tensor linalg_norm(const Tensor&, std::nullopt_t p = std::nullopt, const Dims& dims = {},
+Tensor linalg_norm(const Tensor&, std::optional<double> p = std::nullopt, const Dims& dims = {},
                    bool keepdim = false, std::optional<DType> dtype = std::nullopt);
-Tensor linalg_norm(const Tensor&, double p, const Dims& dims = {}, bool keepdim = false,
-                   std::optional<DType> dtype = std::nullopt); // as above
 // linalg_matrix_norm() by name.
 Tensor linalg_norm(const Tensor&, const std::string& p, const Dims& dims = {}, bool keepdim = false,
                    std::optional<DType> dtype = std::nullopt);
@@ -157,15 +157,9 @@ inline Tensor matrix_norm(const Tensor& x, const std::string& p = "fro", const D
 {
     return linalg_matrix_norm(x, p, dims, keepdim, dtype);
 }
-// linalg_norm() with the 2-norm
-inline Tensor norm(const Tensor& x, std::nullopt_t p = std::nullopt, const Dims& dims = {},
+// linalg_norm() by a number; nullopt is the 2-norm
+inline Tensor norm(const Tensor& x, std::optional<double> p = std::nullopt, const Dims& dims = {},
                    bool keepdim = false, std::optional<DType> dtype = std::nullopt)
-{
-    return linalg_norm(x, p, dims, keepdim, dtype);
-}
-// linalg_norm() by a number
-inline Tensor norm(const Tensor& x, double p, const Dims& dims = {}, bool keepdim = false,
-                   std::optional<DType> dtype = std::nullopt)
 {
     return linalg_norm(x, p, dims, keepdim, dtype);
 }

@@ -52,6 +52,7 @@ std::vector<Tensor> unbind(const Tensor&, std::int64_t dim = 0);
 // PyTorch), else Error(shape).  The dtypes are promoted as by promote_types().  Error(argument) where there
 // are no tensors.
 Tensor cat(const std::vector<Tensor>&, std::int64_t dim = 0);
+Tensor concat(const std::vector<Tensor>&, std::int64_t dim = 0); // cat(), by NumPy's name
 // Concatenates tensors of one shape along a new dimension `dim`; dtypes and errors as for cat().
 Tensor stack(const std::vector<Tensor>&, std::int64_t dim = 0);
 // Adds elements of this value: amounts are {before and after the last dimension, before and after the last
@@ -91,8 +92,8 @@ Tensor select(const Tensor&, std::int64_t dim, const Dim& index);
 // step below 1.
 Tensor slice(const Tensor&, std::int64_t dim, const SliceRange& range);
 // The same with PyTorch's arguments; nullopt is the start or the end of the dimension.
-Tensor slice(const Tensor&, std::int64_t dim, const std::optional<Dim>& start, const std::optional<Dim>& end,
-             std::int64_t step = 1);
+Tensor slice(const Tensor&, std::int64_t dim = 0, const std::optional<Dim>& start = std::nullopt,
+             const std::optional<Dim>& end = std::nullopt, std::int64_t step = 1);
 // Copies of the whole tensor along each dimension, and new ones in front where there are more numbers than
 // dimensions.  Error(argument) for fewer numbers; Error(shape) for a negative one.
 Tensor repeat(const Tensor&, const DimVector& times);
@@ -121,6 +122,8 @@ Tensor hstack(const std::vector<Tensor>&);
 Tensor vstack(const std::vector<Tensor>&);
 // cat() along the third dimension; a vector [n] counts as [1, n, 1], a matrix [m, n] as [m, n, 1].
 Tensor dstack(const std::vector<Tensor>&);
+// cat() of tensors as columns along the second dimension; a vector [n] counts as a column [n, 1].
+Tensor column_stack(const std::vector<Tensor>&);
 Tensor contiguous(const Tensor&); // row-major without gaps in memory: a copy where it is not so already
 // Which vector of meshgrid() runs along the first dimension: the first one (matrix order), or the second one
 // (the first runs along the second dimension).

@@ -14,13 +14,13 @@ struct AdadeltaSettings {
     double weight_decay = 0; // adds weight_decay p to the gradient
     bool maximize = false;   // maximizes: negates the gradient first
 };
-// The numbers of a group, for AdadeltaOptions.
+// The numbers of a group.
 template <class F> void each_number(AdadeltaSettings& o, const F& f)
 {
-    f("lr", o.lr);
-    f("rho", o.rho);
-    f("eps", o.eps);
-    f("weight_decay", o.weight_decay);
+    f({"lr"}, o.lr);
+    f({"rho"}, o.rho);
+    f({"eps"}, o.eps);
+    f({"weight_decay"}, o.weight_decay);
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdadeltaOptions(1.0).rho(0.95).
@@ -32,7 +32,7 @@ public:
     REPRISE_OPTIMIZER_OPTION(rho)
     REPRISE_OPTIMIZER_OPTION(eps)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // Adadelta (Zeiler 2012), as torch.optim.Adadelta.  With the gradient g of a parameter p:
 // s = rho s + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(s + eps) g;  u = rho u + (1 - rho) d^2;  p -= lr d.
@@ -50,7 +50,7 @@ public:
 private:
     Adadelta(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    Start start(const Options&) const override;
+    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

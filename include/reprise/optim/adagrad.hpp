@@ -15,13 +15,13 @@ struct AdagradSettings {
     double eps = 1e-10;                   // added to the denominator
     bool maximize = false;                // maximizes: negates the gradient first
 };
-// The numbers of a group, for AdagradOptions.
+// The numbers of a group.
 template <class F> void each_number(AdagradSettings& o, const F& f)
 {
-    f("lr", o.lr);
-    f("lr_decay", o.lr_decay);
-    f("weight_decay", o.weight_decay);
-    f("eps", o.eps);
+    f({"lr"}, o.lr);
+    f({"lr_decay"}, o.lr_decay);
+    f({"weight_decay"}, o.weight_decay);
+    f({"eps"}, o.eps);
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdagradOptions(1e-2).weight_decay(0.01).
@@ -33,8 +33,8 @@ public:
     REPRISE_OPTIMIZER_OPTION(lr_decay)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_FIXED_OPTION(initial_accumulator_value)
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(initial_accumulator_value)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // Adagrad, as torch.optim.Adagrad.  At step t (from 1), with the gradient g of a parameter p:
 // s += g^2;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).
@@ -52,7 +52,7 @@ public:
 private:
     Adagrad(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    Start start(const Options&) const override;
+    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -17,6 +17,8 @@ struct AdamSettings {
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
 };
+// The numbers of a group.
+template <class F> void each_number(AdamSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamOptions(1e-3).weight_decay(0.01).
 class AdamOptions : public OptionsWith<AdamSettings> {
@@ -27,8 +29,8 @@ public:
     REPRISE_OPTIMIZER_OPTION(eps)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
-    REPRISE_FIXED_OPTION(amsgrad)
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(amsgrad)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // What Adam and AdamW have alike; for the library itself.
 template <class Named> class AdamOf : public OptimizerOf<Named> {
@@ -37,7 +39,7 @@ protected:
 
 private:
     std::vector<std::vector<Tensor>> updated(const Optimizer::Update&) const override;
-    typename OptimizerOf<Named>::Start start(const typename Named::Fields&) const override;
+    std::vector<Optimizer::Moment> moments(const typename Named::Fields&) const override;
 };
 extern template class AdamOf<AdamOptions>;
 // Adam, as torch.optim.Adam.  At step t (from 1), with the gradient g of a parameter p:
@@ -63,6 +65,8 @@ struct AdamWSettings {
     bool amsgrad = false;                           // AMSGrad: divides by the largest v so far
     bool maximize = false;                          // maximizes: negates the gradient first
 };
+// The numbers of a group.
+template <class F> void each_number(AdamWSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamWOptions(1e-3).weight_decay(0.01).
 class AdamWOptions : public OptionsWith<AdamWSettings> {
@@ -73,8 +77,8 @@ public:
     REPRISE_OPTIMIZER_OPTION(eps)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
-    REPRISE_FIXED_OPTION(amsgrad)
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(amsgrad)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 extern template class AdamOf<AdamWOptions>;
 // Adam with weight decay that is not a part of the gradient, as torch.optim.AdamW.

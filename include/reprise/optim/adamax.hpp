@@ -16,6 +16,8 @@ struct AdamaxSettings {
     double weight_decay = 0;                        // adds weight_decay p to the gradient
     bool maximize = false;                          // maximizes: negates the gradient first
 };
+// The numbers of a group.
+template <class F> void each_number(AdamaxSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamaxOptions(2e-3).weight_decay(0.01).
 class AdamaxOptions : public OptionsWith<AdamaxSettings> {
@@ -26,7 +28,7 @@ public:
     REPRISE_OPTIMIZER_OPTION(eps)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // Adamax (Kingma and Ba 2015), as torch.optim.Adamax.  At step t (from 1), with the gradient g of a
 // parameter p:  m = b1 m + (1 - b1) g;  u = max(b2 u, |g| + eps);  p -= lr / (1 - b1^t) m / u.
@@ -44,7 +46,7 @@ public:
 private:
     Adamax(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    Start start(const Options&) const override;
+    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

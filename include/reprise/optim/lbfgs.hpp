@@ -55,7 +55,10 @@ public:
 //
 // The directions are computed on the device, in the parameters' dtype.  The host reads the loss and a few
 // numbers in each iteration, so a step cannot be recorded.  The parameters are one group, of one dtype and
-// device; a missing gradient counts as zeros.  Its state cannot be saved.
+// device; a missing gradient counts as zeros.
+//
+// It is no Optimizer, as it has neither groups nor a step() without a closure: schedules do not take it, and its
+// state cannot be saved.  Set its rate by set_lr().
 class LBFGS {
 public:
     using Options = LBFGSSettings; // the options in braces

@@ -15,13 +15,13 @@ struct LionSettings {
     double weight_decay = 0;                       // p -= lr weight_decay p, before the update
     bool maximize = false;                         // maximizes: negates the gradient first
 };
-// The numbers of a group, for LionOptions.
+// The numbers of a group.
 template <class F> void each_number(LionSettings& o, const F& f)
 {
-    f("lr", o.lr);
-    f("weight_decay", o.weight_decay);
-    f("beta1", o.betas.first);
-    f("beta2", o.betas.second);
+    f({"lr"}, o.lr);
+    f({"beta1", 0, 1}, o.betas.first);
+    f({"beta2", 0, 1}, o.betas.second);
+    f({"weight_decay"}, o.weight_decay);
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // LionOptions(1e-4).weight_decay(0.01).
@@ -32,7 +32,7 @@ public:
     REPRISE_OPTIMIZER_OPTION(lr)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // Lion.  With the gradient g of a parameter p:  p -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g.
 class Lion : public OptimizerOf<LionOptions> {
@@ -49,7 +49,7 @@ public:
 private:
     Lion(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    Start start(const Options&) const override;
+    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -268,8 +268,8 @@ struct OneCycleOptions {
         max_momentum = 0.95;     // the highest momentum
     double div_factor = 25,      // max_lr divided by the first rate
         final_div_factor = 1e4;  // the first rate divided by the last
-    // Goes down to the first rate in as many steps as up, and then to the last rate, in place of down at
-    // once.
+    // true: goes down to the first rate in as many steps as up, and then to the last rate.  false: goes
+    // straight down to the last rate.
     bool three_phase = false;
     std::int64_t last_epoch = -1; // the step to continue after; -1: begin
 };

@@ -18,15 +18,11 @@ struct NAdamSettings {
     bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
     bool maximize = false;                          // maximizes: negates the gradient first
 };
-// The numbers of a group, for NAdamOptions.
+// The numbers of a group.
 template <class F> void each_number(NAdamSettings& o, const F& f)
 {
-    f("lr", o.lr);
-    f("eps", o.eps);
-    f("weight_decay", o.weight_decay);
-    f("momentum_decay", o.momentum_decay);
-    f("beta1", o.betas.first);
-    f("beta2", o.betas.second);
+    each_number_of_adam(o, f);
+    f({"momentum_decay"}, o.momentum_decay);
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // NAdamOptions(2e-3).momentum_decay(1e-3).
@@ -39,8 +35,8 @@ public:
     REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_OPTIMIZER_OPTION(momentum_decay)
     REPRISE_BETAS_OPTION
-    REPRISE_FIXED_OPTION(decoupled_weight_decay)
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(decoupled_weight_decay)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // NAdam, Adam with Nesterov momentum (Dozat 2016), as torch.optim.NAdam.  At step t (from 1), with the
 // gradient g of a parameter p:  c_t = b1 (1 - 0.96^(t momentum_decay) / 2);  C = c_1 c_2 ... c_t;
@@ -60,7 +56,7 @@ public:
 private:
     NAdam(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    Start start(const Options&) const override;
+    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -3,9 +3,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -124,8 +124,8 @@ public:
     // take one.
     Parameters parameters(std::size_t group) const;
 
-    // A group as in PyTorch: for (auto& group : optimizer.param_groups()) group.lr = 0.1;  Valid while the
-    // optimizer exists.  As in libtorch, group.options().set_lr(0.1) does the same, and so does
+    // A group as in PyTorch: for (auto& group : optimizer.param_groups()) group.lr = 0.1;  A reference to it
+    // is valid while the optimizer exists, also when groups are added.  As in libtorch, group.options().set_lr(0.1) does the same, and so does
     // static_cast<AdamOptions&>(group.options()).lr(0.1).
     class GroupView : public OptimizerParamGroup {
         class Rate {
@@ -138,6 +138,9 @@ public:
                 return *this;
             }
             Rate& operator*=(double factor) { return *this = *this * factor; }
+            Rate& operator/=(double divisor) { return *this = *this / divisor; }
+            Rate& operator+=(double more) { return *this = *this + more; }
+            Rate& operator-=(double less) { return *this = *this - less; }
             Rate(const Rate&) = default;
             Rate& operator=(const Rate& other) { return *this = static_cast<double>(other); }
             ~Rate() = default;
@@ -166,8 +169,8 @@ public:
         Optimizer* optimizer_;
         std::size_t group_;
     };
-    std::vector<GroupView>& param_groups() noexcept { return views_; }             // all groups, in order
-    const std::vector<GroupView>& param_groups() const noexcept { return views_; } // the same
+    std::deque<GroupView>& param_groups() noexcept { return views_; }             // all groups, in order
+    const std::deque<GroupView>& param_groups() const noexcept { return views_; } // the same
     // The options of groups without their own; what is set here counts for groups that are added later.
     OptimizerOptions& defaults() { return *defaults_; }
     const OptimizerOptions& defaults() const { return *defaults_; } // the same
@@ -208,22 +211,15 @@ public:
     void load_state_dict(const StateDict&);
 
 protected:
-    // A number of a group, and its range.
-    struct Option {
-        const char* name;                                    // PyTorch's name
-        double low = 0,                                      // the smallest value
-            below = std::numeric_limits<double>::infinity(); // values are below this one
-        bool stays_zero = false; // cannot change between 0 and another value, as moments depend on it
-    };
     // How an optimizer computes its numbers.
     struct Rule {
-        const char* op;              // the optimizer's name in errors
-        std::vector<Option> options; // the numbers of a group; "lr" is the first
-        std::size_t numbers;         // how many numbers an update takes
+        const char* op;      // the optimizer's name in errors
+        std::size_t numbers; // how many numbers an update takes
         // Computes the n-th of these numbers from the group's options, in their order, and the step's number,
         // from 1 on.
         double (*number)(std::size_t n, const double* options, std::int64_t step);
-        std::uint32_t by_step; // bit n is set where number n depends on the step's number
+        std::uint32_t by_step = 0;          // bit n is set where number n depends on the step's number
+        std::vector<GroupNumber> options{}; // the numbers of a group, of each_number(); "lr" is the first
     };
     // A tensor that is kept for each parameter.
     struct Moment {
@@ -276,7 +272,7 @@ private:
 
     Rule rule_;
     std::vector<Group> groups_;
-    std::vector<GroupView> views_;
+    std::deque<GroupView> views_; // which stay where they are when a group is added
     std::unique_ptr<OptimizerOptions> defaults_;
     std::vector<Variable> parameters_;
     std::vector<std::vector<Variable>> moments_; // by parameter; made at its first step
@@ -293,11 +289,11 @@ public:
     // range.
     void add_param_group(const ParamGroup<Options>& group)
     {
-        const Options options =
-            group.options ? *group.options : Options(static_cast<const Named&>(defaults()));
-        Start begun = start(options);
-        add_group(group.params, std::move(begun.values), std::move(begun.moments),
-                  std::make_shared<Named>(options));
+        Options options = group.options ? *group.options : Options(static_cast<const Named&>(defaults()));
+        std::vector<Moment> kept = moments(options);
+        std::vector<double> values;
+        each_number(options, [&](const GroupNumber&, double& value) { values.push_back(value); });
+        add_group(group.params, std::move(values), std::move(kept), std::make_shared<Named>(options));
         kinds_.push_back(options);
     }
     // The same for parameters in braces.
@@ -312,12 +308,8 @@ public:
     }
 
 protected:
-    using Optimizer::Optimizer;
-    // How a group begins: its numbers in the order of Rule::options, and what is kept for its parameters.
-    struct Start {
-        std::vector<double> values;  // the numbers
-        std::vector<Moment> moments; // what is kept
-    };
+    // Without groups, whose numbers are those of each_number().
+    explicit OptimizerOf(Rule rule) : Optimizer(with_numbers(std::move(rule))) {}
     // Adds the groups of a constructor; `usual` becomes defaults().
     void add_groups(const ParamGroups<Options>& groups, const Options& usual)
     {
@@ -329,8 +321,15 @@ protected:
     const Options& made_with(std::size_t group) const { return kinds_[group]; }
 
 private:
-    virtual Start start(const Options&) const = 0; // Error(argument) for options that do not fit together
-    std::vector<Options> kinds_;                   // by group
+    // What is kept for the parameters of a group.  Error(argument) for options that do not fit together.
+    virtual std::vector<Moment> moments(const Options&) const = 0;
+    static Rule with_numbers(Rule rule)
+    {
+        Options usual;
+        each_number(usual, [&](const GroupNumber& n, double&) { rule.options.push_back(n); });
+        return rule;
+    }
+    std::vector<Options> kinds_; // by group
 };
 
 } // namespace reprise::optim

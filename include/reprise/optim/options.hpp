@@ -1,6 +1,7 @@
 // Options of optimizers as libtorch writes them, SGDOptions(0.1).momentum(0.9), and those of a group.
 #pragma once
 #include <cstddef>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -24,9 +25,8 @@ protected:
     OptimizerOptions(const OptimizerOptions&) noexcept {}            // of no optimizer
     OptimizerOptions& operator=(const OptimizerOptions& other);      // Error(argument) for options of a group
     bool of_group() const noexcept { return optimizer_ != nullptr; } // whether an optimizer's group has them
-    // The group's number of this name, or `own` where there is no group or it has no such number.
-    double number(const char* name, double own) const;
-    void set_number(const char* name, double value); // sets a number of the group, if it has such a number
+    double number(const char* name, double own) const; // the group's number, or `own` where there is no group
+    void set_number(const char* name, double value);   // sets a number of the group
     // Error(argument) for options of a group: `name` can't change there.
     void check_free(const char* name) const;
 
@@ -36,20 +36,26 @@ private:
     std::size_t group_ = 0;
 };
 
-// The numbers of a group of Adam and its kin, for their options.
-template <class Fields, class F>
-requires requires(Fields o) { o.eps, o.betas; }
-void each_number(Fields& o, const F& f)
+// A number of a group, and its range.
+struct GroupNumber {
+    const char* name;                                    // PyTorch's name
+    double low = 0,                                      // the smallest value
+        below = std::numeric_limits<double>::infinity(); // values are below this one
+    bool stays_zero = false; // cannot change between 0 and another value, as moments depend on it
+};
+// The numbers that Adam and its kin begin with, for their each_number().
+template <class Fields, class F> void each_number_of_adam(Fields& o, const F& f)
 {
-    f("lr", o.lr);
-    f("eps", o.eps);
-    f("weight_decay", o.weight_decay);
-    f("beta1", o.betas.first);
-    f("beta2", o.betas.second);
+    f({"lr"}, o.lr);
+    f({"beta1", 0, 1}, o.betas.first);
+    f({"beta2", 0, 1}, o.betas.second);
+    f({"eps"}, o.eps);
+    f({"weight_decay"}, o.weight_decay);
 }
 
-// Options that convert to and from those in braces, Fields.  each_number(fields, f) calls f(name, number) for
-// each number of a group, with the optimizer's name of it.
+// Options that convert to and from those in braces, Fields.  each_number(fields, f) is the one list of the
+// numbers of a group: it calls f(GroupNumber, value) for each, in the order in which Rule::number has them.
+// Options that are not in it can't be changed in a group.
 template <class FieldsOf> class OptionsWith : public OptimizerOptions {
 public:
     using Fields = FieldsOf;                               // the options in braces
@@ -68,10 +74,7 @@ public:
     operator Fields() const { return now(); }           // the options in braces
     double get_lr() const override { return now().lr; } // the learning rate
     // Changes the learning rate.
-    void set_lr(double value) override
-    {
-        change([&](Fields& fields) { fields.lr = value; });
-    }
+    void set_lr(double value) override { set("lr", &Fields::lr, value); }
 
 protected:
     // The present options.
@@ -79,16 +82,26 @@ protected:
     {
         Fields fields = fields_;
         if (of_group())
-            each_number(fields, [this](const char* name, double& value) { value = number(name, value); });
+            each_number(fields,
+                        [this](const GroupNumber& n, double& value) { value = number(n.name, value); });
         return fields;
     }
-    // Calls f(fields) and takes over what it changes.
-    template <class F> void change(const F& f)
+    // Sets an option.  Error(argument) for options of a group, unless it is one of the group's numbers.
+    template <class T> void set(const char* name, T Fields::*option, const T& value)
     {
         Fields fields = now();
-        f(fields);
-        if (of_group())
-            each_number(fields, [this](const char* name, double& value) { set_number(name, value); });
+        fields.*option = value;
+        if (of_group()) {
+            const auto* begin = reinterpret_cast<const std::byte*>(&(fields.*option));
+            bool is_number = false;
+            each_number(fields, [&](const GroupNumber& n, double& part) { // betas have two
+                const auto* at = reinterpret_cast<const std::byte*>(&part);
+                if (at < begin || at >= begin + sizeof(T)) return;
+                is_number = true;
+                set_number(n.name, part);
+            });
+            if (!is_number) check_free(name);
+        }
         fields_ = fields;
     }
 
@@ -96,20 +109,12 @@ private:
     Fields fields_{};
 };
 
-// An option as a member function: name(value) sets it, name() reads it.
+// An option as a member function: name(value) sets it, name() reads it.  The macros are for the headers of the
+// optimizers only; optim.hpp ends them.
 #define REPRISE_OPTIMIZER_OPTION(name)                                                                       \
     auto& name(const decltype(Fields::name)& value)                                                          \
     {                                                                                                        \
-        this->change([&](Fields& fields) { fields.name = value; });                                          \
-        return *this;                                                                                        \
-    }                                                                                                        \
-    auto name() const { return this->now().name; }
-// The same for an option that can't be changed in a group.
-#define REPRISE_FIXED_OPTION(name)                                                                           \
-    auto& name(const decltype(Fields::name)& value)                                                          \
-    {                                                                                                        \
-        this->check_free(#name);                                                                             \
-        this->change([&](Fields& fields) { fields.name = value; });                                          \
+        this->set(#name, &Fields::name, value);                                                              \
         return *this;                                                                                        \
     }                                                                                                        \
     auto name() const { return this->now().name; }

@@ -17,6 +17,8 @@ struct RAdamSettings {
     bool decoupled_weight_decay = false;            // p -= lr weight_decay p instead, as in AdamW
     bool maximize = false;                          // maximizes: negates the gradient first
 };
+// The numbers of a group.
+template <class F> void each_number(RAdamSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // RAdamOptions(1e-3).weight_decay(0.01).
 class RAdamOptions : public OptionsWith<RAdamSettings> {
@@ -27,8 +29,8 @@ public:
     REPRISE_OPTIMIZER_OPTION(eps)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_BETAS_OPTION
-    REPRISE_FIXED_OPTION(decoupled_weight_decay)
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(decoupled_weight_decay)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // RAdam, the rectified Adam (Liu et al. 2020), as torch.optim.RAdam.  At step t (from 1), with the gradient g
 // of a parameter p:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  n = 2 / (1 - b2) - 1;
@@ -48,7 +50,7 @@ public:
 private:
     RAdam(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    Start start(const Options&) const override;
+    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

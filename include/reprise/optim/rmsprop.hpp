@@ -16,14 +16,14 @@ struct RMSpropSettings {
     bool centered = false;   // divides by the standard deviation of the gradient, not its root mean square
     bool maximize = false;   // maximizes: negates the gradient first
 };
-// The numbers of a group, for RMSpropOptions.
+// The numbers of a group.
 template <class F> void each_number(RMSpropSettings& o, const F& f)
 {
-    f("lr", o.lr);
-    f("alpha", o.alpha);
-    f("eps", o.eps);
-    f("weight_decay", o.weight_decay);
-    f("momentum", o.momentum);
+    f({"lr"}, o.lr);
+    f({"alpha"}, o.alpha);
+    f({"eps"}, o.eps);
+    f({"weight_decay"}, o.weight_decay);
+    f({.name = "momentum", .stays_zero = true}, o.momentum);
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // RMSpropOptions(1e-2).weight_decay(0.01).
@@ -36,8 +36,8 @@ public:
     REPRISE_OPTIMIZER_OPTION(eps)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
     REPRISE_OPTIMIZER_OPTION(momentum)
-    REPRISE_FIXED_OPTION(centered)
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(centered)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // RMSprop, as torch.optim.RMSprop.  With the gradient g of a parameter p:
 // s = alpha s + (1 - alpha) g^2;  d = sqrt(s) + eps;  p -= lr g / d.
@@ -57,7 +57,7 @@ public:
 private:
     RMSprop(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    Start start(const Options&) const override;
+    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

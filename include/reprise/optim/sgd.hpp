@@ -15,13 +15,13 @@ struct SGDSettings {
     bool nesterov = false;   // Nesterov momentum; needs a momentum above 0 and a dampening of 0
     bool maximize = false;   // maximizes: negates the gradient first
 };
-// The numbers of a group, for SGDOptions.
+// The numbers of a group.
 template <class F> void each_number(SGDSettings& o, const F& f)
 {
-    f("lr", o.lr);
-    f("momentum", o.momentum);
-    f("dampening", o.dampening);
-    f("weight_decay", o.weight_decay);
+    f({"lr"}, o.lr);
+    f({.name = "momentum", .stays_zero = true}, o.momentum);
+    f({"dampening"}, o.dampening);
+    f({"weight_decay"}, o.weight_decay);
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // SGDOptions(0.1).weight_decay(0.01).
@@ -33,8 +33,8 @@ public:
     REPRISE_OPTIMIZER_OPTION(momentum)
     REPRISE_OPTIMIZER_OPTION(dampening)
     REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_FIXED_OPTION(nesterov)
-    REPRISE_FIXED_OPTION(maximize)
+    REPRISE_OPTIMIZER_OPTION(nesterov)
+    REPRISE_OPTIMIZER_OPTION(maximize)
 };
 // Stochastic gradient descent, as torch.optim.SGD.  With the gradient g of a parameter p:
 // g += weight_decay p;  v = momentum v + (1 - dampening) g, at the first step v = g;  p -= lr v.
@@ -53,7 +53,7 @@ public:
 private:
     SGD(); // without groups
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    Start start(const Options&) const override;
+    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

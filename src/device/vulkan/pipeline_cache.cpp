@@ -1,13 +1,12 @@
 #include "device/vulkan/pipeline_cache.hpp"
 #include "device/embedded_kernels.hpp"
+#include "device/spirv_check.hpp"
 #include <algorithm>
 #include <reprise/error.hpp>
 
 namespace reprise::device::vulkan {
 
 namespace {
-
-constexpr std::uint32_t spirv_magic = 0x07230203;
 
 std::vector<std::uint32_t> embedded_words(const std::string& name)
 {
@@ -119,9 +118,11 @@ PipelineCache::Entry& PipelineCache::entry(const Kernel& kernel)
 
 void PipelineCache::register_kernel(const std::string& name, std::vector<std::uint32_t> words)
 {
-    if (words.size() < 5 || words[0] != spirv_magic) {
+    if (!is_spirv(words)) {
         reprise::detail::fail(ErrorKind::argument, "register_kernel", "The code of (", name, ") with (",
-                              words.size(), ") words is no SPIR-V module.");
+                              words.size(),
+                              ") words is no SPIR-V module, which begins with (0x07230203): "
+                              "give what a compiler such as glslc wrote.");
     }
     const std::lock_guard lock(mutex_);
     const auto old = entries_.find(name);
