@@ -133,7 +133,8 @@ void add_reductions(std::vector<Workload>& list)
                         auto var = std::make_shared<rp::Variable>(rp::ones({64}), false);
                         return forward_backward("", 0, {{32, 64, 32, 32}, {64}, {64}},
                                                 [mean, var](const auto& in) {
-                                                    return rp::batch_norm(in[0], *mean, *var, in[1], in[2]);
+                                                    return rp::batch_norm(in[0], *mean, *var, in[1], in[2],
+                                                                          {.training = true});
                                                 })
                             .make();
                     }});

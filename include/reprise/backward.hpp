@@ -110,16 +110,16 @@ OfLayer linear_backward(const Tensor& grad_output, const Tensor& x, const Tensor
 Two linear_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight);
 // Of conv2d(x, weight, bias, options).
 OfLayer conv2d_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                        const Conv2dOptions& = {});
+                        const ConvOptions<2>& = {});
 // Of conv2d(x, weight, {}, options).
 Two conv2d_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight,
-                            const Conv2dOptions& = {});
+                            const ConvOptions<2>& = {});
 // The gradient of conv2d's input alone, for an input of the shape `x`.
 Tensor conv2d_backward_input(const Tensor& grad_output, const Shape& x, const Tensor& weight,
-                             const Conv2dOptions& = {});
+                             const ConvOptions<2>& = {});
 // The gradient of conv2d's weight alone, for a weight of the shape `weight`.
 Tensor conv2d_backward_weight(const Tensor& grad_output, const Tensor& x, const Shape& weight,
-                              const Conv2dOptions& = {});
+                              const ConvOptions<2>& = {});
 
 // ---- pooling, normalisation, dropout ----
 // Of max_pool2d(x, options).

@@ -443,28 +443,28 @@ Two linear_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Te
 }
 
 OfLayer conv2d_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                        const Conv2dOptions& options)
+                        const ConvOptions<2>& options)
 {
     return layer("conv2d_backward", grad_output, x, weight, bias,
                  [&](const Tensor& t, const Tensor& w, const Tensor& b) { return conv2d(t, w, b, options); });
 }
 
 Two conv2d_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight,
-                            const Conv2dOptions& options)
+                            const ConvOptions<2>& options)
 {
     return two("conv2d_no_bias_backward", grad_output, x, weight,
                [&](const Tensor& t, const Tensor& w) { return conv2d(t, w, {}, options); });
 }
 
 Tensor conv2d_backward_input(const Tensor& grad_output, const Shape& x, const Tensor& weight,
-                             const Conv2dOptions& options)
+                             const ConvOptions<2>& options)
 {
     return one("conv2d_backward_input", grad_output, placeholder(x, weight), weight,
                [&](const Tensor& t, const Tensor& w) { return conv2d(t, w, {}, options); });
 }
 
 Tensor conv2d_backward_weight(const Tensor& grad_output, const Tensor& x, const Shape& weight,
-                              const Conv2dOptions& options)
+                              const ConvOptions<2>& options)
 {
     return one("conv2d_backward_weight", grad_output, placeholder(weight, x), x,
                [&](const Tensor& w, const Tensor& t) { return conv2d(t, w, {}, options); });
@@ -496,7 +496,7 @@ OfLayer batch_norm2d_backward(const Tensor& grad_output, const Tensor& x, const 
                      if (t.dim() != 4)
                          detail::fail(ErrorKind::shape, "batch_norm2d", "The input is ", to_string(t.shape()),
                                       ": it must be [N, C, H, W].");
-                     return batch_norm(t, {}, {}, w, b, {.eps = eps});
+                     return batch_norm(t, {}, {}, w, b, {.training = true, .eps = eps});
                  });
 }
 

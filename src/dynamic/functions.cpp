@@ -112,7 +112,7 @@ protected:
 
 class Conv2D final : public OfOperands {
 public:
-    explicit Conv2D(const Conv2dOptions& options)
+    explicit Conv2D(const ConvOptions<2>& options)
         : OfOperands("DynamicConv2DBackward", 2, 3), options_(options)
     {}
 
@@ -128,7 +128,7 @@ protected:
 
 private:
     static Tensor bias_of(const Tensors& in) { return in.size() == 3 ? in[2] : Tensor(); }
-    Conv2dOptions options_;
+    ConvOptions<2> options_;
 };
 
 // An op of one tensor and a shape, the gradient of which is `back` to the tensor's own shape.
@@ -160,7 +160,7 @@ DynamicMatMulBackward::DynamicMatMulBackward()
     : DynamicGradientFunction("DynamicMatMulBackward", std::make_shared<MatMul>(), checks_output)
 {}
 
-DynamicConv2DBackward::DynamicConv2DBackward(const Conv2dOptions& options)
+DynamicConv2DBackward::DynamicConv2DBackward(const ConvOptions<2>& options)
     : DynamicGradientFunction("DynamicConv2DBackward", std::make_shared<Conv2D>(options), checks_output)
 {}
 

@@ -70,7 +70,7 @@ PaddingMode pad_mode(ConvPaddingMode mode)
 } // namespace
 
 template <std::size_t N>
-void Conv<N>::make(std::int64_t in_channels, std::int64_t out_channels, const ConvOptions<N>& o)
+void Conv<N>::make(std::int64_t in_channels, std::int64_t out_channels, const ConvSettings<N>& o)
 {
     options_ = {.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
     padding_mode_ = o.padding_mode;
@@ -108,7 +108,7 @@ template <std::size_t N> Tensor Conv<N>::forward(Tensor x)
 }
 
 template <std::size_t N> void ConvTranspose<N>::make(std::int64_t in_channels, std::int64_t out_channels,
-                                                     const ConvTransposeOptions<N>& o)
+                                                     const ConvTransposeSettings<N>& o)
 {
     options_ = {.stride = o.stride,
                 .padding = o.padding,
@@ -151,13 +151,13 @@ template class ConvTranspose<1>;
 template class ConvTranspose<2>;
 template class ConvTranspose<3>;
 
-Unfold::Unfold(Sizes<2> kernel_size, const reprise::UnfoldOptions& options)
+Unfold::Unfold(Sizes<2> kernel_size, const reprise::UnfoldOpOptions& options)
     : kernel_size_(kernel_size), options_(options)
 {}
 
 Tensor Unfold::forward(Tensor x) { return unfold(x, kernel_size_, options_); }
 
-Fold::Fold(Sizes<2> output_size, Sizes<2> kernel_size, const reprise::UnfoldOptions& options)
+Fold::Fold(Sizes<2> output_size, Sizes<2> kernel_size, const reprise::UnfoldOpOptions& options)
     : output_size_(output_size), kernel_size_(kernel_size), options_(options)
 {}
 

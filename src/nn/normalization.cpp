@@ -78,12 +78,13 @@ BatchNorm::BatchNorm(const char* name, std::int64_t channels, const BatchNormSet
 // What one batch has, and a part of it that makes the running statistics the average of all batches.
 Tensor BatchNorm::trained(const Tensor& x)
 {
-    if (!running_mean.defined()) return batch_norm(x, {}, {}, weight, bias, {.eps = eps_});
+    if (!running_mean.defined()) return batch_norm(x, {}, {}, weight, bias, {.training = true, .eps = eps_});
     count_batch(num_batches_tracked);
     if (momentum_)
-        return batch_norm(x, running_mean, running_var, weight, bias, {.momentum = *momentum_, .eps = eps_});
+        return batch_norm(x, running_mean, running_var, weight, bias,
+                          {.training = true, .momentum = *momentum_, .eps = eps_});
     Tensor mean = running_mean.detach(), variance = running_var.detach();
-    Tensor y = batch_norm(x, mean, variance, weight, bias, {.momentum = 1, .eps = eps_});
+    Tensor y = batch_norm(x, mean, variance, weight, bias, {.training = true, .momentum = 1, .eps = eps_});
     const no_grad guard;
     const Tensor count = cast(num_batches_tracked, running_mean.dtype());
     running_mean.assign(running_mean + (mean - running_mean) / count);

@@ -25,7 +25,7 @@ template <std::size_t N> std::array<Dim, N> dims(const Sizes<N>& sizes)
 
 } // namespace
 
-template <std::size_t N> void MaxPool<N>::make(const MaxPoolOptions<N>& o)
+template <std::size_t N> void MaxPool<N>::make(const MaxPoolSettings<N>& o)
 {
     options_ = {.kernel_size = o.kernel_size.array(),
                 .stride = o.stride.array(),
@@ -65,7 +65,7 @@ template <std::size_t N> std::pair<Tensor, Tensor> MaxPool<N>::forward_with_indi
     else return max_pool3d_with_indices(x, options_);
 }
 
-template <std::size_t N> void MaxUnpool<N>::make(const MaxUnpoolOptions<N>& o)
+template <std::size_t N> void MaxUnpool<N>::make(const MaxUnpoolSettings<N>& o)
 {
     options_ = {
         .kernel_size = o.kernel_size.array(), .stride = o.stride.array(), .padding = o.padding.array()};
@@ -95,7 +95,7 @@ template <std::size_t N> Tensor MaxUnpool<N>::forward(Tensor x, Tensor indices, 
     else return max_unpool3d(x, indices, options);
 }
 
-template <std::size_t N> void AvgPool<N>::make(const AvgPoolOptions<N>& o)
+template <std::size_t N> void AvgPool<N>::make(const AvgPoolSettings<N>& o)
 {
     options_ = {.kernel_size = o.kernel_size.array(),
                 .stride = o.stride.array(),

@@ -290,7 +290,7 @@ Tensor evaluated(const Tensor& x, const Tensor& mean, const Tensor& variance, co
 } // namespace
 
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
-                  const Tensor& bias, const BatchNormOptions& options)
+                  const Tensor& bias, const BatchNormOpOptions& options)
 {
     const Shape& sizes = x.shape();
     const Dim& channels = ops::channels_of(op, ops::type_of(x));

@@ -138,74 +138,81 @@ Tensor transpose_convolve(const char* op, const Tensor& given, const Tensor& wei
     return given.dim() < x.dim() ? squeeze(y, 0) : y;
 }
 
-template <std::size_t N> Windows windows(const ConvTransposeOptions<N>& o)
-{
-    return {list(o.stride), list(o.padding), list(o.dilation), o.groups};
-}
-
 } // namespace
 
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& o)
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<1> stride,
+              WindowPadding<1> padding, WindowSizes<1> dilation, std::int64_t groups)
 {
-    return convolve("conv1d", x, weight, bias, windows(o), o.padding.is_same());
+    return convolve("conv1d", x, weight, bias, {list(stride), list<1>(padding), list(dilation), groups},
+                    padding.is_same());
 }
 
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& o)
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<2> stride,
+              WindowPadding<2> padding, WindowSizes<2> dilation, std::int64_t groups)
 {
-    return convolve("conv2d", x, weight, bias, windows(o), o.padding.is_same());
+    return convolve("conv2d", x, weight, bias, {list(stride), list<2>(padding), list(dilation), groups},
+                    padding.is_same());
 }
 
-Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& o)
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<3> stride,
+              WindowPadding<3> padding, WindowSizes<3> dilation, std::int64_t groups)
 {
-    return convolve("conv3d", x, weight, bias, windows(o), o.padding.is_same());
+    return convolve("conv3d", x, weight, bias, {list(stride), list<3>(padding), list(dilation), groups},
+                    padding.is_same());
 }
 
-Tensor conv1d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv1dOptions& o)
+Tensor conv1d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const ConvOptions<1>& o)
 {
     return input_gradient(size, weight, dy, in_numbers("conv1d_input", o));
 }
 
-Tensor conv2d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv2dOptions& o)
+Tensor conv2d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const ConvOptions<2>& o)
 {
     return input_gradient(size, weight, dy, in_numbers("conv2d_input", o));
 }
 
-Tensor conv3d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const Conv3dOptions& o)
+Tensor conv3d_input(const Shape& size, const Tensor& weight, const Tensor& dy, const ConvOptions<3>& o)
 {
     return input_gradient(size, weight, dy, in_numbers("conv3d_input", o));
 }
 
-Tensor conv1d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv1dOptions& o)
+Tensor conv1d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const ConvOptions<1>& o)
 {
     return weight_gradient(x, size, dy, in_numbers("conv1d_weight", o));
 }
 
-Tensor conv2d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv2dOptions& o)
+Tensor conv2d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const ConvOptions<2>& o)
 {
     return weight_gradient(x, size, dy, in_numbers("conv2d_weight", o));
 }
 
-Tensor conv3d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const Conv3dOptions& o)
+Tensor conv3d_weight(const Tensor& x, const Shape& size, const Tensor& dy, const ConvOptions<3>& o)
 {
     return weight_gradient(x, size, dy, in_numbers("conv3d_weight", o));
 }
 
-Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                        const ConvTranspose1dOptions& o)
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<1> stride,
+                        WindowSizes<1> padding, WindowSizes<1> output_padding, std::int64_t groups,
+                        WindowSizes<1> dilation)
 {
-    return transpose_convolve("conv_transpose1d", x, weight, bias, windows(o), list(o.output_padding));
+    return transpose_convolve("conv_transpose1d", x, weight, bias,
+                              {list(stride), list(padding), list(dilation), groups}, list(output_padding));
 }
 
-Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                        const ConvTranspose2dOptions& o)
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<2> stride,
+                        WindowSizes<2> padding, WindowSizes<2> output_padding, std::int64_t groups,
+                        WindowSizes<2> dilation)
 {
-    return transpose_convolve("conv_transpose2d", x, weight, bias, windows(o), list(o.output_padding));
+    return transpose_convolve("conv_transpose2d", x, weight, bias,
+                              {list(stride), list(padding), list(dilation), groups}, list(output_padding));
 }
 
-Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                        const ConvTranspose3dOptions& o)
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, WindowSizes<3> stride,
+                        WindowSizes<3> padding, WindowSizes<3> output_padding, std::int64_t groups,
+                        WindowSizes<3> dilation)
 {
-    return transpose_convolve("conv_transpose3d", x, weight, bias, windows(o), list(o.output_padding));
+    return transpose_convolve("conv_transpose3d", x, weight, bias,
+                              {list(stride), list(padding), list(dilation), groups}, list(output_padding));
 }
 
 } // namespace reprise

@@ -293,7 +293,7 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
 }
 
 Tensor instance_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
-                     const Tensor& bias, const InstanceNormOptions& options)
+                     const Tensor& bias, const InstanceNormOpOptions& options)
 {
     constexpr const char* op = "instance_norm";
     const Dim channels = ops::channels_of(op, ops::type_of(x));

@@ -185,7 +185,7 @@ void reference_fold(const ReferenceArguments& a)
     for (std::size_t i = 0; i < sums.size(); ++i) a.outputs[0].put(static_cast<std::int64_t>(i), sums[i]);
 }
 
-Attributes attributes(const WindowSizes<2>& kernel, const UnfoldOptions& o)
+Attributes attributes(const WindowSizes<2>& kernel, const UnfoldOpOptions& o)
 {
     const auto list = [](const WindowSizes<2>& sizes) { return Integers(sizes.begin(), sizes.end()); };
     return {{"kernel", list(kernel)},
@@ -207,7 +207,7 @@ const Op fold_op{.name = "fold",
 
 } // namespace ops
 
-Tensor unfold(const Tensor& x, WindowSizes<2> kernel_size, const UnfoldOptions& options)
+Tensor unfold(const Tensor& x, WindowSizes<2> kernel_size, const UnfoldOpOptions& options)
 {
     const bool single = x.dim() == 3;
     const Tensor y = ops::unfold_of(ops::attributes(kernel_size, options), single ? unsqueeze(x, 0) : x);
@@ -215,7 +215,7 @@ Tensor unfold(const Tensor& x, WindowSizes<2> kernel_size, const UnfoldOptions& 
 }
 
 Tensor fold(const Tensor& x, const Shape& output_size, WindowSizes<2> kernel_size,
-            const UnfoldOptions& options)
+            const UnfoldOpOptions& options)
 {
     const bool single = x.dim() == 2;
     const Tensor y =

@@ -46,7 +46,7 @@ Tensors list(const bw::OfLayer& g)
 
 Tensor targets() { return from_vector(std::vector<std::int32_t>{2, 0, 1}, {3}); }
 Tensor probabilities() { return from_vector(std::vector<float>{0, 1, 0.5f, 1, 0.25f, 0}, {2, 3}); }
-const Conv2dOptions strided{.stride = {2, 1}, .padding = {1, 1}};
+const ConvOptions<2> strided{.stride = {2, 1}, .padding = {1, 1}};
 const MaxPoolOptions<2> pool{.kernel_size = {3, 2}, .stride = {2, 1}, .padding = {1, 0}};
 const AvgPoolOptions<2> averages{.kernel_size = {3, 2}, .stride = {2, 1}, .padding = {1, 0}};
 
@@ -160,7 +160,7 @@ const std::vector<Case>& cases()
          }},
         {"batch_norm2d_backward",
          {{3, 2, 2, 2}, {2}, {2}},
-         [](const Tensors& x) { return batch_norm(x[0], {}, {}, x[1], x[2]); },
+         [](const Tensors& x) { return batch_norm(x[0], {}, {}, x[1], x[2], {.training = true}); },
          [](const Tensor& g, const Tensors& x) {
              return list(bw::batch_norm2d_backward(g, x[0], x[1], x[2]));
          }},

@@ -162,7 +162,7 @@ TEST(CudaHalves, OfAllSamplesHaveTheValuesAndGradientsOfTheReference)
 struct Case {
     const char* name;
     Shape x, weight;
-    Conv2dOptions options;
+    ConvOptions<2> options;
     bool biased = true;
 };
 

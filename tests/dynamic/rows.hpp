@@ -20,8 +20,8 @@ inline const std::vector<Row>& rows()
     using Sizes = std::vector<Shape>;
     const auto product = [](const Dim&, const Dim&) { return DynamicMatMulBackward(); };
     const auto plain_product = [](const Tensors& in, const Dim&, const Dim&) { return matmul(in[0], in[1]); };
-    static const Conv2dOptions strided{.stride = {2, 1}, .padding = {1, 0}};
-    static const Conv2dOptions same{.padding = "same", .dilation = 2, .groups = 2};
+    static const ConvOptions<2> strided{.stride = {2, 1}, .padding = {1, 0}};
+    static const ConvOptions<2> same{.padding = "same", .dilation = 2, .groups = 2};
     static const std::vector<Row> all{
         {"matmul",
          [](const Dim& n, const Dim& m) {

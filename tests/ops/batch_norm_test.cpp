@@ -58,7 +58,7 @@ TEST_P(BatchNorm, NormalisesByTheBatchAndKeepsStatistics)
     Variable mean(zeros({channels}), false), var(ones({channels}), false);
     const Statistics s = statistics_of(x);
     for (int step = 1; step <= 2; ++step) {
-        const Tensor y = batch_norm(x, mean, var, weight, bias, {.momentum = 0.25});
+        const Tensor y = batch_norm(x, mean, var, weight, bias, {.training = true, .momentum = 0.25});
         expect_normalised(y, x, s.mean, s.variance, weight.to_vector<float>(), bias.to_vector<float>());
         const Floats running_mean = mean.to_vector<float>(), running_var = var.to_vector<float>();
         const double kept = std::pow(0.75, step);
@@ -94,7 +94,8 @@ TEST_P(BatchNorm, HasGradients)
         EXPECT_TRUE(check.passed) << check.message;
     }
     const auto second = gradient_check(
-        gradient_of([](const Tensor& x) { return batch_norm(x, {}, {}, {}, {}); }), {GetParam()});
+        gradient_of([](const Tensor& x) { return batch_norm(x, {}, {}, {}, {}, {.training = true}); }),
+        {GetParam()});
     EXPECT_TRUE(second.passed) << second.message;
 }
 
@@ -104,11 +105,12 @@ TEST(BatchNormOp, UpdatesStatisticsOfAProgram)
     Variable mean(zeros({3}), false), var(ones({3}), false), eager_mean(zeros({3}), false),
         eager_var(ones({3}), false);
     const Program program =
-        record([&](Tensor x) { return batch_norm(x, mean, var, {}, {}); }, {spec({batch, 3, 4, 4})});
+        record([&](Tensor x) { return batch_norm(x, mean, var, {}, {}, {.training = true}); },
+               {spec({batch, 3, 4, 4})});
     for (const std::int64_t n : {4, 9, 1}) {
         const Tensor x = drawn({n, 3, 4, 4}, static_cast<std::uint32_t>(n));
         EXPECT_EQ(program(x).to_vector<float>(),
-                  batch_norm(x, eager_mean, eager_var, {}, {}).to_vector<float>());
+                  batch_norm(x, eager_mean, eager_var, {}, {}, {.training = true}).to_vector<float>());
         EXPECT_EQ(mean.to_vector<float>(), eager_mean.to_vector<float>());
         EXPECT_EQ(var.to_vector<float>(), eager_var.to_vector<float>());
     }
@@ -120,7 +122,7 @@ TEST(BatchNormOp, VarianceSurvivesALargeMean)
     for (const Sizes& sizes : {Sizes{4, 2, 8, 8}, Sizes{4, 2, 7, 5}, Sizes{9000, 2}, Sizes{2, 2, 300, 64}}) {
         const Tensor x = drawn(sizes) + 4096.0;
         Variable mean(zeros({2}), false), var(zeros({2}), false);
-        batch_norm(x, mean, var, {}, {}, {.momentum = 1}).eval();
+        batch_norm(x, mean, var, {}, {}, {.training = true, .momentum = 1}).eval();
         const Statistics s = statistics_of(x);
         for (std::size_t c = 0; c < 2; ++c) {
             EXPECT_NEAR(mean.to_vector<float>()[c], s.mean[c], 1e-3);
@@ -132,7 +134,7 @@ TEST(BatchNormOp, VarianceSurvivesALargeMean)
 TEST(BatchNormOp, AnEmptyBatchChangesNoStatistics)
 {
     const Variable mean(full({3}, 0.5), false), var(full({3}, 2), false);
-    const Tensor y = batch_norm(zeros({0, 3, 4}), mean, var, {}, {});
+    const Tensor y = batch_norm(zeros({0, 3, 4}), mean, var, {}, {}, {.training = true});
     EXPECT_EQ(y.to_vector<float>(), Floats());
     EXPECT_EQ(mean.to_vector<float>(), Floats(3, 0.5f));
     EXPECT_EQ(var.to_vector<float>(), Floats(3, 2.0f));
@@ -141,26 +143,30 @@ TEST(BatchNormOp, AnEmptyBatchChangesNoStatistics)
 TEST(BatchNormOp, AProgramRefusesOneValueForEachChannel)
 {
     const Dim batch = symbol("batch");
-    const Program program =
-        record([](Tensor x) { return batch_norm(x, {}, {}, {}, {}); }, {spec({batch, 3})});
+    const Program program = record([](Tensor x) { return batch_norm(x, {}, {}, {}, {}, {.training = true}); },
+                                   {spec({batch, 3})});
     const Caught one = error_of([&] { return program(zeros({1, 3})); });
     EXPECT_EQ(one.kind, ErrorKind::shape);
     EXPECT_THAT(one.text, HasSubstr("one value for each channel"));
     for (const std::int64_t n : {2, 0, 5})
         EXPECT_EQ(program(drawn({n, 3})).to_vector<float>(),
-                  batch_norm(drawn({n, 3}), {}, {}, {}, {}).to_vector<float>());
+                  batch_norm(drawn({n, 3}), {}, {}, {}, {}, {.training = true}).to_vector<float>());
 }
 
 TEST(BatchNormOp, RefusesWrongInputs)
 {
     const Tensor x = zeros({4, 3, 2, 2});
-    const Caught channels = error_of([&] { return batch_norm(x, zeros({3}), ones({3}), ones({4}), {}); });
+    const Caught channels =
+        error_of([&] { return batch_norm(x, zeros({3}), ones({3}), ones({4}), {}, {.training = true}); });
     EXPECT_EQ(channels.kind, ErrorKind::shape);
     EXPECT_THAT(channels.text, HasSubstr("[batch_norm] The weight has the shape ([4]) for (3) channels"));
-    const Caught single = error_of([] { return batch_norm(zeros({1, 3}), zeros({3}), ones({3}), {}, {}); });
+    const Caught single = error_of([] {
+        return batch_norm(zeros({1, 3}), zeros({3}), ones({3}), {}, {}, {.training = true});
+    });
     EXPECT_EQ(single.kind, ErrorKind::shape);
     EXPECT_THAT(single.text, HasSubstr("one value for each channel"));
-    EXPECT_EQ(error_of([] { return batch_norm(zeros({3}), {}, {}, {}, {}); }).kind, ErrorKind::shape);
+    EXPECT_EQ(error_of([] { return batch_norm(zeros({3}), {}, {}, {}, {}, {.training = true}); }).kind,
+              ErrorKind::shape);
 }
 
 } // namespace

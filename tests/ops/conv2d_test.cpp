@@ -19,7 +19,7 @@ using Doubles = std::vector<double>;
 
 struct Case {
     std::array<std::int64_t, 4> x, weight;
-    Conv2dOptions options;
+    ConvOptions<2> options;
     bool bias = true;
 };
 
@@ -311,7 +311,7 @@ TEST(Conv2d, RefusesWhatDoesNotFit)
 {
     const Tensor x = zeros({2, 3, 8, 8}), weight = zeros({4, 3, 3, 3});
     const auto error = [&](const Tensor& a, const Tensor& b, const Tensor& bias = {},
-                           const Conv2dOptions& o = {}) {
+                           const ConvOptions<2>& o = {}) {
         return error_of([&] { return conv2d(a, b, bias, o); });
     };
     Caught e = error(zeros({8, 8}), weight);

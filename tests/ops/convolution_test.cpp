@@ -179,7 +179,7 @@ TEST(Convolution, OfAnEmptyBatchGivesNothingAndNoGradient)
 // inside of a texel, and groups.  All sums are exact.
 struct LargeBatch {
     Shape x, weight;
-    Conv2dOptions options;
+    ConvOptions<2> options;
 };
 const std::vector<LargeBatch> large_batches{
     {{9, 8, 40, 44}, {3, 8, 7, 7}, {.padding = {3, 3}}},

@@ -128,7 +128,7 @@ TEST(NormsOp, VarianceSurvivesALargeMean)
     expect_unit(layer_norm(x, {6, 30, 40}), "long rows");
     expect_unit(group_norm(x, 3), "groups");
     expect_unit(instance_norm(x), "instances");
-    expect_unit(batch_norm(x, {}, {}, {}, {}), "batch");
+    expect_unit(batch_norm(x, {}, {}, {}, {}, {.training = true}), "batch");
 }
 
 } // namespace

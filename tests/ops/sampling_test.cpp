@@ -127,7 +127,7 @@ TEST(Dropout, DropsChannels)
 TEST(AlphaDropout, KeepsMeanAndVariance)
 {
     manual_seed(7);
-    const Tensor y = alpha_dropout(randn({100000}), 0.3);
+    const Tensor y = alpha_dropout(randn({100000}), 0.3, true);
     EXPECT_NEAR(mean(y).item<float>(), 0, 0.02);
     EXPECT_NEAR(reprise::std(y).item<float>(), 1, 0.02);
 }
@@ -144,7 +144,7 @@ TEST(Sampling, RecordedEqualsEager)
                                    cast(multinomial(x, 2), f32),
                                    cast(multinomial(x, 5, true), f32),
                                    dropout1d(expand(unsqueeze(x, 1), {-1, 4})),
-                                   alpha_dropout(x)};
+                                   alpha_dropout(x, 0.5, true)};
     };
     const Program program = record(all, {spec({n})});
     manual_seed(8);

@@ -259,6 +259,18 @@ TEST(LibtorchLosses, Losses)
                                                   /*is_causal=*/true);
         CHECK(rp::allclose(y.select(2, 0), q.select(2, 0), 1e-4, 1e-4));
     }
+    // Neither batch_norm() nor alpha_dropout() trains by default, but dropout() does.
+    {
+        const rp::Tensor x = rp::ones({2, 3, 4}) * 5, mean = rp::ones({3}), var = rp::full({3}, 4);
+        CHECK(near(F::batch_norm(x, mean, var)[0][0][0].item<float>(), 2));
+        CHECK(near(rp::batch_norm(x, mean, var, rp::ones({3}), {})[1][2][3].item<float>(), 2));
+        CHECK(near(F::batch_norm(x, mean, var, {}, {}, {.training = true})[0][0][0].item<float>(), 0));
+        CHECK(near(F::alpha_dropout(x).sum().item<float>(), 120));
+        CHECK(near(F::alpha_dropout(x, 0.9).sum().item<float>(), 120));
+        CHECK(near(F::alpha_dropout(x, 1, true).sum().item<float>(), 0));
+        CHECK(near(rp::alpha_dropout(x, 1, false).sum().item<float>(), 120));
+        CHECK(near(F::dropout(x, 1).sum().item<float>(), 0));
+    }
     // Layer_norm, batch_norm functional.
     {
         auto x = rp::randn({4, 6});

@@ -26,8 +26,8 @@ void options()
     static_cast<void>(AttentionOptions{.is_causal = true});
     static_cast<void>(ClassLossOptions{.label_smoothing = 0.1});
     static_cast<void>(InterpolateOptions{.mode = Interpolation::bilinear});
-    static_cast<void>(Conv2dOptions{.padding = 1});
-    static_cast<void>(UnfoldOptions{.stride = 2});
+    static_cast<void>(ConvOptions<2>{.padding = 1});
+    static_cast<void>(UnfoldOpOptions{.stride = 2});
     static_cast<void>(MaxPoolOptions<2>{.ceil_mode = true});
     static_cast<void>(AvgPoolOptions<2>{.divisor_override = 3});
     static_cast<void>(LpPoolOptions<2>{.ceil_mode = true});
@@ -37,6 +37,26 @@ void options()
     static_cast<void>(train::Panel{.y_max = 1});
     static_cast<void>(train::Figure{.title = "loss"});
     static_cast<void>(data::DataLoader::Options{.shuffle = true});
+}
+
+// No name of options is two things where a file uses the namespaces.
+void names_in_all_namespaces()
+{
+    using namespace rp;
+    using namespace rp::nn;
+    using namespace rp::optim;
+    static_cast<void>(Conv2d(Conv2dOptions(1, 8, 3).stride(2)));
+    static_cast<void>(Conv2d(1, 8, ConvSettings<2>{.kernel_size = 3}));
+    static_cast<void>(ConvTranspose2d(ConvTranspose2dOptions(1, 8, 3)));
+    static_cast<void>(ConvOptions<2>{.padding = 1});
+    static_cast<void>(ConvTransposeOptions<2>{.padding = 1});
+    static_cast<void>(MaxPoolOptions<2>{.ceil_mode = true});
+    static_cast<void>(AvgPoolOptions<2>{.ceil_mode = true});
+    static_cast<void>(MaxUnpoolOptions<2>{.output_size = Shape{4, 4}});
+    static_cast<void>(BatchNorm2d(BatchNormOptions(8).affine(false)));
+    static_cast<void>(InstanceNorm2d(InstanceNormOptions(8)));
+    static_cast<void>(Unfold(UnfoldOptions(2).stride(2)));
+    static_cast<void>(ParameterList());
 }
 
 void modules()

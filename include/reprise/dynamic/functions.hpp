@@ -24,7 +24,7 @@ public:
 class DynamicConv2DBackward : public DynamicGradientFunction {
 public:
     // Called with x and weight, or with x, weight and bias.
-    explicit DynamicConv2DBackward(const Conv2dOptions& = {});
+    explicit DynamicConv2DBackward(const ConvOptions<2>& = {});
 };
 
 // reshape(x, shape); one size may be -1, which is computed from the others.  The gradient is reshaped to x's

@@ -27,7 +27,7 @@ inline constexpr std::array<std::pair<std::string_view, ConvPaddingMode>, 4> nam
 }
 
 // Options of Conv; a single number holds for all N dimensions.
-template <std::size_t N> struct ConvOptions {
+template <std::size_t N> struct ConvSettings {
     Sizes<N> kernel_size = 0;     // at least 1, so it has to be given, here or to the constructor
     Sizes<N> stride = 1;          // distance of neighbouring windows
     WindowPadding<N> padding = 0; // zeros on both sides of each dimension, or "same" or "valid" (none)
@@ -43,24 +43,25 @@ template <std::size_t N> struct ConvOptions {
 template <std::size_t N> class Conv : public Module {
 public:
     REPRISE_LAYER(Conv)
-    using Options = ConvOptions<N>; // for make()
+    using Options = ConvSettings<N>; // for make()
     using Module::Module;
     // Throws Error(argument) for options out of range and where groups does not divide both numbers of
     // channels.
     template <class = void>
-    Conv(std::int64_t in_channels, std::int64_t out_channels, const ConvOptions<N>& options)
+    Conv(std::int64_t in_channels, std::int64_t out_channels, const ConvSettings<N>& options)
     {
         make(in_channels, out_channels, options);
     }
-    // The same with the kernel's size as an argument: Conv2d(1, 8, 3), Conv2d(1, 8, 3, {.padding = 1}).
-    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
-         ConvOptions<N> options = {})
+    // The same with the kernel's size as an argument: Conv2d(1, 8, 3, {.padding = 1}).  A template, so that
+    // {2, 2} in place of the options is the stride.
+    template <class = void>
+    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size, ConvSettings<N> options)
     {
         options.kernel_size = kernel_size;
         make(in_channels, out_channels, options);
     }
-    // The same with PyTorch's arguments in their order: Conv2d(1, 8, 3, 1, 1).
-    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size, Sizes<N> stride,
+    // The same with PyTorch's arguments in their order: Conv2d(1, 8, 3), Conv2d(1, 8, 3, 1, 1).
+    Conv(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size, Sizes<N> stride = 1,
          WindowPadding<N> padding = 0, Sizes<N> dilation = 1, std::int64_t groups = 1, bool with_bias = true,
          Choice<ConvPaddingMode> padding_mode = ConvPaddingMode::zeros)
     {
@@ -80,7 +81,7 @@ public:
         bias;        // [out]; undefined without a bias
 
 private:
-    void make(std::int64_t in_channels, std::int64_t out_channels, const ConvOptions<N>&);
+    void make(std::int64_t in_channels, std::int64_t out_channels, const ConvSettings<N>&);
     reprise::ConvOptions<N> options_;
     ConvPaddingMode padding_mode_ = ConvPaddingMode::zeros;
 };
@@ -92,7 +93,7 @@ using Conv2d = Conv<2>; // of x [N, in, H, W] or [in, H, W]
 using Conv3d = Conv<3>; // of x [N, in, D, H, W] or [in, D, H, W]
 
 // Options of ConvTranspose; a single number holds for all N dimensions.
-template <std::size_t N> struct ConvTransposeOptions {
+template <std::size_t N> struct ConvTransposeSettings {
     Sizes<N> kernel_size = 0;    // at least 1, so it has to be given, here or to the constructor
     Sizes<N> stride = 1;         // stride of the convolution whose transpose this is
     Sizes<N> padding = 0;        // its padding: so much is cut from both sides of the output
@@ -110,26 +111,27 @@ template <std::size_t N> struct ConvTransposeOptions {
 template <std::size_t N> class ConvTranspose : public Module {
 public:
     REPRISE_LAYER(ConvTranspose)
-    using Options = ConvTransposeOptions<N>; // for make()
+    using Options = ConvTransposeSettings<N>; // for make()
     using Module::Module;
     // Throws Error(argument) for options out of range and where groups does not divide both numbers of
     // channels.
-    template <class = void>
-    ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, const ConvTransposeOptions<N>& options)
+    template <class = void> ConvTranspose(std::int64_t in_channels, std::int64_t out_channels,
+                                          const ConvTransposeSettings<N>& options)
     {
         make(in_channels, out_channels, options);
     }
-    // The same with the kernel's size as an argument: ConvTranspose2d(8, 1, 3, {.stride = 2}).
-    ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
-                  ConvTransposeOptions<N> options = {})
+    // The same with the kernel's size as an argument: ConvTranspose2d(8, 1, 3, {.stride = 2}).  A template as
+    // for Conv.
+    template <class = void> ConvTranspose(std::int64_t in_channels, std::int64_t out_channels,
+                                          Sizes<N> kernel_size, ConvTransposeSettings<N> options)
     {
         options.kernel_size = kernel_size;
         make(in_channels, out_channels, options);
     }
     // The same with PyTorch's arguments in their order: ConvTranspose2d(8, 1, 4, 2, 1).
-    ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size, Sizes<N> stride,
-                  Sizes<N> padding = 0, Sizes<N> output_padding = 0, std::int64_t groups = 1,
-                  bool with_bias = true, Sizes<N> dilation = 1)
+    ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, Sizes<N> kernel_size,
+                  Sizes<N> stride = 1, Sizes<N> padding = 0, Sizes<N> output_padding = 0,
+                  std::int64_t groups = 1, bool with_bias = true, Sizes<N> dilation = 1)
     {
         make(in_channels, out_channels,
              {kernel_size, stride, padding, output_padding, groups, with_bias, dilation});
@@ -141,7 +143,7 @@ public:
         bias;        // [out]; undefined without a bias
 
 private:
-    void make(std::int64_t in_channels, std::int64_t out_channels, const ConvTransposeOptions<N>&);
+    void make(std::int64_t in_channels, std::int64_t out_channels, const ConvTransposeSettings<N>&);
     reprise::ConvTransposeOptions<N> options_;
 };
 extern template class ConvTranspose<1>;
@@ -156,7 +158,7 @@ using ConvTranspose3d = ConvTranspose<3>; // of x [N, in, D, H, W] or [in, D, H,
 class Unfold : public Module {
 public:
     REPRISE_LAYER(Unfold)
-    using Options = reprise::UnfoldOptions; // for make()
+    using Options = reprise::UnfoldOpOptions; // for make()
     using Module::Module;
     // A single number is the kernel's height and width.
     explicit Unfold(Sizes<2> kernel_size, const Options& = {});
@@ -171,7 +173,7 @@ private:
 class Fold : public Module {
 public:
     REPRISE_LAYER(Fold)
-    using Options = reprise::UnfoldOptions; // for make()
+    using Options = reprise::UnfoldOpOptions; // for make()
     using Module::Module;
     // output_size is [H, W]; a single number is both sizes.
     Fold(Sizes<2> output_size, Sizes<2> kernel_size, const Options& = {});

@@ -16,6 +16,8 @@ using reprise::batch_norm, reprise::group_norm, reprise::instance_norm, reprise:
 using reprise::conv1d, reprise::conv2d, reprise::conv3d;
 using reprise::conv_transpose1d, reprise::conv_transpose2d, reprise::conv_transpose3d;
 using reprise::dropout, reprise::dropout1d, reprise::dropout2d, reprise::dropout3d, reprise::alpha_dropout;
+// alpha_dropout() that does not train, as PyTorch has it by default: x.
+inline Tensor alpha_dropout(const Tensor& x, double p = 0.5) { return alpha_dropout(x, p, false); }
 using reprise::grid_sample, reprise::affine_grid;
 using reprise::linear, reprise::embedding, reprise::one_hot;
 using reprise::local_response_norm;

@@ -317,9 +317,9 @@ inline Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_va
                          const std::same_as<BatchNormFuncOptions> auto& o)
 {
     return reprise::batch_norm(x, running_mean, running_var, o.weight(), o.bias(),
-                               reprise::BatchNormOptions{.training = o.training(),
-                                                         .momentum = o.momentum().value_or(0.1),
-                                                         .eps = o.eps()});
+                               reprise::BatchNormOpOptions{.training = o.training(),
+                                                           .momentum = o.momentum().value_or(0.1),
+                                                           .eps = o.eps()});
 }
 // Options of instance_norm().
 class InstanceNormFuncOptions : public reprise::detail::OptionsOf<NormValues> {
@@ -336,9 +336,9 @@ public:
 inline Tensor instance_norm(const Tensor& x, const std::same_as<InstanceNormFuncOptions> auto& o)
 {
     return reprise::instance_norm(x, o.running_mean(), o.running_var(), o.weight(), o.bias(),
-                                  reprise::InstanceNormOptions{.use_input_stats = o.use_input_stats(),
-                                                               .momentum = o.momentum().value_or(0.1),
-                                                               .eps = o.eps()});
+                                  reprise::InstanceNormOpOptions{.use_input_stats = o.use_input_stats(),
+                                                                 .momentum = o.momentum().value_or(0.1),
+                                                                 .eps = o.eps()});
 }
 
 // Options of embedding().

@@ -149,8 +149,8 @@ public:
 
 // Options of Conv<N>.
 template <std::size_t N> class ConvModuleOptions
-    : public detail::ModuleOptions<ConvOptions<N>, detail::TwoSizes, Conv<N>> {
-    using Values = ConvOptions<N>;
+    : public detail::ModuleOptions<ConvSettings<N>, detail::TwoSizes, Conv<N>> {
+    using Values = ConvSettings<N>;
 
 public:
     // With these arguments; all else has its default.
@@ -174,8 +174,8 @@ using Conv3dOptions = ConvModuleOptions<3>; // of Conv3d
 
 // Options of ConvTranspose<N>.
 template <std::size_t N> class ConvTransposeModuleOptions
-    : public detail::ModuleOptions<ConvTransposeOptions<N>, detail::TwoSizes, ConvTranspose<N>> {
-    using Values = ConvTransposeOptions<N>;
+    : public detail::ModuleOptions<ConvTransposeSettings<N>, detail::TwoSizes, ConvTranspose<N>> {
+    using Values = ConvTransposeSettings<N>;
 
 public:
     // With these arguments; all else has its default.
@@ -199,8 +199,8 @@ using ConvTranspose3dOptions = ConvTransposeModuleOptions<3>; // of ConvTranspos
 
 // Options of MaxPool<N>.
 template <std::size_t N> class MaxPoolModuleOptions
-    : public detail::ModuleOptions<MaxPoolOptions<N>, detail::NoArguments, MaxPool<N>> {
-    using Values = MaxPoolOptions<N>;
+    : public detail::ModuleOptions<MaxPoolSettings<N>, detail::NoArguments, MaxPool<N>> {
+    using Values = MaxPoolSettings<N>;
 
 public:
     // With these arguments; all else has its default.
@@ -215,8 +215,8 @@ public:
 };
 // Options of MaxUnpool<N>.
 template <std::size_t N> class MaxUnpoolModuleOptions
-    : public detail::ModuleOptions<MaxUnpoolOptions<N>, detail::NoArguments, MaxUnpool<N>> {
-    using Values = MaxUnpoolOptions<N>;
+    : public detail::ModuleOptions<MaxUnpoolSettings<N>, detail::NoArguments, MaxUnpool<N>> {
+    using Values = MaxUnpoolSettings<N>;
 
 public:
     // With these arguments; all else has its default.
@@ -229,8 +229,8 @@ public:
 };
 // Options of AvgPool<N>.
 template <std::size_t N> class AvgPoolModuleOptions
-    : public detail::ModuleOptions<AvgPoolOptions<N>, detail::NoArguments, AvgPool<N>> {
-    using Values = AvgPoolOptions<N>;
+    : public detail::ModuleOptions<AvgPoolSettings<N>, detail::NoArguments, AvgPool<N>> {
+    using Values = AvgPoolSettings<N>;
 
 public:
     // With these arguments; all else has its default.

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,7 +17,7 @@
 namespace reprise::nn {
 
 // Options of MaxPool; a single number holds for all N dimensions.
-template <std::size_t N> struct MaxPoolOptions {
+template <std::size_t N> struct MaxPoolSettings {
     Sizes<N> kernel_size = 0; // at least 1, so it has to be given, here or to the constructor
     Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;     // on both sides, at most half of the kernel's size; never the maximum
@@ -28,20 +29,26 @@ template <std::size_t N> struct MaxPoolOptions {
 template <std::size_t N> class MaxPool : public Module {
 public:
     REPRISE_LAYER(MaxPool)
-    using Options = MaxPoolOptions<N>; // for make()
+    using Options = MaxPoolSettings<N>; // for make()
     using Module::Module;
     // Throws Error(argument) for options out of range; a padding that is too large is found when the module
     // is called.
-    explicit MaxPool(Sizes<N> kernel_size, MaxPoolOptions<N> options = {})
+    template <class = void> MaxPool(Sizes<N> kernel_size, MaxPoolSettings<N> options)
     {
         options.kernel_size = kernel_size;
         make(options);
     }
     // The same with the kernel's size among the options: MaxPool2d({.kernel_size = 3, .stride = 2}).
-    template <class = void> explicit MaxPool(const MaxPoolOptions<N>& options) { make(options); }
-    // The same with PyTorch's arguments in their order: MaxPool2d(3, 2, 1).
-    MaxPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding, Sizes<N> dilation = 1,
-            bool ceil_mode = false) requires(N < 3)
+    template <class = void> explicit MaxPool(const MaxPoolSettings<N>& options) { make(options); }
+    // The same with a list of the kernel's sizes alone, MaxPool2d({3, 2}), which is no list of arguments.
+    template <class... None>
+    requires(sizeof...(None) == 0) explicit MaxPool(std::initializer_list<detail::WindowNumber> kernel_size,
+                                                    const None&...)
+        : MaxPool(detail::sizes_of<N>(kernel_size))
+    {}
+    // The same with PyTorch's arguments in their order: MaxPool2d(3), MaxPool2d(3, 2, 1).
+    explicit MaxPool(Sizes<N> kernel_size, Sizes<N> stride = 0, Sizes<N> padding = 0, Sizes<N> dilation = 1,
+                     bool ceil_mode = false)
     {
         make({kernel_size, stride, padding, dilation, ceil_mode});
     }
@@ -52,7 +59,7 @@ public:
     std::string extra_repr() const override; // what printing shows in parentheses
 
 private:
-    void make(const MaxPoolOptions<N>&);
+    void make(const MaxPoolSettings<N>&);
     reprise::MaxPoolOptions<N> options_;
 };
 using MaxPool1d = MaxPool<1>; // of x [N, C, L] or [C, L]
@@ -60,7 +67,7 @@ using MaxPool2d = MaxPool<2>; // of x [N, C, H, W] or [C, H, W]
 using MaxPool3d = MaxPool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
 
 // Options of MaxUnpool; a single number holds for all N dimensions.
-template <std::size_t N> struct MaxUnpoolOptions {
+template <std::size_t N> struct MaxUnpoolSettings {
     Sizes<N> kernel_size = 0; // at least 1, so it has to be given, here or to the constructor
     Sizes<N> stride = 0;      // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;     // on both sides
@@ -71,18 +78,24 @@ template <std::size_t N> struct MaxUnpoolOptions {
 template <std::size_t N> class MaxUnpool : public ModuleOf<Tensor(Tensor, Tensor, Shape)> {
 public:
     REPRISE_LAYER(MaxUnpool)
-    using Options = MaxUnpoolOptions<N>; // for make()
+    using Options = MaxUnpoolSettings<N>; // for make()
     using ModuleOf::ModuleOf;
     // Throws Error(argument) for options out of range.
-    explicit MaxUnpool(Sizes<N> kernel_size, MaxUnpoolOptions<N> options = {})
+    template <class = void> MaxUnpool(Sizes<N> kernel_size, MaxUnpoolSettings<N> options)
     {
         options.kernel_size = kernel_size;
         make(options);
     }
     // The same with the kernel's size among the options: MaxUnpool2d({.kernel_size = 3, .stride = 2}).
-    template <class = void> explicit MaxUnpool(const MaxUnpoolOptions<N>& options) { make(options); }
-    // The same with PyTorch's arguments in their order: MaxUnpool2d(3, 2, 1).
-    MaxUnpool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding) requires(N < 3)
+    template <class = void> explicit MaxUnpool(const MaxUnpoolSettings<N>& options) { make(options); }
+    // The same with a list of the kernel's sizes alone, MaxUnpool2d({3, 2}), which is no list of arguments.
+    template <class... None>
+    requires(sizeof...(None) == 0) explicit MaxUnpool(std::initializer_list<detail::WindowNumber> kernel_size,
+                                                      const None&...)
+        : MaxUnpool(detail::sizes_of<N>(kernel_size))
+    {}
+    // The same with PyTorch's arguments in their order: MaxUnpool2d(3), MaxUnpool2d(3, 2, 1).
+    explicit MaxUnpool(Sizes<N> kernel_size, Sizes<N> stride = 0, Sizes<N> padding = 0)
     {
         make({kernel_size, stride, padding});
     }
@@ -100,7 +113,7 @@ public:
     std::string extra_repr() const override; // what printing shows in parentheses
 
 private:
-    void make(const MaxUnpoolOptions<N>&);
+    void make(const MaxUnpoolSettings<N>&);
     reprise::MaxUnpoolOptions<N> options_;
 };
 using MaxUnpool1d = MaxUnpool<1>; // of x [N, C, L] or [C, L]
@@ -108,11 +121,11 @@ using MaxUnpool2d = MaxUnpool<2>; // of x [N, C, H, W] or [C, H, W]
 using MaxUnpool3d = MaxUnpool<3>; // of x [N, C, D, H, W] or [C, D, H, W]
 
 // Options of AvgPool; a single number holds for all N dimensions.
-template <std::size_t N> struct AvgPoolOptions {
+template <std::size_t N> struct AvgPoolSettings {
     Sizes<N> kernel_size = 0;      // at least 1, so it has to be given, here or to the constructor
     Sizes<N> stride = 0;           // distance of neighbouring windows; 0: the kernel's size
     Sizes<N> padding = 0;          // zeros on both sides, at most half of the kernel's size
-    bool ceil_mode = false;        // as in MaxPoolOptions
+    bool ceil_mode = false;        // as in MaxPoolSettings
     bool count_include_pad = true; // whether the zeros of the padding count in the mean
     // Divides the sum by this, which is not 0, instead of the number of elements.
     std::optional<std::int64_t> divisor_override{};
@@ -121,33 +134,41 @@ template <std::size_t N> struct AvgPoolOptions {
 template <std::size_t N> class AvgPool : public Module {
 public:
     REPRISE_LAYER(AvgPool)
-    using Options = AvgPoolOptions<N>; // for make()
+    using Options = AvgPoolSettings<N>; // for make()
     using Module::Module;
     // Throws Error(argument) for options out of range; a padding that is too large is found when the module
     // is called.
-    explicit AvgPool(Sizes<N> kernel_size, AvgPoolOptions<N> options = {})
+    template <class = void> AvgPool(Sizes<N> kernel_size, AvgPoolSettings<N> options)
     {
         options.kernel_size = kernel_size;
         make(options);
     }
     // The same with the kernel's size among the options: AvgPool2d({.kernel_size = 3, .stride = 2}).
-    template <class = void> explicit AvgPool(const AvgPoolOptions<N>& options) { make(options); }
-    // The same with PyTorch's arguments in their order: AvgPool2d(3, 2, 1).
-    AvgPool(Sizes<N> kernel_size, Sizes<N> stride, Sizes<N> padding, bool ceil_mode = false,
-            bool count_include_pad = true) requires(N < 3)
+    template <class = void> explicit AvgPool(const AvgPoolSettings<N>& options) { make(options); }
+    // The same with a list of the kernel's sizes alone, AvgPool2d({3, 2}), which is no list of arguments.
+    template <class... None>
+    requires(sizeof...(None) == 0) explicit AvgPool(std::initializer_list<detail::WindowNumber> kernel_size,
+                                                    const None&...)
+        : AvgPool(detail::sizes_of<N>(kernel_size))
+    {}
+    // The same with PyTorch's arguments in their order: AvgPool2d(3), AvgPool2d(3, 2, 1).
+    explicit AvgPool(Sizes<N> kernel_size, Sizes<N> stride = 0, Sizes<N> padding = 0, bool ceil_mode = false,
+                     bool count_include_pad = true,
+                     std::optional<std::int64_t> divisor_override = std::nullopt)
     {
         make({.kernel_size = kernel_size,
               .stride = stride,
               .padding = padding,
               .ceil_mode = ceil_mode,
-              .count_include_pad = count_include_pad});
+              .count_include_pad = count_include_pad,
+              .divisor_override = divisor_override});
     }
     Tensor forward(Tensor x) override;
     std::string name() const override { return "AvgPool" + std::to_string(N) + "d"; }
     std::string extra_repr() const override; // what printing shows in parentheses
 
 private:
-    void make(const AvgPoolOptions<N>&);
+    void make(const AvgPoolSettings<N>&);
     reprise::AvgPoolOptions<N> options_;
 };
 using AvgPool1d = AvgPool<1>; // of x [N, C, L] or [C, L]

@@ -21,10 +21,11 @@ Tensor dropout2d(const Tensor&, double p = 0.5, bool training = true);
 Tensor dropout3d(const Tensor&, double p = 0.5, bool training = true);
 // Sets each element with probability p to selu's lower limit, about -1.758, then scales and shifts all
 // elements so that mean 0 and variance 1 are preserved (Klambauer et al., 2017); x itself unless training.
-Tensor alpha_dropout(const Tensor&, double p = 0.5, bool training = true);
+// nn::functional::alpha_dropout() without this argument does not train, as in PyTorch.
+Tensor alpha_dropout(const Tensor&, double p, bool training);
 // Options of batch_norm().
-struct BatchNormOptions {
-    bool training = true;  // whether to use the statistics of the batch instead of the running ones
+struct BatchNormOpOptions {
+    bool training = false; // whether to use the statistics of the batch instead of the running ones
     double momentum = 0.1; // the part of the batch's statistics in the new running ones
     double eps = 1e-5;     // added to the variance
 };
@@ -34,15 +35,15 @@ struct BatchNormOptions {
 // (1 - momentum) running + momentum batch, with the unbiased variance; an empty batch leaves them unchanged.
 // Otherwise the running ones are used: Error(argument) without them.  Error(shape) where a channel has a
 // single value in training.
-Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
-                  const Tensor& bias, const BatchNormOptions& = {});
+Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight = {},
+                  const Tensor& bias = {}, const BatchNormOpOptions& = {});
 // The same with ATen's arguments in their order; cudnn_enabled has no effect.
 inline Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor running_mean,
                          Tensor running_var, bool training, double momentum, double eps, bool cudnn_enabled)
 {
     static_cast<void>(cudnn_enabled);
     return batch_norm(x, std::move(running_mean), std::move(running_var), weight, bias,
-                      BatchNormOptions{training, momentum, eps});
+                      BatchNormOpOptions{training, momentum, eps});
 }
 // (x - mean) / sqrt(variance + eps) * weight + bias with mean and biased variance over the last dimensions,
 // whose sizes normalized_shape repeats (Ba et al., 2016); weight and bias have that shape and x's dtype, or
@@ -59,7 +60,7 @@ Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& we
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 // Options of instance_norm().
-struct InstanceNormOptions {
+struct InstanceNormOpOptions {
     bool use_input_stats = true; // false: use the running statistics, as batch_norm() does
     double momentum = 0.1;       // the part of the batch's statistics in the new running ones
     double eps = 1e-5;           // added to the variance
@@ -69,7 +70,7 @@ struct InstanceNormOptions {
 // are assigned as by batch_norm(), from the averages over the batch.  By running statistics x may be [N, C].
 // Error(shape) where a channel of an image has a single value.
 Tensor instance_norm(const Tensor& x, Tensor running_mean = {}, Tensor running_var = {},
-                     const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOptions& = {});
+                     const Tensor& weight = {}, const Tensor& bias = {}, const InstanceNormOpOptions& = {});
 
 // The same with ATen's arguments in their order; cudnn_enabled has no effect.
 inline Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor running_mean,
@@ -78,7 +79,7 @@ inline Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor&
 {
     static_cast<void>(cudnn_enabled);
     return instance_norm(x, std::move(running_mean), std::move(running_var), weight, bias,
-                         InstanceNormOptions{use_input_stats, momentum, eps});
+                         InstanceNormOpOptions{use_input_stats, momentum, eps});
 }
 
 // x divided by its p-norm along dim, or by eps where that is larger.

@@ -4,20 +4,45 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
+#include <reprise/dim.hpp>
 #include <reprise/error.hpp>
 
 namespace reprise {
+
+namespace detail {
+// What a size of a window may be: an integer of any type, a Dim, or what converts to one; no floating number.
+template <class T>
+concept CountsElements = std::convertible_to<const T&, std::int64_t> && !std::floating_point<T>;
+
+// The number.  Error(argument) for an unsigned one above 2^63 - 1, Error(state) for a Dim without a value.
+template <CountsElements T> std::int64_t count_of(const T& number)
+{
+    if constexpr (std::unsigned_integral<T>) return Dim(number).value();
+    else return number;
+}
+
+// One number of a list, whatever its type.
+struct WindowNumber {
+    template <CountsElements T> WindowNumber(const T& number) : value(count_of(number)) {}
+    std::int64_t value;
+};
+} // namespace detail
 
 // One number for each dimension of an image, outermost first: 3 for all dimensions, or {3, 5}.
 template <std::size_t N> class WindowSizes {
 public:
     WindowSizes(std::int64_t all) { values_.fill(all); } // the same number for each dimension
+    // The same for integers of other types and for a Dim with a value.
+    template <detail::CountsElements T> WindowSizes(const T& all) : WindowSizes(detail::count_of(all)) {}
+    template <std::floating_point T> WindowSizes(T) = delete; // it would lose its fraction
     // One number for each of the N dimensions.
-    template <std::convertible_to<std::int64_t>... More>
-    requires(sizeof...(More) + 2 == N) WindowSizes(std::int64_t first, std::int64_t second, More... more)
-        : values_{first, second, more...}
+    template <detail::CountsElements First, detail::CountsElements Second, detail::CountsElements... More>
+    requires(sizeof...(More) + 2 == N)
+        WindowSizes(const First& first, const Second& second, const More&... more)
+        : values_{detail::count_of(first), detail::count_of(second), detail::count_of(more)...}
     {}
     WindowSizes(const std::array<std::int64_t, N>& values) : values_(values) {} // the numbers of an array
 
@@ -31,6 +56,19 @@ public:
 private:
     std::array<std::int64_t, N> values_;
 };
+
+namespace detail {
+// Of a list of one number, for all dimensions, or N; else Error(argument).
+template <std::size_t N> WindowSizes<N> sizes_of(std::initializer_list<WindowNumber> list)
+{
+    if (list.size() != 1 && list.size() != N)
+        fail(ErrorKind::argument, "WindowSizes", "A list of (", list.size(),
+             ") numbers does not go with windows of (", N, ") dimensions.");
+    WindowSizes<N> sizes = list.begin()->value;
+    for (std::size_t i = 1; i < list.size(); ++i) sizes[i] = list.begin()[i].value;
+    return sizes;
+}
+} // namespace detail
 
 // The distances of windows of pooling: numbers, or {} for the sizes of the windows.
 template <std::size_t N> class WindowStrides : public WindowSizes<N> {

@@ -51,7 +51,7 @@ private:
 
 // What is a list of parameters, but no tensor.
 template <class P>
-concept ParameterList =
+concept ListOfParameters =
     std::convertible_to<P, Parameters> && !std::same_as<std::remove_cvref_t<P>, Parameters> &&
     !std::derived_from<std::remove_cvref_t<P>, Tensor>;
 
@@ -60,7 +60,7 @@ template <class Options> struct ParamGroup {
     // With the options that the optimizer is given for all groups.
     ParamGroup(Parameters p) : params(std::move(p)) {} // NOLINT(google-explicit-constructor)
     // The same for other lists.
-    template <ParameterList P> ParamGroup(P&& p) : params(std::forward<P>(p)) {}
+    template <ListOfParameters P> ParamGroup(P&& p) : params(std::forward<P>(p)) {}
     // With options of its own.
     ParamGroup(Parameters p, const Options& o) : params(std::move(p)), options(o) {}
     // A group as libtorch has it.  Error(argument) for options of another optimizer.
@@ -84,7 +84,7 @@ template <class Options> struct ParamGroups {
     // One group.
     ParamGroups(Parameters p) { groups.emplace_back(std::move(p)); } // NOLINT(google-explicit-constructor)
     // The same for other lists.
-    template <ParameterList P> ParamGroups(P&& p) { groups.emplace_back(Parameters(std::forward<P>(p))); }
+    template <ListOfParameters P> ParamGroups(P&& p) { groups.emplace_back(Parameters(std::forward<P>(p))); }
     ParamGroups(std::initializer_list<Tensor> p) { groups.emplace_back(Parameters(p)); } // one group, {w, b}
     ParamGroups(std::initializer_list<ParamGroup<Options>> g) : groups(g) {}             // several groups
     ParamGroups(std::vector<ParamGroup<Options>> g) : groups(std::move(g)) {}            // the same

@@ -344,7 +344,7 @@ void add_transposed(std::vector<OpInfo>& rows)
 {
     const auto sizes = test::sizes({0, 1, 3});
     OpInfo row{.name = "conv_transpose", .is_op = false, .tolerance = 5e-6};
-    const auto two = [](const ConvTranspose2dOptions& o) {
+    const auto two = [](const ConvTransposeOptions<2>& o) {
         return [o](const Inputs& in) {
             return std::vector{conv_transpose2d(in[0], in[1], in.size() > 2 ? in[2] : Tensor(), o)};
         };

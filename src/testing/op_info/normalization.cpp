@@ -130,38 +130,39 @@ void add_batch_norm(std::vector<OpInfo>& rows)
                      batch_norm_sample("one dimension", {3, 4, n()}, true, true, {0, 1, 7, 8, 130}),
                      batch_norm_sample("three dimensions", {2, 2, 3, n(), 4}, true, true, {0, 1, 3}),
                      batch_norm_sample("no channels", {n(), 0, 2}, true, true, {2})},
-         .mistakes = {{"one value",
-                       [] {
-                           batch_norm(ones({1, 3, 1, 1}), {}, {}, {}, {});
-                       },
-                       ErrorKind::shape, "one value"},
-                      {"channels",
-                       [] {
-                           batch_norm(ones({2, 3, 2, 2}), zeros({4}), ones({3}), {}, {});
-                       },
-                       ErrorKind::shape, "(3) channels"},
-                      {"weights",
-                       [] {
-                           batch_norm(ones({2, 3, 2, 2}), {}, {}, ones({3, 1}), {});
-                       },
-                       ErrorKind::shape, "weight has the shape ([3, 1])"},
-                      {"dtypes",
-                       [] {
-                           batch_norm(ones({2, 3}), {}, {}, ones({3}, {.dtype = f16}), {});
-                       },
-                       ErrorKind::dtype, "(f16)"},
-                      {"no channels", [] { batch_norm(ones({3}), {}, {}, {}, {}); }, ErrorKind::shape,
-                       "no channels"},
-                      {"no statistics",
-                       [] {
-                           batch_norm(ones({2, 3}), {}, {}, {}, {}, {.training = false});
-                       },
-                       ErrorKind::argument, "no running statistics"},
-                      {"integers",
-                       [] {
-                           batch_norm(ones({2, 3}, {.dtype = i32}), {}, {}, {}, {});
-                       },
-                       ErrorKind::dtype, "a floating dtype"}},
+         .mistakes =
+             {{"one value",
+               [] {
+                   batch_norm(ones({1, 3, 1, 1}), {}, {}, {}, {}, {.training = true});
+               },
+               ErrorKind::shape, "one value"},
+              {"channels",
+               [] {
+                   batch_norm(ones({2, 3, 2, 2}), zeros({4}), ones({3}), {}, {}, {.training = true});
+               },
+               ErrorKind::shape, "(3) channels"},
+              {"weights",
+               [] {
+                   batch_norm(ones({2, 3, 2, 2}), {}, {}, ones({3, 1}), {}, {.training = true});
+               },
+               ErrorKind::shape, "weight has the shape ([3, 1])"},
+              {"dtypes",
+               [] {
+                   batch_norm(ones({2, 3}), {}, {}, ones({3}, {.dtype = f16}), {}, {.training = true});
+               },
+               ErrorKind::dtype, "(f16)"},
+              {"no channels", [] { batch_norm(ones({3}), {}, {}, {}, {}, {.training = true}); },
+               ErrorKind::shape, "no channels"},
+              {"no statistics",
+               [] {
+                   batch_norm(ones({2, 3}), {}, {});
+               },
+               ErrorKind::argument, "no running statistics"},
+              {"integers",
+               [] {
+                   batch_norm(ones({2, 3}, {.dtype = i32}), {}, {}, {}, {}, {.training = true});
+               },
+               ErrorKind::dtype, "a floating dtype"}},
          .tolerance = 1e-5});
     rows.push_back({.name = "batch_norm_evaluation",
                     .is_op = false,

@@ -114,10 +114,11 @@ void add_drops(std::vector<OpInfo>& rows)
 
     OpInfo alpha{.name = "alpha_dropout", .is_op = false};
     alpha.samples = {seeded("half, all and nothing", {arg({n(), 3})}, [](const Inputs& in) {
-        return std::vector{alpha_dropout(in[0]), alpha_dropout(in[0], 1), alpha_dropout(in[0], 0.2, false)};
+        return std::vector{alpha_dropout(in[0], 0.5, true), alpha_dropout(in[0], 1, true),
+                           alpha_dropout(in[0], 0.2, false)};
     })};
-    alpha.mistakes = {
-        {"no probability", [] { alpha_dropout(ones({3}), 2); }, ErrorKind::argument, "[alpha_dropout]"}};
+    alpha.mistakes = {{"no probability", [] { alpha_dropout(ones({3}), 2, true); }, ErrorKind::argument,
+                       "[alpha_dropout]"}};
     rows.push_back(alpha);
 }
 
