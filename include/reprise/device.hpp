@@ -73,12 +73,14 @@ private:
     std::shared_ptr<program::Context> context_;
 };
 
-// A device of the machine, usable or not, as `reprise devices` prints it.
+// A device of the machine, usable or not, as `reprise devices` prints it.  Where a driver is missing, only its
+// description and the refusal are known.
 struct DeviceDescription {
-    std::string name;                      // "vulkan:0"; empty where the device cannot be used
-    std::string description;               // the driver's name for the device
-    std::string driver;                    // the driver's name and version
-    std::string kind;                      // "cpu", "integrated", "discrete", "virtual", "host", "null"
+    std::string name;        // "vulkan:0"; empty where the device cannot be used
+    std::string description; // the driver's name for the device
+    std::string driver;      // the driver's name and version
+    // "cpu", "integrated", "discrete", "virtual", "host" or "null"; empty where it is not known.
+    std::string kind;
     std::uint64_t memory_bytes = 0;        // size of its heap
     std::uint32_t subgroup_size = 0;       // invocations of a subgroup (a warp)
     std::vector<std::string> capabilities; // "texel slab", "f16", ...

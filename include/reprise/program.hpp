@@ -70,8 +70,8 @@ public:
     // While another program is recorded, this one becomes a part of it, with its state, random numbers and
     // conditions, and also without gradients through it.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs, const DimVector& sizes = {}) const;
-    // Calls the program with tensors, sizes and structures of them.  Returns the first result; undefined
-    // where there is none.
+    // Calls the program with tensors, sizes and structures of them.  Returns the first result, undefined
+    // where there is none, and drops the others: call() returns all.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
         detail::Leaves in;
@@ -161,8 +161,9 @@ template <class F, std::size_t N = 0> struct GenericSignature {
         } else if constexpr (N < 12) {
             return std::type_identity<typename GenericSignature<F, N + 1>::type>{};
         } else {
-            static_assert(std::is_void_v<F>, "record() takes functions with a known signature, "
-                                             "or generic ones of up to 12 tensors");
+            static_assert(std::is_void_v<F>,
+                          "record() takes functions with a known signature, or generic ones of up to 12 "
+                          "tensors; or the body of a generic lambda does not compile: see the errors above");
             return std::type_identity<void()>{};
         }
     }

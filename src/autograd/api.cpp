@@ -183,6 +183,11 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
     return found;
 }
 
+std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& inputs, const GradOptions& options)
+{
+    return grad(std::vector<Tensor>{output}, inputs, options);
+}
+
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& options)
 {
     return grad(std::vector<Tensor>{output}, std::vector<Tensor>{input}, options).front();

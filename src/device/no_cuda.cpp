@@ -19,8 +19,8 @@ std::string product_library() { return ""; }
 
 std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&)
 {
-    reprise::detail::fail(ErrorKind::device, "open", "There is no device (cuda:", number,
-                          ") to be had: this build has no CUDA.");
+    reprise::detail::fail(ErrorKind::device, "open", "The device (cuda:", number,
+                          ") was not found: this build has no CUDA.");
 }
 
 const std::string& compiler_missing()

@@ -33,7 +33,10 @@ void list_vulkan(std::vector<Listed>& list)
             list.push_back({found.capabilities.id, found.capabilities, found.refused});
         }
     } catch (const Error& error) {
-        list.push_back({"vulkan", {}, error.what()});
+        Capabilities none;
+        none.id = "vulkan";
+        none.name = "Vulkan";
+        list.push_back({"vulkan", none, error.what()});
     }
 }
 
@@ -93,7 +96,7 @@ std::string resolve(Registry& r, const std::string& id)
         id == "cpu" ? " On the processor run \"reference\", which checks the others, and Vulkan's software "
                       "drivers (lavapipe), which are among \"vulkan:N\"."
                     : "";
-    reprise::detail::fail(ErrorKind::device, op, "There is no device (", id, ") to be had: there are", names,
+    reprise::detail::fail(ErrorKind::device, op, "The device (", id, ") was not found. Available:", names,
                           ".", hint);
 }
 

@@ -173,13 +173,14 @@ std::vector<DeviceDescription> devices()
     std::vector<DeviceDescription> out;
     for (const device::Listed& l : device::enumerate()) {
         const device::Capabilities& c = l.capabilities;
+        const bool inspected = l.refused.empty() || !c.driver.empty();
         out.push_back({.name = l.refused.empty() ? c.id : "",
                        .description = c.name,
                        .driver = c.driver,
-                       .kind = kind_name(c.kind),
+                       .kind = inspected ? kind_name(c.kind) : "",
                        .memory_bytes = c.memory_bytes,
-                       .subgroup_size = c.subgroup_size,
-                       .capabilities = capability_names(c),
+                       .subgroup_size = inspected ? c.subgroup_size : 0,
+                       .capabilities = inspected ? capability_names(c) : std::vector<std::string>{},
                        .refused = l.refused});
     }
     return out;

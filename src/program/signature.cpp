@@ -113,9 +113,8 @@ std::int64_t Signature::solved(const Size& s, std::int64_t found) const
     const std::int64_t rest = found - s.value, divisor = symbols_[s.symbol]->divisor;
     if (s.scale == divisor && s.value == 0) return found;
     if (rest % s.scale != 0)
-        detail::fail(ErrorKind::shape, "program", "The size (", found, ") by ", place(s), " is no (",
-                     inputs_[s.input].shape[s.dim], ") of a whole (", symbols_[s.symbol]->name,
-                     "): give another.");
+        detail::fail(ErrorKind::shape, "program", "The size (", found, ") by ", place(s), " cannot be (",
+                     inputs_[s.input].shape[s.dim], ") for any integer (", symbols_[s.symbol]->name, ").");
     return rest / s.scale * divisor;
 }
 

@@ -106,10 +106,10 @@ void Trace::ReadMode::check() const
 {
     const auto name = [](bool value) { return value ? "on" : "off"; };
     if (const bool now = mode->on; now != on)
-        detail::fail(
-            ErrorKind::state, "program", "The program was recorded while ", mode->name, " was (", name(on),
-            "), which is (", name(now),
-            ") now: switch it back, as with train() or eval(), or call a program that was recorded so.");
+        detail::fail(ErrorKind::state, "program", "The program was recorded while ", mode->name, " was (",
+                     name(on), "), which is (", name(now),
+                     ") now: switch it back, as with train() or eval(), or call a program that was recorded "
+                     "in this mode.");
 }
 
 std::vector<Trace::Grad> Trace::grads() const { return grads_; }

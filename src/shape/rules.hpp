@@ -1,6 +1,6 @@
 // Shape rules that ops share.  All work on expressions; what they can't prove becomes a guard (guard.hpp), or
 // Error(shape) where no sink is installed.  Bad dimensions and attributes throw Error(argument).  `op` begins
-// each error's text.  A symbol never broadcasts, nor is it squeezed, as if it were 1.
+// each error's text.  A dimension given by a symbol is never broadcast or squeezed.
 #pragma once
 #include <cstddef>
 #include <cstdint>

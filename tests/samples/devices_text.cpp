@@ -49,7 +49,12 @@ TEST(DevicesText, IsJsonToo)
     EXPECT_EQ(json[0]["capabilities"].size(), 2u);
     EXPECT_TRUE(json[1]["name"].is_null());
     EXPECT_EQ(json[1]["default"], false);
+    EXPECT_EQ(json[1]["kind"], "integrated");
     EXPECT_EQ(json[1]["refused"], "it has no bufferDeviceAddress");
+    reprise::DeviceDescription unknown;
+    unknown.description = "NVIDIA CUDA";
+    unknown.refused = "NVIDIA's driver was not found";
+    EXPECT_TRUE(nlohmann::json::parse(command::devices_json({unknown}, ""))[0]["kind"].is_null());
     EXPECT_EQ(nlohmann::json::parse(command::devices_json({}, "")), nlohmann::json::array());
 }
 

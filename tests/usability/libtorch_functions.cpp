@@ -30,6 +30,18 @@ TEST(LibtorchFunctions, Autograd)
         CHECK(g[0].item<float>() == 2 && !x.grad().defined());
     }
     {
+        rp::Variable a(rp::tensor(2.0)), b(rp::tensor(5.0));
+        const rp::Tensor y = a * b;
+        const std::vector<rp::Tensor> g = rp::grad(y, {a, b}, {.create_graph = true});
+        CHECK(g.size() == 2 && g[0].item<float>() == 5 && g[1].item<float>() == 2);
+        const std::vector<rp::Tensor> inputs{a, b};
+        CHECK(rp::grad(a * a * b, inputs)[0].item<float>() == 20);
+        const rp::Tensor one = rp::grad({a * b}, {a}); // single braces: one tensor
+        CHECK(one.item<float>() == 5);
+        rp::nn::Linear net(2, 1);
+        CHECK(rp::grad(net(rp::ones({2})).sum(), net.parameters()).size() == 2);
+    }
+    {
         rp::Tensor x = rp::tensor(3.0).requires_grad_();
         auto y = x.pow(3);
         auto g = rp::autograd::grad({y}, {x}, /*grad_outputs=*/{}, /*retain_graph=*/true,

@@ -28,7 +28,24 @@ std::string message(const std::function<void()>& f)
 TEST(Messages, OfDevicesThatThereAreNot)
 {
     EXPECT_THAT(message([] { Device("cpu"); }), HasSubstr("\"reference\""));
+    EXPECT_THAT(message([] { Device("vulcan"); }),
+                HasSubstr("The device (vulcan) was not found. Available: "));
     EXPECT_THAT(message([] { Device("vulcan"); }), Not(HasSubstr("\"reference\"")));
+}
+
+TEST(Messages, OfProgramsInTheOtherMode)
+{
+    nn::Dropout dropout(0.5);
+    const Program program = record([&](Tensor x) { return dropout(x); }, {spec({2})});
+    dropout.eval();
+    EXPECT_THAT(message([&] { program(ones({2})); }), HasSubstr("a program that was recorded in this mode"));
+}
+
+TEST(Messages, OfSizesThatNoSymbolGives)
+{
+    const Program program = record([](Tensor x) { return x * 2; }, {spec({symbol("b") * 2 + 1})});
+    EXPECT_THAT(message([&] { program(ones({4})); }), HasSubstr("(4)"));
+    EXPECT_THAT(message([&] { program(ones({4})); }), HasSubstr("cannot be (b * 2 + 1) for any integer (b)"));
 }
 
 TEST(Messages, NameOpsAndNoKernels)

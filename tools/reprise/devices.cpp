@@ -11,12 +11,14 @@ namespace command {
 
 namespace {
 
-// Empty where none can be opened: the list is then still worth reading.
+// Empty where it cannot be opened, as where REPRISE_DEVICE names one that does not exist.  The error goes to
+// stderr: the list is still worth reading.
 std::string default_name()
 {
     try {
         return reprise::default_device().name();
-    } catch (const reprise::Error&) {
+    } catch (const reprise::Error& error) {
+        std::cerr << error.what() << "\n";
         return "";
     }
 }

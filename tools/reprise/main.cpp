@@ -24,6 +24,13 @@ int main(int argc, char** argv)
         app.parse(argc, argv); // runs the subcommand
     } catch (const CLI::ParseError& error) {
         constexpr int usage = 2;
+        // CLI11 says of these only that a subcommand is required.
+        if (const auto rest = app.remaining();
+            app.get_subcommands().empty() && !rest.empty() && error.get_exit_code() != 0) {
+            std::fprintf(stderr, "unknown %s %s\nRun with --help for more information.\n",
+                         rest[0].starts_with("-") ? "option" : "subcommand", rest[0].c_str());
+            return usage;
+        }
         return app.exit(error, std::cout, std::cerr) == 0 ? 0 : usage;
     } catch (const command::Failed&) {
         return 1;

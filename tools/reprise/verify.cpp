@@ -64,7 +64,8 @@ std::vector<OpTable> tables_in(const std::string& path)
 
 [[noreturn]] void stale(const std::string& path, const std::string& what)
 {
-    throw std::runtime_error(path + " " + what + ": make it anew with scripts/make_ops_table.");
+    throw std::runtime_error(path + " " + what +
+                             ": write the table of this driver anew with reprise verify --markdown FILE.");
 }
 
 // Every table of the file must list every op, and no other.
@@ -173,7 +174,7 @@ void add_verify(CLI::App& app)
     CLI::Option* const op = verify->add_option("--op", options->op, "Only this one");
     verify
         ->add_option("--part", options->part,
-                     "2/8: every eighth op, from the second on; so processes share them")
+                     "2/8: every eighth op, from the second on, so that several processes can share the work")
         ->excludes(op);
     verify->add_flag("--list", options->list, "Names the ops and does nothing");
     verify->add_option("--markdown", options->markdown, "Writes the table to this file");

@@ -22,7 +22,9 @@ struct GradOptions {
 // of several elements without a cotangent.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& = {});
-// The same for one output and one input.
+// The same for one output and several inputs: grad(loss, {a, b}), grad(loss, net.parameters()).
+std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& inputs, const GradOptions& = {});
+// The same for one output and one input; also for one in braces, grad(loss, {x}).
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& = {});
 
 // Whether ops on this thread are recorded for gradients, which is the default.

@@ -258,7 +258,7 @@ std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&)
     const std::vector<Found> list = find_devices();
     const auto* d = std::get_if<Driver>(&driver());
     if (number >= list.size() || !d || !list[number].refused.empty()) {
-        reprise::detail::fail(ErrorKind::device, "open", "There is no device (cuda:", number, ") to be had",
+        reprise::detail::fail(ErrorKind::device, "open", "The device (cuda:", number, ") was not found",
                               number < list.size() ? ": " + list[number].refused : std::string(), ".");
     }
     return std::make_shared<CudaDevice>(*d, static_cast<int>(number), list[number].capabilities);

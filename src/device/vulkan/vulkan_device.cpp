@@ -163,8 +163,8 @@ std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions& opt
     std::shared_ptr<Instance> instance = Instance::make(options);
     const std::vector<PhysicalDevice> list = inspect_all(*instance);
     if (number >= list.size()) {
-        reprise::detail::fail(ErrorKind::device, "open", "There is no device (vulkan:", number,
-                              "): Vulkan has (", list.size(), ").");
+        reprise::detail::fail(ErrorKind::device, "open", "The device (vulkan:", number,
+                              ") was not found: Vulkan has (", list.size(), ") devices.");
     }
     if (!list[number].refusals.empty()) {
         reprise::detail::fail(ErrorKind::device, "open", list[number].properties.deviceName,
