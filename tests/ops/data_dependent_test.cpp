@@ -22,11 +22,7 @@ using Floats = std::vector<float>;
 Tensor ints(const Ints& v) { return from_vector(v, {static_cast<long long>(v.size())}); }
 Ints read(const Tensor& t) { return t.to_vector<std::int32_t>(); }
 
-const Tensor& matrix()
-{
-    static const Tensor x = from_vector(Ints{3, 0, 1, 0, 3, 1}, {2, 3});
-    return x;
-}
+Tensor matrix() { return from_vector(Ints{3, 0, 1, 0, 3, 1}, {2, 3}); }
 
 TEST(Nonzero, NamesPlacesRowByRow)
 {

@@ -43,8 +43,8 @@ template <class T> void check_pad(const Pad& p)
         run_shader(default_device(), {.name = "pad",
                                       .constants = {sizeof(T)},
                                       .buffers = {bytes_of(x), bytes_of(std::vector<T>(want.size(), T{9}))},
-                                      .ints = {p.outer, p.length, p.size, p.start, p.inner, 5},
-                                      .groups = (want.size() + 255) / 256});
+                                      .groups = (want.size() + 255) / 256,
+                                      .ints = {p.outer, p.length, p.size, p.start, p.inner, 5}});
     EXPECT_EQ(values_of<T>(out[1]), want);
 }
 
@@ -95,9 +95,9 @@ TEST_P(PackKernel, CopiesAndFillsWithZeros)
          .constants =
              std::string(p.name) == "pack" ? std::vector<std::uint32_t>{} : std::vector<std::uint32_t>{0},
          .buffers = {bytes_of(source), unwritten(want.size())},
+         .groups = static_cast<std::uint64_t>(p.batch) * tiles(p.packed_rows, 16) * tiles(p.pitch, 64),
          .ints = {p.rows, p.columns, p.row_stride, p.column_stride, apart, p.packed_rows, p.pitch,
-                  p.packed_rows * p.pitch, p.batch, p.inners, outers * apart},
-         .groups = static_cast<std::uint64_t>(p.batch) * tiles(p.packed_rows, 16) * tiles(p.pitch, 64)});
+                  p.packed_rows * p.pitch, p.batch, p.inners, outers * apart}});
     EXPECT_EQ(values_of<float>(out[1]), want);
 }
 

@@ -275,8 +275,13 @@ TEST(InPlace, ViewsOfAChangedTensorRefuse)
     EXPECT_EQ(square.to_vector<std::int32_t>(), (std::vector<std::int32_t>{0, 2, 1, 3}));
     // a call of a program changes its state
     Tensor state = zeros({2}), view = state.view({2, 1});
-    const Program step = record([state]() mutable { state += 1; });
-    step();
+    const auto step = record(
+        [&](Tensor t) {
+            state += t;
+            return t;
+        },
+        {spec({2})});
+    step(ones({2}));
     EXPECT_TRUE(refuses([&] { view += 1; }));
     EXPECT_EQ(state.to_vector<float>(), (std::vector<float>{1, 1}));
 }
