@@ -87,6 +87,7 @@ Tensor Tensor::detach() const
 {
     const Tensor t = graph::detached_copy(*this);
     graph::ViewLink& link = graph::link_view(t, *this);
+    link.gather = [](const Tensor& base) { return graph::detached_copy(base); };
     link.scatter = [](const Tensor&, const Tensor& value) { return graph::detached_copy(value); };
     link.detached = true;
     link.in_order = graph::in_order(*this);

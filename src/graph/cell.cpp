@@ -151,7 +151,7 @@ Tensor make_tensor(Value v)
     return Tensor(std::move(cell));
 }
 
-ViewLink::ViewLink(const std::shared_ptr<Cell>& of) : base(of), version(of->version)
+ViewLink::ViewLink(const std::shared_ptr<Cell>& of) : base(of), version(of->version), layout(of->layout)
 {
     if (of->link && !of->link->advanced_index) outer = of->link;
     while (outer && outer->base.expired()) outer = outer->outer; // nothing sees what is written there
@@ -189,6 +189,18 @@ ViewLink& link_view(const Tensor& view, const Tensor& base)
     std::shared_ptr<ViewLink>& link = view.cell()->link;
     if (!link || link->base.lock() != base.cell()) link = std::make_shared<ViewLink>(base.cell());
     return *link;
+}
+
+const Tensor& current(const Tensor& t)
+{
+    const std::shared_ptr<ViewLink> link = cell_of(t)->link;
+    const std::shared_ptr<Cell> cell = link && !link->advanced_index ? link->base.lock() : nullptr;
+    if (!cell) return t;
+    const Tensor base = current(Tensor(cell));
+    if (cell->version == link->version || cell->layout != link->layout || !link->gather) return t;
+    assign(t, read(link->gather(base)));
+    link->version = cell->version;
+    return t;
 }
 
 Tensor detached_copy(const Tensor& t) { return make_tensor(leaf_alias(read(t), false, nullptr)); }

@@ -24,8 +24,11 @@ struct ViewLink {
 
     std::weak_ptr<Cell> base;
     std::shared_ptr<ViewLink> outer; // of the base, which may be a view itself; null: of none that exists
-    std::uint32_t version = 0;       // of the base: a view whose base has changed since holds old values
-    // The new value of the base: the old one with `value` in the view's place.  Null: the view can't be written.
+    std::uint32_t version = 0;       // of the base, whose values the view has
+    std::uint32_t layout = 0;        // of the base
+    // The view of the base's present value, and the new value of the base: the old one with `value` in the view's place.
+    // Null: the view can't be written.
+    std::function<Tensor(const Tensor& base)> gather{};
     std::function<Tensor(const Tensor& base, const Tensor& value)> scatter{};
     bool advanced_index = false; // a copy by index tensors or a mask, which only x[mask] = value writes back
     bool detached = false;       // writes into it are not recorded for gradients
@@ -37,6 +40,7 @@ struct Cell {
     Value value;                    // as it stands outside of any recording
     std::uint32_t trace = 0;        // of the recording that made this cell; 0: eager
     std::uint32_t version = 0;      // how often it was given another value
+    std::uint32_t layout = 0;       // how often its dimensions were changed in place, as by t_()
     std::shared_ptr<ViewLink> link; // null: the tensor is no view
 
     // Of a leaf, and null at first.
@@ -97,6 +101,8 @@ void set_grad_of(const Tensor&, std::shared_ptr<Cell>);
 Tensor make_tensor(Value);
 // Links a view to its base, and returns the link to fill.
 ViewLink& link_view(const Tensor& view, const Tensor& base);
+// The tensor, for an op in place that reads it: a view whose base has changed gets the base's present values first.
+const Tensor& current(const Tensor&);
 // A tensor of the same value that is no view: no gradient flows through it, and writes into one of the two do not
 // reach the other.
 Tensor detached_copy(const Tensor&);

@@ -138,12 +138,12 @@ void Tensor::write_back(const char* op, graph::ViewLink& link, const Tensor& val
             "may have to copy, of another one, which would not see the change: write x[i] or "
             "x.index({...}) of that one, x.index_put_(), or change a clone().");
     }
-    if (cell->version != link.version)
-        detail::fail(
-            ErrorKind::state, op,
-            "The tensor is a view of one that was changed in place after the view was made, and holds "
-            "the values from before: make the view again, or change a clone().");
-    Tensor base(cell);
+    if (cell->layout != link.layout)
+        detail::fail(ErrorKind::state, op,
+                     "The tensor is a view of one whose dimensions were changed in place after the view was "
+                     "made: make "
+                     "the view again, or change a clone().");
+    Tensor base = graph::current(Tensor(cell)); // it may be a view itself
     const graph::Value before = graph::read(base);
     if (link.detached && graph::requires_grad(before) && !before.node->is_leaf)
         detail::fail(

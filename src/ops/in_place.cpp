@@ -38,16 +38,19 @@ Tensor filled_as(const char* op, const Tensor& like, double value)
 #define REPRISE_IN_PLACE(symbol)                                                                             \
     Tensor& Tensor::operator symbol##=(const Tensor& b)&                                                     \
     {                                                                                                        \
-        return write("operator" #symbol "=", *this symbol b);                                                \
+        return write("operator" #symbol "=", graph::current(*this) symbol b);                                \
     }                                                                                                        \
     Tensor& Tensor::operator symbol##=(const Tensor& b)&&                                                    \
     {                                                                                                        \
-        return write("operator" #symbol "=", *this symbol b, true);                                          \
+        return write("operator" #symbol "=", graph::current(*this) symbol b, true);                          \
     }                                                                                                        \
-    Tensor& Tensor::operator symbol##=(double b)& { return write("operator" #symbol "=", *this symbol b); }  \
+    Tensor& Tensor::operator symbol##=(double b)&                                                            \
+    {                                                                                                        \
+        return write("operator" #symbol "=", graph::current(*this) symbol b);                                \
+    }                                                                                                        \
     Tensor& Tensor::operator symbol##=(double b)&&                                                           \
     {                                                                                                        \
-        return write("operator" #symbol "=", *this symbol b, true);                                          \
+        return write("operator" #symbol "=", graph::current(*this) symbol b, true);                          \
     }
 REPRISE_IN_PLACE(+)
 REPRISE_IN_PLACE(-)
@@ -124,7 +127,7 @@ Tensor& Tensor::fill_diagonal_(double value, bool wrap)
     const Dim count = wrap && sizes.size() == 2 ? ceil_div(numel(), step) : reprise::min(sizes[0], sizes[1]);
     const Tensor numbers = ops::count_like(*this, count), at = numbers * ops::size_like(numbers, step);
     const ops::IndexChecksOff own;
-    const Tensor flat = reprise::reshape(*this, {numel()});
+    const Tensor flat = reprise::reshape(graph::current(*this), {numel()});
     return write(op, reprise::reshape(flat.index_put({at}, filled_as(op, *this, {}, value)), sizes));
 }
 
@@ -148,15 +151,19 @@ Tensor& Tensor::replace_by_view(const char* op, const Tensor& view)
         link->base = outer->base;
         link->outer = outer->outer;
         link->version = outer->version;
+        link->layout = outer->layout;
         link->advanced_index = outer->advanced_index;
         link->detached = outer->detached;
-        if (outer->scatter && inner && inner->scatter)
+        if (outer->scatter && inner && inner->scatter) {
+            link->gather = [outer, inner](const Tensor& base) { return inner->gather(outer->gather(base)); };
             link->scatter = [before = graph::detached_copy(*this), outer, inner](const Tensor& base,
                                                                                  const Tensor& value) {
                 return outer->scatter(base, inner->scatter(before, value));
             };
+        }
     }
     graph::assign(*this, graph::read(view));
+    ++cell_->layout;
     cell_->link = std::move(link);
     return *this;
 }

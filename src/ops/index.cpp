@@ -308,6 +308,7 @@ Tensor Tensor::index(const std::vector<TensorIndex>& indices) const
     const Tensor part = parts.lookups.empty() ? graph::make_tensor(graph::read(parts.view))
                                               : looked_up(parts.view, parts.lookups);
     graph::ViewLink& link = graph::link_view(part, *this);
+    link.gather = [indices](const Tensor& base) { return base.index(indices); };
     link.scatter = [indices](const Tensor& base, const Tensor& value) {
         const ops::IndexChecksOff checked;
         return base.index_put(indices, value);
@@ -340,7 +341,7 @@ Tensor Tensor::index_put(const std::vector<TensorIndex>& indices, const Tensor& 
 
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate)
 {
-    return write("index_put_", index_put(indices, value, accumulate));
+    return write("index_put_", graph::current(*this).index_put(indices, value, accumulate));
 }
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, double value, bool accumulate)
 {

@@ -324,7 +324,9 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
                                    : ops::size_like(steps, columns) * static_cast<double>(-offset));
     const ops::IndexChecksOff own;
     const Tensor found = index_select(flat, -1, at);
-    graph::link_view(found, x).scatter = [=](const Tensor& base, const Tensor& value) {
+    graph::ViewLink& link = graph::link_view(found, x);
+    link.gather = [=](const Tensor& base) { return diagonal(base, offset, a, b); };
+    link.scatter = [=](const Tensor& base, const Tensor& value) {
         return with_diagonal(base, value, offset, a, b);
     };
     return found;

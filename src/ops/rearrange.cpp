@@ -97,7 +97,9 @@ Tensor slice(const Tensor& x, std::int64_t dim, const SliceRange& range)
     steps[d] = count;
     steps.insert(steps.begin() + whole(d) + 1, range.step);
     const Tensor strided = select(reshape(part, steps), whole(d) + 1, 0);
-    graph::link_view(strided, x).scatter = [d, range](const Tensor& base, const Tensor& value) {
+    graph::ViewLink& link = graph::link_view(strided, x);
+    link.gather = [d, range](const Tensor& base) { return slice(base, whole(d), range); };
+    link.scatter = [d, range](const Tensor& base, const Tensor& value) {
         std::vector<TensorIndex> indices(d, Slice());
         indices.emplace_back(Slice(range.start, range.end, range.step));
         return base.index_put(indices, value);

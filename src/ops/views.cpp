@@ -211,7 +211,11 @@ Tensor put_range(const Tensor& x, std::int64_t dim, const Dim& start, const Dim&
 void link_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length)
 {
     graph::ViewLink& link = graph::link_view(part, x);
-    link.scatter = [=, selected = part.dim() < x.dim()](const Tensor& base, const Tensor& value) {
+    const bool selected = part.dim() < x.dim();
+    link.gather = [=](const Tensor& base) {
+        return selected ? select(base, dim, start) : narrow(base, dim, start, length);
+    };
+    link.scatter = [=](const Tensor& base, const Tensor& value) {
         return put_range(base, dim, start, length, selected ? unsqueeze(value, dim) : value);
     };
     link.in_order = leading_sizes_are_one(x.shape(), dim) && graph::in_order(x);
@@ -224,8 +228,10 @@ Tensor reshaped(const Tensor& x, Shape to, bool always_view = false)
     const Tensor view = graph::apply1(reshape_op, {x}, {{"shape", std::move(to)}});
     graph::ViewLink& link = *view.cell()->link;
     link.in_order = graph::in_order(x);
-    if (always_view || link.in_order)
+    if (always_view || link.in_order) {
+        link.gather = [shape = view.shape()](const Tensor& base) { return reshape(base, shape); };
         link.scatter = [](const Tensor& base, const Tensor& value) { return reshape(value, base.shape()); };
+    }
     return view;
 }
 
@@ -234,6 +240,7 @@ Tensor permuted(const Tensor& x, Integers order)
     const Tensor view = graph::apply1(permute_op, {x}, {{"dims", order}});
     graph::ViewLink& link = *view.cell()->link;
     link.in_order = std::is_sorted(order.begin(), order.end()) && graph::in_order(x);
+    link.gather = [order](const Tensor& base) { return permute(base, order); };
     link.scatter = [order = std::move(order)](const Tensor&, const Tensor& value) {
         Integers back(order.size());
         for (std::size_t i = 0; i < order.size(); ++i)

@@ -152,7 +152,7 @@ TEST(ParameterGroups, AreSeenAsInPyTorch)
     rate += 0.5;
     EXPECT_DOUBLE_EQ(rate, 0.525);
     rate -= 0.475;
-    EXPECT_DOUBLE_EQ(sgd.get_lr(), 0.05);
+    EXPECT_NEAR(sgd.get_lr(), 0.05, 1e-12);
     EXPECT_EQ(sgd.get_lr(1), 0.025);
     sgd.param_groups()[1].lr = 3;
     EXPECT_EQ(sgd.get_lr(1), 3);
