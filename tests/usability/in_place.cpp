@@ -249,7 +249,8 @@ TEST(InPlace, ViewsOfAChangedTensorBeginFromItsValues)
     first += 1;
     second += 1;
     EXPECT_THAT(values(q), ElementsAre(0, 7, 0));
-    Tensor z = zeros({4}), w = z.view({2, 2}), turned = w.t(), column = turned[1], ends = z.slice(0, 0, 4, 3), s = z.detach();
+    Tensor z = zeros({4}), w = z.view({2, 2}), turned = w.t(), column = turned[1], ends = z.slice(0, 0, 4, 3),
+           s = z.detach();
     z += 1;
     w += 1;
     column.mul_(10);
