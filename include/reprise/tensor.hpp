@@ -223,8 +223,8 @@ public:
     // permute(), view(), squeeze(), detach() and the like.  Error(state) where that tensor would not see the
     // change: for expand(), for a reshape() that may have to copy, and for views made in several steps where a
     // tensor in between is gone.  With index tensors or masks indexing gives copies: x[mask] = 0 and x[mask]
-    // += 1 change x, but x[mask].add_(1) does not.  Unlike in PyTorch, a view keeps the values from before a change
-    // that is made by another handle than itself: reading it gives these, and writing into it is Error(state).
+    // += 1 change x, but x[mask].add_(1) does not.  Reading a view gives the values from before a change by another
+    // handle, unlike in PyTorch; an op in place of the view begins from the present values, as there.
     Tensor& operator+=(const Tensor&) &;
     Tensor& operator+=(const Tensor&) &&; // the same for x[...] += y, also with masks
     Tensor& operator+=(double) &;         // adds a number in place
