@@ -170,7 +170,7 @@ const std::vector<Kind>& kinds()
          {{a() * 2 + 1}},
          {{5}},
          {{6}},
-         {"(6)", "(a * 2 + 1)", "whole (a)"},
+         {"(6)", "(a * 2 + 1)", "any integer (a)"},
          false},
         {"ASizeThatFollows",
          [](const In& in) { return sum(in[0]) + sum(in[1]); },
