@@ -16,6 +16,7 @@
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/losses.hpp>
+#include <reprise/ops/pooling.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 #include <reprise/ops/sorting.hpp>
@@ -227,6 +228,20 @@ TEST(DoublesInPrograms, ServeEverySize)
         for (std::size_t i = 0; i < count; ++i)
             EXPECT_NEAR(got[i], 0.2 * v[i] + total / static_cast<double>(count), 1e-13);
     }
+}
+
+// More elements than one invocation adds: parts of a mean are added in f64, too.
+TEST(Doubles, AverageManyElements)
+{
+    if (!has_doubles()) return;
+    const Tensor x = (arange(160000, {.dtype = f64}) + 0.125).view({1, 1, 400, 400}).requires_grad_();
+    const Tensor y = avg_pool2d(x, {.kernel_size = {200, 400}});
+    const Doubles means = y.to_vector<double>();
+    ASSERT_EQ(means.size(), 2u);
+    EXPECT_DOUBLE_EQ(means[0], 39999.625);
+    EXPECT_DOUBLE_EQ(means[1], 119999.625);
+    sum(y).backward();
+    EXPECT_DOUBLE_EQ(x.grad().to_vector<double>().front(), 1 / 80e3);
 }
 
 // Softmax, layer norms, attention and losses are made of rows where they have no kernels of their own for f64.
