@@ -35,9 +35,8 @@ void replace(const char* hook, const std::vector<Tensor*>& places, Tensors given
 Tensor Module::forward(Tensor)
 {
     fail(ErrorKind::state, "module",
-         "This module has no forward(Tensor): override it, call it with the arguments that it has, or call "
-         "the "
-         "members by name.");
+         "This module has no forward(Tensor): override it (forward(const Tensor&) is another function), call "
+         "it with the arguments that it has, or call the members by name.");
 }
 
 Tensor Module::operator()(Tensor x, Place where)
