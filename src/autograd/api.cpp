@@ -105,8 +105,10 @@ Tensor Tensor::clone() const
 Tensor Tensor::snapshot() const
 {
     const Tensor t = graph::make_tensor(graph::read(*this));
-    if (cell_->link && graph::in_order(*this))
-        t.cell()->link = std::make_shared<graph::ViewLink>(); // a view no more
+    if (cell_->link) {
+        t.cell()->link = std::make_shared<graph::ViewLink>(); // of no base
+        t.cell()->link->in_order = graph::in_order(*this);
+    }
     return t;
 }
 

@@ -207,9 +207,8 @@ Tensor detached_copy(const Tensor& t) { return make_tensor(leaf_alias(read(t), f
 
 bool in_order(const Tensor& t)
 {
-    if (const ViewLink* link = cell_of(t)->link.get(); link && !link->advanced_index) return link->in_order;
-    const Op* op = read(t).node->op;
-    return !op || op == &alias_op || !op->view;
+    const ViewLink* link = cell_of(t)->link.get();
+    return !link || link->advanced_index || link->in_order;
 }
 
 ValueTensors::ValueTensors(std::span<const Value> values) : values_(values.data()), made_(values.size()) {}

@@ -265,9 +265,14 @@ TEST(InPlace, ViewsOfAChangedTensorBeginFromItsValues)
     z += 1;
     element += 1;
     EXPECT_THAT(values(z), ElementsAre(4, 12, 3, 11));
+    row = z.view({2, 2});
+    element = row[0];
+    z += 1;
+    element.zero_(); // keeps what has changed beside it
+    EXPECT_THAT(values(z), ElementsAre(0, 0, 4, 12));
     // siblings
     for (Tensor part : z.chunk(2)) part += 1;
-    EXPECT_THAT(values(z), ElementsAre(5, 13, 4, 12));
+    EXPECT_THAT(values(z), ElementsAre(1, 1, 5, 13));
     // a call of a program changes its state
     Tensor state = zeros({2}), view = state.view({2, 1});
     const auto step = record(

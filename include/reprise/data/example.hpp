@@ -96,10 +96,8 @@ public:
     }
     // A copy of row i, which has no first dimension.  Error(argument) where there is no such row.
     Array row(std::int64_t i) const;
-    Array operator[](std::int64_t i) const
-    {
-        return row(i < 0 ? i + size(0) : i);
-    } // as row(); -1 is the last
+    // As row(); a negative index counts from the end.
+    Array operator[](std::int64_t i) const { return row(i < 0 ? i + size(0) : i); }
     // The element of an array of one element, as T.  Error(argument) for arrays of more or less, and where T
     // is too small for it.
     template <class T> T item() const { return item().template to<T>(); }

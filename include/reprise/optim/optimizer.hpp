@@ -125,7 +125,8 @@ public:
     Parameters parameters(std::size_t group) const;
 
     // A group as in PyTorch: for (auto& group : optimizer.param_groups()) group.lr = 0.1;  A reference to it
-    // is valid while the optimizer exists, also when groups are added.  As in libtorch, group.options().set_lr(0.1) does the same, and so does
+    // is valid while the optimizer exists, also when groups are added.  As in libtorch,
+    // group.options().set_lr(0.1) does the same, and so does
     // static_cast<AdamOptions&>(group.options()).lr(0.1).
     class GroupView : public OptimizerParamGroup {
         class Rate {
