@@ -10,6 +10,14 @@ constexpr std::uint64_t smallest_block = std::uint64_t{64} << 20;
 constexpr std::uint64_t largest_block = std::uint64_t{2} << 30; // but for a request that is larger
 } // namespace
 
+BlockMemory::BlockMemory(Source source, std::uint64_t limit, Address first, std::uint64_t bytes,
+                         std::uint64_t window)
+    : BlockMemory(std::move(source), limit)
+{
+    ranges_.add_block(first, bytes, window);
+    blocks_.push_back(0);
+}
+
 BlockMemory::~BlockMemory()
 {
     blocks_.insert(blocks_.end(), removed_.begin(), removed_.end());
@@ -31,7 +39,7 @@ SubAllocator::Allocation BlockMemory::allocate(std::uint64_t bytes)
     fail_out_of_memory(bytes, ranges_.usage(), source_.name);
 }
 
-// Blocks grow with what is in use, so their number stays small; a driver that refuses one is asked for less.
+// Blocks grow with what is in use, so their number stays small; where a driver refuses one, a smaller one is requested.
 bool BlockMemory::grow(std::uint64_t bytes)
 {
     const SubAllocator::Usage usage = ranges_.usage();

@@ -19,6 +19,8 @@ public:
         std::string name;          // of the device
     };
     BlockMemory(Source source, std::uint64_t limit) : source_(std::move(source)), ranges_(limit) {}
+    // With a first block, which is the caller's.
+    BlockMemory(Source, std::uint64_t limit, Address first, std::uint64_t bytes, std::uint64_t window);
     ~BlockMemory();
     BlockMemory(const BlockMemory&) = delete;
     BlockMemory& operator=(const BlockMemory&) = delete;
@@ -28,6 +30,7 @@ public:
     void set_limit(std::uint64_t bytes) { ranges_.set_limit(bytes); }
     void reset_peak() { ranges_.reset_peak(); }
     SubAllocator::Usage usage() const { return ranges_.usage(); }
+    void verify() const { ranges_.verify(); }
 
 private:
     bool grow(std::uint64_t bytes); // false: the limits do not allow it; throws where the driver has no more
@@ -37,7 +40,7 @@ private:
     Source source_;
     SubAllocator ranges_;
     std::mutex growth_;            // one thread at a time asks the driver
-    std::vector<Address> blocks_;  // by number; 0: given back
+    std::vector<Address> blocks_;  // by number; 0: given back, or the caller's
     std::vector<Address> removed_; // the device may still use them
 };
 

@@ -8,8 +8,8 @@ namespace reprise::device::cuda {
 
 struct Parts {
     Parts(const Driver& driver, int ordinal, const Capabilities& c)
-        : context(driver, ordinal), pinned(context, SlicePool::Place::pinned),
-          blocks(context, SlicePool::Place::device), queue(context), modules(context),
+        : context(driver, ordinal), pinned(pinned_memory(context), slice_chunk_bytes),
+          blocks(device_memory(context), slice_chunk_bytes), queue(context), modules(context),
           blas(context, c.compute_capability),
           memory(device_blocks(context, queue, c.memory_bytes, c.name), c.memory_limit)
     {}

@@ -3,18 +3,13 @@
 #pragma once
 #include "device/cuda/context.hpp"
 #include "device/device.hpp"
+#include "device/retired.hpp"
 #include <atomic>
 #include <deque>
 #include <mutex>
 #include <vector>
 
 namespace reprise::device::cuda {
-
-// Objects that the device may be using: destroyed once a ticket is done.
-class Retired {
-public:
-    virtual ~Retired() = default;
-};
 
 class Queue {
 public:

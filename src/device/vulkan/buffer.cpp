@@ -86,4 +86,12 @@ void Buffer::destroy() noexcept
     device_.vk.vkFreeMemory(device_.handle(), memory_, nullptr);
 }
 
+SlicePool::Source buffers(const LogicalDevice& device, MemoryUse use, std::string name)
+{
+    return [&device, use, name = std::move(name)](std::uint64_t bytes) {
+        auto buffer = std::make_shared<Buffer>(device, bytes, use, name);
+        return SlicePool::Memory{buffer->address(), buffer->host(), buffer};
+    };
+}
+
 } // namespace reprise::device::vulkan

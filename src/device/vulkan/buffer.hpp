@@ -1,5 +1,6 @@
 // A VkBuffer with memory of its own, a device address and, where the host sees it, a mapping.
 #pragma once
+#include "device/slice_pool.hpp"
 #include "device/vulkan/logical_device.hpp"
 
 namespace reprise::device::vulkan {
@@ -38,5 +39,9 @@ private:
     VkMemoryPropertyFlags flags_ = 0;
     OnClose on_close_{device_, [this] { destroy(); }};
 };
+
+// Buffers as the chunks of a pool, and the one that a slice of it lies in.
+SlicePool::Source buffers(const LogicalDevice&, MemoryUse, std::string name);
+inline VkBuffer buffer_of(const Slice& s) { return static_cast<const Buffer*>(s.chunk_owner())->handle(); }
 
 } // namespace reprise::device::vulkan

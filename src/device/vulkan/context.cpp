@@ -35,10 +35,10 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
                  const DeviceOptions& options, const ExternalVulkan* external)
     : device(std::move(instance), physical, options, external), queue(device, external),
       slab(device, slab_bytes(physical, options)),
-      staging(device, MemoryUse::upload, 8 * mebi, "reprise staging"),
-      parameters(device, MemoryUse::parameters, 1 * mebi, "reprise parameters"),
-      blocks(device, MemoryUse::device, 1 * mebi, "reprise blocks"),
-      readback(device, MemoryUse::readback, 1 * mebi, "reprise readback"), arenas(device),
+      staging(buffers(device, MemoryUse::upload, "reprise staging"), 8 * mebi),
+      parameters(buffers(device, MemoryUse::parameters, "reprise parameters"), 1 * mebi),
+      blocks(buffers(device, MemoryUse::device, "reprise blocks"), 1 * mebi),
+      readback(buffers(device, MemoryUse::readback, "reprise readback"), 1 * mebi), arenas(device),
       pipelines(device, slab), memory(device, slab, default_limit(physical), [this] { drain(); }),
       transfers(device, queue, memory, arenas, staging, readback),
       direct_parameters(host_sees_local_memory(device))

@@ -1,7 +1,6 @@
-// Device memory: the slab and, when it is full, further blocks, dealt out by the sub-allocator within a
-// limit.
+// Device memory: the slab and, when it is full, further blocks.
 #pragma once
-#include "device/suballocator.hpp"
+#include "device/block_memory.hpp"
 #include "device/vulkan/slab.hpp"
 #include <functional>
 #include <map>
@@ -16,11 +15,11 @@ public:
     DeviceMemory(const LogicalDevice&, const Slab&, std::uint64_t limit, std::function<void()> drain);
 
     SubAllocator::Allocation allocate(std::uint64_t bytes);
-    void release(const SubAllocator::Allocation& a) noexcept { ranges_.release(a); }
-    void set_limit(std::uint64_t bytes) { ranges_.set_limit(bytes); }
-    void reset_peak() { ranges_.reset_peak(); }
-    SubAllocator::Usage usage() const { return ranges_.usage(); }
-    void verify() const { ranges_.verify(); }
+    void release(const SubAllocator::Allocation& a) noexcept { blocks_.release(a); }
+    void set_limit(std::uint64_t bytes) { blocks_.set_limit(bytes); }
+    void reset_peak() { blocks_.reset_peak(); }
+    SubAllocator::Usage usage() const { return blocks_.usage(); }
+    void verify() const { blocks_.verify(); }
 
     // Where an address lies.
     struct Place {
@@ -36,18 +35,15 @@ public:
     void remove_place(Address) noexcept;
 
 private:
-    bool grow(std::uint64_t bytes); // false: the limits do not allow it; throws where the driver has no more
-    void add_block(std::uint64_t bytes);
-    void trim(); // empty blocks go back to the driver
+    BlockMemory::Source further_blocks(std::function<void()> drain);
+    Address add_buffer(std::uint64_t bytes);
+    void remove_buffer(Address) noexcept;
 
     const LogicalDevice& device_;
-    std::function<void()> drain_;
-    SubAllocator ranges_;
-    std::mutex growth_; // one thread at a time asks the driver
     mutable std::shared_mutex mutex_;
-    std::map<Address, Place> places_;              // blocks and added ranges
-    std::vector<std::unique_ptr<Buffer>> further_; // by number of block; 0, the slab, is null
-    std::vector<std::unique_ptr<Buffer>> removed_; // under growth_: the device may still use them
+    std::map<Address, Place> places_;                    // blocks and added ranges
+    std::map<Address, std::unique_ptr<Buffer>> buffers_; // further blocks
+    BlockMemory blocks_;
 };
 
 } // namespace reprise::device::vulkan

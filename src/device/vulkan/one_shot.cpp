@@ -93,7 +93,7 @@ void OneShot::record()
         if (first == 0 && resources_->copy) {
             const VkBufferCopy copy{resources_->records.offset(), resources_->copy.offset(),
                                     resources_->copy.bytes()};
-            device.vk.vkCmdCopyBuffer(list, resources_->records.buffer(), resources_->copy.buffer(), 1,
+            device.vk.vkCmdCopyBuffer(list, buffer_of(resources_->records), buffer_of(resources_->copy), 1,
                                       &copy);
             barrier(device, list, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);

@@ -1,6 +1,7 @@
 // The one queue: submissions in the order of its lock, a timeline that counts them, and what may be
 // destroyed only when the device has done with it.
 #pragma once
+#include "device/retired.hpp"
 #include "device/vulkan/logical_device.hpp"
 #include <atomic>
 #include <deque>
@@ -8,12 +9,6 @@
 #include <span>
 
 namespace reprise::device::vulkan {
-
-// Objects that the device may be using: destroyed once a ticket is done.
-class Retired {
-public:
-    virtual ~Retired() = default;
-};
 
 class Queue {
 public:

@@ -44,10 +44,10 @@ void Timestamps::write_end(VkCommandBuffer list, std::uint32_t slot) const
     write(list, 2 * slot + 1);
     const VkQueryResultFlags flags = VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT;
     const std::uint64_t at = values_.offset() + slot * slot_bytes();
-    device_.vk.vkCmdCopyQueryPoolResults(list, pool_, 2 * slot, 2, values_.buffer(), at, 8, flags);
+    device_.vk.vkCmdCopyQueryPoolResults(list, pool_, 2 * slot, 2, buffer_of(values_), at, 8, flags);
     if (launches_ > 0) {
-        device_.vk.vkCmdCopyQueryPoolResults(list, pool_, 2 * slots_, launches_, values_.buffer(), at + 16, 8,
-                                             flags);
+        device_.vk.vkCmdCopyQueryPoolResults(list, pool_, 2 * slots_, launches_, buffer_of(values_), at + 16,
+                                             8, flags);
     }
 }
 

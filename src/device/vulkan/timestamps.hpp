@@ -1,6 +1,6 @@
-// Timestamps of one recording: a begin and an end for each slot, and one for each launch if asked for.
+// Timestamps of one recording: a begin and an end for each slot, and one for each launch if requested.
 #pragma once
-#include "device/vulkan/slice_pool.hpp"
+#include "device/vulkan/buffer.hpp"
 
 namespace reprise::device::vulkan {
 

@@ -57,7 +57,7 @@ void Transfers::stage(const Target& target, const std::byte* from)
     }
     order_after_overlapping(target);
     const VkBufferCopy copy{slice.offset(), target.offset, target.bytes};
-    const VkBuffer source = slice.buffer();
+    const VkBuffer source = buffer_of(slice);
     open_->staging.push_back(std::move(slice));
     open_->bytes += target.bytes;
     device_.vk.vkCmdCopyBuffer(open_->list, source, target.buffer, 1, &copy);
@@ -164,7 +164,7 @@ void Transfers::download_staged(const DeviceMemory::Place& place, std::span<std:
             batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, CommandArena::Holds::copies);
         full_barrier(device_, batch->list);
         const VkBufferCopy copy{place.offset + at, slice.offset(), bytes};
-        device_.vk.vkCmdCopyBuffer(batch->list, place.buffer, slice.buffer(), 1, &copy);
+        device_.vk.vkCmdCopyBuffer(batch->list, place.buffer, buffer_of(slice), 1, &copy);
         host_barrier(device_, batch->list);
         batch->arena->end(batch->list);
         Ticket ticket = 0;

@@ -2,10 +2,10 @@
 // of the next submission, or when a batch is full, and the host never waits for the device but to bound the
 // staging memory.  Where the memory is the host's and nothing is in flight they are a plain memcpy.
 #pragma once
+#include "device/vulkan/buffer.hpp"
 #include "device/vulkan/command_arena.hpp"
 #include "device/vulkan/memory.hpp"
 #include "device/vulkan/queue.hpp"
-#include "device/vulkan/slice_pool.hpp"
 
 namespace reprise::device::vulkan {
 

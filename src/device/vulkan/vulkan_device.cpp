@@ -35,7 +35,7 @@ public:
         address = slice.address();
         bytes = size;
         host = slice.host();
-        context_->memory.add_place(address, {slice.buffer(), slice.offset(), size, slice.host(), true});
+        context_->memory.add_place(address, {buffer_of(slice), slice.offset(), size, slice.host(), true});
     }
     ~ReadableRange() override
     {

@@ -1,0 +1,86 @@
+#include "device/slice_pool.hpp"
+#include <algorithm>
+#include <utility>
+
+namespace reprise::device {
+
+Slice& Slice::operator=(Slice&& other) noexcept
+{
+    if (this != &other) {
+        reset();
+        pool_ = std::exchange(other.pool_, nullptr);
+        host_ = other.host_;
+        owner_ = other.owner_;
+        address_ = other.address_;
+        offset_ = other.offset_;
+        bytes_ = other.bytes_;
+        chunk_ = other.chunk_;
+        node_ = other.node_;
+    }
+    return *this;
+}
+
+void Slice::reset() noexcept
+{
+    if (pool_) std::exchange(pool_, nullptr)->release(chunk_, node_);
+}
+
+Slice SlicePool::allocate(std::uint64_t bytes)
+{
+    const std::lock_guard lock(mutex_);
+    std::optional<Tlsf::Range> range;
+    std::uint32_t at = 0;
+    for (; at < chunks_.size(); ++at)
+        if (chunks_[at] && (range = chunks_[at]->ranges.allocate(bytes))) break;
+    if (!range) {
+        at = add_chunk(bytes);
+        range = chunks_[at]->ranges.allocate(bytes);
+    }
+    const Memory& memory = chunks_[at]->memory;
+    Slice slice;
+    slice.pool_ = this;
+    slice.host_ = memory.host ? memory.host + range->offset : nullptr;
+    slice.owner_ = memory.owner.get();
+    slice.address_ = memory.address + range->offset;
+    slice.offset_ = range->offset;
+    slice.bytes_ = bytes;
+    slice.chunk_ = at;
+    slice.node_ = range->node;
+    return slice;
+}
+
+std::uint32_t SlicePool::add_chunk(std::uint64_t bytes)
+{
+    const std::uint64_t size =
+        std::max(chunk_bytes_, (bytes + Tlsf::granule - 1) / Tlsf::granule * Tlsf::granule);
+    auto chunk = std::make_unique<Chunk>(Chunk{source_(size), Tlsf(size)});
+    const auto gap = std::find(chunks_.begin(), chunks_.end(), nullptr);
+    const auto at = static_cast<std::uint32_t>(gap - chunks_.begin());
+    if (gap == chunks_.end()) chunks_.push_back(std::move(chunk));
+    else *gap = std::move(chunk);
+    return at;
+}
+
+// One empty chunk of the usual size stays, so that a load that comes and goes asks the driver for nothing.  Owners give
+// slices back only when the device has done with them, so the others can go at once.
+void SlicePool::release(std::uint32_t at, std::uint32_t node) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    chunks_[at]->ranges.release(node);
+    if (!chunks_[at]->ranges.empty()) return;
+    const auto is_spare = [&](const std::unique_ptr<Chunk>& c) {
+        return c && c != chunks_[at] && c->ranges.empty() && c->ranges.bytes() <= chunk_bytes_;
+    };
+    if (chunks_[at]->ranges.bytes() > chunk_bytes_ || std::any_of(chunks_.begin(), chunks_.end(), is_spare))
+        chunks_[at].reset();
+}
+
+std::uint64_t SlicePool::reserved() const
+{
+    const std::lock_guard lock(mutex_);
+    std::uint64_t bytes = 0;
+    for (const auto& chunk : chunks_) bytes += chunk ? chunk->ranges.bytes() : 0;
+    return bytes;
+}
+
+} // namespace reprise::device

@@ -1,0 +1,71 @@
+// Slices of larger pieces of a driver's memory: records, blocks, staging, readable memory.  Thread-safe.
+#pragma once
+#include "device/device.hpp"
+#include "device/tlsf.hpp"
+#include <functional>
+#include <mutex>
+
+namespace reprise::device {
+
+class SlicePool;
+
+// A range of memory, owned by one object and given back when destroyed: once the device has done with it.
+class Slice {
+public:
+    Slice() = default;
+    ~Slice() { reset(); }
+    Slice(Slice&& other) noexcept { *this = std::move(other); }
+    Slice& operator=(Slice&& other) noexcept;
+
+    explicit operator bool() const noexcept { return pool_ != nullptr; }
+    std::byte* host() const noexcept { return host_; }    // null: not the host's
+    Address address() const noexcept { return address_; } // as the device sees it
+    std::uint64_t bytes() const noexcept { return bytes_; }
+    const void* chunk_owner() const noexcept { return owner_; } // SlicePool::Memory::owner
+    std::uint64_t offset() const noexcept { return offset_; }   // in the chunk
+    void reset() noexcept;
+
+private:
+    friend class SlicePool;
+    SlicePool* pool_ = nullptr;
+    std::byte* host_ = nullptr;
+    const void* owner_ = nullptr;
+    Address address_ = 0;
+    std::uint64_t offset_ = 0, bytes_ = 0;
+    std::uint32_t chunk_ = 0, node_ = 0;
+};
+
+class SlicePool {
+public:
+    // A chunk of memory of the driver.
+    struct Memory {
+        Address address = 0;
+        std::byte* host = nullptr;     // null: not the host's
+        std::shared_ptr<void> owner{}; // frees it
+    };
+    using Source = std::function<Memory(std::uint64_t bytes)>; // throws Error(out_of_memory)
+
+    // A request that is larger than `chunk_bytes` gets a chunk of its own size.
+    SlicePool(Source source, std::uint64_t chunk_bytes)
+        : source_(std::move(source)), chunk_bytes_(chunk_bytes)
+    {}
+
+    Slice allocate(std::uint64_t bytes); // 256-byte aligned in its chunk
+    std::uint64_t reserved() const;      // bytes of all chunks
+
+private:
+    friend class Slice;
+    struct Chunk {
+        Memory memory;
+        Tlsf ranges; // in bytes from its begin
+    };
+    void release(std::uint32_t chunk, std::uint32_t node) noexcept;
+    std::uint32_t add_chunk(std::uint64_t bytes);
+
+    Source source_;
+    std::uint64_t chunk_bytes_;
+    mutable std::mutex mutex_;
+    std::vector<std::unique_ptr<Chunk>> chunks_; // null: given back to the driver
+};
+
+} // namespace reprise::device
