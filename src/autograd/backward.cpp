@@ -23,17 +23,6 @@ namespace {
 using Inputs = std::vector<Tensor>;
 using Forward = std::function<Tensor(const Inputs&)>;
 
-class GradMode {
-public:
-    explicit GradMode(bool on) : before_(graph::grad_mode()) { graph::grad_mode() = on; }
-    ~GradMode() { graph::grad_mode() = before_; }
-    GradMode(const GradMode&) = delete;
-    GradMode& operator=(const GradMode&) = delete;
-
-private:
-    bool before_;
-};
-
 struct Result {
     Tensor forward;
     Inputs gradients;
@@ -64,7 +53,7 @@ Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& 
         for (const Tensor& t : beside)
             if (t.defined() && t.requires_grad()) alias(t);
             else tensors.push_back(t);
-        const GradMode on(true);
+        const AutoGradMode on(true);
         return forward(tensors);
     } catch (const Error& e) {
         throw Error(e.kind(), std::string("[") + name + "] " + e.what());
@@ -91,7 +80,7 @@ Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, co
     check_grad(name, seed, y);
     if (!same(seed.shape(), y.shape())) seed = reshape(seed, y.shape());
 
-    const GradMode mode(differentiable);
+    const AutoGradMode mode(differentiable);
     const graph::Value output = graph::read(y);
     const autograd::WalkOptions options{
         .create_graph = differentiable, .retain_graph = true, .stop_at_inputs = true};
@@ -158,8 +147,7 @@ template <class F> LossAndGrad loss(const char* name, const Tensor& input, const
 {
     if (reduction == Reduction::none)
         detail::fail(ErrorKind::argument, name, "A loss of one element is needed: take mean or sum.");
-    Result r =
-        run(name, {}, {input}, {target}, [&](const Inputs& in) { return forward(in[0], in[1], reduction); });
+    Result r = run(name, {}, {input}, {target}, [&](const Inputs& in) { return forward(in[0], in[1]); });
     return {r.forward, r.gradients[0]};
 }
 
@@ -206,6 +194,14 @@ Shape channels_of(const char* name, const Tensor& grad_output)
     return channels;
 }
 
+const Tensor& images(const Tensor& t)
+{
+    if (t.dim() != 4)
+        detail::fail(ErrorKind::shape, "batch_norm2d", "The input is ", to_string(t.shape()),
+                     ": it must be [N, C, H, W].");
+    return t;
+}
+
 void update(const char* name, std::vector<Variable> parameters, const std::vector<Tensor>& grads, double lr)
 {
     if (parameters.size() != grads.size())
@@ -225,236 +221,108 @@ void update(const char* name, std::vector<Variable> parameters, const std::vecto
 
 } // namespace
 
-// ---- activations ----
+// The table: a function's name, the forward op, and the arguments of the forward op behind its inputs.
+//
+//   OF_ONE   of an input t
+//   OF_TWO   of the inputs s and t
+//   OF_LAYER of an input t with a weight w and a bias b, which may be undefined
+//   OF_LOSS  of an input t with a target; LOSS_AND_GRAD gives the loss, too
 
-Tensor relu_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("relu_backward", grad_output, x, relu);
-}
+#define OF_ONE(name, forward, ...)                                                                           \
+    Tensor name(const Tensor& grad_output, const Tensor& x __VA_OPT__(, ) __VA_ARGS__)                       \
+    {                                                                                                        \
+        return one(#name, grad_output, x, [&](const Tensor& t) { return forward; });                         \
+    }
+#define OF_TWO(name, forward, ...)                                                                           \
+    Two name(const Tensor& grad_output, const Tensor& a, const Tensor& b __VA_OPT__(, ) __VA_ARGS__)         \
+    {                                                                                                        \
+        return two(#name, grad_output, a, b, [&](const Tensor& s, const Tensor& t) { return forward; });     \
+    }
+#define OF_LAYER(name, forward, ...)                                                                         \
+    OfLayer name(const Tensor& grad_output, const Tensor& x, const Tensor& weight,                           \
+                 const Tensor& bias __VA_OPT__(, ) __VA_ARGS__)                                              \
+    {                                                                                                        \
+        return layer(#name, grad_output, x, weight, bias,                                                    \
+                     [&](const Tensor& t, const Tensor& w, const Tensor& b) { return forward; });            \
+    }
+#define OF_LOSS(name, forward)                                                                               \
+    Tensor name(const Tensor& grad_output, const Tensor& input, const Tensor& wanted, Reduction reduction)   \
+    {                                                                                                        \
+        return one(#name, grad_output, input, wanted,                                                        \
+                   [&](const Tensor& t, const Tensor& target) { return forward; });                          \
+    }
+#define LOSS_AND_GRAD(name, forward)                                                                         \
+    LossAndGrad name(const Tensor& input, const Tensor& wanted, Reduction reduction)                         \
+    {                                                                                                        \
+        return loss(#name, input, wanted, reduction,                                                         \
+                    [&](const Tensor& t, const Tensor& target) { return forward; });                         \
+    }
 
-Tensor leaky_relu_backward(const Tensor& grad_output, const Tensor& x, double negative_slope)
-{
-    return one("leaky_relu_backward", grad_output, x,
-               [=](const Tensor& t) { return leaky_relu(t, negative_slope); });
-}
+// -- activations --
+OF_ONE(relu_backward, relu(t))
+OF_ONE(leaky_relu_backward, leaky_relu(t, negative_slope), double negative_slope)
+OF_TWO(prelu_backward, prelu(s, t))
+OF_ONE(sigmoid_backward, sigmoid(t))
+OF_ONE(tanh_backward, reprise::tanh(t))
+OF_ONE(gelu_backward, gelu(t, approximation), GeluApproximation approximation)
+OF_ONE(softmax_backward, softmax(t, dim), std::int64_t dim)
+OF_ONE(swish_backward, swish(t))
+OF_ONE(mish_backward, mish(t))
+OF_ONE(elu_backward, elu(t, alpha), double alpha)
 
-Two prelu_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight)
-{
-    return two("prelu_backward", grad_output, x, weight, prelu);
-}
+// -- losses --
+OF_LOSS(binary_cross_entropy_backward, bce_loss(t, target, reduction))
+OF_LOSS(mean_squared_error_backward, mse_loss(t, target, reduction))
+OF_LOSS(cross_entropy_backward, cross_entropy(t, target, reduction))
+LOSS_AND_GRAD(mse_loss_and_grad, mse_loss(t, target, reduction))
+LOSS_AND_GRAD(bce_loss_and_grad, bce_loss(t, target, reduction))
+LOSS_AND_GRAD(ce_loss_and_grad, cross_entropy(t, target, reduction))
 
-Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("sigmoid_backward", grad_output, x, sigmoid);
-}
+// -- arithmetic --
+OF_TWO(add_backward, s + t)
+OF_TWO(subtract_backward, s - t)
+OF_TWO(multiply_backward, (s * t))
+OF_TWO(divide_backward, s / t)
+OF_ONE(add_scalar_backward, t + number, double number)
+OF_ONE(subtract_scalar_backward, t - number, double number)
+OF_ONE(multiply_scalar_backward, (t * number), double number)
+OF_ONE(divide_scalar_backward, t / number, double number)
+OF_ONE(exp_backward, reprise::exp(t))
+OF_ONE(log_backward, reprise::log(t))
+OF_ONE(log10_backward, reprise::log10(t))
+OF_ONE(log2_backward, reprise::log2(t))
+OF_ONE(sqrt_backward, reprise::sqrt(t))
+OF_ONE(abs_backward, reprise::abs(t))
+OF_ONE(clip_backward, clamp(t, min, max), double min, double max)
 
-Tensor tanh_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("tanh_backward", grad_output, x, [](const Tensor& t) { return reprise::tanh(t); });
-}
+// -- reductions --
+OF_ONE(sum_backward, sum(t, dims, keepdim), const Dims& dims, bool keepdim)
+OF_ONE(mean_backward, mean(t, dims, keepdim), const Dims& dims, bool keepdim)
+OF_ONE(max_reduce_backward, amax(t, dims, keepdim), const Dims& dims, bool keepdim)
+OF_ONE(min_reduce_backward, amin(t, dims, keepdim), const Dims& dims, bool keepdim)
 
-Tensor gelu_backward(const Tensor& grad_output, const Tensor& x, GeluApproximation approximation)
-{
-    return one("gelu_backward", grad_output, x, [=](const Tensor& t) { return gelu(t, approximation); });
-}
+// -- products --
+OF_TWO(matmul_backward, matmul(s, t))
+OF_LAYER(linear_backward, linear(t, w, b))
+OF_TWO(linear_no_bias_backward, linear(s, t))
+OF_LAYER(conv2d_backward, conv2d(t, w, b, options), const ConvOptions<2>& options)
+OF_TWO(conv2d_no_bias_backward, conv2d(s, t, {}, options), const ConvOptions<2>& options)
 
-Tensor softmax_backward(const Tensor& grad_output, const Tensor& x, std::int64_t dim)
-{
-    return one("softmax_backward", grad_output, x, [=](const Tensor& t) { return softmax(t, dim); });
-}
+// -- pooling and normalisation --
+OF_ONE(maxpool2d_backward, max_pool2d(t, options), const MaxPoolOptions<2>& options)
+OF_ONE(avgpool2d_backward, avg_pool2d(t, options), const AvgPoolOptions<2>& options)
+OF_ONE(global_avgpool2d_backward, adaptive_avg_pool2d(t, 1))
+OF_LAYER(batch_norm2d_backward, batch_norm(images(t), {}, {}, w, b, {.training = true, .eps = eps}),
+         double eps)
 
-Tensor swish_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("swish_backward", grad_output, x, swish);
-}
+// -- shapes --
+OF_ONE(transpose_backward, transpose(t, a, b), std::int64_t a, std::int64_t b)
+OF_ONE(reshape_backward, reshape(t, shape), const Shape& shape)
+OF_ONE(expand_dims_backward, unsqueeze(t, dim), std::int64_t dim)
+OF_ONE(squeeze_backward, squeeze(t, dim), std::int64_t dim)
+OF_ONE(flatten_backward, flatten(t, from, to), std::int64_t from, std::int64_t to)
 
-Tensor mish_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("mish_backward", grad_output, x, mish);
-}
-
-Tensor elu_backward(const Tensor& grad_output, const Tensor& x, double alpha)
-{
-    return one("elu_backward", grad_output, x, [=](const Tensor& t) { return reprise::elu(t, alpha); });
-}
-
-// ---- losses ----
-
-Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                     Reduction reduction)
-{
-    return one("binary_cross_entropy_backward", grad_output, input, target,
-               [=](const Tensor& t, const Tensor& wanted) { return bce_loss(t, wanted, reduction); });
-}
-
-Tensor mean_squared_error_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
-                                   Reduction reduction)
-{
-    return one("mean_squared_error_backward", grad_output, input, target,
-               [=](const Tensor& t, const Tensor& wanted) { return mse_loss(t, wanted, reduction); });
-}
-
-Tensor cross_entropy_backward(const Tensor& grad_output, const Tensor& logits, const Tensor& target,
-                              Reduction reduction)
-{
-    return one("cross_entropy_backward", grad_output, logits, target,
-               [=](const Tensor& t, const Tensor& wanted) { return cross_entropy(t, wanted, reduction); });
-}
-
-LossAndGrad mse_loss_and_grad(const Tensor& input, const Tensor& target, Reduction reduction)
-{
-    return loss("mse_loss_and_grad", input, target, reduction, mse_loss);
-}
-
-LossAndGrad bce_loss_and_grad(const Tensor& input, const Tensor& target, Reduction reduction)
-{
-    return loss("bce_loss_and_grad", input, target, reduction,
-                [](const Tensor& t, const Tensor& wanted, Reduction r) { return bce_loss(t, wanted, r); });
-}
-
-LossAndGrad ce_loss_and_grad(const Tensor& logits, const Tensor& target, Reduction reduction)
-{
-    return loss(
-        "ce_loss_and_grad", logits, target, reduction,
-        [](const Tensor& t, const Tensor& wanted, Reduction r) { return cross_entropy(t, wanted, r); });
-}
-
-// ---- arithmetic ----
-
-Two add_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b)
-{
-    return two("add_backward", grad_output, a, b, [](const Tensor& x, const Tensor& y) { return x + y; });
-}
-
-Two subtract_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b)
-{
-    return two("subtract_backward", grad_output, a, b,
-               [](const Tensor& x, const Tensor& y) { return x - y; });
-}
-
-Two multiply_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b)
-{
-    return two("multiply_backward", grad_output, a, b,
-               [](const Tensor& x, const Tensor& y) { return x * y; });
-}
-
-Two divide_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b)
-{
-    return two("divide_backward", grad_output, a, b, [](const Tensor& x, const Tensor& y) { return x / y; });
-}
-
-Tensor add_scalar_backward(const Tensor& grad_output, const Tensor& x, double number)
-{
-    return one("add_scalar_backward", grad_output, x, [=](const Tensor& t) { return t + number; });
-}
-
-Tensor subtract_scalar_backward(const Tensor& grad_output, const Tensor& x, double number)
-{
-    return one("subtract_scalar_backward", grad_output, x, [=](const Tensor& t) { return t - number; });
-}
-
-Tensor multiply_scalar_backward(const Tensor& grad_output, const Tensor& x, double number)
-{
-    return one("multiply_scalar_backward", grad_output, x, [=](const Tensor& t) { return t * number; });
-}
-
-Tensor divide_scalar_backward(const Tensor& grad_output, const Tensor& x, double number)
-{
-    return one("divide_scalar_backward", grad_output, x, [=](const Tensor& t) { return t / number; });
-}
-
-Tensor exp_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("exp_backward", grad_output, x, [](const Tensor& t) { return reprise::exp(t); });
-}
-
-Tensor log_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("log_backward", grad_output, x, [](const Tensor& t) { return reprise::log(t); });
-}
-
-Tensor log10_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("log10_backward", grad_output, x, [](const Tensor& t) { return reprise::log10(t); });
-}
-
-Tensor log2_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("log2_backward", grad_output, x, [](const Tensor& t) { return reprise::log2(t); });
-}
-
-Tensor sqrt_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("sqrt_backward", grad_output, x, [](const Tensor& t) { return reprise::sqrt(t); });
-}
-
-Tensor abs_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("abs_backward", grad_output, x, [](const Tensor& t) { return reprise::abs(t); });
-}
-
-Tensor clip_backward(const Tensor& grad_output, const Tensor& x, double min, double max)
-{
-    return one("clip_backward", grad_output, x, [=](const Tensor& t) { return clamp(t, min, max); });
-}
-
-// ---- reductions ----
-
-Tensor sum_backward(const Tensor& grad_output, const Tensor& x, const Dims& dims, bool keepdim)
-{
-    return one("sum_backward", grad_output, x,
-               [&](const Tensor& t) { return reprise::sum(t, dims, keepdim); });
-}
-
-Tensor mean_backward(const Tensor& grad_output, const Tensor& x, const Dims& dims, bool keepdim)
-{
-    return one("mean_backward", grad_output, x,
-               [&](const Tensor& t) { return reprise::mean(t, dims, keepdim); });
-}
-
-Tensor max_reduce_backward(const Tensor& grad_output, const Tensor& x, const Dims& dims, bool keepdim)
-{
-    return one("max_reduce_backward", grad_output, x,
-               [&](const Tensor& t) { return amax(t, dims, keepdim); });
-}
-
-Tensor min_reduce_backward(const Tensor& grad_output, const Tensor& x, const Dims& dims, bool keepdim)
-{
-    return one("min_reduce_backward", grad_output, x,
-               [&](const Tensor& t) { return amin(t, dims, keepdim); });
-}
-
-// ---- products ----
-
-Two matmul_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b)
-{
-    return two("matmul_backward", grad_output, a, b, matmul);
-}
-
-OfLayer linear_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight, const Tensor& bias)
-{
-    return layer("linear_backward", grad_output, x, weight, bias, linear);
-}
-
-Two linear_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight)
-{
-    return two("linear_no_bias_backward", grad_output, x, weight,
-               [](const Tensor& t, const Tensor& w) { return linear(t, w); });
-}
-
-OfLayer conv2d_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                        const ConvOptions<2>& options)
-{
-    return layer("conv2d_backward", grad_output, x, weight, bias,
-                 [&](const Tensor& t, const Tensor& w, const Tensor& b) { return conv2d(t, w, b, options); });
-}
-
-Two conv2d_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight,
-                            const ConvOptions<2>& options)
-{
-    return two("conv2d_no_bias_backward", grad_output, x, weight,
-               [&](const Tensor& t, const Tensor& w) { return conv2d(t, w, {}, options); });
-}
+// -- what is no row --
 
 Tensor conv2d_backward_input(const Tensor& grad_output, const Shape& x, const Tensor& weight,
                              const ConvOptions<2>& options)
@@ -468,36 +336,6 @@ Tensor conv2d_backward_weight(const Tensor& grad_output, const Tensor& x, const 
 {
     return one("conv2d_backward_weight", grad_output, placeholder(weight, x), x,
                [&](const Tensor& w, const Tensor& t) { return conv2d(t, w, {}, options); });
-}
-
-// ---- pooling, normalisation, dropout ----
-
-Tensor maxpool2d_backward(const Tensor& grad_output, const Tensor& x, const MaxPoolOptions<2>& options)
-{
-    return one("maxpool2d_backward", grad_output, x, [&](const Tensor& t) { return max_pool2d(t, options); });
-}
-
-Tensor avgpool2d_backward(const Tensor& grad_output, const Tensor& x, const AvgPoolOptions<2>& options)
-{
-    return one("avgpool2d_backward", grad_output, x, [&](const Tensor& t) { return avg_pool2d(t, options); });
-}
-
-Tensor global_avgpool2d_backward(const Tensor& grad_output, const Tensor& x)
-{
-    return one("global_avgpool2d_backward", grad_output, x,
-               [](const Tensor& t) { return adaptive_avg_pool2d(t, 1); });
-}
-
-OfLayer batch_norm2d_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight,
-                              const Tensor& bias, double eps)
-{
-    return layer("batch_norm2d_backward", grad_output, x, weight, bias,
-                 [&](const Tensor& t, const Tensor& w, const Tensor& b) {
-                     if (t.dim() != 4)
-                         detail::fail(ErrorKind::shape, "batch_norm2d", "The input is ", to_string(t.shape()),
-                                      ": it must be [N, C, H, W].");
-                     return batch_norm(t, {}, {}, w, b, {.training = true, .eps = eps});
-                 });
 }
 
 OfLayer layer_norm_backward(const Tensor& grad_output, const Tensor& x, const Shape& normalized_shape,
@@ -539,13 +377,6 @@ Tensor dropout2d_backward(const Tensor& grad_output, const GeneratorState& state
     return grad_output * dropped(placeholder(channels, grad_output) + 1.0, state, p);
 }
 
-// ---- shapes ----
-
-Tensor transpose_backward(const Tensor& grad_output, const Tensor& x, std::int64_t a, std::int64_t b)
-{
-    return one("transpose_backward", grad_output, x, [=](const Tensor& t) { return transpose(t, a, b); });
-}
-
 std::vector<Tensor> concat_backward(const Tensor& grad_output, const std::vector<Tensor>& parts,
                                     std::int64_t dim)
 {
@@ -556,26 +387,6 @@ std::vector<Tensor> stack_backward(const Tensor& grad_output, const std::vector<
                                    std::int64_t dim)
 {
     return all("stack_backward", grad_output, parts, [=](const Inputs& in) { return stack(in, dim); });
-}
-
-Tensor reshape_backward(const Tensor& grad_output, const Tensor& x, const Shape& shape)
-{
-    return one("reshape_backward", grad_output, x, [&](const Tensor& t) { return reshape(t, shape); });
-}
-
-Tensor expand_dims_backward(const Tensor& grad_output, const Tensor& x, std::int64_t dim)
-{
-    return one("expand_dims_backward", grad_output, x, [=](const Tensor& t) { return unsqueeze(t, dim); });
-}
-
-Tensor squeeze_backward(const Tensor& grad_output, const Tensor& x, std::int64_t dim)
-{
-    return one("squeeze_backward", grad_output, x, [=](const Tensor& t) { return squeeze(t, dim); });
-}
-
-Tensor flatten_backward(const Tensor& grad_output, const Tensor& x, std::int64_t from, std::int64_t to)
-{
-    return one("flatten_backward", grad_output, x, [=](const Tensor& t) { return flatten(t, from, to); });
 }
 
 // ---- parameters ----
