@@ -23,10 +23,10 @@ else()
 endif()
 
 if(REPRISE_SANITIZE)
-    # Null pointers and objects' sizes are what the address sanitizer sees; checks of each access for them take a third of
-    # a build's time.
+    # Wrong pointers are what the address sanitizer sees.  Checks of each pointer for undefined behaviour take 40 % of a
+    # build's time, so that arithmetic, shifts, bounds, conversions and enumerations are what is left to check.
     add_compile_options(-fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-        -fno-sanitize=null,object-size)
+        -fno-sanitize=null,object-size,alignment,vptr,pointer-overflow,nonnull-attribute,returns-nonnull-attribute)
     add_link_options(-fsanitize=${REPRISE_SANITIZE})
 endif()
 
