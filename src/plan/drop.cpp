@@ -79,9 +79,9 @@ void Units::judge(const Plan& p)
 
 namespace {
 
-class Remake {
+class Rematerialization {
 public:
-    Remake(const Plan& p, const Units& units, DropSet drops, std::size_t most_steps)
+    Rematerialization(const Plan& p, const Units& units, DropSet drops, std::size_t most_steps)
         : plan_(p), units_(units), drops_(std::move(drops)), most_steps_(most_steps),
           first_(p.values.size() + 1, 0), own_(p.values.size(), no_launch)
     {
@@ -97,7 +97,7 @@ public:
         clone_.assign(drops_.size(), no_launch);
     }
 
-    Remade run()
+    RematerializedOrder run()
     {
         if (!out_.possible) return std::move(out_);
         for (std::uint32_t i = 0; i < plan_.launches.size() && out_.possible; ++i) {
@@ -128,7 +128,7 @@ private:
         for (std::size_t v = 0; v < values; ++v) read[v] = plan_.values[v].place != Place::temporary;
         std::vector<bool> dead(out_.steps.size(), false);
         for (std::size_t at = out_.steps.size(); at-- > 0;) {
-            const Remade::Step& s = out_.steps[at];
+            const RematerializedOrder::Step& s = out_.steps[at];
             const auto& operands = plan_.launches[s.launch].operands;
             bool any = false;
             for (std::size_t k = 0; k < operands.size(); ++k)
@@ -138,7 +138,7 @@ private:
                 if (!operands[k].absent) read[out_.values[s.first + k]] = true;
         }
         std::size_t at = 0;
-        std::erase_if(out_.steps, [&](const Remade::Step&) { return dead[at++]; });
+        std::erase_if(out_.steps, [&](const RematerializedOrder::Step&) { return dead[at++]; });
     }
 
     // The last drop of the value before this place; no_launch: none.
@@ -215,15 +215,16 @@ private:
     std::size_t most_steps_;
     std::vector<std::uint32_t> first_; // of drops_, by value, and their number
     std::vector<std::uint32_t> clone_; // by drop
-    std::vector<std::uint32_t> own_;   // by value: the clone that its unit writes when it is made again
-    Remade out_;
+    std::vector<std::uint32_t> own_;   // by value: the clone that its unit writes when it is rematerialized
+    RematerializedOrder out_;
 };
 
 } // namespace
 
-Remade remake(const Plan& plan, const Units& units, const DropSet& drops, std::size_t most_steps)
+RematerializedOrder rematerialized_order(const Plan& plan, const Units& units, const DropSet& drops,
+                                         std::size_t most_steps)
 {
-    return Remake(plan, units, drops, most_steps).run();
+    return Rematerialization(plan, units, drops, most_steps).run();
 }
 
 bool Profile::is_temporary(std::uint32_t v) const
@@ -231,14 +232,14 @@ bool Profile::is_temporary(std::uint32_t v) const
     return v >= plan_->values.size() || plan_->values[v].place == Place::temporary;
 }
 
-Profile::Profile(const Plan& plan, const Weights& weights, Remade order)
+Profile::Profile(const Plan& plan, const Weights& weights, RematerializedOrder order)
     : plan_(&plan), order_(std::move(order)), first_touch_(plan.values.size() + order_.clone_of.size() + 1, 0)
 {
     find_touches();
     last_clone_.assign(plan.values.size(), no_launch);
     for (std::uint32_t c = 0; c < order_.clone_of.size(); ++c)
         clone_before_.push_back(std::exchange(last_clone_[order_.clone_of[c]], c));
-    for (const Remade::Step& s : order_.steps) time += weights.time[s.launch];
+    for (const RematerializedOrder::Step& s : order_.steps) time += weights.time[s.launch];
     for (const double t : weights.time) time -= t;
     std::vector<std::uint64_t> change(order_.steps.size() + 1, 0); // from step to step; wraps
     for (std::uint32_t v = 0; v < values(); ++v) {
@@ -263,7 +264,7 @@ void Profile::find_touches()
 {
     const auto each = [&](const auto& visit) {
         for (std::uint32_t at = 0; at < order_.steps.size(); ++at) {
-            const Remade::Step& s = order_.steps[at];
+            const RematerializedOrder::Step& s = order_.steps[at];
             const auto& operands = plan_->launches[s.launch].operands;
             for (std::size_t k = 0; k < operands.size(); ++k)
                 if (const std::uint32_t v = order_.values[s.first + k];
@@ -308,27 +309,27 @@ bool Profile::lives(std::uint32_t value, std::uint32_t at) const
     return false;
 }
 
-void make_again(Plan& plan, const DropSet& drops)
+void rematerialize(Plan& plan, const DropSet& drops)
 {
-    const Remade order = remake(plan, Units(plan), drops);
+    const RematerializedOrder order = rematerialized_order(plan, Units(plan), drops);
     if (!order.possible)
-        detail::fail(ErrorKind::internal, "plan", "A value that is dropped can't be made again.");
+        detail::fail(ErrorKind::internal, "plan", "A value that is dropped can't be rematerialized.");
     for (const std::uint32_t v : order.clone_of) plan.values.push_back(plan.values[v]);
     std::vector<PlanLaunch> launches;
     std::map<std::pair<bool, std::uint32_t>, std::uint32_t> moved;
     std::set<std::uint32_t> run;
-    for (const Remade::Step& s : order.steps) {
+    for (const RematerializedOrder::Step& s : order.steps) {
         PlanLaunch l = plan.launches[s.launch];
         for (std::size_t k = 0; k < l.operands.size(); ++k) l.operands[k].value = order.values[s.first + k];
-        if (l.fallback_of != no_launch) l.fallback_of = moved.at({s.again, l.fallback_of});
-        if (s.again && run.count(s.launch)) {
+        if (l.fallback_of != no_launch) l.fallback_of = moved.at({s.rematerialized, l.fallback_of});
+        if (s.rematerialized && run.count(s.launch)) {
             l.label += ", again";
             for (const PlanOperand& o : l.operands)
                 if (writes(o) && !plan.values[o.value].name.ends_with(" again"))
                     plan.values[o.value].name += " again";
         }
         run.insert(s.launch);
-        moved[{s.again, s.launch}] = static_cast<std::uint32_t>(launches.size());
+        moved[{s.rematerialized, s.launch}] = static_cast<std::uint32_t>(launches.size());
         launches.push_back(std::move(l));
     }
     plan.launches = std::move(launches);

@@ -1,4 +1,4 @@
-// Values that are dropped while nobody reads them, and made again for those who read them later: what lives then, what
+// Values that are dropped while nobody reads them, and rematerialized for those who read them later: what lives then, what
 // that costs, and the launches that come of it.
 #pragma once
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Weights {
 };
 
 // What reads `value` behind launch `after`, up to the value's next drop, reads a clone of it, made right before the first
-// that does, or earlier where its unit is made again for another value.  Where nobody else reads the value itself, it is
+// that does, or earlier where its unit is rematerialized for another value.  Where nobody else reads the value itself, it is
 // made later instead of twice.
 struct Drop {
     std::uint32_t value = 0, after = 0;
@@ -26,7 +26,7 @@ struct Drop {
 };
 using DropSet = std::vector<Drop>; // each once
 
-// Launches that write a value together are one unit: they are made again together.
+// Launches that write a value together are one unit: they are rematerialized together.
 class Units {
 public:
     explicit Units(const Plan&);
@@ -52,27 +52,28 @@ private:
 };
 
 // The launches in their new order, but for those that nobody reads.
-struct Remade {
+struct RematerializedOrder {
     struct Step {
         std::uint32_t launch = 0;
-        std::uint32_t place = 0; // the launch in front of which it is made again, or itself
-        bool again = false;
+        std::uint32_t place = 0; // the launch in front of which it is rematerialized, or itself
+        bool rematerialized = false;
         std::uint32_t first = 0; // of `values`, one for each of the launch's operands
     };
     std::vector<Step> steps;
     std::vector<std::uint32_t> values;   // clones from the plan's number of values on
     std::vector<std::uint32_t> clone_of; // by clone
     // Every drop is of a value that may be dropped, behind what makes it, and misses no deadline; the steps are no more
-    // than asked for.
+    // than required.
     bool possible = true;
 };
 constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
-Remade remake(const Plan&, const Units&, const DropSet&, std::size_t most_steps = any_number);
+RematerializedOrder rematerialized_order(const Plan&, const Units&, const DropSet&,
+                                         std::size_t most_steps = any_number);
 
 // What lives at each step, and what is spent on making things again.
 class Profile {
 public:
-    Profile(const Plan&, const Weights&, Remade);
+    Profile(const Plan&, const Weights&, RematerializedOrder);
 
     std::uint64_t peak =
         0; // bytes of temporaries that live at one step; the largest number where it is impossible
@@ -99,7 +100,7 @@ public:
     std::optional<Gap> gap(std::uint32_t value, std::uint32_t at) const;
     // It or a clone of it is there before step `at`, and is touched then or later.
     bool lives(std::uint32_t value, std::uint32_t at) const;
-    const Remade::Step& step(std::uint32_t at) const { return order_.steps[at]; }
+    const RematerializedOrder::Step& step(std::uint32_t at) const { return order_.steps[at]; }
     bool possible() const { return order_.possible; }
 
 private:
@@ -107,7 +108,7 @@ private:
     void find_touches();
 
     const Plan* plan_;
-    Remade order_;
+    RematerializedOrder order_;
     std::vector<std::uint32_t> touches_, first_touch_; // steps, ascending; of them by value, and their number
     std::vector<std::uint64_t> live_;                  // bytes, by step
     std::vector<std::uint32_t> last_clone_, clone_before_; // by value of the plan; by clone; no_launch: none
@@ -121,6 +122,6 @@ private:
 DropSet fit(const Plan&, const Weights&, std::uint64_t budget, const DropSet& kept = {});
 
 // The plan with clones of the launches that make dropped values.  Error(internal) where that is not possible.
-void make_again(Plan&, const DropSet&);
+void rematerialize(Plan&, const DropSet&);
 
 } // namespace reprise::plan

@@ -13,12 +13,12 @@ namespace reprise::plan {
 
 namespace {
 
-constexpr std::size_t most_tried = 12;      // values at a turn, the most worth
-constexpr std::size_t most_steps = 1 << 22; // looked at in one way
-constexpr std::size_t most_again = 4;       // times that all launches run
-constexpr std::size_t patience = 60;        // turns without a lower peak
-constexpr std::size_t small_plan = 24;      // launches
-constexpr std::size_t tenure = 7;           // turns for which a value stays as it is
+constexpr std::size_t most_tried = 12;        // values at a turn, the most worth
+constexpr std::size_t most_steps = 1 << 22;   // looked at in one way
+constexpr std::size_t max_rematerialized = 4; // times that all launches run
+constexpr std::size_t patience = 60;          // turns without a lower peak
+constexpr std::size_t small_plan = 24;        // launches
+constexpr std::size_t tenure = 7;             // turns for which a value stays as it is
 
 bool holds(const DropSet& set, const Drop& drop)
 {
@@ -47,11 +47,11 @@ public:
         best_ = kept_;
         best_peak_ = first.peak;
         best_time_ = first.time;
-        descend(kept_);
-        if (goes_on()) descend(divided());
-        if (goes_on()) forget();
-        if (goes_on()) wander(false);
-        if (goes_on() && plan_.launches.size() <= small_plan) wander(true);
+        search_greedily(kept_);
+        if (goes_on()) search_greedily(segmented());
+        if (goes_on()) drop_all_gaps();
+        if (goes_on()) search_tabu(false);
+        if (goes_on() && plan_.launches.size() <= small_plan) search_tabu(true);
         return pruned();
     }
 
@@ -67,7 +67,8 @@ private:
 
     Profile profile(const DropSet& set)
     {
-        Remade order = remake(plan_, units_, set, most_again * plan_.launches.size());
+        RematerializedOrder order =
+            rematerialized_order(plan_, units_, set, max_rematerialized * plan_.launches.size());
         steps_ += order.steps.size();
         return {plan_, weights_, std::move(order)};
     }
@@ -87,7 +88,7 @@ private:
         Profile profile;
     };
     // By what lies above the budget; where that brings no lower peak, by what lies at the peak.
-    void descend(DropSet set)
+    void search_greedily(DropSet set)
     {
         Step now{set, profile(set)}, best = now;
         note(now.set, now.profile);
@@ -174,7 +175,7 @@ private:
     struct Waiting {
         std::uint32_t value, made, last; // launches; up to the peak
     };
-    DropSet divided()
+    DropSet segmented()
     {
         const Profile now = profile(kept_);
         const std::uint32_t peak = now.step(now.peak_at).place;
@@ -210,7 +211,7 @@ private:
         }
         return least;
     }
-    // What is made and read before this launch, and read behind it while it can be made again.
+    // What is made and read before this launch, and read behind it while it can be rematerialized.
     std::vector<Waiting> waiting(std::uint32_t peak) const
     {
         std::vector<std::uint32_t> last(plan_.values.size(), no_launch),
@@ -232,18 +233,18 @@ private:
         return out;
     }
 
-    // -- nothing waits: what is made up to the peak goes after each launch that reads it, also where that is made again --
-    void forget()
+    // -- nothing waits: what is made up to the peak goes after each launch that reads it, also where that is rematerialized --
+    void drop_all_gaps()
     {
         const Profile first = profile(kept_);
         const std::uint32_t peak = first.step(first.peak_at).place,
                             end = units_.place(static_cast<std::uint32_t>(plan_.launches.size() - 1));
-        const auto goes = [&](std::uint32_t v) {
+        const auto is_droppable = [&](std::uint32_t v) {
             return units_.may_drop(v) && units_.last_place(units_.of(v)) <= peak &&
                    units_.deadline(units_.of(v)) >= end && !drops(kept_, v);
         };
-        std::vector<bool> may_go;
-        for (std::uint32_t v = 0; v < plan_.values.size(); ++v) may_go.push_back(goes(v));
+        std::vector<bool> can_drop;
+        for (std::uint32_t v = 0; v < plan_.values.size(); ++v) can_drop.push_back(is_droppable(v));
         std::set<std::pair<std::uint32_t, std::uint32_t>> known; // value, after
         DropSet set = kept_;
         for (bool more = true; more && searching();) {
@@ -253,7 +254,7 @@ private:
             more = false;
             for (std::uint32_t id = 0; id < now.values(); ++id) {
                 const std::uint32_t v = now.original(id);
-                if (!may_go[v]) continue;
+                if (!can_drop[v]) continue;
                 const auto at = now.touches(id);
                 for (std::size_t k = 1; k < at.size(); ++k) {
                     const Drop drop{v, now.step(at[k - 1]).place};
@@ -277,7 +278,7 @@ private:
             return std::tie(a.above, a.peak, a.time) < std::tie(b.above, b.peak, b.time);
         }
     };
-    void wander(bool anywhere)
+    void search_tabu(bool anywhere)
     {
         DropSet set = best_;
         std::vector<std::size_t> free_at(plan_.values.size(), 0); // turn, by value

@@ -134,7 +134,7 @@ private:
         return add(in);
     }
 
-    // A value that an earlier step made is taken from it, if element i of it is asked for at i.
+    // A value that an earlier step made is taken from it, if it is read at i for element i.
     std::optional<Chain::Source> memory(const PlanOperand& o, Chain::Input in, const Chain& c)
     {
         for (const auto& [written, step] : results_) {
@@ -233,7 +233,8 @@ private:
     // What is computed again stays where it is: with what was there before, it would be computed too early.
     static bool together(const PlanLaunch& first, const PlanLaunch& second)
     {
-        return first.replay == second.replay || (first.replay != 0 && second.replay == 0);
+        return first.recomputation == second.recomputation ||
+               (first.recomputation != 0 && second.recomputation == 0);
     }
 
     // A chain that is made for one reduction goes into it, as what the reduction loads.

@@ -246,9 +246,9 @@ private:
     void lower_any(const Node& n)
     {
         node_ = &n;
-        if (n.op->view) look(n);
+        if (n.op->view) lower_view(n);
         else if (caps_.host_kernels) lower_for_host(n);
-        else if (is_number(n)) return; // written only where memory is asked for
+        else if (is_number(n)) return; // written only where its memory is read
         else if (lacks_kernels(n)) lower_decomposed(n);
         else lower_node(n);
     }
@@ -344,7 +344,7 @@ private:
         return to;
     }
 
-    // A copy in another dtype, which is made at every call, whatever condition the launch that asks for it has.
+    // A copy in another dtype, which is made at every call, whatever condition the launch that needs it has.
     View widened(const View& v, DType wide)
     {
         const Dim condition = std::exchange(condition_, Dim(1));
@@ -353,7 +353,7 @@ private:
         return to;
     }
 
-    void look(const Node& n)
+    void lower_view(const Node& n)
     {
         // A view of a number is a number.
         ops::Scalar number;
@@ -361,7 +361,7 @@ private:
         std::unordered_map<std::size_t, View> under; // by input
         std::vector<View> outputs;
         for (std::size_t i = 0; i < n.outputs.size(); ++i) {
-            const std::size_t input = n.op->view_of ? n.op->view_of(n, i) : 0;
+            const std::size_t input = graph::viewed_input(n, i);
             View& from = under.try_emplace(input, materialised(n.inputs[input])).first->second;
             View v = from;
             if (!n.op->view(n, i, v.layout)) {
@@ -383,14 +383,14 @@ private:
         const bool view = n->op && n->op->view;
         if (!view && (!n->op || !n->op->lower)) unbound(*n);
         // A number that now needs memory, or a view of one: made at every call, whatever condition the launch has that
-        // asks for it first.
+        // needs it first.
         const Node* before = std::exchange(node_, n);
         const auto segments = std::tuple(made_in_, interior_of_, entered_);
         enter(*n);
         const Dim condition = std::exchange(condition_, Dim(1));
         if (view) {
             materialised(n->inputs[0]);
-            look(*n);
+            lower_view(*n);
         } else lower_node(*n);
         condition_ = condition;
         node_ = before;

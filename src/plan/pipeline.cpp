@@ -7,17 +7,17 @@ namespace reprise::plan {
 Compiled draft(const Request& request)
 {
     Compiled c = lower(request);
-    replay_segments(c);
-    share(c);
+    recompute_segments(c);
+    eliminate_common_subexpressions(c);
     assign_state(c, request);
-    remove_dead(c.plan);
+    eliminate_dead_code(c.plan);
     if (request.fuse && kernels::can_fuse(*request.capabilities)) fuse(c.plan);
     return c;
 }
 
 void finish(Compiled& c, const Request& request)
 {
-    reuse(c.plan);
+    write_in_place(c.plan);
     choose_kernels(c.plan, *request.capabilities);
     batch(c.plan);
     schedule(c.plan);

@@ -47,14 +47,14 @@ Compiled draft(const Request&);
 void finish(Compiled&, const Request&);
 
 // -- the passes, each with its file and its test --
-Compiled lower(const Request&);  // lower.cpp: nodes to launches
-void replay_segments(Compiled&); // replay.cpp: what reads a segment's interior from outside reads clones
-void share(Compiled&);           // share.cpp: gradients use what was replayed for them
-void assign_state(Compiled&,
-                  const Request&); // state.cpp: updates in place where nothing else reads, else copies
-void remove_dead(Plan&);           // dead.cpp: launches whose results nobody reads
-void fuse(Plan&);                  // fuse.cpp: joins chains of elementwise launches
-void reuse(Plan&); // reuse.cpp: elementwise launches write over what they are the last to read
+Compiled lower(const Request&);                  // lower.cpp: nodes to launches
+void recompute_segments(Compiled&);              // recompute.cpp: readers outside of a segment read clones
+void eliminate_common_subexpressions(Compiled&); // cse.cpp: gradients use what was recomputed for them
+// state.cpp: updates in place where nothing else reads, else copies
+void assign_state(Compiled&, const Request&);
+void eliminate_dead_code(Plan&); // dce.cpp: launches whose results nobody reads
+void fuse(Plan&);                // fuse.cpp: joins chains of elementwise launches
+void write_in_place(Plan&);      // in_place.cpp: elementwise launches write over what they read last
 void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: elementwise launches get their kernels
 void batch(Plan&);          // batch.cpp: the updates of all parameters become one launch
 void schedule(Plan&);       // schedule.cpp: epochs

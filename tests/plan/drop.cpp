@@ -26,7 +26,7 @@ Weights weights(const Plan& plan)
 
 Profile profile(const Plan& plan, const DropSet& drops)
 {
-    return {plan, weights(plan), remake(plan, Units(plan), drops)};
+    return {plan, weights(plan), rematerialized_order(plan, Units(plan), drops)};
 }
 
 // A forward pass of `layers` and its backward pass, which reads the layers from the last to the first.
@@ -201,7 +201,7 @@ TEST(Drop, CostsNoMoreWhereMoreIsAllowed)
     }
 }
 
-// What can't be made again late, as state was assigned meanwhile, keeps nothing else from going.
+// What can't be rematerialized late, as state was assigned meanwhile, keeps nothing else from going.
 TEST(Drop, LeavesOutWhatMissesItsDeadline)
 {
     HandMade p = chain(64);
@@ -220,7 +220,7 @@ TEST(Drop, MakesThePlanThatWasEstimated)
     const DropSet set = fit(p.plan, weights(p.plan), 0);
     const Profile want = profile(p.plan, set);
     const std::size_t launches = p.plan.launches.size();
-    make_again(p.plan, set);
+    rematerialize(p.plan, set);
     EXPECT_EQ(static_cast<double>(p.plan.launches.size() - launches), want.time);
     EXPECT_EQ(profile(p.plan, {}).peak, want.peak);
 }
@@ -311,9 +311,9 @@ TEST(Drop, ComputesTheSame)
                 if ((after += static_cast<std::uint32_t>(numbers.integer(0, 2))) < p.plan.launches.size())
                     drops.push_back({v, after});
         }
-        if (!remake(p.plan, units, drops).possible) continue;
+        if (!rematerialized_order(p.plan, units, drops).possible) continue;
         const auto want = computed(p.plan);
-        make_again(p.plan, drops);
+        rematerialize(p.plan, drops);
         ++made;
         again += std::any_of(p.plan.launches.begin(), p.plan.launches.end(),
                              [](const PlanLaunch& l) { return l.label.ends_with(", again"); });
@@ -330,9 +330,9 @@ TEST(Drop, OfWhatMayNotBeDroppedIsAnError)
     p.launch({in}, {x});
     p.launch({in}, {x});
     p.launch({x}, {out});
-    EXPECT_FALSE(remake(p.plan, Units(p.plan), {{x, 0}}).possible); // before it is made
-    EXPECT_THROW(make_again(p.plan, {{x, 0}}), Error);
-    EXPECT_THROW(make_again(p.plan, {{out, 2}}), Error);
+    EXPECT_FALSE(rematerialized_order(p.plan, Units(p.plan), {{x, 0}}).possible); // before it is made
+    EXPECT_THROW(rematerialize(p.plan, {{x, 0}}), Error);
+    EXPECT_THROW(rematerialize(p.plan, {{out, 2}}), Error);
 }
 
 // x is made by two launches: both run again, in their order.
@@ -345,7 +345,7 @@ TEST(Drop, TakesAllLaunchesThatWriteAValue)
     p.launch({x}, {y});
     p.launch({y}, {z});
     p.launch({z, x}, {out});
-    make_again(p.plan, {{x, 2}});
+    rematerialize(p.plan, {{x, 2}});
     ASSERT_EQ(p.plan.launches.size(), 7U);
     EXPECT_EQ(p.plan.launches[4].label, "launch 0, again");
     EXPECT_EQ(p.plan.launches[5].label, "launch 1, again");
@@ -360,7 +360,7 @@ TEST(Drop, MakesAValueAgainAsOftenAsItIsDropped)
     p.launch({x}, {y});
     p.launch({y, x}, {z});
     p.launch({z, x}, {out});
-    make_again(p.plan, {{x, 2}, {x, 1}});
+    rematerialize(p.plan, {{x, 2}, {x, 1}});
     ASSERT_EQ(p.plan.launches.size(), 6U);
     EXPECT_EQ(p.plan.launches[2].label, "launch 0, again");
     EXPECT_EQ(p.plan.launches[3].operands[1].value, 5U);
@@ -377,7 +377,7 @@ TEST(Drop, LeavesALaunchAndItsFallbackSideBySide)
     p.launch({x}, {y});
     const auto last = p.launch({y}, {out});
     p.fallback(last, {x}, {out});
-    make_again(p.plan, {{x, 2}});
+    rematerialize(p.plan, {{x, 2}});
     ASSERT_EQ(p.plan.launches.size(), 7U);
     EXPECT_EQ(p.plan.launches[4].fallback_of, 3U);
     EXPECT_EQ(p.plan.launches[6].fallback_of, 5U);
@@ -394,7 +394,7 @@ TEST(Drop, IsNotOfWhatReadsStateThatWasAssignedMeanwhile)
     p.launch({x}, {out});
     const Units units(p.plan);
     EXPECT_TRUE(units.may_drop(x));
-    EXPECT_FALSE(remake(p.plan, units, {{x, 1}}).possible);
+    EXPECT_FALSE(rematerialized_order(p.plan, units, {{x, 1}}).possible);
     EXPECT_TRUE(fit(p.plan, weights(p.plan), 0).empty());
 }
 

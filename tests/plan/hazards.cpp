@@ -33,12 +33,12 @@ std::vector<Case> cases()
 
 class Step : public testing::TestWithParam<Case> {
 protected:
-    using Places = program::Executable::Places;
+    using Places = execution::Executable::Places;
 
     // Inputs and state lie in memory of their own, as they do in a call.
     Places at(std::int64_t size)
     {
-        program::Executable::Call call;
+        execution::Executable::Call call;
         const std::uint32_t batch_id = batch.symbols().at(0);
         for (const std::uint32_t id : executable().symbols())
             call.symbols.push_back(id == batch_id ? size : 7);
@@ -62,7 +62,7 @@ protected:
                     out = {std::min(out.first, plan().launches[i].epoch), plan().launches[i].epoch};
         return out;
     }
-    program::Executable& executable() { return *program.impl()->variants[0].executable; }
+    execution::Executable& executable() { return *program.impl()->variants[0].executable; }
     const plan::Plan& plan() { return executable().compiled().plan; }
 
     Device device = std::string(GetParam().device) == "reference"

@@ -3,7 +3,7 @@
 
 namespace reprise::plan {
 
-void remove_dead(Plan& plan)
+void eliminate_dead_code(Plan& plan)
 {
     std::vector<bool> live(plan.values.size());
     for (std::size_t i = 0; i < plan.values.size(); ++i) live[i] = plan.values[i].place != Place::temporary;

@@ -13,9 +13,9 @@ namespace reprise::plan {
 
 namespace {
 
-class Replay {
+class Recompute {
 public:
-    explicit Replay(Compiled& c) : c_(c), plan_(c.plan)
+    explicit Recompute(Compiled& c) : c_(c), plan_(c.plan)
     {
         for (PlanValue& v : plan_.values)
             if (v.place != Place::temporary) v.segment = no_segment; // it stays
@@ -68,7 +68,7 @@ private:
 
     std::uint32_t again(std::uint32_t value, std::uint32_t generation)
     {
-        replay({generation, written_by_[value]});
+        recompute({generation, written_by_[value]});
         return clone(value, generation);
     }
 
@@ -97,12 +97,12 @@ private:
 
     // The node and all that it is made of, as far as there are no clones of it: all launches of each, as what they
     // keep between them is theirs alone.  In the order of the originals what is read comes first.
-    void replay(InGeneration wanted)
+    void recompute(InGeneration wanted)
     {
         std::vector<InGeneration> stack;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> order; // a launch and its generation
         const auto visit = [&](InGeneration node) {
-            if (replayed_.insert(node).second) stack.push_back(node);
+            if (recomputed_.insert(node).second) stack.push_back(node);
         };
         visit(wanted);
         while (!stack.empty()) {
@@ -124,7 +124,7 @@ private:
                 if (!o.absent)
                     if (const std::uint32_t g = generation_of(o.value, {generation, l.node}); g != no_segment)
                         o.value = clone(o.value, g);
-            l.replay = generation + 1;
+            l.recomputation = generation + 1;
             l.label += ", again";
             if (l.fallback_of != no_launch) l.fallback_of = moved.at({l.fallback_of, generation});
             moved[{i, generation}] = emit(std::move(l));
@@ -136,15 +136,15 @@ private:
     std::vector<std::uint32_t> written_by_;                           // by value: a node of a segment
     std::map<std::uint32_t, std::vector<std::uint32_t>> launches_of_; // by node
     std::map<InGeneration, std::uint32_t> clones_;                    // of values
-    std::set<InGeneration> replayed_;                                 // nodes
+    std::set<InGeneration> recomputed_;                               // nodes
     std::vector<PlanLaunch> out_;
 };
 
 } // namespace
 
-void replay_segments(Compiled& c)
+void recompute_segments(Compiled& c)
 {
-    if (!c.plan.segments.empty()) Replay(c).run();
+    if (!c.plan.segments.empty()) Recompute(c).run();
 }
 
 } // namespace reprise::plan

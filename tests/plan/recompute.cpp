@@ -35,8 +35,8 @@ struct Segmented : HandMade {
     {
         Compiled c{.plan = plan};
         c.state_copies = copies;
-        replay_segments(c);
-        remove_dead(c.plan);
+        recompute_segments(c);
+        eliminate_dead_code(c.plan);
         plan = c.plan;
         copies = c.state_copies;
         std::vector<std::string> out;

@@ -10,9 +10,9 @@ namespace {
 
 using kernels::Chain;
 
-class Reuse {
+class InPlace {
 public:
-    explicit Reuse(Plan& p) : plan_(p), touched_(p.values.size())
+    explicit InPlace(Plan& p) : plan_(p), touched_(p.values.size())
     {
         for (std::uint32_t i = 0; i < p.launches.size(); ++i)
             for (const PlanOperand& o : p.launches[i].operands)
@@ -28,13 +28,13 @@ public:
             for (PlanOperand& o : l.operands) o.value = becomes_[o.value];
             if (!l.chain || l.reduces || !same(l.condition, 1)) continue;
             const std::size_t inputs = l.chain->memory_inputs();
-            for (std::size_t r = inputs; r < l.operands.size(); ++r) use_on(i, l, r, inputs);
+            for (std::size_t r = inputs; r < l.operands.size(); ++r) write_over_input(i, l, r, inputs);
         }
     }
 
 private:
     // Result operand `r` in the memory of an input, where one fits.
-    void use_on(std::uint32_t i, PlanLaunch& l, std::size_t r, std::size_t inputs)
+    void write_over_input(std::uint32_t i, PlanLaunch& l, std::size_t r, std::size_t inputs)
     {
         const std::uint32_t result = l.operands[r].value;
         const PlanValue& to = plan_.values[result];
@@ -88,6 +88,6 @@ private:
 
 } // namespace
 
-void reuse(Plan& plan) { Reuse(plan).run(); }
+void write_in_place(Plan& plan) { InPlace(plan).run(); }
 
 } // namespace reprise::plan

@@ -37,14 +37,14 @@ struct Shared : HandMade {
         plan.launches[product].flops = 100;
         plan.launches[product].kernel.name = "product";
         plan.launches[softmax].kernel.name = "softmax";
-        for (const std::uint32_t i : {product, softmax}) plan.launches[i].replay = replay;
+        for (const std::uint32_t i : {product, softmax}) plan.launches[i].recomputation = replay;
     }
     std::vector<std::uint32_t> copies; // of state: their launches
     void run()
     {
         Compiled c{.plan = plan};
         c.state_copies = copies;
-        share(c);
+        eliminate_common_subexpressions(c);
         plan = c.plan;
         copies = c.state_copies;
     }
@@ -58,14 +58,14 @@ struct Shared : HandMade {
     static auto all() { return ElementsAre("0", "1", "2", "3", "4", "5"); }
 };
 
-TEST(Share, OneOfTwoAlikeIsLeft)
+TEST(Elimination, OneOfTwoAlikeIsLeft)
 {
     Shared p;
     EXPECT_THAT(p.left(), ElementsAre("0", "1", "2", "5"));
     EXPECT_EQ(p.plan.launches[3].operands[0].value, p.clone);
 }
 
-TEST(Share, WithFallbacks)
+TEST(Elimination, WithFallbacks)
 {
     Shared p;
     for (const std::uint32_t first : {0u, 3u}) {
@@ -78,7 +78,7 @@ TEST(Share, WithFallbacks)
     EXPECT_EQ(p.plan.launches[1].fallback_of, 0u);
 }
 
-TEST(Share, CopiesOfStateAreWhereTheyWere)
+TEST(Elimination, CopiesOfStateAreWhereTheyWere)
 {
     Shared p;
     const std::uint32_t a = p.launch({p.gradient}, {p.external()}), b = p.launch({p.y}, {p.external()});
@@ -87,28 +87,28 @@ TEST(Share, CopiesOfStateAreWhereTheyWere)
     EXPECT_THAT(p.copies, ElementsAre(4, 5));
 }
 
-TEST(Share, NothingOfAForwardPassThatWasNotReplayed)
+TEST(Elimination, NothingOfAForwardPassThatWasNotReplayed)
 {
     Shared p;
-    for (PlanLaunch& l : p.plan.launches) l.replay = 0;
+    for (PlanLaunch& l : p.plan.launches) l.recomputation = 0;
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Share, NothingBetweenTwoReplays)
+TEST(Elimination, NothingBetweenTwoReplays)
 {
     Shared p;
-    for (const std::uint32_t i : {3u, 4u}) p.plan.launches[i].replay = 2;
+    for (const std::uint32_t i : {3u, 4u}) p.plan.launches[i].recomputation = 2;
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Share, NothingThatIsCheap)
+TEST(Elimination, NothingThatIsCheap)
 {
     Shared p;
     for (PlanLaunch& l : p.plan.launches) l.flops = 0;
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Share, NothingThatDiffers)
+TEST(Elimination, NothingThatDiffers)
 {
     const std::vector<std::function<void(PlanLaunch&, Shared&)>> differences = {
         [](PlanLaunch& l, Shared&) { l.ints = {2}; },
@@ -132,21 +132,21 @@ TEST(Share, NothingThatDiffers)
     }
 }
 
-TEST(Share, NothingThatIsWrittenOver)
+TEST(Elimination, NothingThatIsWrittenOver)
 {
     Shared p;
     p.plan.launches[2].operands[1].value = p.clone; // by its reader
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Share, NothingOfWhatWasAssignedMeanwhile)
+TEST(Elimination, NothingOfWhatWasAssignedMeanwhile)
 {
     Shared p;
     p.plan.launches[2].operands[1].value = p.x;
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Share, NothingThatIsReadBeforeItIsReady)
+TEST(Elimination, NothingThatIsReadBeforeItIsReady)
 {
     Shared p;
     std::swap(p.plan.launches[4], p.plan.launches[5]); // the product is read, and then its softmax is made
@@ -155,7 +155,7 @@ TEST(Share, NothingThatIsReadBeforeItIsReady)
     EXPECT_EQ(p.plan.launches.size(), 7u);
 }
 
-TEST(Share, NothingThatComesTooLate)
+TEST(Elimination, NothingThatComesTooLate)
 {
     Shared p;
     std::rotate(p.plan.launches.begin(), p.plan.launches.begin() + 3, p.plan.launches.end());
@@ -163,7 +163,7 @@ TEST(Share, NothingThatComesTooLate)
     EXPECT_EQ(p.plan.launches.size(), 6u);
 }
 
-TEST(Share, NothingThatTheirLaunchesMakeBeside)
+TEST(Elimination, NothingThatTheirLaunchesMakeBeside)
 {
     Shared p;
     for (const std::uint32_t i : {0u, 3u})
@@ -198,7 +198,7 @@ std::size_t softmaxes(const Program& p)
     return made;
 }
 
-TEST(Share, AttentionsWeightsInACheckpoint)
+TEST(Elimination, AttentionsWeightsInACheckpoint)
 {
     for (const char* device : {"lavapipe", "gpu"}) {
         const test::UseDevice use(test::imitation(device));
@@ -207,7 +207,7 @@ TEST(Share, AttentionsWeightsInACheckpoint)
 }
 
 // State that is updated behind it, some of it given out as well, so not all updates are in place.
-TEST(Share, UpdatesOfStateAreThoseWithout)
+TEST(Elimination, UpdatesOfStateAreThoseWithout)
 {
     const Shape heads{2, 4, 64, 32};
     const auto train = [&](bool checkpoints) {
@@ -244,7 +244,7 @@ TEST(Share, UpdatesOfStateAreThoseWithout)
     EXPECT_EQ(train(true), train(false));
 }
 
-TEST(Share, ABudgetMakesThemOnceMore)
+TEST(Elimination, ABudgetMakesThemOnceMore)
 {
     const test::UseDevice use(test::imitation("gpu"));
     const std::uint64_t peak = checkpointed().memory({}).peak;

@@ -16,7 +16,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-class Reuse : public testing::TestWithParam<const char*> {
+class InPlace : public testing::TestWithParam<const char*> {
 protected:
     // The arena in matrices of 64 by 64.
     static double matrices(const TracedFunction& f, bool fuse = false)
@@ -27,10 +27,10 @@ protected:
     Device device = test::imitation(GetParam());
     test::UseDevice use{device};
 };
-INSTANTIATE_TEST_SUITE_P(Devices, Reuse, testing::Values("lavapipe", "swiftshader", "gpu"),
+INSTANTIATE_TEST_SUITE_P(Devices, InPlace, testing::Values("lavapipe", "swiftshader", "gpu"),
                          [](const auto& test) { return test.param; });
 
-TEST_P(Reuse, OfALastRead)
+TEST_P(InPlace, OfALastRead)
 {
     EXPECT_EQ(matrices([](const Tensors& in) {
                   Tensor x = matmul(in[0], in[1]);
@@ -40,7 +40,7 @@ TEST_P(Reuse, OfALastRead)
               1);
 }
 
-TEST_P(Reuse, OfOneOfSeveralOperands)
+TEST_P(InPlace, OfOneOfSeveralOperands)
 {
     EXPECT_EQ(matrices([](const Tensors& in) {
                   const Tensor x = matmul(in[0], in[1]), y = matmul(in[1], in[0]);
@@ -49,7 +49,7 @@ TEST_P(Reuse, OfOneOfSeveralOperands)
               2);
 }
 
-TEST_P(Reuse, NotOfWhatIsReadLater)
+TEST_P(InPlace, NotOfWhatIsReadLater)
 {
     EXPECT_EQ(matrices([](const Tensors& in) {
                   const Tensor x = matmul(in[0], in[1]), y = exp(x);
@@ -58,7 +58,7 @@ TEST_P(Reuse, NotOfWhatIsReadLater)
               2);
 }
 
-TEST_P(Reuse, NotOfWhatIsReadInAnotherOrder)
+TEST_P(InPlace, NotOfWhatIsReadInAnotherOrder)
 {
     EXPECT_EQ(matrices([](const Tensors& in) {
                   const Tensor x = matmul(in[0], in[1]);
@@ -73,7 +73,7 @@ TEST_P(Reuse, NotOfWhatIsReadInAnotherOrder)
 }
 
 // Each of two results over what the other is made of, too.
-TEST_P(Reuse, OfAChainOfTwoResults)
+TEST_P(InPlace, OfAChainOfTwoResults)
 {
     EXPECT_EQ(matrices(
                   [](const Tensors& in) {
@@ -84,7 +84,7 @@ TEST_P(Reuse, OfAChainOfTwoResults)
               2);
 }
 
-TEST_P(Reuse, NotOfWhatABroadcastReads)
+TEST_P(InPlace, NotOfWhatABroadcastReads)
 {
     EXPECT_EQ(matrices([](const Tensors& in) {
                   const Tensor x = matmul(in[0], in[1]);
@@ -93,7 +93,7 @@ TEST_P(Reuse, NotOfWhatABroadcastReads)
               2);
 }
 
-TEST_P(Reuse, NotOfWhatIsReadFromItsMiddle)
+TEST_P(InPlace, NotOfWhatIsReadFromItsMiddle)
 {
     EXPECT_EQ(matrices([](const Tensors& in) {
                   const Tensor x = matmul(in[0], in[1]);
@@ -102,7 +102,7 @@ TEST_P(Reuse, NotOfWhatIsReadFromItsMiddle)
               2 - 1.0 / 64);
 }
 
-TEST_P(Reuse, NotOfAnotherElementSize)
+TEST_P(InPlace, NotOfAnotherElementSize)
 {
     EXPECT_EQ(matrices([](const Tensors& in) {
                   const Tensor x = matmul(in[0], in[1]);

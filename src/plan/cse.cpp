@@ -86,9 +86,9 @@ private:
     std::uint32_t last_ = nothing;
 };
 
-class Share {
+class Elimination {
 public:
-    explicit Share(Compiled& c)
+    explicit Elimination(Compiled& c)
         : c_(c), plan_(c.plan), writers_(plan_.values.size()), first_(plan_.values.size(), no_launch)
     {}
 
@@ -111,7 +111,7 @@ public:
         std::vector<bool> dead(plan_.launches.size(), false);
         std::map<std::uint32_t, std::uint32_t> becomes;
         for (std::uint32_t v = 0; v < plan_.values.size(); ++v) {
-            if (!is_made_again(v)) continue;
+            if (!is_computed_again(v)) continue;
             const auto found = made.find(contents.of(v));
             if (found == made.end() || writers_[found->second].back() > first_[v]) continue;
             becomes.emplace(v, found->second);
@@ -131,11 +131,11 @@ private:
     {
         return plan_.values[value].place == Place::temporary && !writers_[value].empty() &&
                std::all_of(writers_[value].begin(), writers_[value].end(),
-                           [&](std::uint32_t i) { return plan_.launches[i].replay != 0; });
+                           [&](std::uint32_t i) { return plan_.launches[i].recomputation != 0; });
     }
 
     // By a gradient, for itself; worth its memory, as a product went into it; and read when it is ready.
-    bool is_made_again(std::uint32_t value) const
+    bool is_computed_again(std::uint32_t value) const
     {
         if (plan_.values[value].place != Place::temporary || plan_.values[value].segment != no_segment ||
             writers_[value].empty())
@@ -144,7 +144,7 @@ private:
         for (const std::uint32_t i : writers_[value]) {
             const PlanLaunch& l = plan_.launches[i];
             product |= !same(l.flops, 0);
-            if (l.replay != 0) return false;
+            if (l.recomputation != 0) return false;
             for (const PlanOperand& o : l.operands)
                 if (writes(o) && o.value != value) return false;
         }
@@ -170,11 +170,11 @@ private:
 
 } // namespace
 
-void share(Compiled& c)
+void eliminate_common_subexpressions(Compiled& c)
 {
     if (std::any_of(c.plan.launches.begin(), c.plan.launches.end(),
-                    [](const PlanLaunch& l) { return l.replay != 0; }))
-        Share(c).run();
+                    [](const PlanLaunch& l) { return l.recomputation != 0; }))
+        Elimination(c).run();
 }
 
 } // namespace reprise::plan

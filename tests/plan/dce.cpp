@@ -11,7 +11,7 @@ using testing::ElementsAre;
 
 std::vector<std::string> left(HandMade& p)
 {
-    remove_dead(p.plan);
+    eliminate_dead_code(p.plan);
     std::vector<std::string> labels;
     for (const PlanLaunch& l : p.plan.launches) labels.push_back(l.label);
     return labels;
