@@ -7,7 +7,7 @@
 #include <reprise/autograd/derivatives.hpp>
 #include <reprise/autograd/function.hpp>
 #include <reprise/autograd/grad.hpp>
-#include <reprise/autograd/hooks.hpp>
 #include <reprise/autograd/kernel.hpp>
 #include <reprise/autograd/output_shape.hpp>
 #include <reprise/autograd/tape.hpp>
+#include <reprise/hooks.hpp>

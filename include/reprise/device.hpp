@@ -7,8 +7,8 @@
 
 namespace reprise {
 
-namespace program {
-class Context; // src/program/context.hpp
+namespace eager {
+class Context; // src/eager/context.hpp
 }
 
 // The kinds of devices that libtorch code names.
@@ -28,7 +28,7 @@ public:
     // The device of a type with an index; without an index the first one, of Vulkan the best.  Errors as above.
     Device(DeviceType type, int index = -1);
     // For the library itself: a handle to an open device.
-    explicit Device(std::shared_ptr<program::Context> context) : context_(std::move(context)) {}
+    explicit Device(std::shared_ptr<eager::Context> context) : context_(std::move(context)) {}
 
     const std::string& name() const;                 // as Device() takes it: "vulkan:0"
     std::string str() const { return name(); }       // as name()
@@ -66,11 +66,11 @@ public:
     void close() const;
 
     // For the library itself.
-    const std::shared_ptr<program::Context>& context() const { return context_; }
+    const std::shared_ptr<eager::Context>& context() const { return context_; }
     friend bool operator==(const Device& a, const Device& b) { return a.context_ == b.context_; }
 
 private:
-    std::shared_ptr<program::Context> context_;
+    std::shared_ptr<eager::Context> context_;
 };
 
 // A device of the machine, usable or not, as `reprise devices` prints it.  Where a driver is missing, only its

@@ -4,8 +4,6 @@
 #include <stdexcept>
 #include <string>
 
-#include <reprise/cold.hpp>
-
 namespace reprise {
 
 // The kind of an error, for programs that react to it.
@@ -35,8 +33,7 @@ private:
 
 namespace detail {
 // "[op] Sentence with (values) and what to do."
-template <class... Parts>
-[[noreturn]] REPRISE_COLD void fail(ErrorKind kind, const char* op, const Parts&... parts)
+template <class... Parts> [[noreturn]] void fail(ErrorKind kind, const char* op, const Parts&... parts)
 {
     std::ostringstream text;
     text << "[" << op << "] ";

@@ -15,9 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/cold.hpp>
-#include <reprise/recycled.hpp>
-
 namespace reprise {
 
 // std::vector with room for N elements inside itself; more elements are allocated.  Moving a Few moves the
@@ -228,12 +225,12 @@ private:
         ++size_;
         return *made;
     }
-    REPRISE_COLD void grow(std::size_t n)
+    void grow(std::size_t n)
     {
         if (n > std::min<std::size_t>(std::numeric_limits<std::uint32_t>::max(),
                                       std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)))
             throw std::length_error("Few");
-        T* const to = Recycled<T>().allocate(n);
+        T* const to = std::allocator<T>().allocate(n);
         std::uninitialized_move(begin(), end(), to);
         const std::uint32_t size = size_;
         release();
@@ -246,9 +243,9 @@ private:
         clear();
         if (data_ != own()) give_back();
     }
-    REPRISE_COLD void give_back() noexcept
+    void give_back() noexcept
     {
-        Recycled<T>().deallocate(data_, capacity_);
+        std::allocator<T>().deallocate(data_, capacity_);
         data_ = own();
         capacity_ = N;
     }

@@ -1,7 +1,5 @@
 // Saving tensors to files and loading them.
 #pragma once
-#include <cstddef>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
@@ -9,12 +7,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <reprise/tensor.hpp>
+#include <reprise/whole_file.hpp>
 
 namespace reprise {
 
@@ -106,28 +103,5 @@ void load(std::map<std::string, Tensor>&, std::istream&); // the same
 // from a list.
 void load(std::vector<Tensor>&, const std::filesystem::path&);
 void load(std::vector<Tensor>&, std::istream&); // the same
-
-// The bytes of all elements, in row-major order, as from_bytes() takes them.  Waits for the device.
-std::vector<std::byte> to_bytes(const Tensor&);
-
-// Writes a file in full or not at all: the data goes to a temporary file, which commit() renames.  Without
-// commit() an old file of that name stays as it was.
-class WholeFile {
-public:
-    explicit WholeFile(std::filesystem::path); // Error(file) where the file cannot be created in its folder
-    ~WholeFile();                              // removes the temporary file unless commit() was called
-    WholeFile(const WholeFile&) = delete;
-    WholeFile& operator=(const WholeFile&) = delete;
-    // Appends bytes.  Error(file) where they cannot be written, Error(state) after commit().
-    void write(std::span<const std::byte>);
-    void write(std::string_view); // the same with text
-    // Flushes the data to the disk and gives the file its name.  Errors as of write().
-    void commit();
-
-private:
-    [[noreturn]] void fail(const char* what) const;
-    std::filesystem::path path_, temporary_;
-    std::FILE* file_ = nullptr;
-};
 
 } // namespace reprise

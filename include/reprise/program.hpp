@@ -75,7 +75,7 @@ public:
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
         detail::Leaves in;
-        (take_apart(inputs, in), ...);
+        (flatten_structure(inputs, in), ...);
         const std::vector<Tensor> all = call(in.tensors, in.sizes);
         return all.empty() ? Tensor() : all[0];
     }
@@ -111,11 +111,11 @@ public:
     const std::shared_ptr<Impl>& impl() const { return impl_; } // for the library itself
 
 private:
-    template <class T> static void take_apart(const T& input, detail::Leaves& out)
+    template <class T> static void flatten_structure(const T& input, detail::Leaves& out)
     {
         if constexpr (std::is_convertible_v<const T&, Tensor>) out.tensors.push_back(input);
         else if constexpr (std::is_convertible_v<const T&, Dim>) out.sizes.push_back(input);
-        else detail::Structure<T>::take_apart(input, out);
+        else detail::Structure<T>::flatten_structure(input, out);
     }
 
     std::shared_ptr<Impl> impl_;
@@ -199,11 +199,11 @@ public:
             detail::check_inputs(arguments_,
                                  {detail::Layout::Kind::list, {detail::Structure<Args>::layout(args)...}});
         detail::Leaves in;
-        (detail::Structure<Args>::take_apart(args, in), ...);
+        (detail::Structure<Args>::flatten_structure(args, in), ...);
         const detail::Leaves out{call(in.tensors, in.sizes), {}};
         if constexpr (!std::is_void_v<R>) {
             detail::LeafReader reader{out};
-            return detail::Structure<R>::put_together(*result_, reader);
+            return detail::Structure<R>::unflatten_structure(*result_, reader);
         }
     }
 
@@ -241,14 +241,14 @@ template <class R, class... Args> struct Recorder<R(Args...)> {
         const auto run = [&](const std::vector<Tensor>& in) {
             placeholders.tensors = in;
             LeafReader reader{placeholders};
-            auto args = Structure<std::tuple<Args...>>::put_together(arguments, reader);
+            auto args = Structure<std::tuple<Args...>>::unflatten_structure(arguments, reader);
             Leaves out;
             if constexpr (std::is_void_v<R>) {
                 std::apply(f, args);
             } else {
                 const R value = std::apply(f, args);
                 *result = Structure<R>::layout(value);
-                Structure<R>::take_apart(value, out);
+                Structure<R>::flatten_structure(value, out);
             }
             check_result(out);
             return out.tensors;
@@ -277,9 +277,6 @@ bool is_recording();
 // The number of this thread's recording, which differs from that of all others; 0 where there is none.
 std::uint32_t recording_id();
 
-// A number of the host as an f32 tensor of one element, such as a learning rate or a bias correction.  A
-// recorded program calls `value` at each of its calls; eager code calls it at once.
-Tensor host_scalar(std::function<double()> value);
 // Runs `f` at the start of each call of the program that is being recorded; in eager code, runs it at once.
 // Where such a call fails, `undo` takes back what `f` did.  Without `undo`, the next call counts as another
 // try of the failed one and does not run `f` again.

@@ -1,15 +1,13 @@
-// Everything.
+// All of the library but checkpointing.hpp, dynamic.hpp and testing.hpp, which few programs need.
 #pragma once
 #include <reprise/accessor.hpp>
 #include <reprise/autograd.hpp>
 #include <reprise/backward.hpp>
-#include <reprise/checkpointing.hpp>
 #include <reprise/choice.hpp>
 #include <reprise/data.hpp>
 #include <reprise/device.hpp>
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
-#include <reprise/dynamic.hpp>
 #include <reprise/eager.hpp>
 #include <reprise/error.hpp>
 #include <reprise/io.hpp>

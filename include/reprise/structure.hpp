@@ -44,23 +44,26 @@ struct LeafReader {
     std::size_t tensor = 0, size = 0;
 };
 
-// For each type: `layout` and `take_apart` of a value, `fits` for a layout that a value could have, and
-// `put_together`, which takes the leaves in the order in which they were taken apart.
+// For each type: `layout` and `flatten_structure` of a value, `fits` for a layout that a value could have, and
+// `unflatten_structure`, which takes the leaves in the order in which they were taken apart.
 template <class T> struct Structure;
 
 template <> struct Structure<Tensor> {
     static Layout layout(const Tensor&) { return {Layout::Kind::tensor}; }
     static bool fits(const Layout& l) { return l.kind == Layout::Kind::tensor; }
-    static void take_apart(const Tensor& t, Leaves& out) { out.tensors.push_back(t); }
-    static Tensor put_together(const Layout&, LeafReader& in) { return in.from.tensors.at(in.tensor++); }
+    static void flatten_structure(const Tensor& t, Leaves& out) { out.tensors.push_back(t); }
+    static Tensor unflatten_structure(const Layout&, LeafReader& in)
+    {
+        return in.from.tensors.at(in.tensor++);
+    }
 };
 template <> struct Structure<Variable> : Structure<Tensor> {};
 
 template <> struct Structure<Dim> {
     static Layout layout(const Dim&) { return {Layout::Kind::size}; }
     static bool fits(const Layout& l) { return l.kind == Layout::Kind::size; }
-    static void take_apart(const Dim& d, Leaves& out) { out.sizes.push_back(d); }
-    static Dim put_together(const Layout&, LeafReader& in) { return in.from.sizes.at(in.size++); }
+    static void flatten_structure(const Dim& d, Leaves& out) { out.sizes.push_back(d); }
+    static Dim unflatten_structure(const Layout&, LeafReader& in) { return in.from.sizes.at(in.size++); }
 };
 
 // Of any number of one type.
@@ -78,14 +81,14 @@ template <class T> struct Structure<std::vector<T>> {
             if (!Structure<T>::fits(item)) return false;
         return true;
     }
-    static void take_apart(const std::vector<T>& list, Leaves& out)
+    static void flatten_structure(const std::vector<T>& list, Leaves& out)
     {
-        for (const T& item : list) Structure<T>::take_apart(item, out);
+        for (const T& item : list) Structure<T>::flatten_structure(item, out);
     }
-    static std::vector<T> put_together(const Layout& l, LeafReader& in)
+    static std::vector<T> unflatten_structure(const Layout& l, LeafReader& in)
     {
         std::vector<T> list;
-        for (const Layout& item : l.items) list.push_back(Structure<T>::put_together(item, in));
+        for (const Layout& item : l.items) list.push_back(Structure<T>::unflatten_structure(item, in));
         return list;
     }
 };
@@ -108,15 +111,15 @@ template <class T> struct Structure<std::map<std::string, T>> {
             if (!Structure<T>::fits(item)) return false;
         return true;
     }
-    static void take_apart(const Map& map, Leaves& out)
+    static void flatten_structure(const Map& map, Leaves& out)
     {
-        for (const auto& [key, item] : map) Structure<T>::take_apart(item, out);
+        for (const auto& [key, item] : map) Structure<T>::flatten_structure(item, out);
     }
-    static Map put_together(const Layout& l, LeafReader& in)
+    static Map unflatten_structure(const Layout& l, LeafReader& in)
     {
         Map map;
         for (std::size_t i = 0; i < l.keys.size(); ++i)
-            map.emplace(l.keys[i], Structure<T>::put_together(l.items[i], in));
+            map.emplace(l.keys[i], Structure<T>::unflatten_structure(l.items[i], in));
         return map;
     }
 };
@@ -135,10 +138,13 @@ template <class Tuple, std::size_t... I> struct FixedStructure<Tuple, std::index
         return l.kind == Layout::Kind::list && l.items.size() == sizeof...(I) &&
                (Item<I>::fits(l.items[I]) && ...);
     }
-    static void take_apart(const Tuple& t, Leaves& out) { (Item<I>::take_apart(std::get<I>(t), out), ...); }
-    static Tuple put_together([[maybe_unused]] const Layout& l, [[maybe_unused]] LeafReader& in)
+    static void flatten_structure(const Tuple& t, Leaves& out)
     {
-        return Tuple{Item<I>::put_together(l.items[I], in)...}; // braces: in order
+        (Item<I>::flatten_structure(std::get<I>(t), out), ...);
+    }
+    static Tuple unflatten_structure([[maybe_unused]] const Layout& l, [[maybe_unused]] LeafReader& in)
+    {
+        return Tuple{Item<I>::unflatten_structure(l.items[I], in)...}; // braces: in order
     }
 };
 template <class... T> struct Structure<std::tuple<T...>> : FixedStructure<std::tuple<T...>> {};
@@ -166,15 +172,16 @@ struct Structure<T> {
         });
         return all;
     }
-    static void take_apart(const T& t, Leaves& out)
+    static void flatten_structure(const T& t, Leaves& out)
     {
-        with_members(t, [&]<class... M>(const M&... m) { (Of<M>::take_apart(m, out), ...); });
+        with_members(t, [&]<class... M>(const M&... m) { (Of<M>::flatten_structure(m, out), ...); });
     }
-    static T put_together(const Layout& l, LeafReader& in)
+    static T unflatten_structure(const Layout& l, LeafReader& in)
     {
         T t{};
         std::size_t i = 0;
-        with_members(t, [&]<class... M>(M&... m) { ((m = Of<M>::put_together(l.items[i++], in)), ...); });
+        with_members(t,
+                     [&]<class... M>(M&... m) { ((m = Of<M>::unflatten_structure(l.items[i++], in)), ...); });
         return t;
     }
 };

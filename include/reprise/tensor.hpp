@@ -169,7 +169,7 @@ public:
     // The same for a hook that returns nothing and so keeps the gradient.
     template <class Hook>
     requires std::is_void_v<std::invoke_result_t<Hook&, const Tensor&>> HookHandle register_hook(Hook hook)
-    const;                                     // autograd/hooks.hpp
+    const;                                     // hooks.hpp
     void remove_hook(const HookHandle&) const; // removes a hook, as HookHandle::remove()
     // The op that computed this tensor, for reading the graph; undefined for a leaf.
     TapeNode grad_fn() const;

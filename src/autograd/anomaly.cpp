@@ -8,6 +8,7 @@
 
 #include <reprise/error.hpp>
 
+#include "graph/cell.hpp"
 #include "graph/notes.hpp"
 #include "ops/reference.hpp"
 

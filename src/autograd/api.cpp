@@ -140,10 +140,7 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
     return ones_like(output);
 }
 
-void expect_loss(const Value& loss)
-{
-    if (!loss.node->materialised()) loss.node->evaluator->expect(*loss.node);
-}
+void co_schedule_loss(const Value& loss) { loss.node->evaluator->co_schedule(*loss.node); }
 
 } // namespace autograd
 
@@ -153,7 +150,7 @@ void Tensor::backward(const Tensor& gradient, BackwardOptions options) const
     const Value v = graph::read(*this);
     autograd::accumulate({&v, 1}, {&seed, 1},
                          {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
-    if (!gradient.defined()) autograd::expect_loss(v);
+    if (!gradient.defined()) autograd::co_schedule_loss(v);
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
@@ -182,7 +179,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
             detail::fail(ErrorKind::argument, "grad", "The outputs do not depend on input (", i,
                          "): pass allow_unused to get an undefined gradient for it.");
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (options.cotangents.empty() || !options.cotangents[i].defined()) autograd::expect_loss(from[i]);
+        if (options.cotangents.empty() || !options.cotangents[i].defined())
+            autograd::co_schedule_loss(from[i]);
     return found;
 }
 
@@ -195,16 +193,6 @@ Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& option
 {
     return grad(std::vector<Tensor>{output}, std::vector<Tensor>{input}, options).front();
 }
-
-bool grad_enabled() { return graph::grad_mode(); }
-no_grad::no_grad() : before_(graph::grad_mode()) { graph::grad_mode() = false; }
-no_grad::~no_grad() { graph::grad_mode() = before_; }
-enable_grad::enable_grad() : before_(graph::grad_mode()) { graph::grad_mode() = true; }
-enable_grad::~enable_grad() { graph::grad_mode() = before_; }
-AutoGradMode::AutoGradMode(bool enabled) : before_(std::exchange(graph::grad_mode(), enabled)) {}
-bool GradMode::is_enabled() { return graph::grad_mode(); }
-void GradMode::set_enabled(bool on) { graph::grad_mode() = on; }
-AutoGradMode::~AutoGradMode() { graph::grad_mode() = before_; }
 
 void autograd::backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
                         std::optional<bool> retain_graph, bool create_graph)
@@ -221,7 +209,7 @@ void autograd::backward(const std::vector<Tensor>& tensors, const std::vector<Te
     accumulate(from, seeds,
                {.create_graph = create_graph, .retain_graph = retain_graph.value_or(create_graph)});
     for (std::size_t i = 0; i < tensors.size(); ++i)
-        if (grad_tensors.empty() || !grad_tensors[i].defined()) expect_loss(from[i]);
+        if (grad_tensors.empty() || !grad_tensors[i].defined()) co_schedule_loss(from[i]);
 }
 
 std::vector<Tensor> autograd::grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

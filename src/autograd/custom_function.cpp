@@ -32,7 +32,7 @@ Tensors with_zeros(const VjpArguments& a)
     return out;
 }
 
-// What a user's gradient gave, one for each of `count` inputs of the node; what is not asked for is dropped.
+// What a user's gradient gave, one for each of `count` inputs of the node; what is not required is dropped.
 Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArguments& a)
 {
     if (given.size() != count)

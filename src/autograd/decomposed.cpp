@@ -7,7 +7,7 @@ namespace reprise::autograd {
 
 namespace {
 
-// What the op's own shape rule has asked for already.
+// What the op's own shape rule has required already.
 struct Known final : shape::GuardSink {
     void require(const shape::Guard&) override {}
 };

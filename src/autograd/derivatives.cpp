@@ -103,7 +103,7 @@ std::pair<Tensor, std::vector<Tensor>> value_and_grad(const FunctionOfSeveral& f
     autograd::require_one_element("grad", r.y);
     std::vector<Tensor> gradients = r.products(ones_like(r.y), r.create_graph);
     Tensor value = r.value();
-    autograd::expect_loss(graph::read(value));
+    autograd::co_schedule_loss(graph::read(value));
     return {std::move(value), std::move(gradients)};
 }
 

@@ -1,10 +1,11 @@
 // Hooks on tensors, and gradients that are kept of what is no leaf.
-#include <reprise/autograd/hooks.hpp>
+#include <reprise/hooks.hpp>
 
 #include <numeric>
 
 #include <reprise/ops/shapes.hpp>
 
+#include "graph/cell.hpp"
 #include "graph/notes.hpp"
 
 namespace reprise {

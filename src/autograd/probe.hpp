@@ -3,7 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "autograd/grad_mode.hpp"
+#include <reprise/grad_mode.hpp>
+
 #include "graph/cell.hpp"
 #include "graph/notes.hpp"
 #include "graph/segment.hpp"
@@ -21,7 +22,7 @@ struct ProbeEvaluator final : graph::Evaluator {
     void read(const graph::Value&, std::span<std::byte>) override
     {
         detail::fail(ErrorKind::state, "read",
-                     "A placeholder has no value: only its shape and dtype can be asked for here.");
+                     "A placeholder has no value: only its shape and dtype can be read here.");
     }
     std::shared_ptr<graph::Storage> upload(const char*, const graph::TensorType&,
                                            std::span<const std::byte>) override
@@ -31,7 +32,7 @@ struct ProbeEvaluator final : graph::Evaluator {
     void release(std::span<const graph::Node* const>) override {}
     void discard(std::span<const graph::Node* const>) override {}
     void appended(const graph::Node&) override {}
-    void expect(const graph::Node&) override {}
+    void co_schedule(const graph::Node&) override {}
 };
 
 // While it lives, ops are called outside of a recording that may be under way, nothing is on the tape, and no scope
@@ -53,7 +54,7 @@ private:
     graph::ScopesOff scopes_off_;
     graph::IndexChecksOff index_checks_off_;
     graph::InSegment no_segment_{nullptr};
-    GradModeGuard no_tape_{false};
+    AutoGradMode no_tape_{false};
     std::shared_ptr<graph::Evaluator> evaluator_ = std::make_shared<ProbeEvaluator>();
 };
 

@@ -47,8 +47,7 @@ Reads found_reads(const Node& n)
         cotangents.push_back(probe.placeholder(t));
     }
     Reads r;
-    const graph::ValueTensors of_inputs(inputs), of_outputs(outputs);
-    const auto d = node_vjp({n, of_inputs, of_outputs, cotangents, {wanted.get(), n.inputs.size()}});
+    const auto d = node_vjp({n, inputs, outputs, cotangents, {wanted.get(), n.inputs.size()}});
     const auto seen = reached(d);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (seen.count(graph::read(inputs[i]).node.get())) r.inputs.add(i);
@@ -94,7 +93,7 @@ private:
         word(all.size());
         for (const std::int64_t i : all) part(i);
     }
-    template <class Other> void part(const Other&) {} // sizes; what is asked for at each call
+    template <class Other> void part(const Other&) {} // sizes; host scalars
 
     Few<std::uint64_t, 16> words_;
 };

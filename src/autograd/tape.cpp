@@ -9,6 +9,7 @@
 #include <reprise/ops/elementwise.hpp>
 
 #include "autograd/walk.hpp"
+#include "graph/cell.hpp"
 #include "graph/notes.hpp"
 #include "shape/guard.hpp"
 
@@ -122,7 +123,7 @@ GradStore Tensor::gradients(BackwardOptions options) const
              {.create_graph = options.create_graph, .retain_graph = options.retain_graph}))
         store.accumulate(Tensor(std::move(cell)), gradient);
     if (!store.contains(*this)) store.accumulate(*this, seed);
-    autograd::expect_loss(v);
+    autograd::co_schedule_loss(v);
     return store;
 }
 
@@ -206,7 +207,7 @@ std::vector<Tensor> GradientTape::gradient(const Tensor& target, const std::vect
 {
     if (used_ && !options_.persistent)
         detail::fail(ErrorKind::state, "gradient",
-                     "The tape was asked for a gradient before: make it with {.persistent = true}.");
+                     "The tape has computed a gradient before: make it with {.persistent = true}.");
     for (std::size_t i = 0; i < sources.size(); ++i)
         if (!sources[i].requires_grad())
             detail::fail(ErrorKind::state, "gradient", "Source (", i,
@@ -220,7 +221,7 @@ std::vector<Tensor> GradientTape::gradient(const Tensor& target, const std::vect
                       .retain_graph = recorded || options_.persistent,
                       .allow_unused = true,
                       .cotangents = {ones_like(target)}});
-        if (same(target.numel(), 1)) autograd::expect_loss(graph::read(target));
+        if (same(target.numel(), 1)) autograd::co_schedule_loss(graph::read(target));
     }
     if (unconnected == Unconnected::zero)
         for (std::size_t i = 0; i < found.size(); ++i)

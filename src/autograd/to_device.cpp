@@ -1,7 +1,6 @@
 // A tensor's elements on another device, by way of the host.  The node of the copy has its value from the start
 // and lies on the new device; its input lies on the old one, where the gradient goes back to.
 #include <reprise/ops/elementwise.hpp>
-#include <reprise/program.hpp>
 
 #include "graph/notes.hpp"
 #include "ops/registry.hpp"
@@ -35,7 +34,7 @@ Tensor Tensor::to(const Device& device) const
 {
     const Device source = this->device();
     if (source == device) return *this;
-    if (is_recording())
+    if (graph::current_tracer())
         detail::fail(ErrorKind::state, "to", "A program runs on one device (", source.name(),
                      "): bring what it needs from (", device.name(), ") there before it is recorded.");
     const Value v = graph::read(*this);

@@ -1,15 +1,15 @@
 #include "autograd/walk.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
-#include <reprise/autograd/grad.hpp>
 #include <reprise/few.hpp>
+#include <reprise/grad_mode.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
-#include "autograd/grad_mode.hpp"
 #include "graph/cell.hpp"
 #include "graph/index_check.hpp"
 #include "graph/notes.hpp"
@@ -22,51 +22,11 @@ using graph::Value;
 
 namespace {
 
-// Of SpoilVjp; written while no walk is under way.
-const graph::Op* spoiled = nullptr;
-SpoilVjp::Change change;
+// Of VjpMutation; written while no walk is under way.
+const graph::Op* mutated_op = nullptr;
+VjpMutation::Change change;
 
 using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
-
-// The places of nodes, by id.  Those of one step have ids that lie close: sixteen neighbours share a cache line or two, and
-// such lines are spread.
-class Places {
-public:
-    static constexpr std::uint32_t none = 0xFFFFFFFF;
-
-    std::uint32_t& operator[](std::uint64_t id) // made where there is none
-    {
-        if (2 * ++used_ > slots_.size()) grow();
-        Slot& slot = slots_[find(id)];
-        if (slot.id == id) --used_;
-        slot.id = id;
-        return slot.place;
-    }
-    std::uint32_t at(std::uint64_t id) const { return slots_[find(id)].place; } // or none
-
-private:
-    struct Slot {
-        std::uint64_t id = 0; // 0: free; no node has it
-        std::uint32_t place = none;
-    };
-    std::size_t find(std::uint64_t id) const
-    {
-        constexpr std::uint64_t golden_ratio = 0x9E3779B97F4A7C15u; // Knuth, TAOCP 6.4
-        const std::uint64_t line = (id >> 4) * golden_ratio >> 32;
-        std::size_t i = (line << 4 | (id & 15)) & (slots_.size() - 1);
-        while (slots_[i].id != 0 && slots_[i].id != id) i = (i + 1) & (slots_.size() - 1);
-        return i;
-    }
-    void grow()
-    {
-        std::vector<Slot> before(2 * slots_.size());
-        before.swap(slots_);
-        for (const Slot& s : before)
-            if (s.id != 0) slots_[find(s.id)] = s;
-    }
-    std::vector<Slot> slots_ = std::vector<Slot>(64); // a power of two
-    std::size_t used_ = 0;
-};
 
 class Walk {
 public:
@@ -83,7 +43,7 @@ public:
 
     void run()
     {
-        GradModeGuard mode(options_.create_graph);
+        AutoGradMode mode(options_.create_graph);
         for (Visited& at : order_) visit(at);
         if (!options_.retain_graph && !options_.create_graph) release();
     }
@@ -97,7 +57,7 @@ public:
 private:
     struct Visited {
         std::shared_ptr<const Node> node;
-        bool wanted = false, passes = false; // its cotangent is asked for; an input leads to such a one
+        bool wanted = false, passes = false; // its cotangent is required; an input leads to such a one
         Few<Tensor, 1> cotangents{};         // by output; empty: none has arrived
     };
 
@@ -116,8 +76,8 @@ private:
     // Null: not on the way.
     const Visited* find(const Node& n) const
     {
-        const std::uint32_t place = places_.at(n.id);
-        return place == Places::none ? nullptr : &order_[place];
+        const auto at = places_.find(&n);
+        return at == places_.end() ? nullptr : &order_[at->second];
     }
     Visited* find(const Node& n) { return const_cast<Visited*>(std::as_const(*this).find(n)); }
 
@@ -127,10 +87,7 @@ private:
         std::vector<const Node*> found;
         const auto push = [&](const Value& v) {
             if (!v.node->requires_grad) return;
-            if (std::uint32_t& place = places_[v.node->id]; place == Places::none) {
-                place = 0;
-                found.push_back(v.node.get());
-            }
+            if (places_.try_emplace(v.node.get(), 0).second) found.push_back(v.node.get());
         };
         std::vector<std::uint64_t> wanted;
         for (const Value& v : inputs) wanted.push_back(v.node->id);
@@ -148,7 +105,7 @@ private:
         order_.reserve(found.size());
         for (auto at = found.rbegin(); at != found.rend(); ++at) {
             const Node& n = **at;
-            places_[n.id] = static_cast<std::uint32_t>(order_.size());
+            places_[&n] = static_cast<std::uint32_t>(order_.size());
             order_.push_back({.node = n.shared_from_this(), .wanted = is_wanted(n)});
             if (n.released && !ends_at(order_.back())) fail_released(n);
         }
@@ -176,7 +133,7 @@ private:
     void add(const Value& v, const Tensor& cotangent)
     {
         Visited* const at = find(*v.node);
-        if (!at) return; // nothing is asked for there
+        if (!at) return; // no cotangent is required there
         if (at->cotangents.empty()) at->cotangents.resize(v.node->outputs.size());
         Tensor& sum = at->cotangents[v.index];
         sum = sum.defined() ? reprise::add(sum, cotangent) : cotangent;
@@ -191,16 +148,19 @@ private:
         if (!at.passes) return;
         if (n.released) fail_released(n);      // by a hook's own pass
         const Few<Value, 3> values = n.inputs; // which the pass of a user's gradient may take from the node
-        const graph::ValueTensors inputs(values), outputs = graph::ValueTensors::of_outputs(n);
+        std::vector<Tensor> inputs, outputs;
+        for (const Value& v : values) inputs.push_back(graph::make_tensor(v));
+        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
+            outputs.push_back(graph::make_tensor({at.node, i}));
         Few<bool, 8> wanted;
         for (const Value& v : values) wanted.push_back(is_needed(v));
-        // Its memory can go after this, where nobody asks for it.
+        // Its memory can go after this, where nobody reads it.
         const Few<Tensor, 1> given = at.wanted ? at.cotangents : std::move(at.cotangents);
         const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
         for (std::size_t i = 0; i < d.size(); ++i)
             if (wanted[i] && d[i].defined())
-                pass_on(n, i, values[i], n.op == spoiled ? change(i, d[i]) : d[i]);
+                pass_on(n, i, values[i], n.op == mutated_op ? change(i, d[i]) : d[i]);
     }
 
     static void call_hooks(const Node& n, Few<Tensor, 1>& cotangents)
@@ -303,8 +263,8 @@ private:
     WalkOptions options_;
     bool to_leaves_;
     Gradients* to_;
-    std::vector<Visited> order_; // newest first
-    Places places_;              // in order_
+    std::vector<Visited> order_;                            // newest first
+    std::unordered_map<const Node*, std::uint32_t> places_; // in order_
 };
 
 // y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the
@@ -315,7 +275,7 @@ std::vector<Tensor> vjp_by_decomposition(const graph::VjpArguments& a)
     std::vector<Value> values;
     const bool mode = graph::grad_mode();
     {
-        GradModeGuard on(true);
+        AutoGradMode on(true);
         for (std::size_t i = 0; i < a.inputs.size(); ++i) {
             const Value v = graph::read(a.inputs[i]);
             inputs.push_back(a.wanted[i] ? graph::make_tensor(graph::identity(v)) : a.inputs[i]);
@@ -371,15 +331,15 @@ std::vector<Tensor> cotangents_of(std::span<const Value> outputs, std::span<cons
     return out;
 }
 
-SpoilVjp::SpoilVjp(const graph::Op& op, Change c)
+VjpMutation::VjpMutation(const graph::Op& op, Change c)
 {
-    spoiled = &op;
+    mutated_op = &op;
     change = std::move(c);
 }
 
-SpoilVjp::~SpoilVjp()
+VjpMutation::~VjpMutation()
 {
-    spoiled = nullptr;
+    mutated_op = nullptr;
     change = nullptr;
 }
 

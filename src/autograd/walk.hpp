@@ -20,7 +20,7 @@ struct WalkOptions {
 // element.
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent);
 // Who goes back from a value of one element wants to know it, too: it is computed with the step.
-void expect_loss(const graph::Value&);
+void co_schedule_loss(const graph::Value&);
 
 // Adds the cotangents that arrive at leaves to their grad().  seeds[i] belongs to outputs[i].
 void accumulate(std::span<const graph::Value> outputs, std::span<const Tensor> seeds, const WalkOptions&);
@@ -39,13 +39,13 @@ std::vector<Tensor> node_vjp(const graph::VjpArguments&);
 
 // Tests: while one lives, the cotangent that the VJP of `op` gives for an input is replaced.  A gradient
 // check that passes with it has checked nothing.
-class SpoilVjp {
+class VjpMutation {
 public:
     using Change = std::function<Tensor(std::size_t input, const Tensor& cotangent)>;
-    SpoilVjp(const graph::Op& op, Change);
-    ~SpoilVjp();
-    SpoilVjp(const SpoilVjp&) = delete;
-    SpoilVjp& operator=(const SpoilVjp&) = delete;
+    VjpMutation(const graph::Op& op, Change);
+    ~VjpMutation();
+    VjpMutation(const VjpMutation&) = delete;
+    VjpMutation& operator=(const VjpMutation&) = delete;
 };
 
 // Found by running the VJP on placeholders, unless it is a user's.

@@ -50,7 +50,7 @@ void eval_all(const CheckpointedGradientAccumulator::Gradients& gradients)
     eval(all);
 }
 
-// f32 [], asked for at each call.
+// f32 [], queried at each call.
 Tensor number_of_call(const std::shared_ptr<double>& value)
 {
     return reshape(host_scalar([value] { return *value; }), {});
@@ -207,15 +207,15 @@ CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::read
     return out;
 }
 
-CheckpointedGradientAccumulator::Befores CheckpointedGradientAccumulator::look() const
+CheckpointedGradientAccumulator::Befores CheckpointedGradientAccumulator::snapshot() const
 {
     const std::lock_guard lock(state_->mutex);
-    return state_->look();
+    return state_->snapshot();
 }
 
 CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::get_accumulated_gradients() const
 {
-    return is_recording() ? record_reading() : read(look());
+    return is_recording() ? record_reading() : read(snapshot());
 }
 
 CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::
@@ -227,7 +227,7 @@ CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::
         return out;
     }
     for (;;) {
-        const Befores all = look();
+        const Befores all = snapshot();
         Gradients out = read(all);
         if (forget(all)) return out;
     }
@@ -236,7 +236,7 @@ CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::
 void CheckpointedGradientAccumulator::reset()
 {
     if (!is_recording()) {
-        while (!forget(look())) continue;
+        while (!forget(snapshot())) continue;
         return;
     }
     const auto before = std::make_shared<State::Counts>();

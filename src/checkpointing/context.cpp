@@ -73,7 +73,7 @@ CheckpointContext::CheckpointContext(CheckpointConfig config)
     entry_ = std::make_shared<Entry>(std::move(config));
 }
 
-// Where the thread is ending its stack may be gone already, so it is asked for by way of the entry.
+// Where the thread is ending its stack may be gone already, so it is reached through the entry.
 CheckpointContext::~CheckpointContext()
 {
     const auto stack = entry_->stack();

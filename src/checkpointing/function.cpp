@@ -6,8 +6,8 @@
 
 #include <reprise/autograd/checkpoint.hpp>
 #include <reprise/autograd/grad.hpp>
-#include <reprise/autograd/hooks.hpp>
 #include <reprise/checkpointing/context.hpp>
+#include <reprise/hooks.hpp>
 
 #include "checkpointing/checks.hpp"
 #include "checkpointing/kept.hpp"

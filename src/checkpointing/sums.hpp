@@ -98,7 +98,7 @@ struct CheckpointedGradientAccumulator::State {
         b.in_program = !b.sum->programs.expired();
         b.changes = b.sum->changes;
     }
-    Befores look() const
+    Befores snapshot() const
     {
         Befores all;
         for (const auto& [name, sum] : sums) look(all[name] = {.sum = sum});

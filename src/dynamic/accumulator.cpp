@@ -47,7 +47,7 @@ std::optional<Tensor> GradientAccumulatorDynamic::get_accumulated(const Symbolic
     require_own_recording("get_accumulated");
     const Tensor t = total();
     if (!t.defined()) return std::nullopt;
-    check_shape("get_accumulated", "sum", t.shape(), shape, "the one asked for is");
+    check_shape("get_accumulated", "sum", t.shape(), shape, "the requested one is");
     return own(t);
 }
 

@@ -12,16 +12,15 @@
 
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
-#include <reprise/recycled.hpp>
 
 namespace reprise::graph {
 
-// A number that is asked for at each call (a learning rate).
+// A number that is queried at each call, such as a learning rate.
 struct HostScalar {
     std::function<double()> value;
 };
 
-// A kernel that a user wrote (program/user_kernel.cpp).
+// A kernel that a user wrote (runtime/user_kernel.cpp).
 struct UserKernel;
 
 // A shape in as little room as attributes without one have.
@@ -37,7 +36,7 @@ public:
     auto end() const noexcept { return dims_.end(); }
 
 private:
-    std::vector<Dim, Recycled<Dim>> dims_;
+    std::vector<Dim> dims_;
 };
 
 using Attribute = std::variant<std::int64_t, double, Dim, Sizes, std::vector<std::int64_t>, DType,
@@ -68,7 +67,7 @@ public:
     {
         return get<std::vector<std::int64_t>>(name);
     }
-    using List = std::vector<std::pair<const char*, Attribute>, Recycled<std::pair<const char*, Attribute>>>;
+    using List = std::vector<std::pair<const char*, Attribute>>;
     const List& all() const { return list_; }
     template <class F> void transform(F&& f) // of each attribute, in place
     {

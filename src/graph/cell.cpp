@@ -7,7 +7,6 @@
 #include "graph/notes.hpp"
 #include "graph/segment.hpp"
 #include "shape/guard.hpp"
-#include <reprise/recycled.hpp>
 
 namespace reprise::graph {
 
@@ -19,7 +18,7 @@ std::uint32_t trace_id() { return current_tracer() ? current_tracer()->id() : 0;
 
 std::shared_ptr<Node> new_node(TensorTypes types, std::shared_ptr<Evaluator> evaluator)
 {
-    auto node = std::allocate_shared<Node>(Recycled<Node>());
+    auto node = std::make_shared<Node>();
     node->id = next_id.fetch_add(1, std::memory_order_relaxed);
     node->storage.resize(types.size());
     node->outputs = std::move(types);
@@ -118,7 +117,7 @@ void assign(const Tensor& t, Value v)
     else {
         cell->value = std::move(v);
         const Node& n = *cell->value.node;
-        if (!n.materialised()) n.evaluator->expect(n);
+        n.evaluator->co_schedule(n);
     }
 }
 
@@ -145,7 +144,7 @@ void set_grad_of(const Tensor& t, std::shared_ptr<Cell> g)
 
 Tensor make_tensor(Value v)
 {
-    auto cell = std::allocate_shared<Cell>(Recycled<Cell>());
+    auto cell = std::make_shared<Cell>();
     cell->value = std::move(v);
     cell->trace = trace_id();
     return Tensor(std::move(cell));
@@ -209,28 +208,6 @@ bool in_order(const Tensor& t)
 {
     const ViewLink* link = cell_of(t)->link.get();
     return !link || link->advanced_index || link->in_order;
-}
-
-ValueTensors::ValueTensors(std::span<const Value> values) : values_(values.data()), made_(values.size()) {}
-
-ValueTensors ValueTensors::of_outputs(const Node& n)
-{
-    ValueTensors out;
-    out.node_ = &n;
-    out.made_.resize(n.outputs.size());
-    return out;
-}
-
-void ValueTensors::make(std::size_t i) const
-{
-    if (values_) made_[i] = make_tensor(values_[i]);
-    else if (node_) made_[i] = make_tensor({node_->shared_from_this(), static_cast<std::uint32_t>(i)});
-}
-
-std::span<const Tensor> ValueTensors::all() const
-{
-    for (std::size_t i = 0; i < size(); ++i) (*this)[i];
-    return {made_.data(), made_.size()};
 }
 
 Value leaf(TensorType type, std::shared_ptr<Evaluator> evaluator, std::shared_ptr<Storage> storage,
@@ -336,7 +313,7 @@ void note_output(const Tensor& t, const Operands& inputs)
 {
     const Value& v = t.cell()->value;
     const Op& op = *v.node->op;
-    if (op.view) link_view(t, inputs[op.view_of ? op.view_of(*v.node, v.index) : 0]);
+    if (op.view) link_view(t, inputs[viewed_input(*v.node, v.index)]);
 }
 } // namespace
 

@@ -83,7 +83,7 @@ public:
     virtual std::shared_ptr<Cell> grad_to_add_to(const std::shared_ptr<Cell>&) = 0;
     virtual void set_grad(const std::shared_ptr<Cell>&, std::shared_ptr<Cell>) = 0;
     virtual RandomState next_random() = 0;
-    // A Mode is asked for, or given a value by the function itself.
+    // A Mode is read, or assigned by the function itself.
     virtual void read_mode(const std::shared_ptr<const Switch>&) = 0;
     virtual void set_mode(const std::shared_ptr<const Switch>&) = 0;
     virtual void check_indices(const IndexCheck&, Value) = 0; // at each call

@@ -37,11 +37,11 @@ public:
     virtual void release(std::span<const Node* const>) = 0;
     // The values of these nodes, where they are stored and can be computed again, are not wanted until then.
     virtual void discard(std::span<const Node* const>) = 0;
-    // A node was appended whose value nobody has asked for yet.
+    // A node was appended whose value nobody has requested yet.
     virtual void appended(const Node&) = 0;
-    // Nobody has asked for this value yet, but somebody will: a cell holds it from now on, or a backward pass went out from
-    // it.  It will be computed with what this thread asks for next.
-    virtual void expect(const Node&) = 0;
+    // If the node has no value: nobody has requested it yet, but somebody will: a cell holds it from now on, or a backward pass started
+    // from it.  It will be computed with the next values that this thread requests.
+    virtual void co_schedule(const Node&) = 0;
 };
 
 } // namespace reprise::graph

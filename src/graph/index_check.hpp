@@ -5,7 +5,7 @@
 
 namespace reprise::graph {
 
-// Here and now: set for the process or asked for by a scope, and not off on this thread.
+// Here and now: set for the process or by a scope, and not off on this thread.
 bool checks_indices();
 void set_checks_indices(bool on); // for the process
 

@@ -6,8 +6,6 @@
 
 #include <reprise/error.hpp>
 
-#include "graph/notes.hpp"
-
 namespace reprise::graph {
 
 InputTypes::InputTypes(std::span<const Value> inputs)
@@ -43,12 +41,16 @@ Node::~Node()
     dying = nullptr;
 }
 
-const Value* looked_at(const Value& v)
+std::size_t viewed_input(const Node& n, std::size_t output)
 {
-    const Node& n = *v.node;
+    return n.op->view_of ? n.op->view_of(n, output) : 0;
+}
+
+const Value* view_base(const Node& n, std::size_t output)
+{
     if (!n.op || !n.op->view || n.inputs.empty()) return nullptr;
-    const Value& under = n.inputs[n.op->view_of ? n.op->view_of(n, v.index) : 0];
-    return under.node->evaluator == n.evaluator ? &under : nullptr; // what came from another device is a copy
+    const Value& base = n.inputs[viewed_input(n, output)];
+    return base.node->evaluator == n.evaluator ? &base : nullptr;
 }
 
 void verify(const Node& node)

@@ -31,7 +31,7 @@ struct Mark {
     std::uint64_t visit = 0;     // which evaluation's; another's notes are stale
     std::uint32_t place = 0;     // among its nodes or, of what was computed before, its slots
     std::uint32_t uses : 30 = 0; // by inputs of its nodes
-    std::uint32_t kept : 1 = 0, surrounded : 1 = 0;
+    std::uint32_t kept : 1 = 0, boundary_visited : 1 = 0;
 };
 
 // The graph's part of a node is const from when append() shows it to the evaluator; what evaluation and the tape
@@ -53,7 +53,7 @@ struct Node : std::enable_shared_from_this<Node> {
     Attributes attributes;
     std::shared_ptr<const Segment> segment;        // that it was made in; null: none
     std::shared_ptr<const GivenGradient> gradient; // a user's in place of the op's; null: none
-    mutable std::unique_ptr<TapeNotes> notes; // of a leaf, and what users have put on the tape; null: nothing
+    mutable std::shared_ptr<TapeNotes> notes; // of a leaf, and what users have put on the tape; null: nothing
 
     Node();
     Node(const Node&) = delete;
@@ -64,9 +64,13 @@ struct Node : std::enable_shared_from_this<Node> {
     bool on_tape() const noexcept { return requires_grad && !released; }
 };
 
-// The input whose memory the value looks at; null where it is no view of one.
-const Value* looked_at(const Value&);
+// Of a node whose outputs are views: the number of the input that the output is a view of.
+std::size_t viewed_input(const Node&, std::size_t output);
+// The input whose memory an output shares; null where it is no view, or a view of an input on another device, which is a
+// copy.
+const Value* view_base(const Node&, std::size_t output);
 
+inline const Value* view_base(const Value& v) { return view_base(*v.node, v.index); }
 inline const TensorType& Value::type() const { return node->outputs[index]; }
 // Of several outputs those that are no numbers of a floating dtype (places, indices) never do.
 inline bool requires_grad(const Value& v) { return v.node->requires_grad && is_floating(v.type().dtype); }

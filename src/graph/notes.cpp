@@ -4,7 +4,7 @@ namespace reprise::graph {
 
 TapeNotes& notes_of(const Node& n)
 {
-    if (!n.notes) n.notes = std::make_unique<TapeNotes>();
+    if (!n.notes) n.notes = std::make_shared<TapeNotes>();
     return *n.notes;
 }
 

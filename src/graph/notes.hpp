@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/autograd/hooks.hpp>
 #include <reprise/few.hpp>
+#include <reprise/hooks.hpp>
 
-#include "graph/cell.hpp"
+#include "graph/node.hpp"
 
 namespace reprise::graph {
+
+struct Cell;
 
 class GradHooks : public detail::HookList<Tensor(const Tensor&)> {};
 

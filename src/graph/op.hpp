@@ -69,46 +69,14 @@ private:
     Few<const TensorType*, 6> types_;
 };
 
-// Tensors of a node's inputs or outputs, each made when it is first asked for: a VJP reads few of them.
-class ValueTensors {
-public:
-    explicit ValueTensors(std::span<const Value>);      // which stay
-    explicit ValueTensors(std::span<const Tensor> made) // all of them
-        : made_(made.begin(), made.end())
-    {}
-    static ValueTensors of_outputs(const Node&); // which stays
-
-    std::size_t size() const noexcept { return made_.size(); }
-    const Tensor& operator[](std::size_t i) const
-    {
-        Tensor& t = made_[i];
-        if (!t.defined()) make(i);
-        return t;
-    }
-    const Tensor* begin() const { return all().data(); }
-    const Tensor* end() const { return all().data() + size(); }
-    // NOLINTNEXTLINE(google-explicit-constructor): the same tensors
-    operator std::span<const Tensor>() const { return all(); }
-
-private:
-    ValueTensors() = default;
-    void make(std::size_t i) const;
-    std::span<const Tensor> all() const;
-
-    const Value* values_ = nullptr; // or
-    const Node* node_ = nullptr;    // whose outputs they are; neither: all are made
-    mutable Few<Tensor, 3> made_;
-};
-
-// What a VJP gets.  The inputs and outputs that are asked for here may be read, those of
-// `node` are asked for their types only, which makes no tensor; what is read is found by
-// running the VJP on placeholders (autograd/reads.hpp), never declared.
+// What a VJP gets.  The inputs and outputs in here may be read; of the inputs and outputs of
+// `node` only the types may be, which makes no tensor.  What a VJP reads is found by
+// running the VJP on placeholders (autograd/walk.hpp), never declared.
 struct VjpArguments {
     const Node& node;
-    const ValueTensors& inputs;
-    const ValueTensors& outputs;
+    std::span<const Tensor> inputs, outputs;
     std::span<const Tensor> cotangents; // one an output; undefined: zero
-    std::span<const bool> wanted;       // one an input: whether its cotangent is asked for
+    std::span<const bool> wanted;       // one an input: whether its cotangent is required
 };
 
 // Where the elements of a view lie in the value that it looks at, in elements.

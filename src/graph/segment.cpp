@@ -49,12 +49,12 @@ SegmentScope::~SegmentScope()
 
 namespace {
 
-// The nodes that these are outputs of, and those whose memory they look at.
+// The nodes that these are outputs of, and the bases of those that are views.
 std::unordered_set<const Node*> kept_for(const std::vector<Value>& outputs)
 {
     std::unordered_set<const Node*> kept;
     for (const Value& v : outputs)
-        for (const Value* at = &v; at; at = looked_at(*at)) kept.insert(at->node.get());
+        for (const Value* at = &v; at; at = view_base(*at)) kept.insert(at->node.get());
     return kept;
 }
 

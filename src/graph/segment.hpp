@@ -28,7 +28,7 @@ struct Segment {
         effects; // made in it for others than its outputs: running statistics
 
     mutable std::map<const Evaluator*, std::shared_ptr<void>>
-        unkept{}; // their accounts of it (program/context.cpp)
+        recomputed{}; // their accounts of it (eager/context.cpp)
 };
 
 // Where nodes of this thread are made; null: in none.

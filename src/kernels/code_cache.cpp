@@ -10,14 +10,11 @@
 #include <mutex>
 #include <optional>
 
-#include <reprise/io.hpp>
-#include <reprise/program.hpp>
+#include <reprise/whole_file.hpp>
 
 #include "kernels/hash.hpp"
 
-namespace reprise {
-
-namespace kernels {
+namespace reprise::kernels {
 
 namespace {
 
@@ -157,12 +154,10 @@ Code code_of_user(const std::string& name, const std::string& text, const device
     return find_or_compile(name, Author::user, text, caps);
 }
 
-} // namespace kernels
-
-void set_cache_directory(const std::filesystem::path& folder)
+void set_code_cache(const std::filesystem::path& folder)
 {
-    std::lock_guard lock(kernels::cache().mutex);
-    kernels::cache().folder = folder;
+    std::lock_guard lock(cache().mutex);
+    cache().folder = folder;
 }
 
-} // namespace reprise
+} // namespace reprise::kernels

@@ -1,5 +1,6 @@
 // SPIR-V of kernels that are made at run time: by text in memory, and by text, driver and device on disk.
 #pragma once
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,8 @@ struct Code {
 Code code_of(const std::string& text, const device::Capabilities&);
 // Of a text that a user wrote.
 Code code_of_user(const std::string& name, const std::string& text, const device::Capabilities&);
+
+void set_code_cache(const std::filesystem::path& folder); // set_cache_directory() of program.hpp
 
 std::uint64_t shader_compilations() noexcept; // by the compiler, since the process started
 void forget_codes();                          // tests: as a new process

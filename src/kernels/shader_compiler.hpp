@@ -3,21 +3,15 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "device/device.hpp"
+#include "kernels/spirv_compiler.hpp"
 
 namespace reprise::kernels {
 
-using SpirV = std::vector<std::uint32_t>;
-
 // Whether there is a compiler for the device's kernels.
 bool has_shader_compiler(const device::Capabilities&);
-// `#include "common/X.glsl"` finds the texts inside the library.  The library's own text: Error(internal)
-// with the compiler's words where it fails, and for code that a driver may change
-// (device/spirv_check.hpp).  A user's: Error(argument), and it rounds as he likes.
-enum class Author : std::uint8_t { library, user };
-// `name`: the kernel's; `shown`: what errors call it.
+// `#include "common/X.glsl"` finds the texts inside the library.  `name`: the kernel's; `shown`: what errors call it.
 SpirV compile_shader(const std::string& name, const std::string& shown, const std::string& text,
                      const device::Capabilities&, Author = Author::library);
 // Of the compiler and the texts that kernels include: with it a kernel's own text says what code comes out.

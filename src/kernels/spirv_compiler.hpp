@@ -1,11 +1,17 @@
 // The compiler of GLSL that programs have which link reprise::fuser, and others lack: shaderc is 7 MB of a
 // program.
 #pragma once
+#include <cstdint>
 #include <string>
-
-#include "kernels/shader_compiler.hpp"
+#include <vector>
 
 namespace reprise::kernels {
+
+using SpirV = std::vector<std::uint32_t>;
+
+// Whose text it is.  The library's own: Error(internal) with the compiler's words where it fails, and for code that a
+// driver may change (device/spirv_check.hpp).  A user's: Error(argument), and it rounds as the user likes.
+enum class Author : std::uint8_t { library, user };
 
 struct SpirvCompiler {
     // `name`: what errors call the text.

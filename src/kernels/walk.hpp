@@ -4,7 +4,7 @@
 
 namespace reprise::kernels {
 
-// As in shaders/elementwise.comp, which says what each one asks for.
+// As in shaders/elementwise.comp, which says what each one requires.
 enum class Walk : std::uint32_t { contiguous, scalar, strided, immediate, rows, splat };
 
 inline bool walks(Walk w) { return w == Walk::strided || w == Walk::rows || w == Walk::splat; }

@@ -61,7 +61,7 @@ void product_of_rows(Lowering& l, const View& a, const View& rows, const View& t
         b.layout.strides = shape::contiguous_strides(b.layout.sizes);
         lower_product(l, a, b, to);
     };
-    // A library's bits follow what it is asked for: the same at a call as where the sizes are known.
+    // A library's bits depend on the request, so it is the same at a call as where the sizes are known.
     const Dim fills = l.texels() ? Dim(same(turned.sizes().back(), columns) ? 0 : 1)
                                  : min(columns - turned.sizes().back(), 1);
     if (!same(fills, 1)) l.when(1 - fills, as_it_is);

@@ -3,7 +3,8 @@
 
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/reductions.hpp>
-#include <reprise/program.hpp>
+
+#include "graph/cell.hpp"
 
 namespace reprise {
 
@@ -11,7 +12,7 @@ namespace {
 
 bool read(const char* op, const Tensor& all)
 {
-    if (is_recording())
+    if (graph::current_tracer())
         detail::fail(
             ErrorKind::state, op,
             "What the elements are is not known while recording: compare outside, or element by element "

@@ -10,7 +10,6 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 #include <reprise/ops/sorting.hpp>
-#include <reprise/program.hpp>
 
 #include "ops/index_check.hpp"
 #include "ops/registry.hpp"
@@ -22,7 +21,7 @@ namespace {
 
 void check_not_recording(const char* op, const char* what)
 {
-    if (is_recording())
+    if (graph::current_tracer())
         detail::fail(ErrorKind::state, op, what,
                      " is not known while recording: call it outside of the program.");
 }

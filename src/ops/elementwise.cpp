@@ -121,7 +121,7 @@ void lower(Lowering& l, const Node& n)
 {
     std::vector<View> in;
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-        // What is asked for at each call is a float: a kernel for i64 reads it from memory.
+        // A host scalar is a float: a kernel for i64 reads it from memory.
         if (Scalar number; l.scalar(i, number) && !(number.source && n.outputs[0].dtype == i64))
             in.push_back({.dtype = n.inputs[i].type().dtype, .number = number});
         else in.push_back(l.input(i));

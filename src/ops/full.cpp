@@ -26,7 +26,7 @@ TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
     return {{a.get<DType>("dtype"), sizes}};
 }
 
-// The value is a number, or in plans that eager code replays one that is asked for.
+// The value is a number, or, in plans that eager code replays, a host scalar.
 bool number(const Node& n, Scalar& s)
 {
     if (n.attributes.has_source("value")) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <reprise/autograd.hpp>
+#include <reprise/grad_mode.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/normalization.hpp>

@@ -1,5 +1,5 @@
-// host_scalar: a number that a program asks for at each call.
-#include <reprise/program.hpp>
+// host_scalar: a number that a program queries from the host at each call.
+#include <reprise/ops/creation.hpp>
 
 #include "ops/full.hpp"
 #include "ops/reference.hpp"

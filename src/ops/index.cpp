@@ -8,7 +8,6 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>
-#include <reprise/program.hpp>
 
 #include "ops/index_check.hpp"
 #include "ops/indices.hpp"
@@ -141,7 +140,7 @@ private:
     // The places of what is true, as index tensors.
     void add_mask(const Tensor& mask)
     {
-        if (is_recording())
+        if (graph::current_tracer())
             detail::fail(ErrorKind::state, "index",
                          "How many elements a mask keeps is not known while recording: use where() or "
                          "masked_fill(), which keep the shape.");

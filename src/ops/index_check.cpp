@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include <reprise/autograd.hpp>
+#include <reprise/grad_mode.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>

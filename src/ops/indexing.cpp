@@ -6,7 +6,6 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>
-#include <reprise/program.hpp>
 
 #include "ops/full.hpp"
 #include "ops/index_check.hpp"
@@ -336,7 +335,7 @@ namespace {
 std::int64_t classes_of(const Tensor& index)
 {
     constexpr const char* op = "one_hot";
-    if (is_recording())
+    if (graph::current_tracer())
         detail::fail(ErrorKind::state, op,
                      "The largest index is not known while recording: give the number of classes.");
     const std::vector<std::int64_t> all = cast(index, i64).to_vector<std::int64_t>();
@@ -366,7 +365,7 @@ Tensor masked_select(const Tensor& x, const Tensor& mask)
 {
     constexpr const char* op = "masked_select";
     if (mask.dtype() != boolean) ops::wrong_dtype(op, mask.dtype(), "a mask of dtype bool");
-    if (is_recording())
+    if (graph::current_tracer())
         detail::fail(ErrorKind::state, op,
                      "How many elements a mask keeps is not known while recording: use "
                      "dynamic_mask(), or where(), which keep the shape.");

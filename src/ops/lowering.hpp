@@ -13,7 +13,7 @@
 
 namespace reprise::ops {
 
-// A float of a launch: a constant times a size, or asked for at each call.
+// A float of a launch: a constant times a size, or a host scalar, which is queried at each call.
 struct Scalar {
     double constant = 0;
     Dim factor = 1;

@@ -165,7 +165,7 @@ Tensor LBFGS::State::step(const std::function<Tensor()>& closure)
             move(start, t);
         } else {
             move(start, t);
-            if (i != options.max_iter) { // else nobody asks for the loss
+            if (i != options.max_iter) { // else nobody reads the loss
                 loss = number(evaluate());
                 g = gradient();
                 made = 1;

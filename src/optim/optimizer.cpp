@@ -221,6 +221,7 @@ public:
     }
     double at(std::size_t group, std::size_t number, std::size_t parameter)
     {
+        const std::lock_guard lock(steps_->mutex);
         Of& of = groups_[group];
         Last& last = of.last[number];
         const std::int64_t step = parameters_[parameter].step;
@@ -343,7 +344,8 @@ void Optimizer::step()
         for (const auto& values : p.values) all.insert(all.end(), values.begin(), values.end());
     try {
         eval(all);
-    } catch (const Error& error) { // the step was made, its values are pending: who asks for them is told
+    } catch (
+        const Error& error) { // the step was made and its values are pending: reading them throws this again
         if (error.kind() == ErrorKind::device_lost) throw;
     }
 }

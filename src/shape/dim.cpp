@@ -6,6 +6,7 @@
 
 #include <reprise/error.hpp>
 
+#include "shape/bounds.hpp"
 #include "shape/expression.hpp"
 #include "shape/guard.hpp"
 #include "shape/hash.hpp"

@@ -4,6 +4,7 @@
 
 #include <reprise/error.hpp>
 
+#include "shape/bounds.hpp"
 #include "shape/checked.hpp"
 #include "shape/expression.hpp"
 

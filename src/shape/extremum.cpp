@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "shape/bounds.hpp"
 #include "shape/checked.hpp"
 #include "shape/expression.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <reprise/error.hpp>
 
+#include "shape/bounds.hpp"
 #include "shape/expression.hpp"
 
 namespace reprise::shape {

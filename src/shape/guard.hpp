@@ -34,7 +34,7 @@ public:
     virtual void require(const Guard&) = 0;
 };
 
-// Keeps each condition once, in the order of asking, and none that the earlier ones imply by the bounds that
+// Keeps each condition once, in the order of the requests, and none that the earlier ones imply by the bounds that
 // they set to single symbols.
 class GuardList : public GuardSink {
 public:

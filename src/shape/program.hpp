@@ -17,7 +17,7 @@ using Slot = std::uint32_t; // index of an instruction, and of its value
 class DimProgram {
 public:
     Slot add(const Dim&);
-    // The position of a symbol in `symbol_values`, given to it when first asked for or met.
+    // The position of a symbol in `symbol_values`, given to it when it is first queried or met.
     std::uint32_t symbol_slot(std::uint32_t id);
     const std::vector<std::uint32_t>& symbols() const noexcept { return symbols_; } // ids by position
     std::string symbol_name(std::size_t position) const;

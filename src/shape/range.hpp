@@ -1,9 +1,7 @@
-// Provable bounds of expressions.
+// Intervals of integers.
 #pragma once
 #include <cstdint>
 #include <limits>
-
-#include <reprise/dim.hpp>
 
 namespace reprise::shape {
 
@@ -19,13 +17,14 @@ struct Range {
     static Range of(std::int64_t value);
 };
 
+// A bound of a range over a divisor of 1 or more, rounded down.
+std::int64_t divide_bound(std::int64_t bound, std::int64_t divisor);
+
 Range operator+(const Range&, const Range&);
 Range operator*(const Range&, const Range&);
 Range intersect(const Range&, const Range&);
 Range min(const Range&, const Range&);
 Range max(const Range&, const Range&);
 Range floor_div(const Range&, const Range& divisor); // a divisor that is not 0
-
-Range range_of(const Dim&);
 
 } // namespace reprise::shape

@@ -232,7 +232,7 @@ std::int64_t checked_size(const Sample& sample)
 
 namespace {
 
-// The arguments that a gradient is asked for, apart from the others.
+// The arguments that need a gradient, apart from the others.
 struct Problem {
     const Sample& sample;
     Setting setting{Device("reference"), true};

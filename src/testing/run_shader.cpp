@@ -6,7 +6,7 @@
 #include <reprise/error.hpp>
 
 #include "device/embedded_kernels.hpp"
-#include "program/context.hpp"
+#include "eager/context.hpp"
 
 namespace reprise::testing {
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include <reprise/io.hpp>
 #include <reprise/ops/creation.hpp>
 
 namespace reprise::test {

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include <reprise/io.hpp>
 #include <reprise/train.hpp>
+#include <reprise/whole_file.hpp>
 
 namespace reprise::train {
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include <reprise/error.hpp>
-#include <reprise/io.hpp>
 #include <reprise/train.hpp>
+#include <reprise/whole_file.hpp>
 
 #include "train/ticks.hpp"
 

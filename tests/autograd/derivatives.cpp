@@ -63,7 +63,7 @@ TEST(GradOfFunction, LeavesTheGradientsOfLeavesAlone)
     const Tensor g = grad([&](const Tensor& x) { return sum(x * w); }, values({3}));
     EXPECT_THAT(floats(g), ElementsAre(2));
     EXPECT_FALSE(w.grad().defined());
-    const no_grad off; // of a function it is asked for by name
+    const no_grad off; // of a function it is requested by name
     EXPECT_THAT(floats(grad(cubes, values({1}))), ElementsAre(3));
 }
 

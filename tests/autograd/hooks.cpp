@@ -59,6 +59,20 @@ TEST(TensorHook, ReplacesInOrderAndIsRemoved)
 }
 
 // What it holds lives as long as a pass may come by.
+// What a hook owns may change the list of hooks when it ends with the hook.
+TEST(TensorHook, MayRemoveAnotherWhenItIsRemoved)
+{
+    const Variable x(ones({1}));
+    int calls = 0;
+    const HookHandle other = x.register_hook([&](const Tensor&) { ++calls; });
+    std::shared_ptr<void> guard(nullptr, [&](void*) { other.remove(); });
+    const HookHandle first = x.register_hook([guard](const Tensor&) {});
+    guard.reset();
+    first.remove();
+    sum(x).backward();
+    EXPECT_EQ(calls, 0);
+}
+
 TEST(TensorHook, GoesWithTheGraphThatIsReleased)
 {
     Variable w(values({1}));

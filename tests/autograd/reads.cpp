@@ -64,7 +64,7 @@ TEST(Reads, OfManyInputsInAProgram)
     }
 }
 
-// Nodes of one op with the same gradients asked for: without a mask, and with one that has no gradient.
+// Nodes of one op with the same gradients required: without a mask, and with one that has no gradient.
 TEST(Reads, DifferByTheNumberOfInputs)
 {
     Variable q(ones({1, 1, 2, 4}));

@@ -1,4 +1,4 @@
-// Who requires a gradient, what is a leaf, and what backward() may be asked for.
+// Who requires a gradient, what is a leaf, and what backward() accepts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

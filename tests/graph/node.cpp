@@ -36,7 +36,7 @@ struct Idle : Evaluator {
     void release(std::span<const Node* const>) override {}
     void discard(std::span<const Node* const>) override {}
     void appended(const Node&) override {}
-    void expect(const Node&) override {}
+    void co_schedule(const Node&) override {}
 };
 
 class Nodes : public testing::Test {

@@ -8,6 +8,7 @@
 
 #include <reprise/error.hpp>
 
+#include "shape/bounds.hpp"
 #include "shape/expression.hpp"
 #include "shape/program.hpp"
 

@@ -221,7 +221,7 @@ TEST(InPlace, NoWriteIsLost)
     const auto write_all = [&](bool recorded) {
         for (std::size_t b = 0; b < bases.size(); ++b)
             for (std::size_t w = 0; w < writes.size(); ++w) {
-                if (recorded && b == 9) continue; // no value can be asked for
+                if (recorded && b == 9) continue; // no value can be read
                 bool refused = false;
                 const auto body = [&](Tensor zero) {
                     Tensor a = bases[b]();

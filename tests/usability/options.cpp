@@ -4,6 +4,7 @@
 
 #include <reprise/nn.hpp> // behind the optimizers, unlike in the header of all
 
+#include <reprise/checkpointing.hpp>
 #include <reprise/reprise.hpp>
 
 namespace rp = reprise;

@@ -75,7 +75,7 @@ auto checkpoint(const CheckpointOptions& options, F&& f, Inputs&&... inputs)
     detail::CheckpointRun run(options);
     Result result = std::invoke(f, std::forward<Inputs>(inputs)...);
     detail::Leaves leaves;
-    detail::Structure<Result>::take_apart(result, leaves);
+    detail::Structure<Result>::flatten_structure(result, leaves);
     run.close(leaves.tensors);
     return result;
 }

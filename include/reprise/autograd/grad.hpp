@@ -1,8 +1,9 @@
-// Gradients of tensors that are computed already, and turning gradients on and off.
+// Gradients of tensors that are computed already.
 #pragma once
 #include <optional>
 #include <vector>
 
+#include <reprise/grad_mode.hpp>
 #include <reprise/tensor.hpp>
 
 namespace reprise {
@@ -26,53 +27,6 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 std::vector<Tensor> grad(const Tensor& output, const std::vector<Tensor>& inputs, const GradOptions& = {});
 // The same for one output and one input; also for one in braces, grad(loss, {x}).
 Tensor grad(const Tensor& output, const Tensor& input, const GradOptions& = {});
-
-// Whether ops on this thread are recorded for gradients, which is the default.
-bool grad_enabled();
-// While this object exists, ops on this thread are not recorded for gradients.
-class no_grad {
-public:
-    no_grad();  // turns gradients off
-    ~no_grad(); // restores the state of before
-    no_grad(const no_grad&) = delete;
-    no_grad& operator=(const no_grad&) = delete;
-
-private:
-    bool before_;
-};
-// While this object exists, ops on this thread are recorded for gradients, also within a no_grad.
-class enable_grad {
-public:
-    enable_grad();  // turns gradients on
-    ~enable_grad(); // restores the state of before
-    enable_grad(const enable_grad&) = delete;
-    enable_grad& operator=(const enable_grad&) = delete;
-
-private:
-    bool before_;
-};
-// While this object exists, ops on this thread are recorded for gradients or not.
-class AutoGradMode {
-public:
-    explicit AutoGradMode(bool enabled); // turns gradients on or off
-    ~AutoGradMode();                     // restores the state of before
-    AutoGradMode(const AutoGradMode&) = delete;
-    AutoGradMode& operator=(const AutoGradMode&) = delete;
-
-private:
-    bool before_;
-};
-using NoGradGuard = no_grad; // libtorch's name
-// Whether ops on this thread are recorded for gradients, by libtorch's names.
-struct GradMode {
-    static bool is_enabled();         // grad_enabled()
-    static void set_enabled(bool on); // turns gradients on or off until it is called again
-};
-// While this object exists, ops on this thread are not recorded for gradients: no_grad, by libtorch's name.
-class InferenceMode : public AutoGradMode {
-public:
-    explicit InferenceMode(bool enabled = true) : AutoGradMode(!enabled) {} // false: they are recorded
-};
 
 namespace autograd {
 // backward() of several tensors in one pass.  `grad_tensors` are their gradients, none or one for each tensor;

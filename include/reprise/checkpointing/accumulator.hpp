@@ -65,7 +65,7 @@ private:
     bool has_found(const Befores&) const;
     void add(const Gradients&, bool now);
     void record_sums(const Gradients&);
-    Befores look() const;
+    Befores snapshot() const;
     static Gradients read(const Befores&);
     Gradients record_reading() const;
     bool forget(const Befores&);

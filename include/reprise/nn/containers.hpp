@@ -19,7 +19,7 @@ namespace reprise::detail {
 template <class M> M& module_as(nn::Module& module, const std::string& name)
 {
     if (auto* found = dynamic_cast<M*>(&module)) return *found;
-    fail(ErrorKind::argument, "at", "The module (", name, ") is of another type than was asked for.");
+    fail(ErrorKind::argument, "at", "The module (", name, ") is of another type than was requested.");
 }
 
 // What a container can be given: a module, which is moved into it, or a shared pointer to one, which it

@@ -178,7 +178,7 @@ public:
         bool log_target = false;                       // the target is given as log-probabilities too
     };
     explicit KLDivLoss(const Options& o) : KLDivLoss(o.reduction, o.log_target) {} // with these options
-    // Reduction::batchmean divides the sum by the first size, as the definition of the divergence asks for.
+    // Reduction::batchmean divides the sum by the first size, as the definition of the divergence requires.
     // log_target: the target is given as log-probabilities too.
     explicit KLDivLoss(Choice<Reduction> reduction = Reduction::mean, bool log_target = false)
         : Loss(reduction), log_target_(log_target)

@@ -15,7 +15,7 @@
 
 #include <reprise/autograd/anomaly.hpp>
 #include <reprise/autograd/checkpoint.hpp>
-#include <reprise/autograd/hooks.hpp>
+#include <reprise/hooks.hpp>
 #include <reprise/mode.hpp>
 #include <reprise/nn/call.hpp>
 #include <reprise/optim/parameters.hpp>
@@ -109,7 +109,7 @@ public:
 // The base class of layers and networks: a tree of modules with their parameters and buffers, as
 // torch.nn.Module.
 //
-// A call m(x) runs forward(x) and the module's hooks, as a checkpoint where set_checkpoint() asks for one.
+// A call m(x) runs forward(x) and the module's hooks, as a checkpoint where set_checkpoint() has set one.
 // Modules with several arguments or results derive from ModuleOf (below).
 //
 // A module can be moved: returned from functions, kept in a std::vector, passed by value.  Children that are

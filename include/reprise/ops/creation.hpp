@@ -101,6 +101,12 @@ Tensor multinomial(const Tensor& weights, const Dim& count, bool replacement = f
 
 // -- from host memory --
 
+// A number of the host as an f32 tensor of one element, such as a learning rate or a bias correction.  A
+// recorded program calls `value` at each of its calls; eager code calls it at once.
+Tensor host_scalar(std::function<double()> value);
+// The bytes of all elements, in row-major order, as from_bytes() takes them.  Waits for the device.
+std::vector<std::byte> to_bytes(const Tensor&);
+
 // A copy of elements of options.dtype (f32 where none is set) in row-major order.  Error(shape) unless there are
 // as many as the shape has.
 Tensor from_bytes(std::span<const std::byte>, const Shape&, const CreationOptions&);

@@ -84,7 +84,7 @@ std::vector<Tensor> where(const Tensor& condition);    // nonzero_as_tuple()
 
 // The distinct elements of x in ascending order, [count], whether sorted or not; with return_inverse the
 // index of each element of x among them (i32, of x's shape); with return_counts how often each occurs (i32,
-// [count]).  What is not asked for is undefined.  Each NaN is an element of its own.  No gradient.
+// [count]).  What is not requested is undefined.  Each NaN is an element of its own.  No gradient.
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, bool sorted = true, bool return_inverse = false,
                                           bool return_counts = false);
 // unique() by the name of ATen's function.

@@ -22,7 +22,7 @@ struct Argument {
     DType dtype = f32;
     double low = -1, high = 1;  // drawn from [low, high]; integers from low to high
     bool number = false;        // one value that the host knows: no memory, given with the launch
-    bool differentiable = true; // false: a gradient by it is not asked for, though its dtype is floating
+    bool differentiable = true; // false: no gradient by it is computed, though its dtype is floating
 };
 
 // One way to call the op, at any size.

@@ -47,7 +47,7 @@ void add_split(std::vector<OpInfo>& rows)
                                 {.what = "a smaller last one",
                                  .arguments = {arg({7, n()})},
                                  .call = [](const Inputs& in) { return chunk(in[0], 3); }},
-                                {.what = "fewer than asked for",
+                                {.what = "fewer than requested",
                                  .arguments = {arg({2, n()})},
                                  .call = [](const Inputs& in) { return chunk(in[0], 5); }}},
                     .mistakes = {{"no chunks", [] { chunk(ones({6}), 0); }, ErrorKind::argument, "(0)"}}});

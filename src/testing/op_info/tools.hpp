@@ -19,7 +19,7 @@ inline Argument arg(Shape sizes, double low = -1, double high = 1)
 {
     return {.sizes = std::move(sizes), .low = low, .high = high};
 }
-inline Argument fixed(Argument a) // no gradient is asked for
+inline Argument fixed(Argument a) // no gradient is required
 {
     a.differentiable = false;
     return a;

@@ -1,10 +1,10 @@
-// Tensor's members that need no op.
+// Tensor's members: what it is, reading it, writing to it.
 #include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include <reprise/autograd/grad.hpp>
+#include <reprise/grad_mode.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/linear_algebra.hpp>
@@ -257,8 +257,16 @@ void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const
     const DType held = value_to_read(*this).type().dtype;
     if (!holds_all(dtype, held))
         detail::fail(ErrorKind::dtype, "read", "The tensor holds (", name_of(held), ") but (", name_of(dtype),
-                     ") was asked for: cast it, or read the other type.");
+                     ") was requested: cast it, or read the other type.");
     read_converted(*this, static_cast<std::byte*>(to), bytes, dtype);
+}
+
+std::vector<std::byte> to_bytes(const Tensor& t)
+{
+    const Value v = value_to_read(t);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(t.numel().value()) * size_of(v.type().dtype));
+    v.node->evaluator->read(v, bytes);
+    return bytes;
 }
 
 template <> std::vector<bool> Tensor::to_vector<bool>() const

@@ -1,5 +1,6 @@
 // Hooks: functions of the user that are called in a forward or backward pass.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,8 +33,13 @@ public:
     }
     void remove(std::uint64_t id) override
     {
+        Hook gone; // without the lock
         const std::lock_guard lock(mutex_);
-        std::erase_if(hooks_, [id](const auto& entry) { return entry.first == id; });
+        const auto at =
+            std::find_if(hooks_.begin(), hooks_.end(), [id](const auto& entry) { return entry.first == id; });
+        if (at == hooks_.end()) return;
+        gone = std::move(at->second);
+        hooks_.erase(at);
     }
     void clear()
     {

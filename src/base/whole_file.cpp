@@ -1,4 +1,4 @@
-#include <reprise/io.hpp>
+#include <reprise/whole_file.hpp>
 
 #include <atomic>
 #include <cerrno>
@@ -39,7 +39,7 @@ std::filesystem::path temporary_beside(std::filesystem::path path)
 
 WholeFile::WholeFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_beside(path_))
 {
-    std::error_code ignored; // fopen says what is wrong with a path that can't be asked for
+    std::error_code ignored; // fopen says what is wrong with a path that can't be queried
     if (path_.filename().empty() || std::filesystem::is_directory(path_, ignored)) {
         errno = EISDIR;
         fail("can't be written");
