@@ -1,7 +1,7 @@
 // A program that is called while another is recorded.  Its recorded graph is appended to the other's, with the
 // caller's sizes in place of its symbols.  The function that it was made of is not run again: what that refers
 // to may be gone.  State is read and assigned through the recording, random ops take the recording's next
-// ordinals, conditions are decided anew or go to the recording's guards, and numbers of the host are asked for
+// ordinals, conditions are decided anew or go to the recording's guards, and host scalars are queried
 // at the place among the hooks where the call stands: all as if the calls came one by one.
 #include <unordered_map>
 

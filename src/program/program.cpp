@@ -6,17 +6,17 @@
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 
-#include "base/prefetch.hpp"
+#include "execution/storage.hpp"
 #include "ops/index_check.hpp"
 #include "ops/random.hpp"
 #include "plan/pipeline.hpp"
-#include "program/storage.hpp"
 #include "shape/expression.hpp"
 
 namespace reprise {
 
+using execution::Executable;
+using execution::Stored;
 using graph::Value;
-using program::Stored;
 
 void Program::Impl::check_count(std::size_t inputs, std::size_t sizes) const
 {
@@ -48,7 +48,7 @@ void Program::Impl::Variant::place(const std::vector<std::int64_t>& of_signature
 {
     symbols.assign(executable->symbols().size(), shape::DimProgram::no_value);
     for (std::size_t i = 0; i < of_signature.size(); ++i)
-        if (symbol_places[i] != not_asked) symbols[symbol_places[i]] = of_signature[i];
+        if (symbol_places[i] != unused_symbol) symbols[symbol_places[i]] = of_signature[i];
 }
 
 std::size_t Program::Impl::variant_at(const std::vector<std::int64_t>& sizes) const
@@ -93,13 +93,13 @@ void Program::Impl::choose(const std::vector<std::int64_t>& sizes)
 }
 
 // All variants use one arena; what is left of it at other sizes must leave room for this call's outputs.
-program::Executable::Outcome Program::Impl::replay()
+Executable::Outcome Program::Impl::replay()
 {
     if (bound.choice.variant != used) bound.executable->take_arena(*variants[used].executable);
     used = bound.choice.variant;
     if (memory_budget) bound.executable->trim_arena(*memory_budget - bound.choice.outputs);
     const std::uint64_t placed = bound.executable->bytes_placed();
-    program::Executable::Outcome outcome = bound.executable->replay(bound.call);
+    Executable::Outcome outcome = bound.executable->replay(bound.call);
     context->count_placed(bound.executable->bytes_placed() - placed);
     context->submitted(outcome.ticket);
     return outcome;
@@ -163,26 +163,16 @@ private:
     bool kept_ = false;
 };
 
-// User code that a call runs must not call the program again: it would wait for itself.
-class Calling {
-public:
-    Calling(std::mutex& mutex, std::atomic<std::thread::id>& caller) : caller_(caller)
-    {
-        if (caller == std::this_thread::get_id())
-            detail::fail(ErrorKind::state, "program",
-                         "A hook or host scalar of the program calls the program "
-                         "itself: call it before or after.");
-        lock_ = std::unique_lock(mutex);
-        caller_ = std::this_thread::get_id();
-    }
-    ~Calling() { caller_ = std::thread::id(); }
-    Calling(const Calling&) = delete;
-    Calling& operator=(const Calling&) = delete;
-
-private:
-    std::atomic<std::thread::id>& caller_;
-    std::unique_lock<std::mutex> lock_;
-};
+Program::Impl::Entered::Entered(Impl& p) : caller_(p.caller)
+{
+    if (caller_ == std::this_thread::get_id())
+        detail::fail(ErrorKind::state, "program",
+                     "A hook or host scalar of the program calls the program or its times(): do it before or "
+                     "after the "
+                     "call.");
+    lock_ = std::unique_lock(p.mutex);
+    caller_ = std::this_thread::get_id();
+}
 
 // Before the lock: computing them may wait.
 void Program::Impl::compute_inputs(const std::vector<Tensor>& inputs)
@@ -219,23 +209,6 @@ void Program::Impl::find_grads()
         }
         seen.push_back(s.cell.get());
     }
-}
-
-// State lies scattered, and cold where the cores have run a call meanwhile: waiting for one cache line after the other
-// would take most of a call.  What leads to a state's address is asked for level by level, all states side by side.
-void Program::Impl::prefetch_state() const
-{
-    for (const State& s : states) prefetch(&s.cell->value);
-    for (const State& s : states) {
-        const graph::Node* n = s.cell->value.node.get();
-        prefetch(n); // its use count lies before it
-        prefetch(&n->storage);
-    }
-    for (const State& s : states) prefetch(s.cell->value.node->storage.data() + s.cell->value.index);
-    for (const State& s : states)
-        if (const graph::Value& v = s.cell->value; v.node->materialised()) prefetch(&Stored::of(v));
-    for (const State& s : states)
-        if (s.cell->value.node->materialised()) prefetch(Stored::of(s.cell->value).memory.get());
 }
 
 // State is bound in row-major memory.  What is assigned is written in place, so its memory must be its own: it is
@@ -297,7 +270,7 @@ private:
     bool kept_ = false;
 };
 
-Value Program::Impl::result_value(std::size_t result, const program::Executable::Outcome& outcome)
+Value Program::Impl::result_value(std::size_t result, const Executable::Outcome& outcome)
 {
     const ops::View& view = bound.executable->compiled().results[result].view;
     const plan::PlanValue& value = bound.executable->compiled().plan.values[view.value];
@@ -305,7 +278,7 @@ Value Program::Impl::result_value(std::size_t result, const program::Executable:
                                                               : bound.executable->output(outcome, view.value);
     const graph::TensorType type{recorded.results[result].type().dtype,
                                  bound.executable->result_shape(result)};
-    const auto stored = std::make_shared<Stored>(memory, program::bytes_of(view.dtype, type.shape),
+    const auto stored = std::make_shared<Stored>(memory, execution::bytes_of(view.dtype, type.shape),
                                                  bound.executable->result_layout(result));
     if (value.place == plan::Place::output && memory->host) stored->written = outcome.ticket;
     return graph::leaf(type, context, stored, false);
@@ -340,8 +313,8 @@ std::vector<Tensor> Program::Impl::take_checked(std::vector<Tensor>& out) const
 
 std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const DimVector& sizes)
 {
-    const Calling one_call(mutex, caller);
-    program::Suspend outside;
+    const Entered entered(*this);
+    graph::Suspend outside;
     std::vector<Tensor> out = run(inputs, sizes);
     const std::vector<Tensor> checked = take_checked(out);
     for (std::size_t i = 0; i < checked.size(); ++i) {
@@ -364,16 +337,15 @@ std::vector<Tensor> Program::Impl::run(const std::vector<Tensor>& inputs, const 
     // Hooks and host scalars are user code: they run before anything is bound, and without the device's lock.
     Hooks of_call(*this);
     of_call.run();
-    bound.executable->ask(bound.call.numbers);
+    bound.executable->query_host_scalars(bound.call.numbers);
     compute_inputs(inputs);
     context->make_room();
 
     std::lock_guard lock(context->mutex());
     find_grads();
-    prefetch_state();
     bind_memory(inputs);
     Draw draw(*this, bound.call.symbols);
-    const program::Executable::Outcome outcome = replay();
+    const Executable::Outcome outcome = replay();
     draw.keep();
     of_call.keep();
 

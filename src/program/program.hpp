@@ -10,26 +10,27 @@
 
 #include <reprise/program.hpp>
 
-#include "program/executable.hpp"
-#include "program/recent.hpp"
+#include "execution/executable.hpp"
+#include "execution/lru_cache.hpp"
+#include "execution/storage.hpp"
 #include "program/signature.hpp"
-#include "program/storage.hpp"
 #include "program/trace.hpp"
 
 namespace reprise {
 
 struct Program::Impl {
-    std::shared_ptr<program::Context> context;
+    std::shared_ptr<eager::Context> context;
     program::Signature signature;
     // One, or within a memory budget several that drop more and more.
     struct Variant {
-        std::unique_ptr<program::Executable> executable;
-        std::vector<std::size_t> symbol_places; // of the signature's symbols among its own, or `not_asked`
+        std::unique_ptr<execution::Executable> executable;
+        std::vector<std::size_t>
+            symbol_places; // of the signature's symbols among its own, or `unused_symbol`
 
         // Values in the executable's order; -1 for those that are no sizes.
         void place(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols) const;
     };
-    static constexpr std::size_t not_asked = static_cast<std::size_t>(-1);
+    static constexpr std::size_t unused_symbol = static_cast<std::size_t>(-1);
     std::vector<Variant> variants;
     std::optional<std::uint64_t> memory_budget; // bytes
     // The first that fits at these sizes.  Throws Error(out_of_memory) where none does.
@@ -71,14 +72,27 @@ struct Program::Impl {
         std::vector<graph::Value> externals, results;
         std::vector<plan::Request::Assignment> assignments;
     } recorded;
-    std::mutex mutex;                    // of calls: one at a time
+    // One thread at a time is inside.  Throws Error(state) for user code that a call runs and that enters again: it would
+    // wait for itself.
+    class Entered {
+    public:
+        explicit Entered(Impl&);
+        ~Entered() { caller_ = std::thread::id(); }
+        Entered(const Entered&) = delete;
+        Entered& operator=(const Entered&) = delete;
+
+    private:
+        std::atomic<std::thread::id>& caller_;
+        std::unique_lock<std::mutex> lock_;
+    };
+    std::mutex mutex;                    // of Entered
     std::atomic<std::thread::id> caller; // whose call runs
 
     std::vector<Tensor> call(const std::vector<Tensor>& inputs, const DimVector& sizes);
     // The same as a part of the recording that is under way (inline.cpp).
     std::vector<Tensor> append_to(program::Trace&, const std::vector<Tensor>& inputs,
                                   const DimVector& sizes) const;
-    const program::Executable& executable() const { return *variants[used].executable; } // of the last call
+    const execution::Executable& executable() const { return *variants[used].executable; } // of the last call
 
 private:
     std::size_t used = 0; // variant, which has the arena
@@ -87,17 +101,17 @@ private:
         std::uint64_t outputs = 0; // bytes
     };
     static constexpr std::size_t most_known_bytes = 1 << 20;
-    program::Recent<Choice> chosen{most_known_bytes}; // by sizes
+    execution::LruCache<Choice> chosen{most_known_bytes}; // by sizes
     // What one call binds.  Kept from call to call for its memory: a call's caches are cold, and each allocation
     // costs it a miss or two.
     struct Bound {
         Choice choice;
-        program::Executable* executable = nullptr;
-        program::Executable::Call call;
+        execution::Executable* executable = nullptr;
+        execution::Executable::Call call;
         std::vector<graph::Value> held; // until the call is submitted
         std::vector<const Shape*> shapes;
         std::vector<std::int64_t> sizes;
-        std::vector<const program::Stored*> state, input, external;
+        std::vector<const execution::Stored*> state, input, external;
         std::vector<const device::Memory*> written;
 
         void clear();
@@ -107,16 +121,15 @@ private:
     void check_count(std::size_t inputs, std::size_t sizes) const;
     void check_input(std::size_t i, const graph::Value&) const;
     void choose(const std::vector<std::int64_t>& sizes);
-    program::Executable::Outcome replay();
+    execution::Executable::Outcome replay();
     void bind_sizes(const std::vector<Tensor>& inputs, const DimVector& sizes);
     class Hooks;
     void compute_inputs(const std::vector<Tensor>&);
-    const program::Stored& bind_input(const Tensor&);
+    const execution::Stored& bind_input(const Tensor&);
     void find_grads();
-    void prefetch_state() const;
-    const program::Stored& bind_state(const State&);
+    const execution::Stored& bind_state(const State&);
     void bind_memory(const std::vector<Tensor>& inputs);
-    graph::Value result_value(std::size_t result, const program::Executable::Outcome&);
+    graph::Value result_value(std::size_t result, const execution::Executable::Outcome&);
     std::vector<Tensor> run(const std::vector<Tensor>& inputs, const DimVector& sizes); // all outputs
     // Takes the values to be checked off the outputs.
     std::vector<Tensor> take_checked(std::vector<Tensor>& out) const;

@@ -8,14 +8,16 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 
+#include "execution/budget.hpp"
 #include "graph/segment.hpp"
-#include "program/budget.hpp"
+#include "kernels/code_cache.hpp"
 #include "program/program.hpp"
 
 namespace reprise {
 
+using eager::Context;
+using execution::Executable;
 using graph::Value;
-using program::Context;
 using program::Trace;
 
 namespace {
@@ -133,20 +135,21 @@ std::vector<std::uint32_t> counters(const Program::Impl& p)
 }
 
 // Where an executable wants the symbols that a call gives.  Every other symbol of it must be a counter.
-std::vector<std::size_t> symbol_places(const Program::Impl& p, const program::Executable& e)
+std::vector<std::size_t> symbol_places(const Program::Impl& p, const Executable& e)
 {
     std::vector<std::size_t> places;
-    const auto& asked = e.symbols();
-    std::vector<bool> known(asked.size(), false);
+    const auto& wanted = e.symbols();
+    std::vector<bool> known(wanted.size(), false);
     const auto find = [&](std::uint32_t id) {
-        const auto at = static_cast<std::size_t>(std::find(asked.begin(), asked.end(), id) - asked.begin());
-        if (at == asked.size()) return Program::Impl::not_asked;
+        const auto at =
+            static_cast<std::size_t>(std::find(wanted.begin(), wanted.end(), id) - wanted.begin());
+        if (at == wanted.size()) return Program::Impl::unused_symbol;
         known[at] = true;
         return at;
     };
     for (const std::uint32_t id : counters(p)) find(id);
     for (const shape::SymbolPtr& s : p.signature.symbols()) places.push_back(find(s->id));
-    for (std::size_t i = 0; i < asked.size(); ++i)
+    for (std::size_t i = 0; i < wanted.size(); ++i)
         if (!known[i])
             detail::fail(ErrorKind::argument, "record", "A size of the function is the symbol (",
                          e.symbol_name(i),
@@ -155,20 +158,18 @@ std::vector<std::size_t> symbol_places(const Program::Impl& p, const program::Ex
     return places;
 }
 
-std::vector<std::unique_ptr<program::Executable>> executables(const Program::Impl& p,
-                                                              const plan::Request& request)
+std::vector<std::unique_ptr<Executable>> executables(const Program::Impl& p, const plan::Request& request)
 {
-    using program::Executable;
     if (p.memory_budget)
-        return within_budget(request,
-                             {.bytes = *p.memory_budget,
-                              .sizes = p.signature.symbols(),
-                              .caller = "record",
-                              .check = [&](const Executable& e) { symbol_places(p, e); }},
-                             p.context->device(), Executable::Calls::many);
+        return execution::within_budget(request,
+                                        {.bytes = *p.memory_budget,
+                                         .sizes = p.signature.symbols(),
+                                         .caller = "record",
+                                         .check = [&](const Executable& e) { symbol_places(p, e); }},
+                                        p.context->device(), Executable::SizeCache::full);
     std::vector<std::unique_ptr<Executable>> one;
-    one.push_back(
-        std::make_unique<Executable>(plan::compile(request), p.context->device(), Executable::Calls::many));
+    one.push_back(std::make_unique<Executable>(plan::compile(request), p.context->device(),
+                                               Executable::SizeCache::full));
     return one;
 }
 
@@ -229,6 +230,8 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     trace.keep();
     return Program(std::move(p));
 }
+
+void set_cache_directory(const std::filesystem::path& folder) { kernels::set_code_cache(folder); }
 
 bool is_recording() { return graph::current_tracer() != nullptr; }
 std::uint32_t recording_id() { return is_recording() ? graph::current_tracer()->id() : 0; }

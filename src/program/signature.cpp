@@ -22,7 +22,7 @@ constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();
 Signature::Signature(std::vector<Spec> inputs, DimVector sizes, std::vector<Guard> guards)
     : inputs_(std::move(inputs)), sizes_(std::move(sizes)), guards_(std::move(guards))
 {
-    find_givers();
+    find_binding_dims();
     for (const Guard& g : guards_) {
         require_given(g.a);
         require_given(g.b);
@@ -44,7 +44,7 @@ std::size_t Signature::position(const SymbolPtr& symbol)
 
 // The caller's numbers give symbols, and sizes that are a symbol alone; then, for symbols without such a place,
 // sizes that can be solved for one.  All other sizes follow.
-void Signature::find_givers()
+void Signature::find_binding_dims()
 {
     for (const Dim& d : sizes_) {
         if (!shape::plain_symbol(d))

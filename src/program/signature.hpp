@@ -50,7 +50,7 @@ private:
     };
 
     std::size_t position(const shape::SymbolPtr&);
-    void find_givers();
+    void find_binding_dims();
     void require_given(const Dim&) const;
     template <class Where> // names what gives it, for errors
     void give(std::size_t symbol, std::int64_t value, const Where&);
@@ -66,7 +66,7 @@ private:
     std::vector<shape::Guard> guards_;
     std::vector<shape::SymbolPtr> symbols_;
     std::vector<std::size_t> positions_; // of the program's symbols among symbols_
-    std::vector<Size> checks_;           // the givers first
+    std::vector<Size> checks_;           // those that bind symbols first
     std::vector<Condition> conditions_;  // by guard
     shape::DimProgram program_;
     // of the call under way

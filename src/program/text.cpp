@@ -7,6 +7,8 @@
 
 namespace reprise {
 
+using execution::Executable;
+
 namespace {
 
 const std::shared_ptr<Program::Impl>& required(const std::shared_ptr<Program::Impl>& impl)
@@ -23,7 +25,7 @@ const plan::Plan& plan_of(const std::shared_ptr<Program::Impl>& impl)
 
 // What a call at these sizes would run, and its symbol values; counters are no sizes.
 struct At {
-    const program::Executable& executable;
+    const Executable& executable;
     std::vector<std::int64_t> symbols;
 };
 At at(const Program::Impl& p, const std::vector<std::int64_t>& sizes)
@@ -69,7 +71,7 @@ std::string Program::text() const
     out << p.signature.text();
     print_state(out, p);
     for (std::size_t i = 0; i < p.variants.size(); ++i) {
-        if (i) out << "where the memory budget asks for less, set " << i << '\n';
+        if (i) out << "where the memory budget requires less, set " << i << '\n';
         out << plan::print(p.variants[i].executable->compiled().plan);
     }
     return out.str();
@@ -81,7 +83,7 @@ std::string Program::svg(const std::vector<std::int64_t>& sizes) const
 {
     const Impl& p = *required(impl_);
     const auto [executable, symbols] = at(p, sizes);
-    const program::Executable::Placed placed = executable.placed(symbols);
+    const Executable::Placed placed = executable.placed(symbols);
     std::string title = "temporaries";
     for (std::size_t i = 0; i < sizes.size(); ++i)
         title += (i ? ", " : " at ") + p.signature.symbols()[i]->name + " = " + std::to_string(sizes[i]);
@@ -93,17 +95,16 @@ std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
 
 std::vector<LaunchTime> Program::times() const
 {
-    const std::lock_guard lock(required(impl_)->mutex); // calls change what is read here
-    const program::Executable* ran = nullptr;           // last
-    program::Executable::Times newest;
+    const Impl::Entered entered(*required(impl_)); // calls change what is read here
+    const Executable* ran = nullptr;               // last
+    Executable::Times newest;
     for (const Impl::Variant& v : impl_->variants)
-        if (program::Executable::Times t = v.executable->times();
-            !t.begun.empty() && (!ran || t.call > newest.call)) {
+        if (Executable::Times t = v.executable->times(); !t.begun.empty() && (!ran || t.call > newest.call)) {
             newest = std::move(t);
             ran = v.executable.get();
         }
     if (!ran) return {};
-    const program::Executable& executable = *ran;
+    const Executable& executable = *ran;
     const plan::Plan& plan = executable.compiled().plan;
     const auto& [begun, symbols, call] = newest;
     std::vector<LaunchTime> out;
@@ -127,7 +128,7 @@ CallMemory Program::memory(const std::vector<std::int64_t>& sizes) const
 {
     const Impl& p = *required(impl_);
     const auto [executable, symbols] = at(p, sizes);
-    const program::Executable::Placed placed = executable.placed(symbols);
+    const Executable::Placed placed = executable.placed(symbols);
     const plan::Plan& plan = executable.compiled().plan;
     CallMemory m{.peak = placed.arena,
                  .lower_bound = plan::most_live_at_a_launch(plan, placed.bytes),

@@ -11,7 +11,7 @@ namespace reprise::program {
 using graph::Cell;
 using graph::Value;
 
-Trace::Trace(std::shared_ptr<Context> context, std::uint32_t id)
+Trace::Trace(std::shared_ptr<eager::Context> context, std::uint32_t id)
     : context_(std::move(context)),
       id_(id), random_{symbol("seed_low"), symbol("seed_high"), symbol("random_base")}
 {}
@@ -26,7 +26,7 @@ Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
 {
     if (auto found = by_cell_.find(cell.get()); found != by_cell_.end()) return states_[found->second];
     {
-        Suspend outside;
+        graph::Suspend outside;
         cell->value.node->evaluator->evaluate({&cell->value, 1});
     }
     const graph::Node& n = *cell->value.node;
@@ -69,7 +69,7 @@ std::shared_ptr<Cell> Trace::grad(const std::shared_ptr<Cell>& owner)
 std::shared_ptr<Cell> Trace::grad_to_add_to(const std::shared_ptr<Cell>& owner)
 {
     if (!owner->grad() && !grad_by_owner_.count(owner.get())) { // it is state, and starts at zero
-        Suspend outside;
+        graph::Suspend outside;
         owner->set_grad(zeros_like(Tensor(owner)).cell());
         given_zero_grads_.push_back(owner);
     }

@@ -6,17 +6,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "eager/context.hpp"
 #include "graph/cell.hpp"
 #include "graph/mode.hpp"
-#include "program/context.hpp"
-#include "program/suspend.hpp"
+#include "graph/suspend.hpp"
 #include "shape/guard.hpp"
 
 namespace reprise::program {
 
 class Trace final : public graph::Tracer {
 public:
-    Trace(std::shared_ptr<Context>, std::uint32_t id);
+    Trace(std::shared_ptr<eager::Context>, std::uint32_t id);
     ~Trace() override;
     Trace(const Trace&) = delete;
     Trace& operator=(const Trace&) = delete;
@@ -74,7 +74,7 @@ public:
 private:
     State& state(const std::shared_ptr<graph::Cell>&);
 
-    std::shared_ptr<Context> context_;
+    std::shared_ptr<eager::Context> context_;
     std::uint32_t id_;
     std::vector<State> states_;
     std::unordered_map<const graph::Cell*, std::size_t> by_cell_;

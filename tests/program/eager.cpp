@@ -12,7 +12,7 @@
 #include <reprise/ops.hpp>
 #include <reprise/random.hpp>
 
-#include "program/context.hpp"
+#include "eager/context.hpp"
 #include "program/eager.hpp"
 #include "shape/error_of.hpp"
 #include "support/training.hpp"
@@ -244,7 +244,7 @@ TEST_F(Eager, OtherStructuresAreOthers)
         for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(bits(all[i]()), want[i]) << i;
 }
 
-// A pass that somebody else has not asked for yet is not computed for the statistics that it gives.
+// A pass whose values somebody else holds and has not read is not computed for its running statistics.
 TEST_F(Eager, WhatCellsWereGivenWaitsForThePassThatItIsOf)
 {
     Variable mean(zeros({1}), false), passes(zeros({1}), false);
@@ -271,7 +271,7 @@ TEST_F(Eager, WhatCellsWereGivenWaitsForThePassThatItIsOf)
     EXPECT_EQ(nodes(mean), 0u);
 }
 
-// The loss that a backward pass went out from is computed with what is asked for next of that pass, and not before.
+// The loss that a backward pass started from is computed with the first gradient that is read, and not before.
 TEST_F(Eager, ALossIsComputedWithItsGradients)
 {
     const Tensor other = input({3}, 2);

@@ -92,7 +92,7 @@ TEST_P(OutOfMemory, WhileRecording)
     });
 }
 
-// What was computed lazily is still there to be asked for again.
+// What was computed lazily can still be read.
 TEST_P(OutOfMemory, InAnEagerStep)
 {
     fail_each_allocation(GetParam(), [](Training& t) {

@@ -1,4 +1,4 @@
-// A program does what its modules' mode asked for while it was recorded, and is refused in another mode.
+// A program does what its modules' mode was while it was recorded, and is refused in another mode.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -301,11 +301,12 @@ TEST(OnEachCall, RunsBeforeTheNumbersAreAsked)
 TEST(OnEachCall, MustNotCallItsOwnProgram)
 {
     Program p;
-    bool again = false;
+    bool again = false, times = false;
     p = record(
         [&](Tensor x) {
             on_each_call([&] {
                 if (again) p(ones({1}));
+                if (times) static_cast<void>(p.times());
             });
             return x * 2;
         },
@@ -313,6 +314,9 @@ TEST(OnEachCall, MustNotCallItsOwnProgram)
     again = true;
     EXPECT_EQ(error_of([&] { return p(ones({1})); }).kind, ErrorKind::state);
     again = false;
+    times = true;
+    EXPECT_EQ(error_of([&] { return p(ones({1})); }).kind, ErrorKind::state);
+    times = false;
     EXPECT_EQ(p(ones({1})).item<float>(), 2);
 }
 

@@ -1,4 +1,4 @@
-#include "program/run_ahead.hpp"
+#include "execution/run_ahead.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace reprise {
 namespace {
 
 using device::Ticket;
-using program::RunAhead;
+using execution::RunAhead;
 using Time = RunAhead::Time;
 
 Time::duration milliseconds(double ms)

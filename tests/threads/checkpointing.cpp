@@ -122,6 +122,29 @@ TEST(CheckpointingThreads, ShareEverythingOnTheNullDevice)
     share();
 }
 
+// Another thread's evaluation of a long queue of pending nodes leaves the nodes of this thread's segments alone.
+TEST(CheckpointingThreads, LongQueuesOfOthersTouchNoSegment)
+{
+    const Shared s;
+    eval({s.w, s.x});
+    const test::Bits want = test::bits(grad(sum(s.f(s.f(s.x))), s.w));
+    std::atomic<bool> done = false;
+    std::thread other([&] {
+        while (!done) {
+            Tensor t = ones({1});
+            Tensors held;
+            for (int i = 0; i < 5000; ++i)
+                held.push_back(t = t + 1); // more than Context::appended() lets wait
+        }
+    });
+    for (int i = 0; i < 20; ++i) {
+        const auto block = [&](const Tensor& in) { return s.f(s.f(in)); };
+        EXPECT_EQ(test::bits(grad(sum(checkpoint(block, s.x)), s.w)), want);
+    }
+    done = true;
+    other.join();
+}
+
 // Layers, hooks and sums that go, and all that may be asked meanwhile.
 void come_and_go(bool values)
 {

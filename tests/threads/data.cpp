@@ -71,7 +71,7 @@ TEST(Threads, KeepTheOrderOfBatchesThatAreLate)
     EXPECT_EQ(expected, 8);
 }
 
-// While the loop holds a batch the next ones are prepared, as many as are asked for and no more.
+// While the loop holds a batch the next ones are prepared, as many as the options say and no more.
 TEST(Threads, PrepareAheadOfTheLoop)
 {
     const auto meeting = std::make_shared<Meeting>();

@@ -1,0 +1,261 @@
+#include "eager/compiled_graph.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <reprise/error.hpp>
+
+#include "execution/run_ahead.hpp"
+#include "execution/storage.hpp"
+#include "graph/segment.hpp"
+#include "graph/suspend.hpp"
+
+namespace reprise::eager {
+
+using execution::Executable;
+using execution::Stored;
+
+namespace {
+
+constexpr std::size_t max_symbols = 64;
+
+std::vector<std::vector<std::int64_t>> sizes_of(const std::vector<DynamicValues>& all)
+{
+    std::vector<std::vector<std::int64_t>> out;
+    for (const DynamicValues& f : all) out.push_back(f.sizes);
+    return out;
+}
+
+bool same_bits(double a, double b)
+{
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+} // namespace
+
+// The evaluation's graph once more, with expressions for sizes, and host scalars for numbers that differ.
+class CompiledGraph::Builder {
+public:
+    Builder(CompiledGraph& p, const Evaluation& e, const DynamicValues& values, const DimVector& sizes)
+        : p_(p), e_(e), values_(values), sizes_(sizes)
+    {}
+
+    plan::Request run(const device::Capabilities& capabilities)
+    {
+        const graph::Suspend outside;
+        request_.capabilities = &capabilities;
+        next_size_ = values_.attribute_sizes;
+        for (const graph::Value* v : e_.externals) add_external(*v);
+        next_size_ = 0;
+        for (const graph::Node* n : e_.nodes) add(*n);
+        segments_.close();
+        for (const graph::Value& v : e_.results)
+            request_.results.push_back({nodes_[v.node->mark.place], v.index});
+        return request_;
+    }
+    shape::GuardSink& sink() { return guards_; }
+    const std::vector<shape::Guard>& guards() const { return guards_.guards(); }
+    const std::array<Dim, draws>& draw_symbols() const { return draws_; }
+    // The symbolic shapes, each beside that of this evaluation.
+    template <class F> void each_shape(const F& f) const
+    {
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            for (std::size_t o = 0; o < nodes_[i]->outputs.size(); ++o)
+                f(*nodes_[i]->op, nodes_[i]->outputs[o].shape, e_.nodes[i]->outputs[o].shape);
+    }
+
+    // -- of visit_attribute --
+    void word(std::uint64_t) {}
+    void size(Dim& d) { d = sizes_[next_size_++]; }
+    void number(double&) { opened_ = p_.number_is_open_[next_number_++]; }
+    void source(std::shared_ptr<const graph::HostScalar>&) {}
+    void kernel(std::shared_ptr<const graph::UserKernel>& k) { p_.kernels_.push_back(k); }
+    void seed_low(Dim& d) { d = draws_[0]; }
+    void seed_high(Dim& d) { d = draws_[1]; }
+    void ordinal(Dim& d) { d = draws_[2] + Dim(d.value() - values_.ordinal); }
+
+private:
+    void add_external(const graph::Value& v)
+    {
+        auto node = std::make_shared<graph::Node>();
+        Shape shape(v.type().shape.size());
+        for (Dim& d : shape) size(d);
+        node->id = ++last_id_;
+        node->outputs = {{v.type().dtype, std::move(shape)}};
+        node->evaluator = v.node->evaluator;
+        node->storage.resize(1);
+        plan::Request::External external{{node, 0}, {}, 0};
+        if (const Stored& s = Stored::of(v); !s.row_major()) {
+            external.strides.resize(s.layout->strides.size());
+            for (Dim& d : external.strides) size(d);
+            size(external.offset);
+        }
+        request_.externals.push_back(std::move(external));
+    }
+
+    void add(const graph::Node& n)
+    {
+        auto node = std::make_shared<graph::Node>();
+        for (const graph::Value& v : n.inputs)
+            node->inputs.push_back(v.node->materialised()
+                                       ? request_.externals[e_.slot_of(v)].value
+                                       : graph::Value{nodes_[v.node->mark.place], v.index});
+        node->op = n.op;
+        node->attributes = attributes(n);
+        node->outputs = n.op->infer(*n.op, graph::InputTypes(node->inputs), node->attributes);
+        node->id = ++last_id_;
+        node->evaluator = n.evaluator;
+        node->storage.resize(node->outputs.size());
+        if (n.segment) {
+            node->segment = segments_.of(graph::made_in(n));
+            segments_.copied(n, *node);
+        }
+        request_.nodes.push_back(node.get());
+        nodes_.push_back(std::move(node));
+    }
+
+    graph::Attributes attributes(const graph::Node& n)
+    {
+        graph::Attributes out = n.attributes;
+        const bool open = is_open_number(n);
+        out.transform_named([&](const char* name, graph::Attribute& a) {
+            opened_ = false;
+            visit_attribute(name, a, open, *this);
+            if (opened_)
+                a = std::shared_ptr<const graph::HostScalar>(std::make_shared<graph::HostScalar>(
+                    graph::HostScalar{[given = p_.given_, at = next_number_ - 1] { return (*given)[at]; }}));
+        });
+        return out;
+    }
+
+    CompiledGraph& p_;
+    const Evaluation& e_;
+    const DynamicValues& values_;
+    const DimVector& sizes_;
+    std::size_t next_size_ = 0, next_number_ = 0;
+    bool opened_ = false; // the attribute's number
+    std::array<Dim, draws> draws_ = {symbol("seed_low"), symbol("seed_high"), symbol("ordinal")};
+    std::vector<std::shared_ptr<const graph::Node>> nodes_;
+    graph::SegmentCopies segments_;
+    std::uint64_t last_id_ = 0;
+    shape::GuardList guards_;
+    plan::Request request_;
+};
+
+CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValues>& all,
+                             const std::shared_ptr<device::Device>& device)
+{
+    DynamicDims dims = infer_dynamic_dims(sizes_of(all), all.back().attribute_sizes);
+    if (dims.symbols.size() > max_symbols)
+        detail::fail(ErrorKind::shape, "evaluation", "(", dims.symbols.size(),
+                     ") sizes differ without a rule: that is more than a plan of symbols is for.");
+    symbols_ = std::move(dims.symbols);
+    sizes_ = all.back().sizes;
+    open_numbers(all);
+    Builder builder(*this, e, all.back(), dims.sizes);
+    plan::Request request;
+    { // a condition that the plan itself needs is no guard, and throws
+        const shape::GuardScope guarding(builder.sink());
+        request = builder.run(device->capabilities());
+    }
+    compare_with(dims.sizes, builder.guards());
+    for (const DynamicValues& f : all)
+        if (!fits(f))
+            detail::fail(ErrorKind::shape, "evaluation", "What the sizes have in common is no rule.");
+    builder.each_shape([&](const graph::Op& op, const Shape& rule, const Shape& is) {
+        for (std::size_t d = 0; d < is.size(); ++d)
+            if (const Dim& r = rule.at(d); !r.is_constant() || !same(r, is[d])) {
+                const std::int64_t value = r.evaluate([&](std::uint32_t id) {
+                    for (std::size_t s = 0; s < symbols_.size(); ++s)
+                        if (symbols_[s].id == id) return symbol_values_[s];
+                    return std::int64_t{-1};
+                });
+                if (value != is[d].value())
+                    detail::fail(ErrorKind::shape, op.name, "The size (", is[d],
+                                 ") does not follow: its rule gives (", value, ").");
+            }
+    });
+    executable_ = std::make_unique<Executable>(plan::compile(request), device, Executable::SizeCache::small);
+    bind_symbols(builder.draw_symbols());
+    executable_->record(execution::RunAhead::most, false, false);
+}
+
+void CompiledGraph::open_numbers(const std::vector<DynamicValues>& all)
+{
+    numbers_ = all.back().numbers;
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+        number_is_open_.push_back(std::any_of(all.begin(), all.end(), [&](const DynamicValues& f) {
+            return !same_bits(f.numbers[i], numbers_[i]);
+        }));
+}
+
+void CompiledGraph::compare_with(const DimVector& sizes, const std::vector<shape::Guard>& guards)
+{
+    for (const DynamicDims::Symbol& s : symbols_) program_.symbol_slot(s.id);
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (!sizes[i].is_constant()) {
+            open_sizes_.push_back(i);
+            slots_.push_back(program_.add(sizes[i]));
+        }
+    for (const shape::Guard& g : guards)
+        conditions_.push_back({g.relation, program_.add(g.a), program_.add(g.b)});
+}
+
+void CompiledGraph::bind_symbols(const std::array<Dim, draws>& drawn)
+{
+    std::vector<std::uint32_t> ours, counters;
+    for (const DynamicDims::Symbol& s : symbols_) ours.push_back(s.id);
+    for (const Dim& d : drawn) counters.push_back(d.symbols().front());
+    ours.insert(ours.end(), counters.begin(), counters.end());
+    for (const std::uint32_t id : executable_->symbols()) {
+        const auto at = std::find(ours.begin(), ours.end(), id);
+        if (at == ours.end())
+            detail::fail(ErrorKind::internal, "evaluation", "A size is a symbol that no call gives.");
+        symbol_places_.push_back(static_cast<std::size_t>(at - ours.begin()));
+    }
+    executable_->set_counters(counters);
+}
+
+bool CompiledGraph::fits(const DynamicValues& f)
+{
+    if (f.sizes.size() != sizes_.size() || f.numbers.size() != numbers_.size()) return false;
+    std::size_t from = 0;
+    const auto equal_up_to = [&](std::size_t to) {
+        const auto at = static_cast<std::ptrdiff_t>(from), end = static_cast<std::ptrdiff_t>(to);
+        from = to + 1;
+        return std::equal(sizes_.begin() + at, sizes_.begin() + end, f.sizes.begin() + at);
+    };
+    for (const std::size_t i : open_sizes_)
+        if (!equal_up_to(i)) return false;
+    if (!equal_up_to(sizes_.size())) return false;
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+        if (!number_is_open_[i] && !same_bits(f.numbers[i], numbers_[i])) return false;
+    symbol_values_.clear();
+    for (const DynamicDims::Symbol& s : symbols_) symbol_values_.push_back(f.sizes[s.position]);
+    try {
+        program_.evaluate(symbol_values_, values_);
+    } catch (const Error&) { // a symbol's value is none of a size, or an expression has none
+        return false;
+    }
+    for (std::size_t i = 0; i < open_sizes_.size(); ++i)
+        if (values_[slots_[i]] != f.sizes[open_sizes_[i]]) return false;
+    return std::all_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
+        return shape::holds(c.relation, values_[c.a], values_[c.b]);
+    });
+}
+
+Executable::Outcome CompiledGraph::run(const DynamicValues& f, Executable::Call& call)
+{
+    was_run_ = true;
+    *given_ = f.numbers;
+    executable_->query_host_scalars(call.numbers);
+    const std::int64_t drawn[draws] = {f.seed_low, f.seed_high, f.ordinal};
+    call.symbols.clear();
+    for (const std::size_t at : symbol_places_)
+        call.symbols.push_back(at < symbol_values_.size() ? symbol_values_[at]
+                                                          : drawn[at - symbol_values_.size()]);
+    return executable_->replay_once(call);
+}
+
+} // namespace reprise::eager

@@ -1,0 +1,446 @@
+#include "eager/context.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <reprise/error.hpp>
+
+#include "execution/budget.hpp"
+#include "execution/executable.hpp"
+#include "execution/storage.hpp"
+#include "graph/cell.hpp"
+#include "graph/segment.hpp"
+#include "graph/suspend.hpp"
+#include "kernels/chain.hpp"
+#include "ops/registry.hpp"
+
+namespace reprise::eager {
+
+using execution::Executable;
+using execution::Stored;
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+constexpr std::size_t long_queue = 4096; // nodes whose values nobody has requested
+
+void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
+{
+    if (s.written) { // later work need not be waited for
+        from.wait(s.written);
+        std::memcpy(to.data(), s.memory->host, to.size());
+    } else from.download(s.memory->address, to);
+}
+
+} // namespace
+
+Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)), graph_cache_(device_)
+{}
+
+namespace {
+std::mutex accounts; // of Segment::recomputed
+}
+
+// Counts what it is given until that is taken back, or the segment is gone.
+class Context::RecomputedBytes {
+public:
+    explicit RecomputedBytes(std::shared_ptr<std::atomic<std::uint64_t>> layer) : layer_(std::move(layer)) {}
+    ~RecomputedBytes()
+    {
+        for (const auto& [value, bytes] : bytes_) *layer_ -= bytes;
+    }
+    RecomputedBytes(const RecomputedBytes&) = delete;
+    RecomputedBytes& operator=(const RecomputedBytes&) = delete;
+
+    void add(const Value& v)
+    {
+        const std::uint64_t bytes = execution::bytes_of(v.type());
+        if (bytes_.try_emplace({v.node->id, v.index}, bytes).second) *layer_ += bytes;
+    }
+    void remove(const Node& n)
+    {
+        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
+            if (const auto found = bytes_.find({n.id, i}); found != bytes_.end()) {
+                *layer_ -= found->second;
+                bytes_.erase(found);
+            }
+    }
+
+private:
+    std::shared_ptr<std::atomic<std::uint64_t>> layer_;
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> bytes_; // by id and output
+};
+
+void Context::note_recomputed(const std::vector<Value>& values)
+{
+    if (values.empty()) return;
+    const std::scoped_lock lock(accounts, recomputed_mutex_);
+    for (const Value& v : values) {
+        const graph::Segment& s = *graph::interior_of(*v.node);
+        auto& account = s.recomputed[this];
+        if (!account) {
+            forget_layers();
+            auto& layer = recomputed_[s.layer];
+            if (!layer) layer = std::make_shared<std::atomic<std::uint64_t>>(0);
+            account = std::make_shared<RecomputedBytes>(layer);
+        }
+        std::static_pointer_cast<RecomputedBytes>(account)->add(v);
+    }
+}
+
+std::map<std::string, std::uint64_t> Context::recomputed_bytes() const
+{
+    const std::lock_guard lock(recomputed_mutex_);
+    std::map<std::string, std::uint64_t> out;
+    for (const auto& [layer, bytes] : recomputed_)
+        if (bytes.use_count() > 1) out[layer] = *bytes;
+    return out;
+}
+
+// Under recomputed_mutex_: names without an account go, whenever there may be twice as many.
+void Context::forget_layers()
+{
+    if (recomputed_.size() < recomputed_limit_) return;
+    std::erase_if(recomputed_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    recomputed_limit_ = std::max<std::size_t>(64, 2 * recomputed_.size());
+}
+
+void Context::accept(const char* by, const graph::Op* op, DType dtype) const
+{
+    const device::Capabilities& c = device_->capabilities();
+    if (dtype != f64 || c.host_kernels || !c.computes) return;
+    if (!c.float64)
+        detail::fail(ErrorKind::unsupported, by, "The device (", name(),
+                     ") has no f64 arithmetic: use f32, or the reference device.");
+    if (!op || kernels::serves_doubles(*op)) return;
+    detail::fail(ErrorKind::unsupported, by, "The op has no f64 kernels on the device (", name(),
+                 ") yet: cast to f32, or use the reference device.");
+}
+
+// A value that is known needs no call, nor does a view of it.
+bool Context::needs_call(std::span<const Value> targets)
+{
+    const std::lock_guard lock(mutex_);
+    return std::any_of(targets.begin(), targets.end(), [](const Value& v) {
+        const Value* base = &v;
+        while (base && !base->node->materialised()) base = graph::view_base(*base);
+        return !base;
+    });
+}
+
+void Context::evaluate_pending(std::span<const Value> values)
+{
+    if (needs_call(values)) evaluate(values);
+}
+
+void Context::submitted(device::Ticket ticket)
+{
+    if (ticket != 0) run_ahead_.submitted(ticket);
+}
+
+void Context::evaluate(std::span<const Value> targets)
+{
+    if (!run_ahead_.has_room(*device_) && needs_call(targets)) make_room();
+    std::lock_guard lock(mutex_);
+    compute(targets);
+}
+
+std::unique_ptr<Executable> Context::executable_of(const plan::Request& request, Origin who) const
+{
+    if (const auto budget = memory_budget(); budget && who == Origin::user)
+        return std::move(execution::within_budget(request, {.bytes = *budget, .caller = "memory"}, device_,
+                                                  Executable::SizeCache::none)
+                             .front());
+    return std::make_unique<Executable>(plan::compile(request), device_, Executable::SizeCache::none);
+}
+
+void Context::compute(std::span<const Value> requested, Origin who)
+{
+    std::exception_ptr with_them;
+    if (auto beside = who == Origin::user ? co_scheduled() : CoScheduled(); !beside.empty()) try {
+            return compute(requested, who, std::move(beside));
+        } catch (const Error& error) { // perhaps of a co-scheduled value
+            if (error.kind() == ErrorKind::device_lost) throw;
+            with_them = std::current_exception();
+        }
+    try {
+        compute(requested, who, {});
+    } catch (const Error&) {
+        if (with_them && memory_budget()) std::rethrow_exception(with_them); // what the next try is told, too
+        throw;
+    }
+}
+
+void Context::compute(std::span<const Value> requested, Origin who, CoScheduled beside)
+{
+    Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
+    GraphKey key = std::exchange(key_, {});
+    evaluation_of(*this, requested, std::move(beside), e);
+    if (e.nodes.empty()) {
+        evaluation_ = std::move(e);
+        key_ = std::move(key);
+        return;
+    }
+    if (!replayed(e, key, who)) plan_once(e, who);
+    nodes_ += e.nodes.size();
+    note_recomputed(e.recomputed);
+    for (const Value& v : e.results)
+        if (v.node->is_leaf || !v.node->on_tape()) v.node->inputs.clear();
+    forget_computed();
+    e.results.clear();
+    e.recomputed.clear();
+    evaluation_ = std::move(e);
+    key_ = std::move(key);
+}
+
+namespace {
+std::vector<device::Operand> operands_of(const Evaluation& e)
+{
+    std::vector<device::Operand> out;
+    out.reserve(e.externals.size());
+    for (const Value* v : e.externals) {
+        const device::Memory& memory = *Stored::of(*v).memory;
+        out.push_back({memory.address, memory.bytes});
+    }
+    return out;
+}
+} // namespace
+
+void Context::plan_once(const Evaluation& e, Origin who)
+{
+    plan::Request request{.nodes = e.nodes, .results = e.results, .capabilities = &device_->capabilities()};
+    for (const Value* v : e.externals) {
+        const Stored& s = Stored::of(*v);
+        const execution::Strides strides =
+            s.layout ? s.layout->strides : execution::row_major_strides(v->type().shape);
+        request.externals.push_back({*v, {strides.begin(), strides.end()}, s.layout ? s.layout->offset : 0});
+    }
+    const std::unique_ptr<Executable> executable = executable_of(request, who);
+    count_plan(executable->compiled().plan);
+    Executable::Call call{.symbols = {}, .externals = operands_of(e)};
+    executable->query_host_scalars(call.numbers);
+    const Executable::Outcome outcome = executable->run_once(call);
+    submitted(outcome.ticket);
+    count_placed(executable->bytes_placed());
+    store(e, *executable, outcome);
+}
+
+// A compiled graph may need more than a plan of these sizes.
+bool Context::replayed(const Evaluation& e, GraphKey& key, Origin who)
+{
+    if (who == Origin::user && memory_budget()) return false;
+    make_key(e, key);
+    try {
+        CompiledGraph* const graph = graph_cache_.find(e, key);
+        if (graph) replay(e, key.values, *graph);
+        return graph != nullptr;
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::out_of_memory && error.kind() != ErrorKind::unsupported) throw;
+        graph_cache_.refuse(error);
+        return false;
+    }
+}
+
+void Context::replay(const Evaluation& e, const DynamicValues& values, CompiledGraph& graph)
+{
+    Executable::Call call{.symbols = {}, .externals = operands_of(e)};
+    if (graph.is_new()) count_plan(graph.executable().compiled().plan);
+    const std::uint64_t before = graph.executable().bytes_placed();
+    const Executable::Outcome outcome = graph.run(values, call);
+    submitted(outcome.ticket);
+    count_placed(graph.executable().bytes_placed() - before);
+    store(e, graph.executable(), outcome);
+}
+
+void Context::store(const Evaluation& e, const Executable& executable, const Executable::Outcome& outcome)
+{
+    for (std::size_t i = 0; i < e.results.size(); ++i) {
+        const plan::PlanValue& value =
+            executable.compiled().plan.values[executable.compiled().results[i].view.value];
+        const Stored* of =
+            value.place == plan::Place::external ? &Stored::of(*e.externals[value.slot]) : nullptr;
+        const Value& v = e.results[i];
+        auto stored = std::make_shared<Stored>(
+            of ? of->memory : executable.output(outcome, executable.compiled().results[i].view.value),
+            execution::bytes_of(v.type()), executable.result_layout(i));
+        if (of) stored->written = of->written;
+        v.node->storage[v.index] = std::move(stored);
+    }
+}
+
+// What has a value is not waiting for one.
+void Context::forget_computed()
+{
+    const auto forget = [this](Queues& from) {
+        Queues all;
+        {
+            const std::lock_guard lock(queue_mutex_);
+            all.swap(from);
+        }
+        for (auto& [thread, queue] : all) // the lock is not held: a node may end here
+            std::erase_if(queue, [](const auto& weak) {
+                const auto n = weak.lock();
+                return !n || n->materialised();
+            });
+        const std::lock_guard lock(queue_mutex_);
+        for (auto& [thread, queue] : all) {
+            if (queue.empty()) continue;
+            Queue& now = from[thread];
+            now.insert(now.begin(), queue.begin(), queue.end());
+        }
+    };
+    forget(appended_);
+    forget(co_scheduled_);
+}
+
+Context::CoScheduled Context::co_scheduled() const
+{
+    CoScheduled out;
+    {
+        const std::lock_guard lock(queue_mutex_);
+        if (const auto mine = co_scheduled_.find(std::this_thread::get_id()); mine != co_scheduled_.end())
+            for (const auto& weak : mine->second)
+                if (auto n = weak.lock()) out.push_back(std::move(n));
+    }
+    std::erase_if(out,
+                  [](const auto& n) { return n->materialised(); }); // without the lock: a node may end here
+    return out;
+}
+
+void Context::co_schedule(const Node& n)
+{
+    if (n.trace) return;
+    const std::lock_guard lock(queue_mutex_);
+    co_scheduled_[std::this_thread::get_id()].push_back(n.weak_from_this());
+}
+
+void Context::set_eager_plans(std::size_t structures)
+{
+    const std::lock_guard lock(mutex_);
+    graph_cache_.set_limit(structures);
+}
+std::string Context::describe_eager_plans() const
+{
+    const std::lock_guard lock(mutex_);
+    return graph_cache_.text();
+}
+
+void Context::read(const Value& v, std::span<std::byte> to)
+{
+    if (!run_ahead_.has_room(*device_) && needs_call({&v, 1})) make_room();
+    Value whole;
+    {
+        std::lock_guard lock(mutex_);
+        compute({&v, 1});
+        whole = row_major(v);
+    }
+    if (to.empty()) return;
+    const Stored& s = Stored::of(whole);
+    read_bytes(*device_, s, to);
+}
+
+std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::TensorType& type,
+                                                std::span<const std::byte> from)
+{
+    accept(by, nullptr, type.dtype);
+    std::lock_guard lock(mutex_);
+    const std::uint64_t bytes = execution::bytes_of(type);
+    auto stored = std::make_shared<Stored>(device_->allocate(std::max<std::uint64_t>(bytes, 16)), bytes);
+    if (!from.empty()) device_->upload(stored->memory->address, from);
+    return stored;
+}
+
+Value Context::row_major(const Value& v)
+{
+    std::lock_guard lock(mutex_);
+    return Stored::of(v).row_major() ? v : copy_of(v);
+}
+
+Value Context::copy_of(const Value& v)
+{
+    std::lock_guard lock(mutex_);
+    graph::Suspend outside;
+    const Value copy{graph::append(ops::contiguous_op, {v}, {}, shared_from_this(), false), 0};
+    compute({&copy, 1}, Origin::library);
+    return copy;
+}
+
+Value Context::replaced(const Value& v, const Value& copy, const std::shared_ptr<graph::Cell>& cell)
+{
+    graph::Suspend outside;
+    const bool leaf = v.node->is_leaf && v.node->requires_grad;
+    const Value out = graph::leaf(v.type(), shared_from_this(), copy.node->storage[copy.index], leaf);
+    if (leaf) graph::set_owner(*out.node, cell);
+    return out;
+}
+
+void Context::release(std::span<const Node* const> nodes)
+{
+    std::lock_guard lock(mutex_);
+    for (const Node* n : nodes) {
+        if (n->materialised()) n->inputs.clear();
+        const graph::Segment* s = n->segment ? graph::interior_of(*n) : nullptr;
+        if (!s) continue;
+        const std::lock_guard account(accounts);
+        if (const auto found = s->recomputed.find(this); found != s->recomputed.end())
+            std::static_pointer_cast<RecomputedBytes>(found->second)->remove(*n);
+    }
+}
+
+void Context::discard(std::span<const Node* const> nodes)
+{
+    std::lock_guard lock(mutex_);
+    for (const Node* n : nodes) // what is on no tape has no inputs to be computed of
+        if (n->materialised() && n->on_tape() && !n->is_leaf)
+            std::fill(n->storage.begin(), n->storage.end(), nullptr);
+}
+
+void Context::appended(const Node& n)
+{
+    if (n.trace || n.op->view || n.op->number) return;
+    {
+        std::lock_guard lock(queue_mutex_);
+        Queue& mine = appended_[std::this_thread::get_id()];
+        mine.push_back(n.weak_from_this());
+        if (mine.size() < long_queue) return;
+    }
+    try {
+        flush();
+    } catch (const Error&) { // the op that was appended has not failed: reading what did throws this again
+    }
+}
+
+// Computes what this thread has appended, is pending, and is still referred to.
+void Context::flush()
+{
+    Queue queue;
+    {
+        std::lock_guard lock(queue_mutex_);
+        queue.swap(appended_[std::this_thread::get_id()]);
+    }
+    std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<const Node>> alive;
+    std::unordered_map<const Node*, long> inside;
+    for (const auto& weak : queue)
+        if (auto n = weak.lock(); n && !n->materialised()) alive.push_back(std::move(n));
+    for (const auto& n : alive)
+        for (const Value& v : n->inputs) ++inside[v.node.get()];
+    std::vector<Value> targets;
+    for (const auto& n : alive)
+        if (n.use_count() > inside[n.get()] + 1 && !graph::interior_of(*n))
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
+    alive.clear(); // what only these nodes refer to must not seem to be referred to
+    compute(targets);
+}
+
+void Context::count_plan(const plan::Plan& p)
+{
+    ++plans_;
+    launches_ += p.launches.size();
+}
+
+} // namespace reprise::eager

@@ -1,0 +1,229 @@
+#include "eager/evaluation.hpp"
+
+#include <atomic>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <reprise/error.hpp>
+
+#include "autograd/walk.hpp"
+#include "eager/co_scheduled.hpp"
+#include "graph/segment.hpp"
+
+namespace reprise::eager {
+
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+std::atomic<std::uint64_t> visits = 0;
+
+class Collector {
+public:
+    Collector(const graph::Evaluator& self, Evaluation& out) : self_(self), out_(out) { out_.clear(); }
+
+    void run(std::span<const Value> requested, std::vector<std::shared_ptr<const Node>> beside)
+    {
+        std::vector<Value> targets(requested.begin(), requested.end());
+        visit_ = ++visits;
+        find_nodes(targets);
+        find_more(targets, effects());
+        if (!beside.empty()) find_more(targets, co_scheduled(beside, visit_));
+        beside.clear(); // from here on references count
+        place_nodes();
+        find_externals();
+        store_referred();
+        for (const Value& v : targets) store_outputs(*v.node);
+        store_for_the_tape();
+    }
+
+private:
+    // The values' nodes and all that they depend on by way of pending ones.
+    void find_nodes(std::span<const Value> values)
+    {
+        auto& stack = out_.stack;
+        const auto visit = [&](const Node* n) {
+            if (n->materialised()) return;
+            check(*n);
+            if (n->mark.visit == visit_) return;
+            n->mark = {.visit = visit_};
+            stack.push_back(n);
+        };
+        for (const Value& v : values) visit(v.node.get());
+        while (!stack.empty()) {
+            const Node* n = stack.back();
+            stack.pop_back();
+            out_.nodes.push_back(n);
+            for (const Value& v : n->inputs) visit(v.node.get());
+        }
+    }
+    void find_more(std::vector<Value>& targets, const std::vector<Value>& more)
+    {
+        find_nodes(more);
+        targets.insert(targets.end(), more.begin(), more.end());
+    }
+    // In the order of their making.
+    void place_nodes()
+    {
+        graph::sort_by_age(out_.nodes);
+        std::uint32_t place = 0;
+        for (const Node* n : out_.nodes) n->mark.place = place++;
+    }
+
+    void check(const Node& n) const
+    {
+        if (!n.op || n.trace)
+            detail::fail(ErrorKind::state, n.op ? n.op->name : "tensor",
+                         "A tensor that was made while a program was recorded has no value: return it from "
+                         "the recorded function and read what the program gives.");
+        if (n.evaluator.get() != &self_)
+            detail::fail(ErrorKind::device, n.op->name, "A graph spans the devices (", self_.name(),
+                         ") and (", n.evaluator->name(), ").");
+#ifndef NDEBUG
+        graph::verify(n);
+#endif
+    }
+
+    // What the segments of these nodes made for others than their outputs.
+    std::vector<Value> effects() const
+    {
+        std::unordered_set<const graph::Segment*> seen;
+        std::vector<std::shared_ptr<const Node>> found;
+        std::unordered_map<const Node*, long> inside;
+        for (const Node* n : out_.nodes) {
+            if (!n->segment) continue;
+            for (const graph::Segment* s = graph::made_in(*n); s && seen.insert(s).second;
+                 s = graph::closed_outer(s))
+                for (const auto& weak : s->effects)
+                    if (auto effect = weak.lock(); effect && effect->op && !effect->op->view &&
+                                                   !effect->trace && effect->evaluator.get() == &self_ &&
+                                                   !effect->materialised()) {
+                        for (const Value& v : effect->inputs) ++inside[v.node.get()];
+                        found.push_back(std::move(effect));
+                    }
+        }
+        std::vector<Value> out;
+        for (const auto& n : found) // those that only others of them refer to are no targets
+            if (n.use_count() > inside[n.get()] + 1)
+                for (std::uint32_t i = 0; i < n->outputs.size(); ++i) out.push_back({n, i});
+        return out;
+    }
+
+    void find_externals()
+    {
+        for (const Node* n : out_.nodes)
+            for (const Value& v : n->inputs) {
+                const Node& from = *v.node;
+                if (!from.materialised()) {
+                    ++from.mark.uses;
+                    continue;
+                }
+                if (from.evaluator.get() != &self_)
+                    detail::fail(ErrorKind::internal, n->op->name, "The input is on (",
+                                 from.evaluator->name(), "), not on (", self_.name(), ").");
+                if (from.mark.visit != visit_) {
+                    from.mark = {.visit = visit_, .place = static_cast<std::uint32_t>(out_.slots.size())};
+                    out_.slots.resize(out_.slots.size() + from.outputs.size(), Evaluation::no_slot);
+                }
+                std::uint32_t& slot = out_.slots[from.mark.place + v.index];
+                if (slot != Evaluation::no_slot) continue;
+                slot = static_cast<std::uint32_t>(out_.externals.size());
+                out_.externals.push_back(&v);
+            }
+    }
+
+    void store_referred()
+    {
+        for (const Node* n : out_.nodes)
+            if (n->weak_from_this().use_count() > static_cast<long>(n->mark.uses)) store_or_recompute(*n);
+    }
+
+    void store_for_the_tape()
+    {
+        for (const Node* n : out_.nodes) {
+            if (!n->on_tape() || n->is_leaf) continue;
+            const autograd::Reads reads = autograd::vjp_reads(*n);
+            for (std::size_t i = 0; i < n->inputs.size(); ++i)
+                if (reads.inputs.contains(i)) provide(*n->inputs[i].node, n->inputs[i].index);
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i)
+                if (reads.outputs.contains(i)) provide(*n, i);
+        }
+    }
+
+    void store_outputs(const Node& n) // all outputs or none: a node is stored or pending
+    {
+        if (n.materialised() || n.mark.kept) return;
+        n.mark.kept = true;
+        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
+            out_.results.push_back({n.shared_from_this(), i});
+    }
+    void store_unless_number(const Node& n) // a number costs nothing to make again
+    {
+        if (!n.op->number) store_outputs(n);
+    }
+    void provide(const Node& n, std::uint32_t output)
+    {
+        if (!n.materialised() && is_recomputed(n)) {
+            const Value* base = innermost_base(n, output);
+            if (graph::interior_of(base ? *base->node : n))
+                out_.recomputed.push_back(base ? *base : Value{n.shared_from_this(), output});
+        }
+        store_or_recompute(n);
+    }
+    // Through views of views; null where the output is no view.
+    static const Value* innermost_base(const Node& n, std::uint32_t output)
+    {
+        const Value* base = graph::view_base(n, output);
+        while (const Value* next = base ? graph::view_base(*base) : nullptr) base = next;
+        return base;
+    }
+    // Of an interior; or a view of one, which would keep it.
+    static bool is_recomputed(const Node& n)
+    {
+        if (n.segment && graph::interior_of(n)) return true;
+        const Value* base = innermost_base(n, 0);
+        return base && !base->node->materialised() && base->node->segment && graph::interior_of(*base->node);
+    }
+    // The value itself, or what it is computed of again.
+    void store_or_recompute(const Node& first)
+    {
+        if (first.materialised()) return;
+        if (!is_recomputed(first)) return store_unless_number(first);
+        std::vector<const Node*> stack{&first};
+        while (!stack.empty()) {
+            const Node* n = stack.back();
+            stack.pop_back();
+            if (n->materialised()) continue;
+            if (!is_recomputed(*n)) store_unless_number(*n);
+            else if (!n->mark.boundary_visited) {
+                n->mark.boundary_visited = true;
+                for (const Value& v : n->inputs) stack.push_back(v.node.get());
+            }
+        }
+    }
+
+    const graph::Evaluator& self_;
+    Evaluation& out_;
+    std::uint64_t visit_ = 0;
+};
+
+} // namespace
+
+void Evaluation::clear()
+{
+    nodes.clear();
+    externals.clear();
+    results.clear();
+    recomputed.clear();
+    slots.clear();
+}
+
+void evaluation_of(const graph::Evaluator& self, std::span<const Value> targets,
+                   std::vector<std::shared_ptr<const Node>> beside, Evaluation& out)
+{
+    Collector(self, out).run(targets, std::move(beside));
+}
+
+} // namespace reprise::eager

@@ -1,0 +1,146 @@
+#include "eager/graph_key.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "execution/storage.hpp"
+#include "graph/segment.hpp"
+#include "graph/user_kernel.hpp"
+
+namespace reprise::eager {
+
+using execution::Stored;
+
+namespace {
+
+class KeyBuilder {
+public:
+    KeyBuilder(const Evaluation& e, GraphKey& key) : e_(e), key_(key), values_(key.values) {}
+
+    void run()
+    {
+        key_.structure.clear();
+        key_.plain = true;
+        values_.sizes.clear();
+        values_.numbers.clear();
+        word(e_.nodes.size());
+        for (const graph::Node* n : e_.nodes) add(*n);
+        values_.attribute_sizes = values_.sizes.size();
+        word(e_.externals.size());
+        for (const graph::Value* v : e_.externals) add_external(*v);
+        word(e_.results.size());
+        for (const graph::Value& v : e_.results) word(std::uint64_t{v.node->mark.place} << 32 | v.index);
+        key_.hash = hash();
+    }
+
+    // -- of visit_attribute --
+    void word(std::uint64_t w) { key_.structure.push_back(w); }
+    void size(const Dim& d)
+    {
+        key_.plain &= d.is_constant();
+        size(d.is_constant() ? d.value() : 0);
+    }
+    // 0 and 1 are part of the structure: there are kernels without them.
+    void number(const double& value)
+    {
+        if (value == 0 || value == 1) word(std::bit_cast<std::uint64_t>(value));
+        values_.numbers.push_back(value);
+    }
+    void source(const std::shared_ptr<const graph::HostScalar>&) { key_.plain = false; }
+    // What a call of it makes is its own; the options are one's as long as a compiled graph holds them.
+    void kernel(const std::shared_ptr<const graph::UserKernel>& k)
+    {
+        word(reinterpret_cast<std::uintptr_t>(k->options.get()));
+        word(k->floats.size());
+        for (const double f : k->floats) word(std::bit_cast<std::uint64_t>(f));
+    }
+    void seed_low(const Dim& d) { state(d, values_.seed_low, false); }
+    void seed_high(const Dim& d) { state(d, values_.seed_high, false); }
+    void ordinal(const Dim& d)
+    {
+        state(d, values_.ordinal, true);
+        random_ = true;
+    }
+
+private:
+    // 1 is part of the structure: it is repeated where other sizes must be equal, and lies without gaps as a stride.
+    void size(std::int64_t n)
+    {
+        if (n == 1) word(values_.sizes.size());
+        values_.sizes.push_back(n);
+    }
+
+    // The first op's, or as far behind it; seeds are the same.
+    void state(const Dim& d, std::int64_t& first, bool may_differ)
+    {
+        key_.plain &= d.is_constant() && d.value() >= 0; // as symbols are
+        if (!key_.plain) return;
+        if (!random_) first = d.value();
+        word(static_cast<std::uint64_t>(d.value() - first));
+        key_.plain &= may_differ || d.value() == first;
+    }
+
+    void add(const graph::Node& n)
+    {
+        word(reinterpret_cast<std::uintptr_t>(n.op));
+        word(std::uint64_t{n.inputs.size()} << 32 | n.attributes.all().size());
+        for (const graph::Value& v : n.inputs) {
+            const bool computed = v.node->materialised();
+            const std::uint64_t at = computed ? e_.slot_of(v) : v.node->mark.place;
+            word(at << 32 | std::uint64_t{v.index} << 1 | (computed ? 1 : 0));
+        }
+        const bool open = is_open_number(n);
+        for (const auto& [name, attribute] : n.attributes.all())
+            visit_attribute(name, attribute, open, *this);
+        if (n.segment) add_segments(n);
+    }
+
+    // Which it lies in, innermost first, and whether it is of their interior.
+    void add_segments(const graph::Node& n)
+    {
+        for (const graph::Segment* s = graph::made_in(n); s; s = graph::closed_outer(s)) {
+            const std::uint64_t number = segments_.try_emplace(s, segments_.size() + 1).first->second;
+            word(number << 2 | (s->keeps_compute ? 2 : 0) | (graph::is_interior(*s, n) ? 1 : 0));
+        }
+        word(0);
+    }
+
+    void add_external(const graph::Value& v)
+    {
+        const graph::TensorType& type = v.type();
+        const Stored& s = Stored::of(v);
+        word(std::uint64_t{type.shape.size()} << 16 | static_cast<std::uint64_t>(type.dtype) << 1 |
+             (s.row_major() ? 1 : 0));
+        for (const Dim& d : type.shape) size(d);
+        if (s.row_major()) return;
+        for (const std::int64_t stride : s.layout->strides) { // and 0 as a stride repeats
+            if (stride == 0) word(~std::uint64_t{values_.sizes.size()});
+            size(stride);
+        }
+        size(s.layout->offset);
+    }
+
+    std::size_t hash() const
+    {
+        std::uint64_t h = 0x9e3779b97f4a7c15u;
+        for (const std::uint64_t w : key_.structure) {
+            h = (h ^ w) * 0xff51afd7ed558ccdu;
+            h ^= h >> 32;
+        }
+        return h;
+    }
+
+    const Evaluation& e_;
+    GraphKey& key_;
+    DynamicValues& values_;
+    bool random_ = false; // an op that draws was met
+    std::unordered_map<const graph::Segment*, std::uint64_t> segments_;
+};
+
+} // namespace
+
+bool is_open_number(const graph::Node& n) { return n.op->number && is_floating(n.outputs[0].dtype); }
+
+void make_key(const Evaluation& e, GraphKey& key) { KeyBuilder(e, key).run(); }
+
+} // namespace reprise::eager

@@ -1,0 +1,351 @@
+#include "execution/executable.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include <reprise/error.hpp>
+
+#include "plan/verify.hpp"
+
+namespace reprise::execution {
+
+using device::Operand;
+using plan::Place;
+
+namespace {
+
+constexpr int many_tries = 24;               // of the search for the placing order
+constexpr std::uint64_t small_output = 4096; // bytes
+constexpr std::size_t most_known_bytes = 32 << 20, some_known_bytes = 2 << 20; // of what sizes gave
+#ifdef NDEBUG
+constexpr bool debug_build = false;
+#else
+constexpr bool debug_build = true;
+#endif
+
+} // namespace
+
+Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> device, SizeCache cache)
+    : compiled_(std::move(compiled)), device_(std::move(device)),
+      writer_(compiled_.plan, device_->capabilities(), program_),
+      known_(cache == SizeCache::small ? some_known_bytes : most_known_bytes)
+{
+    compile_expressions();
+    find_placement(cache);
+}
+
+void Executable::compile_expressions()
+{
+    const auto slots = [this](const DimVector& dims) {
+        std::vector<shape::Slot> out;
+        for (const Dim& d : dims) out.push_back(program_.add(d));
+        return out;
+    };
+    for (std::uint32_t i = 0; i < compiled_.plan.values.size(); ++i) {
+        const plan::PlanValue& v = compiled_.plan.values[i];
+        elements_.push_back(program_.add(v.elements));
+        if (v.place == Place::output) outputs_.push_back({i});
+        if (v.place == Place::temporary) temporaries_.push_back(i);
+    }
+    for (const plan::Result& r : compiled_.results) {
+        const graph::Strided& l = r.view.layout;
+        results_.push_back({slots(l.sizes), slots(l.strides), program_.add(l.offset)});
+    }
+}
+
+void Executable::find_placement(SizeCache cache)
+{
+    placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan),
+                                                   cache == SizeCache::none ? 0 : many_tries);
+}
+
+std::vector<std::uint64_t> Executable::bytes_at(std::span<const std::int64_t> values) const
+{
+    std::vector<std::uint64_t> bytes;
+    bytes.reserve(elements_.size());
+    for (std::size_t i = 0; i < elements_.size(); ++i) {
+        const std::int64_t n = values[elements_[i]];
+        if (n < 0)
+            detail::fail(ErrorKind::internal, "plan", "The value (", compiled_.plan.values[i].name,
+                         ") would have (", n, ") elements.");
+        bytes.push_back(static_cast<std::uint64_t>(n) * size_of(compiled_.plan.values[i].dtype));
+    }
+    return bytes;
+}
+
+Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) const
+{
+    Sized s;
+    program_.evaluate(symbols, s.values);
+    s.bytes = bytes_at(s.values);
+    s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
+    // Values without elements have an address too: a driver may load from it ahead of the loop that does not run.
+    if (s.arena == 0 && !placement_->order().empty()) s.arena = plan::arena_alignment;
+    s.block = writer_.fill(s.values);
+    return s;
+}
+
+Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols)
+{
+    key_ = symbols;
+    for (std::size_t i : counters_) key_[i] = 0;
+    Sized* s = known_.find(key_);
+    if (!s) {
+        Sized fresh = sized(symbols);
+        bytes_placed_ += fresh.arena;
+        const std::size_t bytes = fresh.block.bytes() + 8 * (fresh.values.size() + 2 * fresh.bytes.size());
+        s = &known_.add(key_, std::move(fresh), bytes);
+    } else if (!counters_.empty()) {
+        program_.evaluate(counted_, symbols, s->values);
+        writer_.write_counters(s->block, s->values);
+    }
+    last_sized_ = s;
+    provide_arena(*s);
+    return *s;
+}
+
+void Executable::set_counters(const std::vector<std::uint32_t>& ids)
+{
+    for (std::size_t i = 0; i < symbols().size(); ++i)
+        if (std::find(ids.begin(), ids.end(), symbols()[i]) != ids.end()) counters_.push_back(i);
+    counted_ = program_.depending_on(counters_);
+    writer_.set_counters(counted_);
+}
+
+void Executable::trim_arena(std::uint64_t bytes)
+{
+    if (arena_ && arena_->bytes > bytes) arena_.reset(); // later work may have its memory at once
+}
+
+// The arena grows to the largest size so far.  A range of up to a window never crosses a window's edge
+// (device.hpp); a larger arena is placed around the edges once its address is known.
+void Executable::provide_arena(Sized& s)
+{
+    if (arena_ && arena_->address == s.base && arena_->bytes >= s.arena) return;
+    const std::uint64_t window = device_->capabilities().window_bytes;
+    for (std::uint64_t need = s.arena; need > 0;) {
+        if (!arena_ || arena_->bytes < need) {
+            arena_.reset();
+            arena_ = device_->allocate(need);
+        }
+        if (!window || s.arena <= window) return;
+        need = s.arena = placement_->fill(s.bytes, arena_->address - device_->capabilities().slab_address,
+                                          window, s.offsets);
+        if (need <= arena_->bytes) return;
+    }
+}
+
+// New outputs, and everything that is not where the last call at these sizes had it.
+Executable::Outcome Executable::place(Sized& s, const Call& call)
+{
+    Outcome outcome;
+    outcome.outputs.reserve(outputs_.size());
+    for (const Output& o : outputs_) {
+        const std::uint64_t bytes = s.bytes[o.value], some = std::max<std::uint64_t>(bytes, 16);
+        outcome.outputs.push_back(o.readable && bytes <= small_output ? device_->allocate_readable(some)
+                                                                      : device_->allocate(some));
+        writer_.place(s.block, s.values, o.value, {outcome.outputs.back()->address, bytes});
+    }
+    for (std::size_t slot = 0; slot < compiled_.external.size(); ++slot)
+        writer_.place(s.block, s.values, compiled_.external[slot], call.externals[slot]);
+    if (arena_ && s.base != arena_->address) {
+        s.base = arena_->address;
+        for (const std::uint32_t v : temporaries_)
+            writer_.place(s.block, s.values, v, {s.base + s.offsets[v], s.bytes[v]});
+    }
+    return outcome;
+}
+
+std::size_t Executable::output_at(std::uint32_t value) const
+{
+    const auto at = std::lower_bound(outputs_.begin(), outputs_.end(), value,
+                                     [](const Output& o, std::uint32_t v) { return o.value < v; });
+    assert(at != outputs_.end() && at->value == value);
+    return static_cast<std::size_t>(at - outputs_.begin());
+}
+
+const std::shared_ptr<device::Memory>& Executable::output(const Outcome& outcome, std::uint32_t value) const
+{
+    return outcome.outputs[output_at(value)];
+}
+
+void Executable::make_readable(std::size_t result)
+{
+    const std::uint32_t value = compiled_.results[result].view.value;
+    if (compiled_.plan.values[value].place == Place::output) outputs_[output_at(value)].readable = true;
+}
+
+device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) const
+{
+    device::LaunchDeclaration d{.kernel = l.kernel, .operands = {}, .epoch = l.epoch, .label = l.label};
+    for (const plan::PlanOperand& o : l.operands)
+        d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
+                             : o.use == ops::Use::write ? device::Access::write
+                                                        : device::Access::read_write);
+    d.rarely_dispatched =
+        l.fallback_of != plan::no_launch; // tensors beyond the slab, or larger than a window
+    d.floats = static_cast<std::uint32_t>(l.floats.size());
+    d.ints = static_cast<std::uint32_t>(l.ints.size());
+    return d;
+}
+
+void Executable::record(std::uint32_t slots, bool timestamps, bool warm_up)
+{
+    std::vector<device::LaunchDeclaration> launches;
+    for (const plan::PlanLaunch& l : compiled_.plan.launches) launches.push_back(declaration(l));
+    recording_ = device_->record(launches, {.slots = slots, .warm_up = warm_up, .timestamps = timestamps});
+    most_timed_ = timestamps ? std::max<std::size_t>(slots, 1) : 0;
+}
+
+Executable::Outcome Executable::replay(const Call& call)
+{
+    Sized& s = at(call.symbols);
+    Outcome outcome = place(s, call);
+    writer_.write_numbers(s.block, s.values, call.numbers);
+    if (compiled_.plan.launches.empty()) return outcome;
+    if constexpr (debug_build) verify(s);
+    recording_->begin();
+    for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i)
+        recording_->set(i, writer_.arguments(s.block, i));
+    outcome.ticket = recording_->submit();
+    if (most_timed_) {
+        timed_.push_back({outcome.ticket, call.symbols});
+        if (timed_.size() > most_timed_) timed_.pop_front();
+    }
+    return outcome;
+}
+
+Executable::Outcome Executable::replay_once(const Call& call)
+{
+    const struct GiveBack { // work submitted later may reuse it at once
+        std::shared_ptr<device::Memory>& arena;
+        ~GiveBack() { arena.reset(); }
+    } at_the_end{arena_};
+    return replay(call);
+}
+
+Executable::Outcome Executable::run_once(const Call& call)
+{
+    Sized& s = at(call.symbols);
+    Outcome outcome = place(s, call);
+    writer_.write_numbers(s.block, s.values, call.numbers);
+    if constexpr (debug_build) verify(s);
+    std::vector<device::LaunchDeclaration> launches;
+    std::vector<device::LaunchArguments> arguments;
+    for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i) {
+        const device::LaunchArguments a = writer_.arguments(s.block, i);
+        if (a.groups == 0) continue;
+        launches.push_back(declaration(compiled_.plan.launches[i]));
+        arguments.push_back(a);
+    }
+    if (!launches.empty()) {
+        const auto recording = device_->record(launches, {.slots = 1, .warm_up = false, .one_shot = true});
+        recording->begin();
+        for (std::uint32_t i = 0; i < arguments.size(); ++i) recording->set(i, arguments[i]);
+        outcome.ticket = recording->submit();
+    }
+    arena_.reset(); // work submitted later may reuse it at once
+    return outcome;
+}
+
+Executable::Places Executable::places(const Sized& s) const
+{
+    Places out;
+    for (const Operand& o : s.block.places) out.ranges.push_back({o.address, o.address + o.bytes});
+    for (std::size_t i = 0; i < compiled_.plan.launches.size(); ++i)
+        out.enabled.push_back(writer_.arguments(s.block, i).groups > 0);
+    return out;
+}
+
+Executable::Places Executable::places(const Call& call)
+{
+    Sized& s = at(call.symbols);
+    place(s, call);
+    return places(s);
+}
+
+void Executable::verify(const Sized& s) const
+{
+    const Places p = places(s);
+    if (const auto faults = plan::find_hazards(compiled_.plan, p.ranges, p.enabled); !faults.empty())
+        detail::fail(ErrorKind::internal, "plan", "The plan has a hazard: ", faults.front(), ".");
+}
+
+std::optional<Stored::Layout> Executable::result_layout(std::size_t result) const
+{
+    const ResultSlots& r = results_[result];
+    const auto& values = last_sized_->values;
+    bool row_major = values[r.offset] == 0;
+    std::int64_t stride = 1;
+    for (std::size_t d = r.sizes.size(); row_major && d-- > 0; stride *= values[r.sizes[d]])
+        row_major = values[r.sizes[d]] == 1 || values[r.strides[d]] == stride;
+    if (row_major) return std::nullopt;
+    Stored::Layout out{{}, values[r.offset]};
+    for (const shape::Slot s : r.strides) out.strides.push_back(values[s]);
+    return out;
+}
+
+Shape Executable::result_shape(std::size_t result) const
+{
+    Shape out;
+    for (const shape::Slot s : results_[result].sizes) out.emplace_back(last_sized_->values[s]);
+    return out;
+}
+
+Executable::Times Executable::times() const
+{
+    if (!recording_) return {};
+    const device::Recording::Times t = recording_->times();
+    for (const Timed& call : timed_)
+        if (call.call == t.call && !t.begun.empty()) return {t.begun, call.symbols, t.call};
+    return {};
+}
+
+std::int64_t Executable::evaluated(const Dim& d, const std::vector<std::int64_t>& symbols) const
+{
+    if (d.is_constant()) return d.value();
+    const auto& ids = program_.symbols();
+    return d.evaluate([&](std::uint32_t id) {
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            if (ids[i] == id) return symbols[i];
+        return std::int64_t{-1};
+    });
+}
+
+// Where it is larger than a window, what that takes depends on where it comes to lie: the most of a few places.
+std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols) const
+{
+    std::vector<std::int64_t> values;
+    std::vector<std::uint64_t> offsets;
+    program_.evaluate(symbols, values);
+    const std::vector<std::uint64_t> bytes = bytes_at(values);
+    std::uint64_t arena = placement_->fill(bytes, 0, 0, offsets);
+    if (const std::uint64_t window = device_->capabilities().window_bytes; window && arena > window)
+        for (std::uint64_t base = 0; base < window; base += window / 8)
+            arena = std::max(arena, placement_->fill(bytes, base, window, offsets));
+    return arena;
+}
+
+std::uint64_t Executable::output_bytes(const std::vector<std::int64_t>& symbols) const
+{
+    std::vector<std::int64_t> values;
+    program_.evaluate(symbols, values);
+    const std::vector<std::uint64_t> bytes = bytes_at(values);
+    std::uint64_t sum = 0;
+    for (const Output& o : outputs_) sum += plan::aligned(std::max<std::uint64_t>(bytes[o.value], 1));
+    return sum;
+}
+
+std::uint64_t Executable::peak_bytes(const std::vector<std::int64_t>& symbols) const
+{
+    return arena_bytes(symbols) + output_bytes(symbols);
+}
+
+Executable::Placed Executable::placed(const std::vector<std::int64_t>& symbols) const
+{
+    Sized s = sized(symbols);
+    const std::uint64_t least = placement_->lower_bound(s.bytes);
+    return {std::move(s.bytes), std::move(s.offsets), s.arena, least};
+}
+
+} // namespace reprise::execution

@@ -1,0 +1,61 @@
+// A map by sizes that keeps the entries used last, within a number of bytes.
+#pragma once
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "shape/hash.hpp"
+
+namespace reprise::execution {
+
+template <class T> class LruCache {
+public:
+    using Key = std::vector<std::int64_t>;
+
+    explicit LruCache(std::size_t bytes) : limit_(bytes) {}
+
+    // Null where it is not known.  What it gives stays until the next add().
+    T* find(const Key& key)
+    {
+        const auto found = by_key_.find(key);
+        if (found == by_key_.end()) return nullptr;
+        entries_.splice(entries_.begin(), entries_, found->second);
+        return &found->second->value;
+    }
+    T& add(const Key& key, T value, std::size_t bytes)
+    {
+        while (!entries_.empty() && bytes_ + bytes > limit_) {
+            bytes_ -= entries_.back().bytes;
+            by_key_.erase(entries_.back().key);
+            entries_.pop_back();
+        }
+        entries_.push_front({key, std::move(value), bytes});
+        by_key_.emplace(key, entries_.begin());
+        bytes_ += bytes;
+        return entries_.front().value;
+    }
+    std::size_t size() const { return entries_.size(); }
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    struct Entry {
+        Key key;
+        T value;
+        std::size_t bytes;
+    };
+    struct Hash {
+        std::size_t operator()(const Key& key) const
+        {
+            std::size_t h = key.size();
+            for (const std::int64_t v : key) h = shape::mix(h, shape::hash_of(v));
+            return h;
+        }
+    };
+    std::size_t limit_, bytes_ = 0;
+    std::list<Entry> entries_; // the one used last first
+    std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> by_key_;
+};
+
+} // namespace reprise::execution

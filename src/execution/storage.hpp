@@ -1,0 +1,41 @@
+// Where a computed value lies.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include <reprise/few.hpp>
+
+#include "device/device.hpp"
+#include "graph/node.hpp"
+
+namespace reprise::execution {
+
+using Strides = Few<std::int64_t, 4>; // elements
+
+// 48 bytes, which with their count of references are a cache line.
+struct Stored : graph::Storage {
+    struct Layout {
+        Strides strides;
+        std::int64_t offset = 0; // elements
+    };
+    Stored(std::shared_ptr<device::Memory>, std::uint64_t bytes, std::optional<Layout> = std::nullopt);
+
+    const std::shared_ptr<device::Memory> memory;
+    const std::unique_ptr<const Layout> layout; // null: row-major, without gaps, from the memory's start
+    const std::uint64_t bytes;                  // of the elements, without gaps
+    // Of memory that the host sees: the ticket behind which the value stands there; 0: not known.
+    mutable device::Ticket written = 0;
+
+    bool row_major() const { return !layout; }
+    static const Stored& of(const graph::Value& v)
+    {
+        return static_cast<const Stored&>(*v.node->storage[v.index]);
+    }
+};
+
+// Of a value without symbols.
+std::uint64_t bytes_of(const graph::TensorType&);
+std::uint64_t bytes_of(DType, const Shape&);
+Strides row_major_strides(const Shape&);
+
+} // namespace reprise::execution

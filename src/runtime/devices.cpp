@@ -1,0 +1,327 @@
+// The public Device: names to contexts, the default device, counters.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <typeinfo>
+
+#include <reprise/device.hpp>
+#include <reprise/eager.hpp>
+#include <reprise/ops/creation.hpp>
+#include <reprise/ops/elementwise.hpp>
+
+#include "device/registry.hpp"
+#include "eager/context.hpp"
+#include "kernels/code_cache.hpp"
+#include "ops/registry.hpp"
+#include "runtime/lent_device.hpp"
+
+namespace reprise {
+
+using eager::Context;
+using execution::RunAhead;
+
+namespace {
+
+struct Open {
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<Context>> contexts; // by id
+    std::shared_ptr<Context> standard;
+    std::vector<std::weak_ptr<device::Device>> opened; // reset ones too
+    std::vector<std::weak_ptr<device::Device>> lent;   // the application's
+};
+
+Open& open_devices()
+{
+    static Open o;
+    return o;
+}
+
+void close_devices()
+{
+    Open& o = open_devices();
+    std::map<std::string, std::shared_ptr<Context>> contexts;
+    std::shared_ptr<Context> standard;
+    std::vector<std::weak_ptr<device::Device>> opened;
+    {
+        std::lock_guard lock(o.mutex);
+        for (const auto& device : o.lent)
+            if (const auto held = device.lock()) held->abandon();
+        contexts.swap(o.contexts);
+        standard.swap(o.standard);
+        opened.swap(o.opened);
+    }
+    contexts.clear();
+    standard = nullptr;
+    for (const auto& device : opened) // tensors and programs in static storage outlive this
+        if (const auto held = device.lock()) held->abandon();
+}
+
+// Drivers tear themselves down when the process ends, so devices must be closed before.  What is registered after a
+// driver was loaded runs before the driver's own end.
+void close_before_the_driver_ends() { std::atexit(close_devices); }
+
+// The library's static objects are made on the main thread.
+const std::thread::id main_thread = std::this_thread::get_id();
+
+// What is in flight may be compiled just now, with objects that a driver made static at its first compilation: they go
+// before what atexit() was told when the device was opened, but after the main thread's own objects.
+struct WaitAtTheEnd {
+    WaitAtTheEnd() = default;
+    ~WaitAtTheEnd()
+    {
+        std::vector<std::weak_ptr<device::Device>> opened;
+        {
+            std::lock_guard lock(open_devices().mutex);
+            opened = open_devices().opened;
+        }
+        for (const auto& device : opened) {
+            try {
+                if (const auto held = device.lock()) held->wait_idle();
+            } catch (...) { // a lost device has nothing in flight
+            }
+        }
+    }
+    WaitAtTheEnd(const WaitAtTheEnd&) = delete;
+    WaitAtTheEnd& operator=(const WaitAtTheEnd&) = delete;
+};
+
+void wait_before_the_process_ends()
+{
+    if (std::this_thread::get_id() == main_thread) thread_local const WaitAtTheEnd at_the_end;
+}
+
+std::shared_ptr<Context> context_of(const std::shared_ptr<device::Device>& d)
+{
+    wait_before_the_process_ends();
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    auto& context = o.contexts[d->capabilities().id];
+    if (!context || context->device() != d) {
+        context = std::make_shared<Context>(d);
+        o.opened.push_back(d);
+        close_before_the_driver_ends();
+    }
+    return context;
+}
+
+const char* kind_name(device::Kind k)
+{
+    switch (k) {
+    case device::Kind::cpu: return "cpu";
+    case device::Kind::integrated: return "integrated";
+    case device::Kind::discrete: return "discrete";
+    case device::Kind::virtual_gpu: return "virtual";
+    case device::Kind::host: return "host";
+    case device::Kind::null: return "null";
+    }
+    return "?";
+}
+
+std::vector<std::string> capability_names(const device::Capabilities& c)
+{
+    std::vector<std::string> out;
+    const auto add = [&](bool has, const char* name) {
+        if (has) out.emplace_back(name);
+    };
+    add(c.prefer_texels, "texel slab");
+    add(c.subgroup_shuffle, "subgroup shuffle");
+    add(c.float16, "f16 arithmetic");
+    add(c.float64, "f64 arithmetic");
+    add(c.int64, "i64 arithmetic");
+    add(c.timestamps, "timestamps");
+    add(!c.flushes_subnormals, "subnormals");
+    add(c.is_cuda(), c.product_library.empty() ? "no cuBLASLt" : c.product_library.c_str());
+    return out;
+}
+
+} // namespace
+
+Device::Device(const std::string& name) : context_(context_of(device::open(name))) {}
+Device::Device(DeviceType type, int index)
+    : Device((type == DeviceType::CPU    ? std::string("reference")
+              : type == DeviceType::CUDA ? "cuda:" + std::to_string(std::max(index, 0))
+              : index < 0                ? std::string("vulkan")
+                                         : "vulkan:" + std::to_string(index)))
+{}
+DeviceType Device::type() const
+{
+    return name().starts_with("cuda")     ? DeviceType::CUDA
+           : name().starts_with("vulkan") ? DeviceType::Vulkan
+                                          : DeviceType::CPU;
+}
+int Device::index() const
+{
+    const std::size_t colon = name().find(':');
+    return colon == std::string::npos ? 0 : std::atoi(name().c_str() + colon + 1);
+}
+const std::string& Device::name() const { return context_->name(); }
+const std::string& Device::description() const { return context_->device()->capabilities().name; }
+void Device::synchronize() const { context_->device()->wait_idle(); }
+std::uint64_t Device::live_bytes() const { return context_->device()->counters().live_bytes; }
+std::uint64_t Device::peak_bytes() const { return context_->device()->counters().peak_bytes; }
+void Device::set_memory_limit(std::uint64_t bytes) const { context_->device()->set_memory_limit(bytes); }
+void Device::set_calls_in_flight(std::uint32_t most) const
+{
+    if (most == 0 || most > RunAhead::most)
+        detail::fail(ErrorKind::argument, "set_calls_in_flight", "(", most, ") calls in flight: give 1 to ",
+                     RunAhead::most, ".");
+    context_->set_calls_in_flight(most);
+}
+void Device::set_tensor_float32(bool allowed) const { context_->device()->set_tensor_float32(allowed); }
+
+std::vector<DeviceDescription> devices()
+{
+    std::vector<DeviceDescription> out;
+    for (const device::Listed& l : device::enumerate()) {
+        const device::Capabilities& c = l.capabilities;
+        const bool inspected = l.refused.empty() || !c.driver.empty();
+        out.push_back({.name = l.refused.empty() ? c.id : "",
+                       .description = c.name,
+                       .driver = c.driver,
+                       .kind = inspected ? kind_name(c.kind) : "",
+                       .memory_bytes = c.memory_bytes,
+                       .subgroup_size = inspected ? c.subgroup_size : 0,
+                       .capabilities = inspected ? capability_names(c) : std::vector<std::string>{},
+                       .refused = l.refused});
+    }
+    return out;
+}
+
+int cuda::device_count()
+{
+    const std::vector<DeviceDescription> all = devices();
+    return static_cast<int>(std::count_if(
+        all.begin(), all.end(), [](const DeviceDescription& d) { return d.name.starts_with("cuda"); }));
+}
+bool cuda::is_available() { return device_count() > 0; }
+
+Device default_device()
+{
+    wait_before_the_process_ends();
+    Open& o = open_devices();
+    {
+        std::lock_guard lock(o.mutex);
+        if (o.standard) return Device(o.standard);
+    }
+    const char* name = std::getenv("REPRISE_DEVICE");
+    const Device d(name && *name ? std::string(name) : device::default_id());
+    std::lock_guard lock(o.mutex);
+    if (!o.standard) o.standard = d.context();
+    return Device(o.standard);
+}
+
+void set_default_device(const Device& d)
+{
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    o.standard = d.context();
+}
+
+void reset_default_device()
+{
+    Open& o = open_devices();
+    std::shared_ptr<Context> before; // goes without the lock
+    std::lock_guard lock(o.mutex);
+    before.swap(o.standard);
+}
+
+void Device::close() const
+{
+    {
+        std::lock_guard lock(context_->mutex());
+        context_->device()->close();
+    }
+    Open& o = open_devices();
+    bool named = false;
+    {
+        std::lock_guard lock(o.mutex);
+        const auto found = o.contexts.find(name());
+        named = found != o.contexts.end() && found->second == context_;
+        if (named) o.contexts.erase(found);
+        if (o.standard == context_) o.standard = nullptr;
+    }
+    if (named) device::reset(name());
+}
+
+void runtime::leave_at_the_end(const std::shared_ptr<device::Device>& device)
+{
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    std::erase_if(o.lent, [](const auto& d) { return d.expired(); });
+    o.lent.push_back(device);
+    close_before_the_driver_ends();
+}
+
+void reset_device(const std::string& name)
+{
+    Open& o = open_devices();
+    std::string id = name;
+    if (name == "vulkan") // stands for the first that serves
+        for (const device::Listed& l : device::enumerate())
+            if (l.refused.empty() && l.id.rfind("vulkan:", 0) == 0) {
+                id = l.id;
+                break;
+            }
+    device::reset(id);
+    std::lock_guard lock(o.mutex);
+    if (o.standard && o.standard->name() == id) o.standard = nullptr;
+    o.contexts.erase(id);
+}
+
+namespace {
+void add(Stats& s, const Context& c)
+{
+    const device::Counters d = c.device()->counters();
+    s.plans += c.plans();
+    s.launches += c.launches();
+    s.bytes_placed += c.bytes_placed();
+    s.eager_replays += c.eager_replays();
+    s.eager_plans += c.eager_plans();
+    s.eager_nodes += c.eager_nodes();
+    s.recordings += d.recordings;
+    s.transfers += d.transfers;
+    s.captures += d.captures;
+    s.replays += d.replays;
+    s.pipelines += d.pipelines;
+    s.shader_modules += d.shader_modules;
+}
+} // namespace
+
+Stats stats()
+{
+    Open& o = open_devices();
+    std::lock_guard lock(o.mutex);
+    Stats s;
+    s.shader_compilations = kernels::shader_compilations();
+    for (const auto& [name, c] : o.contexts) add(s, *c);
+    return s;
+}
+
+Stats stats(const Device& device)
+{
+    Stats s;
+    s.shader_compilations = kernels::shader_compilations();
+    add(s, *device.context());
+    return s;
+}
+
+void set_eager_plans(std::size_t most, const Device& device) { device.context()->set_eager_plans(most); }
+std::string describe_eager_plans(const Device& device) { return device.context()->describe_eager_plans(); }
+
+std::shared_ptr<graph::Evaluator> ops::evaluator_for(const CreationOptions& options)
+{
+    if (!options.device && graph::current_tracer()) return graph::current_tracer()->evaluator();
+    return (options.device ? *options.device : default_device()).context();
+}
+
+Device Tensor::device() const
+{
+    const std::shared_ptr<graph::Evaluator>& evaluator = graph::evaluator_of(*this);
+    const graph::Evaluator& e = *evaluator;
+    if (typeid(e) != typeid(Context)) return Device(std::shared_ptr<Context>()); // a probe's
+    return Device(std::static_pointer_cast<Context>(evaluator));
+}
+
+} // namespace reprise
