@@ -1,4 +1,4 @@
-// The launch ABI (docs/architecture.md, "Launch interface"): a kernel gets one pointer to its record.
+// The launch ABI (docs/architecture/replay.md): a kernel gets one pointer to its record.
 //
 //   record = Operand[OPERANDS]  16 bytes each: device address, texel index in the slab, bytes/16
 //            float[FLOATS]      scalars; with DOUBLE double[FLOATS]

@@ -127,7 +127,7 @@ RP_FN uvec2 rp_to_i64(float x)
 RP_FN RPF rp_to_f32(uvec2 a)
 {
     uvec2 size = rp_abs(a);
-    RPF high = float(int(size.y < 0x7FFFFFFFu ? size.y : 0x7FFFFFFFu)); // rounded up it asks for a bit less
+    RPF high = float(int(size.y < 0x7FFFFFFFu ? size.y : 0x7FFFFFFFu)); // rounded up it needs a bit less
     uint by = size.y == 0u ? size.x >> 31 : (rp_bits(high) >> 23) - 125u, n = by & 31u;
     uint upper = by < 32u ? (size.x >> n) | (size.y << 1 << (31u - n)) : size.y >> n;
     uint dropped = rp_not_equal(rp_shifted_left(uvec2(upper, 0u), by), size) ? 1u : 0u;

@@ -81,7 +81,7 @@ void Array::check_type(DType dtype) const
     if (!defined_) fail(ErrorKind::argument, "Array", "The array is undefined, so it has no values.");
     if (dtype != dtype_)
         fail(ErrorKind::argument, "Array", "The array's dtype (", name_of(dtype_),
-             ") is not that of the values asked for (", name_of(dtype), ").");
+             ") is not that of the requested values (", name_of(dtype), ").");
 }
 
 std::int64_t Array::numel() const noexcept

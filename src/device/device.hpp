@@ -35,8 +35,6 @@
 #include <string>
 #include <vector>
 
-#include <reprise/recycled.hpp>
-
 namespace reprise::device {
 
 using Address = std::uint64_t;
@@ -77,7 +75,8 @@ struct LaunchDeclaration {
     std::uint32_t ints = 0;
     std::uint32_t epoch = 0; // not decreasing from launch to launch
     std::string label;       // for debuggers and timestamps
-    bool seldom = false; // has no groups in almost all calls, which then cost nothing for it; not warmed up
+    bool rarely_dispatched =
+        false; // has no groups in almost all calls, which then cost nothing for it; not warmed up
 };
 
 struct RecordingOptions {
@@ -106,8 +105,6 @@ public:
 class Memory {
 public:
     virtual ~Memory() = default;
-    static void* operator new(std::size_t bytes) { return reprise::detail::take_block(bytes); }
-    static void operator delete(void* p, std::size_t bytes) { reprise::detail::give_block(p, bytes); }
     Address address = 0;
     std::uint64_t bytes = 0;
     // Of allocate_readable(): the same bytes for the host, valid once the ticket that wrote them is done.

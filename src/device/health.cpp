@@ -41,7 +41,7 @@ std::optional<Device::Fault> Health::count(std::string_view kind)
 void Health::pass(std::string_view kind, const char* op)
 {
     require_alive(op);
-    const std::optional<Device::Fault> fault = ordered(kind);
+    const std::optional<Device::Fault> fault = injected(kind);
     if (fault == Device::Fault::lost) {
         set_lost();
         fail_lost(op);

@@ -13,7 +13,7 @@ public:
     void fail_next(const std::string& kind, std::uint32_t n, Device::Fault);
     void clear_faults();
     // The failure that the call which is about to be made must show, if any.
-    std::optional<Device::Fault> ordered(std::string_view kind)
+    std::optional<Device::Fault> injected(std::string_view kind)
     {
         return armed_.load(std::memory_order_relaxed) ? count(kind) : std::nullopt;
     }

@@ -16,7 +16,7 @@ class SubAllocator {
 public:
     struct Allocation {
         Address address = 0;
-        std::uint64_t bytes = 0; // asked for, rounded up to 256
+        std::uint64_t bytes = 0; // requested, rounded up to 256
         std::uint32_t block = 0, node = 0;
     };
     enum class Refusal : std::uint8_t {
@@ -61,7 +61,7 @@ private:
 // "1.5 GiB", "256 bytes": for the sentences of errors.
 std::string format_bytes(std::uint64_t);
 
-// Throws Error(out_of_memory) that says what was asked for and what there is.
+// Throws Error(out_of_memory) that says what was requested and what is left.
 [[noreturn]] void fail_out_of_memory(std::uint64_t asked, const SubAllocator::Usage&,
                                      const std::string& device);
 

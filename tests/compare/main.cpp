@@ -4,7 +4,7 @@
 //   compare_ops CASES.json IN.safetensors OUT.safetensors
 //
 // A case is {"id", "row", "sample": its number}; its inputs are <id>.in<k>, its cotangents, where gradients are asked
-// for, <id>.dy<k>.  It answers with <id>.out<k> and <id>.grad<k>, one for each input that a gradient is asked for,
+// for, <id>.dy<k>.  It answers with <id>.out<k> and <id>.grad<k>, one for each input that needs a gradient,
 // or with <id>.error, the sentence as bytes.
 #include <cstdio>
 #include <cstring>

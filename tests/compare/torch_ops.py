@@ -460,7 +460,7 @@ SHAPES = {
               "of a permuted tensor": lambda x: list(x.permute(2, 0, 1, 3).unbind(0))},
     "chunk": {"a symbolic size": lambda x: list(x.chunk(3, 1)),
               "a smaller last one": lambda x: list(x.chunk(3)),
-              "fewer than asked for": lambda x: list(x.chunk(5))},
+              "fewer than requested": lambda x: list(x.chunk(5))},
     "cat": {"outer": lambda *x: torch.cat(x, 0), "inner": lambda *x: torch.cat(x, -1),
             "texels": lambda *x: torch.cat(x, 1), "vectors, one empty": lambda *x: torch.cat(x, 0),
             "i32": lambda *x: torch.cat(x, 0),

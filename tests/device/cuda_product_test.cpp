@@ -1,4 +1,4 @@
-// Products of matrices by cuBLASLt (tests/cuda_emulation/cublaslt.cpp): what it is asked for, and how recordings keep it.
+// Products of matrices by cuBLASLt (tests/cuda_emulation/cublaslt.cpp): the problems it gets, and how recordings keep them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -104,7 +104,7 @@ TEST_P(VulkanRecording, SeldomLaunchesRunInTheCallsThatGiveThemGroups)
 {
     std::vector<LaunchDeclaration> list{affine_launch(0), affine_launch(1), affine_launch(2),
                                         affine_launch(3)};
-    list[1].seldom = list[3].seldom = true;
+    list[1].rarely_dispatched = list[3].rarely_dispatched = true;
     const auto memory = device_->allocate(256);
     const auto recording = device_->record(list, {.slots = 2, .timestamps = true});
     const std::vector<std::pair<bool, bool>> calls = {{false, false}, {true, false},  {false, false},

@@ -53,7 +53,7 @@ TEST(FollowsPyTorch, NoticesAnyWrongVjp)
     for (const Vjp& vjp : tape(loss())) {
         ops.insert(vjp.op->name);
         for (const double factor : {7.0, -1.0, 0.0}) {
-            const autograd::SpoilVjp spoil(*vjp.op, [&](std::size_t input, const Tensor& cotangent) {
+            const autograd::VjpMutation spoil(*vjp.op, [&](std::size_t input, const Tensor& cotangent) {
                 return input == vjp.input ? cotangent * factor : cotangent;
             });
             EXPECT_GT(difference(), 1000 * gradient_tolerance)

@@ -9,7 +9,7 @@
 namespace reprise::test {
 namespace {
 
-using autograd::SpoilVjp;
+using autograd::VjpMutation;
 using Check1 = GradCheck (*)(const OpInfo&, const Sample&, const GradCheckOptions&);
 
 struct Fault {
@@ -76,7 +76,7 @@ TEST_P(Sensitivity, ASpoiltVjpIsNoticed)
     for (std::size_t input = 0; input < differentiable_inputs(row); ++input) {
         if (!has_gradient(row, input)) continue;
         for (const Fault& fault : faults) {
-            const SpoilVjp spoil(*op_of(row.name), [&](std::size_t i, const Tensor& g) {
+            const VjpMutation spoil(*op_of(row.name), [&](std::size_t i, const Tensor& g) {
                 return i == input ? fault.change(g) : g;
             });
             EXPECT_TRUE(noticed(row, check_gradient))
@@ -110,7 +110,8 @@ TEST_P(SecondSensitivity, ASpoiltVjpOfADerivativeIsNoticed)
         if (passes_on(row, input)) continue;
         const graph::Op& derivative = ops::row_op(row.name, 1 + static_cast<int>(input));
         for (const Fault& fault : faults) {
-            const SpoilVjp spoil(derivative, [&](std::size_t, const Tensor& g) { return fault.change(g); });
+            const VjpMutation spoil(derivative,
+                                    [&](std::size_t, const Tensor& g) { return fault.change(g); });
             EXPECT_TRUE(noticed(row, check_second_gradient)) << derivative.name << " " << fault.name;
         }
     }

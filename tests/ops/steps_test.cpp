@@ -148,7 +148,7 @@ TEST(SgdStep, OfAnF64BesideAnF32Parameter)
     expect_near(cast(next[1][0], f32), doubles((drawn({5}, 3) - drawn({5}, 4) * 0.5).to_vector<float>()));
 }
 
-// The program updates its state in place and asks for the learning rate at each call.
+// The program updates its state in place and queries the learning rate at each call.
 TEST(SgdStep, UpdatesAProgramsState)
 {
     double lr = 0.1;

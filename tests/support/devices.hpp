@@ -7,14 +7,14 @@
 
 #include "device/null/null_device.hpp"
 #include "device/reference/reference_device.hpp"
-#include "program/context.hpp"
+#include "eager/context.hpp"
 #include "testing/use_device.hpp"
 
 namespace reprise::test {
 
 inline Device open(std::shared_ptr<device::Device> d)
 {
-    return Device(std::make_shared<program::Context>(std::move(d)));
+    return Device(std::make_shared<eager::Context>(std::move(d)));
 }
 
 // Believes to be lavapipe, swiftshader, gpu or null; computes nothing.

@@ -13,7 +13,7 @@ namespace reprise::device::cuda {
 std::string blas_version();
 
 // One for a device.  Algorithms are what the library's heuristic says first for a problem, always: nothing is measured.
-// f32 is asked for as f32, TF32 only where it is allowed; what the environment makes of that
+// f32 is requested as f32, TF32 only where it is allowed; what the environment makes of that
 // (CUBLAS_EMULATE_SINGLE_PRECISION) is the user's.
 class Blas {
 public:

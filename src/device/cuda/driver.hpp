@@ -1,4 +1,4 @@
-// NVIDIA's driver, loaded when it is first asked for: programs start on machines that have none.
+// NVIDIA's driver, loaded when it is first needed: programs start on machines that have none.
 #pragma once
 #include <cuda.h>
 #include <string>

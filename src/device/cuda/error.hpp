@@ -23,7 +23,7 @@ public:
 private:
     CUresult ordered(const char* kind) const
     {
-        const std::optional<Device::Fault> fault = health_.ordered(kind);
+        const std::optional<Device::Fault> fault = health_.injected(kind);
         if (!fault) return CUDA_SUCCESS;
         return *fault == Device::Fault::lost ? CUDA_ERROR_LAUNCH_FAILED : CUDA_ERROR_OUT_OF_MEMORY;
     }

@@ -1,4 +1,4 @@
-// Kernels by name: of the modules inside the library, loaded when one of theirs is first asked for, of kernels that were
+// Kernels by name: of the modules inside the library, loaded when one of theirs is first needed, of kernels that were
 // made at run time, and of those that were registered.  Thread-safe.
 #pragma once
 #include "device/cuda/context.hpp"

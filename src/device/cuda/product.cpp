@@ -16,7 +16,7 @@ struct Strides {
     std::int64_t row, column; // elements
 };
 
-// A matrix of rows x columns as the columns of its transpose, which is what cuBLASLt is asked for.  A stride that is never
+// A matrix of rows x columns as the columns of its transpose, which is what cuBLASLt takes.  A stride that is never
 // stepped over says nothing: equal products have equal words, whether sizes of 1 were known when the launch was planned.
 std::optional<Matrix> turned(std::int64_t rows, std::int64_t columns, Strides s)
 {

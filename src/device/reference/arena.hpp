@@ -25,7 +25,7 @@ public:
 private:
     struct Block {
         std::unique_ptr<std::byte[]> storage;
-        std::uint64_t bytes; // asked for
+        std::uint64_t bytes; // requested
         std::uint64_t taken; // rounded up, counts against the limit
     };
     static bool canaries_live(Address, const Block&) noexcept;

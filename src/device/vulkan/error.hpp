@@ -32,7 +32,7 @@ public:
 private:
     VkResult ordered(const char* kind) const
     {
-        const std::optional<Device::Fault> fault = health_.ordered(kind);
+        const std::optional<Device::Fault> fault = health_.injected(kind);
         if (!fault) {
             return VK_SUCCESS;
         }

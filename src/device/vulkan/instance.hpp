@@ -28,7 +28,7 @@ struct InstanceFunctions {
 class Instance {
 public:
     // Throws Error(device) where there is no loader, no driver or no Vulkan 1.2, Error(unsupported) where the
-    // validation layer is asked for and absent.
+    // validation layer is requested and absent.
     static std::shared_ptr<Instance> make(const DeviceOptions&);
     // The application's own; it outlives this object.
     static std::shared_ptr<Instance> adopt(VkInstance);

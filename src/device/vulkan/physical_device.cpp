@@ -14,7 +14,8 @@ struct FeatureRow {
     VkBool32& (*of)(FeatureChain&);
 };
 
-// What kernels may use.  Required: what everything rests on; the others have a fallback.
+// What kernels may use.  Required: the baseline.  Without one of the others a kernel that needs it is refused, or a
+// fallback runs.
 constexpr FeatureRow feature_rows[] = {
     {"bufferDeviceAddress", true, [](FeatureChain& f) -> VkBool32& { return f.v12.bufferDeviceAddress; }},
     {"timelineSemaphore", true, [](FeatureChain& f) -> VkBool32& { return f.v12.timelineSemaphore; }},

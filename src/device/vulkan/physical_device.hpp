@@ -23,7 +23,7 @@ public:
 
     void require(const char* feature); // a missing one is a refusal
     void request(const char* feature);
-    bool has(const char* feature) const; // supported and asked for
+    bool has(const char* feature) const; // supported and requested
 
     const std::vector<std::string>& missing() const noexcept { return missing_; }
     const FeatureChain& enabled() const noexcept { return enabled_; }

@@ -1,4 +1,4 @@
-// Pipelines by kernel name and specialization constants, made when first asked for.  Thread-safe.
+// Pipelines by kernel name and specialization constants, made when first needed.  Thread-safe.
 #pragma once
 #include "device/vulkan/slab.hpp"
 #include <mutex>

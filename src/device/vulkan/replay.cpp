@@ -38,10 +38,10 @@ Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclarati
         record_slot(i);
     }
     for (const LaunchDeclaration& launch : launches) {
-        seldom_.push_back(launch.seldom);
+        rare_.push_back(launch.rarely_dispatched);
     }
     usual_ = record_segments(launches, pipelines, false);
-    const bool any = std::find(seldom_.begin(), seldom_.end(), true) != seldom_.end();
+    const bool any = std::find(rare_.begin(), rare_.end(), true) != rare_.end();
     segments_ = any ? record_segments(launches, pipelines, true) : usual_;
     lists_.reserve(segments_.size() + 2);
     if (options.warm_up) {
@@ -86,7 +86,7 @@ void Replay::record_slot(std::uint32_t i)
     }
     const VkBufferCopy copy{resources_->slots.offset() + i * slot_bytes_, resources_->block.offset(),
                             resources_->block.bytes()};
-    device.vk.vkCmdCopyBuffer(slot.prologue, resources_->slots.buffer(), resources_->block.buffer(), 1,
+    device.vk.vkCmdCopyBuffer(slot.prologue, buffer_of(resources_->slots), buffer_of(resources_->block), 1,
                               &copy);
     barrier(device, slot.prologue, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
@@ -102,12 +102,11 @@ void Replay::record_slot(std::uint32_t i)
 }
 
 std::vector<VkCommandBuffer> Replay::record_segments(std::span<const LaunchDeclaration> launches,
-                                                     const std::vector<VkPipeline>& pipelines,
-                                                     bool with_seldom)
+                                                     const std::vector<VkPipeline>& pipelines, bool with_rare)
 {
     std::vector<VkCommandBuffer> lists;
     const LogicalDevice& device = context_->device;
-    const VkBuffer block = resources_->block.buffer();
+    const VkBuffer block = buffer_of(resources_->block);
     const std::uint64_t block_offset = resources_->block.offset();
     const Address block_address = resources_->block.address();
     for (const Segment& segment : split_into_segments(launches)) {
@@ -121,7 +120,7 @@ std::vector<VkCommandBuffer> Replay::record_segments(std::span<const LaunchDecla
             if (launches_timed_ > 0) {
                 resources_->timestamps->write_launch(list, i);
             }
-            if (launches[i].seldom && !with_seldom) {
+            if (launches[i].rarely_dispatched && !with_rare) {
                 continue;
             }
             const Label label(device, list, launches[i].label);
@@ -147,7 +146,7 @@ void Replay::begin()
     adapt_batches();
     current_ = next;
     set_ = 0;
-    runs_seldom_ = false;
+    runs_rare_ = false;
     open_ = true;
 }
 
@@ -186,10 +185,10 @@ void Replay::set(std::uint32_t launch, const LaunchArguments& arguments)
         reprise::detail::fail(ErrorKind::internal, "set", "The replay was not begun: call begin() first.");
     }
     ++set_;
-    if (seldom_[launch]) {
-        bool& written = slots_[current_].holds_seldom;
-        runs_seldom_ = runs_seldom_ || arguments.groups > 0;
-        written = written || runs_seldom_;
+    if (rare_[launch]) {
+        bool& written = slots_[current_].holds_rare;
+        runs_rare_ = runs_rare_ || arguments.groups > 0;
+        written = written || runs_rare_;
         if (!written) { // its record has no groups
             return;
         }
@@ -213,7 +212,7 @@ Ticket Replay::submit(Slot& slot)
 {
     lists_.clear();
     lists_.push_back(slot.prologue);
-    const std::vector<VkCommandBuffer>& segments = runs_seldom_ ? segments_ : usual_;
+    const std::vector<VkCommandBuffer>& segments = runs_rare_ ? segments_ : usual_;
     lists_.insert(lists_.end(), segments.begin(), segments.end());
     lists_.push_back(slot.epilogue);
     slot.ticket = context_->submit(lists_, per_batch_);

@@ -1,4 +1,4 @@
-// A recording that is made once and replayed (docs/architecture.md).  A call is one list of command buffers:
+// A recording that is made once and replayed (docs/architecture/replay.md).  A call is one list of command buffers:
 //   the slot's prologue  full barrier, slot copied into the fixed block, barrier to indirect, shader reads
 //   the shared segments  at most 64 launches each: dispatches, epoch barriers, timestamps, no ranges
 //   the slot's epilogue  timestamps to the host's memory, barrier to host reads
@@ -32,12 +32,12 @@ private:
         Ticket ticket = 0; // of its last call
         std::byte* host = nullptr;
         VkCommandBuffer prologue = VK_NULL_HANDLE, epilogue = VK_NULL_HANDLE;
-        bool holds_seldom = false; // a call has written records of seldom launches here
+        bool holds_rare = false; // a call has written records of rarely dispatched launches here
     };
 
     void record_slot(std::uint32_t slot);
     std::vector<VkCommandBuffer> record_segments(std::span<const LaunchDeclaration>,
-                                                 const std::vector<VkPipeline>&, bool with_seldom);
+                                                 const std::vector<VkPipeline>&, bool with_rare);
     VkCommandBuffer open(VkCommandBufferUsageFlags);
     Ticket submit(Slot&);
     void warm_up();
@@ -48,15 +48,15 @@ private:
     Parameters parameters_;
     std::unique_ptr<Resources> resources_; // handed to the queue at the end
     std::vector<Slot> slots_;
-    std::vector<bool> seldom_;                      // by launch
-    std::vector<VkCommandBuffer> segments_, usual_; // all launches; all but the seldom ones
+    std::vector<bool> rare_;                        // by launch
+    std::vector<VkCommandBuffer> segments_, usual_; // all launches; all but those that are rarely dispatched
     std::vector<VkCommandBuffer> lists_;            // scratch of submit()
     Address slab_ = 0;
     std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;
     std::uint32_t launches_timed_ = 0;
     std::uint32_t current_ = 0, set_ = 0; // launches set in this replay
     bool open_ = false;
-    bool runs_seldom_ = false; // this replay
+    bool runs_rare_ = false; // this replay
     std::size_t per_batch_ = ~std::size_t{0};
     Ticket warmed_up_ = 0; // of the warm-up, which is no call
 };

@@ -23,7 +23,7 @@ constexpr Workaround rows[] = {
      "A load by address is a loop over lanes, a fetch from an RGBA32F texel buffer is one wide load.",
      llvmpipe_source},
     {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::flushes_subnormals, "Tests flush subnormals on the host, too.",
-     "Its threads run with flush-to-zero set, though no execution mode asks for it.", swiftshader_threads},
+     "Its threads run with flush-to-zero set, though no execution mode requires it.", swiftshader_threads},
     {VK_DRIVER_ID_GOOGLE_SWIFTSHADER, Quirk::writes_what_it_allocates,
      "The slab has 128 MiB, and its texel view covers none but the first 65,536 texels.",
      "vkAllocateMemory writes all of it: 512 MiB take 512 MiB of memory and 0.3 s; a texel buffer ends at "
