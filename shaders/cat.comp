@@ -1,14 +1,11 @@
 #version 460
 // Copies words, or pairs of them, from any strides to any strides: a part of a joined tensor to its place.
 //
-//   operands   x, y
-//   ints       count, sizes, strides of x, strides of y; outermost first
+//   sizes, strides  of RANK dimensions, outermost first
 //   constants  0: dimensions
 //   groups     ceil(count / 256): an invocation copies 4 elements
 //   TEXELS     the innermost size is a multiple of 4, its strides are 1, and the other strides multiples of 4
 // variants: cat: ; cat_texel: -DTEXELS ; cat_wide: -DWIDE
-#define OPERANDS 2
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -16,20 +13,26 @@
 #include "common/abi.glsl"
 #include "common/index.glsl"
 
+RECORD(cat)
+INPUT(x) OUTPUT(y)
+INT(count)
+LIST(sizes) LIST(x_strides) LIST(y_strides)
+END_RECORD
+
 layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint RANK = 0;
 
 void main()
 {
-    const uint count = uint(record.n[0]);
-    const Operand x = record.operand[0], y = record.operand[1];
+    const uint count = uint(record.count);
+    const Operand x = record.x, y = record.y;
     uint size[MAX_RANK], c[MAX_RANK];
     int from_stride[MAX_RANK], to_stride[MAX_RANK];
     for (uint d = 0u; d < RANK; ++d) {
-        size[d] = uint(record.n[1u + d]);
-        from_stride[d] = record.n[1u + RANK + d];
-        to_stride[d] = record.n[1u + 2u * RANK + d];
+        size[d] = uint(record.lists[d]);
+        from_stride[d] = record.lists[RANK + d];
+        to_stride[d] = record.lists[2u * RANK + d];
     }
     const uint first = (flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x) * 4u;
     if (first >= count)

@@ -1,14 +1,11 @@
 #version 460
 // y[i] = weight[indices[i]]; where there is no such row the bits that the launch gives.
 //
-//   operands   indices (i32), weight, y (contiguous)
-//   ints       N, D, rows of weight, stride of indices, strides of weight (row, column), the bits of an element of
-//              an unknown row: of 64-bit elements two ints, the low one first
-//   groups     ceil(N * ceil(D / 4) / 64): an invocation makes 4 elements
-//   TEXELS     D and the row stride are multiples of 4, the column stride is 1
+//   indices    i32; y [count, columns] is contiguous
+//   unknown    the bits of an element of an unknown row: of 64-bit elements two ints, the low one first
+//   groups     ceil(count * ceil(columns / 4) / 64): an invocation makes 4 elements
+//   TEXELS     columns and the row stride are multiples of 4, the column stride is 1
 // variants: embedding: ; embedding_texel: -DTEXELS ; embedding_wide: -DWIDE
-#define OPERANDS 3
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -18,16 +15,23 @@
 
 layout(local_size_x = 64) in;
 
+RECORD(embedding)
+INPUT(indices) INPUT(weight) OUTPUT(y)
+INT(count) INT(columns) INT(rows) INT(index_stride) INT(row_stride) INT(column_stride)
+LIST(unknown)
+END_RECORD
+
 void main()
 {
-    const uint count = uint(record.n[0]), length = uint(record.n[1]), rows = uint(record.n[2]);
-    const int index_stride = record.n[3], row_stride = record.n[4], column_stride = record.n[5];
+    const uint count = uint(record.count), length = uint(record.columns), rows = uint(record.rows);
+    const int index_stride = record.index_stride, row_stride = record.row_stride;
+    const int column_stride = record.column_stride;
 #ifdef WIDE
-    const CELL unknown = uvec2(record.n[6], record.n[7]);
+    const CELL unknown = uvec2(record.lists[0], record.lists[1]);
 #else
-    const CELL unknown = uint(record.n[6]);
+    const CELL unknown = uint(record.lists[0]);
 #endif
-    const Operand indices = record.operand[0], weight = record.operand[1], y = record.operand[2];
+    const Operand indices = record.indices, weight = record.weight, y = record.y;
     const uint quads = (length + 3u) / 4u;
     const uint quad = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (quad >= count * quads)

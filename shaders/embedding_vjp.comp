@@ -4,25 +4,16 @@
 //
 // The positions of one row form a ring, next[i], that is held by its last member: next of that is the first.
 //   LINK   an invocation walks a block of positions and makes its rings: tails[block][row], -1: none.
-//          operands: indices (i32), tails (-1 everywhere), next; ints: N, rows, blocks, positions of a block,
-//          stride of indices, padding (-1: none); groups: ceil(blocks / 8)
+//          indices are i32, tails -1 everywhere; block_size: positions of a block; padding: -1: none;
+//          groups: ceil(blocks / 8)
 //   JOIN   an invocation joins a row's rings in the order of the blocks; the result is that of block 0.
-//          operands: tails, next; ints: rows, blocks; groups: ceil(rows / 64)
+//          groups: ceil(rows / 64)
 //   else   an invocation joins 4 columns of a row, as constant 0 says (ops::RowReduction; 0: adds them).
-//          operands: dy, tails, next, dw (contiguous); ints: rows, D, strides of dy (row, column);
-//          groups: ceil(rows * ceil(D / 4) / 64)
-//   TEXELS D and the row stride are multiples of 4, the column stride is 1
+//          dw [rows, columns] is contiguous; groups: ceil(rows * ceil(columns / 4) / 64)
+//   TEXELS columns and the row stride are multiples of 4, the column stride is 1
 // variants: embedding_vjp: ; embedding_vjp_texel: -DTEXELS ; embedding_vjp_link: -DLINK
 // variants: embedding_vjp_join: -DJOIN ; embedding_vjp_i32: -DINTEGER ; embedding_vjp_f64: -DDOUBLE
 // variants: embedding_vjp_i64: -DLONG
-#if defined(LINK)
-#define OPERANDS 3
-#elif defined(JOIN)
-#define OPERANDS 2
-#else
-#define OPERANDS 4
-#endif
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -33,14 +24,19 @@
 #if defined(LINK)
 layout(local_size_x = 8) in; // few work long: spread over the device
 
+RECORD(embedding_vjp_link)
+INPUT(indices) UPDATE(tails) OUTPUT(next)
+INT(count) INT(rows) INT(blocks) INT(block_size) INT(index_stride) INT(padding)
+END_RECORD
+
 void main()
 {
-    const uint count = uint(record.n[0]), rows = uint(record.n[1]), blocks = uint(record.n[2]);
-    const uint length = uint(record.n[3]);
-    const int stride = record.n[4];
-    const uint padding = uint(record.n[5]);
-    Ints indices = Ints(record.operand[0].address), tails = Ints(record.operand[1].address);
-    Ints next = Ints(record.operand[2].address);
+    const uint count = uint(record.count), rows = uint(record.rows), blocks = uint(record.blocks);
+    const uint length = uint(record.block_size);
+    const int stride = record.index_stride;
+    const uint padding = uint(record.padding);
+    Ints indices = Ints(record.indices.address), tails = Ints(record.tails.address);
+    Ints next = Ints(record.next.address);
     const uint block = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (block >= blocks)
         return;
@@ -60,10 +56,15 @@ void main()
 #elif defined(JOIN)
 layout(local_size_x = 64) in;
 
+RECORD(embedding_vjp_join)
+UPDATE(tails) UPDATE(next)
+INT(rows) INT(blocks)
+END_RECORD
+
 void main()
 {
-    const uint rows = uint(record.n[0]), blocks = uint(record.n[1]);
-    Ints tails = Ints(record.operand[0].address), next = Ints(record.operand[1].address);
+    const uint rows = uint(record.rows), blocks = uint(record.blocks);
+    Ints tails = Ints(record.tails.address), next = Ints(record.next.address);
     const uint row = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (row >= rows)
         return;
@@ -84,6 +85,12 @@ void main()
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint HOW = 0;
 const uint SUM = 0, PRODUCT = 1, LARGEST = 2;
+
+RECORD(embedding_vjp)
+INPUT(dy) INPUT(tails) INPUT(next) OUTPUT(dw)
+INT(rows) INT(columns) INT(row_stride) INT(column_stride)
+END_RECORD
+
 #if defined(LONG)
 #include "common/i64.glsl"
 #define ELEMENT uvec2
@@ -133,10 +140,10 @@ ELEMENT joined(ELEMENT had, ELEMENT v)
 
 void main()
 {
-    const uint rows = uint(record.n[0]), length = uint(record.n[1]);
-    const int row_stride = record.n[2], column_stride = record.n[3];
-    const Operand dy = record.operand[0], dw = record.operand[3];
-    Ints tails = Ints(record.operand[1].address), next = Ints(record.operand[2].address);
+    const uint rows = uint(record.rows), length = uint(record.columns);
+    const int row_stride = record.row_stride, column_stride = record.column_stride;
+    const Operand dy = record.dy, dw = record.dw;
+    Ints tails = Ints(record.tails.address), next = Ints(record.next.address);
     const uint quads = (length + 3u) / 4u;
     const uint quad = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (quad >= rows * quads)

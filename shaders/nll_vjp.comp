@@ -2,12 +2,11 @@
 // dx[r][c] = c == target[r] ? -dy[r] : 0; 0 in the row of the target to be ignored,
 // NaN in that of one outside.
 //
-//   operands   dy, target (i32), dx (contiguous)
-//   ints       elements of dx, classes, stride of dy, stride of target, the target to be ignored
-//   groups     ceil(elements / 256)
+//   target     i32; dx is contiguous
+//   count      elements of dx
+//   ignored    the target to be ignored
+//   groups     ceil(count / 256)
 // variants: nll_vjp: ; nll_vjp_texel: -DTEXELS ; nll_vjp_f64: -DDOUBLE
-#define OPERANDS 3
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -20,12 +19,17 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint WHOLE = 0; // the classes are a multiple of 4: a group lies in one row
 
+RECORD(nll_vjp)
+INPUT(dy) INPUT(target) OUTPUT(dx)
+INT(count) INT(classes) INT(dy_stride) INT(target_stride) INT(ignored)
+END_RECORD
+
 void main()
 {
-    const uint count = uint(record.n[0]), classes = uint(record.n[1]);
-    const uint dy_stride = uint(record.n[2]), target_stride = uint(record.n[3]);
-    const uint ignored = uint(record.n[4]);
-    const Operand dy = record.operand[0], target = record.operand[1], dx = record.operand[2];
+    const uint count = uint(record.count), classes = uint(record.classes);
+    const uint dy_stride = uint(record.dy_stride), target_stride = uint(record.target_stride);
+    const uint ignored = uint(record.ignored);
+    const Operand dy = record.dy, target = record.target, dx = record.dx;
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;

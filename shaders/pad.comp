@@ -1,27 +1,31 @@
 // pad: x with a value before and behind it along one dimension.
-//   operands  x [outer, length, inner], y [outer, size, inner]; both contiguous
-//   ints      outer, length, size, start, inner, the value's bits: of 64-bit elements two ints, the low one first
+//   x         [outer, x_size, inner], y [outer, size, inner]; both contiguous
+//   value     its bits: of 64-bit elements two ints, the low one first
 //   groups    ceil(outer * size * inner / 256); an invocation writes 4 elements = whole words
 //   constant  0: bytes of an element (1, 2 or 4); not read by pad_wide, whose elements have 8
 // variants: pad: ; pad_wide: -DWIDE
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 2
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BYTES = 4;
 
+RECORD(pad)
+INPUT(x) OUTPUT(y)
+INT(outer) INT(x_size) INT(size) INT(start) INT(inner)
+LIST(value)
+END_RECORD
+
 void main()
 {
-    Cells from = Cells(record.operand[0].address), to = Cells(record.operand[1].address);
-    const uint outer = uint(record.n[0]), length = uint(record.n[1]), size = uint(record.n[2]),
-               start = uint(record.n[3]), inner = uint(record.n[4]);
+    Cells from = Cells(record.x.address), to = Cells(record.y.address);
+    const uint outer = uint(record.outer), length = uint(record.x_size), size = uint(record.size),
+               start = uint(record.start), inner = uint(record.inner);
 #ifdef WIDE
-    const uvec2 filling = uvec2(record.n[5], record.n[6]);
+    const uvec2 filling = uvec2(record.lists[0], record.lists[1]);
 #else
-    const uint filling = uint(record.n[5]);
+    const uint filling = uint(record.lists[0]);
 #endif
     const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u, count = outer * size * inner;
     if (first >= count) return;

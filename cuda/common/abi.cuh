@@ -24,7 +24,20 @@ using Cells = Reals;
 using Cells = Words;
 #endif
 
-#ifdef ADDRESS_OF_RECORD
+#ifndef OPERANDS
+#define RECORD(name) struct Record {
+#define INPUT(name) Operand name;
+#define OUTPUT(name) Operand name;
+#define UPDATE(name) Operand name;
+#define FLOAT(name) REAL name;
+#define INT(name) int name;
+#define LIST(name)
+#define END_RECORD                                                                                           \
+    int lists[1 << 20];                                                                                      \
+    }                                                                                                        \
+    ;                                                                                                        \
+    const Record& record = *Elements<const Record>(rp_record_address).v;
+#elif defined(ADDRESS_OF_RECORD)
 const uvec2 record = rp_record_address;
 #else
 struct Record {

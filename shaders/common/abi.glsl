@@ -4,7 +4,19 @@
 //            float[FLOATS]      scalars; with DOUBLE double[FLOATS]
 //            int[]              sizes, strides, ...: counted by the kernel's own comment
 //
-// The including file defines OPERANDS, FLOATS (may be 0) and, where it uses the slab's views, SLAB.
+// A shader names the parts of its record in a block, which defines `record`:
+//
+//   RECORD(flip)
+//   INPUT(x) OUTPUT(y)            operands that are read or written; UPDATE(p): both
+//   FLOAT(eps)
+//   INT(outer) INT(inner)
+//   LIST(sizes) LIST(strides)     lists of ints, one after the other in record.lists
+//   END_RECORD
+//
+// The build makes structures of the block for the host (cmake/RepriseRecords.cmake): reprise::ops::records::flip, which is
+// filled to launch it, and reprise::device::records::flip, which a device reads.  Without a block the including file
+// defines OPERANDS and FLOATS (may be 0), and reads record.operand[i], record.f[i] and record.n[i].
+// A shader that uses the slab's views defines SLAB.
 // Read the record into locals at the top of main: a read inside a branch costs a load a lane on lavapipe.
 #ifndef COMMON_ABI
 #define COMMON_ABI
@@ -45,6 +57,7 @@ struct Operand {
     uint texel; // first texel of the tensor in the slab, in units of 16 bytes; meaningless beyond the slab
     uint units; // of 16 bytes
 };
+#ifdef OPERANDS
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Record {
     Operand operand[OPERANDS];
 #if FLOATS > 0
@@ -56,6 +69,16 @@ layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Re
 layout(push_constant) uniform Push { uvec2 record; };
 #else
 layout(push_constant) uniform Push { Record record; };
+#endif
+#else
+#define RECORD(name) layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Record {
+#define INPUT(name) Operand name;
+#define OUTPUT(name) Operand name;
+#define UPDATE(name) Operand name;
+#define FLOAT(name) REAL name;
+#define INT(name) int name;
+#define LIST(name)
+#define END_RECORD int lists[]; }; layout(push_constant) uniform Push { Record record; };
 #endif
 
 #ifdef SLAB

@@ -181,7 +181,8 @@ private:
             if (included_.insert(file).second) {
                 if (file == "common/abi.glsl") {
                     for (const char* m : {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL",
-                                          "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
+                                          "RECORD", "INPUT", "OUTPUT", "UPDATE", "FLOAT", "INT", "LIST",
+                                          "END_RECORD", "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
                         define(m);
                     out_ += "#include \"common/abi.cuh\"";
                 } else {
@@ -264,7 +265,7 @@ private:
     void statement()
     {
         if (now().type == Type::directive) return directive(take());
-        if (is(";")) return token();
+        if (is(";") || is("END_RECORD")) return token();
         if (is("layout")) return layout();
         if (is("const")) return constants();
         if (is("struct")) {

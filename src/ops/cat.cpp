@@ -8,7 +8,7 @@
 #include <reprise/ops/promotion.hpp>
 #include <reprise/ops/shapes.hpp>
 
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -68,15 +68,15 @@ void lower_part(Lowering& l, View from, const View& to)
         for (std::size_t d = 0; d + 1 < c.sizes.size(); ++d)
             texels = texels && c.strides[i][d].divisible_by(4);
     }
-    LaunchSpec spec{.kernel = "cat",
-                    .constants = {static_cast<std::uint32_t>(c.sizes.size())},
-                    .operands = {{from, Use::read}, {to, Use::write}},
-                    .ints = {count},
-                    .groups = ceil_div(count, 256),
-                    .moves = true};
-    spec.ints.insert(spec.ints.end(), c.sizes.begin(), c.sizes.end());
-    for (const shape::Strides& strides : c.strides)
-        spec.ints.insert(spec.ints.end(), strides.begin(), strides.end());
+    const records::cat record{.x = from,
+                              .y = to,
+                              .count = count,
+                              .sizes = c.sizes,
+                              .x_strides = c.strides[0],
+                              .y_strides = c.strides[1]};
+    LaunchSpec spec = record.launch({.constants = {static_cast<std::uint32_t>(c.sizes.size())},
+                                     .groups = ceil_div(count, 256),
+                                     .moves = true});
     if (!texels) return l.launch(std::move(spec));
     LaunchSpec preferred = spec;
     preferred.kernel = "cat_texel";

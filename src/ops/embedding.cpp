@@ -13,7 +13,7 @@
 #include "ops/full.hpp"
 #include "ops/index_check.hpp"
 #include "ops/indices.hpp"
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -51,15 +51,19 @@ void lower(Lowering& l, const Node&)
 {
     const View indices = l.indices(0), weight = l.input(1), to = l.output();
     const Dim &count = to.sizes()[0], &length = to.sizes()[1];
-    LaunchSpec addresses{.kernel = "embedding",
-                         .operands = {{indices, Use::read}, {weight, Use::read}, {to, Use::write}},
-                         .ints = {count, length, weight.sizes()[0], indices.layout.strides[0],
-                                  weight.layout.strides[0], weight.layout.strides[1]},
-                         .groups = ceil_div(count * ceil_div(length, 4), 64),
-                         .words = true,
-                         .moves = true};
     const double unknown = is_floating(weight.dtype) ? std::numeric_limits<double>::quiet_NaN() : 0;
-    for (const Dim& word : bits_of(weight.dtype, unknown)) addresses.ints.push_back(word);
+    const records::embedding record{.indices = indices,
+                                    .weight = weight,
+                                    .y = to,
+                                    .count = count,
+                                    .columns = length,
+                                    .rows = weight.sizes()[0],
+                                    .index_stride = indices.layout.strides[0],
+                                    .row_stride = weight.layout.strides[0],
+                                    .column_stride = weight.layout.strides[1],
+                                    .unknown = bits_of(weight.dtype, unknown)};
+    LaunchSpec addresses =
+        record.launch({.groups = ceil_div(count * ceil_div(length, 4), 64), .words = true, .moves = true});
     if (!l.texels() || !has_texel_rows(weight)) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "embedding_texel";
@@ -108,14 +112,19 @@ Links link(Lowering& l, const View& indices, const Dim& rows, std::int64_t paddi
     const Dim count = indices.sizes()[0], blocks = max(min(ceil_div(count, 256), 64), 1);
     const Links links{l.temporary(i32, {blocks, rows}), l.temporary(i32, {count})};
     launch_full(l, links.tails, Scalar(-1));
-    l.launch({.kernel = "embedding_vjp_link",
-              .operands = {{indices, Use::read}, {links.tails, Use::update}, {links.next, Use::write}},
-              .ints = {count, rows, blocks, ceil_div(count, blocks), indices.layout.strides[0], padding},
-              .groups = ceil_div(blocks, 8)});
-    l.launch({.kernel = "embedding_vjp_join",
-              .operands = {{links.tails, Use::update}, {links.next, Use::update}},
-              .ints = {rows, blocks},
-              .groups = ceil_div(rows, 64)});
+    const records::embedding_vjp_link to_rings{.indices = indices,
+                                               .tails = links.tails,
+                                               .next = links.next,
+                                               .count = count,
+                                               .rows = rows,
+                                               .blocks = blocks,
+                                               .block_size = ceil_div(count, blocks),
+                                               .index_stride = indices.layout.strides[0],
+                                               .padding = padding};
+    l.launch(to_rings.launch({.groups = ceil_div(blocks, 8)}));
+    const records::embedding_vjp_join joined{
+        .tails = links.tails, .next = links.next, .rows = rows, .blocks = blocks};
+    l.launch(joined.launch({.groups = ceil_div(rows, 64)}));
     return links;
 }
 
@@ -127,12 +136,17 @@ void join_rows(Lowering& l, const Node& n, std::int64_t padding, RowReduction ho
     if (!whole) require_floating_kernel(n.op->name, dy.dtype);
     const Dim &length = to.sizes()[1], &rows = to.sizes()[0];
     const auto [tails, next] = link(l, indices, rows, padding);
-    LaunchSpec addresses{
-        .kernel = dy.dtype == i32 ? "embedding_vjp_i32" : "embedding_vjp",
-        .constants = {static_cast<std::uint32_t>(how)},
-        .operands = {{dy, Use::read}, {tails, Use::read}, {next, Use::read}, {to, Use::write}},
-        .ints = {rows, length, dy.layout.strides[0], dy.layout.strides[1]},
-        .groups = ceil_div(rows * ceil_div(length, 4), 64)};
+    const records::embedding_vjp record{.dy = dy,
+                                        .tails = tails,
+                                        .next = next,
+                                        .dw = to,
+                                        .rows = rows,
+                                        .columns = length,
+                                        .row_stride = dy.layout.strides[0],
+                                        .column_stride = dy.layout.strides[1]};
+    LaunchSpec addresses = record.launch({.kernel = dy.dtype == i32 ? "embedding_vjp_i32" : "embedding_vjp",
+                                          .constants = {static_cast<std::uint32_t>(how)},
+                                          .groups = ceil_div(rows * ceil_div(length, 4), 64)});
     if (whole || !l.texels() || !has_texel_rows(dy)) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "embedding_vjp_texel";

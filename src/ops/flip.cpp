@@ -4,7 +4,7 @@
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/shapes.hpp>
 
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -33,11 +33,8 @@ void lower(Lowering& l, const Node& n)
     Dim outer = 1, inner = 1;
     for (std::size_t d = 0; d < y.sizes().size(); ++d)
         if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
-    l.launch({.kernel = "flip",
-              .operands = {{x, Use::read}, {y, Use::write}},
-              .ints = {outer, y.sizes()[dim], inner},
-              .groups = ceil_div(outer * y.sizes()[dim] * inner, 64),
-              .moves = true});
+    const records::flip record{.x = x, .y = y, .outer = outer, .along = y.sizes()[dim], .inner = inner};
+    l.launch(record.launch({.groups = ceil_div(outer * y.sizes()[dim] * inner, 64), .moves = true}));
 }
 
 void reference(const ReferenceArguments& a)

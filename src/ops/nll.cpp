@@ -7,7 +7,7 @@
 #include <reprise/ops/creation.hpp>
 
 #include "ops/indices.hpp"
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -51,13 +51,16 @@ void lower(Lowering& l, const Node& n)
     const View x = l.input(0), target = l.indices(1), to = l.output();
     require_floating_kernel(n.op->name, x.dtype);
     const Dim& rows = x.sizes()[0];
-    l.launch({.kernel = "nll",
-              .constants = {},
-              .operands = {{x, Use::read}, {target, Use::read}, {to, Use::write}},
-              .floats = {},
-              .ints = {rows, x.sizes()[1], x.layout.strides[0], x.layout.strides[1], target.layout.strides[0],
-                       n.attributes.integer("ignore")},
-              .groups = ceil_div(rows, 64)});
+    const records::nll record{.x = x,
+                              .target = target,
+                              .y = to,
+                              .rows = rows,
+                              .classes = x.sizes()[1],
+                              .row_stride = x.layout.strides[0],
+                              .class_stride = x.layout.strides[1],
+                              .target_stride = target.layout.strides[0],
+                              .ignored = n.attributes.integer("ignore")};
+    l.launch(record.launch({.groups = ceil_div(rows, 64)}));
 }
 
 void reference(const ReferenceArguments& a)
@@ -91,13 +94,16 @@ void lower_vjp(Lowering& l, const Node& n)
     const View dy = l.input(0), target = l.indices(1), to = l.output();
     require_floating_kernel(n.op->name, dy.dtype);
     const Dim &rows = to.sizes()[0], &classes = to.sizes()[1];
-    LaunchSpec addresses{.kernel = "nll_vjp",
-                         .constants = {classes.divisible_by(4) ? 1u : 0u},
-                         .operands = {{dy, Use::read}, {target, Use::read}, {to, Use::write}},
-                         .floats = {},
-                         .ints = {rows * classes, classes, dy.layout.strides[0], target.layout.strides[0],
-                                  n.attributes.integer("ignore")},
-                         .groups = ceil_div(rows * classes, 256)};
+    const records::nll_vjp record{.dy = dy,
+                                  .target = target,
+                                  .dx = to,
+                                  .count = rows * classes,
+                                  .classes = classes,
+                                  .dy_stride = dy.layout.strides[0],
+                                  .target_stride = target.layout.strides[0],
+                                  .ignored = n.attributes.integer("ignore")};
+    LaunchSpec addresses = record.launch(
+        {.constants = {classes.divisible_by(4) ? 1u : 0u}, .groups = ceil_div(rows * classes, 256)});
     if (!l.texels()) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "nll_vjp_texel";

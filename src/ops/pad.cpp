@@ -9,7 +9,7 @@
 
 #include "ops/full.hpp"
 #include "ops/index_check.hpp"
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "ops/resample.hpp"
@@ -51,15 +51,18 @@ void lower(Lowering& l, const Node& n)
     for (std::size_t i = 0; i < to.sizes().size(); ++i)
         (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
     const Dim count = outer * to.sizes()[d] * inner;
-    DimVector ints = {outer, from.sizes()[d], to.sizes()[d], n.attributes.get<Dim>("start"), inner};
-    for (const Dim& word : bits_of(to.dtype, n.attributes.number("value"))) ints.push_back(word);
-    l.launch({.kernel = "pad",
-              .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
-              .operands = {{from, Use::read}, {to, Use::write}},
-              .ints = std::move(ints),
-              .groups = ceil_div(count, 256),
-              .words = true,
-              .moves = true});
+    const records::pad record{.x = from,
+                              .y = to,
+                              .outer = outer,
+                              .x_size = from.sizes()[d],
+                              .size = to.sizes()[d],
+                              .start = n.attributes.get<Dim>("start"),
+                              .inner = inner,
+                              .value = bits_of(to.dtype, n.attributes.number("value"))};
+    l.launch(record.launch({.constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
+                            .groups = ceil_div(count, 256),
+                            .words = true,
+                            .moves = true}));
 }
 
 void reference(const ReferenceArguments& a)

@@ -1,0 +1,48 @@
+// The arguments of a launch by name.  cmake/RepriseRecords.cmake makes a structure of these for each kernel
+// (ops/records.hpp).  No part has a default, so that none can be left out.
+#pragma once
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "ops/lowering.hpp"
+
+namespace reprise::ops::records {
+
+// An operand that this variant of the kernel does not touch; the view is any.
+struct Absent {
+    View view;
+};
+
+template <Use use> struct OperandOf {
+    OperandOf(View v) : operand{std::move(v), use} {}              // NOLINT(google-explicit-constructor)
+    OperandOf(Absent a) : operand{std::move(a.view), use, true} {} // NOLINT(google-explicit-constructor)
+    LaunchOperand operand;
+};
+using Input = OperandOf<Use::read>;
+using Output = OperandOf<Use::write>;
+using Update = OperandOf<Use::update>;
+
+struct Float {
+    Float(Scalar s) : value(std::move(s)) {} // NOLINT(google-explicit-constructor)
+    Float(double v) : value(v) {}            // NOLINT(google-explicit-constructor)
+    Scalar value;
+};
+
+struct Int {
+    template <class T>
+    requires std::convertible_to<T, Dim> Int(T v)
+        : value(std::move(v)) {} // NOLINT(google-explicit-constructor)
+    Dim value;
+};
+
+struct List {
+    List(DimVector v) : values(std::move(v)) {} // NOLINT(google-explicit-constructor)
+    DimVector values;
+};
+
+// The launch with these arguments; its kernel is the record's unless the spec names another variant.
+LaunchSpec filled(LaunchSpec, const char* kernel, std::vector<LaunchOperand>, std::vector<Scalar> floats,
+                  DimVector ints, std::initializer_list<const DimVector*> lists);
+
+} // namespace reprise::ops::records
