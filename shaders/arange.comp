@@ -1,12 +1,8 @@
 #version 460
 // 0, 1, ..., count - 1.
 //
-//   operands   output
-//   ints       count
 //   groups     ceil(count / 256)
 // variants: arange: ; arange_f64: -DDOUBLE ; arange_i64: -DLONG
-#define OPERANDS 1
-#define FLOATS 0
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
@@ -16,10 +12,15 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint DTYPE = 0;
 
+RECORD(arange)
+OUTPUT(y)
+INT(count)
+END_RECORD
+
 void main()
 {
-    const uint count = uint(record.n[0]);
-    const Operand to = record.operand[0];
+    const uint count = uint(record.count);
+    const Operand to = record.y;
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;

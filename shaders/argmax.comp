@@ -2,21 +2,12 @@
 // The index of the largest element: the first of equal ones, the first NaN before all.  An invocation goes
 // through the elements of one output, or of one run of them, in order.
 //
-//   argmax            operands x, indices
-//                     ints     outputs, n, stride, sizes[KEPT], strides[KEPT]
-//   argmax_runs       operands x, values and indices of runs: [runs][outputs]
-//                     ints     outputs, n, stride, runs, length of a run, sizes[KEPT], strides[KEPT]
-//   argmax_partials   operands values and indices of runs, indices
-//                     ints     outputs, runs
-//   groups            ceil(outputs / 64); of argmax_runs ceil(outputs * runs / 64)
+//   RUNS       writes the values and indices of runs: [runs][outputs]
+//   PARTIALS   makes the indices of those
+//   count      elements of an output, `stride` apart; the lists are of the kept dimensions
+//   groups     ceil(outputs / 64); of RUNS ceil(outputs * runs / 64)
 // variants: argmax: ; argmax_runs: -DRUNS ; argmax_partials: -DPARTIALS
 // variants: argmax_f64: -DDOUBLE ; argmax_runs_f64: -DDOUBLE -DRUNS ; argmax_partials_f64: -DDOUBLE -DPARTIALS
-#if defined(RUNS) || defined(PARTIALS)
-#define OPERANDS 3
-#else
-#define OPERANDS 2
-#endif
-#define FLOATS 0
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
@@ -26,22 +17,42 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint KEPT = 0; // dimensions
 
+#if defined(PARTIALS)
+RECORD(argmax_partials)
+INPUT(values) INPUT(indices_of_runs) OUTPUT(indices)
+INT(outputs) INT(runs)
+END_RECORD
+#elif defined(RUNS)
+RECORD(argmax_runs)
+INPUT(x) OUTPUT(values) OUTPUT(indices)
+INT(outputs) INT(count) INT(stride) INT(runs) INT(run_size)
+LIST(sizes) LIST(strides)
+END_RECORD
+#else
+RECORD(argmax)
+INPUT(x) OUTPUT(indices)
+INT(outputs) INT(count) INT(stride)
+LIST(sizes) LIST(strides)
+END_RECORD
+#endif
+
 bool larger(REAL v, REAL best) { return v > best || (rp_is_nan(v) && !rp_is_nan(best)); }
 
 void main()
 {
-    const uint outputs = uint(record.n[0]), n = uint(record.n[1]);
-    const uvec2 from = record.operand[0].address;
+    const uint outputs = uint(record.outputs);
+    const uvec2 to = record.indices.address;
     const uint invocation = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
 #ifdef PARTIALS
-    const uvec2 of_runs = record.operand[1].address, to = record.operand[2].address;
+    const uint runs = uint(record.runs);
+    const uvec2 values = record.values.address, of_runs = record.indices_of_runs.address;
     if (invocation >= outputs)
         return;
     uint at = invocation;
     REAL best = -rp_inf();
     int index = 0;
-    for (uint run = 0u; run < n; ++run) {
-        const REAL v = Reals(from).v[at];
+    for (uint run = 0u; run < runs; ++run) {
+        const REAL v = Reals(values).v[at];
         const bool take = larger(v, best);
         best = take ? v : best;
         index = take || run == 0u ? Ints(of_runs).v[at] : index;
@@ -49,24 +60,24 @@ void main()
     }
     Ints(to).v[invocation] = index;
 #else
-    const uint stride = uint(record.n[2]);
+    const uint count = uint(record.count), stride = uint(record.stride);
+    const uvec2 from = record.x.address;
 #ifdef RUNS
-    const uint sizes_at = 5u, runs = uint(record.n[3]), length = uint(record.n[4]);
-    const uvec2 values = record.operand[1].address, to = record.operand[2].address;
+    const uint runs = uint(record.runs), run_size = uint(record.run_size);
+    const uvec2 values = record.values.address;
 #else
-    const uint sizes_at = 3u, runs = 1u, length = n;
-    const uvec2 to = record.operand[1].address;
+    const uint runs = 1u, run_size = count;
 #endif
     uint size[MAX_RANK];
     int strides[MAX_RANK];
     for (uint d = 0u; d < KEPT; ++d) {
-        size[d] = uint(record.n[sizes_at + d]);
-        strides[d] = record.n[sizes_at + KEPT + d];
+        size[d] = uint(record.lists[d]);
+        strides[d] = record.lists[KEPT + d];
     }
     if (invocation >= outputs * runs)
         return;
     const uint run = quotient(invocation, outputs), o = invocation - run * outputs;
-    const uint first = run * length, end = min(first + length, n);
+    const uint first = run * run_size, end = min(first + run_size, count);
     uint at = first * stride;
     uint c[MAX_RANK];
     if (KEPT > 0u) {

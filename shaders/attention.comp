@@ -1,15 +1,10 @@
 #version 460
-// out = softmax(scale * q k^T + mask) v, a query a lane, with a running maximum and sum; lse = log of the sum of the
+// y = softmax(scale * q k^T + mask) v, a query a lane, with a running maximum and sum; lse = log of the sum of the
 // exponentials.  A query that no key is left for gives 0, and lse infinity.
 //
-//   operands   q, k, v, mask, out, lse [B, H, T]
-//   floats     scale, of what dropout keeps
-//   ints       common/attention.glsl, then strides by batch, head, row of q (and by column), of k and v (in texels),
-//              of out
-//   groups     heads of all batches * ceil(queries / 64)
+//   lse [B, H, T] is contiguous, and so are the columns of y; strides of k and v count texels
+//   groups     all_heads * ceil(queries / 64)
 // variants: attention: ; attention_texel: -DTEXELS
-#define OPERANDS 6
-#define FLOATS 2
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -19,21 +14,36 @@
 #include "common/philox.glsl"
 #include "common/attention.glsl"
 
+RECORD(attention)
+INPUT(q) INPUT(k) INPUT(v) INPUT(mask) OUTPUT(y) OUTPUT(lse)
+FLOAT(scale) FLOAT(kept_scale)
+INT(queries) INT(keys) INT(heads) INT(key_heads) INT(features) INT(value_features) INT(all_heads)
+INT(mask_batch_stride) INT(mask_head_stride) INT(mask_query_stride) INT(mask_key_stride)
+INT(threshold) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+INT(q_batch_stride) INT(q_head_stride) INT(q_row_stride) INT(q_column_stride)
+INT(k_batch_stride) INT(k_head_stride) INT(k_row_stride)
+INT(v_batch_stride) INT(v_head_stride) INT(v_row_stride)
+INT(y_batch_stride) INT(y_head_stride) INT(y_row_stride)
+END_RECORD
+
 void main()
 {
-    const float scale = record.f[0], kept_scale = record.f[1];
-    const Operand from_q = record.operand[0], from_k = record.operand[1], from_v = record.operand[2];
-    const uvec2 mask = record.operand[3].address;
-    Floats out_to = Floats(record.operand[4].address), lse_to = Floats(record.operand[5].address);
-    const uint queries = record.n[0], keys = record.n[1], heads = record.n[2], key_heads = record.n[3],
-               features = record.n[4], value_features = record.n[5], all_heads = record.n[6];
-    const uvec4 mask_stride = uvec4(record.n[7], record.n[8], record.n[9], record.n[10]);
-    const uint threshold = uint(record.n[11]), seed_low = uint(record.n[12]), seed_high = uint(record.n[13]),
-               ordinal_low = uint(record.n[14]), ordinal_high = uint(record.n[15]);
-    const uvec4 q_stride = uvec4(record.n[16], record.n[17], record.n[18], record.n[19]);
-    const uvec3 k_stride = uvec3(record.n[20], record.n[21], record.n[22]),
-                v_stride = uvec3(record.n[23], record.n[24], record.n[25]),
-                out_stride = uvec3(record.n[26], record.n[27], record.n[28]);
+    const float scale = record.scale, kept_scale = record.kept_scale;
+    const Operand from_q = record.q, from_k = record.k, from_v = record.v;
+    const uvec2 mask = record.mask.address;
+    Floats y_to = Floats(record.y.address), lse_to = Floats(record.lse.address);
+    const uint queries = record.queries, keys = record.keys, heads = record.heads, key_heads = record.key_heads,
+               features = record.features, value_features = record.value_features, all_heads = record.all_heads;
+    const uvec4 mask_stride = uvec4(record.mask_batch_stride, record.mask_head_stride, record.mask_query_stride,
+                                    record.mask_key_stride);
+    const uint threshold = uint(record.threshold), seed_low = uint(record.seed_low),
+               seed_high = uint(record.seed_high), ordinal_low = uint(record.ordinal_low),
+               ordinal_high = uint(record.ordinal_high);
+    const uvec4 q_stride = uvec4(record.q_batch_stride, record.q_head_stride, record.q_row_stride,
+                                 record.q_column_stride);
+    const uvec3 k_stride = uvec3(record.k_batch_stride, record.k_head_stride, record.k_row_stride),
+                v_stride = uvec3(record.v_batch_stride, record.v_head_stride, record.v_row_stride),
+                y_stride = uvec3(record.y_batch_stride, record.y_head_stride, record.y_row_stride);
 
     const uint tiles = (queries + 63u) / 64u, group = flat_group(), head_of_all = quotient(group, tiles);
     const uint t = (group - head_of_all * tiles) * 64u + gl_LocalInvocationID.x;
@@ -97,10 +107,10 @@ void main()
     }
 
     const bool hidden = rp_is_zero(total);
-    const uint out_at = b * out_stride.x + h * out_stride.y + t * out_stride.z;
+    const uint y_at = b * y_stride.x + h * y_stride.y + t * y_stride.z;
     for (uint f = 0u; f < F4; ++f) {
         precise vec4 result = o[f] / total;
-        put4(out_to, out_at, 4u * f, value_features, hidden ? vec4(0.0) : result);
+        put4(y_to, y_at, 4u * f, value_features, hidden ? vec4(0.0) : result);
     }
     precise float lse = largest + rp_log(total);
     lse_to.v[head_of_all * queries + t] = hidden ? rp_inf() : lse;

@@ -1,32 +1,38 @@
 #version 460
-// y = exp(scale x - max) / sum along a row, over the elements that count: the first `length`, and where CAUSAL
+// y = exp(scale x - max) / sum along a row, over the elements that count: the first `keys`, and where CAUSAL
 // those up to the diagonal of the row's matrix.  Zeros elsewhere.
 //
-//   operands   x, y; the rest: common/rows.glsl with KEPT = 1
-//   floats     scale
-//   ints       behind those of rows.glsl: rows of a matrix, length
+//   queries, keys  one int each: rows of a matrix, and of a row the elements that may count
+//   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: CAUSAL
 // variants: attention_softmax: ; attention_softmax_texel: -DTEXELS
-#define OPERANDS 2
-#define FLOATS 1
 #ifdef TEXELS
 #define SLAB
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
+
+RECORD(attention_softmax)
+INPUT(x) OUTPUT(y)
+FLOAT(scale)
+INT(columns) INT(rows) INT(x_along) INT(y_along)
+LIST(sizes) LIST(x_strides) LIST(y_strides)
+LIST(queries) LIST(keys)
+END_RECORD
+
 #include "common/rows.glsl"
 
 layout(constant_id = 1) const uint CAUSAL = 0;
 
 void main()
 {
-    const float scale = record.f[0];
-    const uint queries = uint(record.n[7]), length = uint(record.n[8]);
+    const float scale = record.scale;
+    const uint queries = uint(record.lists[3]), length = uint(record.lists[4]);
     uint n;
     uint c[MAX_RANK];
     const bool exists = place(n, c);
-    const Row x = row_of(0u, c), y = row_of(1u, c);
+    const Row x = row_of(record.x, record.x_along, 0u, c), y = row_of(record.y, record.y_along, 1u, c);
     if (!exists)
         return;
     const uint diagonal = c[0] - quotient(c[0], queries) * queries;

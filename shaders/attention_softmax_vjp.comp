@@ -2,31 +2,39 @@
 // dx = scale * (dy - sum(dy * y)) * y along a row, over the elements that count (attention_softmax.comp); zeros
 // elsewhere.
 //
-//   operands   dy, y, dx; the rest: common/rows.glsl with KEPT = 1
-//   floats     scale
-//   ints       behind those of rows.glsl: rows of a matrix, length
+//   queries, keys  one int each: rows of a matrix, and of a row the elements that may count
+//   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: CAUSAL
 // variants: attention_softmax_vjp: ; attention_softmax_vjp_texel: -DTEXELS
-#define OPERANDS 3
-#define FLOATS 1
 #ifdef TEXELS
 #define SLAB
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
+
+RECORD(attention_softmax_vjp)
+INPUT(dy) INPUT(y) OUTPUT(dx)
+FLOAT(scale)
+INT(columns) INT(rows) INT(dy_along) INT(y_along) INT(dx_along)
+LIST(sizes) LIST(dy_strides) LIST(y_strides) LIST(dx_strides)
+LIST(queries) LIST(keys)
+END_RECORD
+
 #include "common/rows.glsl"
 
 layout(constant_id = 1) const uint CAUSAL = 0;
 
 void main()
 {
-    const float scale = record.f[0];
-    const uint queries = uint(record.n[9]), length = uint(record.n[10]);
+    const float scale = record.scale;
+    const uint queries = uint(record.lists[4]), length = uint(record.lists[5]);
     uint n;
     uint c[MAX_RANK];
     const bool exists = place(n, c);
-    const Row dy = row_of(0u, c), y = row_of(1u, c), dx = row_of(2u, c);
+    const Row dy = row_of(record.dy, record.dy_along, 0u, c);
+    const Row y = row_of(record.y, record.y_along, 1u, c);
+    const Row dx = row_of(record.dx, record.dx_along, 2u, c);
     if (!exists)
         return;
     const uint diagonal = c[0] - quotient(c[0], queries) * queries;

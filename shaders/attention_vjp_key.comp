@@ -1,15 +1,10 @@
 #version 460
-// The gradients by key and value, a key a lane; all heads of queries that share it are added in order.  With p, D and
-// dp as in attention_vjp_query.comp: dv = sum of p dy where dropout keeps it, dk = scale * sum of p (dp - D) q.
+// The gradients by key and value, a key a lane; all heads of queries that share it are added in order.  With p, share
+// and dp as in attention_vjp_query.comp: dv = sum of p dy where dropout keeps it, dk = scale * sum of p (dp - share) q.
 //
-//   operands   q, k, v, mask, dy, lse [B, H, T], D [B, H, T], dk, dv
-//   floats     scale, of what dropout keeps
-//   ints       common/attention.glsl, then strides by batch, head, row of q and dy (in texels), of k and v (and by
-//              column), of dk, of dv
-//   groups     heads of keys of all batches * ceil(keys / 64)
+//   lse and share [B, H, T] are contiguous, and so are the columns of dk and dv; strides of q and dy count texels
+//   groups     all_heads * ceil(keys / 64)
 // variants: attention_vjp_key: ; attention_vjp_key_texel: -DTEXELS
-#define OPERANDS 9
-#define FLOATS 2
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -19,25 +14,43 @@
 #include "common/philox.glsl"
 #include "common/attention.glsl"
 
+RECORD(attention_vjp_key)
+INPUT(q) INPUT(k) INPUT(v) INPUT(mask) INPUT(dy) INPUT(lse) INPUT(share) OUTPUT(dk) OUTPUT(dv)
+FLOAT(scale) FLOAT(kept_scale)
+INT(queries) INT(keys) INT(heads) INT(key_heads) INT(features) INT(value_features) INT(all_heads)
+INT(mask_batch_stride) INT(mask_head_stride) INT(mask_query_stride) INT(mask_key_stride)
+INT(threshold) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+INT(q_batch_stride) INT(q_head_stride) INT(q_row_stride)
+INT(dy_batch_stride) INT(dy_head_stride) INT(dy_row_stride)
+INT(k_batch_stride) INT(k_head_stride) INT(k_row_stride) INT(k_column_stride)
+INT(v_batch_stride) INT(v_head_stride) INT(v_row_stride) INT(v_column_stride)
+INT(dk_batch_stride) INT(dk_head_stride) INT(dk_row_stride)
+INT(dv_batch_stride) INT(dv_head_stride) INT(dv_row_stride)
+END_RECORD
+
 void main()
 {
-    const float scale = record.f[0], kept_scale = record.f[1];
-    const Operand from_q = record.operand[0], from_dy = record.operand[4];
-    Floats from_k = Floats(record.operand[1].address), from_v = Floats(record.operand[2].address),
-           lses = Floats(record.operand[5].address), shares = Floats(record.operand[6].address),
-           to_k = Floats(record.operand[7].address), to_v = Floats(record.operand[8].address);
-    const uvec2 mask = record.operand[3].address;
-    const uint queries = record.n[0], keys = record.n[1], heads = record.n[2], key_heads = record.n[3],
-               features = record.n[4], value_features = record.n[5], all_heads = record.n[6];
-    const uvec4 mask_stride = uvec4(record.n[7], record.n[8], record.n[9], record.n[10]);
-    const uint threshold = uint(record.n[11]), seed_low = uint(record.n[12]), seed_high = uint(record.n[13]),
-               ordinal_low = uint(record.n[14]), ordinal_high = uint(record.n[15]);
-    const uvec3 q_stride = uvec3(record.n[16], record.n[17], record.n[18]),
-                dy_stride = uvec3(record.n[19], record.n[20], record.n[21]);
-    const uvec4 k_stride = uvec4(record.n[22], record.n[23], record.n[24], record.n[25]),
-                v_stride = uvec4(record.n[26], record.n[27], record.n[28], record.n[29]);
-    const uvec3 to_k_stride = uvec3(record.n[30], record.n[31], record.n[32]),
-                to_v_stride = uvec3(record.n[33], record.n[34], record.n[35]);
+    const float scale = record.scale, kept_scale = record.kept_scale;
+    const Operand from_q = record.q, from_dy = record.dy;
+    Floats from_k = Floats(record.k.address), from_v = Floats(record.v.address),
+           lses = Floats(record.lse.address), shares = Floats(record.share.address),
+           to_k = Floats(record.dk.address), to_v = Floats(record.dv.address);
+    const uvec2 mask = record.mask.address;
+    const uint queries = record.queries, keys = record.keys, heads = record.heads, key_heads = record.key_heads,
+               features = record.features, value_features = record.value_features, all_heads = record.all_heads;
+    const uvec4 mask_stride = uvec4(record.mask_batch_stride, record.mask_head_stride, record.mask_query_stride,
+                                    record.mask_key_stride);
+    const uint threshold = uint(record.threshold), seed_low = uint(record.seed_low),
+               seed_high = uint(record.seed_high), ordinal_low = uint(record.ordinal_low),
+               ordinal_high = uint(record.ordinal_high);
+    const uvec3 q_stride = uvec3(record.q_batch_stride, record.q_head_stride, record.q_row_stride),
+                dy_stride = uvec3(record.dy_batch_stride, record.dy_head_stride, record.dy_row_stride);
+    const uvec4 k_stride = uvec4(record.k_batch_stride, record.k_head_stride, record.k_row_stride,
+                                 record.k_column_stride),
+                v_stride = uvec4(record.v_batch_stride, record.v_head_stride, record.v_row_stride,
+                                 record.v_column_stride);
+    const uvec3 to_k_stride = uvec3(record.dk_batch_stride, record.dk_head_stride, record.dk_row_stride),
+                to_v_stride = uvec3(record.dv_batch_stride, record.dv_head_stride, record.dv_row_stride);
 
     const uint tiles = (keys + 63u) / 64u, group = flat_group(), head_of_all = quotient(group, tiles);
     const uint first = (group - head_of_all * tiles) * 64u, s = first + gl_LocalInvocationID.x;

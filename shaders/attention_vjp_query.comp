@@ -1,15 +1,10 @@
 #version 460
-// The gradient by the query, a query a lane: with p = exp(scale * q k^T + mask - lse), D = sum(dy * out) and
-// dp = dy v^T where dropout keeps it, dq = scale * sum of p (dp - D) k.  Writes D, too.
+// The gradient by the query, a query a lane: with p = exp(scale * q k^T + mask - lse), share = sum(dy * y) and
+// dp = dy v^T where dropout keeps it, dq = scale * sum of p (dp - share) k.  Writes share, too.
 //
-//   operands   q, k, v, mask, dy, out, lse [B, H, T], D [B, H, T], dq
-//   floats     scale, of what dropout keeps
-//   ints       common/attention.glsl, then strides by batch, head, row of q and dy (and by column), of k and v (in
-//              texels), of out, of dq
-//   groups     heads of all batches * ceil(queries / 64)
+//   lse and share [B, H, T] are contiguous, and so are the columns of y and dq; strides of k and v count texels
+//   groups     all_heads * ceil(queries / 64)
 // variants: attention_vjp_query: ; attention_vjp_query_texel: -DTEXELS
-#define OPERANDS 9
-#define FLOATS 2
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -19,25 +14,43 @@
 #include "common/philox.glsl"
 #include "common/attention.glsl"
 
+RECORD(attention_vjp_query)
+INPUT(q) INPUT(k) INPUT(v) INPUT(mask) INPUT(dy) INPUT(y) INPUT(lse) OUTPUT(share) OUTPUT(dq)
+FLOAT(scale) FLOAT(kept_scale)
+INT(queries) INT(keys) INT(heads) INT(key_heads) INT(features) INT(value_features) INT(all_heads)
+INT(mask_batch_stride) INT(mask_head_stride) INT(mask_query_stride) INT(mask_key_stride)
+INT(threshold) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+INT(q_batch_stride) INT(q_head_stride) INT(q_row_stride) INT(q_column_stride)
+INT(dy_batch_stride) INT(dy_head_stride) INT(dy_row_stride) INT(dy_column_stride)
+INT(k_batch_stride) INT(k_head_stride) INT(k_row_stride)
+INT(v_batch_stride) INT(v_head_stride) INT(v_row_stride)
+INT(y_batch_stride) INT(y_head_stride) INT(y_row_stride)
+INT(dq_batch_stride) INT(dq_head_stride) INT(dq_row_stride)
+END_RECORD
+
 void main()
 {
-    const float scale = record.f[0], kept_scale = record.f[1];
-    const Operand from_k = record.operand[1], from_v = record.operand[2];
-    Floats from_q = Floats(record.operand[0].address), from_dy = Floats(record.operand[4].address),
-           from_out = Floats(record.operand[5].address), lses = Floats(record.operand[6].address),
-           shares = Floats(record.operand[7].address), to = Floats(record.operand[8].address);
-    const uvec2 mask = record.operand[3].address;
-    const uint queries = record.n[0], keys = record.n[1], heads = record.n[2], key_heads = record.n[3],
-               features = record.n[4], value_features = record.n[5], all_heads = record.n[6];
-    const uvec4 mask_stride = uvec4(record.n[7], record.n[8], record.n[9], record.n[10]);
-    const uint threshold = uint(record.n[11]), seed_low = uint(record.n[12]), seed_high = uint(record.n[13]),
-               ordinal_low = uint(record.n[14]), ordinal_high = uint(record.n[15]);
-    const uvec4 q_stride = uvec4(record.n[16], record.n[17], record.n[18], record.n[19]),
-                dy_stride = uvec4(record.n[20], record.n[21], record.n[22], record.n[23]);
-    const uvec3 k_stride = uvec3(record.n[24], record.n[25], record.n[26]),
-                v_stride = uvec3(record.n[27], record.n[28], record.n[29]),
-                out_stride = uvec3(record.n[30], record.n[31], record.n[32]),
-                to_stride = uvec3(record.n[33], record.n[34], record.n[35]);
+    const float scale = record.scale, kept_scale = record.kept_scale;
+    const Operand from_k = record.k, from_v = record.v;
+    Floats from_q = Floats(record.q.address), from_dy = Floats(record.dy.address),
+           from_y = Floats(record.y.address), lses = Floats(record.lse.address),
+           shares = Floats(record.share.address), to = Floats(record.dq.address);
+    const uvec2 mask = record.mask.address;
+    const uint queries = record.queries, keys = record.keys, heads = record.heads, key_heads = record.key_heads,
+               features = record.features, value_features = record.value_features, all_heads = record.all_heads;
+    const uvec4 mask_stride = uvec4(record.mask_batch_stride, record.mask_head_stride, record.mask_query_stride,
+                                    record.mask_key_stride);
+    const uint threshold = uint(record.threshold), seed_low = uint(record.seed_low),
+               seed_high = uint(record.seed_high), ordinal_low = uint(record.ordinal_low),
+               ordinal_high = uint(record.ordinal_high);
+    const uvec4 q_stride = uvec4(record.q_batch_stride, record.q_head_stride, record.q_row_stride,
+                                 record.q_column_stride),
+                dy_stride = uvec4(record.dy_batch_stride, record.dy_head_stride, record.dy_row_stride,
+                                  record.dy_column_stride);
+    const uvec3 k_stride = uvec3(record.k_batch_stride, record.k_head_stride, record.k_row_stride),
+                v_stride = uvec3(record.v_batch_stride, record.v_head_stride, record.v_row_stride),
+                y_stride = uvec3(record.y_batch_stride, record.y_head_stride, record.y_row_stride),
+                to_stride = uvec3(record.dq_batch_stride, record.dq_head_stride, record.dq_row_stride);
 
     const uint tiles = (queries + 63u) / 64u, group = flat_group(), head_of_all = quotient(group, tiles);
     const uint t = (group - head_of_all * tiles) * 64u + gl_LocalInvocationID.x;
@@ -57,11 +70,11 @@ void main()
         dq[d] = vec4(0.0);
     }
     const uint dy_at = b * dy_stride.x + h * dy_stride.y + t * dy_stride.z;
-    const uint out_at = b * out_stride.x + h * out_stride.y + t * out_stride.z;
+    const uint y_at = b * y_stride.x + h * y_stride.y + t * y_stride.z;
     precise vec4 share4 = vec4(0.0);
     for (uint f = 0u; f < F4; ++f) {
         dy[f] = own4(from_dy, dy_at, dy_stride.w, 4u * f, value_features);
-        share4 += dy[f] * own4(from_out, out_at, 1u, 4u * f, value_features);
+        share4 += dy[f] * own4(from_y, y_at, 1u, 4u * f, value_features);
     }
     const float share = lanes(share4), lse = lses.v[head_of_all * queries + t];
     shares.v[head_of_all * queries + t] = share;

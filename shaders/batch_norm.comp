@@ -1,14 +1,12 @@
 // variants: batch_norm: ; batch_norm_texel: -DTEXELS
 // y = (x - mean) * scale + bias, by channel.
 //
-//   operands  x [N, C, image], affine [C] of vec4 (mean, scale, bias, 0), y
-//   ints      N * C, C, image
-//   groups    ceil(N * C * image / 64); batch_norm_texel: ceil(N * C * ceil(image / 32) / 64)
+//   x, y      [planes, image], plane p of the channel p % channels
+//   affine    [channels] of vec4 (mean, scale, bias, 0)
+//   groups    ceil(planes * image / 64); batch_norm_texel: ceil(planes * ceil(image / 32) / 64)
 //   texel     all in the slab, y in one window; image a multiple of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -16,10 +14,15 @@
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 
+RECORD(batch_norm)
+INPUT(x) INPUT(affine) OUTPUT(y)
+INT(planes) INT(channels) INT(image)
+END_RECORD
+
 void main()
 {
-    const uint planes = record.n[0], channels = record.n[1], image = record.n[2];
-    const Operand x = record.operand[0], affine = record.operand[1], y = record.operand[2];
+    const uint planes = record.planes, channels = record.channels, image = record.image;
+    const Operand x = record.x, affine = record.affine, y = record.y;
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
 #ifdef TEXELS
     const uint image4 = image / 4u, blocks = (image4 + 7u) / 8u; // of 8 texels

@@ -2,25 +2,29 @@
 // Partial statistics of each channel: mean, sum of squared deviations from it, count.  A chunk's are made
 // around its own mean and merged into the partial's (Chan, Golub, LeVeque 1979), so that nothing cancels.
 //
-//   operands  x [N, C, image], partials [P][C] of vec4
-//   ints      N, C, image, P
-//   groups    ceil(C * P / 64)
+//   x         [images, channels, image]
+//   partials  [partial_count][channels] of vec4
+//   groups    ceil(channels * partial_count / 64)
 //   texel     x in the slab; image a multiple of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 2
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
 #include "common/abi.glsl"
 #include "common/batch_norm.glsl"
 
+RECORD(batch_norm_sums)
+INPUT(x) OUTPUT(partials)
+INT(images) INT(channels) INT(image) INT(partial_count)
+END_RECORD
+
 void main()
 {
-    const uint images = record.n[0], channels = record.n[1], image = record.n[2], partials = record.n[3];
-    const Operand x = record.operand[0];
-    Vec4s to = Vec4s(record.operand[1].address);
+    const uint images = record.images, channels = record.channels, image = record.image;
+    const uint partials = record.partial_count;
+    const Operand x = record.x;
+    Vec4s to = Vec4s(record.partials.address);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     if (invocation >= channels * partials)
         return;

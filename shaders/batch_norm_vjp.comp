@@ -1,14 +1,12 @@
 // variants: batch_norm_vjp: ; batch_norm_vjp_texel: -DTEXELS
 // dx = dy * a + (x - mean) * b + c, by channel.
 //
-//   operands  dy [N, C, image], x, coefficients [C] of vec4 (mean, a, b, c), dx
-//   ints      N * C, C, image
-//   groups    ceil(N * C * image / 64); batch_norm_vjp_texel: ceil(N * C * ceil(image / 32) / 64)
+//   dy, x, dx     [planes, image], plane p of the channel p % channels
+//   coefficients  [channels] of vec4 (mean, a, b, c)
+//   groups    ceil(planes * image / 64); batch_norm_vjp_texel: ceil(planes * ceil(image / 32) / 64)
 //   texel     all in the slab, dx in one window; image a multiple of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 4
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -16,11 +14,15 @@
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 
+RECORD(batch_norm_vjp)
+INPUT(dy) INPUT(x) INPUT(coefficients) OUTPUT(dx)
+INT(planes) INT(channels) INT(image)
+END_RECORD
+
 void main()
 {
-    const uint planes = record.n[0], channels = record.n[1], image = record.n[2];
-    const Operand dy = record.operand[0], x = record.operand[1], by = record.operand[2],
-                  dx = record.operand[3];
+    const uint planes = record.planes, channels = record.channels, image = record.image;
+    const Operand dy = record.dy, x = record.x, by = record.coefficients, dx = record.dx;
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
 #ifdef TEXELS
     const uint image4 = image / 4u, blocks = (image4 + 7u) / 8u; // of 8 texels

@@ -1,17 +1,16 @@
 // variants: batch_norm_vjp_finish: ; batch_norm_vjp_finish_texel: -DTEXELS
 // The gradients by weight and bias, and what makes the gradient by x: dx = dy * a + (x - mean) * b + c.
 //
-//   operands  partials [P][C] of vec4 (batch_norm_vjp_sums), mean [C], variance [C], weight [C],
-//             coefficients [C] of vec4 (mean, a, b, c), dweight [C], dbias [C]
-//   floats    weight: where it is one number; eps
-//   ints      C, P, n (elements of a channel)
+//   partials  [partial_count][channels] of vec4 (batch_norm_vjp_sums)
+//   mean, variance, weight, dweight, dbias  [channels]
+//   coefficients  [channels] of vec4 (mean, a, b, c)
+//   one_weight    where it is one number
+//   count     elements of a channel
 //   constant  0: whether weight is in memory
-//   groups    ceil(C / 64)
+//   groups    ceil(channels / 64)
 //   texel     partials in the slab
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 7
-#define FLOATS 2
 #ifdef TEXELS
 #define SLAB
 #define PARTIAL(at) texelFetch(slab, int(partials_from.texel + (at)))
@@ -23,21 +22,27 @@
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint IN_MEMORY = 0;
 
+RECORD(batch_norm_vjp_finish)
+INPUT(partials) INPUT(mean) INPUT(variance) INPUT(weight) OUTPUT(coefficients) OUTPUT(dweight) OUTPUT(dbias)
+FLOAT(one_weight) FLOAT(eps)
+INT(channels) INT(partial_count) INT(count)
+END_RECORD
+
 const uint FAN = 32u; // partials that are added before their sum is
 
 void main()
 {
-    const uint channels = record.n[0], partials = record.n[1];
-    const Operand partials_from = record.operand[0];
-    const float n = float(record.n[2]), eps = record.f[1];
+    const uint channels = record.channels, partials = record.partial_count;
+    const Operand partials_from = record.partials;
+    const float n = float(record.count), eps = record.eps;
     const uint c = flat_group() * 64u + gl_LocalInvocationID.x;
     if (c >= channels)
         return;
-    const float mean = Floats(record.operand[1].address).v[c];
-    const float variance = Floats(record.operand[2].address).v[c];
-    float weight = record.f[0];
+    const float mean = Floats(record.mean.address).v[c];
+    const float variance = Floats(record.variance.address).v[c];
+    float weight = record.one_weight;
     if (IN_MEMORY != 0u)
-        weight = Floats(record.operand[3].address).v[c];
+        weight = Floats(record.weight.address).v[c];
 
     precise vec4 total = vec4(0.0);
     for (uint first = 0u; first < partials; first += FAN) {
@@ -52,7 +57,7 @@ void main()
     precise float b = -a * (inverse * inverse * (total.y / n));
     precise float shift = -a * (total.x / n);
     precise float dweight = total.y * inverse;
-    Vec4s(record.operand[4].address).v[c] = vec4(mean, a, b, shift);
-    Floats(record.operand[5].address).v[c] = dweight;
-    Floats(record.operand[6].address).v[c] = total.x;
+    Vec4s(record.coefficients.address).v[c] = vec4(mean, a, b, shift);
+    Floats(record.dweight.address).v[c] = dweight;
+    Floats(record.dbias.address).v[c] = total.x;
 }

@@ -1,32 +1,37 @@
 // variants: batch_norm_vjp_sums: ; batch_norm_vjp_sums_texel: -DTEXELS
 // Partial sums of each channel: dy, dy * (x - mean).
 //
-//   operands  dy [N, C, image], x, mean [C / S], partials [P][C] of vec4
-//   ints      N, C, image, P, S: channels that share a mean
-//   groups    ceil(C * P / 64)
+//   dy, x     [images, channels, image]
+//   mean      [channels / sharing]: so many channels share one
+//   partials  [partial_count][channels] of vec4
+//   groups    ceil(channels * partial_count / 64)
 //   texel     dy and x in the slab; image a multiple of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 4
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
 #include "common/abi.glsl"
 #include "common/batch_norm.glsl"
 
+RECORD(batch_norm_vjp_sums)
+INPUT(dy) INPUT(x) INPUT(mean) OUTPUT(partials)
+INT(images) INT(channels) INT(image) INT(partial_count) INT(sharing)
+END_RECORD
+
 void main()
 {
-    const uint images = record.n[0], channels = record.n[1], image = record.n[2], partials = record.n[3];
-    const Operand dy = record.operand[0], x = record.operand[1];
-    Floats means = Floats(record.operand[2].address);
-    Vec4s to = Vec4s(record.operand[3].address);
+    const uint images = record.images, channels = record.channels, image = record.image;
+    const uint partials = record.partial_count;
+    const Operand dy = record.dy, x = record.x;
+    Floats means = Floats(record.mean.address);
+    Vec4s to = Vec4s(record.partials.address);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     if (invocation >= channels * partials)
         return;
     const Share share = share_of(invocation, channels, partials, image);
     const uint n = images * image;
-    const float mean = means.v[quotient(share.channel, record.n[4])];
+    const float mean = means.v[quotient(share.channel, record.sharing)];
 
     precise float sum = 0.0, product_sum = 0.0;
     for (uint block = share.partial * BLOCK; block < n; block += partials * BLOCK) {

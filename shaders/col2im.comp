@@ -2,8 +2,7 @@
 // The transpose of im2col: dx[n][ci][z][y][x] is the sum over the windows that hold it, kz, ky and kx ascending, of
 // dcol[(ci, kz, ky, kx)][(n, oz, oy, ox)].  The sum starts at +0, so adding a 0 for a window outside changes no bit.
 //
-//   operands  dcol [Ci * kd * kh * kw][pitch], dx [N, Ci, D, H, W] contiguous
-//   ints      those of im2col and im2col_texel
+//   from      dcol [Ci * kd * kh * kw][pitch], to dx [N, Ci, D, H, W] contiguous; all else as in im2col
 //   constant  0: whether a dilation is more than 1 (col2im)
 //   groups    ceil(N * Ci * D * H * W / 64)
 //             col2im_texel: ceil(N * Ci * ceil(H * W / 16) / 64)
@@ -11,13 +10,28 @@
 //             H * W and pitch multiples of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 2
-#define FLOATS 0
 #define SLAB
 #include "common/abi.glsl"
 #include "common/conv.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
+
+#ifdef TEXEL
+RECORD(col2im_texel)
+INPUT(from) OUTPUT(to)
+INT(images) INT(channels) INT(height) INT(width) INT(out_height) INT(out_width)
+INT(kernel_height) INT(kernel_width) INT(stride_y) INT(stride_x) INT(padding_y) INT(padding_x)
+INT(pitch) INT(elements)
+END_RECORD
+#else
+RECORD(col2im)
+INPUT(from) OUTPUT(to)
+INT(images) INT(channels) INT(depth) INT(height) INT(width) INT(out_depth) INT(out_height) INT(out_width)
+INT(kernel_depth) INT(kernel_height) INT(kernel_width) INT(stride_z) INT(stride_y) INT(stride_x)
+INT(padding_z) INT(padding_y) INT(padding_x) INT(dilation_z) INT(dilation_y) INT(dilation_x)
+INT(columns) INT(pitch) INT(between) INT(elements)
+END_RECORD
+#endif
 
 #ifdef TEXEL
 // Element q of an image is in the windows q + (padding y - ky) * W + padding x - kx.  An invocation makes 16
@@ -26,10 +40,11 @@ const uint TEXELS = 4u;
 
 void main()
 {
-    const uint N = record.n[0], channels = record.n[1], H = record.n[2], W = record.n[3], OH = record.n[4],
-               kh = record.n[6], kw = record.n[7], pitch4 = record.n[12] / 4u;
-    const int padding_y = record.n[10], padding_x = record.n[11];
-    const uint col = record.operand[0].texel, dx = record.operand[1].texel;
+    const uint N = record.images, channels = record.channels, H = record.height, W = record.width,
+               OH = record.out_height, kh = record.kernel_height, kw = record.kernel_width,
+               pitch4 = record.pitch / 4u;
+    const int padding_y = record.padding_y, padding_x = record.padding_x;
+    const uint col = record.from.texel, dx = record.to.texel;
 
     const uint plane4 = H * W / 4u, blocks = (plane4 + TEXELS - 1u) / TEXELS;
     const uint block = flat_group() * 64u + gl_LocalInvocationID.x;
@@ -91,14 +106,14 @@ int place_at(int distance, int dilation, out bool found)
 
 void main()
 {
-    const uint N = record.n[0], channels = record.n[1], D = record.n[2], H = record.n[3], W = record.n[4],
-               pitch = record.n[21], between = record.n[22];
-    const ivec3 out_size = ivec3(record.n[7], record.n[6], record.n[5]),
-                kernel = ivec3(record.n[10], record.n[9], record.n[8]),
-                stride = ivec3(record.n[13], record.n[12], record.n[11]),
-                padding = ivec3(record.n[16], record.n[15], record.n[14]),
-                dilation = ivec3(record.n[19], record.n[18], record.n[17]);
-    Reals col = Reals(record.operand[0].address), dx = Reals(record.operand[1].address);
+    const uint N = record.images, channels = record.channels, D = record.depth, H = record.height,
+               W = record.width, pitch = record.pitch, between = record.between;
+    const ivec3 out_size = ivec3(record.out_width, record.out_height, record.out_depth),
+                kernel = ivec3(record.kernel_width, record.kernel_height, record.kernel_depth),
+                stride = ivec3(record.stride_x, record.stride_y, record.stride_z),
+                padding = ivec3(record.padding_x, record.padding_y, record.padding_z),
+                dilation = ivec3(record.dilation_x, record.dilation_y, record.dilation_z);
+    Reals col = Reals(record.from.address), dx = Reals(record.to.address);
 
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= N * channels * D * H * W) return;

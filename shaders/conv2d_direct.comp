@@ -7,9 +7,8 @@
 // +0 and takes one product after the other, padding as zeros; the total starts at +0 and takes the chunks'
 // sums.
 //
-//   operands   x [N, Ci, H, W], w [Co] rows of `pitch` elements: [ceil(Ci / 4) * 4][taps], bias [Co],
-//              y [N, Co, OH, OW]
-//   ints       N, Ci, H, W, Co, OH, OW, pitch
+//   x          [N, Ci, H, W], y [N, Co, OH, OW], bias [Co]
+//   weight     [Co] rows of `pitch` elements: [ceil(Ci / 4) * 4][taps]
 //   constants  0 to 2: common/conv_direct.glsl; 3: whether there is a bias; 4: CHANNELS, Ci where it is known
 //              to be below 4, else 4; 5: EVEN, promises that Ci is a multiple of it; 6: OUTPUTS, Co where it
 //              is known to be below 8, else 8
@@ -18,8 +17,6 @@
 //   texel      x and w in the slab, y in one window
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 4
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -29,6 +26,11 @@ layout(constant_id = 3) const bool BIAS = false;
 layout(constant_id = 4) const uint CHANNELS = 4;
 layout(constant_id = 5) const bool EVEN = false;
 layout(constant_id = 6) const uint OUTPUTS = 8;
+
+RECORD(conv2d_direct)
+INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y)
+INT(images) INT(in_channels) INT(height) INT(width) INT(out_channels) INT(out_height) INT(out_width) INT(pitch)
+END_RECORD
 
 const uint ROWS = 8u;   // output channels of a group
 const uint STEP = 4u;   // input channels that are loaded at once: a texel of weights for each tap
@@ -74,10 +76,10 @@ const uint CHUNK = 64u; // input channels
 
 void main()
 {
-    const uint N = record.n[0], Ci = record.n[1], H = record.n[2], W = record.n[3], Co = record.n[4],
-               OH = record.n[5], OW = record.n[6], pitch4 = uint(record.n[7]) / 4u;
-    const Operand x = record.operand[0], w = record.operand[1], bias = record.operand[2],
-                  y = record.operand[3];
+    const uint N = record.images, Ci = record.in_channels, H = record.height, W = record.width,
+               Co = record.out_channels, OH = record.out_height, OW = record.out_width,
+               pitch4 = uint(record.pitch) / 4u;
+    const Operand x = record.x, w = record.weight, bias = record.bias, y = record.y;
     const uint strips = (Co + ROWS - 1u) / ROWS, out_image4 = OH * OW / 4u, tiles = (out_image4 + 7u) / 8u;
     const uint place = quotient(flat_group(), strips), n = quotient(place, tiles);
     if (n >= N)

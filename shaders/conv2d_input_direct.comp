@@ -8,9 +8,8 @@
 // Numeric class: for each pixel a sum over (output channel, ky, kx) ascending of the windows that hold it, in
 // chunks of 64 channels as in conv2d_direct.
 //
-//   operands   dy [N, Co, OH, OW], w [Ci] rows of `pitch` elements: [ceil(Co / 4) * 4][taps], turned around
-//              (conv2d_flip), dx [N, Ci, H, W]
-//   ints       N, Co, OH, OW, Ci, H, W, pitch
+//   dy         [N, Co, OH, OW], dx [N, Ci, H, W]
+//   weight     [Ci] rows of `pitch` elements: [ceil(Co / 4) * 4][taps], turned around (conv2d_flip)
 //   constants  0: EDGES, 1: 1, 2: 0 (of common/conv_direct.glsl, which walks dy); 3: EVEN, promises that
 //              Co % 4 is 0
 //   groups     N * ceil(OH * OW / 32) * ceil(Ci / 8)
@@ -18,14 +17,17 @@
 //   texel      dy and w in the slab, dx in one window
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
 #include "common/abi.glsl"
 #include "common/conv_direct.glsl"
 layout(constant_id = 3) const bool EVEN = false;
+
+RECORD(conv2d_input_direct)
+INPUT(dy) INPUT(weight) OUTPUT(dx)
+INT(images) INT(out_channels) INT(out_height) INT(out_width) INT(in_channels) INT(height) INT(width) INT(pitch)
+END_RECORD
 
 const uint ROWS = 8u;   // input channels of a group
 const uint STEP = 4u;   // output channels that are loaded at once: a texel of weights for each tap
@@ -84,9 +86,9 @@ const uint CHUNK = 64u; // output channels
 
 void main()
 {
-    const uint N = record.n[0], Co = record.n[1], OH = record.n[2], OW = record.n[3], Ci = record.n[4],
-               H = record.n[5], W = record.n[6], pitch4 = uint(record.n[7]) / 4u;
-    const Operand dy = record.operand[0], w = record.operand[1], dx = record.operand[2];
+    const uint N = record.images, Co = record.out_channels, OH = record.out_height, OW = record.out_width,
+               Ci = record.in_channels, H = record.height, W = record.width, pitch4 = uint(record.pitch) / 4u;
+    const Operand dy = record.dy, w = record.weight, dx = record.dx;
     const uint strips = (Ci + ROWS - 1u) / ROWS, image = OH * OW / 4u, tiles = (image + 7u) / 8u;
     const uint place = quotient(flat_group(), strips), n = quotient(place, tiles);
     if (n >= N)

@@ -3,28 +3,30 @@
 // Swaps batch and channels around an image of Q elements: to[b][a][q] = from[a][b][q], plus bias[a].
 // [Co][N * Q] becomes an output [N, Co, Q], and a gradient [N, Co, Q] becomes [Co][N * Q].
 //
-//   operands  from [A][B][Q] with rows of `from_pitch`, bias [A], to [B][A][Q] with rows of `to_pitch`, whose
-//             surplus gets zeros
-//   ints      A, B, Q, from_pitch, to_pitch
+//   from      [a][b][image] with rows of `from_pitch`, bias [a]
+//   to        [b][a][image] with rows of `to_pitch`, whose surplus gets zeros
 //   constant  0: whether there is a bias
-//   groups    ceil(B * to_pitch / 64); conv2d_swap_texel: ceil(B * to_pitch / 256)
-//   conv2d_swap_texel requires  the operands in the slab, `to` inside a window; Q and pitches multiples of 4
+//   groups    ceil(b * to_pitch / 64); conv2d_swap_texel: ceil(b * to_pitch / 256)
+//   conv2d_swap_texel requires  the operands in the slab, `to` inside a window; image and pitches multiples of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #define SLAB
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BIAS = 0;
 
+RECORD(conv2d_swap)
+INPUT(from) INPUT(bias) OUTPUT(to)
+INT(a) INT(b) INT(image) INT(from_pitch) INT(to_pitch)
+END_RECORD
+
 #ifdef TEXEL
 void main()
 {
-    const uint A = record.n[0], B = record.n[1], Q4 = record.n[2] / 4u, from_pitch4 = record.n[3] / 4u,
-               to_pitch4 = record.n[4] / 4u;
-    const uint from = record.operand[0].texel, bias = record.operand[1].texel, to = record.operand[2].texel;
+    const uint A = record.a, B = record.b, Q4 = record.image / 4u, from_pitch4 = record.from_pitch / 4u,
+               to_pitch4 = record.to_pitch / 4u;
+    const uint from = record.from.texel, bias = record.bias.texel, to = record.to.texel;
     const uint texel = flat_group() * 64u + gl_LocalInvocationID.x;
     if (texel >= B * to_pitch4) return;
     const uint b = quotient(texel, to_pitch4), column = texel - b * to_pitch4;
@@ -41,10 +43,9 @@ void main()
 #else
 void main()
 {
-    const uint A = record.n[0], B = record.n[1], Q = record.n[2], from_pitch = record.n[3],
-               to_pitch = record.n[4];
-    Reals from = Reals(record.operand[0].address), bias = Reals(record.operand[1].address),
-           to = Reals(record.operand[2].address);
+    const uint A = record.a, B = record.b, Q = record.image, from_pitch = record.from_pitch,
+               to_pitch = record.to_pitch;
+    Reals from = Reals(record.from.address), bias = Reals(record.bias.address), to = Reals(record.to.address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= B * to_pitch) return;
     const uint b = quotient(element, to_pitch), column = element - b * to_pitch;

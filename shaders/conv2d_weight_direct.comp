@@ -10,8 +10,8 @@
 // sum to the lane's: 32 pixels after 32, each from image to image.  At last lanes are added in pairs, s with
 // s ^ (S / 2), s ^ (S / 4), ...
 //
-//   operands   x [N, Ci, H, W], dy [N][OH * OW] rows of `pitch` elements: [Co], sums [parts][Co][Ci][taps]
-//   ints       N, Ci, H, W, Co, OH, OW, parts, pitch
+//   x          [N, Ci, H, W], dy [N][OH * OW] rows of `pitch` elements: [Co]
+//   sums       [parts][Co][Ci][taps]
 //   constants  0 to 2: common/conv_direct.glsl; 3: CHANNELS, Ci where it is known to be below SIDE, else
 //              SIDE; 4: LANES that have different output channels: 8, 4, 2, 1
 //   groups     parts * ceil(Co / (4 LANES)) * ceil(Ci / SIDE)
@@ -19,8 +19,6 @@
 //   texel      x and dy in the slab
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -36,6 +34,12 @@ const uint SIDE = 2u;
 #endif
 layout(constant_id = 3) const uint CHANNELS = 8;
 layout(constant_id = 4) const uint LANES = 8;
+
+RECORD(conv2d_weight_direct)
+INPUT(x) INPUT(dy) OUTPUT(sums)
+INT(images) INT(in_channels) INT(height) INT(width) INT(out_channels) INT(out_height) INT(out_width)
+INT(parts) INT(pitch)
+END_RECORD
 
 #define FOUR(F, a, i) F(a, i) F(a, i + 1) F(a, i + 2) F(a, i + 3)
 #define EACH_PIXEL(F, a)                                                         \
@@ -92,10 +96,11 @@ layout(constant_id = 4) const uint LANES = 8;
 
 void main()
 {
-    const uint N = record.n[0], Ci = record.n[1], H = record.n[2], W = record.n[3], Co = record.n[4],
-               OH = record.n[5], OW = record.n[6], parts = record.n[7], pitch4 = uint(record.n[8]) / 4u;
-    const Operand x = record.operand[0], dy = record.operand[1];
-    Floats to = Floats(record.operand[2].address);
+    const uint N = record.images, Ci = record.in_channels, H = record.height, W = record.width,
+               Co = record.out_channels, OH = record.out_height, OW = record.out_width, parts = record.parts,
+               pitch4 = uint(record.pitch) / 4u;
+    const Operand x = record.x, dy = record.dy;
+    Floats to = Floats(record.sums.address);
     const uint lane = gl_SubgroupInvocationID, STEPS = 4u * LANES;
     const uint across = (Ci + SIDE - 1u) / SIDE, down = (Co + 4u * LANES - 1u) / (4u * LANES);
     const uint strip = quotient(flat_group(), across), part = quotient(strip, down);

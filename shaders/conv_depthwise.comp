@@ -1,29 +1,43 @@
-// variants: conv_depthwise: ; conv_depthwise_input: -DINPUT; conv_depthwise_weight: -DWEIGHT
+// variants: conv_depthwise: ; conv_depthwise_input: -DOF_INPUT; conv_depthwise_weight: -DOF_WEIGHT
 // Convolutions of single channels, each with M windows of its own, and their gradients: y[n][c M + m] is the sum over
 // the windows' places (k, ascending) of weight[c M + m][k] times what it meets of x[n][c].
 //
-//   operands  conv_depthwise         x [N, C, D, H, W], weight [C M][taps], bias [C M], y [N, C M, OD, OH, OW]
-//             conv_depthwise_input   y's gradient, weight, x's gradient: sums over m, in it over k
-//             conv_depthwise_weight  x, y's gradient, sums [parts][C M][taps]: part p adds what the `length` places
-//                                    of outputs [N, OD, OH, OW] from p * length on give, ascending
-//   ints      N, C, M, then three each: D H W, OD OH OW, kd kh kw, strides, paddings, dilations;
-//             conv_depthwise_weight: parts, length
+//   x         [N, C, D, H, W], weight [C M][taps], bias [C M], y [N, C M, OD, OH, OW]
+//   M         the multiplier
+//   lists     three each, of depth, height and width
+//   conv_depthwise_input   dx: sums over m, in it over k
+//   conv_depthwise_weight  sums [parts][C M][taps]: part p adds what the `share` places of outputs [N, OD, OH, OW]
+//                          from p * share on give, ascending
 //   constant  0: whether there is a bias (conv_depthwise)
 //   groups    ceil(elements of the last operand / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#if defined(INPUT) || defined(WEIGHT)
-#define OPERANDS 3
-#else
-#define OPERANDS 4
-#endif
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BIAS = 0;
 
-ivec3 three(uint at) { return ivec3(record.n[at], record.n[at + 1u], record.n[at + 2u]); } // z y x, not x y z
+#if defined(OF_INPUT)
+RECORD(conv_depthwise_input)
+INPUT(dy) INPUT(weight) OUTPUT(dx)
+INT(images) INT(channels) INT(multiplier)
+LIST(in_size) LIST(out_size) LIST(kernel) LIST(stride) LIST(padding) LIST(dilation)
+END_RECORD
+#elif defined(OF_WEIGHT)
+RECORD(conv_depthwise_weight)
+INPUT(x) INPUT(dy) OUTPUT(sums)
+INT(images) INT(channels) INT(multiplier)
+LIST(in_size) LIST(out_size) LIST(kernel) LIST(stride) LIST(padding) LIST(dilation) LIST(parts_and_share)
+END_RECORD
+#else
+RECORD(conv_depthwise)
+INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y)
+INT(images) INT(channels) INT(multiplier)
+LIST(in_size) LIST(out_size) LIST(kernel) LIST(stride) LIST(padding) LIST(dilation)
+END_RECORD
+#endif
+
+ivec3 three(uint at) { return ivec3(record.lists[at], record.lists[at + 1u], record.lists[at + 2u]); } // z y x
 int volume(ivec3 size) { return size[0] * size[1] * size[2]; }
 
 // The place of a row-major index; what is left of it: whole images.
@@ -39,23 +53,29 @@ bool inside(int at, int size) { return uint(at) < uint(size); }
 
 void main()
 {
-    const uint N = record.n[0], C = record.n[1], M = record.n[2];
-    const ivec3 in_size = three(3u), out_size = three(6u), kernel = three(9u), stride = three(12u),
-                padding = three(15u), dilation = three(18u);
+    const uint N = record.images, C = record.channels, M = record.multiplier;
+    const ivec3 in_size = three(0u), out_size = three(3u), kernel = three(6u), stride = three(9u),
+                padding = three(12u), dilation = three(15u);
     const int taps = volume(kernel), image = volume(in_size), out_image = volume(out_size);
     uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     const uint to_at = element;
-    Floats from = Floats(record.operand[0].address), by = Floats(record.operand[1].address);
+#if defined(OF_INPUT)
+    Floats from = Floats(record.dy.address), by = Floats(record.weight.address);
+#elif defined(OF_WEIGHT)
+    Floats from = Floats(record.x.address), by = Floats(record.dy.address);
+#else
+    Floats from = Floats(record.x.address), by = Floats(record.weight.address);
+#endif
     precise float sum = 0.0;
 
-#ifdef WEIGHT
-    const uint parts = record.n[21], length = record.n[22], channels = C * M;
-    Floats to = Floats(record.operand[2].address);
+#ifdef OF_WEIGHT
+    const uint parts = record.lists[18], share = record.lists[19], channels = C * M;
+    Floats to = Floats(record.sums.address);
     if (element >= parts * channels * uint(taps)) return;
     const ivec3 tap = place_of(element, kernel);
     const uint part = quotient(element, channels), channel = element - part * channels;
-    const uint end = min((part + 1u) * length, N * uint(out_image));
-    uint column = part * length, n = column;
+    const uint end = min((part + 1u) * share, N * uint(out_image));
+    uint column = part * share, n = column;
     ivec3 at = place_of(n, out_size);
     int x_at = int(n * C + quotient(channel, M)) * image;
     int dy_at = int(n * channels + channel) * out_image + int(column - n * uint(out_image));
@@ -81,8 +101,8 @@ void main()
             dy_at += int(channels - 1u) * out_image;
         }
     }
-#elif defined(INPUT)
-    Floats to = Floats(record.operand[2].address);
+#elif defined(OF_INPUT)
+    Floats to = Floats(record.dx.address);
     if (element >= N * C * uint(image)) return;
     const ivec3 at = place_of(element, in_size) + padding;
     const uint channel = element - quotient(element, C) * C;
@@ -105,7 +125,7 @@ void main()
         }
     }
 #else
-    Floats bias = Floats(record.operand[2].address), to = Floats(record.operand[3].address);
+    Floats bias = Floats(record.bias.address), to = Floats(record.y.address);
     if (element >= N * C * M * uint(out_image)) return;
     const ivec3 first = place_of(element, out_size) * stride - padding;
     const uint channel = element - quotient(element, C * M) * C * M;

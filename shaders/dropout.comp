@@ -1,13 +1,10 @@
 #version 460
 // y = dropped ? 0 : x * scale; ops/philox.inc says which elements are dropped.
 //
-//   operands   x, y: contiguous
-//   floats     scale
-//   ints       count, threshold, seed low and high, ordinal low and high
+//   x, y       contiguous
+//   threshold  of the probability, in 2^-24
 //   groups     ceil(count / 256)
 // variants: dropout: ; dropout_texel: -DTEXELS ; dropout_f64: -DDOUBLE
-#define OPERANDS 2
-#define FLOATS 1
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -21,13 +18,19 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint DTYPE = 0;
 
+RECORD(dropout)
+INPUT(x) OUTPUT(y)
+FLOAT(scale)
+INT(count) INT(threshold) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+END_RECORD
+
 void main()
 {
-    const REAL scale = record.f[0];
-    const uint count = uint(record.n[0]), threshold = uint(record.n[1]);
-    const uint seed_low = uint(record.n[2]), seed_high = uint(record.n[3]);
-    const uint ordinal_low = uint(record.n[4]), ordinal_high = uint(record.n[5]);
-    const Operand from = record.operand[0], to = record.operand[1];
+    const REAL scale = record.scale;
+    const uint count = uint(record.count), threshold = uint(record.threshold);
+    const uint seed_low = uint(record.seed_low), seed_high = uint(record.seed_high);
+    const uint ordinal_low = uint(record.ordinal_low), ordinal_high = uint(record.ordinal_high);
+    const Operand from = record.x, to = record.y;
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;

@@ -1,28 +1,32 @@
 #version 460
-// y[o][i][k] = x[o][i + s][k] where that is inside of x, else a value; s = sign * start[o].
+// y[o][i][k] = x[o][i + s][k] where that is inside of x, else a value; s = direction * start[o].
 //
-//   operands   x [outer, size, inner], start [outer] (i32), y [outer, length, inner]; all contiguous
-//   ints       outer, size, length, inner, sign (1 or -1), the value's bits: of 64-bit elements two ints, the low one
-//              first
-//   groups     ceil(outer * length * inner / 256): an invocation writes 4 elements, which are whole words
+//   x          [outer, x_size, inner], start [outer] (i32), y [outer, y_size, inner]; all contiguous
+//   direction  1 or -1
+//   value      its bits: of 64-bit elements two ints, the low one first
+//   groups     ceil(outer * y_size * inner / 256): an invocation writes 4 elements, which are whole words
 //   constants  bytes of an element (1, 2 or 4; dynamic_shift_wide has 8 and does not read it); whether its 4 elements
 //              lie side by side in x (inner is a multiple of 4, elements have 4 bytes)
 // variants: dynamic_shift: ; dynamic_shift_wide: -DWIDE
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BYTES = 4;
 layout(constant_id = 1) const uint QUADS = 0;
 
+RECORD(dynamic_shift)
+INPUT(x) INPUT(start) OUTPUT(y)
+INT(outer) INT(x_size) INT(y_size) INT(inner) INT(direction)
+LIST(value)
+END_RECORD
+
 void main()
 {
-    const uint outer = uint(record.n[0]), size = uint(record.n[1]), length = uint(record.n[2]);
-    const uint inner = uint(record.n[3]), value = uint(record.n[5]);
-    const bool back = record.n[4] < 0;
-    const Operand x = record.operand[0], start = record.operand[1], y = record.operand[2];
+    const uint outer = uint(record.outer), size = uint(record.x_size), length = uint(record.y_size);
+    const uint inner = uint(record.inner), value = uint(record.lists[0]);
+    const bool back = record.direction < 0;
+    const Operand x = record.x, start = record.start, y = record.y;
     Cells from = Cells(x.address), to = Cells(y.address);
     const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u, count = outer * length * inner;
     if (first >= count)
@@ -39,7 +43,7 @@ void main()
         const bool inside = i >= behind && at < size;
         const uint place = inside ? (o * size + at) * inner + k : 0u;
 #ifdef WIDE
-        CELL bits = uvec2(record.n[5], record.n[6]);
+        CELL bits = uvec2(record.lists[0], record.lists[1]);
         if (inside) bits = from.v[place];
         if (first + e < count) to.v[first + e] = bits;
 #else

@@ -1,13 +1,9 @@
 #version 460
 // One value everywhere.
 //
-//   operands   output
-//   floats     the value, for floating dtypes
-//   ints       count, the value for the others; of i64 two ints, the low one first
+//   number     the value, for floating dtypes; whole: for the others; of i64 two ints, the low one first
 //   groups     ceil(count / 256)
 // variants: full: ; full_texel: -DTEXELS ; full_f64: -DDOUBLE ; full_i64: -DLONG
-#define OPERANDS 1
-#define FLOATS 1
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -20,19 +16,26 @@ layout(local_size_x = 64) in;
 
 layout(constant_id = 0) const uint DTYPE = 0;
 
+RECORD(full)
+OUTPUT(y)
+FLOAT(number)
+INT(count)
+LIST(whole)
+END_RECORD
+
 void main()
 {
-    const REAL number = record.f[0];
-    const uint count = uint(record.n[0]);
-    const int whole = record.n[1];
-    const Operand to = record.operand[0];
+    const REAL number = record.number;
+    const uint count = uint(record.count);
+    const int whole = record.lists[0];
+    const Operand to = record.y;
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;
 #if defined(DOUBLE)
     for (uint e = 4u * group; e < min(4u * group + 4u, count); ++e) Reals(to.address).v[e] = number;
 #elif defined(LONG)
-    const uvec2 words = uvec2(whole, record.n[2]);
+    const uvec2 words = uvec2(whole, record.lists[1]);
     for (uint e = 4u * group; e < min(4u * group + 4u, count); ++e) Longs(to.address).v[e] = words;
 #else
     const bool floating = DTYPE == DTYPE_F32 || is_half(DTYPE);

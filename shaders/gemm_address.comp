@@ -10,20 +10,15 @@
 //   SHUFFLE     16 rows x 4 columns, 8 lanes that share what they load of A: needs subgroups of 8 lanes,
 //               fit for lavapipe where an operand is not in the slab or not worth packing
 //
-//   operands   A, B, C
-//   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB, inners, innerA, innerB,
-//              innerC     (elements)
-//              rs and cs are the strides from row to row and from column to column; a batch is of
-//              batch / inners batches of `inners` matrices: stride and inner lead from one to the next
-//   groups     batch * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batch * ceil(M / 16) * ceil(N / 32)
+//   strides    in elements; C's columns lie side by side
+//   batches    are batches / inners times `inners` matrices: outer and inner strides lead from one to the next
+//   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
 #ifdef SHUFFLE
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #endif
-#define OPERANDS 3
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/gemm.glsl"
@@ -62,6 +57,14 @@ const uint A_LOADS = 8u;
 #endif
 layout(local_size_x = LANES) in;
 
+RECORD(gemm_address)
+INPUT(a) INPUT(b) OUTPUT(c)
+INT(m) INT(n) INT(k) INT(a_row_stride) INT(b_row_stride) INT(c_row_stride)
+INT(batches) INT(a_outer_stride) INT(b_outer_stride) INT(c_outer_stride)
+INT(a_column_stride) INT(b_column_stride)
+INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
+END_RECORD
+
 #define CLEAR_VECTOR(row, i) sum[row][i] = total[row][i] = REAL4(0.0);
 #define CLEAR(row) EACH_VECTOR(CLEAR_VECTOR, row)
 #define MULTIPLY(row, step) MULTIPLY_ROW(row, A_OF(row, step), b[step])
@@ -83,20 +86,22 @@ layout(local_size_x = LANES) in;
 
 void main()
 {
-    Record r = record;
-    const uint M = r.n[0], N = r.n[1], K = r.n[2];
-    const int rsA = r.n[3], rsB = r.n[4], ldc = r.n[5], batches = r.n[6];
-    const int strideA = r.n[7], strideB = r.n[8], strideC = r.n[9], csA = r.n[10], csB = r.n[11];
-    Reals A = Reals(r.operand[0].address), B = Reals(r.operand[1].address);
-    Reals C = Reals(r.operand[2].address);
+    const uint M = record.m, N = record.n, K = record.k;
+    const int rsA = record.a_row_stride, rsB = record.b_row_stride, ldc = record.c_row_stride;
+    const int batches = record.batches;
+    const int strideA = record.a_outer_stride, strideB = record.b_outer_stride, strideC = record.c_outer_stride;
+    const int csA = record.a_column_stride, csB = record.b_column_stride;
+    Reals A = Reals(record.a.address), B = Reals(record.b.address);
+    Reals C = Reals(record.c.address);
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS * LANES);
     if (int(tile.batch) >= batches)
         return;
-    const Batch batch = batch_of(tile.batch, r.n[12]);
+    const Batch batch = batch_of(tile.batch, record.inners);
     const int outer = int(batch.outer), inner = int(batch.inner);
-    const int first_a = outer * strideA + inner * r.n[13], first_b = outer * strideB + inner * r.n[14];
-    const int first_c = outer * strideC + inner * r.n[15];
+    const int first_a = outer * strideA + inner * record.a_inner_stride;
+    const int first_b = outer * strideB + inner * record.b_inner_stride;
+    const int first_c = outer * strideC + inner * record.c_inner_stride;
     const uint lane = gl_LocalInvocationID.x;
     const uint column = tile.column + lane;
 

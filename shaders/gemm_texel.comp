@@ -6,35 +6,37 @@
 // A group is one subgroup.  It makes 16 rows x 32 columns, each lane 16 rows x 4 columns.  A texel of A is
 // loaded by one lane and handed to all by a shuffle from a constant lane (a subgroupBroadcast is a loop).
 //
-//   operands   A, B, C
-//   ints       M, N, K, lda, ldb, ldc, batch, strideA, strideB, strideC, (unused), (unused), inners, innerA,
-//              innerB, innerC     (elements)
-//              a batch is of batch / inners batches of `inners` matrices: stride and inner lead from one to
-//              the next
-//   constants  0: EVEN, promises that K % 16, N % 4, ldc % 4, strideC % 4, innerC % 4 are 0, C starts on
+//   strides    in elements; a_row_stride leads from one row of A as it is stored to the next, and so on
+//   batches    are batches / inners times `inners` matrices: outer and inner strides lead from one to the next
+//   constants  0: EVEN, promises that K is a multiple of 16, N and C's strides are multiples of 4, C starts on
 //              16 bytes
-//   groups     batch * ceil(M / 16) * ceil(N / 32)
-//   A          [M][K] in rows of lda;  with A_TRANSPOSED [K][M] in rows of lda
-//   B          [K][N] in rows of ldb
-//   requires   A and B in the slab, 16-byte aligned;  lda, ldb, strideA, strideB, innerA, innerB multiples
-//              of 4, and rows readable up to the next multiple of 4 (what stands there is ignored);  C in the slab and in
-//              one window, unless N, ldc, strideC or its start is no multiple of 4 floats: then C anywhere
-//              C_TRANSPOSED: C is [N][M] in rows of ldc, and M, ldc, strideC, innerC and its start are multiples
-//              of 4 floats
+//   groups     batches * ceil(M / 16) * ceil(N / 32)
+//   A          stored as [M][K];  with A_TRANSPOSED as [K][M]
+//   B          stored as [K][N]
+//   requires   A and B in the slab, 16-byte aligned;  their strides multiples of 4, and rows readable up to the
+//              next multiple of 4 (what stands there is ignored);  C in the slab and in one window, unless N, one
+//              of its strides or its start is no multiple of 4 floats: then C anywhere
+//              C_TRANSPOSED: C is stored as [N][M], and M, its strides and its start are multiples of 4 floats
 //
 // lavapipe never jumps over code: an untaken branch, and the round that finds a loop ended, run with all
 // lanes off.  So the big loop tests at its end, code that is seldom needed is small, and EVEN leaves it out.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
-#define OPERANDS 3
-#define FLOATS 0
 #define SLAB
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/gemm.glsl"
 layout(local_size_x = 8) in;
 layout(constant_id = 0) const bool EVEN = false;
+
+RECORD(gemm_texel_nn)
+INPUT(a) INPUT(b) OUTPUT(c)
+INT(m) INT(n) INT(k) INT(a_row_stride) INT(b_row_stride) INT(c_row_stride)
+INT(batches) INT(a_outer_stride) INT(b_outer_stride) INT(c_outer_stride)
+INT(a_column_stride) INT(b_column_stride) // neither is read
+INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
+END_RECORD
 
 const uint ROWS = 16u, COLUMNS = 32u; // of a tile
 const uint STEPS = 16u;               // of k, loaded at once: a fetch is a call, which spills what is live
@@ -94,13 +96,13 @@ const uint STEPS = 16u;               // of k, loaded at once: a fetch is a call
 
 void main()
 {
-    Record r = record;
-    const uint M = r.n[0], N = r.n[1], K = r.n[2];
-    const uint lda4 = uint(r.n[3]) / 4u, ldb4 = uint(r.n[4]) / 4u, ldc = r.n[5];
-    const uint batches = r.n[6], strideC = r.n[9], inners = r.n[12], innerC = r.n[15];
-    const uint strideA4 = uint(r.n[7]) / 4u, strideB4 = uint(r.n[8]) / 4u;
-    const uint innerA4 = uint(r.n[13]) / 4u, innerB4 = uint(r.n[14]) / 4u;
-    const uint A = r.operand[0].texel, B = r.operand[1].texel, C = r.operand[2].texel;
+    const uint M = record.m, N = record.n, K = record.k;
+    const uint lda4 = uint(record.a_row_stride) / 4u, ldb4 = uint(record.b_row_stride) / 4u;
+    const uint ldc = record.c_row_stride, batches = record.batches, strideC = record.c_outer_stride;
+    const uint inners = record.inners, innerC = record.c_inner_stride;
+    const uint strideA4 = uint(record.a_outer_stride) / 4u, strideB4 = uint(record.b_outer_stride) / 4u;
+    const uint innerA4 = uint(record.a_inner_stride) / 4u, innerB4 = uint(record.b_inner_stride) / 4u;
+    const uint A = record.a.texel, B = record.b.texel, C = record.c.texel;
 
     const Tile tile = tile_of(flat_group(), M, N, ROWS, COLUMNS);
     if (tile.batch >= batches)
@@ -155,12 +157,12 @@ void main()
     const uint c_texel = C + c_at / 4u;
     EACH_4(STORE)
 #else
-    const bool c_aligned = r.operand[2].address.x % 16u == 0u;
+    const bool c_aligned = record.c.address.x % 16u == 0u;
     if (EVEN || (c_aligned && (N | ldc | strideC | innerC) % 4u == 0u)) {
         const uint c_texel = C + c_at / 4u;
         EACH_16(STORE)
     } else {
-        Floats c_floats = Floats(r.operand[2].address);
+        Floats c_floats = Floats(record.c.address);
         // Not unrolled, to stay small: row 0 is stored and the others move up.
         for (uint row = 0u; row < min(rows, ROWS); ++row) {
             EACH_4(STORE_SCALAR)

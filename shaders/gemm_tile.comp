@@ -5,20 +5,23 @@
 //
 // A group of 256 lanes makes 64 rows x 64 columns, each lane 4 x 4, from blocks of 16 steps of k.
 //
-//   operands   A, B, C
-//   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB, inners, innerA, innerB,
-//              innerC     (elements)
-//              rs and cs are the strides from row to row and from column to column; a batch is of
-//              batch / inners batches of `inners` matrices: stride and inner lead from one to the next
-//   groups     batch * ceil(M / 64) * ceil(N / 64)
+//   strides    in elements; C's columns lie side by side
+//   batches    are batches / inners times `inners` matrices: outer and inner strides lead from one to the next
+//   groups     batches * ceil(M / 64) * ceil(N / 64)
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/gemm.glsl"
 layout(local_size_x = 256) in;
+
+RECORD(gemm_tile)
+INPUT(a) INPUT(b) OUTPUT(c)
+INT(m) INT(n) INT(k) INT(a_row_stride) INT(b_row_stride) INT(c_row_stride)
+INT(batches) INT(a_outer_stride) INT(b_outer_stride) INT(c_outer_stride)
+INT(a_column_stride) INT(b_column_stride)
+INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
+END_RECORD
 
 const uint SIDE = 64u;  // of a tile
 const uint STEPS = 16u; // of k in a block
@@ -39,20 +42,22 @@ uvec2 element_of(uint i, bool along_k) // (row of A or column of B, k)
 
 void main()
 {
-    Record r = record;
-    const uint M = r.n[0], N = r.n[1], K = r.n[2];
-    const int rsA = r.n[3], rsB = r.n[4], ldc = r.n[5], batches = r.n[6];
-    const int strideA = r.n[7], strideB = r.n[8], strideC = r.n[9], csA = r.n[10], csB = r.n[11];
-    Floats A = Floats(r.operand[0].address), B = Floats(r.operand[1].address);
-    Floats C = Floats(r.operand[2].address);
+    const uint M = record.m, N = record.n, K = record.k;
+    const int rsA = record.a_row_stride, rsB = record.b_row_stride, ldc = record.c_row_stride;
+    const int batches = record.batches;
+    const int strideA = record.a_outer_stride, strideB = record.b_outer_stride, strideC = record.c_outer_stride;
+    const int csA = record.a_column_stride, csB = record.b_column_stride;
+    Floats A = Floats(record.a.address), B = Floats(record.b.address);
+    Floats C = Floats(record.c.address);
 
     const Tile tile = tile_of(flat_group(), M, N, SIDE, SIDE);
     if (int(tile.batch) >= batches)
         return;
-    const Batch batch = batch_of(tile.batch, r.n[12]);
+    const Batch batch = batch_of(tile.batch, record.inners);
     const int outer = int(batch.outer), inner = int(batch.inner);
-    const int first_a = outer * strideA + inner * r.n[13], first_b = outer * strideB + inner * r.n[14];
-    const int first_c = outer * strideC + inner * r.n[15];
+    const int first_a = outer * strideA + inner * record.a_inner_stride;
+    const int first_b = outer * strideB + inner * record.b_inner_stride;
+    const int first_c = outer * strideC + inner * record.c_inner_stride;
     const uint lane_row = gl_LocalInvocationIndex / 16u; // rows and columns of a lane: counted in fours
     const uint lane_column = gl_LocalInvocationIndex % 16u;
 

@@ -1,26 +1,30 @@
 // What normalises each plane, from its group's statistics and its channel's weight and bias.
 //
-//   operands  statistics [groups] of vec4 (mean, 1 / sqrt(variance + eps), 0, 0), weight [C], bias [C],
-//             affine [planes] of vec4 (mean, scale, bias, 0)
-//   floats    weight, bias: where they are one number
-//   ints      planes, C, channels of a group
+//   statistics    [groups] of vec4 (mean, 1 / sqrt(variance + eps), 0, 0)
+//   weight, bias  [channels]; one_weight, one_bias: where they are one number
+//   affine    [planes] of vec4 (mean, scale, bias, 0)
+//   members   channels of a group
 //   constant  0: bit 0: weight is in memory, bit 1: bias is
 //   groups    ceil(planes / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 4
-#define FLOATS 2
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint IN_MEMORY = 0;
 
+RECORD(group_norm_affine)
+INPUT(statistics) INPUT(weight) INPUT(bias) OUTPUT(affine)
+FLOAT(one_weight) FLOAT(one_bias)
+INT(planes) INT(channels) INT(members)
+END_RECORD
+
 void main()
 {
-    const uint planes = record.n[0], channels = record.n[1], members = record.n[2];
-    Vec4s statistics = Vec4s(record.operand[0].address), affine = Vec4s(record.operand[3].address);
-    Floats weights = Floats(record.operand[1].address), biases = Floats(record.operand[2].address);
-    float weight = record.f[0], bias = record.f[1];
+    const uint planes = record.planes, channels = record.channels, members = record.members;
+    Vec4s statistics = Vec4s(record.statistics.address), affine = Vec4s(record.affine.address);
+    Floats weights = Floats(record.weight.address), biases = Floats(record.bias.address);
+    float weight = record.one_weight, bias = record.one_bias;
     const uint plane = flat_group() * 64u + gl_LocalInvocationID.x;
     if (plane >= planes)
         return;

@@ -1,28 +1,33 @@
 // What makes the gradient of each plane from its group's sums: dx = dy * a + (x - mean) * b + c.
 //
-//   operands  totals [planes] of vec4 (sums of dy and dy * (x - mean)), mean [groups], variance [groups],
-//             weight [C], coefficients [planes] of vec4 (mean, a, b, c)
-//   floats    weight: where it is one number; eps
-//   ints      planes, C, channels of a group, elements of a group
+//   totals    [planes] of vec4 (sums of dy and dy * (x - mean))
+//   mean, variance  [groups]
+//   weight    [channels]; one_weight: where it is one number
+//   coefficients  [planes] of vec4 (mean, a, b, c)
+//   members, count  channels and elements of a group
 //   constant  0: whether weight is in memory
 //   groups    ceil(planes / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 5
-#define FLOATS 2
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/vocabulary.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint IN_MEMORY = 0;
 
+RECORD(group_norm_vjp_finish)
+INPUT(totals) INPUT(mean) INPUT(variance) INPUT(weight) OUTPUT(coefficients)
+FLOAT(one_weight) FLOAT(eps)
+INT(planes) INT(channels) INT(members) INT(count)
+END_RECORD
+
 void main()
 {
-    const uint planes = record.n[0], channels = record.n[1], members = record.n[2];
-    const float n = float(record.n[3]), one_weight = record.f[0], eps = record.f[1];
-    Vec4s totals = Vec4s(record.operand[0].address), coefficients = Vec4s(record.operand[4].address);
-    Floats means = Floats(record.operand[1].address), variances = Floats(record.operand[2].address),
-           weights = Floats(record.operand[3].address);
+    const uint planes = record.planes, channels = record.channels, members = record.members;
+    const float n = float(record.count), one_weight = record.one_weight, eps = record.eps;
+    Vec4s totals = Vec4s(record.totals.address), coefficients = Vec4s(record.coefficients.address);
+    Floats means = Floats(record.mean.address), variances = Floats(record.variance.address),
+           weights = Floats(record.weight.address);
     const uint plane = flat_group() * 64u + gl_LocalInvocationID.x;
     if (plane >= planes)
         return;

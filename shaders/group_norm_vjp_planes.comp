@@ -1,28 +1,33 @@
 // Of each plane: the sums of dy and dy * (x - mean), and what they add to the gradients of weight and bias.
 //
-//   operands  partials [P][planes] of vec4 (batch_norm_vjp_sums), variance [groups], totals [planes] of vec4,
-//             dweight [planes], dbias [planes]
-//   floats    eps
-//   ints      planes, P, channels of a group
+//   partials  [partial_count][planes] of vec4 (batch_norm_vjp_sums)
+//   variance  [groups]
+//   totals    [planes] of vec4
+//   dweight, dbias  [planes]
+//   members   channels of a group
 //   groups    ceil(planes / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 5
-#define FLOATS 1
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/vocabulary.glsl"
 layout(local_size_x = 64) in;
 
+RECORD(group_norm_vjp_planes)
+INPUT(partials) INPUT(variance) OUTPUT(totals) OUTPUT(dweight) OUTPUT(dbias)
+FLOAT(eps)
+INT(planes) INT(partial_count) INT(members)
+END_RECORD
+
 const uint FAN = 32u; // partials that are added before their sum is
 
 void main()
 {
-    const uint planes = record.n[0], partials = record.n[1], members = record.n[2];
-    const float eps = record.f[0];
-    Vec4s from = Vec4s(record.operand[0].address), totals = Vec4s(record.operand[2].address);
-    Floats variances = Floats(record.operand[1].address), weight = Floats(record.operand[3].address),
-           bias = Floats(record.operand[4].address);
+    const uint planes = record.planes, partials = record.partial_count, members = record.members;
+    const float eps = record.eps;
+    Vec4s from = Vec4s(record.partials.address), totals = Vec4s(record.totals.address);
+    Floats variances = Floats(record.variance.address), weight = Floats(record.dweight.address),
+           bias = Floats(record.dbias.address);
     const uint plane = flat_group() * 64u + gl_LocalInvocationID.x;
     if (plane >= planes)
         return;

@@ -2,24 +2,37 @@
 // The patches of a convolution as the columns of a matrix: col[(ci, kz, ky, kx)][(n, oz, oy, ox)] is
 // x[n][ci][oz * stride - padding + kz * dilation][...], 0 outside of the image and in columns that fill up the pitch.
 //
-//   operands  x [N, Ci, D, H, W] contiguous, col [Ci * kd * kh * kw][pitch]
-//   ints      N, Ci, then three each: D H W, OD OH OW, kd kh kw, strides, paddings, dilations; columns, pitch, from an
-//             image's first column to that of the next: OD * OH * OW, or what makes a matrix of each image;
-//             elements of col, which must have 32 bits as well
-//             im2col_texel: N, Ci, H, W, OH, OW, kh, kw, stride y, stride x, padding y, padding x, pitch, elements
+//   from      x [N, Ci, D, H, W] contiguous, to col [Ci * kd * kh * kw][pitch]
+//   between   from an image's first column to that of the next: OD * OH * OW, or what makes a matrix of each image
+//   elements  of col: not read, but must have 32 bits as well
 //   groups    Ci * ceil(columns / 64)
 //             im2col_texel: Ci * ceil(N * ceil(OH * OW / 16) / 64)
 //   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, from whole texels on, col inside a window; strides of 1, OW == W >= 4,
 //             OH * OW a multiple of 4, pitch == N * OH * OW
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 2
-#define FLOATS 0
 #define SLAB
 #include "common/abi.glsl"
 #include "common/conv.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
+
+#ifdef TEXEL
+RECORD(im2col_texel)
+INPUT(from) OUTPUT(to)
+INT(images) INT(channels) INT(height) INT(width) INT(out_height) INT(out_width)
+INT(kernel_height) INT(kernel_width) INT(stride_y) INT(stride_x) INT(padding_y) INT(padding_x)
+INT(pitch) INT(elements)
+END_RECORD
+#else
+RECORD(im2col)
+INPUT(from) OUTPUT(to)
+INT(images) INT(channels) INT(depth) INT(height) INT(width) INT(out_depth) INT(out_height) INT(out_width)
+INT(kernel_depth) INT(kernel_height) INT(kernel_width) INT(stride_z) INT(stride_y) INT(stride_x)
+INT(padding_z) INT(padding_y) INT(padding_x) INT(dilation_z) INT(dilation_y) INT(dilation_x)
+INT(columns) INT(pitch) INT(between) INT(elements)
+END_RECORD
+#endif
 
 #ifdef TEXEL
 // As the output is as wide as the image, output element q reads the image's element
@@ -29,10 +42,11 @@ const int TEXELS = 4;
 
 void main()
 {
-    const uint N = record.n[0], channels = record.n[1], H = record.n[2], W = record.n[3],
-               Q4 = record.n[4] * W / 4u, kh = record.n[6], kw = record.n[7], pitch4 = record.n[12] / 4u;
-    const int padding_y = record.n[10], padding_x = record.n[11];
-    const uint image = record.operand[0].texel, col = record.operand[1].texel;
+    const uint N = record.images, channels = record.channels, H = record.height, W = record.width,
+               Q4 = record.out_height * W / 4u, kh = record.kernel_height, kw = record.kernel_width,
+               pitch4 = record.pitch / 4u;
+    const int padding_y = record.padding_y, padding_x = record.padding_x;
+    const uint image = record.from.texel, col = record.to.texel;
 
     const uint blocks = (Q4 + TEXELS - 1u) / TEXELS, across = (N * blocks + 63u) / 64u;
     const uint channel = flat_group() / across;
@@ -81,13 +95,14 @@ void main()
 // An invocation makes one column of all rows of one channel.
 void main()
 {
-    const uint N = record.n[0], channels = record.n[1], D = record.n[2], H = record.n[3], W = record.n[4],
-               OD = record.n[5], OH = record.n[6], OW = record.n[7], kd = record.n[8], kh = record.n[9],
-               kw = record.n[10], columns = record.n[20], pitch = record.n[21], between = record.n[22];
-    const ivec3 stride = ivec3(record.n[13], record.n[12], record.n[11]),
-                padding = ivec3(record.n[16], record.n[15], record.n[14]),
-                dilation = ivec3(record.n[19], record.n[18], record.n[17]);
-    Cells image = Cells(record.operand[0].address), col = Cells(record.operand[1].address);
+    const uint N = record.images, channels = record.channels, D = record.depth, H = record.height,
+               W = record.width, OD = record.out_depth, OH = record.out_height, OW = record.out_width,
+               kd = record.kernel_depth, kh = record.kernel_height, kw = record.kernel_width,
+               columns = record.columns, pitch = record.pitch, between = record.between;
+    const ivec3 stride = ivec3(record.stride_x, record.stride_y, record.stride_z),
+                padding = ivec3(record.padding_x, record.padding_y, record.padding_z),
+                dilation = ivec3(record.dilation_x, record.dilation_y, record.dilation_z);
+    Cells image = Cells(record.from.address), col = Cells(record.to.address);
 
     const uint across = (columns + 63u) / 64u;
     const uint channel = flat_group() / across;

@@ -2,19 +2,25 @@
 // y = (x - mean) * rstd * weight + bias along a row, rstd = 1 / sqrt(variance + eps); the variance is the mean
 // of (x - mean)^2, so that nothing cancels.  Where not CENTERED, the mean is 0.
 //
-//   operands   x, weight, bias (one row each, repeated), y, mean, rstd (one element a row); the rest:
-//              common/rows.glsl with KEPT = 1
-//   floats     eps
+//   weight, bias  one row each, repeated; mean, rstd: one element a row
+//   the rest   common/rows.glsl with KEPT = 1
 //   constants  1, 2: whether there are a weight and a bias; 3: CENTERED
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS
-#define OPERANDS 6
-#define FLOATS 1
 #ifdef TEXELS
 #define SLAB
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
+
+RECORD(layer_norm)
+INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y) OUTPUT(mean) OUTPUT(rstd)
+FLOAT(eps)
+INT(columns) INT(rows) INT(x_along) INT(weight_along) INT(bias_along) INT(y_along) INT(mean_along) INT(rstd_along)
+LIST(sizes) LIST(x_strides) LIST(weight_strides) LIST(bias_strides)
+LIST(y_strides) LIST(mean_strides) LIST(rstd_strides)
+END_RECORD
+
 #include "common/rows.glsl"
 
 layout(constant_id = 1) const uint WEIGHT = 0;
@@ -23,12 +29,15 @@ layout(constant_id = 3) const uint CENTERED = 1;
 
 void main()
 {
-    const float eps = record.f[0];
+    const float eps = record.eps;
     uint n;
     uint c[MAX_RANK];
     const bool exists = place(n, c);
-    const Row x = row_of(0u, c), weight = row_of(1u, c), bias = row_of(2u, c), y = row_of(3u, c);
-    Floats means = Floats(record.operand[4].address), rstds = Floats(record.operand[5].address);
+    const Row x = row_of(record.x, record.x_along, 0u, c);
+    const Row weight = row_of(record.weight, record.weight_along, 1u, c);
+    const Row bias = row_of(record.bias, record.bias_along, 2u, c);
+    const Row y = row_of(record.y, record.y_along, 3u, c);
+    Floats means = Floats(record.mean.address), rstds = Floats(record.rstd.address);
     if (!exists)
         return;
 

@@ -2,18 +2,23 @@
 // dx = rstd * (g - mean(g) - z * mean(g * z)) along a row, with g = dy * weight and z = (x - mean) * rstd; where not
 // CENTERED, without mean(g).
 //
-//   operands   dy, x, weight (one row, repeated), dx, mean, rstd (one element a row); the rest:
-//              common/rows.glsl with KEPT = 1
+//   weight     one row, repeated; mean, rstd: one element a row
+//   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: whether there is a weight; 2: CENTERED
 // variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS
-#define OPERANDS 6
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
+
+RECORD(layer_norm_vjp)
+INPUT(dy) INPUT(x) INPUT(weight) OUTPUT(dx) INPUT(mean) INPUT(rstd)
+INT(columns) INT(rows) INT(dy_along) INT(x_along) INT(weight_along) INT(dx_along) INT(mean_along) INT(rstd_along)
+LIST(sizes) LIST(dy_strides) LIST(x_strides) LIST(weight_strides) LIST(dx_strides) LIST(mean_strides) LIST(rstd_strides)
+END_RECORD
+
 #include "common/rows.glsl"
 
 layout(constant_id = 1) const uint WEIGHT = 0;
@@ -32,8 +37,11 @@ void main()
     uint n;
     uint c[MAX_RANK];
     const bool exists = place(n, c);
-    const Row dy = row_of(0u, c), x = row_of(1u, c), weight = row_of(2u, c), dx = row_of(3u, c);
-    Floats means = Floats(record.operand[4].address), rstds = Floats(record.operand[5].address);
+    const Row dy = row_of(record.dy, record.dy_along, 0u, c);
+    const Row x = row_of(record.x, record.x_along, 1u, c);
+    const Row weight = row_of(record.weight, record.weight_along, 2u, c);
+    const Row dx = row_of(record.dx, record.dx_along, 3u, c);
+    Floats means = Floats(record.mean.address), rstds = Floats(record.rstd.address);
     if (!exists)
         return;
     const float mean = means.v[c[0]], rstd = rstds.v[c[0]];

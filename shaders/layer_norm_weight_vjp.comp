@@ -1,14 +1,11 @@
 #version 460
-// Partial sums over rows of dy * (x - mean) * rstd and of dy: [C][D] each.  Partial c takes the blocks
-// c, c + C, ... of 64 rows; a block is added in order, starting at +0, and then to the partial.
+// Partial sums over rows of dy * (x - mean) * rstd and of dy: [partial_count][columns] each.  Partial p takes the
+// blocks p, p + partial_count, ... of 64 rows; a block is added in order, starting at +0, and then to the partial.
 //
-//   operands   dy, x, mean, rstd, partials of the weight's gradient, of the bias's
-//   ints       rows, D, C, strides of dy (row, column), of x
-//   groups     ceil(C * ceil(D / 4) / 64): an invocation makes 4 columns of a partial
-//   TEXELS     D and the row strides are multiples of 4, the column strides are 1
+//   mean, rstd  [rows]
+//   groups     ceil(partial_count * ceil(columns / 4) / 64): an invocation makes 4 columns of a partial
+//   TEXELS     columns and the row strides are multiples of 4, the column strides are 1
 // variants: layer_norm_weight_vjp: ; layer_norm_weight_vjp_texel: -DTEXELS
-#define OPERANDS 6
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
@@ -17,6 +14,12 @@
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;
+
+RECORD(layer_norm_weight_vjp)
+INPUT(dy) INPUT(x) INPUT(mean) INPUT(rstd) OUTPUT(weight_partials) OUTPUT(bias_partials)
+INT(rows) INT(columns) INT(partial_count)
+INT(dy_row_stride) INT(dy_column_stride) INT(x_row_stride) INT(x_column_stride)
+END_RECORD
 
 const uint BLOCK = 64u;
 
@@ -29,11 +32,12 @@ vec4 four(Floats from, ivec4 at) { return vec4(from.v[at.x], from.v[at.y], from.
 
 void main()
 {
-    const uint rows = uint(record.n[0]), length = uint(record.n[1]), partials = uint(record.n[2]);
-    const ivec2 dy_stride = ivec2(record.n[3], record.n[4]), x_stride = ivec2(record.n[5], record.n[6]);
-    const Operand dy = record.operand[0], x = record.operand[1];
-    Floats means = Floats(record.operand[2].address), rstds = Floats(record.operand[3].address);
-    const Operand to_weight = record.operand[4], to_bias = record.operand[5];
+    const uint rows = uint(record.rows), length = uint(record.columns), partials = uint(record.partial_count);
+    const ivec2 dy_stride = ivec2(record.dy_row_stride, record.dy_column_stride);
+    const ivec2 x_stride = ivec2(record.x_row_stride, record.x_column_stride);
+    const Operand dy = record.dy, x = record.x;
+    Floats means = Floats(record.mean.address), rstds = Floats(record.rstd.address);
+    const Operand to_weight = record.weight_partials, to_bias = record.bias_partials;
     const uint quads = (length + 3u) / 4u;
     const uint quad = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (quad >= partials * quads)

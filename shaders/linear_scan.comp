@@ -2,30 +2,36 @@
 // merged: [outer, n, inner].  An invocation goes through a block of 256 elements of one line.
 //
 //   linear_scan_totals   of each block alone: its last y, and the product of its a.
-//                        operands  a, b, totals [outer][blocks][inner][2]
-//                        ints      outer, n, inner, blocks;  groups ceil(outer * blocks * inner / 64)
-//   linear_scan_carry    replaces each last y by the one before the block.
-//                        operands  totals;  ints as above;  groups ceil(outer * inner / 64)
-//   linear_scan          operands  a, b, totals (not read where there is one block), y
-//                        ints and groups as for linear_scan_totals
-// a, b and y are contiguous.
+//                        groups  ceil(outer * blocks * inner / 64)
+//   linear_scan_carry    replaces each last y by the one before the block; groups ceil(outer * inner / 64)
+//   linear_scan          does not read totals where there is one block; groups as for linear_scan_totals
+// a, b and y are contiguous, totals [outer][blocks][inner][2].
 // variants: linear_scan_f64: -DDOUBLE ; linear_scan_totals_f64: -DDOUBLE -DTOTALS
 // variants: linear_scan_carry_f64: -DDOUBLE -DCARRY
 // variants: linear_scan: ; linear_scan_totals: -DTOTALS ; linear_scan_carry: -DCARRY
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#if defined(CARRY)
-#define OPERANDS 1
-#elif defined(TOTALS)
-#define OPERANDS 3
-#else
-#define OPERANDS 4
-#endif
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 const uint BLOCK = 256u;
+
+#if defined(CARRY)
+RECORD(linear_scan_carry)
+UPDATE(totals)
+INT(outer) INT(n) INT(inner) INT(blocks)
+END_RECORD
+#elif defined(TOTALS)
+RECORD(linear_scan_totals)
+INPUT(a) INPUT(b) OUTPUT(totals)
+INT(outer) INT(n) INT(inner) INT(blocks)
+END_RECORD
+#else
+RECORD(linear_scan)
+INPUT(a) INPUT(b) INPUT(totals) OUTPUT(y)
+INT(outer) INT(n) INT(inner) INT(blocks)
+END_RECORD
+#endif
 
 precise REAL next(REAL a, REAL y, REAL b)
 {
@@ -35,12 +41,12 @@ precise REAL next(REAL a, REAL y, REAL b)
 
 void main()
 {
-    const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]),
-               blocks = uint(record.n[3]);
+    const uint outer = uint(record.outer), n = uint(record.n), inner = uint(record.inner),
+               blocks = uint(record.blocks);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     REAL value = 0.0;
 #ifdef CARRY
-    Reals totals = Reals(record.operand[0].address);
+    Reals totals = Reals(record.totals.address);
     if (invocation >= outer * inner)
         return;
     const uint o = quotient(invocation, inner), k = invocation - o * inner;
@@ -51,10 +57,10 @@ void main()
         value = value == 0.0 ? of_block : next(product, value, of_block); // a product may be infinite
     }
 #else
-    Reals factors = Reals(record.operand[0].address), terms = Reals(record.operand[1].address);
-    Reals totals = Reals(record.operand[2].address);
+    Reals factors = Reals(record.a.address), terms = Reals(record.b.address);
+    Reals totals = Reals(record.totals.address);
 #ifndef TOTALS
-    Reals y = Reals(record.operand[3].address);
+    Reals y = Reals(record.y.address);
 #endif
     if (invocation >= outer * blocks * inner)
         return;

@@ -1,17 +1,22 @@
 #version 460
 // y = (x - max) - log(sum of exp(x - max)) along a row, or y = exp(x - max) / sum.
 //
-//   operands   x, y; the rest: common/rows.glsl
+//   the record is that of common/rows.glsl
 // variants: log_softmax: ; log_softmax_texel: -DTEXELS
 // variants: softmax: -DSOFTMAX ; softmax_texel: -DSOFTMAX -DTEXELS
-#define OPERANDS 2
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
+
+RECORD(log_softmax)
+INPUT(x) OUTPUT(y)
+INT(columns) INT(rows) INT(x_along) INT(y_along)
+LIST(sizes) LIST(x_strides) LIST(y_strides)
+END_RECORD
+
 #include "common/rows.glsl"
 
 void main()
@@ -19,7 +24,7 @@ void main()
     uint n;
     uint c[MAX_RANK];
     const bool exists = place(n, c);
-    const Row x = row_of(0u, c), y = row_of(1u, c);
+    const Row x = row_of(record.x, record.x_along, 0u, c), y = row_of(record.y, record.y_along, 1u, c);
     if (!exists)
         return;
 

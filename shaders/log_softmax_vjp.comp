@@ -1,17 +1,22 @@
 #version 460
 // dx = dy - exp(y) * sum(dy) along a row; of softmax: dx = (dy - sum(dy * y)) * y.
 //
-//   operands   dy, y, dx; the rest: common/rows.glsl
+//   the record is that of common/rows.glsl
 // variants: log_softmax_vjp: ; log_softmax_vjp_texel: -DTEXELS
 // variants: softmax_vjp: -DSOFTMAX ; softmax_vjp_texel: -DSOFTMAX -DTEXELS
-#define OPERANDS 3
-#define FLOATS 0
 #ifdef TEXELS
 #define SLAB
 #endif
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
+
+RECORD(log_softmax_vjp)
+INPUT(dy) INPUT(y) OUTPUT(dx)
+INT(columns) INT(rows) INT(dy_along) INT(y_along) INT(dx_along)
+LIST(sizes) LIST(dy_strides) LIST(y_strides) LIST(dx_strides)
+END_RECORD
+
 #include "common/rows.glsl"
 
 void main()
@@ -19,7 +24,9 @@ void main()
     uint n;
     uint c[MAX_RANK];
     const bool exists = place(n, c);
-    const Row dy = row_of(0u, c), y = row_of(1u, c), dx = row_of(2u, c);
+    const Row dy = row_of(record.dy, record.dy_along, 0u, c);
+    const Row y = row_of(record.y, record.y_along, 1u, c);
+    const Row dx = row_of(record.dx, record.dx_along, 2u, c);
     if (!exists)
         return;
 

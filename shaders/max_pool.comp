@@ -2,21 +2,25 @@
 // order.  Padding never wins; a NaN replaces whatever came before it, as in PyTorch; a window of nothing has -inf and
 // the place -1.  Planes without dilation have kernels of their own: max_pool2d.comp.
 //
-//   operands  x [planes, D, H, W], y and index (i32) [planes, OD, OH, OW], all contiguous
-//   ints      planes, D, H, W, OD, OH, OW, then three each: kernel, stride, padding, dilation
+//   x [planes, D, H, W], y and index (i32) [planes, OD, OH, OW], all contiguous
+//   kernel, stride, padding, dilation  three each: along D, H, W
 //   constant  0: 1 where the windows are adaptive (kernel and the rest are not read)
 //   groups    ceil(planes * OD * OH * OW / 64)
 // variants: max_pool: ; max_pool_f64: -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 #include "common/index.glsl"
 #include "common/windows.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint ADAPTIVE = 0;
+
+RECORD(max_pool)
+INPUT(x) OUTPUT(y) OUTPUT(index)
+INT(planes) INT(depth) INT(height) INT(width) INT(out_depth) INT(out_height) INT(out_width)
+LIST(kernel) LIST(stride) LIST(padding) LIST(dilation)
+END_RECORD
 
 Range inputs(int o, int n, int m, int kernel, int stride, int padding, int dilation)
 {
@@ -26,14 +30,14 @@ Range inputs(int o, int n, int m, int kernel, int stride, int padding, int dilat
 
 void main()
 {
-    const uint planes = record.n[0], OD = record.n[4], OH = record.n[5], OW = record.n[6];
-    const int D = record.n[1], H = record.n[2], W = record.n[3];
-    const ivec3 kernel = ivec3(record.n[7], record.n[8], record.n[9]);
-    const ivec3 stride = ivec3(record.n[10], record.n[11], record.n[12]);
-    const ivec3 padding = ivec3(record.n[13], record.n[14], record.n[15]);
-    const ivec3 dilation = ivec3(record.n[16], record.n[17], record.n[18]);
-    Reals x = Reals(record.operand[0].address), y = Reals(record.operand[1].address);
-    Ints index = Ints(record.operand[2].address);
+    const uint planes = record.planes, OD = record.out_depth, OH = record.out_height, OW = record.out_width;
+    const int D = record.depth, H = record.height, W = record.width;
+    const ivec3 kernel = ivec3(record.lists[0], record.lists[1], record.lists[2]);
+    const ivec3 stride = ivec3(record.lists[3], record.lists[4], record.lists[5]);
+    const ivec3 padding = ivec3(record.lists[6], record.lists[7], record.lists[8]);
+    const ivec3 dilation = ivec3(record.lists[9], record.lists[10], record.lists[11]);
+    Reals x = Reals(record.x.address), y = Reals(record.y.address);
+    Ints index = Ints(record.index.address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= planes * OD * OH * OW) return;
     const uint line = quotient(element, OW), slice = quotient(line, OH), plane = quotient(slice, OD);

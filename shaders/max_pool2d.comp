@@ -2,20 +2,22 @@
 // The greatest element of each window and its place: the flat position iy * W + ix of the first one in
 // row-major order.  Padding never wins; a NaN replaces whatever came before it, as in PyTorch.
 //
-//   operands  x [planes, H, W], y and index (i32) [planes, OH, OW], all contiguous
-//   ints      planes, H, W, OH, OW
+//   x [planes, H, W], y and index (i32) [planes, OH, OW], all contiguous
 //   constants 0 to 5, of max_pool2d: kernel y, kernel x, stride y, stride x, padding y, padding x
 //   groups    ceil(planes * OH * OW / 64); max_pool2d_texel: ceil(planes * OH * OW / 256)
 //   max_pool2d_texel requires  all operands in the slab, y and index inside a window; kernel and strides of
 //             2, no padding, W even
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #define SLAB
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
+
+RECORD(max_pool2d)
+INPUT(x) OUTPUT(y) OUTPUT(index)
+INT(planes) INT(height) INT(width) INT(out_height) INT(out_width)
+END_RECORD
 
 struct Best {
     float value;
@@ -33,8 +35,9 @@ void compare(inout Best best, float value, int place)
 // As W is even, no half of a window straddles two texels.
 void main()
 {
-    const uint planes = record.n[0], H = record.n[1], W = record.n[2], OH = record.n[3], OW = record.n[4];
-    const uint x = record.operand[0].texel, y = record.operand[1].texel, index = record.operand[2].texel;
+    const uint planes = record.planes, H = record.height, W = record.width;
+    const uint OH = record.out_height, OW = record.out_width;
+    const uint x = record.x.texel, y = record.y.texel, index = record.index.texel;
     const uint texel = flat_group() * 64u + gl_LocalInvocationID.x;
     if (4u * texel >= planes * OH * OW) return;
     const uint line = quotient(4u * texel, OW), plane = quotient(line, OH);
@@ -77,9 +80,10 @@ layout(constant_id = 5) const int PADDING_X = 0;
 
 void main()
 {
-    const uint planes = record.n[0], H = record.n[1], W = record.n[2], OH = record.n[3], OW = record.n[4];
-    Floats x = Floats(record.operand[0].address), y = Floats(record.operand[1].address);
-    Ints index = Ints(record.operand[2].address);
+    const uint planes = record.planes, H = record.height, W = record.width;
+    const uint OH = record.out_height, OW = record.out_width;
+    Floats x = Floats(record.x.address), y = Floats(record.y.address);
+    Ints index = Ints(record.index.address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= planes * OH * OW) return;
     const uint line = quotient(element, OW), plane = quotient(line, OH);

@@ -2,8 +2,7 @@
 // dx of max_pool2d: each element gathers dy of the windows whose greatest element it is, from the last window
 // to the first.
 //
-//   operands  dy and index (i32) [planes, OH, OW], dx [planes, H, W], all contiguous
-//   ints      planes, H, W, OH, OW
+//   dy and index (i32) [planes, OH, OW], dx [planes, H, W], all contiguous
 //   constants 0 to 5, of max_pool2d_vjp: kernel y, kernel x, stride y, stride x, padding y, padding x
 //   groups    ceil(planes * H * W / 64)
 //             max_pool2d_vjp_texel: ceil(planes * H * W / 256)
@@ -13,19 +12,22 @@
 //   max_pool2d_vjp_tiles requires  the same, H even and W a multiple of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #define SLAB
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 
+RECORD(max_pool2d_vjp)
+INPUT(dy) INPUT(index) OUTPUT(dx)
+INT(planes) INT(height) INT(width) INT(out_height) INT(out_width)
+END_RECORD
+
 #if defined(TILES)
 // Two neighbouring windows are a texel of dx and the one below it.
 void main()
 {
-    const uint planes = record.n[0], W = record.n[2], OH = record.n[3], OW = record.n[4];
-    const uint dy = record.operand[0].texel, index = record.operand[1].texel, dx = record.operand[2].texel;
+    const uint planes = record.planes, W = record.width, OH = record.out_height, OW = record.out_width;
+    const uint dy = record.dy.texel, index = record.index.texel, dx = record.dx.texel;
     const uint texel = flat_group() * 64u + gl_LocalInvocationID.x, windows = planes * OH * OW;
     if (4u * texel >= windows) return;
     const vec4 gradient = texelFetch(slab, int(dy + texel));
@@ -61,8 +63,9 @@ float component(vec4 v, uint i)
 
 void main()
 {
-    const uint planes = record.n[0], H = record.n[1], W = record.n[2], OH = record.n[3], OW = record.n[4];
-    const uint dy = record.operand[0].texel, index = record.operand[1].texel, dx = record.operand[2].texel;
+    const uint planes = record.planes, H = record.height, W = record.width;
+    const uint OH = record.out_height, OW = record.out_width;
+    const uint dy = record.dy.texel, index = record.index.texel, dx = record.dx.texel;
     const uint texel = flat_group() * 64u + gl_LocalInvocationID.x;
     if (4u * texel >= planes * H * W) return;
     const uint line = quotient(4u * texel, W), plane = quotient(line, H);
@@ -99,9 +102,10 @@ layout(constant_id = 5) const int PADDING_X = 0;
 
 void main()
 {
-    const uint planes = record.n[0], H = record.n[1], W = record.n[2], OH = record.n[3], OW = record.n[4];
-    Floats dy = Floats(record.operand[0].address), dx = Floats(record.operand[2].address);
-    Ints index = Ints(record.operand[1].address);
+    const uint planes = record.planes, H = record.height, W = record.width;
+    const uint OH = record.out_height, OW = record.out_width;
+    Floats dy = Floats(record.dy.address), dx = Floats(record.dx.address);
+    Ints index = Ints(record.index.address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= planes * H * W) return;
     const uint line = quotient(element, W), plane = quotient(line, H);

@@ -1,19 +1,23 @@
 // dx of max_pool: each element gathers dy of the windows whose greatest element it is.
 //
-//   operands  dy and index (i32) [planes, OD, OH, OW], dx [planes, D, H, W], all contiguous
-//   ints      planes, D, H, W, OD, OH, OW, then three each: kernel, stride, padding, dilation
+//   dy and index (i32) [planes, OD, OH, OW], dx [planes, D, H, W], all contiguous
+//   kernel, stride, padding, dilation  three each: along D, H, W
 //   constant  0: 1 where the windows are adaptive (kernel and the rest are not read)
 //   groups    ceil(planes * D * H * W / 64)
 // variants: max_pool_vjp: ; max_pool_vjp_f64: -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 3
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 #include "common/windows.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint ADAPTIVE = 0;
+
+RECORD(max_pool_vjp)
+INPUT(dy) INPUT(index) OUTPUT(dx)
+INT(planes) INT(depth) INT(height) INT(width) INT(out_depth) INT(out_height) INT(out_width)
+LIST(kernel) LIST(stride) LIST(padding) LIST(dilation)
+END_RECORD
 
 Range outputs(int i, int n, int m, int kernel, int stride, int padding, int dilation)
 {
@@ -23,14 +27,14 @@ Range outputs(int i, int n, int m, int kernel, int stride, int padding, int dila
 
 void main()
 {
-    const uint planes = record.n[0], D = record.n[1], H = record.n[2], W = record.n[3];
-    const int OD = record.n[4], OH = record.n[5], OW = record.n[6];
-    const ivec3 kernel = ivec3(record.n[7], record.n[8], record.n[9]);
-    const ivec3 stride = ivec3(record.n[10], record.n[11], record.n[12]);
-    const ivec3 padding = ivec3(record.n[13], record.n[14], record.n[15]);
-    const ivec3 dilation = ivec3(record.n[16], record.n[17], record.n[18]);
-    Reals dy = Reals(record.operand[0].address), dx = Reals(record.operand[2].address);
-    Ints index = Ints(record.operand[1].address);
+    const uint planes = record.planes, D = record.depth, H = record.height, W = record.width;
+    const int OD = record.out_depth, OH = record.out_height, OW = record.out_width;
+    const ivec3 kernel = ivec3(record.lists[0], record.lists[1], record.lists[2]);
+    const ivec3 stride = ivec3(record.lists[3], record.lists[4], record.lists[5]);
+    const ivec3 padding = ivec3(record.lists[6], record.lists[7], record.lists[8]);
+    const ivec3 dilation = ivec3(record.lists[9], record.lists[10], record.lists[11]);
+    Reals dy = Reals(record.dy.address), dx = Reals(record.dx.address);
+    Ints index = Ints(record.index.address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     if (element >= planes * D * H * W) return;
     const uint line = quotient(element, W), slice = quotient(line, H), plane = quotient(slice, D);

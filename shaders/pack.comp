@@ -3,25 +3,22 @@
 // Copies matrices of any strides into rows of a multiple of 4 floats that start on 16 bytes, with zeros
 // beyond their edges: the operands that gemm_texel reads.  Three forms:
 //   by default              loads by address, any strides, source anywhere
-//   TEXEL                   texel loads (lavapipe): csS is 1
-//   TEXEL, ROWS_CONTIGUOUS  texel loads (lavapipe): rsS is 1, as in a transposed view
+//   TEXEL                   texel loads (lavapipe): the column stride is 1
+//   TEXEL, ROWS_CONTIGUOUS  texel loads (lavapipe): the row stride is 1, as in a transposed view
 //
-//   operands   source, packed
-//   ints       rows, columns, rsS, csS, strideS, packed rows, ldP, strideP, batch, inners, innerS     (elements)
-//              the source is of batch / inners batches of `inners` matrices: strideS and innerS lead from one to
-//              the next
-//   constants  0: ALIGNED (TEXEL only), promises that source is 16-byte aligned, and that strideS, innerS and
-//              the one of rsS and csS that is not required to be 1 are multiples of 4
-//   groups     batch * ceil(packed rows / 16) * ceil(ldP / 64)
-//   requires   packed 16-byte aligned, ldP and strideP multiples of 4, packed rows >= rows, ldP >= columns;
+//   strides    in elements; those of `source` but for packed_row_stride and packed_matrix_stride
+//   batches    are batches / inners times `inners` matrices: outer and inner strides lead from one to the next
+//   constants  0: ALIGNED (TEXEL only), promises that source is 16-byte aligned, and that its strides but for
+//              the one that is required to be 1 are multiples of 4
+//   groups     batches * ceil(packed_rows / 16) * ceil(packed_row_stride / 64)
+//   requires   packed 16-byte aligned, its strides multiples of 4, packed_rows >= rows,
+//              packed_row_stride >= columns;
 //              TEXEL: rows and columns above 0, strides not negative, source in the slab, packed in one
 //              window
 //
 // A lane copies a block of 4 x 4 in each of 8 rounds.  4 lanes lie along the rows and 2 along the columns,
 // so that whole cache lines are used in both directions.
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 2
-#define FLOATS 0
 #ifdef TEXEL
 #define SLAB
 #endif
@@ -35,6 +32,13 @@
 #include "common/gemm.glsl"
 layout(local_size_x = 8) in;
 layout(constant_id = 0) const bool ALIGNED = false;
+
+RECORD(pack)
+INPUT(source) OUTPUT(packed)
+INT(rows) INT(columns) INT(row_stride) INT(column_stride) INT(outer_stride)
+INT(packed_rows) INT(packed_row_stride) INT(packed_matrix_stride)
+INT(batches) INT(inners) INT(inner_stride)
+END_RECORD
 
 const uint ROWS = 16u, COLUMNS = 64u; // of a tile
 
@@ -54,22 +58,22 @@ REAL4 four_from(uint at, uint last)
 
 void main()
 {
-    Record r = record;
-    const uint rows = r.n[0], columns = r.n[1];
-    const int rsS = r.n[2], csS = r.n[3], strideS = r.n[4];
-    const uint packed_rows = r.n[5], ldP = r.n[6], strideP = r.n[7], batches = r.n[8];
+    const uint rows = record.rows, columns = record.columns;
+    const int rsS = record.row_stride, csS = record.column_stride, strideS = record.outer_stride;
+    const uint packed_rows = record.packed_rows, ldP = record.packed_row_stride;
+    const uint strideP = record.packed_matrix_stride, batches = record.batches;
 #ifdef TEXEL
-    const uint source = r.operand[0].texel * 4u + r.operand[0].address.x / 4u % 4u; // in floats
-    const uint packed = r.operand[1].texel;
+    const uint source = record.source.texel * 4u + record.source.address.x / 4u % 4u; // in floats
+    const uint packed = record.packed.texel;
 #else
-    Reals source = Reals(r.operand[0].address);
-    PACKED packed = PACKED(r.operand[1].address);
+    Reals source = Reals(record.source.address);
+    PACKED packed = PACKED(record.packed.address);
 #endif
     const Tile tile = tile_of(flat_group(), packed_rows, ldP, ROWS, COLUMNS);
     if (tile.batch >= batches)
         return;
-    const Batch batch = batch_of(tile.batch, r.n[9]);
-    const int matrix = int(batch.outer) * strideS + int(batch.inner) * r.n[10];
+    const Batch batch = batch_of(tile.batch, record.inners);
+    const int matrix = int(batch.outer) * strideS + int(batch.inner) * record.inner_stride;
     const uint lane = gl_LocalInvocationID.x;
     const uint row = tile.row + lane % 4u * 4u;
     uint column = tile.column + lane / 4u * 4u;

@@ -1,13 +1,9 @@
 #version 460
 // Random numbers; ops/philox.inc says which.
 //
-//   operands   output
-//   ints       count, seed low and high, ordinal low and high; of integers then the least one (as a word), and how
-//              many there are
+//   least      of integers, as a word; values: how many different ones there are
 //   groups     ceil(count / 256)
 // variants: random_uniform: ; random_normal: -DNORMAL ; random_integers: -DINTEGERS
-#define OPERANDS 1
-#define FLOATS 0
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
@@ -16,19 +12,30 @@
 
 layout(local_size_x = 64) in;
 
-#ifndef INTEGERS
+#ifdef INTEGERS
+RECORD(random_integers)
+OUTPUT(y)
+INT(count) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+INT(least) INT(values)
+END_RECORD
+#else
 layout(constant_id = 0) const uint DTYPE = 0;
+
+RECORD(random_uniform)
+OUTPUT(y)
+INT(count) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+END_RECORD
 #endif
 
 void main()
 {
-    const uint count = uint(record.n[0]);
-    const uint seed_low = uint(record.n[1]), seed_high = uint(record.n[2]);
-    const uint ordinal_low = uint(record.n[3]), ordinal_high = uint(record.n[4]);
+    const uint count = uint(record.count);
+    const uint seed_low = uint(record.seed_low), seed_high = uint(record.seed_high);
+    const uint ordinal_low = uint(record.ordinal_low), ordinal_high = uint(record.ordinal_high);
 #ifdef INTEGERS
-    const uint low = uint(record.n[5]), values = uint(record.n[6]);
+    const uint low = uint(record.least), values = uint(record.values);
 #endif
-    const Operand to = record.operand[0];
+    const Operand to = record.y;
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)
         return;

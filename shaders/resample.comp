@@ -1,22 +1,20 @@
 // Each output is a weighted sum of inputs, whose weight is a product of one for each dimension (src/ops/resample.hpp);
 // transposed, each input gathers what it gave.  n inputs and m outputs are the forward map's along one dimension.
 //
-//   operands  x [planes, n], y [planes, m]; transposed: dy [planes, m], dx [planes, n]; all contiguous
-//   floats    the divisor of every window (0: its number of elements)
-//   ints      planes, n (3), m (3), before (3), inputs an output as bits of floats (3; 0: by the sizes), whether
-//             padding counts
+//   x         [planes, n], y [planes, m]; transposed: dy [planes, m], dx [planes, n]; all contiguous
+//   divisor   of every window (0: its number of elements)
+//   scale     inputs an output, as bits of floats (0: by the sizes)
+//   counts_padding  whether padding counts
 //   constants 0: how, 1: 1 where transposed, 2: dimensions (the first ones of three are unused where they are fewer),
 //             3 to 5: kernel, 6 to 8: stride, of windows
 //   groups    ceil(elements of the result / 64)
 // Positions are computed in f32 for every dtype, and so are the weights of LINEAR.
 // resample_parts: an element has many terms, and an invocation adds `share` of them, part * share and those behind it;
-// the result is [parts][elements], which stand for the groups' elements above.  One int more, share; z, y and x of a
-// term are digits, x the lowest.
+// the result is [parts][elements], which stand for the groups' elements above.  z, y and x of a term are digits, x the
+// lowest.  The list `parting`, which the others lack: share, parts.
 // variants: resample: ; resample_f64: -DDOUBLE ; resample_parts: -DPARTS ; resample_parts_f64: -DPARTS -DDOUBLE
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 2
-#define FLOATS 1
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 #include "common/index.glsl"
@@ -32,6 +30,15 @@ layout(constant_id = 5) const int KERNEL_X = 1;
 layout(constant_id = 6) const int STRIDE_Z = 1;
 layout(constant_id = 7) const int STRIDE_Y = 1;
 layout(constant_id = 8) const int STRIDE_X = 1;
+
+RECORD(resample)
+INPUT(x) OUTPUT(y)
+FLOAT(divisor)
+INT(planes) INT(n_z) INT(n_y) INT(n_x) INT(m_z) INT(m_y) INT(m_x)
+INT(before_z) INT(before_y) INT(before_x) INT(scale_z) INT(scale_y) INT(scale_x) INT(counts_padding)
+LIST(parting)
+END_RECORD
+
 const uint WINDOW = 0, ADAPTIVE = 1, NEAREST = 2, NEAREST_EXACT = 3, LINEAR = 4, LINEAR_CORNERS = 5, CUBIC = 6,
            CUBIC_CORNERS = 7, REFLECT = 8, REPLICATE = 9, CIRCULAR = 10; // ops::Resampling
 const bool AVERAGES = HOW <= ADAPTIVE, INTERPOLATES = HOW >= NEAREST && HOW <= CUBIC_CORNERS;
@@ -241,18 +248,18 @@ int divisor(Axis a, int o, bool counts_padding)
 
 void main()
 {
-    const int planes = record.n[0];
-    const ivec3 n = ivec3(record.n[1], record.n[2], record.n[3]), m = ivec3(record.n[4], record.n[5], record.n[6]);
-    const ivec3 before = ivec3(record.n[7], record.n[8], record.n[9]);
-    const ivec3 given = ivec3(record.n[10], record.n[11], record.n[12]);
-    const bool counts_padding = record.n[13] != 0;
-    const REAL whole = record.f[0];
-    Reals from = Reals(record.operand[0].address), to = Reals(record.operand[1].address);
+    const int planes = record.planes;
+    const ivec3 n = ivec3(record.n_z, record.n_y, record.n_x), m = ivec3(record.m_z, record.m_y, record.m_x);
+    const ivec3 before = ivec3(record.before_z, record.before_y, record.before_x);
+    const ivec3 given = ivec3(record.scale_z, record.scale_y, record.scale_x);
+    const bool counts_padding = record.counts_padding != 0;
+    const REAL whole = record.divisor;
+    Reals from = Reals(record.x.address), to = Reals(record.y.address);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     const ivec3 size = TRANSPOSED == 1u ? n : m, extent = TRANSPOSED == 1u ? m : n;
     const uint elements = uint(planes * size.x * size.y * size.z);
 #ifdef PARTS
-    if (elements == 0u || invocation >= elements * uint(record.n[15])) return;
+    if (elements == 0u || invocation >= elements * uint(record.lists[1])) return;
     const uint part = quotient(invocation, elements), element = invocation - part * elements;
 #else
     if (invocation >= elements) return;
@@ -276,7 +283,7 @@ void main()
     precise REAL sum = 0.0;
 #ifdef PARTS
     const uint row_terms = uint(limit_x), slice_terms = uint(limit_y) * row_terms,
-               terms = uint(limit_z) * slice_terms, share = uint(record.n[14]);
+               terms = uint(limit_z) * slice_terms, share = uint(record.lists[0]);
     for (uint t = part * share; t < min((part + 1u) * share, terms); ++t) {
         const uint k = quotient(t, slice_terms), of_slice = t - k * slice_terms;
         const uint j = quotient(of_slice, row_terms), i = of_slice - j * row_terms;

@@ -3,16 +3,12 @@
 // in two floats (its value and what rounding has left out, by Knuth's two-sum), so that it errs by a few ulp at any n;
 // a product in one; integers wrap.  The kernels of products join by the larger or the lesser element as well.
 //
-//   cumsum_totals   what each block alone comes to.
-//                   operands  x, totals [outer][blocks][inner][2]
-//                   ints      outer, n, inner, blocks;  groups ceil(outer * blocks * inner / 64)
-//   cumsum_carry    replaces each total by that of all blocks before it.
-//                   operands  totals;  ints as above;  groups ceil(outer * inner / 64)
-//   cumsum          operands  x, totals (not read where there is one block), y
-//                   ints and groups as for cumsum_totals
+//   cumsum_totals   what each block alone comes to; groups ceil(outer * blocks * inner / 64)
+//   cumsum_carry    replaces each total by that of all blocks before it; groups ceil(outer * inner / 64)
+//   cumsum          does not read totals where there is one block; groups as for cumsum_totals
 //   constants       0: whether the elements of x are i32 (variants of i64); 1: how variants of products join (0: product,
 //                   1: largest, 2: least)
-// x and y are contiguous.  Of integers x is i64 or i32, all else i64.
+// x and y are contiguous, totals [outer][blocks][inner][2].  Of integers x is i64 or i32, all else i64.
 // variants: cumsum: ; cumsum_totals: -DTOTALS ; cumsum_carry: -DCARRY
 // variants: cumsum_i64: -DLONG ; cumsum_totals_i64: -DLONG -DTOTALS ; cumsum_carry_i64: -DLONG -DCARRY
 // variants: cumsum_f64: -DDOUBLE ; cumsum_totals_f64: -DDOUBLE -DTOTALS ; cumsum_carry_f64: -DDOUBLE -DCARRY
@@ -23,19 +19,28 @@
 // variants: cumprod_carry_i64: -DPRODUCT -DLONG -DCARRY
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#if defined(CARRY)
-#define OPERANDS 1
-#elif defined(TOTALS)
-#define OPERANDS 2
-#else
-#define OPERANDS 3
-#endif
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/vocabulary.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 const uint BLOCK = 256u;
+
+#if defined(CARRY)
+RECORD(cumsum_carry)
+UPDATE(totals)
+INT(outer) INT(n) INT(inner) INT(blocks)
+END_RECORD
+#elif defined(TOTALS)
+RECORD(cumsum_totals)
+INPUT(x) OUTPUT(totals)
+INT(outer) INT(n) INT(inner) INT(blocks)
+END_RECORD
+#else
+RECORD(cumsum)
+INPUT(x) INPUT(totals) OUTPUT(y)
+INT(outer) INT(n) INT(inner) INT(blocks)
+END_RECORD
+#endif
 
 #ifdef LONG
 #include "common/i64.glsl"
@@ -105,13 +110,13 @@ ELEMENT result()
 
 void main()
 {
-    const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]),
-               blocks = uint(record.n[3]);
+    const uint outer = uint(record.outer), n = uint(record.n), inner = uint(record.inner),
+               blocks = uint(record.blocks);
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
     value = identity();
     rest = ELEMENT(0);
 #ifdef CARRY
-    Elements totals = Elements(record.operand[0].address);
+    Elements totals = Elements(record.totals.address);
     if (invocation >= outer * inner)
         return;
     const uint o = quotient(invocation, inner), k = invocation - o * inner;
@@ -127,8 +132,8 @@ void main()
 #endif
     }
 #else
-    const uvec2 x = record.operand[0].address;
-    Elements totals = Elements(record.operand[1].address);
+    const uvec2 x = record.x.address;
+    Elements totals = Elements(record.totals.address);
     if (invocation >= outer * blocks * inner)
         return;
     const uint row = quotient(invocation, inner), k = invocation - row * inner;
@@ -139,7 +144,7 @@ void main()
     totals.v[invocation * 2u] = value;
     totals.v[invocation * 2u + 1u] = rest;
 #else
-    Elements y = Elements(record.operand[2].address);
+    Elements y = Elements(record.y.address);
     if (blocks > 1u) {
         value = totals.v[invocation * 2u];
         rest = totals.v[invocation * 2u + 1u];

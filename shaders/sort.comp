@@ -3,20 +3,15 @@
 // sizes only.
 //
 //   sort_short    counts for each element which ones stand before it: lines of at most 256.
-//                 operands x, values, indices;  ints outer, n, inner, count
 //                 groups   ceil(outer n inner / 64)
-//   sort_blocks   the same in runs of 64 of a line; keys and indices are [outer * inner, n].
-//                 operands x, keys, indices;    ints outer, n, inner, most = min(count, 64)
+//   sort_blocks   the same in runs of 64 of a line; keys and indices are [outer * inner, n]; most = min(count, 64).
 //                 groups   ceil(outer n inner / 64)
-//   sort_merge    four sorted runs of `width` become one: an element goes behind all that stand before it in each.
-//                 operands keys, indices, keys and indices after it
-//                 ints     lines, n, width, runs, most = min(count, width), most_after = min(count, 4 width)
+//   sort_merge    four sorted runs of `width` become one: an element goes behind all that stand before it in each;
+//                 most = min(count, width), most_after = min(count, 4 width).
 //                 groups   ceil(lines runs most / 64)
-//   sort_finish   operands x, indices of an even and of an odd number of merges, values, indices
-//                 ints     outer, n, inner, count, whether the number of merges is odd
+//   sort_finish   takes the indices of an even or of an odd number of merges; odd: whether their number is.
 //                 groups   ceil(outer count inner / 64)
 //   sort_put      dx[index] = dy, each index once in its line; what is not named stays.
-//                 operands dy, indices, dx;     ints outer, n, inner, count
 //                 groups   ceil(outer count inner / 64)
 // Of each line the first `count` elements are wanted: a run keeps no more.  All tensors are contiguous.
 // variants: sort_short: -DSHORT ; sort_blocks: -DBLOCKS ; sort_merge: -DMERGE ; sort_finish: -DFINISH
@@ -25,19 +20,38 @@
 // variants: sort_finish_wide: -DWIDE -DFINISH ; sort_put_wide: -DWIDE -DPUT
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#if defined(FINISH)
-#define OPERANDS 5
-#elif defined(MERGE)
-#define OPERANDS 4
-#else
-#define OPERANDS 3
-#endif
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint IS_FLOAT = 0;
 layout(constant_id = 1) const uint DESCENDING = 0;
+
+#if defined(SHORT)
+RECORD(sort_short)
+INPUT(x) OUTPUT(values) OUTPUT(indices)
+INT(outer) INT(n) INT(inner) INT(count)
+END_RECORD
+#elif defined(BLOCKS)
+RECORD(sort_blocks)
+INPUT(x) OUTPUT(keys) OUTPUT(indices)
+INT(outer) INT(n) INT(inner) INT(most)
+END_RECORD
+#elif defined(MERGE)
+RECORD(sort_merge)
+INPUT(keys) INPUT(indices) OUTPUT(keys_after) OUTPUT(indices_after)
+INT(lines) INT(n) INT(width) INT(runs) INT(most) INT(most_after)
+END_RECORD
+#elif defined(FINISH)
+RECORD(sort_finish)
+INPUT(x) INPUT(even_indices) INPUT(odd_indices) OUTPUT(values) OUTPUT(indices)
+INT(outer) INT(n) INT(inner) INT(count) INT(odd)
+END_RECORD
+#else
+RECORD(sort_put)
+INPUT(dy) INPUT(indices) OUTPUT(dx)
+INT(outer) INT(n) INT(inner) INT(count)
+END_RECORD
+#endif
 
 #define KEY CELL
 #define Keys Cells
@@ -71,10 +85,10 @@ void main()
 {
     const uint invocation = flat_group() * 64u + gl_LocalInvocationID.x;
 #if defined(MERGE)
-    const uint lines = uint(record.n[0]), n = uint(record.n[1]), width = uint(record.n[2]);
-    const uint runs = uint(record.n[3]), most = uint(record.n[4]), most_after = uint(record.n[5]);
-    Keys keys = Keys(record.operand[0].address), keys_after = Keys(record.operand[2].address);
-    Words indices = Words(record.operand[1].address), indices_after = Words(record.operand[3].address);
+    const uint lines = uint(record.lines), n = uint(record.n), width = uint(record.width);
+    const uint runs = uint(record.runs), most = uint(record.most), most_after = uint(record.most_after);
+    Keys keys = Keys(record.keys.address), keys_after = Keys(record.keys_after.address);
+    Words indices = Words(record.indices.address), indices_after = Words(record.indices_after.address);
     if (invocation >= lines * runs * most)
         return;
     const uint line_run = quotient(invocation, most), e = invocation - line_run * most;
@@ -105,17 +119,18 @@ void main()
         indices_after.v[to] = indices.v[at];
     }
 #elif defined(FINISH) || defined(PUT)
-    const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]);
-    const uint count = uint(record.n[3]);
-    Keys from = Keys(record.operand[0].address);
+    const uint outer = uint(record.outer), n = uint(record.n), inner = uint(record.inner);
+    const uint count = uint(record.count);
 #ifdef FINISH
-    const bool odd = record.n[4] != 0;
-    const uvec2 even_indices = record.operand[1].address, odd_indices = record.operand[2].address;
-    Keys values = Keys(record.operand[3].address);
-    Words indices = Words(record.operand[4].address);
+    Keys from = Keys(record.x.address);
+    const bool odd = record.odd != 0;
+    const uvec2 even_indices = record.even_indices.address, odd_indices = record.odd_indices.address;
+    Keys values = Keys(record.values.address);
+    Words indices = Words(record.indices.address);
 #else
-    Words indices = Words(record.operand[1].address);
-    Keys to = Keys(record.operand[2].address);
+    Keys from = Keys(record.dy.address);
+    Words indices = Words(record.indices.address);
+    Keys to = Keys(record.dx.address);
 #endif
     if (invocation >= outer * count * inner)
         return;
@@ -130,10 +145,15 @@ void main()
     to.v[(o * n + indices.v[invocation]) * inner + k] = from.v[invocation];
 #endif
 #else
-    const uint outer = uint(record.n[0]), n = uint(record.n[1]), inner = uint(record.n[2]);
-    const uint most = uint(record.n[3]);
-    Keys x = Keys(record.operand[0].address), values = Keys(record.operand[1].address);
-    Words indices = Words(record.operand[2].address);
+    const uint outer = uint(record.outer), n = uint(record.n), inner = uint(record.inner);
+#ifdef BLOCKS
+    const uint most = uint(record.most);
+    Keys x = Keys(record.x.address), values = Keys(record.keys.address);
+#else
+    const uint most = uint(record.count);
+    Keys x = Keys(record.x.address), values = Keys(record.values.address);
+#endif
+    Words indices = Words(record.indices.address);
     if (invocation >= outer * n * inner)
         return;
     const uint row = quotient(invocation, inner), k = invocation - row * inner;

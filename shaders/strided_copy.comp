@@ -1,26 +1,30 @@
 // strided_copy: the elements of a tensor with any number of dimensions, row-major: what has more dimensions, merged as
 // far as they go, than common/index.glsl walks is copied by it first.
-//   operands  x, y; y is contiguous
-//   ints      count, dimensions, sizes, strides of x; outermost first
+//   y         contiguous
+//   sizes, strides  of `rank` dimensions, outermost first
 //   groups    ceil(count / 256); an invocation writes 4 elements = whole words
 //   constant  0: bytes of an element (1, 2 or 4; 8 with WIDE)
 // variants: strided_copy: ; strided_copy_wide: -DWIDE
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define OPERANDS 2
-#define FLOATS 0
 #include "common/abi.glsl"
 #include "common/index.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BYTES = 4;
+
+RECORD(strided_copy)
+INPUT(x) OUTPUT(y)
+INT(count) INT(rank)
+LIST(sizes) LIST(strides)
+END_RECORD
 
 // where element i of y stands in x
 uint place(uint i, uint rank)
 {
     int sum = 0;
     for (uint k = 0u; k < rank; ++k) {
-        const uint d = rank - 1u - k, size = uint(record.n[2u + d]), outer = quotient(i, size);
-        sum += int(i - outer * size) * record.n[2u + rank + d];
+        const uint d = rank - 1u - k, size = uint(record.lists[d]), outer = quotient(i, size);
+        sum += int(i - outer * size) * record.lists[rank + d];
         i = outer;
     }
     return uint(sum);
@@ -28,8 +32,8 @@ uint place(uint i, uint rank)
 
 void main()
 {
-    const uint count = uint(record.n[0]), rank = uint(record.n[1]);
-    const Operand x = record.operand[0], y = record.operand[1];
+    const uint count = uint(record.count), rank = uint(record.rank);
+    const Operand x = record.x, y = record.y;
     const uint first = (flat_group() * 64u + gl_LocalInvocationID.x) * 4u;
     if (first >= count) return;
 #ifdef WIDE

@@ -1,9 +1,8 @@
 // What the kernels of attention without a matrix of weights share: each makes one row a lane and goes through the rows
 // of the other side, four at a time, which all lanes of a workgroup read alike.
 //
-//   ints  0 queries, 1 keys, 2 heads of queries, 3 heads of keys, 4 features of queries and keys, 5 of values,
-//         6 heads of all batches (of what has a row a lane), 7 strides of the mask by batch, head, query, key;
-//         11 threshold, 12 seed low and high, 14 ordinal low and high; from 16 on those of each kernel
+// Their records begin alike: `heads` counts those of queries, `features` those of queries and keys, `all_heads` the
+// heads of all batches of what has a row a lane; `kept_scale` multiplies what dropout keeps.
 //
 // The scores of a row are added up by feature: feature e goes to accumulator e % 4, in order, and these are added
 // (0 + 1) + (2 + 3).  Rows of the other side are taken in order, sums of four at a time (0 + 1) + (2 + 3).
@@ -23,8 +22,6 @@ layout(constant_id = 1) const uint F4 = 1;      // of a value
 layout(constant_id = 2) const uint CAUSAL = 0;  // key s counts for queries t >= s
 layout(constant_id = 3) const uint MASK = 0;    // 1: truth (i32), 2: numbers
 layout(constant_id = 4) const uint DROPOUT = 0;
-
-const uint OWN_INTS = 16u;
 
 #ifdef TEXELS
 #define ROW(from, at) texelFetch(slab, int((from).texel + (at)))

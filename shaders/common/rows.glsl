@@ -1,8 +1,13 @@
-// Rows of elements along one dimension of strided tensors; an invocation makes one row.  The including file
-// defines OPERANDS and, for whole texels along the rows, TEXELS (loads and stores through the slab's views).
+// Rows of elements along one dimension of strided tensors; an invocation makes one row.  Before this file stands the
+// record, whose ints are
 //
-//   ints       n (elements of a row), rows, stride along the row by operand, sizes[KEPT], strides[KEPT]
-//              by operand.  TEXELS: n is a multiple of 4, strides along the row are 1, others count texels
+//   INT(columns) INT(rows) INT(x_along) INT(y_along) ...
+//   LIST(sizes) LIST(x_strides) LIST(y_strides) ...
+//
+//   along      the operand's stride along the row
+//   lists      of KEPT ints each: of the dimensions beside the row's
+//   TEXELS     loads and stores are through the slab's views; columns is a multiple of 4, strides along the row are 1,
+//              the others count texels
 //   groups     ceil(rows / 64)
 //
 // Numeric class of a row's sum, in every variant: blocks of 256 consecutive elements; in a block element e
@@ -25,13 +30,14 @@ struct Row {
     uint stride; // elements
 };
 
-Row row_of(uint k, uint c[MAX_RANK])
+// The operand has the k-th list of strides.
+Row row_of(Operand operand, int along, uint k, uint c[MAX_RANK])
 {
     Row row;
-    row.operand = record.operand[k];
-    row.stride = uint(record.n[2u + k]);
+    row.operand = operand;
+    row.stride = uint(along);
     int strides[MAX_RANK];
-    for (uint d = 0u; d < KEPT; ++d) strides[d] = record.n[2u + OPERANDS + KEPT * (k + 1u) + d];
+    for (uint d = 0u; d < KEPT; ++d) strides[d] = record.lists[KEPT * (k + 1u) + d];
     row.at = 0u;
     if (KEPT > 0u)
         row.at = offset(KEPT, c, strides);
@@ -41,10 +47,10 @@ Row row_of(uint k, uint c[MAX_RANK])
 // Where this invocation works; false beyond the last row.
 bool place(out uint n, out uint c[MAX_RANK])
 {
-    n = uint(record.n[0]);
-    const uint rows = uint(record.n[1]);
+    n = uint(record.columns);
+    const uint rows = uint(record.rows);
     uint size[MAX_RANK];
-    for (uint d = 0u; d < KEPT; ++d) size[d] = uint(record.n[2u + OPERANDS + d]);
+    for (uint d = 0u; d < KEPT; ++d) size[d] = uint(record.lists[d]);
     const uint row = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (KEPT > 0u)
         coordinates(row, KEPT, size, c);

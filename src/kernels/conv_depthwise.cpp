@@ -2,6 +2,7 @@
 // lie, as a product of matrices would have one row.
 #include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
+#include "ops/records.hpp"
 
 namespace reprise::kernels {
 
@@ -10,35 +11,57 @@ namespace {
 using device::Capabilities;
 using ops::ConvProblem;
 using ops::Lowering;
-using ops::Use;
 using ops::View;
+using ops::records::Absent;
+using ops::records::Input;
 using Wanted = ConvProblem::Wanted;
 
-// shaders/conv_depthwise.comp; out: channels of y
-DimVector ints(const ConvProblem& p, const Dim& out)
-{
-    DimVector list{p.x.sizes()[0], p.groups, floor_div(out, p.groups)};
-    add_windows(list, p);
-    return list;
-}
+DimVector image_sizes(const View& v) { return {v.sizes()[2], v.sizes()[3], v.sizes()[4]}; }
+DimVector three(const std::array<std::int64_t, 3>& a) { return {a[0], a[1], a[2]}; }
+// Channels of y for one of x.
+Dim multiplier(const ConvProblem& p) { return floor_div(p.y.sizes()[1], p.groups); }
 
 void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
 {
     const Dim taps = image_of(p.weight), out = p.y.sizes()[1], columns = p.x.sizes()[0] * image_of(p.y);
-    const Dim length = max(256, taps),
-              parts = ceil_div(columns, length); // sums of no more elements than dy has
+    const Dim share = max(256, taps),
+              parts = ceil_div(columns, share); // sums of no more elements than dy has
     const View sums = l.temporary(f32, {parts, out, taps});
-    DimVector all = ints(p, out);
-    all.insert(all.end(), {parts, length});
-    l.launch({.kernel = "conv_depthwise_weight",
-              .operands = {{p.x, Use::read}, {p.y, Use::read}, {sums, Use::write}},
-              .ints = std::move(all),
-              .groups = ceil_div(parts * out * taps, 64),
-              .flops = flops});
-    l.launch({.kernel = "gemm_sum",
-              .operands = {{sums, Use::read}, {p.weight, Use::write}},
-              .ints = {out, taps, parts, taps},
-              .groups = ceil_div(out * taps, 64)});
+    const ops::records::conv_depthwise_weight record{.x = p.x,
+                                                     .dy = p.y,
+                                                     .sums = sums,
+                                                     .images = p.x.sizes()[0],
+                                                     .channels = p.groups,
+                                                     .multiplier = multiplier(p),
+                                                     .in_size = image_sizes(p.x),
+                                                     .out_size = image_sizes(p.y),
+                                                     .kernel = image_sizes(p.weight),
+                                                     .stride = three(p.stride),
+                                                     .padding = three(p.padding),
+                                                     .dilation = three(p.dilation),
+                                                     .parts_and_share = DimVector{parts, share}};
+    l.launch(record.launch({.groups = ceil_div(parts * out * taps, 64), .flops = flops}));
+    const ops::records::gemm_sum sum{
+        .partial = sums, .c = p.weight, .rows = out, .columns = taps, .chunks = parts, .row_stride = taps};
+    l.launch(sum.launch({.groups = ceil_div(out * taps, 64)}));
+}
+
+void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)
+{
+    const ops::records::conv_depthwise_input record{.dy = p.y,
+                                                    .weight = p.weight,
+                                                    .dx = p.x,
+                                                    .images = p.x.sizes()[0],
+                                                    .channels = p.groups,
+                                                    .multiplier = multiplier(p),
+                                                    .in_size = image_sizes(p.x),
+                                                    .out_size = image_sizes(p.y),
+                                                    .kernel = image_sizes(p.weight),
+                                                    .stride = three(p.stride),
+                                                    .padding = three(p.padding),
+                                                    .dilation = three(p.dilation)};
+    const Dim elements = p.x.sizes()[0] * p.x.sizes()[1] * image_of(p.x);
+    l.launch(record.launch({.groups = ceil_div(elements, 64), .flops = flops}));
 }
 
 // f16 and bf16 around f32: a tile of tensor cores would have one row.
@@ -73,21 +96,22 @@ void conv_depthwise(Lowering& l, const ConvProblem& p)
     const Dim out = p.y.sizes()[1], elements = p.y.sizes()[0] * out * image_of(p.y);
     const Dim flops = 2 * elements * image_of(p.weight);
     if (p.wanted == Wanted::weight) return emit_weight(l, p, flops);
-    if (p.wanted == Wanted::x)
-        return l.launch({.kernel = "conv_depthwise_input",
-                         .operands = {{p.y, Use::read}, {p.weight, Use::read}, {p.x, Use::write}},
-                         .ints = ints(p, out),
-                         .groups = ceil_div(p.x.sizes()[0] * p.x.sizes()[1] * image_of(p.x), 64),
-                         .flops = flops});
-    l.launch({.kernel = "conv_depthwise",
-              .constants = {p.bias ? 1u : 0u},
-              .operands = {{p.x, Use::read},
-                           {p.weight, Use::read},
-                           {p.bias.value_or(View()), Use::read, !p.bias},
-                           {p.y, Use::write}},
-              .ints = ints(p, out),
-              .groups = ceil_div(elements, 64),
-              .flops = flops});
+    if (p.wanted == Wanted::x) return emit_x(l, p, flops);
+    const ops::records::conv_depthwise record{.x = p.x,
+                                              .weight = p.weight,
+                                              .bias = p.bias ? Input(*p.bias) : Absent{View()},
+                                              .y = p.y,
+                                              .images = p.x.sizes()[0],
+                                              .channels = p.groups,
+                                              .multiplier = multiplier(p),
+                                              .in_size = image_sizes(p.x),
+                                              .out_size = image_sizes(p.y),
+                                              .kernel = image_sizes(p.weight),
+                                              .stride = three(p.stride),
+                                              .padding = three(p.padding),
+                                              .dilation = three(p.dilation)};
+    l.launch(
+        record.launch({.constants = {p.bias ? 1u : 0u}, .groups = ceil_div(elements, 64), .flops = flops}));
 }
 
 } // namespace reprise::kernels

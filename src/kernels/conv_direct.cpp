@@ -2,6 +2,7 @@
 // input is the convolution of dy with the weight turned around, or with a stride of 2 a kernel of its own.
 #include "kernels/variants.hpp"
 #include "ops/launch_where.hpp"
+#include "ops/records.hpp"
 
 namespace reprise::kernels {
 
@@ -11,11 +12,11 @@ using device::Capabilities;
 using ops::ConvProblem;
 using ops::is_at_least;
 using ops::is_multiple;
-using ops::LaunchOperand;
 using ops::LaunchSpec;
 using ops::Lowering;
-using ops::Use;
 using ops::View;
+using ops::records::Absent;
+using ops::records::Input;
 using Wanted = ConvProblem::Wanted;
 
 constexpr std::int64_t pixels = 32; // of a group: 8 lanes of 4
@@ -31,7 +32,6 @@ struct Problem {
     {}
     bool points() const { return same(taps, 1); }
     std::string kernel(const char* name) const { return std::string(name) + (points() ? "_point" : ""); }
-    DimVector ints(const Dim& last) const { return {n, ci, h, w, co, oh, ow, last}; }
     // Of the walk through `width`: whether a group's pixels may end inside a row, the stride, width % 4.
     std::vector<std::uint32_t> constants(const Dim& width, std::uint32_t rest) const
     {
@@ -76,15 +76,22 @@ void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std
     const std::uint32_t channels = known(p.ci, 4);
     constants.insert(constants.end(),
                      {bias ? 1u : 0u, channels, p.ci.divisible_by(channels) ? 1u : 0u, known(p.co, 8)});
-    launch_texel(l, {.kernel = p.kernel("conv2d_direct"),
-                     .constants = std::move(constants),
-                     .operands = {{x, Use::read},
-                                  {w, Use::read},
-                                  {bias.value_or(View()), Use::read, !bias},
-                                  {y, Use::write}},
-                     .ints = p.ints(round_up(p.ci, 4) * p.taps),
-                     .groups = p.n * ceil_div(p.oh * p.ow, pixels) * ceil_div(p.co, 8),
-                     .flops = 2 * p.n * p.oh * p.ow * p.co * p.ci * p.taps});
+    const ops::records::conv2d_direct record{.x = x,
+                                             .weight = w,
+                                             .bias = bias ? Input(*bias) : Absent{View()},
+                                             .y = y,
+                                             .images = p.n,
+                                             .in_channels = p.ci,
+                                             .height = p.h,
+                                             .width = p.w,
+                                             .out_channels = p.co,
+                                             .out_height = p.oh,
+                                             .out_width = p.ow,
+                                             .pitch = round_up(p.ci, 4) * p.taps};
+    launch_texel(l, record.launch({.kernel = p.kernel("conv2d_direct"),
+                                   .constants = std::move(constants),
+                                   .groups = p.n * ceil_div(p.oh * p.ow, pixels) * ceil_div(p.co, 8),
+                                   .flops = 2 * p.n * p.oh * p.ow * p.co * p.ci * p.taps}));
 }
 
 void emit_y(Lowering& l, const ConvProblem& c)
@@ -104,20 +111,32 @@ void emit_x(Lowering& l, const ConvProblem& c)
     const Problem p(c.y, c.weight, c.x, 1);
     const Dim channels = round_up(p.ci, 4);
     const View turned = l.temporary(f32, {p.co, channels, p.taps});
-    l.launch({.kernel = "conv2d_flip",
-              .operands = {{c.weight, Use::read}, {turned, Use::write}},
-              .ints = {p.ci, p.co, p.taps, channels},
-              .groups = ceil_div(p.co * channels * p.taps, 64)});
+    const ops::records::conv2d_flip flip{.weight = c.weight,
+                                         .turned = turned,
+                                         .out_channels = p.ci, // p is the other way around: from y to x
+                                         .in_channels = p.co,
+                                         .taps = p.taps,
+                                         .padded_channels = channels};
+    l.launch(flip.launch({.groups = ceil_div(p.co * channels * p.taps, 64)}));
     if (c.stride[1] == 1)
         return for_each_rest(l, c, [&](std::uint32_t rest) { emit(l, p, c.y, turned, {}, c.x, rest); });
     std::vector<std::uint32_t> constants = p.constants(p.w, 0);
     constants.push_back(p.ci.divisible_by(4) ? 1 : 0);
-    launch_texel(l, {.kernel = p.kernel("conv2d_input_direct"),
-                     .constants = std::move(constants),
-                     .operands = {{c.y, Use::read}, {turned, Use::read}, {c.x, Use::write}},
-                     .ints = p.ints(channels * p.taps),
-                     .groups = p.n * ceil_div(p.h * p.w, pixels) * ceil_div(p.co, 8),
-                     .flops = 2 * p.n * p.h * p.w * p.co * p.ci * p.taps});
+    const ops::records::conv2d_input_direct record{.dy = c.y,
+                                                   .weight = turned,
+                                                   .dx = c.x,
+                                                   .images = p.n,
+                                                   .out_channels = p.ci,
+                                                   .out_height = p.h,
+                                                   .out_width = p.w,
+                                                   .in_channels = p.co,
+                                                   .height = p.oh,
+                                                   .width = p.ow,
+                                                   .pitch = channels * p.taps};
+    launch_texel(l, record.launch({.kernel = p.kernel("conv2d_input_direct"),
+                                   .constants = std::move(constants),
+                                   .groups = p.n * ceil_div(p.h * p.w, pixels) * ceil_div(p.co, 8),
+                                   .flops = 2 * p.n * p.h * p.w * p.co * p.ci * p.taps}));
 }
 
 // Lanes that have different output channels: no more than there are fours of channels.  All counts that are
@@ -146,19 +165,26 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
     const View sums = l.temporary(f32, {parts, p.co, p.ci, p.taps});
     std::vector<std::uint32_t> constants = p.constants(p.ow, rest);
     constants.insert(constants.end(), {known(p.ci, side), static_cast<std::uint32_t>(lanes)});
-    DimVector ints = p.ints(parts);
-    ints.push_back(pitch);
-    launch_texel(l, {.kernel = p.kernel("conv2d_weight_direct"),
-                     .constants = std::move(constants),
-                     .operands = {{c.x, Use::read}, {dy, Use::read}, {sums, Use::write}},
-                     .ints = std::move(ints),
-                     .groups = parts * tiles,
-                     .flops = 2 * p.n * image * p.co * p.ci * p.taps});
+    const ops::records::conv2d_weight_direct record{.x = c.x,
+                                                    .dy = dy,
+                                                    .sums = sums,
+                                                    .images = p.n,
+                                                    .in_channels = p.ci,
+                                                    .height = p.h,
+                                                    .width = p.w,
+                                                    .out_channels = p.co,
+                                                    .out_height = p.oh,
+                                                    .out_width = p.ow,
+                                                    .parts = parts,
+                                                    .pitch = pitch};
+    launch_texel(l, record.launch({.kernel = p.kernel("conv2d_weight_direct"),
+                                   .constants = std::move(constants),
+                                   .groups = parts * tiles,
+                                   .flops = 2 * p.n * image * p.co * p.ci * p.taps}));
     const Dim row = p.ci * p.taps;
-    l.launch({.kernel = "gemm_sum",
-              .operands = {{sums, Use::read}, {c.weight, Use::write}},
-              .ints = {p.co, row, parts, row},
-              .groups = ceil_div(p.co * row, 64)});
+    const ops::records::gemm_sum sum{
+        .partial = sums, .c = c.weight, .rows = p.co, .columns = row, .chunks = parts, .row_stride = row};
+    l.launch(sum.launch({.groups = ceil_div(p.co * row, 64)}));
 }
 
 void emit_weight(Lowering& l, const ConvProblem& c)

@@ -1,6 +1,7 @@
 // Windows as a matrix that is never written (cuda/conv_implicit.cu).
 #include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
+#include "ops/records.hpp"
 
 namespace reprise::kernels {
 
@@ -100,10 +101,13 @@ void emit_weight(Lowering& l, const Problem& p)
     View sum = sums;
     if (!whole) {
         sum = narrow ? l.temporary(f32, {rows, columns}) : c.weight;
-        l.launch({.kernel = "gemm_sum",
-                  .operands = {{sums, Use::read}, {sum, Use::write}},
-                  .ints = {rows, columns, parts, columns},
-                  .groups = ceil_div(rows * columns, 64)});
+        const ops::records::gemm_sum record{.partial = sums,
+                                            .c = sum,
+                                            .rows = rows,
+                                            .columns = columns,
+                                            .chunks = parts,
+                                            .row_stride = columns};
+        l.launch(record.launch({.groups = ceil_div(rows * columns, 64)}));
     }
     if (!narrow) return;
     sum.layout.sizes = c.weight.layout.sizes;

@@ -18,12 +18,12 @@ using ops::ConvProblem;
 using ops::is_at_least;
 using ops::is_multiple;
 using ops::launch_where;
-using ops::LaunchOperand;
 using ops::LaunchSpec;
 using ops::Lowering;
 using ops::Patches;
-using ops::Use;
 using ops::View;
+using ops::records::Absent;
+using ops::records::Input;
 
 std::array<Dim, 3> image_of(const View& v) { return {v.sizes()[2], v.sizes()[3], v.sizes()[4]}; }
 
@@ -52,15 +52,26 @@ struct Problem {
     Dim elements() const { return groups * taps() * pitch(); }        // of the patches
     Dim out_channels() const { return groups * co; }
     // Of the texel variants, which know no depth and no dilation.
-    LaunchSpec flat(LaunchSpec s, const char* kernel, const Dim& workgroups) const
+    template <class Record> LaunchSpec flat(const View& from, const View& to, const Dim& workgroups) const
     {
         const Patches& p = windows;
-        s.kernel = kernel;
-        s.constants.clear();
-        s.ints = {p.n,         p.channels,  p.in[1],     p.in[2],      p.out[1],     p.out[2], p.kernel[1],
-                  p.kernel[2], p.stride[1], p.stride[2], p.padding[1], p.padding[2], p.pitch,  elements()};
-        s.groups = workgroups;
-        return s;
+        const Record record{.from = from,
+                            .to = to,
+                            .images = p.n,
+                            .channels = p.channels,
+                            .height = p.in[1],
+                            .width = p.in[2],
+                            .out_height = p.out[1],
+                            .out_width = p.out[2],
+                            .kernel_height = p.kernel[1],
+                            .kernel_width = p.kernel[2],
+                            .stride_y = p.stride[1],
+                            .stride_x = p.stride[2],
+                            .padding_y = p.padding[1],
+                            .padding_x = p.padding[2],
+                            .pitch = p.pitch,
+                            .elements = elements()};
+        return record.launch({.groups = workgroups});
     }
 };
 
@@ -137,9 +148,10 @@ View patches(Lowering& l, const Problem& p, const View& x)
 {
     const View col = l.temporary(x.dtype, {p.groups * p.taps(), p.pitch()});
     const Patches& w = p.windows;
-    const LaunchSpec any = w.im2col(x, col);
-    launch_where(l, rows_match(w) * is_multiple(p.image(), 4) * is_multiple(x.layout.offset, 4),
-                 p.flat(any, "im2col_texel", w.channels * ceil_div(w.n * ceil_div(p.image(), 16), 64)), any);
+    launch_where(
+        l, rows_match(w) * is_multiple(p.image(), 4) * is_multiple(x.layout.offset, 4),
+        p.flat<ops::records::im2col_texel>(x, col, w.channels * ceil_div(w.n * ceil_div(p.image(), 16), 64)),
+        w.im2col(x, col));
     return col;
 }
 
@@ -148,9 +160,9 @@ void add_patches(Lowering& l, const Problem& p, const View& dcol, const View& dx
 {
     const Patches& w = p.windows;
     const Dim planes = w.n * w.channels, plane = w.in[1] * w.in[2];
-    const LaunchSpec any = w.col2im(dcol, dx);
     launch_where(l, rows_match(w) * is_multiple(plane, 4),
-                 p.flat(any, "col2im_texel", ceil_div(planes * ceil_div(plane, 16), 64)), any);
+                 p.flat<ops::records::col2im_texel>(dcol, dx, ceil_div(planes * ceil_div(plane, 16), 64)),
+                 w.col2im(dcol, dx));
 }
 
 // to[b][a][q] = from[a][b][q] + bias[a]
@@ -161,22 +173,21 @@ struct Swap {
 };
 void swap(Lowering& l, const Swap& s)
 {
-    const std::vector<LaunchOperand> operands{
-        {s.from, Use::read}, {s.bias ? *s.bias : s.from, Use::read, s.bias == nullptr}, {s.to, Use::write}};
+    const ops::records::conv2d_swap record{.from = s.from,
+                                           .bias = s.bias ? Input(*s.bias) : Absent{s.from},
+                                           .to = s.to,
+                                           .a = s.a,
+                                           .b = s.b,
+                                           .image = s.image,
+                                           .from_pitch = s.from_pitch,
+                                           .to_pitch = s.to_pitch};
     const std::vector<std::uint32_t> constants{s.bias ? 1u : 0u};
-    const DimVector ints{s.a, s.b, s.image, s.from_pitch, s.to_pitch};
     const Dim elements = s.b * s.to_pitch;
-    launch_where(l, is_multiple(s.image, 4),
-                 {.kernel = "conv2d_swap_texel",
-                  .constants = constants,
-                  .operands = operands,
-                  .ints = ints,
-                  .groups = ceil_div(elements, 256)},
-                 {.kernel = "conv2d_swap",
-                  .constants = constants,
-                  .operands = operands,
-                  .ints = ints,
-                  .groups = ceil_div(elements, 64)});
+    launch_where(
+        l, is_multiple(s.image, 4),
+        record.launch(
+            {.kernel = "conv2d_swap_texel", .constants = constants, .groups = ceil_div(elements, 256)}),
+        record.launch({.constants = constants, .groups = ceil_div(elements, 64)}));
 }
 
 void emit_y(Lowering& l, const ConvProblem& c)
@@ -245,10 +256,13 @@ void emit_weight(Lowering& l, const ConvProblem& c)
     });
     if (!same(parts, 1)) {
         transposed = l.temporary(c.y.dtype, {rows, of_group});
-        l.launch({.kernel = "gemm_sum",
-                  .operands = {{sums, Use::read}, {transposed, Use::write}},
-                  .ints = {rows, of_group, parts, of_group},
-                  .groups = ceil_div(rows * of_group, 64)});
+        const ops::records::gemm_sum record{.partial = sums,
+                                            .c = transposed,
+                                            .rows = rows,
+                                            .columns = of_group,
+                                            .chunks = parts,
+                                            .row_stride = of_group};
+        l.launch(record.launch({.groups = ceil_div(rows * of_group, 64)}));
     }
     transposed.layout.sizes = dweight.layout.sizes = {p.groups, p.co, p.taps()};
     transposed.layout.strides = {p.taps() * of_group, 1, of_group};

@@ -5,6 +5,7 @@
 #include <reprise/error.hpp>
 
 #include "kernels/choice.hpp"
+#include "ops/records.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise::kernels {
@@ -14,7 +15,6 @@ namespace {
 using device::Capabilities;
 using ops::GemmProblem;
 using ops::Lowering;
-using ops::Use;
 using ops::View;
 
 // A matrix operand with the strides that do not matter made harmless.
@@ -66,25 +66,47 @@ struct Tile {
     std::int64_t rows, columns;
 };
 
-ops::LaunchSpec spec(const char* kernel, const GemmProblem& p, const Matrix& a, const Matrix& b,
-                     const Dim& row_a, const Dim& row_b, Tile tile, bool texels)
+// gemm_address, gemm_texel_nn and gemm_tile have records with the same members.
+template <class Record>
+Record arguments(const GemmProblem& p, const Matrix& a, const Matrix& b, const Dim& a_row_stride)
 {
     const Matrix c(p.c);
-    const Dim &m = c.rows(), &n = c.columns(), &inners = p.c.sizes()[1];
-    const Dim batch = p.c.sizes()[0] * inners;
-    return {.kernel = kernel,
-            .operands = {{a.view, Use::read}, {b.view, Use::read}, {p.c, Use::write}},
-            .ints = {m, n, p.a.sizes()[3], row_a, row_b, p.c.layout.strides[2], batch, a.outer, b.outer,
-                     c.outer, a.column, b.column, inners, a.inner, b.inner, c.inner},
-            .groups = batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns),
-            .flops = 2 * batch * m * n * p.a.sizes()[3],
-            .texels = texels};
+    return {.a = a.view,
+            .b = b.view,
+            .c = p.c,
+            .m = c.rows(),
+            .n = c.columns(),
+            .k = p.a.sizes()[3],
+            .a_row_stride = a_row_stride,
+            .b_row_stride = b.row,
+            .c_row_stride = p.c.layout.strides[2],
+            .batches = p.c.sizes()[0] * p.c.sizes()[1],
+            .a_outer_stride = a.outer,
+            .b_outer_stride = b.outer,
+            .c_outer_stride = c.outer,
+            .a_column_stride = a.column,
+            .b_column_stride = b.column,
+            .inners = p.c.sizes()[1],
+            .a_inner_stride = a.inner,
+            .b_inner_stride = b.inner,
+            .c_inner_stride = c.inner};
 }
 
+// The kernel and its work, still without arguments.
+ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
+{
+    const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3];
+    const Dim batches = p.c.sizes()[0] * p.c.sizes()[1];
+    return {.kernel = kernel,
+            .groups = batches * ceil_div(m, tile.rows) * ceil_div(n, tile.columns),
+            .flops = 2 * batches * m * n * p.a.sizes()[3]};
+}
+
+template <class Record = ops::records::gemm_address>
 ops::LaunchSpec by_address(const char* kernel, const GemmProblem& p, Tile tile)
 {
     const Matrix a(p.a), b(p.b);
-    return spec(kernel, p, a, b, a.row, b.row, tile, false);
+    return arguments<Record>(p, a, b, a.row).launch(by_tiles(kernel, p, tile));
 }
 
 // Of any dtype and strides; what a library for products is given in place of the kernel.
@@ -112,10 +134,11 @@ void emit_texel(Lowering& l, const GemmProblem& p)
     if (!a.texel_rows() && !transposed) a = Matrix(l.packed(p.a, a.rows(), round_up(a.columns(), 4)));
     if (!b.texel_rows()) b = Matrix(l.packed(p.b, b.rows(), round_up(b.columns(), 4)));
     const Dim pitch = transposed ? a.column_pitch() : a.row;
-    ops::LaunchSpec preferred =
-        spec(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, a, b, pitch, b.row, {16, 32}, true);
-    preferred.constants = {is_even(p) ? 1u : 0u};
-    l.launch(std::move(preferred), by_address("gemm_address_shuffle", p, {16, 32}));
+    ops::LaunchSpec spec = by_tiles(transposed ? "gemm_texel_tn" : "gemm_texel_nn", p, {16, 32});
+    spec.constants = {is_even(p) ? 1u : 0u};
+    spec.texels = true;
+    l.launch(arguments<ops::records::gemm_texel_nn>(p, a, b, pitch).launch(std::move(spec)),
+             by_address("gemm_address_shuffle", p, {16, 32}));
 }
 
 Dim is_one(const Dim& d) // 1 where d is 1, else 0; d is not negative
@@ -180,12 +203,14 @@ void emit_turned(Lowering& l, const GemmProblem& p)
     const Matrix a(transposed(p.b));
     Matrix b(transposed(p.a));
     if (!b.texel_rows()) b = Matrix(l.packed(b.view, b.rows(), round_up(b.columns(), 4)));
-    ops::LaunchSpec preferred = spec("gemm_texel_nn_turned", {a.view, transposed(p.a), transposed(p.c)}, a, b,
-                                     a.row, b.row, {16, 32}, true);
-    preferred.operands[2] = {p.c, Use::write};
-    preferred.ints[5] = p.c.layout.strides[2];
-    preferred.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u};
-    l.launch(std::move(preferred), by_address("gemm_address_shuffle", p, {16, 32}));
+    const GemmProblem turned{a.view, transposed(p.a), transposed(p.c)};
+    auto record = arguments<ops::records::gemm_texel_nn>(turned, a, b, a.row);
+    record.c = p.c;
+    record.c_row_stride = p.c.layout.strides[2];
+    ops::LaunchSpec spec = by_tiles("gemm_texel_nn_turned", turned, {16, 32});
+    spec.constants = {p.a.sizes()[3].divisible_by(16) ? 1u : 0u};
+    spec.texels = true;
+    l.launch(record.launch(std::move(spec)), by_address("gemm_address_shuffle", p, {16, 32}));
 }
 
 void emit_shuffle(Lowering& l, const GemmProblem& p)
@@ -193,7 +218,10 @@ void emit_shuffle(Lowering& l, const GemmProblem& p)
     l.launch(by_address("gemm_address_shuffle", p, {16, 32}));
 }
 void emit_address(Lowering& l, const GemmProblem& p) { l.launch(general(p)); }
-void emit_tile(Lowering& l, const GemmProblem& p) { l.launch(by_address("gemm_tile", p, {64, 64})); }
+void emit_tile(Lowering& l, const GemmProblem& p)
+{
+    l.launch(by_address<ops::records::gemm_tile>("gemm_tile", p, {64, 64}));
+}
 
 constexpr const char* single = "it computes in f32";
 
@@ -268,15 +296,24 @@ void check(const GemmProblem& p)
 ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to, bool texels, bool aligned)
 {
     const Dim &rows = to.sizes()[2], &pitch = to.sizes()[3], &inners = to.sizes()[1];
-    const Dim batch = to.sizes()[0] * inners;
-    ops::LaunchSpec s{.kernel = kernel,
-                      .operands = {{from.view, Use::read}, {to, Use::write}},
-                      .ints = {from.rows(), from.columns(), from.row, from.column, from.outer, rows, pitch,
-                               rows * pitch, batch, inners, from.inner},
-                      .groups = batch * ceil_div(rows, 16) * ceil_div(pitch, 64),
-                      .texels = texels};
-    if (texels) s.constants = {aligned ? 1u : 0u};
-    return s;
+    const Dim batches = to.sizes()[0] * inners;
+    const ops::records::pack record{.source = from.view,
+                                    .packed = to,
+                                    .rows = from.rows(),
+                                    .columns = from.columns(),
+                                    .row_stride = from.row,
+                                    .column_stride = from.column,
+                                    .outer_stride = from.outer,
+                                    .packed_rows = rows,
+                                    .packed_row_stride = pitch,
+                                    .packed_matrix_stride = rows * pitch,
+                                    .batches = batches,
+                                    .inners = inners,
+                                    .inner_stride = from.inner};
+    ops::LaunchSpec spec{
+        .kernel = kernel, .groups = batches * ceil_div(rows, 16) * ceil_div(pitch, 64), .texels = texels};
+    if (texels) spec.constants = {aligned ? 1u : 0u};
+    return record.launch(std::move(spec));
 }
 
 constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
@@ -320,10 +357,13 @@ void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
     const View sums = l.temporary(p.c.dtype, {chunks, m, n});
     emit_fitting(variants, l, caps, part(p, sums, 0, whole, chunk));
     emit_fitting(variants, l, caps, part(p, sums, whole * chunk, min(rest, 1), rest));
-    l.launch({.kernel = "gemm_sum",
-              .operands = {{sums, Use::read}, {p.c, Use::write}},
-              .ints = {m, n, chunks, p.c.layout.strides[2]},
-              .groups = ceil_div(m * n, 64)});
+    const ops::records::gemm_sum record{.partial = sums,
+                                        .c = p.c,
+                                        .rows = m,
+                                        .columns = n,
+                                        .chunks = chunks,
+                                        .row_stride = p.c.layout.strides[2]};
+    l.launch(record.launch({.groups = ceil_div(m * n, 64)}));
 }
 
 } // namespace

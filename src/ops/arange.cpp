@@ -1,7 +1,7 @@
 // arange: 0, 1, ..., end - 1.
 #include <reprise/ops/creation.hpp>
 
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 
@@ -29,12 +29,9 @@ void lower(Lowering& l, const Node&)
 {
     const View to = l.output();
     const Dim& count = to.sizes()[0];
-    l.launch({.kernel = "arange",
-              .constants = {static_cast<std::uint32_t>(to.dtype)},
-              .operands = {{to, Use::write}},
-              .floats = {},
-              .ints = {count},
-              .groups = ceil_div(count, 256)});
+    const records::arange record{.y = to, .count = count};
+    l.launch(
+        record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)}, .groups = ceil_div(count, 256)}));
 }
 
 void reference(const ReferenceArguments& a)

@@ -10,6 +10,7 @@
 #include <reprise/ops/shapes.hpp>
 #include <reprise/ops/sorting.hpp>
 
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -40,33 +41,37 @@ void lower(Lowering& l, const Node& n)
 {
     View x = l.input(0);
     const View to = l.output();
-    const std::string name = "argmax";
     require_floating_kernel(n.op->name, x.dtype);
     const Reduction r = split(l, x, n.attributes.integers("dims"));
     const Dim stride = r.strides.empty() ? Dim(0) : r.strides[0];
-    DimVector places = r.kept_sizes;
-    places.insert(places.end(), r.kept_strides.begin(), r.kept_strides.end());
     const auto rank = static_cast<std::uint32_t>(r.kept_sizes.size());
-    const auto launch = [&](const std::string& kernel, std::vector<LaunchOperand> operands, DimVector ints,
-                            const Dim& runs) {
-        ints.insert(ints.end(), places.begin(), places.end());
-        l.launch({.kernel = kernel,
-                  .constants = {rank},
-                  .operands = std::move(operands),
-                  .floats = {},
-                  .ints = std::move(ints),
-                  .groups = ceil_div(r.outputs * runs, 64)});
-    };
-    if (r.count.at_most(256))
-        return launch(name, {{x, Use::read}, {to, Use::write}}, {r.outputs, r.count, stride}, 1);
+    if (r.count.at_most(256)) {
+        const records::argmax record{.x = x,
+                                     .indices = to,
+                                     .outputs = r.outputs,
+                                     .count = r.count,
+                                     .stride = stride,
+                                     .sizes = r.kept_sizes,
+                                     .strides = r.kept_strides};
+        return l.launch(record.launch({.constants = {rank}, .groups = ceil_div(r.outputs, 64)}));
+    }
     const Dim runs = min(ceil_div(r.count, 256), 1024);
     const View values = l.temporary(x.dtype, {runs, r.outputs}),
                indices = l.temporary(i32, {runs, r.outputs});
-    launch(name + "_runs", {{x, Use::read}, {values, Use::write}, {indices, Use::write}},
-           {r.outputs, r.count, stride, runs, ceil_div(r.count, max(runs, 1))}, runs);
-    places.clear();
-    launch(name + "_partials", {{values, Use::read}, {indices, Use::read}, {to, Use::write}},
-           {r.outputs, runs}, 1);
+    const records::argmax_runs of_runs{.x = x,
+                                       .values = values,
+                                       .indices = indices,
+                                       .outputs = r.outputs,
+                                       .count = r.count,
+                                       .stride = stride,
+                                       .runs = runs,
+                                       .run_size = ceil_div(r.count, max(runs, 1)),
+                                       .sizes = r.kept_sizes,
+                                       .strides = r.kept_strides};
+    l.launch(of_runs.launch({.constants = {rank}, .groups = ceil_div(r.outputs * runs, 64)}));
+    const records::argmax_partials of_partials{
+        .values = values, .indices_of_runs = indices, .indices = to, .outputs = r.outputs, .runs = runs};
+    l.launch(of_partials.launch({.constants = {rank}, .groups = ceil_div(r.outputs, 64)}));
 }
 
 // The first of equal elements; the first NaN before all.

@@ -5,6 +5,7 @@
 #include "ops/attention.hpp"
 #include "ops/matmul.hpp"
 #include "ops/random.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "shape/rules.hpp"
 
@@ -74,29 +75,51 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
              const Attributes& a)
 {
     const Dim pitch = attention_pitch(s.keys), rows = s.batch * s.heads * s.queries;
-    LaunchSpec spec{.kernel = kernel,
-                    .constants = {1, static_cast<std::uint32_t>(a.integer("causal"))},
-                    .operands = {},
-                    .floats = {a.number("scale")},
-                    .ints = {pitch, rows},
-                    .groups = ceil_div(rows, 64),
-                    .in_place = true};
-    for (const View& v : views) {
-        spec.operands.push_back({v, Use::read});
-        spec.ints.push_back(1);
-    }
-    spec.operands.back().use = Use::write;
-    spec.ints.push_back(rows);
-    LaunchSpec preferred = spec;
-    for (std::size_t i = 0; i < views.size(); ++i) {
-        spec.ints.push_back(pitch);
-        preferred.ints.push_back(floor_div(pitch, 4));
-    }
-    for (LaunchSpec* each : {&spec, &preferred}) each->ints.insert(each->ints.end(), {s.queries, s.keys});
-    if (!l.texels()) return l.launch(std::move(spec));
+    const double scale = a.number("scale");
+    const auto launch_of = [&](const Dim& stride) { // from row to row
+        const DimVector sizes{rows}, strides{stride}, queries{s.queries}, keys{s.keys};
+        LaunchSpec spec{.kernel = kernel,
+                        .constants = {1, static_cast<std::uint32_t>(a.integer("causal"))},
+                        .groups = ceil_div(rows, 64),
+                        .in_place = true};
+        if (views.size() == 2) {
+            const records::attention_softmax record{.x = views[0],
+                                                    .y = views[1],
+                                                    .scale = scale,
+                                                    .columns = pitch,
+                                                    .rows = rows,
+                                                    .x_along = 1,
+                                                    .y_along = 1,
+                                                    .sizes = sizes,
+                                                    .x_strides = strides,
+                                                    .y_strides = strides,
+                                                    .queries = queries,
+                                                    .keys = keys};
+            return record.launch(std::move(spec));
+        }
+        const records::attention_softmax_vjp record{.dy = views[0],
+                                                    .y = views[1],
+                                                    .dx = views[2],
+                                                    .scale = scale,
+                                                    .columns = pitch,
+                                                    .rows = rows,
+                                                    .dy_along = 1,
+                                                    .y_along = 1,
+                                                    .dx_along = 1,
+                                                    .sizes = sizes,
+                                                    .dy_strides = strides,
+                                                    .y_strides = strides,
+                                                    .dx_strides = strides,
+                                                    .queries = queries,
+                                                    .keys = keys};
+        return record.launch(std::move(spec));
+    };
+    LaunchSpec addresses = launch_of(pitch);
+    if (!l.texels()) return l.launch(std::move(addresses));
+    LaunchSpec preferred = launch_of(floor_div(pitch, 4));
     preferred.kernel += "_texel";
     preferred.texels = true;
-    l.launch(std::move(preferred), std::move(spec));
+    l.launch(std::move(preferred), std::move(addresses));
 }
 
 // What dropout leaves of a matrix.
@@ -105,16 +128,20 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
     if (a.number("p") == 0) return from;
     const View to = matrix(l, s);
     const Dim count = shape::element_count(to.sizes());
-    DimVector ints = random_ints(a);
-    ints.insert(ints.begin(), {count, threshold(a)});
-    LaunchSpec addresses{.kernel = "dropout",
-                         .constants = {static_cast<std::uint32_t>(f32)},
-                         .operands = {{from, Use::read}, {to, Use::write}},
-                         .floats = {kept_scale(a)},
-                         .ints = std::move(ints),
-                         .groups = ceil_div(count, 256),
-                         .words = true,
-                         .in_place = true};
+    const DimVector random = random_ints(a);
+    const records::dropout record{.x = from,
+                                  .y = to,
+                                  .scale = kept_scale(a),
+                                  .count = count,
+                                  .threshold = threshold(a),
+                                  .seed_low = random[0],
+                                  .seed_high = random[1],
+                                  .ordinal_low = random[2],
+                                  .ordinal_high = random[3]};
+    LaunchSpec addresses = record.launch({.constants = {static_cast<std::uint32_t>(f32)},
+                                          .groups = ceil_div(count, 256),
+                                          .words = true,
+                                          .in_place = true});
     if (!l.texels()) {
         l.launch(std::move(addresses));
         return to;
@@ -176,106 +203,235 @@ View in_texels(Lowering& l, const View& v)
     return out;
 }
 
-void add_strides(DimVector& ints, const View& v, std::size_t dims, std::int64_t unit = 1)
-{
-    for (std::size_t d = 0; d < dims; ++d) ints.push_back(floor_div(v.layout.strides[d], unit));
-}
+struct Strides {
+    Dim batch, head, row, column; // in units of as many elements
 
-// What all three kernels take (shaders/common/attention.glsl); the mask is their operand 3.
+    Strides() = default;
+    explicit Strides(const View& v, std::int64_t unit = 1)
+        : batch(floor_div(v.layout.strides[0], unit)), head(floor_div(v.layout.strides[1], unit)),
+          row(floor_div(v.layout.strides[2], unit)), column(floor_div(v.layout.strides[3], unit))
+    {}
+};
+
+// What all three kernels take.
 struct Pass {
-    LaunchSpec spec;
     LaunchOperand mask{.view = {}, .use = Use::read, .absent = true};
+    Strides mask_strides; // its rows are queries, its columns keys
+    Dim seed_low, seed_high, ordinal_low, ordinal_high;
+    std::vector<std::uint32_t> constants;
 
-    Pass(Lowering& l, const char* kernel, const Attributes& a, const AttentionSizes& s,
-         std::size_t mask_input)
+    Pass(Lowering& l, const Attributes& a, const AttentionSizes& s, std::size_t mask_input)
     {
         const auto fours = [](const Dim& d) { return static_cast<std::uint32_t>(ceil_div(d, 4).value()); };
-        const bool masked = a.integer("masked") != 0;
         std::uint32_t kind = 0;
-        if (masked) {
+        if (a.integer("masked") != 0) {
             mask.view = l.input(mask_input);
             mask.absent = false;
+            mask_strides = Strides(mask.view);
             kind = is_floating(mask.view.dtype) ? 2 : 1;
         }
-        spec.kernel = kernel;
-        spec.constants = {fours(s.features), fours(s.value_features),
-                          static_cast<std::uint32_t>(a.integer("causal")), kind,
-                          a.number("p") != 0 ? 1u : 0u};
-        spec.floats = {a.number("scale"), kept_scale(a)};
-        spec.ints = {s.queries,  s.keys,           s.heads,          s.key_heads,
-                     s.features, s.value_features, s.batch * s.heads};
-        if (masked) add_strides(spec.ints, mask.view, 4);
-        else spec.ints.insert(spec.ints.end(), 4, Dim(0));
-        spec.ints.push_back(threshold(a));
-        if (a.number("p") != 0) {
+        const bool drops = a.number("p") != 0;
+        if (drops) {
             const DimVector random = random_ints(a);
-            spec.ints.insert(spec.ints.end(), random.begin(), random.end());
-        } else spec.ints.insert(spec.ints.end(), 4, Dim(0));
-        spec.groups = s.batch * s.heads * ceil_div(s.queries, 64);
-        spec.words = true;
-    }
-    void launch(Lowering& l)
-    {
-        if (!l.texels()) return l.launch(std::move(spec));
-        LaunchSpec preferred = spec;
-        preferred.kernel += "_texel";
-        preferred.texels = true;
-        l.launch(std::move(preferred), std::move(spec));
+            seed_low = random[0];
+            seed_high = random[1];
+            ordinal_low = random[2];
+            ordinal_high = random[3];
+        }
+        constants = {fours(s.features), fours(s.value_features),
+                     static_cast<std::uint32_t>(a.integer("causal")), kind, drops ? 1u : 0u};
     }
 };
 
+void launch_pass(Lowering& l, LaunchSpec addresses)
+{
+    if (!l.texels()) return l.launch(std::move(addresses));
+    LaunchSpec texels = addresses;
+    texels.kernel += "_texel";
+    texels.texels = true;
+    l.launch(std::move(texels), std::move(addresses));
+}
+
 void forward_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View q = l.input(0), k = in_texels(l, l.input(1)), v = in_texels(l, l.input(2)),
-               out = heads_outside(l.output(0));
-    Pass pass(l, "attention", a, s, 3);
-    pass.spec.operands = {
-        {q, Use::read},           {k, Use::read}, {v, Use::read}, pass.mask, {l.output(0), Use::write},
-        {l.output(1), Use::write}};
-    add_strides(pass.spec.ints, q, 4);
-    add_strides(pass.spec.ints, k, row_dims, 4);
-    add_strides(pass.spec.ints, v, row_dims, 4);
-    add_strides(pass.spec.ints, out, row_dims);
-    pass.spec.flops = s.batch * s.heads * s.queries * s.keys * (s.features + s.value_features) * 2;
-    pass.launch(l);
+    const View q = l.input(0), k = in_texels(l, l.input(1)), v = in_texels(l, l.input(2));
+    const Pass pass(l, a, s, 3);
+    const Strides of_q(q), of_k(k, 4), of_v(v, 4), of_y(heads_outside(l.output(0)));
+    const Dim all_heads = s.batch * s.heads;
+    const records::attention record{.q = q,
+                                    .k = k,
+                                    .v = v,
+                                    .mask = pass.mask,
+                                    .y = l.output(0),
+                                    .lse = l.output(1),
+                                    .scale = a.number("scale"),
+                                    .kept_scale = kept_scale(a),
+                                    .queries = s.queries,
+                                    .keys = s.keys,
+                                    .heads = s.heads,
+                                    .key_heads = s.key_heads,
+                                    .features = s.features,
+                                    .value_features = s.value_features,
+                                    .all_heads = all_heads,
+                                    .mask_batch_stride = pass.mask_strides.batch,
+                                    .mask_head_stride = pass.mask_strides.head,
+                                    .mask_query_stride = pass.mask_strides.row,
+                                    .mask_key_stride = pass.mask_strides.column,
+                                    .threshold = threshold(a),
+                                    .seed_low = pass.seed_low,
+                                    .seed_high = pass.seed_high,
+                                    .ordinal_low = pass.ordinal_low,
+                                    .ordinal_high = pass.ordinal_high,
+                                    .q_batch_stride = of_q.batch,
+                                    .q_head_stride = of_q.head,
+                                    .q_row_stride = of_q.row,
+                                    .q_column_stride = of_q.column,
+                                    .k_batch_stride = of_k.batch,
+                                    .k_head_stride = of_k.head,
+                                    .k_row_stride = of_k.row,
+                                    .v_batch_stride = of_v.batch,
+                                    .v_head_stride = of_v.head,
+                                    .v_row_stride = of_v.row,
+                                    .y_batch_stride = of_y.batch,
+                                    .y_head_stride = of_y.head,
+                                    .y_row_stride = of_y.row};
+    launch_pass(
+        l, record.launch({.constants = pass.constants,
+                          .groups = all_heads * ceil_div(s.queries, 64),
+                          .words = true,
+                          .flops = all_heads * s.queries * s.keys * (s.features + s.value_features) * 2}));
+}
+
+void gradient_by_query(Lowering& l, const Attributes& a, const AttentionSizes& s, const View& dy,
+                       const View& y, const View& lse, const View& share)
+{
+    const View q = l.input(1), k = in_texels(l, l.input(2)), v = in_texels(l, l.input(3));
+    const Pass pass(l, a, s, 6);
+    const Strides of_q(q), of_dy(dy), of_k(k, 4), of_v(v, 4), of_y(heads_outside(y)),
+        of_dq(heads_outside(l.output(0)));
+    const Dim all_heads = s.batch * s.heads;
+    const records::attention_vjp_query record{.q = q,
+                                              .k = k,
+                                              .v = v,
+                                              .mask = pass.mask,
+                                              .dy = dy,
+                                              .y = y,
+                                              .lse = lse,
+                                              .share = share,
+                                              .dq = l.output(0),
+                                              .scale = a.number("scale"),
+                                              .kept_scale = kept_scale(a),
+                                              .queries = s.queries,
+                                              .keys = s.keys,
+                                              .heads = s.heads,
+                                              .key_heads = s.key_heads,
+                                              .features = s.features,
+                                              .value_features = s.value_features,
+                                              .all_heads = all_heads,
+                                              .mask_batch_stride = pass.mask_strides.batch,
+                                              .mask_head_stride = pass.mask_strides.head,
+                                              .mask_query_stride = pass.mask_strides.row,
+                                              .mask_key_stride = pass.mask_strides.column,
+                                              .threshold = threshold(a),
+                                              .seed_low = pass.seed_low,
+                                              .seed_high = pass.seed_high,
+                                              .ordinal_low = pass.ordinal_low,
+                                              .ordinal_high = pass.ordinal_high,
+                                              .q_batch_stride = of_q.batch,
+                                              .q_head_stride = of_q.head,
+                                              .q_row_stride = of_q.row,
+                                              .q_column_stride = of_q.column,
+                                              .dy_batch_stride = of_dy.batch,
+                                              .dy_head_stride = of_dy.head,
+                                              .dy_row_stride = of_dy.row,
+                                              .dy_column_stride = of_dy.column,
+                                              .k_batch_stride = of_k.batch,
+                                              .k_head_stride = of_k.head,
+                                              .k_row_stride = of_k.row,
+                                              .v_batch_stride = of_v.batch,
+                                              .v_head_stride = of_v.head,
+                                              .v_row_stride = of_v.row,
+                                              .y_batch_stride = of_y.batch,
+                                              .y_head_stride = of_y.head,
+                                              .y_row_stride = of_y.row,
+                                              .dq_batch_stride = of_dq.batch,
+                                              .dq_head_stride = of_dq.head,
+                                              .dq_row_stride = of_dq.row};
+    launch_pass(l, record.launch(
+                       {.constants = pass.constants,
+                        .groups = all_heads * ceil_div(s.queries, 64),
+                        .words = true,
+                        .flops = all_heads * s.queries * s.keys * 2 * (s.features * 2 + s.value_features)}));
+}
+
+void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const View& dy_rows,
+                     const View& lse, const View& share)
+{
+    const View q = in_texels(l, l.input(1)), dy = in_texels(l, dy_rows), k = l.input(2), v = l.input(3);
+    const Pass pass(l, a, s, 6);
+    const Strides of_q(q, 4), of_dy(dy, 4), of_k(k), of_v(v), of_dk(heads_outside(l.output(1))),
+        of_dv(heads_outside(l.output(2)));
+    const Dim all_heads = s.batch * s.key_heads;
+    const records::attention_vjp_key record{.q = q,
+                                            .k = k,
+                                            .v = v,
+                                            .mask = pass.mask,
+                                            .dy = dy,
+                                            .lse = lse,
+                                            .share = share,
+                                            .dk = l.output(1),
+                                            .dv = l.output(2),
+                                            .scale = a.number("scale"),
+                                            .kept_scale = kept_scale(a),
+                                            .queries = s.queries,
+                                            .keys = s.keys,
+                                            .heads = s.heads,
+                                            .key_heads = s.key_heads,
+                                            .features = s.features,
+                                            .value_features = s.value_features,
+                                            .all_heads = all_heads,
+                                            .mask_batch_stride = pass.mask_strides.batch,
+                                            .mask_head_stride = pass.mask_strides.head,
+                                            .mask_query_stride = pass.mask_strides.row,
+                                            .mask_key_stride = pass.mask_strides.column,
+                                            .threshold = threshold(a),
+                                            .seed_low = pass.seed_low,
+                                            .seed_high = pass.seed_high,
+                                            .ordinal_low = pass.ordinal_low,
+                                            .ordinal_high = pass.ordinal_high,
+                                            .q_batch_stride = of_q.batch,
+                                            .q_head_stride = of_q.head,
+                                            .q_row_stride = of_q.row,
+                                            .dy_batch_stride = of_dy.batch,
+                                            .dy_head_stride = of_dy.head,
+                                            .dy_row_stride = of_dy.row,
+                                            .k_batch_stride = of_k.batch,
+                                            .k_head_stride = of_k.head,
+                                            .k_row_stride = of_k.row,
+                                            .k_column_stride = of_k.column,
+                                            .v_batch_stride = of_v.batch,
+                                            .v_head_stride = of_v.head,
+                                            .v_row_stride = of_v.row,
+                                            .v_column_stride = of_v.column,
+                                            .dk_batch_stride = of_dk.batch,
+                                            .dk_head_stride = of_dk.head,
+                                            .dk_row_stride = of_dk.row,
+                                            .dv_batch_stride = of_dv.batch,
+                                            .dv_head_stride = of_dv.head,
+                                            .dv_row_stride = of_dv.row};
+    launch_pass(l, record.launch({.constants = pass.constants,
+                                  .groups = all_heads * ceil_div(s.keys, 64),
+                                  .words = true,
+                                  .flops = s.batch * s.heads * s.queries * s.keys * 2 *
+                                           (s.features + s.value_features) * 2}));
 }
 
 void gradient_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View dy = heads_outside(l.input(0)), q = l.input(1), k = l.input(2), v = l.input(3),
-               out = l.contiguous(l.input(4)), lse = l.contiguous(l.input(5));
+    const View dy = heads_outside(l.input(0)), y = l.contiguous(l.input(4)), lse = l.contiguous(l.input(5));
     const View share = l.temporary(f32, {s.batch, s.heads, s.queries});
-    const View k_rows = in_texels(l, k), v_rows = in_texels(l, v);
-    const Dim products = s.batch * s.heads * s.queries * s.keys * 2;
-    Pass by_query(l, "attention_vjp_query", a, s, 6);
-    by_query.spec.operands = {{q, Use::read},   {k_rows, Use::read}, {v_rows, Use::read},
-                              by_query.mask,    {dy, Use::read},     {out, Use::read},
-                              {lse, Use::read}, {share, Use::write}, {l.output(0), Use::write}};
-    add_strides(by_query.spec.ints, q, 4);
-    add_strides(by_query.spec.ints, dy, 4);
-    add_strides(by_query.spec.ints, k_rows, row_dims, 4);
-    add_strides(by_query.spec.ints, v_rows, row_dims, 4);
-    add_strides(by_query.spec.ints, heads_outside(out), row_dims);
-    add_strides(by_query.spec.ints, heads_outside(l.output(0)), row_dims);
-    by_query.spec.flops = products * (s.features * 2 + s.value_features);
-    by_query.launch(l);
-
-    const View q_rows = in_texels(l, q), dy_rows = in_texels(l, dy);
-    Pass by_key(l, "attention_vjp_key", a, s, 6);
-    by_key.spec.operands = {
-        {q_rows, Use::read},      {k, Use::read},   {v, Use::read},     by_key.mask,
-        {dy_rows, Use::read},     {lse, Use::read}, {share, Use::read}, {l.output(1), Use::write},
-        {l.output(2), Use::write}};
-    add_strides(by_key.spec.ints, q_rows, row_dims, 4);
-    add_strides(by_key.spec.ints, dy_rows, row_dims, 4);
-    add_strides(by_key.spec.ints, k, 4);
-    add_strides(by_key.spec.ints, v, 4);
-    add_strides(by_key.spec.ints, heads_outside(l.output(1)), row_dims);
-    add_strides(by_key.spec.ints, heads_outside(l.output(2)), row_dims);
-    by_key.spec.ints[6] = s.batch * s.key_heads;
-    by_key.spec.groups = s.batch * s.key_heads * ceil_div(s.keys, 64);
-    by_key.spec.flops = products * (s.features + s.value_features) * 2;
-    by_key.launch(l);
+    gradient_by_query(l, a, s, dy, y, lse, share);
+    gradient_by_key(l, a, s, dy, lse, share);
 }
 
 // Emits what serves at these sizes, both where they are not known.

@@ -13,6 +13,7 @@
 
 #include "ops/accumulated.hpp"
 #include "ops/channels.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -125,21 +126,22 @@ void lower(Lowering& l, const Node& node)
 {
     const View x = l.contiguous(l.input(0)), y = l.output(0);
     const ChannelProblem p(x.sizes());
-    const View partials = launch_sums(l, "batch_norm_sums", p, {{x, Use::read}});
+    const View partials = launch_sums(l, p, x);
     const View affine = l.temporary(f32, {p.channels, 4});
-
-    LaunchSpec finish{.kernel = "batch_norm_finish",
-                      .operands = {{partials, Use::read}},
-                      .ints = {p.channels, p.partials()}};
-    std::uint32_t in_memory = 0;
-    for (const std::size_t input : {1, 2})
-        if (channel_operand(l, input, finish)) in_memory |= 1u << (input - 1);
-    finish.constants = {in_memory};
-    finish.floats.push_back(node.attributes.number("eps"));
-    finish.operands.insert(finish.operands.end(),
-                           {{l.output(1), Use::write}, {l.output(2), Use::write}, {affine, Use::write}});
-    launch_finish(l, std::move(finish), p);
-    launch_elements(l, "batch_norm", p, {{x, Use::read}, {affine, Use::read}, {y, Use::write}});
+    const ChannelOperand weight = channel_operand(l, 1), bias = channel_operand(l, 2);
+    const records::batch_norm_finish finish{.partials = partials,
+                                            .weight = weight.memory,
+                                            .bias = bias.memory,
+                                            .mean = l.output(1),
+                                            .variance = l.output(2),
+                                            .affine = affine,
+                                            .one_weight = weight.number,
+                                            .one_bias = bias.number,
+                                            .eps = node.attributes.number("eps"),
+                                            .channels = p.channels,
+                                            .partial_count = p.partials()};
+    launch_finish(l, finish.launch({.constants = {weight.in_memory | bias.in_memory << 1}}), p);
+    launch_elements(l, p, x, affine, y);
 }
 
 void lower_vjp(Lowering& l, const Node& node)
@@ -147,36 +149,40 @@ void lower_vjp(Lowering& l, const Node& node)
     const View dy = l.contiguous(l.input(0)), x = l.contiguous(l.input(1)), mean = l.contiguous(l.input(2)),
                variance = l.contiguous(l.input(3));
     const ChannelProblem p(x.sizes());
-    const View partials =
-        launch_sums(l, "batch_norm_vjp_sums", p, {{dy, Use::read}, {x, Use::read}, {mean, Use::read}}, {1});
+    const View partials = launch_vjp_sums(l, p, dy, x, mean, 1);
     const View coefficients = l.temporary(f32, {p.channels, 4});
-
-    LaunchSpec finish{.kernel = "batch_norm_vjp_finish",
-                      .operands = {{partials, Use::read}, {mean, Use::read}, {variance, Use::read}},
-                      .ints = {p.channels, p.partials(), p.count()}};
-    finish.constants = {channel_operand(l, 4, finish) ? 1u : 0u};
-    finish.floats.push_back(node.attributes.number("eps"));
-    finish.operands.insert(
-        finish.operands.end(),
-        {{coefficients, Use::write}, {l.output(1), Use::write}, {l.output(2), Use::write}});
-    launch_finish(l, std::move(finish), p);
-    launch_elements(l, "batch_norm_vjp", p,
-                    {{dy, Use::read}, {x, Use::read}, {coefficients, Use::read}, {l.output(0), Use::write}});
+    const ChannelOperand weight = channel_operand(l, 4);
+    const records::batch_norm_vjp_finish finish{.partials = partials,
+                                                .mean = mean,
+                                                .variance = variance,
+                                                .weight = weight.memory,
+                                                .coefficients = coefficients,
+                                                .dweight = l.output(1),
+                                                .dbias = l.output(2),
+                                                .one_weight = weight.number,
+                                                .eps = node.attributes.number("eps"),
+                                                .channels = p.channels,
+                                                .partial_count = p.partials(),
+                                                .count = p.count()};
+    launch_finish(l, finish.launch({.constants = {weight.in_memory}}), p);
+    launch_vjp_elements(l, p, dy, x, coefficients, l.output(0));
 }
 
 void lower_update(Lowering& l, const Node& node)
 {
     const Dim& channels = node.outputs[0].shape[0];
     const double momentum = node.attributes.number("momentum");
-    LaunchSpec spec{.kernel = "batch_norm_update",
-                    .operands = {},
-                    .floats = {1 - momentum, momentum},
-                    .ints = {channels, node.attributes.get<Dim>("count")},
-                    .groups = ceil_div(channels, 64),
-                    .in_place = true};
-    for (std::size_t i = 0; i < 4; ++i) spec.operands.push_back({l.contiguous(l.input(i)), Use::read});
-    for (std::size_t i = 0; i < 2; ++i) spec.operands.push_back({l.output(i), Use::write});
-    l.launch(std::move(spec));
+    const records::batch_norm_update record{.mean = l.contiguous(l.input(0)),
+                                            .variance = l.contiguous(l.input(1)),
+                                            .found_mean = l.contiguous(l.input(2)),
+                                            .found_variance = l.contiguous(l.input(3)),
+                                            .new_mean = l.output(0),
+                                            .new_variance = l.output(1),
+                                            .keep = 1 - momentum,
+                                            .momentum = momentum,
+                                            .channels = channels,
+                                            .count = node.attributes.get<Dim>("count")};
+    l.launch(record.launch({.groups = ceil_div(channels, 64), .in_place = true}));
 }
 
 // -- the specification --

@@ -3,6 +3,7 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/records.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
 
@@ -57,8 +58,33 @@ Tensor by_channel(const Tensor& t, const Shape& x)
 }
 
 namespace {
+
 constexpr std::int64_t block = 256, most_partials = 1024; // of shaders/common/batch_norm.glsl
+
+View partials_of(Lowering& l, const ChannelProblem& p)
+{
+    return l.temporary(f32, {p.partials(), p.channels, 4});
 }
+
+void launch_first(Lowering& l, const ChannelProblem& p, LaunchSpec spec)
+{
+    spec.groups = ceil_div(p.channels * p.partials(), 64);
+    LaunchSpec texel = spec;
+    texel.kernel += "_texel";
+    launch_where(l, p.in_texels(), std::move(texel), std::move(spec));
+}
+
+void launch_each(Lowering& l, const ChannelProblem& p, LaunchSpec spec)
+{
+    const Dim planes = p.images * p.channels;
+    spec.groups = ceil_div(planes * p.image, 64);
+    LaunchSpec texel = spec;
+    texel.kernel += "_texel";
+    texel.groups = ceil_div(planes * ceil_div(p.image, 32), 64);
+    launch_where(l, p.in_texels(), std::move(texel), std::move(spec));
+}
+
+} // namespace
 
 ChannelProblem::ChannelProblem(const Shape& x) : images(x[0]), channels(x[1]), image(1)
 {
@@ -67,19 +93,33 @@ ChannelProblem::ChannelProblem(const Shape& x) : images(x[0]), channels(x[1]), i
 
 Dim ChannelProblem::partials() const { return min(ceil_div(count(), block), most_partials); }
 
-View launch_sums(Lowering& l, const std::string& kernel, const ChannelProblem& p,
-                 std::vector<LaunchOperand> operands, const DimVector& more_ints)
+View launch_sums(Lowering& l, const ChannelProblem& p, const View& x)
 {
-    const View partials = l.temporary(f32, {p.partials(), p.channels, 4});
-    operands.push_back({partials, Use::write});
-    LaunchSpec spec{.kernel = kernel,
-                    .operands = std::move(operands),
-                    .ints = {p.images, p.channels, p.image, p.partials()},
-                    .groups = ceil_div(p.channels * p.partials(), 64)};
-    spec.ints.insert(spec.ints.end(), more_ints.begin(), more_ints.end());
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
-    launch_where(l, p.in_texels(), std::move(texel), spec);
+    const View partials = partials_of(l, p);
+    const records::batch_norm_sums record{.x = x,
+                                          .partials = partials,
+                                          .images = p.images,
+                                          .channels = p.channels,
+                                          .image = p.image,
+                                          .partial_count = p.partials()};
+    launch_first(l, p, record.launch());
+    return partials;
+}
+
+View launch_vjp_sums(Lowering& l, const ChannelProblem& p, const View& dy, const View& x, const View& mean,
+                     const Dim& sharing)
+{
+    const View partials = partials_of(l, p);
+    const records::batch_norm_vjp_sums record{.dy = dy,
+                                              .x = x,
+                                              .mean = mean,
+                                              .partials = partials,
+                                              .images = p.images,
+                                              .channels = p.channels,
+                                              .image = p.image,
+                                              .partial_count = p.partials(),
+                                              .sharing = sharing};
+    launch_first(l, p, record.launch());
     return partials;
 }
 
@@ -91,28 +131,35 @@ void launch_finish(Lowering& l, LaunchSpec spec, const ChannelProblem& p)
     launch_where(l, 1, std::move(texel), std::move(spec));
 }
 
-void launch_elements(Lowering& l, const std::string& kernel, const ChannelProblem& p,
-                     std::vector<LaunchOperand> operands)
+void launch_elements(Lowering& l, const ChannelProblem& p, const View& x, const View& affine, const View& y)
 {
-    const Dim planes = p.images * p.channels;
-    const LaunchSpec spec{.kernel = kernel,
-                          .operands = std::move(operands),
-                          .ints = {planes, p.channels, p.image},
-                          .groups = ceil_div(planes * p.image, 64)};
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
-    texel.groups = ceil_div(planes * ceil_div(p.image, 32), 64);
-    launch_where(l, p.in_texels(), std::move(texel), spec);
+    const records::batch_norm record{.x = x,
+                                     .affine = affine,
+                                     .y = y,
+                                     .planes = p.images * p.channels,
+                                     .channels = p.channels,
+                                     .image = p.image};
+    launch_each(l, p, record.launch());
 }
 
-bool channel_operand(Lowering& l, std::size_t input, LaunchSpec& spec)
+void launch_vjp_elements(Lowering& l, const ChannelProblem& p, const View& dy, const View& x,
+                         const View& coefficients, const View& dx)
+{
+    const records::batch_norm_vjp record{.dy = dy,
+                                         .x = x,
+                                         .coefficients = coefficients,
+                                         .dx = dx,
+                                         .planes = p.images * p.channels,
+                                         .channels = p.channels,
+                                         .image = p.image};
+    launch_each(l, p, record.launch());
+}
+
+ChannelOperand channel_operand(Lowering& l, std::size_t input)
 {
     Scalar number;
-    const bool known = l.scalar(input, number);
-    if (known) spec.operands.push_back({.view = {}, .use = Use::read, .absent = true});
-    else spec.operands.push_back({l.contiguous(l.input(input)), Use::read});
-    spec.floats.push_back(number);
-    return !known;
+    if (l.scalar(input, number)) return {records::Absent{}, number, 0};
+    return {l.contiguous(l.input(input)), number, 1};
 }
 
 } // namespace reprise::ops

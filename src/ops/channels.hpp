@@ -1,9 +1,9 @@
 // What the norms by channel share: checks of their parameters, and launches over x [N, C, image].
 #pragma once
-#include <string>
-#include <vector>
+#include <cstdint>
 
 #include "ops/launch_where.hpp"
+#include "ops/record.hpp"
 
 namespace reprise::ops {
 
@@ -33,14 +33,23 @@ struct ChannelProblem {
 };
 
 // The first level: partials [P][C] of vec4.
-View launch_sums(Lowering&, const std::string& kernel, const ChannelProblem&,
-                 std::vector<LaunchOperand> operands, const DimVector& more_ints = {});
+View launch_sums(Lowering&, const ChannelProblem&, const View& x);
+// `sharing` channels have one mean.
+View launch_vjp_sums(Lowering&, const ChannelProblem&, const View& dy, const View& x, const View& mean,
+                     const Dim& sharing);
 // The second level: an invocation a channel.
 void launch_finish(Lowering&, LaunchSpec, const ChannelProblem&);
 // Every element, by what its channel has.
-void launch_elements(Lowering&, const std::string& kernel, const ChannelProblem&,
-                     std::vector<LaunchOperand> operands);
-// Adds an input of one number a channel: memory (true), or a number that the host knows.
-bool channel_operand(Lowering&, std::size_t input, LaunchSpec&);
+void launch_elements(Lowering&, const ChannelProblem&, const View& x, const View& affine, const View& y);
+void launch_vjp_elements(Lowering&, const ChannelProblem&, const View& dy, const View& x,
+                         const View& coefficients, const View& dx);
+
+// An input of one number a channel: in memory, or a number that the host knows.
+struct ChannelOperand {
+    records::Input memory;
+    records::Float number;
+    std::uint32_t in_memory; // 1, or 0
+};
+ChannelOperand channel_operand(Lowering&, std::size_t input);
 
 } // namespace reprise::ops

@@ -4,8 +4,8 @@
 
 #include <reprise/ops/normalization.hpp>
 
-#include "ops/lowering.hpp"
 #include "ops/random.hpp"
+#include "ops/records.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
 
@@ -38,16 +38,20 @@ void lower(Lowering& l, const Node& n)
 {
     const View from = l.contiguous(l.input(0)), to = l.output();
     const Dim count = shape::element_count(to.sizes());
-    DimVector ints = random_ints(n.attributes);
-    ints.insert(ints.begin(), {count, threshold_of(n.attributes)});
-    LaunchSpec addresses{.kernel = "dropout",
-                         .constants = {static_cast<std::uint32_t>(to.dtype)},
-                         .operands = {{from, Use::read}, {to, Use::write}},
-                         .floats = {scale_of(n.attributes)},
-                         .ints = std::move(ints),
-                         .groups = ceil_div(count, 256),
-                         .words = true,
-                         .in_place = true};
+    const DimVector random = random_ints(n.attributes);
+    const records::dropout record{.x = from,
+                                  .y = to,
+                                  .scale = scale_of(n.attributes),
+                                  .count = count,
+                                  .threshold = threshold_of(n.attributes),
+                                  .seed_low = random[0],
+                                  .seed_high = random[1],
+                                  .ordinal_low = random[2],
+                                  .ordinal_high = random[3]};
+    LaunchSpec addresses = record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
+                                          .groups = ceil_div(count, 256),
+                                          .words = true,
+                                          .in_place = true});
     if (!l.texels() || to.dtype != f32) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "dropout_texel";

@@ -11,7 +11,7 @@
 
 #include "ops/index_check.hpp"
 #include "ops/indices.hpp"
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -80,15 +80,19 @@ void lower(Lowering& l, const Node& n)
         if (d != along) (d < along ? outer : inner) *= x.sizes()[d];
     const Dim &size = x.sizes()[along], &length = y.sizes()[along];
     const auto bytes = static_cast<std::uint32_t>(size_of(y.dtype));
-    DimVector ints = {outer, size, length, inner, n.attributes.integer("sign")};
-    for (const Dim& word : bits_of(y.dtype, n.attributes.number("value"))) ints.push_back(word);
-    l.launch({.kernel = "dynamic_shift",
-              .constants = {bytes, bytes == 4 && inner.divisible_by(4) ? 1u : 0u},
-              .operands = {{x, Use::read}, {start, Use::read}, {y, Use::write}},
-              .ints = std::move(ints),
-              .groups = ceil_div(outer * length * inner, 256),
-              .words = true,
-              .moves = true});
+    const records::dynamic_shift record{.x = x,
+                                        .start = start,
+                                        .y = y,
+                                        .outer = outer,
+                                        .x_size = size,
+                                        .y_size = length,
+                                        .inner = inner,
+                                        .direction = n.attributes.integer("sign"),
+                                        .value = bits_of(y.dtype, n.attributes.number("value"))};
+    l.launch(record.launch({.constants = {bytes, bytes == 4 && inner.divisible_by(4) ? 1u : 0u},
+                            .groups = ceil_div(outer * length * inner, 256),
+                            .words = true,
+                            .moves = true}));
 }
 
 void reference(const ReferenceArguments& a)

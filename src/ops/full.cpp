@@ -6,6 +6,7 @@
 
 #include <reprise/ops/creation.hpp>
 
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
@@ -113,15 +114,13 @@ void launch_full(Lowering& l, const View& to, const Scalar& value)
     Dim whole = 0;
     if (to.dtype == boolean) whole = value.constant != 0 ? value.factor : Dim(0);
     else if (is_integer(to.dtype)) whole = Dim(static_cast<std::int64_t>(value.constant)) * value.factor;
-    LaunchSpec addresses{.kernel = "full",
-                         .constants = {static_cast<std::uint32_t>(to.dtype)},
-                         .operands = {{to, Use::write}},
-                         .floats = {value},
-                         .ints = {count},
-                         .groups = ceil_div(count, 256),
-                         .words = to.dtype == i64};
-    if (to.dtype == i64) add_words(addresses.ints, whole);
-    else addresses.ints.push_back(whole);
+    DimVector words;
+    if (to.dtype == i64) add_words(words, whole);
+    else words.push_back(whole);
+    const records::full record{.y = to, .number = value, .count = count, .whole = std::move(words)};
+    LaunchSpec addresses = record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
+                                          .groups = ceil_div(count, 256),
+                                          .words = to.dtype == i64});
     if (!l.texels() || size_of(to.dtype) != 4) return l.launch(std::move(addresses));
     LaunchSpec texels = addresses;
     texels.kernel = "full_texel";

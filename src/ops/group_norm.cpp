@@ -13,6 +13,7 @@
 
 #include "ops/accumulated.hpp"
 #include "ops/channels.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -109,34 +110,35 @@ void lower(Lowering& l, const Node& node)
     const View x = l.contiguous(l.input(0)), y = l.output(0);
     const Groups g = groups_of(x.sizes(), node);
     const ChannelProblem wholes(1, g.all(), g.elements());
-    const View partials = launch_sums(l, "batch_norm_sums", wholes, {{x, Use::read}});
+    const View partials = launch_sums(l, wholes, x);
     const View by_group = l.temporary(f32, {g.all(), 4});
-    launch_finish(l,
-                  {.kernel = "batch_norm_finish",
-                   .constants = {0},
-                   .operands = {{partials, Use::read},
-                                {.view = {}, .use = Use::read, .absent = true},
-                                {.view = {}, .use = Use::read, .absent = true},
-                                {l.output(1), Use::write},
-                                {l.output(2), Use::write},
-                                {by_group, Use::write}},
-                   .floats = {1, 0, node.attributes.number("eps")},
-                   .ints = {wholes.channels, wholes.partials()}},
-                  wholes);
+    const records::batch_norm_finish finish{.partials = partials,
+                                            .weight = records::Absent{},
+                                            .bias = records::Absent{},
+                                            .mean = l.output(1),
+                                            .variance = l.output(2),
+                                            .affine = by_group,
+                                            .one_weight = 1,
+                                            .one_bias = 0,
+                                            .eps = node.attributes.number("eps"),
+                                            .channels = wholes.channels,
+                                            .partial_count = wholes.partials()};
+    launch_finish(l, finish.launch({.constants = {0}}), wholes);
 
     const View by_plane = l.temporary(f32, {g.planes(), 4});
-    LaunchSpec affine{.kernel = "group_norm_affine",
-                      .operands = {{by_group, Use::read}},
-                      .ints = {g.planes(), g.channels, g.members},
-                      .groups = ceil_div(g.planes(), 64)};
-    std::uint32_t in_memory = 0;
-    for (const std::size_t input : {1, 2})
-        if (channel_operand(l, input, affine)) in_memory |= 1u << (input - 1);
-    affine.constants = {in_memory};
-    affine.operands.push_back({by_plane, Use::write});
-    l.launch(std::move(affine));
-    launch_elements(l, "batch_norm", {1, g.planes(), g.image},
-                    {{x, Use::read}, {by_plane, Use::read}, {y, Use::write}});
+    const ChannelOperand weight = channel_operand(l, 1), bias = channel_operand(l, 2);
+    const records::group_norm_affine affine{.statistics = by_group,
+                                            .weight = weight.memory,
+                                            .bias = bias.memory,
+                                            .affine = by_plane,
+                                            .one_weight = weight.number,
+                                            .one_bias = bias.number,
+                                            .planes = g.planes(),
+                                            .channels = g.channels,
+                                            .members = g.members};
+    l.launch(affine.launch(
+        {.constants = {weight.in_memory | bias.in_memory << 1}, .groups = ceil_div(g.planes(), 64)}));
+    launch_elements(l, {1, g.planes(), g.image}, x, by_plane, y);
 }
 
 void lower_vjp(Lowering& l, const Node& node)
@@ -146,28 +148,32 @@ void lower_vjp(Lowering& l, const Node& node)
     const Groups g = groups_of(x.sizes(), node);
     const ChannelProblem planes(1, g.planes(), g.image);
     const double eps = node.attributes.number("eps");
-    const View partials = launch_sums(l, "batch_norm_vjp_sums", planes,
-                                      {{dy, Use::read}, {x, Use::read}, {mean, Use::read}}, {g.members});
+    const View partials = launch_vjp_sums(l, planes, dy, x, mean, g.members);
     const View totals = l.temporary(f32, {g.planes(), 4}), coefficients = l.temporary(f32, {g.planes(), 4});
-    l.launch({.kernel = "group_norm_vjp_planes",
-              .operands = {{partials, Use::read},
-                           {variance, Use::read},
-                           {totals, Use::write},
-                           {l.output(1), Use::write},
-                           {l.output(2), Use::write}},
-              .floats = {eps},
-              .ints = {g.planes(), planes.partials(), g.members},
-              .groups = ceil_div(g.planes(), 64)});
-    LaunchSpec finish{.kernel = "group_norm_vjp_finish",
-                      .operands = {{totals, Use::read}, {mean, Use::read}, {variance, Use::read}},
-                      .ints = {g.planes(), g.channels, g.members, g.elements()},
-                      .groups = ceil_div(g.planes(), 64)};
-    finish.constants = {channel_operand(l, 2, finish) ? 1u : 0u};
-    finish.floats.push_back(eps);
-    finish.operands.push_back({coefficients, Use::write});
-    l.launch(std::move(finish));
-    launch_elements(l, "batch_norm_vjp", planes,
-                    {{dy, Use::read}, {x, Use::read}, {coefficients, Use::read}, {l.output(0), Use::write}});
+    const records::group_norm_vjp_planes of_planes{.partials = partials,
+                                                   .variance = variance,
+                                                   .totals = totals,
+                                                   .dweight = l.output(1),
+                                                   .dbias = l.output(2),
+                                                   .eps = eps,
+                                                   .planes = g.planes(),
+                                                   .partial_count = planes.partials(),
+                                                   .members = g.members};
+    l.launch(of_planes.launch({.groups = ceil_div(g.planes(), 64)}));
+    const ChannelOperand weight = channel_operand(l, 2);
+    const records::group_norm_vjp_finish finish{.totals = totals,
+                                                .mean = mean,
+                                                .variance = variance,
+                                                .weight = weight.memory,
+                                                .coefficients = coefficients,
+                                                .one_weight = weight.number,
+                                                .eps = eps,
+                                                .planes = g.planes(),
+                                                .channels = g.channels,
+                                                .members = g.members,
+                                                .count = g.elements()};
+    l.launch(finish.launch({.constants = {weight.in_memory}, .groups = ceil_div(g.planes(), 64)}));
+    launch_vjp_elements(l, planes, dy, x, coefficients, l.output(0));
 }
 
 // -- the specification --

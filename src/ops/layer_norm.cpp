@@ -15,7 +15,7 @@
 #include "ops/accumulated.hpp"
 #include "ops/full.hpp"
 #include "ops/long_rows.hpp"
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -43,56 +43,38 @@ bool is_number(Lowering& l, std::size_t input, double value)
     return l.scalar(input, s) && !s.source && same(s.factor, 1) && s.constant == value;
 }
 
-// One invocation a row (shaders/common/rows.glsl).  Operands are [rows, D], [D] repeated for each row, or
-// [rows] with one element each.
-struct RowsLaunch {
-    Lowering& l;
-    LaunchSpec spec;
-    DimVector along, down; // strides of each operand
-    bool texels;
+// An operand of a kernel that makes a row by an invocation (shaders/common/rows.glsl).
+struct RowsOperand {
+    View view;
+    Dim along, down; // strides: along a row, from row to row
+    bool in_texels;  // its rows lie in whole ones
+    bool absent = false;
 
-    RowsLaunch(Lowering& lowering, const char* kernel, const View& matrix)
-        : l(lowering), texels(l.texels() && matrix.sizes()[1].divisible_by(4))
+    records::Input input() const
     {
-        const Dim &rows = matrix.sizes()[0], &length = matrix.sizes()[1];
-        spec = {.kernel = kernel, .constants = {1}, .ints = {length, rows}, .groups = ceil_div(rows, 64)};
+        return absent ? records::Input(records::Absent{view}) : records::Input(view);
     }
-    void matrix(const View& v, Use use)
-    {
-        texels = texels && has_texel_rows(v);
-        add(v, use, v.layout.strides[1], v.layout.strides[0]);
-    }
-    void row(const View& v, bool absent)
-    {
-        texels = texels && (absent || (same(v.layout.strides[0], 1) && v.layout.offset.divisible_by(4)));
-        add(v, Use::read, absent ? Dim(1) : v.layout.strides[0], 0);
-        spec.operands.back().absent = absent;
-        spec.constants.push_back(absent ? 0 : 1);
-    }
-    void column(const View& v, Use use) { add(v, use, 0, 1); }
-    void launch()
-    {
-        spec.ints.insert(spec.ints.end(), along.begin(), along.end());
-        spec.ints.push_back(spec.ints[1]);
-        LaunchSpec preferred = spec;
-        for (const Dim& stride : down) {
-            spec.ints.push_back(stride);
-            preferred.ints.push_back(floor_div(stride, 4));
-        }
-        if (!texels) return l.launch(std::move(spec));
-        preferred.kernel += "_texel";
-        preferred.texels = true;
-        l.launch(std::move(preferred), std::move(spec));
-    }
-
-private:
-    void add(const View& v, Use use, const Dim& along_row, const Dim& down_rows)
-    {
-        spec.operands.push_back({v, use});
-        along.push_back(along_row);
-        down.push_back(down_rows);
-    }
+    DimVector strides(std::int64_t unit) const { return {unit == 1 ? down : floor_div(down, unit)}; }
+    std::uint32_t exists() const { return absent ? 0 : 1; }
 };
+RowsOperand matrix(const View& v) { return {v, v.layout.strides[1], v.layout.strides[0], has_texel_rows(v)}; }
+// [D], repeated for each row.
+RowsOperand repeated(const View& v)
+{
+    return {v, v.layout.strides[0], 0, same(v.layout.strides[0], 1) && v.layout.offset.divisible_by(4)};
+}
+RowsOperand no_row(const View& any) { return {any, 1, 0, true, true}; }
+
+// launch_of(unit): the launch whose strides from row to row count units of so many elements.
+template <class LaunchOf> void launch_rows(Lowering& l, bool in_texels, const LaunchOf& launch_of)
+{
+    LaunchSpec addresses = launch_of(1);
+    if (!in_texels) return l.launch(std::move(addresses));
+    LaunchSpec preferred = launch_of(4);
+    preferred.kernel += "_texel";
+    preferred.texels = true;
+    l.launch(std::move(preferred), std::move(addresses));
+}
 
 std::uint32_t centered(const Node& n) { return static_cast<std::uint32_t>(n.attributes.integer("centered")); }
 
@@ -157,18 +139,40 @@ std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
 
 void lower_short(Lowering& l, const Node& n)
 {
-    const View x = l.input(0), y = l.output(0);
+    const RowsOperand x = matrix(l.input(0)), y = matrix(l.output(0));
     const bool weightless = is_number(l, 1, 1), biasless = is_number(l, 2, 0);
-    RowsLaunch rows(l, n.op->name, x);
-    rows.matrix(x, Use::read);
-    rows.row(weightless ? x : l.input(1), weightless);
-    rows.row(biasless ? x : l.input(2), biasless);
-    rows.matrix(y, Use::write);
-    rows.column(l.output(1), Use::write);
-    rows.column(l.output(2), Use::write);
-    rows.spec.floats = {n.attributes.number("eps")};
-    rows.spec.constants.push_back(centered(n));
-    rows.launch();
+    const RowsOperand weight = weightless ? no_row(x.view) : repeated(l.input(1));
+    const RowsOperand bias = biasless ? no_row(x.view) : repeated(l.input(2));
+    const View mean = l.output(1), rstd = l.output(2);
+    const Dim &rows = x.view.sizes()[0], &columns = x.view.sizes()[1];
+    const bool in_texels = l.texels() && columns.divisible_by(4) && x.in_texels && weight.in_texels &&
+                           bias.in_texels && y.in_texels;
+    launch_rows(l, in_texels, [&](std::int64_t unit) {
+        const records::layer_norm record{.x = x.view,
+                                         .weight = weight.input(),
+                                         .bias = bias.input(),
+                                         .y = y.view,
+                                         .mean = mean,
+                                         .rstd = rstd,
+                                         .eps = n.attributes.number("eps"),
+                                         .columns = columns,
+                                         .rows = rows,
+                                         .x_along = x.along,
+                                         .weight_along = weight.along,
+                                         .bias_along = bias.along,
+                                         .y_along = y.along,
+                                         .mean_along = 0,
+                                         .rstd_along = 0,
+                                         .sizes = DimVector{rows},
+                                         .x_strides = x.strides(unit),
+                                         .weight_strides = weight.strides(unit),
+                                         .bias_strides = bias.strides(unit),
+                                         .y_strides = y.strides(unit),
+                                         .mean_strides = DimVector{1},
+                                         .rstd_strides = DimVector{1}};
+        return record.launch(
+            {.constants = {1, weight.exists(), bias.exists(), centered(n)}, .groups = ceil_div(rows, 64)});
+    });
 }
 
 void lower(Lowering& l, const Node& n)
@@ -236,17 +240,37 @@ void lower_long_vjp(Lowering& l, const Node& n)
 
 void lower_short_vjp(Lowering& l, const Node& n)
 {
-    const View dy = l.input(0), x = l.input(1);
-    const bool weightless = is_number(l, 2, 1);
-    RowsLaunch rows(l, n.op->name, x);
-    rows.matrix(dy, Use::read);
-    rows.matrix(x, Use::read);
-    rows.row(weightless ? x : l.input(2), weightless);
-    rows.matrix(l.output(), Use::write);
-    rows.column(l.input(3), Use::read);
-    rows.column(l.input(4), Use::read);
-    rows.spec.constants.push_back(centered(n));
-    rows.launch();
+    const RowsOperand dy = matrix(l.input(0)), x = matrix(l.input(1));
+    const RowsOperand weight = is_number(l, 2, 1) ? no_row(x.view) : repeated(l.input(2));
+    const RowsOperand dx = matrix(l.output());
+    const View mean = l.input(3), rstd = l.input(4);
+    const Dim &rows = x.view.sizes()[0], &columns = x.view.sizes()[1];
+    const bool in_texels = l.texels() && columns.divisible_by(4) && dy.in_texels && x.in_texels &&
+                           weight.in_texels && dx.in_texels;
+    launch_rows(l, in_texels, [&](std::int64_t unit) {
+        const records::layer_norm_vjp record{.dy = dy.view,
+                                             .x = x.view,
+                                             .weight = weight.input(),
+                                             .dx = dx.view,
+                                             .mean = mean,
+                                             .rstd = rstd,
+                                             .columns = columns,
+                                             .rows = rows,
+                                             .dy_along = dy.along,
+                                             .x_along = x.along,
+                                             .weight_along = weight.along,
+                                             .dx_along = dx.along,
+                                             .mean_along = 0,
+                                             .rstd_along = 0,
+                                             .sizes = DimVector{rows},
+                                             .dy_strides = dy.strides(unit),
+                                             .x_strides = x.strides(unit),
+                                             .weight_strides = weight.strides(unit),
+                                             .dx_strides = dx.strides(unit),
+                                             .mean_strides = DimVector{1},
+                                             .rstd_strides = DimVector{1}};
+        return record.launch({.constants = {1, weight.exists(), centered(n)}, .groups = ceil_div(rows, 64)});
+    });
 }
 
 void lower_vjp(Lowering& l, const Node& n)
@@ -298,15 +322,20 @@ void lower_weight_vjp(Lowering& l, const Node& n)
     const std::array<View, 2> between = {l.temporary(f32, {partials, length}),
                                          l.temporary(f32, {partials, length})};
     const auto &a = dy.layout.strides, &b = x.layout.strides;
-    LaunchSpec addresses{.kernel = n.op->name,
-                         .operands = {{dy, Use::read},
-                                      {x, Use::read},
-                                      {l.input(2), Use::read},
-                                      {l.input(3), Use::read},
-                                      {between[0], Use::write},
-                                      {between[1], Use::write}},
-                         .ints = {count, length, partials, a[0], a[1], b[0], b[1]},
-                         .groups = ceil_div(partials * ceil_div(length, 4), 64)};
+    const records::layer_norm_weight_vjp record{.dy = dy,
+                                                .x = x,
+                                                .mean = l.input(2),
+                                                .rstd = l.input(3),
+                                                .weight_partials = between[0],
+                                                .bias_partials = between[1],
+                                                .rows = count,
+                                                .columns = length,
+                                                .partial_count = partials,
+                                                .dy_row_stride = a[0],
+                                                .dy_column_stride = a[1],
+                                                .x_row_stride = b[0],
+                                                .x_column_stride = b[1]};
+    LaunchSpec addresses = record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)});
     if (l.texels() && has_texel_rows(dy) && has_texel_rows(x)) {
         LaunchSpec texels = addresses;
         texels.kernel += "_texel";

@@ -4,6 +4,7 @@
 
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -38,7 +39,37 @@ void lower(Lowering& l, const Node& n)
 {
     const View a = l.contiguous(l.input(0)), b = l.contiguous(l.input(1));
     require_floating_kernel(n.op->name, b.dtype);
-    lower_scan(l, n, n.op->name, {a, b});
+    lower_scan(
+        l, n,
+        {.totals =
+             [&](const ScanSizes& s, const View& totals) {
+                 const records::linear_scan_totals record{.a = a,
+                                                          .b = b,
+                                                          .totals = totals,
+                                                          .outer = s.outer,
+                                                          .n = s.n,
+                                                          .inner = s.inner,
+                                                          .blocks = s.blocks};
+                 return record.launch();
+             },
+         .carry =
+             [&](const ScanSizes& s, const View& totals) {
+                 const records::linear_scan_carry record{
+                     .totals = totals, .outer = s.outer, .n = s.n, .inner = s.inner, .blocks = s.blocks};
+                 return record.launch();
+             },
+         .result =
+             [&](const ScanSizes& s, const records::Input& totals) {
+                 const records::linear_scan record{.a = a,
+                                                   .b = b,
+                                                   .totals = totals,
+                                                   .y = l.output(),
+                                                   .outer = s.outer,
+                                                   .n = s.n,
+                                                   .inner = s.inner,
+                                                   .blocks = s.blocks};
+                 return record.launch();
+             }});
 }
 
 void reference(const ReferenceArguments& args)
@@ -70,8 +101,7 @@ Tensor shifted(const Tensor& x, std::int64_t dim, std::int64_t before, double va
 
 } // namespace
 
-void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std::vector<View>& inputs,
-                const std::vector<std::uint32_t>& constants)
+void lower_scan(Lowering& l, const Node& n, const ScanLaunches& launches)
 {
     const View y = l.output();
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
@@ -80,34 +110,22 @@ void lower_scan(Lowering& l, const Node& n, const std::string& kernel, const std
     for (std::size_t d = 0; d < y.sizes().size(); ++d)
         if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
     const Dim blocks = max(ceil_div(length, block), 1);
-    const DimVector ints = {outer, length, inner, blocks};
+    const ScanSizes sizes{outer, length, inner, blocks};
     const bool one = length.at_most(block);
     const Dim several = one ? Dim(0) : floor_div(min(blocks, 2), 2); // 1 where a line has more than one block
-    std::vector<LaunchOperand> operands;
-    for (const View& v : inputs) operands.push_back({v, Use::read});
-    const auto launch = [&](const char* part, const LaunchOperand& totals, const LaunchOperand& result) {
-        LaunchSpec spec{.kernel = kernel + part,
-                        .constants = constants,
-                        .operands = operands,
-                        .ints = ints,
-                        .groups = ceil_div(outer * blocks * inner, 64)};
-        spec.operands.push_back(totals);
-        if (!result.absent) spec.operands.push_back(result);
+    const auto launch = [&](LaunchSpec spec, const Dim& invocations) {
+        spec.groups = ceil_div(invocations, 64);
         l.launch(std::move(spec));
     };
-    const LaunchOperand nothing{.view = {}, .use = Use::read, .absent = true}, result{y, Use::write};
+    const Dim all = outer * blocks * inner;
     if (!one)
         l.when(several, [&] {
-            const View totals = l.temporary(y.dtype, {outer * blocks * inner * 2});
-            launch("_totals", {totals, Use::write}, nothing);
-            l.launch({.kernel = kernel + "_carry",
-                      .constants = constants,
-                      .operands = {{totals, Use::update}},
-                      .ints = ints,
-                      .groups = ceil_div(outer * inner, 64)});
-            launch("", {totals, Use::read}, result);
+            const View totals = l.temporary(y.dtype, {all * 2});
+            launch(launches.totals(sizes, totals), all);
+            launch(launches.carry(sizes, totals), outer * inner);
+            launch(launches.result(sizes, totals), all);
         });
-    l.when(1 - several, [&] { launch("", nothing, result); });
+    l.when(1 - several, [&] { launch(launches.result(sizes, records::Absent{}), all); });
 }
 
 Tensor linear_scan_back(const Tensor& a, const Tensor& b, std::int64_t dim)

@@ -1,10 +1,9 @@
 // What scans along a dimension share, and the gradients of products there.
 #pragma once
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <functional>
 
-#include "ops/lowering.hpp"
+#include "ops/record.hpp"
 
 namespace reprise::ops {
 
@@ -14,9 +13,19 @@ Tensor linear_scan_back(const Tensor& a, const Tensor& b, std::int64_t dim);
 Tensor before_each(const Tensor& x, std::int64_t dim, double value);
 Tensor behind_each(const Tensor& x, std::int64_t dim, double value);
 
-// The launches of a scan along attribute "dim", in blocks whose totals are carried: <kernel>_totals, <kernel>_carry,
-// <kernel>, all with these constants.  The inputs are contiguous.
-void lower_scan(Lowering&, const graph::Node&, const std::string& kernel, const std::vector<View>& inputs,
-                const std::vector<std::uint32_t>& constants = {});
+// [outer, n, inner] around a dimension, whose lines are scanned in blocks.
+struct ScanSizes {
+    Dim outer, n, inner, blocks;
+};
+
+// The launches of a scan (shaders/scan.comp, linear_scan.comp) but for their groups: what each block comes to, what all
+// blocks before it do, and the result.
+struct ScanLaunches {
+    std::function<LaunchSpec(const ScanSizes&, const View&totals)> totals, carry;
+    std::function<LaunchSpec(const ScanSizes&, const records::Input& totals)> result;
+};
+
+// A scan along attribute "dim".
+void lower_scan(Lowering&, const graph::Node&, const ScanLaunches&);
 
 } // namespace reprise::ops

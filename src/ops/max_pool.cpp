@@ -9,7 +9,7 @@
 #include <reprise/ops/pooling.hpp>
 
 #include "ops/launch_where.hpp"
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "ops/windows.hpp"
@@ -115,7 +115,6 @@ struct Problem {
     bool adaptive() const { return kernel.empty(); }
     Dim inputs() const { return planes * in[0] * in[1] * in[2]; }
     Dim outputs() const { return planes * out[0] * out[1] * out[2]; }
-    DimVector plane_ints() const { return {planes, in[1], in[2], out[1], out[2]}; }
     // kernel, stride and padding of a plane
     std::vector<std::uint32_t> plane_constants() const
     {
@@ -127,15 +126,6 @@ struct Problem {
         add(kernel, 1);
         add(stride, 1);
         add(padding, 0);
-        return list;
-    }
-    DimVector ints() const
-    {
-        DimVector list{planes};
-        list.insert(list.end(), in.begin(), in.end());
-        list.insert(list.end(), out.begin(), out.end());
-        for (const Integers& v : {three(kernel, 1), three(stride, 1), three(padding, 0), three(dilation, 1)})
-            list.insert(list.end(), v.begin(), v.end());
         return list;
     }
     // Windows of 2 x 2 side by side, no row of which straddles two texels, all inside the image.
@@ -151,23 +141,35 @@ void lower(Lowering& l, const Node& node)
     require_floating_kernel(node.op->name, node.outputs[0].dtype);
     const View x = l.contiguous(l.input(0)), y = l.output(0), index = l.output(1);
     const Problem p(x.sizes(), y.sizes(), node.attributes);
-    const std::vector<LaunchOperand> operands{{x, Use::read}, {y, Use::write}, {index, Use::write}};
-    if (!p.plane || x.dtype == f64)
-        return l.launch({.kernel = "max_pool",
-                         .constants = {p.adaptive() ? 1u : 0u},
-                         .operands = operands,
-                         .ints = p.ints(),
-                         .groups = ceil_div(p.outputs(), 64)});
+    if (!p.plane || x.dtype == f64) {
+        const records::max_pool record{.x = x,
+                                       .y = y,
+                                       .index = index,
+                                       .planes = p.planes,
+                                       .depth = p.in[0],
+                                       .height = p.in[1],
+                                       .width = p.in[2],
+                                       .out_depth = p.out[0],
+                                       .out_height = p.out[1],
+                                       .out_width = p.out[2],
+                                       .kernel = DimVector(three(p.kernel, 1)),
+                                       .stride = DimVector(three(p.stride, 1)),
+                                       .padding = DimVector(three(p.padding, 0)),
+                                       .dilation = DimVector(three(p.dilation, 1))};
+        return l.launch(
+            record.launch({.constants = {p.adaptive() ? 1u : 0u}, .groups = ceil_div(p.outputs(), 64)}));
+    }
+    const records::max_pool2d record{.x = x,
+                                     .y = y,
+                                     .index = index,
+                                     .planes = p.planes,
+                                     .height = p.in[1],
+                                     .width = p.in[2],
+                                     .out_height = p.out[1],
+                                     .out_width = p.out[2]};
     launch_where(l, p.in_texels(),
-                 {.kernel = "max_pool2d_texel",
-                  .operands = operands,
-                  .ints = p.plane_ints(),
-                  .groups = ceil_div(p.outputs(), 256)},
-                 {.kernel = "max_pool2d",
-                  .constants = p.plane_constants(),
-                  .operands = operands,
-                  .ints = p.plane_ints(),
-                  .groups = ceil_div(p.outputs(), 64)});
+                 record.launch({.kernel = "max_pool2d_texel", .groups = ceil_div(p.outputs(), 256)}),
+                 record.launch({.constants = p.plane_constants(), .groups = ceil_div(p.outputs(), 64)}));
 }
 
 void lower_vjp(Lowering& l, const Node& node)
@@ -175,24 +177,37 @@ void lower_vjp(Lowering& l, const Node& node)
     require_floating_kernel(node.op->name, node.outputs[0].dtype);
     const View dy = l.contiguous(l.input(0)), index = l.contiguous(l.indices(1)), dx = l.output();
     const Problem p(dx.sizes(), dy.sizes(), node.attributes);
-    const std::vector<LaunchOperand> operands{{dy, Use::read}, {index, Use::read}, {dx, Use::write}};
-    if (!p.plane || dy.dtype == f64)
-        return l.launch({.kernel = "max_pool_vjp",
-                         .constants = {p.adaptive() ? 1u : 0u},
-                         .operands = operands,
-                         .ints = p.ints(),
-                         .groups = ceil_div(p.inputs(), 64)});
+    if (!p.plane || dy.dtype == f64) {
+        const records::max_pool_vjp record{.dy = dy,
+                                           .index = index,
+                                           .dx = dx,
+                                           .planes = p.planes,
+                                           .depth = p.in[0],
+                                           .height = p.in[1],
+                                           .width = p.in[2],
+                                           .out_depth = p.out[0],
+                                           .out_height = p.out[1],
+                                           .out_width = p.out[2],
+                                           .kernel = DimVector(three(p.kernel, 1)),
+                                           .stride = DimVector(three(p.stride, 1)),
+                                           .padding = DimVector(three(p.padding, 0)),
+                                           .dilation = DimVector(three(p.dilation, 1))};
+        return l.launch(
+            record.launch({.constants = {p.adaptive() ? 1u : 0u}, .groups = ceil_div(p.inputs(), 64)}));
+    }
     const bool tiles = p.in[1].divisible_by(2) && p.in[2].divisible_by(4);
+    const records::max_pool2d_vjp record{.dy = dy,
+                                         .index = index,
+                                         .dx = dx,
+                                         .planes = p.planes,
+                                         .height = p.in[1],
+                                         .width = p.in[2],
+                                         .out_height = p.out[1],
+                                         .out_width = p.out[2]};
     launch_where(l, p.in_texels(),
-                 {.kernel = tiles ? "max_pool2d_vjp_tiles" : "max_pool2d_vjp_texel",
-                  .operands = operands,
-                  .ints = p.plane_ints(),
-                  .groups = ceil_div(tiles ? p.outputs() : p.inputs(), 256)},
-                 {.kernel = "max_pool2d_vjp",
-                  .constants = p.plane_constants(),
-                  .operands = operands,
-                  .ints = p.plane_ints(),
-                  .groups = ceil_div(p.inputs(), 64)});
+                 record.launch({.kernel = tiles ? "max_pool2d_vjp_tiles" : "max_pool2d_vjp_texel",
+                                .groups = ceil_div(tiles ? p.outputs() : p.inputs(), 256)}),
+                 record.launch({.constants = p.plane_constants(), .groups = ceil_div(p.inputs(), 64)}));
 }
 
 void lower_take(Lowering& l, const Node& node)
@@ -200,10 +215,13 @@ void lower_take(Lowering& l, const Node& node)
     require_floating_kernel(node.op->name, node.outputs[0].dtype);
     const View x = l.contiguous(l.input(0)), index = l.contiguous(l.indices(1)), y = l.output();
     const Problem p(x.sizes(), y.sizes(), node.attributes);
-    l.launch({.kernel = "max_pool_take",
-              .operands = {{x, Use::read}, {index, Use::read}, {y, Use::write}},
-              .ints = {p.planes, p.in[0] * p.in[1] * p.in[2], p.out[0] * p.out[1] * p.out[2]},
-              .groups = ceil_div(p.outputs(), 64)});
+    const records::max_pool_take record{.x = x,
+                                        .index = index,
+                                        .y = y,
+                                        .planes = p.planes,
+                                        .inputs = p.in[0] * p.in[1] * p.in[2],
+                                        .outputs = p.out[0] * p.out[1] * p.out[2]};
+    l.launch(record.launch({.groups = ceil_div(p.outputs(), 64)}));
 }
 
 // -- the specification --

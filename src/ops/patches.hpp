@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise::ops {
@@ -19,31 +19,46 @@ struct Patches {
     Dim columns, pitch, between;
 
     static Dim volume(const std::array<Dim, 3>& d) { return d[0] * d[1] * d[2]; }
-    // Of a matrix of so many elements, which kernels count in 32 bits.
-    DimVector ints(const Dim& elements) const
+    // Of im2col or col2im; kernels count the elements of the matrix in 32 bits.
+    template <class Record> Record arguments(const View& from, const View& to, const Dim& elements) const
     {
-        DimVector list{n, channels};
-        for (const auto& sizes : {in, out, kernel}) list.insert(list.end(), sizes.begin(), sizes.end());
-        for (const auto& sizes : {stride, padding, dilation})
-            list.insert(list.end(), sizes.begin(), sizes.end());
-        list.insert(list.end(), {columns, pitch, between, elements});
-        return list;
+        return {.from = from,
+                .to = to,
+                .images = n,
+                .channels = channels,
+                .depth = in[0],
+                .height = in[1],
+                .width = in[2],
+                .out_depth = out[0],
+                .out_height = out[1],
+                .out_width = out[2],
+                .kernel_depth = kernel[0],
+                .kernel_height = kernel[1],
+                .kernel_width = kernel[2],
+                .stride_z = stride[0],
+                .stride_y = stride[1],
+                .stride_x = stride[2],
+                .padding_z = padding[0],
+                .padding_y = padding[1],
+                .padding_x = padding[2],
+                .dilation_z = dilation[0],
+                .dilation_y = dilation[1],
+                .dilation_x = dilation[2],
+                .columns = columns,
+                .pitch = pitch,
+                .between = between,
+                .elements = elements};
     }
     LaunchSpec im2col(const View& x, const View& col) const
     {
-        return {.kernel = "im2col",
-                .operands = {{x, Use::read}, {col, Use::write}},
-                .ints = ints(shape::element_count(col.sizes())),
-                .groups = channels * ceil_div(columns, 64)};
+        return arguments<records::im2col>(x, col, shape::element_count(col.sizes()))
+            .launch({.groups = channels * ceil_div(columns, 64)});
     }
     LaunchSpec col2im(const View& col, const View& x) const
     {
         const bool dilated = std::any_of(dilation.begin(), dilation.end(), [](auto d) { return d != 1; });
-        return {.kernel = "col2im",
-                .constants = {dilated ? 1u : 0u},
-                .operands = {{col, Use::read}, {x, Use::write}},
-                .ints = ints(shape::element_count(col.sizes())),
-                .groups = ceil_div(n * channels * volume(in), 64)};
+        return arguments<records::col2im>(col, x, shape::element_count(col.sizes()))
+            .launch({.constants = {dilated ? 1u : 0u}, .groups = ceil_div(n * channels * volume(in), 64)});
     }
 };
 

@@ -6,7 +6,7 @@
 #include <reprise/ops/creation.hpp>
 
 #include "ops/full.hpp"
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
 
@@ -44,15 +44,17 @@ void lower(Lowering& l, const Node& n)
 {
     const View out = l.output(), to = out.dtype == f64 ? l.temporary(f32, out.sizes()) : out;
     const Dim count = shape::element_count(to.sizes());
-    DimVector ints = random_ints(n.attributes);
-    ints.insert(ints.begin(), count);
-    l.launch({.kernel = n.op->name,
-              .constants = {static_cast<std::uint32_t>(to.dtype)},
-              .operands = {{to, Use::write}},
-              .floats = {},
-              .ints = std::move(ints),
-              .groups = ceil_div(count, 256),
-              .words = true});
+    const DimVector random = random_ints(n.attributes);
+    const records::random_uniform record{.y = to,
+                                         .count = count,
+                                         .seed_low = random[0],
+                                         .seed_high = random[1],
+                                         .ordinal_low = random[2],
+                                         .ordinal_high = random[3]};
+    l.launch(record.launch({.kernel = n.op->name,
+                            .constants = {static_cast<std::uint32_t>(to.dtype)},
+                            .groups = ceil_div(count, 256),
+                            .words = true}));
     if (out.dtype == f64) l.copy(to, out);
 }
 
@@ -91,15 +93,17 @@ void lower_integers(Lowering& l, const Node& n)
 {
     const View to = l.output();
     const Dim count = shape::element_count(to.sizes());
-    DimVector ints = random_ints(n.attributes);
-    ints.insert(ints.begin(), count);
-    ints.emplace_back(static_cast<std::int64_t>(low_word(n.attributes.integer("low"))));
-    ints.emplace_back(n.attributes.integer("count"));
-    l.launch({.kernel = n.op->name,
-              .operands = {{to, Use::write}},
-              .ints = std::move(ints),
-              .groups = ceil_div(count, 256),
-              .words = true});
+    const DimVector random = random_ints(n.attributes);
+    const records::random_integers record{
+        .y = to,
+        .count = count,
+        .seed_low = random[0],
+        .seed_high = random[1],
+        .ordinal_low = random[2],
+        .ordinal_high = random[3],
+        .least = static_cast<std::int64_t>(low_word(n.attributes.integer("low"))),
+        .values = n.attributes.integer("count")};
+    l.launch(record.launch({.groups = ceil_div(count, 256), .words = true}));
 }
 
 void reference_integers(const ReferenceArguments& a)

@@ -15,7 +15,9 @@ struct Absent {
 };
 
 template <Use use> struct OperandOf {
-    OperandOf(View v) : operand{std::move(v), use} {}              // NOLINT(google-explicit-constructor)
+    OperandOf(View v) : operand{std::move(v), use} {} // NOLINT(google-explicit-constructor)
+    OperandOf(LaunchOperand o)
+        : operand(std::move(o)) {} // NOLINT(google-explicit-constructor): of another use
     OperandOf(Absent a) : operand{std::move(a.view), use, true} {} // NOLINT(google-explicit-constructor)
     LaunchOperand operand;
 };

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "ops/launch_where.hpp"
-#include "ops/lowering.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -87,35 +87,43 @@ void lower(Lowering& l, const Node& node)
     const std::size_t n = a.get<graph::Sizes>("to").size();
     const Shape given = three_sizes(from.sizes(), n), wanted = three_sizes(to.sizes(), n);
     const Dim planes = planes_of(to.sizes(), n);
-    DimVector ints{planes};
-    const auto add = [&](const auto& v) { ints.insert(ints.end(), v.begin(), v.end()); };
-    add(forward ? given : wanted);
-    add(forward ? wanted : given);
-    for (const char* name : befores) ints.push_back(a.get<Dim>(name));
-    add(three(a.integers("scales"), 0));
-    ints.push_back(a.integer("counts_padding"));
+    const Shape &in = forward ? given : wanted, &out = forward ? wanted : given;
+    const Integers scales = three(a.integers("scales"), 0);
     std::vector<std::uint32_t> constants{static_cast<std::uint32_t>(a.integer("how")), forward ? 0u : 1u,
                                          static_cast<std::uint32_t>(n)};
     for (const char* name : {"kernel", "stride"})
         for (const std::int64_t v : three(a.integers(name), 1))
             constants.push_back(static_cast<std::uint32_t>(v));
     const Dim elements = planes * wanted[0] * wanted[1] * wanted[2];
-    const auto launch = [&](const char* kernel, const View& result, const Dim& invocations) {
-        l.launch({.kernel = kernel,
-                  .constants = constants,
-                  .operands = {{from, Use::read}, {result, Use::write}},
-                  .floats = {static_cast<double>(a.integer("divisor"))},
-                  .ints = ints,
-                  .groups = ceil_div(invocations, 64),
-                  .words = true});
+    const auto launch = [&](const char* kernel, const View& result, const Dim& invocations,
+                            const DimVector& parting) {
+        const records::resample record{.x = from,
+                                       .y = result,
+                                       .divisor = static_cast<double>(a.integer("divisor")),
+                                       .planes = planes,
+                                       .n_z = in[0],
+                                       .n_y = in[1],
+                                       .n_x = in[2],
+                                       .m_z = out[0],
+                                       .m_y = out[1],
+                                       .m_x = out[2],
+                                       .before_z = a.get<Dim>(befores[0]),
+                                       .before_y = a.get<Dim>(befores[1]),
+                                       .before_x = a.get<Dim>(befores[2]),
+                                       .scale_z = scales[0],
+                                       .scale_y = scales[1],
+                                       .scale_x = scales[2],
+                                       .counts_padding = a.integer("counts_padding"),
+                                       .parting = parting};
+        l.launch(record.launch(
+            {.kernel = kernel, .constants = constants, .groups = ceil_div(invocations, 64), .words = true}));
     };
     const Dim terms = terms_of(node, given, wanted);
-    const auto whole = [&] { launch("resample", to, elements); };
+    const auto whole = [&] { launch("resample", to, elements, {}); };
     const auto parted = [&] {
         const Dim parts = ceil_div(terms, share);
         const View sums = l.temporary(to.dtype, {parts, elements});
-        ints.insert(ints.end(), {share, parts});
-        launch("resample_parts", sums, parts * elements);
+        launch("resample_parts", sums, parts * elements, {share, parts});
         reduce_into(l, "sum", sums, {0}, to);
     };
     if (terms.at_most(most_terms)) return whole();

@@ -13,6 +13,7 @@
 #include "ops/accumulated.hpp"
 #include "ops/index_check.hpp"
 #include "ops/linear_scan.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -57,10 +58,45 @@ std::vector<Tensor> vjp_cumprod(const VjpArguments& a)
     return {where(zeros, by_products, by_quotients)};
 }
 
+// By the kernels of cumsum, or by those of cumprod, which have the same records.
+void lower_by(const std::string& kernel, Lowering& l, const Node& n, const View& x,
+              const std::vector<std::uint32_t>& constants)
+{
+    lower_scan(
+        l, n,
+        {.totals =
+             [&](const ScanSizes& s, const View& totals) {
+                 const records::cumsum_totals record{.x = x,
+                                                     .totals = totals,
+                                                     .outer = s.outer,
+                                                     .n = s.n,
+                                                     .inner = s.inner,
+                                                     .blocks = s.blocks};
+                 return record.launch({.kernel = kernel + "_totals", .constants = constants});
+             },
+         .carry =
+             [&](const ScanSizes& s, const View& totals) {
+                 const records::cumsum_carry record{
+                     .totals = totals, .outer = s.outer, .n = s.n, .inner = s.inner, .blocks = s.blocks};
+                 return record.launch({.kernel = kernel + "_carry", .constants = constants});
+             },
+         .result =
+             [&](const ScanSizes& s, const records::Input& totals) {
+                 const records::cumsum record{.x = x,
+                                              .totals = totals,
+                                              .y = l.output(),
+                                              .outer = s.outer,
+                                              .n = s.n,
+                                              .inner = s.inner,
+                                              .blocks = s.blocks};
+                 return record.launch({.kernel = kernel, .constants = constants});
+             }});
+}
+
 void lower(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0));
-    lower_scan(l, n, n.op->name, {x}, {x.dtype == i32 ? 1u : 0u});
+    lower_by(n.op->name, l, n, x, {x.dtype == i32 ? 1u : 0u});
 }
 
 // -- running_extremum: the largest element so far, or the least; NaN stays --
@@ -75,7 +111,7 @@ void lower_extremum(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0));
     if (x.dtype != i64) require_floating_kernel(n.op->name, x.dtype);
-    lower_scan(l, n, "cumprod", {x}, {0, n.attributes.integer("least") ? 2u : 1u});
+    lower_by("cumprod", l, n, x, {0, n.attributes.integer("least") ? 2u : 1u});
 }
 
 void reference_extremum(const ReferenceArguments& a)

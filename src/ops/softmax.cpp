@@ -11,6 +11,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -51,6 +52,39 @@ TensorTypes infer_rows(const Op& op, const graph::InputTypes& in, const Attribut
 
 namespace {
 
+// The launch of an op's kernel, of one input or two.  Of the dimensions beside the row's: sizes, and strides by view.
+LaunchSpec launch_of(const std::vector<View>& views, std::size_t dim, const Dim& rows, const Shape& sizes,
+                     const std::vector<shape::Strides>& strides, LaunchSpec spec)
+{
+    const Dim& columns = views[0].sizes()[dim];
+    const auto along = [&](std::size_t view) { return views[view].layout.strides[dim]; };
+    if (views.size() == 2) {
+        const records::log_softmax record{.x = views[0],
+                                          .y = views[1],
+                                          .columns = columns,
+                                          .rows = rows,
+                                          .x_along = along(0),
+                                          .y_along = along(1),
+                                          .sizes = sizes,
+                                          .x_strides = strides[0],
+                                          .y_strides = strides[1]};
+        return record.launch(std::move(spec));
+    }
+    const records::log_softmax_vjp record{.dy = views[0],
+                                          .y = views[1],
+                                          .dx = views[2],
+                                          .columns = columns,
+                                          .rows = rows,
+                                          .dy_along = along(0),
+                                          .y_along = along(1),
+                                          .dx_along = along(2),
+                                          .sizes = sizes,
+                                          .dy_strides = strides[0],
+                                          .y_strides = strides[1],
+                                          .dx_strides = strides[2]};
+    return record.launch(std::move(spec));
+}
+
 // An invocation a row; `views`: the inputs and the output.
 void launch_rows(Lowering& l, const Node& n, std::vector<View> views)
 {
@@ -79,28 +113,17 @@ void launch_rows(Lowering& l, const Node& n, std::vector<View> views)
         texels = texels && same(views[i].layout.strides[dim], 1) && views[i].layout.offset.divisible_by(4);
         for (const Dim& stride : kept.strides[i]) texels = texels && stride.divisible_by(4);
     }
-    LaunchSpec spec{.kernel = n.op->name,
-                    .constants = {static_cast<std::uint32_t>(kept.sizes.size())},
-                    .operands = {},
-                    .floats = {},
-                    .ints = {length, rows},
-                    .groups = ceil_div(rows, 64)};
-    for (const View& v : views) {
-        spec.operands.push_back({v, Use::read});
-        spec.ints.push_back(v.layout.strides[dim]);
-    }
-    spec.operands.back().use = Use::write;
-    spec.ints.insert(spec.ints.end(), kept.sizes.begin(), kept.sizes.end());
-    LaunchSpec preferred = spec;
-    for (const shape::Strides& strides : kept.strides)
-        for (const Dim& stride : strides) {
-            spec.ints.push_back(stride);
-            preferred.ints.push_back(floor_div(stride, 4));
-        }
-    if (!texels) return l.launch(std::move(spec));
+    const LaunchSpec common{.kernel = n.op->name,
+                            .constants = {static_cast<std::uint32_t>(kept.sizes.size())},
+                            .groups = ceil_div(rows, 64)};
+    LaunchSpec addresses = launch_of(views, dim, rows, kept.sizes, kept.strides, common);
+    if (!texels) return l.launch(std::move(addresses));
+    for (shape::Strides& strides : kept.strides)
+        for (Dim& stride : strides) stride = floor_div(stride, 4);
+    LaunchSpec preferred = launch_of(views, dim, rows, kept.sizes, kept.strides, common);
     preferred.kernel += "_texel";
     preferred.texels = true;
-    l.launch(std::move(preferred), std::move(spec));
+    l.launch(std::move(preferred), std::move(addresses));
 }
 
 } // namespace

@@ -14,6 +14,7 @@
 #include "ops/full.hpp"
 #include "ops/index_check.hpp"
 #include "ops/launch_where.hpp"
+#include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -72,37 +73,44 @@ void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, co
     const DType key = size_of(x.dtype) == 8 ? i64 : i32; // as many bits as an element
     View keys[] = {l.temporary(key, lined), l.temporary(key, lined)};
     View places[] = {l.temporary(i32, lined), l.temporary(i32, lined)};
-    l.launch({.kernel = "sort_blocks",
-              .constants = constants,
-              .operands = {{x, Use::read}, {keys[0], Use::write}, {places[0], Use::write}},
-              .ints = {lines.outer, n, lines.inner, min(count, block)},
-              .groups = ceil_div(all * n, 64),
-              .moves = true});
+    const records::sort_blocks blocks{.x = x,
+                                      .keys = keys[0],
+                                      .indices = places[0],
+                                      .outer = lines.outer,
+                                      .n = n,
+                                      .inner = lines.inner,
+                                      .most = min(count, block)};
+    l.launch(blocks.launch({.constants = constants, .groups = ceil_div(all * n, 64), .moves = true}));
     Dim merges = 0;
     std::size_t from = 0;
     for (std::int64_t width = block; width < longest && !n.at_most(width); width *= fan, from = 1 - from) {
         const Dim needed = is_at_least(n, width + 1), runs = ceil_div(n, width), most = min(count, width);
         l.when(needed, [&] {
-            l.launch({.kernel = "sort_merge",
-                      .operands = {{keys[from], Use::read},
-                                   {places[from], Use::read},
-                                   {keys[1 - from], Use::write},
-                                   {places[1 - from], Use::write}},
-                      .ints = {all, n, width, runs, most, min(count, fan * width)},
-                      .groups = ceil_div(all * runs * most, 64),
-                      .moves = true});
+            const records::sort_merge merge{.keys = keys[from],
+                                            .indices = places[from],
+                                            .keys_after = keys[1 - from],
+                                            .indices_after = places[1 - from],
+                                            .lines = all,
+                                            .n = n,
+                                            .width = width,
+                                            .runs = runs,
+                                            .most = most,
+                                            .most_after = min(count, fan * width)};
+            l.launch(merge.launch({.groups = ceil_div(all * runs * most, 64), .moves = true}));
         });
         merges += needed;
     }
-    l.launch({.kernel = "sort_finish",
-              .operands = {{x, Use::read},
-                           {places[0], Use::read},
-                           {places[1], Use::read},
-                           {values, Use::write},
-                           {indices, Use::write}},
-              .ints = {lines.outer, n, lines.inner, count, mod(merges, 2)},
-              .groups = ceil_div(all * count, 64),
-              .moves = true});
+    const records::sort_finish finish{.x = x,
+                                      .even_indices = places[0],
+                                      .odd_indices = places[1],
+                                      .values = values,
+                                      .indices = indices,
+                                      .outer = lines.outer,
+                                      .n = n,
+                                      .inner = lines.inner,
+                                      .count = count,
+                                      .odd = mod(merges, 2)};
+    l.launch(finish.launch({.groups = ceil_div(all * count, 64), .moves = true}));
 }
 
 void lower(Lowering& l, const Node& node)
@@ -115,12 +123,15 @@ void lower(Lowering& l, const Node& node)
                                                   node.attributes.integer("descending") != 0 ? 1u : 0u};
     const Dim is_long = is_at_least(n, short_line + 1);
     const auto of_short = [&] {
-        l.launch({.kernel = "sort_short",
-                  .constants = constants,
-                  .operands = {{x, Use::read}, {l.output(0), Use::write}, {l.output(1), Use::write}},
-                  .ints = {lines.outer, n, lines.inner, count},
-                  .groups = ceil_div(lines.outer * n * lines.inner, 64),
-                  .moves = true});
+        const records::sort_short record{.x = x,
+                                         .values = l.output(0),
+                                         .indices = l.output(1),
+                                         .outer = lines.outer,
+                                         .n = n,
+                                         .inner = lines.inner,
+                                         .count = count};
+        l.launch(record.launch(
+            {.constants = constants, .groups = ceil_div(lines.outer * n * lines.inner, 64), .moves = true}));
     };
     if (n.at_most(short_line)) return of_short();
     if (same(is_long, 1)) return lower_long(l, x, lines, n, count, constants);
@@ -191,12 +202,14 @@ void lower_vjp(Lowering& l, const Node& node)
     const Dim n = to.sizes()[static_cast<std::size_t>(dim)],
               count = dy.sizes()[static_cast<std::size_t>(dim)];
     if (!same(count, n)) launch_full(l, to, Scalar(0));
-    l.launch(
-        {.kernel = "sort_put",
-         .operands = {{dy, Use::read}, {indices, Use::read}, {to, same(count, n) ? Use::write : Use::update}},
-         .ints = {lines.outer, n, lines.inner, count},
-         .groups = ceil_div(lines.outer * count * lines.inner, 64),
-         .moves = true});
+    const records::sort_put record{.dy = dy,
+                                   .indices = indices,
+                                   .dx = LaunchOperand{to, same(count, n) ? Use::write : Use::update},
+                                   .outer = lines.outer,
+                                   .n = n,
+                                   .inner = lines.inner,
+                                   .count = count};
+    l.launch(record.launch({.groups = ceil_div(lines.outer * count * lines.inner, 64), .moves = true}));
 }
 
 void reference_vjp(const ReferenceArguments& a)

@@ -10,6 +10,7 @@
 #include "autograd/decomposed.hpp"
 #include "graph/segment.hpp"
 #include "kernels/variants.hpp"
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
 #include "plan/pipeline.hpp"
@@ -304,15 +305,15 @@ private:
         const shape::Strides strides = kernels::broadcast_strides(from, to.sizes());
         const shape::Collapsed c = shape::collapse(to.sizes(), {{strides}});
         const Dim count = shape::element_count(to.sizes());
-        DimVector ints = {count, static_cast<std::int64_t>(c.sizes.size())};
-        ints.insert(ints.end(), c.sizes.begin(), c.sizes.end());
-        ints.insert(ints.end(), c.strides[0].begin(), c.strides[0].end());
-        launch({.kernel = "strided_copy",
-                .constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
-                .operands = {{from, ops::Use::read}, {to, ops::Use::write}},
-                .ints = std::move(ints),
-                .groups = ceil_div(count, 256),
-                .moves = true});
+        const ops::records::strided_copy record{.x = from,
+                                                .y = to,
+                                                .count = count,
+                                                .rank = static_cast<std::int64_t>(c.sizes.size()),
+                                                .sizes = c.sizes,
+                                                .strides = c.strides[0]};
+        launch(record.launch({.constants = {static_cast<std::uint32_t>(size_of(to.dtype))},
+                              .groups = ceil_div(count, 256),
+                              .moves = true}));
     }
 
     // The inputs of an elementwise launch whose strides together need more dimensions than its kernels walk: copied
@@ -409,14 +410,10 @@ private:
         }
         const View to = temporary(i32, from.sizes());
         const Dim count = shape::element_count(from.sizes());
-        ops::LaunchSpec spec{.kernel = "indices",
-                             .constants = {static_cast<std::uint32_t>(c.sizes.size())},
-                             .operands = {{from, ops::Use::read}, {to, ops::Use::write}},
-                             .ints = {count},
-                             .groups = ceil_div(count, 64)};
-        spec.ints.insert(spec.ints.end(), c.sizes.begin(), c.sizes.end());
-        spec.ints.insert(spec.ints.end(), c.strides[0].begin(), c.strides[0].end());
-        launch(std::move(spec));
+        const ops::records::indices record{
+            .x = from, .y = to, .count = count, .sizes = c.sizes, .strides = c.strides[0]};
+        launch(record.launch(
+            {.constants = {static_cast<std::uint32_t>(c.sizes.size())}, .groups = ceil_div(count, 64)}));
         return to;
     }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/kernel_records.hpp"
+
 namespace reprise::device::cuda {
 
 namespace {
@@ -71,27 +73,30 @@ std::optional<Numbers> product_kernel(const Kernel& k)
 
 std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
 {
-    // shaders/gemm_address.comp: ints
-    const auto n = [&](std::size_t i) { return std::int64_t{l.ints[i]}; };
-    const std::int64_t rows = n(0), columns = n(1), depth = n(2), batch = n(6), inners = n(12);
+    const records::gemm_address r(l); // gemm_half has the same
+    const std::int64_t rows = r.m, columns = r.n, depth = r.k, batch = r.batches, inners = r.inners;
     if (rows == 0 || columns == 0 || depth == 0 || batch == 0) return std::nullopt;
-    const auto a = turned(depth, columns, {n(4), n(11)}), b = turned(rows, depth, {n(3), n(10)});
-    const auto d = turned(rows, columns, {n(5), 1});
+    const auto a = turned(depth, columns, {r.b_row_stride, r.b_column_stride});
+    const auto b = turned(rows, depth, {r.a_row_stride, r.a_column_stride});
+    const auto d = turned(rows, columns, {r.c_row_stride, 1});
     if (!a || !b || !d) return std::nullopt;
 
     // The longer of the batch's dimensions is cuBLASLt's, the other one is repeated.
-    Batch m = merged({batch / inners, inners, {n(8), n(7), n(9)}, {n(14), n(13), n(15)}});
+    Batch m = merged({batch / inners,
+                      inners,
+                      {r.b_outer_stride, r.a_outer_stride, r.c_outer_stride},
+                      {r.b_inner_stride, r.a_inner_stride, r.c_inner_stride}});
     if (m.outers > m.inners) m = {m.inners, m.outers, m.inner, m.outer};
     Product p;
     p.problem = {numbers, m.inners, *a, *b, *d};
     p.repeats = m.outers;
     const std::int64_t element = bytes_of(numbers);
-    const std::array<std::size_t, 3> operands = {1, 0, 2};
+    const std::array<Address, 3> addresses = {r.b.address, r.a.address, r.c.address};
     std::array<Matrix*, 3> matrices = {&p.problem.a, &p.problem.b, &p.problem.d};
     for (std::size_t i = 0; i < 3; ++i) {
         if (m.inners > 1) matrices[i]->stride = m.inner[i];
         if (m.outers > 1) p.steps[i] = m.outer[i] * element;
-        p.at[i] = l.operands[operands[i]].address;
+        p.at[i] = addresses[i];
         matrices[i]->alignment = alignment(p.at[i], p.steps[i], matrices[i]->stride * element);
     }
     return p;
