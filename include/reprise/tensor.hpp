@@ -13,8 +13,10 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <reprise/device.hpp>
@@ -42,7 +44,7 @@ template <class T, std::size_t N> class TensorAccessor; // accessor.hpp
 class NestedNumbers;                                    // ops/creation.hpp
 
 namespace indexing {
-class TensorIndex; // indices.hpp
+class TensorIndex; // tensor_indices.inc
 }
 
 // A list of dimensions.  Negative ones count from the end: {0, -1}, or 1 for {1}.
@@ -527,4 +529,4 @@ Tensor operator>=(double, const Tensor&);        // number >= x
 
 } // namespace reprise
 
-#include <reprise/indices.hpp> // which needs Tensor
+#include <reprise/tensor_indices.inc>

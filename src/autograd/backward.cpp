@@ -224,7 +224,7 @@ void update(const char* name, std::vector<Variable> parameters, const std::vecto
 // The table: a function's name, the forward op, and the arguments of the forward op behind its inputs.
 //
 //   OF_ONE   of an input t
-//   OF_TWO   of the inputs s and t
+//   OF_TWO   of the inputs s and t, in this order
 //   OF_LAYER of an input t with a weight w and a bias b, which may be undefined
 //   OF_LOSS  of an input t with a target; LOSS_AND_GRAD gives the loss, too
 
@@ -322,7 +322,13 @@ OF_ONE(expand_dims_backward, unsqueeze(t, dim), std::int64_t dim)
 OF_ONE(squeeze_backward, squeeze(t, dim), std::int64_t dim)
 OF_ONE(flatten_backward, flatten(t, from, to), std::int64_t from, std::int64_t to)
 
-// -- what is no row --
+#undef OF_ONE
+#undef OF_TWO
+#undef OF_LAYER
+#undef OF_LOSS
+#undef LOSS_AND_GRAD
+
+// -- functions of another form --
 
 Tensor conv2d_backward_input(const Tensor& grad_output, const Shape& x, const Tensor& weight,
                              const ConvOptions<2>& options)

@@ -4,6 +4,10 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <string>
+#include <utility>
+
+#include <reprise/error.hpp>
 
 #if defined(_WIN32)
 #include <io.h>

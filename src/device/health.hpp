@@ -1,4 +1,4 @@
-// Whether a device is alive, and the failures that tests order of it.  Each kind of device has one.
+// Whether a device is alive, and the failures that tests inject.  Each kind of device has one.
 #pragma once
 #include "device/device.hpp"
 #include <atomic>
@@ -17,7 +17,7 @@ public:
     {
         return armed_.load(std::memory_order_relaxed) ? count(kind) : std::nullopt;
     }
-    // For devices without a driver: throws what was ordered.
+    // For devices without a driver: throws what was injected.
     void pass(std::string_view kind, const char* op);
 
     bool lost() const noexcept { return lost_.load(std::memory_order_acquire); }

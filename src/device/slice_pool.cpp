@@ -10,11 +10,11 @@ Slice& Slice::operator=(Slice&& other) noexcept
         reset();
         pool_ = std::exchange(other.pool_, nullptr);
         host_ = other.host_;
-        owner_ = other.owner_;
         address_ = other.address_;
+        handle_ = other.handle_;
         offset_ = other.offset_;
         bytes_ = other.bytes_;
-        chunk_ = other.chunk_;
+        number_ = other.number_;
         node_ = other.node_;
     }
     return *this;
@@ -22,7 +22,7 @@ Slice& Slice::operator=(Slice&& other) noexcept
 
 void Slice::reset() noexcept
 {
-    if (pool_) std::exchange(pool_, nullptr)->release(chunk_, node_);
+    if (pool_) std::exchange(pool_, nullptr)->release(number_, node_);
 }
 
 Slice SlicePool::allocate(std::uint64_t bytes)
@@ -36,15 +36,15 @@ Slice SlicePool::allocate(std::uint64_t bytes)
         at = add_chunk(bytes);
         range = chunks_[at]->ranges.allocate(bytes);
     }
-    const Memory& memory = chunks_[at]->memory;
+    const Chunk& chunk = chunks_[at]->chunk;
     Slice slice;
     slice.pool_ = this;
-    slice.host_ = memory.host ? memory.host + range->offset : nullptr;
-    slice.owner_ = memory.owner.get();
-    slice.address_ = memory.address + range->offset;
+    slice.host_ = chunk.host ? chunk.host + range->offset : nullptr;
+    slice.address_ = chunk.address + range->offset;
+    slice.handle_ = chunk.handle;
     slice.offset_ = range->offset;
     slice.bytes_ = bytes;
-    slice.chunk_ = at;
+    slice.number_ = at;
     slice.node_ = range->node;
     return slice;
 }
@@ -53,7 +53,7 @@ std::uint32_t SlicePool::add_chunk(std::uint64_t bytes)
 {
     const std::uint64_t size =
         std::max(chunk_bytes_, (bytes + Tlsf::granule - 1) / Tlsf::granule * Tlsf::granule);
-    auto chunk = std::make_unique<Chunk>(Chunk{source_(size), Tlsf(size)});
+    auto chunk = std::make_unique<Dealt>(Dealt{source_(size), Tlsf(size)});
     const auto gap = std::find(chunks_.begin(), chunks_.end(), nullptr);
     const auto at = static_cast<std::uint32_t>(gap - chunks_.begin());
     if (gap == chunks_.end()) chunks_.push_back(std::move(chunk));
@@ -68,7 +68,7 @@ void SlicePool::release(std::uint32_t at, std::uint32_t node) noexcept
     const std::lock_guard lock(mutex_);
     chunks_[at]->ranges.release(node);
     if (!chunks_[at]->ranges.empty()) return;
-    const auto is_spare = [&](const std::unique_ptr<Chunk>& c) {
+    const auto is_spare = [&](const std::unique_ptr<Dealt>& c) {
         return c && c != chunks_[at] && c->ranges.empty() && c->ranges.bytes() <= chunk_bytes_;
     };
     if (chunks_[at]->ranges.bytes() > chunk_bytes_ || std::any_of(chunks_.begin(), chunks_.end(), is_spare))

@@ -21,29 +21,29 @@ public:
     std::byte* host() const noexcept { return host_; }    // null: not the host's
     Address address() const noexcept { return address_; } // as the device sees it
     std::uint64_t bytes() const noexcept { return bytes_; }
-    const void* chunk_owner() const noexcept { return owner_; } // SlicePool::Memory::owner
-    std::uint64_t offset() const noexcept { return offset_; }   // in the chunk
+    std::uint64_t chunk() const noexcept { return handle_; }  // SlicePool::Chunk::handle
+    std::uint64_t offset() const noexcept { return offset_; } // in the chunk
     void reset() noexcept;
 
 private:
     friend class SlicePool;
     SlicePool* pool_ = nullptr;
     std::byte* host_ = nullptr;
-    const void* owner_ = nullptr;
     Address address_ = 0;
-    std::uint64_t offset_ = 0, bytes_ = 0;
-    std::uint32_t chunk_ = 0, node_ = 0;
+    std::uint64_t handle_ = 0, offset_ = 0, bytes_ = 0;
+    std::uint32_t number_ = 0, node_ = 0; // of the chunk; of the range in it
 };
 
 class SlicePool {
 public:
-    // A chunk of memory of the driver.
-    struct Memory {
+    // A piece of the driver's memory.
+    struct Chunk {
         Address address = 0;
         std::byte* host = nullptr;     // null: not the host's
+        std::uint64_t handle = 0;      // the driver's, where it has one
         std::shared_ptr<void> owner{}; // frees it
     };
-    using Source = std::function<Memory(std::uint64_t bytes)>; // throws Error(out_of_memory)
+    using Source = std::function<Chunk(std::uint64_t bytes)>; // throws Error(out_of_memory)
 
     // A request that is larger than `chunk_bytes` gets a chunk of its own size.
     SlicePool(Source source, std::uint64_t chunk_bytes)
@@ -55,8 +55,8 @@ public:
 
 private:
     friend class Slice;
-    struct Chunk {
-        Memory memory;
+    struct Dealt {
+        Chunk chunk;
         Tlsf ranges; // in bytes from its begin
     };
     void release(std::uint32_t chunk, std::uint32_t node) noexcept;
@@ -65,7 +65,7 @@ private:
     Source source_;
     std::uint64_t chunk_bytes_;
     mutable std::mutex mutex_;
-    std::vector<std::unique_ptr<Chunk>> chunks_; // null: given back to the driver
+    std::vector<std::unique_ptr<Dealt>> chunks_; // null: given back to the driver
 };
 
 } // namespace reprise::device

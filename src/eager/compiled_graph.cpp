@@ -176,7 +176,7 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
                                  ") does not follow: its rule gives (", value, ").");
             }
     });
-    executable_ = std::make_unique<Executable>(plan::compile(request), device, Executable::SizeCache::small);
+    executable_ = std::make_unique<Executable>(plan::compile(request), device, Executable::Purpose::eager);
     bind_symbols(builder.draw_symbols());
     executable_->record(execution::RunAhead::most, false, false);
 }

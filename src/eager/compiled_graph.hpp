@@ -21,7 +21,7 @@ public:
 
     // Whether it computes an evaluation of its structure with these values.
     bool fits(const DynamicValues&);
-    // Of the values that were asked about last.  Fills in all of the call but its externals.
+    // With the values of the last fits().  Fills in all of the call but its externals.
     execution::Executable::Outcome run(const DynamicValues&, execution::Executable::Call&);
     execution::Executable& executable() { return *executable_; }
     bool is_new() const { return !was_run_; }

@@ -42,7 +42,7 @@ Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(dev
 {}
 
 namespace {
-std::mutex accounts; // of Segment::recomputed
+std::mutex recomputed_bytes_mutex; // of Segment::recomputed_bytes
 }
 
 // Counts what it is given until that is taken back, or the segment is gone.
@@ -78,10 +78,10 @@ private:
 void Context::note_recomputed(const std::vector<Value>& values)
 {
     if (values.empty()) return;
-    const std::scoped_lock lock(accounts, recomputed_mutex_);
+    const std::scoped_lock lock(recomputed_bytes_mutex, recomputed_mutex_);
     for (const Value& v : values) {
         const graph::Segment& s = *graph::interior_of(*v.node);
-        auto& account = s.recomputed[this];
+        auto& account = s.recomputed_bytes[this];
         if (!account) {
             forget_layers();
             auto& layer = recomputed_[s.layer];
@@ -153,9 +153,9 @@ std::unique_ptr<Executable> Context::executable_of(const plan::Request& request,
 {
     if (const auto budget = memory_budget(); budget && who == Origin::user)
         return std::move(execution::within_budget(request, {.bytes = *budget, .caller = "memory"}, device_,
-                                                  Executable::SizeCache::none)
+                                                  Executable::Purpose::once)
                              .front());
-    return std::make_unique<Executable>(plan::compile(request), device_, Executable::SizeCache::none);
+    return std::make_unique<Executable>(plan::compile(request), device_, Executable::Purpose::once);
 }
 
 void Context::compute(std::span<const Value> requested, Origin who)
@@ -181,6 +181,7 @@ void Context::compute(std::span<const Value> requested, Origin who, CoScheduled 
     GraphKey key = std::exchange(key_, {});
     evaluation_of(*this, requested, std::move(beside), e);
     if (e.nodes.empty()) {
+        forget_computed();
         evaluation_ = std::move(e);
         key_ = std::move(key);
         return;
@@ -272,29 +273,33 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
     }
 }
 
-// What has a value is not waiting for one.
+// What has a value is not waiting for one.  Of other threads only nodes that are gone are forgotten: a reference to one that
+// lives would make it look used to the segment that its thread may be closing.
 void Context::forget_computed()
 {
-    const auto forget = [this](Queues& from) {
-        Queues all;
+    constexpr std::uint64_t often = 256; // evaluations between two looks at the queues of other threads
+    const bool others = ++evaluations_ % often == 0;
+    const auto self = std::this_thread::get_id();
+    for (Queues* queues : {&appended_, &co_scheduled_}) {
+        Queue mine;
         {
             const std::lock_guard lock(queue_mutex_);
-            all.swap(from);
+            if (const auto at = queues->find(self); at != queues->end()) mine.swap(at->second);
+            for (auto at = queues->begin(); others && at != queues->end();) {
+                std::erase_if(at->second, [](const auto& weak) { return weak.expired(); });
+                at = at->second.empty() && at->first != self ? queues->erase(at) : std::next(at);
+            }
         }
-        for (auto& [thread, queue] : all) // the lock is not held: a node may end here
-            std::erase_if(queue, [](const auto& weak) {
-                const auto n = weak.lock();
-                return !n || n->materialised();
-            });
+        std::erase_if(mine, [](const auto& weak) { // the lock is not held: a node may end here
+            const auto n = weak.lock();
+            return !n || n->materialised();
+        });
+        if (mine.capacity() == 0) continue;
         const std::lock_guard lock(queue_mutex_);
-        for (auto& [thread, queue] : all) {
-            if (queue.empty()) continue;
-            Queue& now = from[thread];
-            now.insert(now.begin(), queue.begin(), queue.end());
-        }
-    };
-    forget(appended_);
-    forget(co_scheduled_);
+        Queue& now = (*queues)[self]; // what was appended meanwhile comes last
+        mine.insert(mine.end(), now.begin(), now.end());
+        now.swap(mine);
+    }
 }
 
 Context::CoScheduled Context::co_scheduled() const
@@ -385,8 +390,8 @@ void Context::release(std::span<const Node* const> nodes)
         if (n->materialised()) n->inputs.clear();
         const graph::Segment* s = n->segment ? graph::interior_of(*n) : nullptr;
         if (!s) continue;
-        const std::lock_guard account(accounts);
-        if (const auto found = s->recomputed.find(this); found != s->recomputed.end())
+        const std::lock_guard account(recomputed_bytes_mutex);
+        if (const auto found = s->recomputed_bytes.find(this); found != s->recomputed_bytes.end())
             std::static_pointer_cast<RecomputedBytes>(found->second)->remove(*n);
     }
 }

@@ -97,10 +97,13 @@ private:
     execution::RunAhead run_ahead_;
     Evaluation evaluation_; // of earlier ones, for their memory
     GraphKey key_;
+    std::uint64_t evaluations_ = 0;
     mutable std::mutex queue_mutex_;
     using Queue = std::vector<std::weak_ptr<const graph::Node>>;
-    using Queues = std::map<std::thread::id, Queue>; // by thread: another one may be inside of a segment
-    Queues appended_;                                // since the last flush
+    // By thread, as nodes of a segment are evaluated by its own thread only.  At most 4096 wait for a thread; the queue of a
+    // thread that has ended goes when its nodes are gone.
+    using Queues = std::map<std::thread::id, Queue>;
+    Queues appended_; // since the last flush
     Queues co_scheduled_;
     std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> recomputed_; // by layer
     std::size_t recomputed_limit_ = 64;

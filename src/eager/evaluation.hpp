@@ -29,8 +29,8 @@ struct Evaluation {
     std::uint32_t slot_of(const graph::Value& v) const { return slots[v.node->mark.place + v.index]; }
 };
 
-// What these need on this evaluator, with what the segments of its nodes made for others than their outputs, and with what
-// is expected where that costs little beside it: both are computed with them, not once more for themselves.  Marks
+// What these targets need on this evaluator, together with what the segments of its nodes made beside their outputs, and
+// with co-scheduled values where those cost little: both are computed with the targets, not for themselves later.  Marks
 // the nodes: under the evaluator's lock.  Throws Error(device) for a graph that spans devices, Error(state) for a
 // tensor of a recording.
 void evaluation_of(const graph::Evaluator&, std::span<const graph::Value> targets,

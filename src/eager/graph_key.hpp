@@ -34,7 +34,7 @@ void make_key(const Evaluation&, GraphKey&); // whose memory is used again
 // Whether `visit_attribute` sees a number that may differ between evaluations.
 bool is_open_number(const graph::Node&);
 
-// An attribute's parts, in one order for who takes a key apart and who makes a graph of one.  The visitor has word(n),
+// Visits the parts of an attribute, in the same order for the key and for the graph that is built of one.  The visitor has word(n),
 // size(Dim&), number(double&), source(std::shared_ptr<const HostScalar>&), kernel(std::shared_ptr<const UserKernel>&), and
 // of a random op's state seed_low(Dim&), seed_high(Dim&) and ordinal(Dim&).
 template <class Attribute, class Visitor>

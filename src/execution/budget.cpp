@@ -23,8 +23,8 @@ constexpr int most_corrections = 4;
 class Search {
 public:
     Search(const plan::Request& request, const Budget& budget, std::shared_ptr<device::Device> device,
-           Executable::SizeCache cache)
-        : request_(request), budget_(budget), device_(std::move(device)), cache_(cache),
+           Executable::Purpose purpose)
+        : request_(request), budget_(budget), device_(std::move(device)), purpose_(purpose),
           draft_(plan::draft(request)), units_(draft_.plan)
     {
         for (const plan::PlanValue& v : draft_.plan.values) elements_.push_back(program_.add(v.elements));
@@ -133,7 +133,7 @@ private:
         plan::Compiled c = draft_;
         plan::rematerialize(c.plan, drops);
         plan::finish(c, request_);
-        return std::make_unique<Executable>(std::move(c), device_, cache_);
+        return std::make_unique<Executable>(std::move(c), device_, purpose_);
     }
     plan::Weights weights(std::int64_t size) const
     {
@@ -250,7 +250,7 @@ private:
     const plan::Request& request_;
     const Budget& budget_;
     std::shared_ptr<device::Device> device_;
-    Executable::SizeCache cache_;
+    Executable::Purpose purpose_;
     plan::Compiled draft_;
     plan::Units units_;
     shape::DimProgram program_;
@@ -264,9 +264,9 @@ private:
 
 std::vector<std::unique_ptr<Executable>> within_budget(const plan::Request& request, const Budget& budget,
                                                        std::shared_ptr<device::Device> device,
-                                                       Executable::SizeCache cache)
+                                                       Executable::Purpose purpose)
 {
-    return Search(request, budget, std::move(device), cache).run();
+    return Search(request, budget, std::move(device), purpose).run();
 }
 
 } // namespace reprise::execution

@@ -22,7 +22,6 @@ struct Budget {
 // sizes is the one of least added time.  One where all sizes are numbers.  Throws Error(out_of_memory), with the least
 // that was found, where nothing fits at the smallest sizes.
 std::vector<std::unique_ptr<Executable>> within_budget(const plan::Request&, const Budget&,
-                                                       std::shared_ptr<device::Device>,
-                                                       Executable::SizeCache);
+                                                       std::shared_ptr<device::Device>, Executable::Purpose);
 
 } // namespace reprise::execution

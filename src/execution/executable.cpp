@@ -25,13 +25,13 @@ constexpr bool debug_build = true;
 
 } // namespace
 
-Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> device, SizeCache cache)
+Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> device, Purpose purpose)
     : compiled_(std::move(compiled)), device_(std::move(device)),
       writer_(compiled_.plan, device_->capabilities(), program_),
-      known_(cache == SizeCache::small ? some_known_bytes : most_known_bytes)
+      known_(purpose == Purpose::eager ? some_known_bytes : most_known_bytes)
 {
     compile_expressions();
-    find_placement(cache);
+    find_placement(purpose);
 }
 
 void Executable::compile_expressions()
@@ -53,10 +53,10 @@ void Executable::compile_expressions()
     }
 }
 
-void Executable::find_placement(SizeCache cache)
+void Executable::find_placement(Purpose purpose)
 {
     placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan),
-                                                   cache == SizeCache::none ? 0 : many_tries);
+                                                   purpose == Purpose::once ? 0 : many_tries);
 }
 
 std::vector<std::uint64_t> Executable::bytes_at(std::span<const std::int64_t> values) const

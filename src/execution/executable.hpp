@@ -20,9 +20,10 @@ namespace reprise::execution {
 
 class Executable {
 public:
-    // What stays known of the sizes that were called last: nothing, little, all.
-    enum class SizeCache : std::uint8_t { none, small, full };
-    Executable(plan::Compiled, std::shared_ptr<device::Device>, SizeCache);
+    // once: one call, no search for the best placement.  program: called at many sizes, of which many stay known.  eager: one of
+    // many in the graph cache, of whose sizes few stay known.
+    enum class Purpose : std::uint8_t { once, program, eager };
+    Executable(plan::Compiled, std::shared_ptr<device::Device>, Purpose);
     Executable(const Executable&) = delete;
     Executable& operator=(const Executable&) = delete;
 
@@ -105,7 +106,7 @@ private:
     };
 
     void compile_expressions();
-    void find_placement(SizeCache);
+    void find_placement(Purpose);
     Sized& at(const std::vector<std::int64_t>& symbols);
     std::vector<std::uint64_t> bytes_at(std::span<const std::int64_t> values) const; // by plan value
     Sized sized(const std::vector<std::int64_t>& symbols) const;

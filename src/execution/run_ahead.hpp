@@ -1,8 +1,8 @@
 // How many calls the host makes before the device has done them.  A thread that wakes for each call that ends finds
-// caches which other work has filled meanwhile, and its next call costs it two to three times as much (measured on
-// lavapipe: docs/benchmarks.md, eager_...).  So it waits seldom, until most of the calls in flight are done, and then makes several in
-// a row.  In flight are about two seconds of the device's time, by what the last calls took; never fewer than 3 calls,
-// unless the limit is.
+// caches that other work has filled meanwhile, and its next call costs it two to three times as much (measured on
+// lavapipe: docs/benchmarks.md, eager_...).  So it waits rarely, until most of the calls in flight are done, and then
+// makes several in a row.  In flight are about two seconds of the device's time, by what the last calls took; never
+// fewer than 3 calls, unless the limit is.
 #pragma once
 #include <array>
 #include <chrono>

@@ -39,8 +39,8 @@ public:
     virtual void discard(std::span<const Node* const>) = 0;
     // A node was appended whose value nobody has requested yet.
     virtual void appended(const Node&) = 0;
-    // If the node has no value: nobody has requested it yet, but somebody will: a cell holds it from now on, or a backward pass started
-    // from it.  It will be computed with the next values that this thread requests.
+    // Ignored where the node has a value.  Else somebody will read it, as a cell holds it from now on, or a backward pass
+    // has started from it: it is computed with the next values that this thread requests.
     virtual void co_schedule(const Node&) = 0;
 };
 

@@ -36,8 +36,7 @@ struct Mark {
 
 // The graph's part of a node is const from when append() shows it to the evaluator; what evaluation and the tape
 // do to it is mutable and belongs to the evaluator's lock, but for the notes, which evaluation never looks at.
-// 360 bytes, which with their count of references are six cache lines, the shape of its output among them: a step makes
-// thousands.
+// A step makes thousands of nodes, so a node keeps what most of them have inside itself.
 struct Node : std::enable_shared_from_this<Node> {
     const Op* op = nullptr; // null: its storage or binding is given
     std::uint64_t id = 0;

@@ -69,9 +69,8 @@ private:
     Few<const TensorType*, 6> types_;
 };
 
-// What a VJP gets.  The inputs and outputs in here may be read; of the inputs and outputs of
-// `node` only the types may be, which makes no tensor.  What a VJP reads is found by
-// running the VJP on placeholders (autograd/walk.hpp), never declared.
+// What a VJP gets.  It reads tensors from here, and types from `node`.  Which tensors it reads is found by running it on
+// placeholders (autograd/walk.hpp), never declared.
 struct VjpArguments {
     const Node& node;
     std::span<const Tensor> inputs, outputs;
@@ -86,7 +85,10 @@ struct Strided {
     Dim offset;
 };
 
-enum class Cost : std::uint8_t { memory, compute }; // bound by: replay it, keep it (checkpoints)
+enum class Cost : std::uint8_t {
+    memory,
+    compute
+}; // bound by; selective checkpoints recompute the one and keep the other
 
 struct Op {
     const char* name;

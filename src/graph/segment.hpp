@@ -27,8 +27,8 @@ struct Segment {
     std::vector<std::weak_ptr<const Node>>
         effects; // made in it for others than its outputs: running statistics
 
-    mutable std::map<const Evaluator*, std::shared_ptr<void>>
-        recomputed{}; // their accounts of it (eager/context.cpp)
+    // Bytes of the values that are recomputed, by evaluator: eager/context.cpp counts them.
+    mutable std::map<const Evaluator*, std::shared_ptr<void>> recomputed_bytes{};
 };
 
 // Where nodes of this thread are made; null: in none.

@@ -3,11 +3,11 @@
 #include <limits>
 #include <numeric>
 
-#include <reprise/indices.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/indexing.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/tensor.hpp>
 
 #include "ops/index_check.hpp"
 #include "ops/indices.hpp"

@@ -1,6 +1,7 @@
 // Tensor's members: what it is, reading it, writing to it.
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -264,7 +265,13 @@ void Tensor::read_all(void* to, std::size_t bytes, DType dtype) const
 std::vector<std::byte> to_bytes(const Tensor& t)
 {
     const Value v = value_to_read(t);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(t.numel().value()) * size_of(v.type().dtype));
+    std::vector<std::byte> bytes;
+    try {
+        bytes.resize(static_cast<std::size_t>(t.numel().value()) * size_of(v.type().dtype));
+    } catch (const std::bad_alloc&) {
+        detail::fail(ErrorKind::out_of_memory, "to_bytes", "The host has no memory for the (", t.numel(),
+                     ") elements of the shape (", to_string(t.shape()), ").");
+    }
     v.node->evaluator->read(v, bytes);
     return bytes;
 }

@@ -344,8 +344,8 @@ void Optimizer::step()
         for (const auto& values : p.values) all.insert(all.end(), values.begin(), values.end());
     try {
         eval(all);
-    } catch (
-        const Error& error) { // the step was made and its values are pending: reading them throws this again
+    } catch (const Error& error) {
+        // The step was made and its values are pending: reading them throws this again.
         if (error.kind() == ErrorKind::device_lost) throw;
     }
 }

@@ -1,6 +1,6 @@
-// What a segment's clones made and a gradient behind them makes once more, of the same by the same launches, is made once:
-// attention's weights.  They live a little longer for it, from the replayed forward pass to the gradient; forward passes
-// that are not replayed share nothing, for whose backward passes it would be held over all layers.
+// Common subexpressions: a gradient reuses what a clone has just recomputed, where it would compute the same of the same
+// values by the same launches once more, such as attention's weights.  The value then lives a little longer, from the
+// recomputed forward pass to the gradient.  Where nothing is recomputed there is no CSE: it would hold values over all layers.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -86,9 +86,9 @@ private:
     std::uint32_t last_ = nothing;
 };
 
-class Elimination {
+class CommonSubexpressions {
 public:
-    explicit Elimination(Compiled& c)
+    explicit CommonSubexpressions(Compiled& c)
         : c_(c), plan_(c.plan), writers_(plan_.values.size()), first_(plan_.values.size(), no_launch)
     {}
 
@@ -174,7 +174,7 @@ void eliminate_common_subexpressions(Compiled& c)
 {
     if (std::any_of(c.plan.launches.begin(), c.plan.launches.end(),
                     [](const PlanLaunch& l) { return l.recomputation != 0; }))
-        Elimination(c).run();
+        CommonSubexpressions(c).run();
 }
 
 } // namespace reprise::plan

@@ -115,9 +115,9 @@ public:
     }
 
 private:
-    void append(std::uint32_t launch, std::uint32_t place, bool again)
+    void append(std::uint32_t launch, std::uint32_t place, bool rematerialized)
     {
-        out_.steps.push_back({launch, place, again, static_cast<std::uint32_t>(out_.values.size())});
+        out_.steps.push_back({launch, place, rematerialized, static_cast<std::uint32_t>(out_.values.size())});
     }
 
     // What only clones are read of runs later, and not here.

@@ -35,7 +35,7 @@ public:
     bool may_drop(std::uint32_t value) const { return unit_[value] != no_launch && fit_[unit_[value]]; }
     std::uint32_t of(std::uint32_t value) const { return unit_[value]; } // no_launch: nobody writes it
     const std::vector<std::uint32_t>& launches(std::uint32_t unit) const { return launches_[unit]; }
-    // Made again in front of this launch it finds what it read; behind it, state that was assigned meanwhile.
+    // Rematerialized before this launch it finds what it read; after it, state that was assigned meanwhile.
     std::uint32_t deadline(std::uint32_t unit) const { return deadline_[unit]; }
     // Of a fallback: the launch that it stands for.
     std::uint32_t place(std::uint32_t launch) const { return place_[launch]; }
@@ -62,15 +62,15 @@ struct RematerializedOrder {
     std::vector<Step> steps;
     std::vector<std::uint32_t> values;   // clones from the plan's number of values on
     std::vector<std::uint32_t> clone_of; // by clone
-    // Every drop is of a value that may be dropped, behind what makes it, and misses no deadline; the steps are no more
-    // than required.
+    // Every drop is of a value that may be dropped, behind what makes it, and misses no deadline; there are no more
+    // than `most_steps` steps.
     bool possible = true;
 };
 constexpr std::size_t any_number = std::numeric_limits<std::size_t>::max();
 RematerializedOrder rematerialized_order(const Plan&, const Units&, const DropSet&,
                                          std::size_t most_steps = any_number);
 
-// What lives at each step, and what is spent on making things again.
+// What lives at each step, and what rematerialization costs.
 class Profile {
 public:
     Profile(const Plan&, const Weights&, RematerializedOrder);
@@ -117,7 +117,7 @@ private:
 // The drops of least added time that were found for this peak, with all of `kept` among them; where none fits, those of
 // the least peak.  Greedy: at each turn the drop that takes most of what lies above the budget, summed over steps, for its
 // time (the measure of Kirisame et al., "Dynamic Tensor Rematerialization", 2021, on a plan whose order is known); below
-// what greed finds segments (Chen et al., 2016), making all again for each that reads it, and tabu search (Glover, 1986);
+// what greed finds segments (Chen et al., 2016), rematerializing everything for each that reads it, and tabu search (Glover, 1986);
 // what the peak can do without goes.
 DropSet fit(const Plan&, const Weights&, std::uint64_t budget, const DropSet& kept = {});
 

@@ -13,12 +13,12 @@ namespace reprise::plan {
 
 namespace {
 
-constexpr std::size_t most_tried = 12;        // values at a turn, the most worth
-constexpr std::size_t most_steps = 1 << 22;   // looked at in one way
-constexpr std::size_t max_rematerialized = 4; // times that all launches run
-constexpr std::size_t patience = 60;          // turns without a lower peak
-constexpr std::size_t small_plan = 24;        // launches
-constexpr std::size_t tenure = 7;             // turns for which a value stays as it is
+constexpr std::size_t most_tried = 12;            // values at a turn, the most worth
+constexpr std::size_t max_search_steps = 1 << 22; // looked at in one way
+constexpr std::size_t max_rematerialized = 4;     // times that all launches run
+constexpr std::size_t patience = 60;              // turns without a lower peak
+constexpr std::size_t small_plan = 24;            // launches
+constexpr std::size_t tenure = 7;                 // turns for which a value stays as it is
 
 bool holds(const DropSet& set, const Drop& drop)
 {
@@ -58,7 +58,7 @@ public:
 private:
     static constexpr double least_time = 1e-9;
 
-    bool searching() const { return best_peak_ > budget_ && steps_ < most_steps; }
+    bool searching() const { return best_peak_ > budget_ && steps_ < max_search_steps; }
     bool goes_on() // in another way
     {
         steps_ = 0;
@@ -137,7 +137,7 @@ private:
         double most = 0;
         std::size_t looked_at = 0;
         for (const Candidate& c : candidates(now.profile)) {
-            if ((looked_at++ % most_tried == 0 && best) || steps_ >= most_steps) break;
+            if ((looked_at++ % most_tried == 0 && best) || steps_ >= max_search_steps) break;
             for (const bool with_inputs : {false, true}) {
                 if (holds(now.set, c.drop)) continue;
                 DropSet tried = now.set;
@@ -309,7 +309,7 @@ private:
     template <class Visit> void each_neighbour(const DropSet& set, bool anywhere, const Visit& visit)
     {
         const Profile now = profile(set);
-        for (std::size_t k = kept_.size(); k < set.size() && steps_ < most_steps; ++k) {
+        for (std::size_t k = kept_.size(); k < set.size() && steps_ < max_search_steps; ++k) {
             DropSet fewer = set;
             fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
             visit(std::move(fewer), set[k].value);
@@ -319,7 +319,8 @@ private:
             if (instead)
                 std::erase_if(tried,
                               [&](const Drop& d) { return d.value == drop.value && !holds(kept_, d); });
-            if (holds(tried, drop) || (instead && tried.size() == set.size()) || steps_ >= most_steps) return;
+            if (holds(tried, drop) || (instead && tried.size() == set.size()) || steps_ >= max_search_steps)
+                return;
             tried.push_back(drop);
             if (!with_inputs || add_inputs(tried, with_inputs->behind, now))
                 visit(std::move(tried), drop.value);
@@ -349,7 +350,7 @@ private:
         double time = best_time_;
         steps_ = 0;
         for (const Drop& d : order) {
-            if (steps_ >= most_steps) break;
+            if (steps_ >= max_search_steps) break;
             DropSet fewer = set;
             std::erase(fewer, d);
             if (const Profile p = profile(fewer); p.peak <= peak && p.time <= time) {

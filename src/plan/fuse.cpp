@@ -17,7 +17,7 @@ using kernels::Chain;
 using From = Chain::Source::From;
 
 // Kernels that are longer gain nothing: their values no longer fit into registers, and drivers compile for long.
-constexpr std::size_t most_steps = 48, most_operands = 16;
+constexpr std::size_t max_chain_steps = 48, most_operands = 16;
 // A reduction holds a chain's steps 16 times.
 constexpr std::size_t most_reduced_steps = 8;
 // A launch that only shares inputs moves this far: values must not live much longer for it.
@@ -69,7 +69,7 @@ public:
         if (!expand(a_, b_.sizes) && !expand(b_, a_.sizes)) return std::nullopt;
         out_.sizes = a_.sizes;
         if (!take(first_, a_) || !take(second_, b_)) return std::nullopt;
-        if (out_.steps.size() > most_steps || inputs_.size() + results_.size() > most_operands)
+        if (out_.steps.size() > max_chain_steps || inputs_.size() + results_.size() > most_operands)
             return std::nullopt;
         PlanLaunch l = second_;
         l.operands = inputs_;

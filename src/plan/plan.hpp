@@ -54,8 +54,8 @@ struct PlanLaunch {
     std::uint32_t epoch = 0;
     std::uint32_t segment = no_segment; // that it lies in
     std::uint32_t node = 0;             // of those of one node: a number of its own
-    std::uint32_t recomputation =
-        0; // launches of the same number are recomputed together; 0: as in the graph
+    // Launches of the same number are recomputed together; 0: as in the graph.
+    std::uint32_t recomputation = 0;
     std::uint32_t fallback_of = no_launch; // runs where that one's operands are not in the slab
     bool texels = false;
     bool words = false;

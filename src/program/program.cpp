@@ -163,13 +163,12 @@ private:
     bool kept_ = false;
 };
 
-Program::Impl::Entered::Entered(Impl& p) : caller_(p.caller)
+Program::Impl::Entered::Entered(Impl& p, const char* by) : caller_(p.caller)
 {
     if (caller_ == std::this_thread::get_id())
-        detail::fail(ErrorKind::state, "program",
-                     "A hook or host scalar of the program calls the program or its times(): do it before or "
-                     "after the "
-                     "call.");
+        detail::fail(
+            ErrorKind::state, by,
+            "A hook or host scalar of the program enters it again: do that before or after the call.");
     lock_ = std::unique_lock(p.mutex);
     caller_ = std::this_thread::get_id();
 }
@@ -313,7 +312,7 @@ std::vector<Tensor> Program::Impl::take_checked(std::vector<Tensor>& out) const
 
 std::vector<Tensor> Program::Impl::call(const std::vector<Tensor>& inputs, const DimVector& sizes)
 {
-    const Entered entered(*this);
+    const Entered entered(*this, "program");
     graph::Suspend outside;
     std::vector<Tensor> out = run(inputs, sizes);
     const std::vector<Tensor> checked = take_checked(out);

@@ -24,8 +24,8 @@ struct Program::Impl {
     // One, or within a memory budget several that drop more and more.
     struct Variant {
         std::unique_ptr<execution::Executable> executable;
-        std::vector<std::size_t>
-            symbol_places; // of the signature's symbols among its own, or `unused_symbol`
+        // Of the signature's symbols among its own, or `unused_symbol`.
+        std::vector<std::size_t> symbol_places;
 
         // Values in the executable's order; -1 for those that are no sizes.
         void place(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols) const;
@@ -76,7 +76,7 @@ struct Program::Impl {
     // wait for itself.
     class Entered {
     public:
-        explicit Entered(Impl&);
+        Entered(Impl&, const char* by); // what errors name
         ~Entered() { caller_ = std::thread::id(); }
         Entered(const Entered&) = delete;
         Entered& operator=(const Entered&) = delete;

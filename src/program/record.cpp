@@ -166,10 +166,10 @@ std::vector<std::unique_ptr<Executable>> executables(const Program::Impl& p, con
                                          .sizes = p.signature.symbols(),
                                          .caller = "record",
                                          .check = [&](const Executable& e) { symbol_places(p, e); }},
-                                        p.context->device(), Executable::SizeCache::full);
+                                        p.context->device(), Executable::Purpose::program);
     std::vector<std::unique_ptr<Executable>> one;
     one.push_back(std::make_unique<Executable>(plan::compile(request), p.context->device(),
-                                               Executable::SizeCache::full));
+                                               Executable::Purpose::program));
     return one;
 }
 

@@ -58,14 +58,14 @@ struct Shared : HandMade {
     static auto all() { return ElementsAre("0", "1", "2", "3", "4", "5"); }
 };
 
-TEST(Elimination, OneOfTwoAlikeIsLeft)
+TEST(Cse, OneOfTwoAlikeIsLeft)
 {
     Shared p;
     EXPECT_THAT(p.left(), ElementsAre("0", "1", "2", "5"));
     EXPECT_EQ(p.plan.launches[3].operands[0].value, p.clone);
 }
 
-TEST(Elimination, WithFallbacks)
+TEST(Cse, WithFallbacks)
 {
     Shared p;
     for (const std::uint32_t first : {0u, 3u}) {
@@ -78,7 +78,7 @@ TEST(Elimination, WithFallbacks)
     EXPECT_EQ(p.plan.launches[1].fallback_of, 0u);
 }
 
-TEST(Elimination, CopiesOfStateAreWhereTheyWere)
+TEST(Cse, CopiesOfStateAreWhereTheyWere)
 {
     Shared p;
     const std::uint32_t a = p.launch({p.gradient}, {p.external()}), b = p.launch({p.y}, {p.external()});
@@ -87,28 +87,28 @@ TEST(Elimination, CopiesOfStateAreWhereTheyWere)
     EXPECT_THAT(p.copies, ElementsAre(4, 5));
 }
 
-TEST(Elimination, NothingOfAForwardPassThatWasNotReplayed)
+TEST(Cse, NothingOfAForwardPassThatWasNotReplayed)
 {
     Shared p;
     for (PlanLaunch& l : p.plan.launches) l.recomputation = 0;
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Elimination, NothingBetweenTwoReplays)
+TEST(Cse, NothingBetweenTwoReplays)
 {
     Shared p;
     for (const std::uint32_t i : {3u, 4u}) p.plan.launches[i].recomputation = 2;
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Elimination, NothingThatIsCheap)
+TEST(Cse, NothingThatIsCheap)
 {
     Shared p;
     for (PlanLaunch& l : p.plan.launches) l.flops = 0;
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Elimination, NothingThatDiffers)
+TEST(Cse, NothingThatDiffers)
 {
     const std::vector<std::function<void(PlanLaunch&, Shared&)>> differences = {
         [](PlanLaunch& l, Shared&) { l.ints = {2}; },
@@ -132,21 +132,21 @@ TEST(Elimination, NothingThatDiffers)
     }
 }
 
-TEST(Elimination, NothingThatIsWrittenOver)
+TEST(Cse, NothingThatIsWrittenOver)
 {
     Shared p;
     p.plan.launches[2].operands[1].value = p.clone; // by its reader
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Elimination, NothingOfWhatWasAssignedMeanwhile)
+TEST(Cse, NothingOfWhatWasAssignedMeanwhile)
 {
     Shared p;
     p.plan.launches[2].operands[1].value = p.x;
     EXPECT_THAT(p.left(), p.all());
 }
 
-TEST(Elimination, NothingThatIsReadBeforeItIsReady)
+TEST(Cse, NothingThatIsReadBeforeItIsReady)
 {
     Shared p;
     std::swap(p.plan.launches[4], p.plan.launches[5]); // the product is read, and then its softmax is made
@@ -155,7 +155,7 @@ TEST(Elimination, NothingThatIsReadBeforeItIsReady)
     EXPECT_EQ(p.plan.launches.size(), 7u);
 }
 
-TEST(Elimination, NothingThatComesTooLate)
+TEST(Cse, NothingThatComesTooLate)
 {
     Shared p;
     std::rotate(p.plan.launches.begin(), p.plan.launches.begin() + 3, p.plan.launches.end());
@@ -163,7 +163,7 @@ TEST(Elimination, NothingThatComesTooLate)
     EXPECT_EQ(p.plan.launches.size(), 6u);
 }
 
-TEST(Elimination, NothingThatTheirLaunchesMakeBeside)
+TEST(Cse, NothingThatTheirLaunchesMakeBeside)
 {
     Shared p;
     for (const std::uint32_t i : {0u, 3u})
@@ -198,7 +198,7 @@ std::size_t softmaxes(const Program& p)
     return made;
 }
 
-TEST(Elimination, AttentionsWeightsInACheckpoint)
+TEST(Cse, AttentionsWeightsInACheckpoint)
 {
     for (const char* device : {"lavapipe", "gpu"}) {
         const test::UseDevice use(test::imitation(device));
@@ -207,7 +207,7 @@ TEST(Elimination, AttentionsWeightsInACheckpoint)
 }
 
 // State that is updated behind it, some of it given out as well, so not all updates are in place.
-TEST(Elimination, UpdatesOfStateAreThoseWithout)
+TEST(Cse, UpdatesOfStateAreThoseWithout)
 {
     const Shape heads{2, 4, 64, 32};
     const auto train = [&](bool checkpoints) {
@@ -244,7 +244,7 @@ TEST(Elimination, UpdatesOfStateAreThoseWithout)
     EXPECT_EQ(train(true), train(false));
 }
 
-TEST(Elimination, ABudgetMakesThemOnceMore)
+TEST(Cse, ABudgetMakesThemOnceMore)
 {
     const test::UseDevice use(test::imitation("gpu"));
     const std::uint64_t peak = checkpointed().memory({}).peak;

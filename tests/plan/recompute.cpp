@@ -47,7 +47,7 @@ struct Segmented : HandMade {
     std::vector<std::uint32_t> copies;
 };
 
-TEST(Replay, ClonesWhatIsReadOutsideRightBeforeIt)
+TEST(Recompute, ClonesWhatIsReadOutsideRightBeforeIt)
 {
     Segmented p;
     const std::uint32_t s = p.segment(), x = p.external(), a = p.interior(s), b = p.interior(s),
@@ -64,7 +64,7 @@ TEST(Replay, ClonesWhatIsReadOutsideRightBeforeIt)
     EXPECT_LT(p.plan.values[b].last, 3u);
 }
 
-TEST(Replay, LeavesOutWhatNobodyReads)
+TEST(Recompute, LeavesOutWhatNobodyReads)
 {
     Segmented p;
     const std::uint32_t s = p.segment(), x = p.external(), a = p.interior(s), b = p.interior(s),
@@ -76,7 +76,7 @@ TEST(Replay, LeavesOutWhatNobodyReads)
     EXPECT_THAT(p.replayed(), ElementsAre("0", "1", "2", "0, again", "3"));
 }
 
-TEST(Replay, OfValuesThatExistClonesNothing)
+TEST(Recompute, OfValuesThatExistClonesNothing)
 {
     Segmented p;
     const std::uint32_t s = p.segment(), x = p.external(), a = p.output(), y = p.output(), out = p.output();
@@ -88,7 +88,7 @@ TEST(Replay, OfValuesThatExistClonesNothing)
 }
 
 // Where the forward pass is over, only what is computed again is left of it.
-TEST(Replay, IsAllThatIsLeftOfAForwardPassThatIsOver)
+TEST(Recompute, IsAllThatIsLeftOfAForwardPassThatIsOver)
 {
     Segmented p;
     const std::uint32_t s = p.segment(), x = p.external(), a = p.interior(s), b = p.interior(s),
@@ -101,7 +101,7 @@ TEST(Replay, IsAllThatIsLeftOfAForwardPassThatIsOver)
 }
 
 // The inner segment is computed again twice: for what follows it in the outer one, and for its own backward pass.
-TEST(Replay, OfNestedSegmentsHasGenerations)
+TEST(Recompute, OfNestedSegmentsHasGenerations)
 {
     Segmented p;
     const std::uint32_t outer = p.segment(), inner = p.segment(outer), x = p.external();
@@ -124,7 +124,7 @@ TEST(Replay, OfNestedSegmentsHasGenerations)
     EXPECT_LT(lives[1], lives[2]);
 }
 
-TEST(Replay, KeepsFallbacksAndStateCopies)
+TEST(Recompute, KeepsFallbacksAndStateCopies)
 {
     Segmented p;
     const std::uint32_t s = p.segment(), x = p.external(), state = p.external(), a = p.interior(s),
@@ -141,7 +141,7 @@ TEST(Replay, KeepsFallbacksAndStateCopies)
     EXPECT_THAT(p.copies, ElementsAre(6));
 }
 
-TEST(Replay, OfALongChainNeedsNoStack)
+TEST(Recompute, OfALongChainNeedsNoStack)
 {
     Segmented p;
     const std::uint32_t s = p.segment(), x = p.external(), y = p.output(), out = p.output();
@@ -158,7 +158,7 @@ TEST(Replay, OfALongChainNeedsNoStack)
 }
 
 // What a node keeps between its launches belongs to each of its replays.
-TEST(Replay, ClonesAllLaunchesOfANode)
+TEST(Recompute, ClonesAllLaunchesOfANode)
 {
     Segmented p;
     const std::uint32_t s = p.segment(), x = p.external(), work = p.interior(s), a = p.interior(s),

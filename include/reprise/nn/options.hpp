@@ -522,5 +522,3 @@ using TransformerDecoderOptions =
     TransformerStackOptions<TransformerDecoder, TransformerDecoderLayer>; // of TransformerDecoder
 
 } // namespace reprise::nn
-
-#include <reprise/nn/more_options.hpp>

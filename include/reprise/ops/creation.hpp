@@ -3,6 +3,7 @@
 #pragma once
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <type_traits>

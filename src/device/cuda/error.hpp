@@ -9,19 +9,19 @@ class Checker {
 public:
     Checker(const Driver& driver, Health& health) : driver_(driver), health_(health) {}
 
-    // Runs `call` (-> CUresult), or fails in its place where a test has ordered it.  `kind`: allocate, submit, wait or
+    // Runs `call` (-> CUresult), or fails in its place where a test injects a failure.  `kind`: allocate, submit, wait or
     // record; `name`: of the driver's function.  CUDA_ERROR_NOT_READY is an answer, not a failure.
     template <class Call> CUresult operator()(const char* kind, const char* name, Call&& call) const
     {
         health_.require_alive(name);
-        CUresult result = ordered(kind);
+        CUresult result = injected(kind);
         if (result == CUDA_SUCCESS) result = call();
         if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) failed(result, name);
         return result;
     }
 
 private:
-    CUresult ordered(const char* kind) const
+    CUresult injected(const char* kind) const
     {
         const std::optional<Device::Fault> fault = health_.injected(kind);
         if (!fault) return CUDA_SUCCESS;

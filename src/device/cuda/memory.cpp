@@ -42,7 +42,7 @@ SlicePool::Source pinned_memory(Context& context)
         CUdeviceptr address = 0;
         context.check("", "cuMemHostGetDevicePointer",
                       [&] { return d.cuMemHostGetDevicePointer(&address, host, 0); });
-        return SlicePool::Memory{address, static_cast<std::byte*>(host), std::move(owner)};
+        return SlicePool::Chunk{address, static_cast<std::byte*>(host), 0, std::move(owner)};
     };
 }
 
@@ -56,7 +56,7 @@ SlicePool::Source device_memory(Context& context)
             const Context::Current on(context);
             context.driver.cuMemFree(address);
         };
-        return SlicePool::Memory{address, nullptr, std::shared_ptr<void>(nullptr, free)};
+        return SlicePool::Chunk{address, nullptr, 0, std::shared_ptr<void>(nullptr, free)};
     };
 }
 

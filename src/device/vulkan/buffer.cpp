@@ -90,7 +90,8 @@ SlicePool::Source buffers(const LogicalDevice& device, MemoryUse use, std::strin
 {
     return [&device, use, name = std::move(name)](std::uint64_t bytes) {
         auto buffer = std::make_shared<Buffer>(device, bytes, use, name);
-        return SlicePool::Memory{buffer->address(), buffer->host(), buffer};
+        return SlicePool::Chunk{buffer->address(), buffer->host(),
+                                std::bit_cast<std::uint64_t>(buffer->handle()), buffer};
     };
 }
 

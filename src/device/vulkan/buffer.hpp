@@ -2,8 +2,11 @@
 #pragma once
 #include "device/slice_pool.hpp"
 #include "device/vulkan/logical_device.hpp"
+#include <bit>
 
 namespace reprise::device::vulkan {
+
+constexpr std::uint64_t mebi = std::uint64_t{1} << 20; // bytes
 
 enum class MemoryUse : std::uint8_t {
     device,     // kernels'; mapped where the device is unified
@@ -42,6 +45,6 @@ private:
 
 // Buffers as the chunks of a pool, and the one that a slice of it lies in.
 SlicePool::Source buffers(const LogicalDevice&, MemoryUse, std::string name);
-inline VkBuffer buffer_of(const Slice& s) { return static_cast<const Buffer*>(s.chunk_owner())->handle(); }
+inline VkBuffer buffer_of(const Slice& s) { return std::bit_cast<VkBuffer>(s.chunk()); }
 
 } // namespace reprise::device::vulkan

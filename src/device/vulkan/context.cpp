@@ -4,8 +4,6 @@ namespace reprise::device::vulkan {
 
 namespace {
 
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
-
 std::uint64_t slab_bytes(const PhysicalDevice& physical, const DeviceOptions& options)
 {
     return options.slab_bytes != 0 ? options.slab_bytes : Slab::default_bytes(physical);

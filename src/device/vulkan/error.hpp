@@ -14,12 +14,12 @@ class Checker {
 public:
     explicit Checker(Health& health) : health_(health) {}
 
-    // Runs `call` (-> VkResult), or fails in its place where a test has ordered it.  `kind`: allocate,
+    // Runs `call` (-> VkResult), or fails in its place where a test injects a failure.  `kind`: allocate,
     // submit, wait or record; `name`: of the driver's function.  Returns the success codes.
     template <class Call> VkResult operator()(const char* kind, const char* name, Call&& call) const
     {
         health_.require_alive(name);
-        VkResult result = ordered(kind);
+        VkResult result = injected(kind);
         if (result == VK_SUCCESS) {
             result = call();
         }
@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    VkResult ordered(const char* kind) const
+    VkResult injected(const char* kind) const
     {
         const std::optional<Device::Fault> fault = health_.injected(kind);
         if (!fault) {

@@ -42,8 +42,13 @@ Address DeviceMemory::add_buffer(std::uint64_t bytes)
     auto buffer = std::make_unique<Buffer>(device_, bytes, MemoryUse::device, "reprise block");
     const Address address = buffer->address();
     const std::unique_lock lock(mutex_);
-    places_[address] = whole(*buffer);
-    buffers_[address] = std::move(buffer);
+    const auto owned = buffers_.emplace(address, std::move(buffer)).first;
+    try {
+        places_[address] = whole(*owned->second);
+    } catch (...) {
+        buffers_.erase(owned);
+        throw;
+    }
     return address;
 }
 

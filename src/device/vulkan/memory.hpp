@@ -43,7 +43,7 @@ private:
     mutable std::shared_mutex mutex_;
     std::map<Address, Place> places_;                    // blocks and added ranges
     std::map<Address, std::unique_ptr<Buffer>> buffers_; // further blocks
-    BlockMemory blocks_;
+    BlockMemory blocks_; // last: it gives its blocks back through the members above
 };
 
 } // namespace reprise::device::vulkan

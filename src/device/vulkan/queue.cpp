@@ -147,7 +147,7 @@ void Queue::collect() noexcept
 
 void Queue::collect_all() noexcept
 {
-    // Past the checker: what a test has ordered to fail must not leave work running.
+    // Past the checker: a failure that a test injects must not leave work running.
     const Ticket last = submitted();
     VkSemaphoreWaitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;

@@ -8,7 +8,6 @@ namespace reprise::device::vulkan {
 
 namespace {
 
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 constexpr std::uint64_t smallest_slab = 16 * mebi;
 constexpr std::uint64_t texel_bytes = 16;
 

@@ -7,7 +7,6 @@ namespace reprise::device::vulkan {
 
 namespace {
 
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 constexpr std::uint64_t piece_bytes = 4 * mebi;    // of a large copy
 constexpr std::uint64_t batch_bytes = 8 * mebi;    // a fuller batch is submitted
 constexpr std::uint64_t staging_limit = 32 * mebi; // in flight
