@@ -13,7 +13,7 @@ rt::Figure picture(const History& h, const std::string& device)
         for (std::size_t i = 1; i <= count; ++i) out.push_back(distance * static_cast<double>(i));
         return out;
     };
-    const std::size_t window = std::clamp<std::size_t>(h.loss.size() / 20, 1, 25);
+    const std::size_t window = std::clamp<std::size_t>(h.loss.size() / 20, 2, 25);
     const auto each = steps(h.loss.size(), 1);
     const auto epochs = steps(h.epoch_loss.size(), static_cast<double>(h.steps_per_epoch));
     rt::Panel panel{

@@ -23,7 +23,7 @@ std::vector<double> percent(std::vector<double> shares)
 
 rt::Figure picture(const History& h, const std::string& device)
 {
-    const std::size_t window = std::clamp<std::size_t>(h.loss.size() / 20, 1, 25);
+    const std::size_t window = std::clamp<std::size_t>(h.loss.size() / 20, 2, 25);
     const std::string mean = "training, mean of " + std::to_string(window) + " steps";
     const auto each = steps(h.loss.size(), 1);
     const auto epochs = steps(h.test_accuracy.size(), static_cast<double>(h.steps_per_epoch));
