@@ -17,15 +17,9 @@
 RECORD(attention_vjp_key)
 INPUT(q) INPUT(k) INPUT(v) INPUT(mask) INPUT(dy) INPUT(lse) INPUT(share) OUTPUT(dk) OUTPUT(dv)
 FLOAT(scale) FLOAT(kept_scale)
-INT(queries) INT(keys) INT(heads) INT(key_heads) INT(features) INT(value_features) INT(all_heads)
-INT(mask_batch_stride) INT(mask_head_stride) INT(mask_query_stride) INT(mask_key_stride)
-INT(threshold) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
-INT(q_batch_stride) INT(q_head_stride) INT(q_row_stride)
-INT(dy_batch_stride) INT(dy_head_stride) INT(dy_row_stride)
-INT(k_batch_stride) INT(k_head_stride) INT(k_row_stride) INT(k_column_stride)
-INT(v_batch_stride) INT(v_head_stride) INT(v_row_stride) INT(v_column_stride)
-INT(dk_batch_stride) INT(dk_head_stride) INT(dk_row_stride)
-INT(dv_batch_stride) INT(dv_head_stride) INT(dv_row_stride)
+MEMBER(AttentionSizes, sizes) MEMBER(Strides, mask_strides) INT(threshold) MEMBER(RandomState, random)
+MEMBER(RowStrides, q_strides) MEMBER(RowStrides, dy_strides) MEMBER(Strides, k_strides) MEMBER(Strides, v_strides)
+MEMBER(RowStrides, dk_strides) MEMBER(RowStrides, dv_strides)
 END_RECORD
 
 void main()
@@ -36,21 +30,16 @@ void main()
            lses = Floats(record.lse.address), shares = Floats(record.share.address),
            to_k = Floats(record.dk.address), to_v = Floats(record.dv.address);
     const uvec2 mask = record.mask.address;
-    const uint queries = record.queries, keys = record.keys, heads = record.heads, key_heads = record.key_heads,
-               features = record.features, value_features = record.value_features, all_heads = record.all_heads;
-    const uvec4 mask_stride = uvec4(record.mask_batch_stride, record.mask_head_stride, record.mask_query_stride,
-                                    record.mask_key_stride);
-    const uint threshold = uint(record.threshold), seed_low = uint(record.seed_low),
-               seed_high = uint(record.seed_high), ordinal_low = uint(record.ordinal_low),
-               ordinal_high = uint(record.ordinal_high);
-    const uvec3 q_stride = uvec3(record.q_batch_stride, record.q_head_stride, record.q_row_stride),
-                dy_stride = uvec3(record.dy_batch_stride, record.dy_head_stride, record.dy_row_stride);
-    const uvec4 k_stride = uvec4(record.k_batch_stride, record.k_head_stride, record.k_row_stride,
-                                 record.k_column_stride),
-                v_stride = uvec4(record.v_batch_stride, record.v_head_stride, record.v_row_stride,
-                                 record.v_column_stride);
-    const uvec3 to_k_stride = uvec3(record.dk_batch_stride, record.dk_head_stride, record.dk_row_stride),
-                to_v_stride = uvec3(record.dv_batch_stride, record.dv_head_stride, record.dv_row_stride);
+    const AttentionSizes sizes = record.sizes;
+    const uint queries = sizes.queries, keys = sizes.keys, heads = sizes.heads, key_heads = sizes.key_heads,
+               features = sizes.features, value_features = sizes.value_features, all_heads = sizes.all_heads;
+    const uvec4 mask_stride = UVEC4(record.mask_strides);
+    const uint threshold = uint(record.threshold), seed_low = uint(record.random.seed_low),
+               seed_high = uint(record.random.seed_high), ordinal_low = uint(record.random.ordinal_low),
+               ordinal_high = uint(record.random.ordinal_high);
+    const uvec3 q_stride = UVEC3(record.q_strides), dy_stride = UVEC3(record.dy_strides);
+    const uvec4 k_stride = UVEC4(record.k_strides), v_stride = UVEC4(record.v_strides);
+    const uvec3 to_k_stride = UVEC3(record.dk_strides), to_v_stride = UVEC3(record.dv_strides);
 
     const uint tiles = (keys + 63u) / 64u, group = flat_group(), head_of_all = quotient(group, tiles);
     const uint first = (group - head_of_all * tiles) * 64u, s = first + gl_LocalInvocationID.x;

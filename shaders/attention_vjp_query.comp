@@ -17,15 +17,9 @@
 RECORD(attention_vjp_query)
 INPUT(q) INPUT(k) INPUT(v) INPUT(mask) INPUT(dy) INPUT(y) INPUT(lse) OUTPUT(share) OUTPUT(dq)
 FLOAT(scale) FLOAT(kept_scale)
-INT(queries) INT(keys) INT(heads) INT(key_heads) INT(features) INT(value_features) INT(all_heads)
-INT(mask_batch_stride) INT(mask_head_stride) INT(mask_query_stride) INT(mask_key_stride)
-INT(threshold) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
-INT(q_batch_stride) INT(q_head_stride) INT(q_row_stride) INT(q_column_stride)
-INT(dy_batch_stride) INT(dy_head_stride) INT(dy_row_stride) INT(dy_column_stride)
-INT(k_batch_stride) INT(k_head_stride) INT(k_row_stride)
-INT(v_batch_stride) INT(v_head_stride) INT(v_row_stride)
-INT(y_batch_stride) INT(y_head_stride) INT(y_row_stride)
-INT(dq_batch_stride) INT(dq_head_stride) INT(dq_row_stride)
+MEMBER(AttentionSizes, sizes) MEMBER(Strides, mask_strides) INT(threshold) MEMBER(RandomState, random)
+MEMBER(Strides, q_strides) MEMBER(Strides, dy_strides)
+MEMBER(RowStrides, k_strides) MEMBER(RowStrides, v_strides) MEMBER(RowStrides, y_strides) MEMBER(RowStrides, dq_strides)
 END_RECORD
 
 void main()
@@ -36,21 +30,16 @@ void main()
            from_y = Floats(record.y.address), lses = Floats(record.lse.address),
            shares = Floats(record.share.address), to = Floats(record.dq.address);
     const uvec2 mask = record.mask.address;
-    const uint queries = record.queries, keys = record.keys, heads = record.heads, key_heads = record.key_heads,
-               features = record.features, value_features = record.value_features, all_heads = record.all_heads;
-    const uvec4 mask_stride = uvec4(record.mask_batch_stride, record.mask_head_stride, record.mask_query_stride,
-                                    record.mask_key_stride);
-    const uint threshold = uint(record.threshold), seed_low = uint(record.seed_low),
-               seed_high = uint(record.seed_high), ordinal_low = uint(record.ordinal_low),
-               ordinal_high = uint(record.ordinal_high);
-    const uvec4 q_stride = uvec4(record.q_batch_stride, record.q_head_stride, record.q_row_stride,
-                                 record.q_column_stride),
-                dy_stride = uvec4(record.dy_batch_stride, record.dy_head_stride, record.dy_row_stride,
-                                  record.dy_column_stride);
-    const uvec3 k_stride = uvec3(record.k_batch_stride, record.k_head_stride, record.k_row_stride),
-                v_stride = uvec3(record.v_batch_stride, record.v_head_stride, record.v_row_stride),
-                y_stride = uvec3(record.y_batch_stride, record.y_head_stride, record.y_row_stride),
-                to_stride = uvec3(record.dq_batch_stride, record.dq_head_stride, record.dq_row_stride);
+    const AttentionSizes sizes = record.sizes;
+    const uint queries = sizes.queries, keys = sizes.keys, heads = sizes.heads, key_heads = sizes.key_heads,
+               features = sizes.features, value_features = sizes.value_features, all_heads = sizes.all_heads;
+    const uvec4 mask_stride = UVEC4(record.mask_strides);
+    const uint threshold = uint(record.threshold), seed_low = uint(record.random.seed_low),
+               seed_high = uint(record.random.seed_high), ordinal_low = uint(record.random.ordinal_low),
+               ordinal_high = uint(record.random.ordinal_high);
+    const uvec4 q_stride = UVEC4(record.q_strides), dy_stride = UVEC4(record.dy_strides);
+    const uvec3 k_stride = UVEC3(record.k_strides), v_stride = UVEC3(record.v_strides),
+                y_stride = UVEC3(record.y_strides), to_stride = UVEC3(record.dq_strides);
 
     const uint tiles = (queries + 63u) / 64u, group = flat_group(), head_of_all = quotient(group, tiles);
     const uint t = (group - head_of_all * tiles) * 64u + gl_LocalInvocationID.x;

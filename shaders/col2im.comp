@@ -14,6 +14,7 @@
 #include "common/abi.glsl"
 #include "common/conv.glsl"
 #include "common/index.glsl"
+#include "common/windows.glsl"
 layout(local_size_x = 64) in;
 
 #ifdef TEXEL
@@ -26,9 +27,7 @@ END_RECORD
 #else
 RECORD(col2im)
 INPUT(from) OUTPUT(to)
-INT(images) INT(channels) INT(depth) INT(height) INT(width) INT(out_depth) INT(out_height) INT(out_width)
-INT(kernel_depth) INT(kernel_height) INT(kernel_width) INT(stride_z) INT(stride_y) INT(stride_x)
-INT(padding_z) INT(padding_y) INT(padding_x) INT(dilation_z) INT(dilation_y) INT(dilation_x)
+INT(images) INT(channels) MEMBER(Windows, windows)
 INT(columns) INT(pitch) INT(between) INT(elements)
 END_RECORD
 #endif
@@ -106,13 +105,13 @@ int place_at(int distance, int dilation, out bool found)
 
 void main()
 {
-    const uint N = record.images, channels = record.channels, D = record.depth, H = record.height,
-               W = record.width, pitch = record.pitch, between = record.between;
-    const ivec3 out_size = ivec3(record.out_width, record.out_height, record.out_depth),
-                kernel = ivec3(record.kernel_width, record.kernel_height, record.kernel_depth),
-                stride = ivec3(record.stride_x, record.stride_y, record.stride_z),
-                padding = ivec3(record.padding_x, record.padding_y, record.padding_z),
-                dilation = ivec3(record.dilation_x, record.dilation_y, record.dilation_z);
+    const uint N = record.images, channels = record.channels, D = record.windows.in_size[0], H = record.windows.in_size[1],
+               W = record.windows.in_size[2], pitch = record.pitch, between = record.between;
+    const ivec3 out_size = XYZ(record.windows.out_size),
+                kernel = XYZ(record.windows.kernel),
+                stride = XYZ(record.windows.stride),
+                padding = XYZ(record.windows.padding),
+                dilation = XYZ(record.windows.dilation);
     Reals col = Reals(record.from.address), dx = Reals(record.to.address);
 
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;

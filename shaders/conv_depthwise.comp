@@ -4,7 +4,6 @@
 //
 //   x         [N, C, D, H, W], weight [C M][taps], bias [C M], y [N, C M, OD, OH, OW]
 //   M         the multiplier
-//   lists     three each, of depth, height and width
 //   conv_depthwise_input   dx: sums over m, in it over k
 //   conv_depthwise_weight  sums [parts][C M][taps]: part p adds what the `share` places of outputs [N, OD, OH, OW]
 //                          from p * share on give, ascending
@@ -14,30 +13,28 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
 #include "common/index.glsl"
+#include "common/windows.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint BIAS = 0;
 
 #if defined(OF_INPUT)
 RECORD(conv_depthwise_input)
 INPUT(dy) INPUT(weight) OUTPUT(dx)
-INT(images) INT(channels) INT(multiplier)
-LIST(in_size) LIST(out_size) LIST(kernel) LIST(stride) LIST(padding) LIST(dilation)
+INT(images) INT(channels) INT(multiplier) MEMBER(Windows, windows)
 END_RECORD
 #elif defined(OF_WEIGHT)
 RECORD(conv_depthwise_weight)
 INPUT(x) INPUT(dy) OUTPUT(sums)
-INT(images) INT(channels) INT(multiplier)
-LIST(in_size) LIST(out_size) LIST(kernel) LIST(stride) LIST(padding) LIST(dilation) LIST(parts_and_share)
+INT(images) INT(channels) INT(multiplier) MEMBER(Windows, windows)
+INT(parts) INT(share)
 END_RECORD
 #else
 RECORD(conv_depthwise)
 INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y)
-INT(images) INT(channels) INT(multiplier)
-LIST(in_size) LIST(out_size) LIST(kernel) LIST(stride) LIST(padding) LIST(dilation)
+INT(images) INT(channels) INT(multiplier) MEMBER(Windows, windows)
 END_RECORD
 #endif
 
-ivec3 three(uint at) { return ivec3(record.lists[at], record.lists[at + 1u], record.lists[at + 2u]); } // z y x
 int volume(ivec3 size) { return size[0] * size[1] * size[2]; }
 
 // The place of a row-major index; what is left of it: whole images.
@@ -54,8 +51,9 @@ bool inside(int at, int size) { return uint(at) < uint(size); }
 void main()
 {
     const uint N = record.images, C = record.channels, M = record.multiplier;
-    const ivec3 in_size = three(0u), out_size = three(3u), kernel = three(6u), stride = three(9u),
-                padding = three(12u), dilation = three(15u);
+    const ivec3 in_size = THREE(record.windows.in_size), out_size = THREE(record.windows.out_size),
+                kernel = THREE(record.windows.kernel), stride = THREE(record.windows.stride),
+                padding = THREE(record.windows.padding), dilation = THREE(record.windows.dilation);
     const int taps = volume(kernel), image = volume(in_size), out_image = volume(out_size);
     uint element = flat_group() * 64u + gl_LocalInvocationID.x;
     const uint to_at = element;
@@ -69,7 +67,7 @@ void main()
     precise float sum = 0.0;
 
 #ifdef OF_WEIGHT
-    const uint parts = record.lists[18], share = record.lists[19], channels = C * M;
+    const uint parts = record.parts, share = record.share, channels = C * M;
     Floats to = Floats(record.sums.address);
     if (element >= parts * channels * uint(taps)) return;
     const ivec3 tap = place_of(element, kernel);

@@ -21,15 +21,15 @@ layout(constant_id = 0) const uint DTYPE = 0;
 RECORD(dropout)
 INPUT(x) OUTPUT(y)
 FLOAT(scale)
-INT(count) INT(threshold) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+INT(count) INT(threshold) MEMBER(RandomState, random)
 END_RECORD
 
 void main()
 {
     const REAL scale = record.scale;
     const uint count = uint(record.count), threshold = uint(record.threshold);
-    const uint seed_low = uint(record.seed_low), seed_high = uint(record.seed_high);
-    const uint ordinal_low = uint(record.ordinal_low), ordinal_high = uint(record.ordinal_high);
+    const uint seed_low = uint(record.random.seed_low), seed_high = uint(record.random.seed_high);
+    const uint ordinal_low = uint(record.random.ordinal_low), ordinal_high = uint(record.random.ordinal_high);
     const Operand from = record.x, to = record.y;
     const uint group = flat_group() * gl_WorkGroupSize.x + gl_LocalInvocationID.x; // of 4 elements
     if (4u * group >= count)

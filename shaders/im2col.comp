@@ -15,6 +15,7 @@
 #include "common/abi.glsl"
 #include "common/conv.glsl"
 #include "common/index.glsl"
+#include "common/windows.glsl"
 layout(local_size_x = 64) in;
 
 #ifdef TEXEL
@@ -27,9 +28,7 @@ END_RECORD
 #else
 RECORD(im2col)
 INPUT(from) OUTPUT(to)
-INT(images) INT(channels) INT(depth) INT(height) INT(width) INT(out_depth) INT(out_height) INT(out_width)
-INT(kernel_depth) INT(kernel_height) INT(kernel_width) INT(stride_z) INT(stride_y) INT(stride_x)
-INT(padding_z) INT(padding_y) INT(padding_x) INT(dilation_z) INT(dilation_y) INT(dilation_x)
+INT(images) INT(channels) MEMBER(Windows, windows)
 INT(columns) INT(pitch) INT(between) INT(elements)
 END_RECORD
 #endif
@@ -95,13 +94,14 @@ void main()
 // An invocation makes one column of all rows of one channel.
 void main()
 {
-    const uint N = record.images, channels = record.channels, D = record.depth, H = record.height,
-               W = record.width, OD = record.out_depth, OH = record.out_height, OW = record.out_width,
-               kd = record.kernel_depth, kh = record.kernel_height, kw = record.kernel_width,
+    const uint N = record.images, channels = record.channels, D = record.windows.in_size[0], H = record.windows.in_size[1],
+               W = record.windows.in_size[2], OD = record.windows.out_size[0], OH = record.windows.out_size[1],
+               OW = record.windows.out_size[2], kd = record.windows.kernel[0], kh = record.windows.kernel[1],
+               kw = record.windows.kernel[2],
                columns = record.columns, pitch = record.pitch, between = record.between;
-    const ivec3 stride = ivec3(record.stride_x, record.stride_y, record.stride_z),
-                padding = ivec3(record.padding_x, record.padding_y, record.padding_z),
-                dilation = ivec3(record.dilation_x, record.dilation_y, record.dilation_z);
+    const ivec3 stride = XYZ(record.windows.stride),
+                padding = XYZ(record.windows.padding),
+                dilation = XYZ(record.windows.dilation);
     Cells image = Cells(record.from.address), col = Cells(record.to.address);
 
     const uint across = (columns + 63u) / 64u;

@@ -18,8 +18,7 @@ layout(constant_id = 0) const uint ADAPTIVE = 0;
 
 RECORD(max_pool)
 INPUT(x) OUTPUT(y) OUTPUT(index)
-INT(planes) INT(depth) INT(height) INT(width) INT(out_depth) INT(out_height) INT(out_width)
-LIST(kernel) LIST(stride) LIST(padding) LIST(dilation)
+INT(planes) MEMBER(Windows, windows)
 END_RECORD
 
 Range inputs(int o, int n, int m, int kernel, int stride, int padding, int dilation)
@@ -30,12 +29,12 @@ Range inputs(int o, int n, int m, int kernel, int stride, int padding, int dilat
 
 void main()
 {
-    const uint planes = record.planes, OD = record.out_depth, OH = record.out_height, OW = record.out_width;
-    const int D = record.depth, H = record.height, W = record.width;
-    const ivec3 kernel = ivec3(record.lists[0], record.lists[1], record.lists[2]);
-    const ivec3 stride = ivec3(record.lists[3], record.lists[4], record.lists[5]);
-    const ivec3 padding = ivec3(record.lists[6], record.lists[7], record.lists[8]);
-    const ivec3 dilation = ivec3(record.lists[9], record.lists[10], record.lists[11]);
+    const uint planes = record.planes, OD = record.windows.out_size[0], OH = record.windows.out_size[1], OW = record.windows.out_size[2];
+    const int D = record.windows.in_size[0], H = record.windows.in_size[1], W = record.windows.in_size[2];
+    const ivec3 kernel = THREE(record.windows.kernel);
+    const ivec3 stride = THREE(record.windows.stride);
+    const ivec3 padding = THREE(record.windows.padding);
+    const ivec3 dilation = THREE(record.windows.dilation);
     Reals x = Reals(record.x.address), y = Reals(record.y.address);
     Ints index = Ints(record.index.address);
     const uint element = flat_group() * 64u + gl_LocalInvocationID.x;

@@ -15,7 +15,7 @@ layout(local_size_x = 64) in;
 #ifdef INTEGERS
 RECORD(random_integers)
 OUTPUT(y)
-INT(count) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+INT(count) MEMBER(RandomState, random)
 INT(least) INT(values)
 END_RECORD
 #else
@@ -23,15 +23,15 @@ layout(constant_id = 0) const uint DTYPE = 0;
 
 RECORD(random_uniform)
 OUTPUT(y)
-INT(count) INT(seed_low) INT(seed_high) INT(ordinal_low) INT(ordinal_high)
+INT(count) MEMBER(RandomState, random)
 END_RECORD
 #endif
 
 void main()
 {
     const uint count = uint(record.count);
-    const uint seed_low = uint(record.seed_low), seed_high = uint(record.seed_high);
-    const uint ordinal_low = uint(record.ordinal_low), ordinal_high = uint(record.ordinal_high);
+    const uint seed_low = uint(record.random.seed_low), seed_high = uint(record.random.seed_high);
+    const uint ordinal_low = uint(record.random.ordinal_low), ordinal_high = uint(record.random.ordinal_high);
 #ifdef INTEGERS
     const uint low = uint(record.least), values = uint(record.values);
 #endif

@@ -31,6 +31,7 @@ using Cells = Words;
 #define UPDATE(name) Operand name;
 #define FLOAT(name) REAL name;
 #define INT(name) int name;
+#define MEMBER(type, name) type name;
 #define LIST(name)
 #define END_RECORD                                                                                           \
     int lists[1 << 20];                                                                                      \

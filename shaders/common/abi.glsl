@@ -10,6 +10,7 @@
 //   INPUT(x) OUTPUT(y)            operands that are read or written; UPDATE(p): both
 //   FLOAT(eps)
 //   INT(outer) INT(inner)
+//   MEMBER(Windows, windows)      a structure of ints that several kernels have, of shaders/common/*.glsl
 //   LIST(sizes) LIST(strides)     lists of ints, one after the other in record.lists
 //   END_RECORD
 //
@@ -77,6 +78,7 @@ layout(push_constant) uniform Push { Record record; };
 #define UPDATE(name) Operand name;
 #define FLOAT(name) REAL name;
 #define INT(name) int name;
+#define MEMBER(type, name) type name;
 #define LIST(name)
 #define END_RECORD int lists[]; }; layout(push_constant) uniform Push { Record record; };
 #endif

@@ -1,14 +1,30 @@
 // What the kernels of attention without a matrix of weights share: each makes one row a lane and goes through the rows
 // of the other side, four at a time, which all lanes of a workgroup read alike.
 //
-// Their records begin alike: `heads` counts those of queries, `features` those of queries and keys, `all_heads` the
-// heads of all batches of what has a row a lane; `kept_scale` multiplies what dropout keeps.
+// `kept_scale` multiplies what dropout keeps.  A mask's rows are queries, its columns keys.
 //
 // The scores of a row are added up by feature: feature e goes to accumulator e % 4, in order, and these are added
 // (0 + 1) + (2 + 3).  Rows of the other side are taken in order, sums of four at a time (0 + 1) + (2 + 3).
 #include "common/index.glsl"
 
 layout(local_size_x = 64) in;
+
+struct AttentionSizes {
+    int queries, keys;
+    int heads;    // of queries
+    int key_heads;
+    int features; // of a query and of a key
+    int value_features;
+    int all_heads; // of all batches, of what has a row a lane
+};
+struct Strides {
+    int batch, head, row, column;
+};
+struct RowStrides {
+    int batch, head, row;
+};
+#define UVEC4(s) uvec4(s.batch, s.head, s.row, s.column)
+#define UVEC3(s) uvec3(s.batch, s.head, s.row)
 
 layout(constant_id = 0) const uint E4 = 1;      // fours of features of a query and of a key, zeros behind them
 layout(constant_id = 1) const uint F4 = 1;      // of a value

@@ -3,6 +3,13 @@
 #ifndef COMMON_WINDOWS
 #define COMMON_WINDOWS
 
+// Along depth, height and width.
+struct Windows {
+    int in_size[3], out_size[3], kernel[3], stride[3], padding[3], dilation[3];
+};
+#define THREE(list) ivec3(list[0], list[1], list[2])
+#define XYZ(list) ivec3(list[2], list[1], list[0])
+
 struct Range {
     int first, count;
 };

@@ -17,7 +17,15 @@ using ops::records::Input;
 using Wanted = ConvProblem::Wanted;
 
 DimVector image_sizes(const View& v) { return {v.sizes()[2], v.sizes()[3], v.sizes()[4]}; }
-DimVector three(const std::array<std::int64_t, 3>& a) { return {a[0], a[1], a[2]}; }
+ops::records::Windows windows(const ConvProblem& p)
+{
+    return {.in_size = image_sizes(p.x),
+            .out_size = image_sizes(p.y),
+            .kernel = image_sizes(p.weight),
+            .stride = p.stride,
+            .padding = p.padding,
+            .dilation = p.dilation};
+}
 // Channels of y for one of x.
 Dim multiplier(const ConvProblem& p) { return floor_div(p.y.sizes()[1], p.groups); }
 
@@ -33,13 +41,9 @@ void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
                                                      .images = p.x.sizes()[0],
                                                      .channels = p.groups,
                                                      .multiplier = multiplier(p),
-                                                     .in_size = image_sizes(p.x),
-                                                     .out_size = image_sizes(p.y),
-                                                     .kernel = image_sizes(p.weight),
-                                                     .stride = three(p.stride),
-                                                     .padding = three(p.padding),
-                                                     .dilation = three(p.dilation),
-                                                     .parts_and_share = DimVector{parts, share}};
+                                                     .windows = windows(p),
+                                                     .parts = parts,
+                                                     .share = share};
     l.launch(record.launch({.groups = ceil_div(parts * out * taps, 64), .flops = flops}));
     const ops::records::gemm_sum sum{
         .partial = sums, .c = p.weight, .rows = out, .columns = taps, .chunks = parts, .row_stride = taps};
@@ -54,12 +58,7 @@ void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)
                                                     .images = p.x.sizes()[0],
                                                     .channels = p.groups,
                                                     .multiplier = multiplier(p),
-                                                    .in_size = image_sizes(p.x),
-                                                    .out_size = image_sizes(p.y),
-                                                    .kernel = image_sizes(p.weight),
-                                                    .stride = three(p.stride),
-                                                    .padding = three(p.padding),
-                                                    .dilation = three(p.dilation)};
+                                                    .windows = windows(p)};
     const Dim elements = p.x.sizes()[0] * p.x.sizes()[1] * image_of(p.x);
     l.launch(record.launch({.groups = ceil_div(elements, 64), .flops = flops}));
 }
@@ -104,12 +103,7 @@ void conv_depthwise(Lowering& l, const ConvProblem& p)
                                               .images = p.x.sizes()[0],
                                               .channels = p.groups,
                                               .multiplier = multiplier(p),
-                                              .in_size = image_sizes(p.x),
-                                              .out_size = image_sizes(p.y),
-                                              .kernel = image_sizes(p.weight),
-                                              .stride = three(p.stride),
-                                              .padding = three(p.padding),
-                                              .dilation = three(p.dilation)};
+                                              .windows = windows(p)};
     l.launch(
         record.launch({.constants = {p.bias ? 1u : 0u}, .groups = ceil_div(elements, 64), .flops = flops}));
 }

@@ -128,16 +128,12 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
     if (a.number("p") == 0) return from;
     const View to = matrix(l, s);
     const Dim count = shape::element_count(to.sizes());
-    const DimVector random = random_ints(a);
     const records::dropout record{.x = from,
                                   .y = to,
                                   .scale = kept_scale(a),
                                   .count = count,
                                   .threshold = threshold(a),
-                                  .seed_low = random[0],
-                                  .seed_high = random[1],
-                                  .ordinal_low = random[2],
-                                  .ordinal_high = random[3]};
+                                  .random = random_state(a)};
     LaunchSpec addresses = record.launch({.constants = {static_cast<std::uint32_t>(f32)},
                                           .groups = ceil_div(count, 256),
                                           .words = true,
@@ -203,21 +199,37 @@ View in_texels(Lowering& l, const View& v)
     return out;
 }
 
-struct Strides {
-    Dim batch, head, row, column; // in units of as many elements
+// In units of so many elements.
+records::Strides strides(const View& v, std::int64_t unit = 1)
+{
+    const auto& s = v.layout.strides;
+    return {.batch = floor_div(s[0], unit),
+            .head = floor_div(s[1], unit),
+            .row = floor_div(s[2], unit),
+            .column = floor_div(s[3], unit)};
+}
+records::RowStrides row_strides(const View& v, std::int64_t unit = 1)
+{
+    const auto& s = v.layout.strides;
+    return {.batch = floor_div(s[0], unit), .head = floor_div(s[1], unit), .row = floor_div(s[2], unit)};
+}
 
-    Strides() = default;
-    explicit Strides(const View& v, std::int64_t unit = 1)
-        : batch(floor_div(v.layout.strides[0], unit)), head(floor_div(v.layout.strides[1], unit)),
-          row(floor_div(v.layout.strides[2], unit)), column(floor_div(v.layout.strides[3], unit))
-    {}
-};
+records::AttentionSizes sizes_of(const AttentionSizes& s, const Dim& all_heads)
+{
+    return {.queries = s.queries,
+            .keys = s.keys,
+            .heads = s.heads,
+            .key_heads = s.key_heads,
+            .features = s.features,
+            .value_features = s.value_features,
+            .all_heads = all_heads};
+}
 
 // What all three kernels take.
 struct Pass {
     LaunchOperand mask{.view = {}, .use = Use::read, .absent = true};
-    Strides mask_strides; // its rows are queries, its columns keys
-    Dim seed_low, seed_high, ordinal_low, ordinal_high;
+    records::Strides mask_strides{0, 0, 0, 0};
+    records::RandomState random{0, 0, 0, 0};
     std::vector<std::uint32_t> constants;
 
     Pass(Lowering& l, const Attributes& a, const AttentionSizes& s, std::size_t mask_input)
@@ -227,17 +239,11 @@ struct Pass {
         if (a.integer("masked") != 0) {
             mask.view = l.input(mask_input);
             mask.absent = false;
-            mask_strides = Strides(mask.view);
+            mask_strides = strides(mask.view);
             kind = is_floating(mask.view.dtype) ? 2 : 1;
         }
         const bool drops = a.number("p") != 0;
-        if (drops) {
-            const DimVector random = random_ints(a);
-            seed_low = random[0];
-            seed_high = random[1];
-            ordinal_low = random[2];
-            ordinal_high = random[3];
-        }
+        if (drops) random = random_state(a);
         constants = {fours(s.features), fours(s.value_features),
                      static_cast<std::uint32_t>(a.integer("causal")), kind, drops ? 1u : 0u};
     }
@@ -256,7 +262,6 @@ void forward_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes&
 {
     const View q = l.input(0), k = in_texels(l, l.input(1)), v = in_texels(l, l.input(2));
     const Pass pass(l, a, s, 3);
-    const Strides of_q(q), of_k(k, 4), of_v(v, 4), of_y(heads_outside(l.output(0)));
     const Dim all_heads = s.batch * s.heads;
     const records::attention record{.q = q,
                                     .k = k,
@@ -266,35 +271,14 @@ void forward_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes&
                                     .lse = l.output(1),
                                     .scale = a.number("scale"),
                                     .kept_scale = kept_scale(a),
-                                    .queries = s.queries,
-                                    .keys = s.keys,
-                                    .heads = s.heads,
-                                    .key_heads = s.key_heads,
-                                    .features = s.features,
-                                    .value_features = s.value_features,
-                                    .all_heads = all_heads,
-                                    .mask_batch_stride = pass.mask_strides.batch,
-                                    .mask_head_stride = pass.mask_strides.head,
-                                    .mask_query_stride = pass.mask_strides.row,
-                                    .mask_key_stride = pass.mask_strides.column,
+                                    .sizes = sizes_of(s, all_heads),
+                                    .mask_strides = pass.mask_strides,
                                     .threshold = threshold(a),
-                                    .seed_low = pass.seed_low,
-                                    .seed_high = pass.seed_high,
-                                    .ordinal_low = pass.ordinal_low,
-                                    .ordinal_high = pass.ordinal_high,
-                                    .q_batch_stride = of_q.batch,
-                                    .q_head_stride = of_q.head,
-                                    .q_row_stride = of_q.row,
-                                    .q_column_stride = of_q.column,
-                                    .k_batch_stride = of_k.batch,
-                                    .k_head_stride = of_k.head,
-                                    .k_row_stride = of_k.row,
-                                    .v_batch_stride = of_v.batch,
-                                    .v_head_stride = of_v.head,
-                                    .v_row_stride = of_v.row,
-                                    .y_batch_stride = of_y.batch,
-                                    .y_head_stride = of_y.head,
-                                    .y_row_stride = of_y.row};
+                                    .random = pass.random,
+                                    .q_strides = strides(q),
+                                    .k_strides = row_strides(k, 4),
+                                    .v_strides = row_strides(v, 4),
+                                    .y_strides = row_strides(heads_outside(l.output(0)))};
     launch_pass(
         l, record.launch({.constants = pass.constants,
                           .groups = all_heads * ceil_div(s.queries, 64),
@@ -307,8 +291,6 @@ void gradient_by_query(Lowering& l, const Attributes& a, const AttentionSizes& s
 {
     const View q = l.input(1), k = in_texels(l, l.input(2)), v = in_texels(l, l.input(3));
     const Pass pass(l, a, s, 6);
-    const Strides of_q(q), of_dy(dy), of_k(k, 4), of_v(v, 4), of_y(heads_outside(y)),
-        of_dq(heads_outside(l.output(0)));
     const Dim all_heads = s.batch * s.heads;
     const records::attention_vjp_query record{.q = q,
                                               .k = k,
@@ -321,42 +303,16 @@ void gradient_by_query(Lowering& l, const Attributes& a, const AttentionSizes& s
                                               .dq = l.output(0),
                                               .scale = a.number("scale"),
                                               .kept_scale = kept_scale(a),
-                                              .queries = s.queries,
-                                              .keys = s.keys,
-                                              .heads = s.heads,
-                                              .key_heads = s.key_heads,
-                                              .features = s.features,
-                                              .value_features = s.value_features,
-                                              .all_heads = all_heads,
-                                              .mask_batch_stride = pass.mask_strides.batch,
-                                              .mask_head_stride = pass.mask_strides.head,
-                                              .mask_query_stride = pass.mask_strides.row,
-                                              .mask_key_stride = pass.mask_strides.column,
+                                              .sizes = sizes_of(s, all_heads),
+                                              .mask_strides = pass.mask_strides,
                                               .threshold = threshold(a),
-                                              .seed_low = pass.seed_low,
-                                              .seed_high = pass.seed_high,
-                                              .ordinal_low = pass.ordinal_low,
-                                              .ordinal_high = pass.ordinal_high,
-                                              .q_batch_stride = of_q.batch,
-                                              .q_head_stride = of_q.head,
-                                              .q_row_stride = of_q.row,
-                                              .q_column_stride = of_q.column,
-                                              .dy_batch_stride = of_dy.batch,
-                                              .dy_head_stride = of_dy.head,
-                                              .dy_row_stride = of_dy.row,
-                                              .dy_column_stride = of_dy.column,
-                                              .k_batch_stride = of_k.batch,
-                                              .k_head_stride = of_k.head,
-                                              .k_row_stride = of_k.row,
-                                              .v_batch_stride = of_v.batch,
-                                              .v_head_stride = of_v.head,
-                                              .v_row_stride = of_v.row,
-                                              .y_batch_stride = of_y.batch,
-                                              .y_head_stride = of_y.head,
-                                              .y_row_stride = of_y.row,
-                                              .dq_batch_stride = of_dq.batch,
-                                              .dq_head_stride = of_dq.head,
-                                              .dq_row_stride = of_dq.row};
+                                              .random = pass.random,
+                                              .q_strides = strides(q),
+                                              .dy_strides = strides(dy),
+                                              .k_strides = row_strides(k, 4),
+                                              .v_strides = row_strides(v, 4),
+                                              .y_strides = row_strides(heads_outside(y)),
+                                              .dq_strides = row_strides(heads_outside(l.output(0)))};
     launch_pass(l, record.launch(
                        {.constants = pass.constants,
                         .groups = all_heads * ceil_div(s.queries, 64),
@@ -369,8 +325,6 @@ void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, 
 {
     const View q = in_texels(l, l.input(1)), dy = in_texels(l, dy_rows), k = l.input(2), v = l.input(3);
     const Pass pass(l, a, s, 6);
-    const Strides of_q(q, 4), of_dy(dy, 4), of_k(k), of_v(v), of_dk(heads_outside(l.output(1))),
-        of_dv(heads_outside(l.output(2)));
     const Dim all_heads = s.batch * s.key_heads;
     const records::attention_vjp_key record{.q = q,
                                             .k = k,
@@ -383,42 +337,16 @@ void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, 
                                             .dv = l.output(2),
                                             .scale = a.number("scale"),
                                             .kept_scale = kept_scale(a),
-                                            .queries = s.queries,
-                                            .keys = s.keys,
-                                            .heads = s.heads,
-                                            .key_heads = s.key_heads,
-                                            .features = s.features,
-                                            .value_features = s.value_features,
-                                            .all_heads = all_heads,
-                                            .mask_batch_stride = pass.mask_strides.batch,
-                                            .mask_head_stride = pass.mask_strides.head,
-                                            .mask_query_stride = pass.mask_strides.row,
-                                            .mask_key_stride = pass.mask_strides.column,
+                                            .sizes = sizes_of(s, all_heads),
+                                            .mask_strides = pass.mask_strides,
                                             .threshold = threshold(a),
-                                            .seed_low = pass.seed_low,
-                                            .seed_high = pass.seed_high,
-                                            .ordinal_low = pass.ordinal_low,
-                                            .ordinal_high = pass.ordinal_high,
-                                            .q_batch_stride = of_q.batch,
-                                            .q_head_stride = of_q.head,
-                                            .q_row_stride = of_q.row,
-                                            .dy_batch_stride = of_dy.batch,
-                                            .dy_head_stride = of_dy.head,
-                                            .dy_row_stride = of_dy.row,
-                                            .k_batch_stride = of_k.batch,
-                                            .k_head_stride = of_k.head,
-                                            .k_row_stride = of_k.row,
-                                            .k_column_stride = of_k.column,
-                                            .v_batch_stride = of_v.batch,
-                                            .v_head_stride = of_v.head,
-                                            .v_row_stride = of_v.row,
-                                            .v_column_stride = of_v.column,
-                                            .dk_batch_stride = of_dk.batch,
-                                            .dk_head_stride = of_dk.head,
-                                            .dk_row_stride = of_dk.row,
-                                            .dv_batch_stride = of_dv.batch,
-                                            .dv_head_stride = of_dv.head,
-                                            .dv_row_stride = of_dv.row};
+                                            .random = pass.random,
+                                            .q_strides = row_strides(q, 4),
+                                            .dy_strides = row_strides(dy, 4),
+                                            .k_strides = strides(k),
+                                            .v_strides = strides(v),
+                                            .dk_strides = row_strides(heads_outside(l.output(1))),
+                                            .dv_strides = row_strides(heads_outside(l.output(2)))};
     launch_pass(l, record.launch({.constants = pass.constants,
                                   .groups = all_heads * ceil_div(s.keys, 64),
                                   .words = true,

@@ -38,16 +38,12 @@ void lower(Lowering& l, const Node& n)
 {
     const View from = l.contiguous(l.input(0)), to = l.output();
     const Dim count = shape::element_count(to.sizes());
-    const DimVector random = random_ints(n.attributes);
     const records::dropout record{.x = from,
                                   .y = to,
                                   .scale = scale_of(n.attributes),
                                   .count = count,
                                   .threshold = threshold_of(n.attributes),
-                                  .seed_low = random[0],
-                                  .seed_high = random[1],
-                                  .ordinal_low = random[2],
-                                  .ordinal_high = random[3]};
+                                  .random = random_state(n.attributes)};
     LaunchSpec addresses = record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
                                           .groups = ceil_div(count, 256),
                                           .words = true,

@@ -113,6 +113,15 @@ struct Problem {
         plane = n < 3 && !adaptive() && dilation == Integers(n, 1);
     }
     bool adaptive() const { return kernel.empty(); }
+    records::Windows windows() const
+    {
+        return {.in_size = in,
+                .out_size = out,
+                .kernel = three(kernel, 1),
+                .stride = three(stride, 1),
+                .padding = three(padding, 0),
+                .dilation = three(dilation, 1)};
+    }
     Dim inputs() const { return planes * in[0] * in[1] * in[2]; }
     Dim outputs() const { return planes * out[0] * out[1] * out[2]; }
     // kernel, stride and padding of a plane
@@ -142,20 +151,8 @@ void lower(Lowering& l, const Node& node)
     const View x = l.contiguous(l.input(0)), y = l.output(0), index = l.output(1);
     const Problem p(x.sizes(), y.sizes(), node.attributes);
     if (!p.plane || x.dtype == f64) {
-        const records::max_pool record{.x = x,
-                                       .y = y,
-                                       .index = index,
-                                       .planes = p.planes,
-                                       .depth = p.in[0],
-                                       .height = p.in[1],
-                                       .width = p.in[2],
-                                       .out_depth = p.out[0],
-                                       .out_height = p.out[1],
-                                       .out_width = p.out[2],
-                                       .kernel = DimVector(three(p.kernel, 1)),
-                                       .stride = DimVector(three(p.stride, 1)),
-                                       .padding = DimVector(three(p.padding, 0)),
-                                       .dilation = DimVector(three(p.dilation, 1))};
+        const records::max_pool record{
+            .x = x, .y = y, .index = index, .planes = p.planes, .windows = p.windows()};
         return l.launch(
             record.launch({.constants = {p.adaptive() ? 1u : 0u}, .groups = ceil_div(p.outputs(), 64)}));
     }
@@ -178,20 +175,8 @@ void lower_vjp(Lowering& l, const Node& node)
     const View dy = l.contiguous(l.input(0)), index = l.contiguous(l.indices(1)), dx = l.output();
     const Problem p(dx.sizes(), dy.sizes(), node.attributes);
     if (!p.plane || dy.dtype == f64) {
-        const records::max_pool_vjp record{.dy = dy,
-                                           .index = index,
-                                           .dx = dx,
-                                           .planes = p.planes,
-                                           .depth = p.in[0],
-                                           .height = p.in[1],
-                                           .width = p.in[2],
-                                           .out_depth = p.out[0],
-                                           .out_height = p.out[1],
-                                           .out_width = p.out[2],
-                                           .kernel = DimVector(three(p.kernel, 1)),
-                                           .stride = DimVector(three(p.stride, 1)),
-                                           .padding = DimVector(three(p.padding, 0)),
-                                           .dilation = DimVector(three(p.dilation, 1))};
+        const records::max_pool_vjp record{
+            .dy = dy, .index = index, .dx = dx, .planes = p.planes, .windows = p.windows()};
         return l.launch(
             record.launch({.constants = {p.adaptive() ? 1u : 0u}, .groups = ceil_div(p.inputs(), 64)}));
     }

@@ -44,13 +44,7 @@ void lower(Lowering& l, const Node& n)
 {
     const View out = l.output(), to = out.dtype == f64 ? l.temporary(f32, out.sizes()) : out;
     const Dim count = shape::element_count(to.sizes());
-    const DimVector random = random_ints(n.attributes);
-    const records::random_uniform record{.y = to,
-                                         .count = count,
-                                         .seed_low = random[0],
-                                         .seed_high = random[1],
-                                         .ordinal_low = random[2],
-                                         .ordinal_high = random[3]};
+    const records::random_uniform record{.y = to, .count = count, .random = random_state(n.attributes)};
     l.launch(record.launch({.kernel = n.op->name,
                             .constants = {static_cast<std::uint32_t>(to.dtype)},
                             .groups = ceil_div(count, 256),
@@ -93,14 +87,10 @@ void lower_integers(Lowering& l, const Node& n)
 {
     const View to = l.output();
     const Dim count = shape::element_count(to.sizes());
-    const DimVector random = random_ints(n.attributes);
     const records::random_integers record{
         .y = to,
         .count = count,
-        .seed_low = random[0],
-        .seed_high = random[1],
-        .ordinal_low = random[2],
-        .ordinal_high = random[3],
+        .random = random_state(n.attributes),
         .least = static_cast<std::int64_t>(low_word(n.attributes.integer("low"))),
         .values = n.attributes.integer("count")};
     l.launch(record.launch({.groups = ceil_div(count, 256), .words = true}));
@@ -182,11 +172,13 @@ RandomState next_random()
             static_cast<long long>(s.ordinal)};
 }
 
-DimVector random_ints(const Attributes& a)
+records::RandomState random_state(const Attributes& a)
 {
     const Dim& ordinal = a.get<Dim>("ordinal");
-    return {a.get<Dim>("seed_low"), a.get<Dim>("seed_high"), mod(ordinal, two_32),
-            floor_div(ordinal, two_32)};
+    return {.seed_low = a.get<Dim>("seed_low"),
+            .seed_high = a.get<Dim>("seed_high"),
+            .ordinal_low = mod(ordinal, two_32),
+            .ordinal_high = floor_div(ordinal, two_32)};
 }
 
 RandomWords::RandomWords(const ReferenceArguments& a)

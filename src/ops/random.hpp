@@ -6,6 +6,7 @@
 #include <reprise/random.hpp>
 
 #include "graph/cell.hpp"
+#include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/vocabulary.hpp"
 
@@ -35,7 +36,7 @@ Tensor draw(const graph::Op&, const std::shared_ptr<graph::Evaluator>&, const Sh
             std::int64_t low = 0, std::int64_t count = 0);
 
 // As the ints of a launch: seed and ordinal, low word first.
-DimVector random_ints(const graph::Attributes&);
+records::RandomState random_state(const graph::Attributes&);
 
 // The same for a reference function.
 class RandomWords {

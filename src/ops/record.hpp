@@ -1,7 +1,10 @@
 // The arguments of a launch by name.  cmake/RepriseRecords.cmake makes a structure of these for each kernel
 // (ops/records.hpp).  No part has a default, so that none can be left out.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -36,6 +39,19 @@ struct Int {
     requires std::convertible_to<T, Dim> Int(T v)
         : value(std::move(v)) {} // NOLINT(google-explicit-constructor)
     Dim value;
+};
+
+// Exactly N ints.
+template <std::size_t N> struct Ints {
+    template <std::ranges::sized_range R> Ints(const R& list) // NOLINT(google-explicit-constructor)
+    {
+        if (std::ranges::size(list) != N)
+            detail::fail(ErrorKind::internal, "launch", "(", std::ranges::size(list), ") values for (", N,
+                         ").");
+        std::ranges::copy(list, values.begin());
+    }
+    const Dim& operator[](std::size_t i) const { return values[i]; }
+    std::array<Dim, N> values;
 };
 
 struct List {
