@@ -1,9 +1,9 @@
-#include "plan/invariants.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include <reprise/error.hpp>
+
+#include "plan/pipeline.hpp"
 
 namespace reprise::plan {
 

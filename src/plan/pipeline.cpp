@@ -1,7 +1,6 @@
 #include "plan/pipeline.hpp"
 
 #include "kernels/chain.hpp"
-#include "plan/invariants.hpp"
 
 namespace reprise::plan {
 

@@ -1,6 +1,4 @@
 // What holds between passes: a plan that breaks it is named with the pass that left it so.
-#include "plan/invariants.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
