@@ -7,6 +7,7 @@
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
 
 #include "graph/cell.hpp"
 #include "ops/index_check.hpp"
@@ -15,6 +16,8 @@
 #include "shape/rules.hpp"
 
 namespace reprise {
+
+#include "ops/tensor_methods.inc" // those that have a function; cmake/RepriseOps.cmake makes it
 
 Tensor Tensor::t() const
 {
