@@ -105,10 +105,8 @@ void lower_scan(Lowering& l, const Node& n, const ScanLaunches& launches)
 {
     const View y = l.output();
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
-    Dim outer = 1, inner = 1;
+    const auto [outer, inner] = AroundDim(y.sizes(), dim);
     const Dim length = y.sizes()[dim];
-    for (std::size_t d = 0; d < y.sizes().size(); ++d)
-        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
     const Dim blocks = max(ceil_div(length, block), 1);
     const ScanSizes sizes{outer, length, inner, blocks};
     const bool one = length.at_most(block);

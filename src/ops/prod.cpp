@@ -58,25 +58,10 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return {permute(reshape(dx, permuted), back)};
 }
 
+// Integers wrap.
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto& dims = a.attributes.integers("dims");
-    const auto outputs = static_cast<std::size_t>(y.count());
-    if (is_integer(x.dtype)) { // wraps
-        std::vector<std::uint64_t> products(outputs, 1);
-        for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-            products[static_cast<std::size_t>(o)] *= static_cast<std::uint64_t>(x.get_whole(at));
-        });
-        for (std::size_t o = 0; o < outputs; ++o)
-            y.set_whole(y.offset(static_cast<std::int64_t>(o)), static_cast<std::int64_t>(products[o]));
-        return;
-    }
-    std::vector<double> products(outputs, 1);
-    for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-        products[static_cast<std::size_t>(o)] *= x.get(at);
-    });
-    for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), products[o]);
+    reference_reduction(a, std::uint64_t{1}, 1, [](auto product, auto v) { return product * v; });
 }
 
 } // namespace
