@@ -1,5 +1,4 @@
 // amax and amin: the largest and the least element over some dimensions.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
