@@ -98,10 +98,9 @@ Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const Cr
                      to_string(shape), ").");
     const graph::TensorType type{dtype, shape};
     const auto evaluator = ops::evaluator_for(options);
-    Tensor t = graph::make_tensor(
-        graph::leaf(type, evaluator, evaluator->upload("from_vector", type, bytes), false));
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    const graph::Value value =
+        graph::leaf(type, evaluator, evaluator->upload("from_vector", type, bytes), false);
+    return ops::with_grad(graph::make_tensor(value), options);
 }
 
 Tensor detail::from_numbers(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
@@ -111,9 +110,8 @@ Tensor detail::from_numbers(std::span<const std::byte> bytes, DType dtype, const
     if (wanted == dtype)
         return from_bytes(bytes, shape,
                           {.dtype = dtype, .device = options.device, .requires_grad = options.requires_grad});
-    Tensor t = cast(from_bytes(bytes, shape, {.dtype = dtype, .device = options.device}), wanted).detach();
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    const Tensor given = from_bytes(bytes, shape, {.dtype = dtype, .device = options.device});
+    return ops::with_grad(cast(given, wanted).detach(), options);
 }
 
 Tensor from_vector(const std::vector<bool>& v, const Shape& shape, const CreationOptions& options)

@@ -24,6 +24,12 @@ using graph::evaluator_of;
 using graph::type_of;
 // Of options.device, or the default device; program/ defines it, as it knows devices.
 std::shared_ptr<graph::Evaluator> evaluator_for(const CreationOptions&);
+// The tensor, which requires a gradient if the options say so.
+inline Tensor with_grad(Tensor t, const CreationOptions& options)
+{
+    if (options.requires_grad) t.requires_grad_();
+    return t;
+}
 // A tensor of this shape with one value everywhere; costs no memory where an elementwise op or a kernel takes
 // numbers.
 Tensor full_on(const std::shared_ptr<graph::Evaluator>&, const Shape&, double value, DType,
