@@ -64,8 +64,8 @@ void for_each_reduced(const HostTensor& x, const std::vector<std::int64_t>& dims
     }
 }
 
-// The reference of a reduction: to each output's start its elements are joined one after the other, those of an integer
-// dtype as Whole.
+// The reference of a reduction: to each output's start its elements are joined one after the other, those of
+// an integer dtype as Whole.
 template <class Whole, class Join>
 void reference_reduction(const ReferenceArguments& a, Whole whole_start, double start, const Join& join)
 {

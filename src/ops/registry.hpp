@@ -48,7 +48,8 @@ inline Tensor count_like(const Tensor& t, const Dim& end)
 {
     return graph::create(arange_op, evaluator_of(t), {{"end", end}, {"dtype", i32}});
 }
-// A vector, or a column [n, 1], as a tensor of so many dimensions whose elements lie along `dim`; the other sizes are 1.
+// A vector, or a column [n, 1], as a tensor of so many dimensions whose elements lie along `dim`; the other
+// sizes are 1.
 Tensor along_dim(const Tensor& vector, std::size_t dim, std::size_t rank);
 // The order of dimensions that permute() takes to undo this one.
 std::vector<std::int64_t> inverse_order(const std::vector<std::int64_t>& order);
