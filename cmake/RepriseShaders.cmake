@@ -10,8 +10,8 @@
 #   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, with only
 #     that row's text in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers
 #     that are integers; each again with _plain at the end, for plain operands.  A row all of whose functions stand in
-#     src/ops/vocabulary_f64.inc is compiled with _f64 at the end too: elementwise_add_fwd_f64.  For i64
-#     shaders/elementwise_i64.comp is compiled for each row that takes integers: elementwise_add_fwd_i64.
+#     src/ops/vocabulary_f64.inc or vocabulary_shared.inc is compiled with _f64 at the end too: elementwise_add_fwd_f64.
+#     For i64 shaders/elementwise_i64.comp is compiled for each row that takes integers: elementwise_add_fwd_i64.
 # A kernel is compiled again when the shader, a file that it includes, its row or its definitions change.
 include_guard(GLOBAL)
 
@@ -93,11 +93,14 @@ endfunction()
 # A kernel of the table for f64, if the row's text calls no function that has no f64 version.  Constants are written as
 # doubles.  Appends to `spirv` in the caller.
 function(_reprise_compile_row_f64 name shader text folder)
-    set(vocabulary "${REPRISE_SHADER_ROOT}/src/ops/vocabulary_f64.inc")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${vocabulary}")
-    file(STRINGS "${vocabulary}" defined REGEX "^RP_FN")
+    set(defined "rp_and( rp_or( rp_not( rp_sqrt(") # of bools; and the root, which readers define
+    foreach(part IN ITEMS f64 shared)
+        set(vocabulary "${REPRISE_SHADER_ROOT}/src/ops/vocabulary_${part}.inc")
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${vocabulary}")
+        file(STRINGS "${vocabulary}" functions REGEX "^RP_FN")
+        string(APPEND defined "${functions}")
+    endforeach()
     string(REGEX MATCHALL "rp_[a-z0-9_]+ *\\(" called "${text}")
-    list(APPEND defined "rp_and(" "rp_or(" "rp_not(" "rp_sqrt(") # of bools; and the root, which readers define
     foreach(function IN LISTS called)
         string(FIND "${defined}" "${function}" at)
         if(at EQUAL -1)

@@ -178,7 +178,8 @@ private:
             const std::size_t from = line.find('"') + 1, to = line.find('"', from);
             if (from == 0 || to == std::string::npos) fail("(" + t.text + ")");
             const std::string file = line.substr(from, to - from);
-            if (included_.insert(file).second) {
+            // what is no header, *.inc, says something else at each place
+            if (file.ends_with(".inc") || included_.insert(file).second) {
                 if (file == "common/abi.glsl") {
                     for (const char* m : {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL",
                                           "RECORD", "INPUT", "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST",

@@ -53,10 +53,9 @@ const Op arange_op{.name = "arange",
 
 Tensor arange(const Dim& end, const CreationOptions& options)
 {
-    Tensor t = graph::create(ops::arange_op, ops::evaluator_for(options),
-                             {{"end", end}, {"dtype", options.dtype_or(i32)}});
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    return ops::with_grad(graph::create(ops::arange_op, ops::evaluator_for(options),
+                                        {{"end", end}, {"dtype", options.dtype_or(i32)}}),
+                          options);
 }
 
 } // namespace reprise

@@ -1,6 +1,5 @@
 // argmax and argmin, and max and min over one dimension, which are made of them.
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -74,39 +73,30 @@ void lower(Lowering& l, const Node& n)
     l.launch(of_partials.launch({.constants = {rank}, .groups = ceil_div(r.outputs, 64)}));
 }
 
-// The first of equal elements; the first NaN before all.
-void reference(const ReferenceArguments& a)
+// The first of equal elements; the first NaN before all.  `element` gives x's by offset.
+template <class T>
+void find_largest(const ReferenceArguments& a, T (HostTensor::*element)(std::int64_t) const)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0];
     const auto outputs = static_cast<std::size_t>(y.count());
-    if (!is_floating(x.dtype)) {
-        std::vector<std::int64_t> largest_whole(outputs), index(outputs), seen(outputs);
-        for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
-            const auto k = static_cast<std::size_t>(o);
-            const std::int64_t v = x.get_whole(at);
-            if (seen[k] == 0 || v > largest_whole[k]) {
-                largest_whole[k] = v;
-                index[k] = seen[k];
-            }
-            ++seen[k];
-        });
-        for (std::size_t k = 0; k < outputs; ++k)
-            y.set_whole(y.offset(static_cast<std::int64_t>(k)), index[k]);
-        return;
-    }
-    std::vector<double> largest(outputs, -std::numeric_limits<double>::infinity());
+    std::vector<T> largest(outputs);
     std::vector<std::int64_t> index(outputs), seen(outputs);
     for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
         const auto k = static_cast<std::size_t>(o);
-        const double v = x.get(at);
-        if (v > largest[k] || (std::isnan(v) && !std::isnan(largest[k]))) {
+        const T v = (x.*element)(at);
+        if (seen[k] == 0 || v > largest[k] || (std::isnan(v) && !std::isnan(largest[k]))) {
             largest[k] = v;
             index[k] = seen[k];
         }
         ++seen[k];
     });
-    for (std::size_t k = 0; k < outputs; ++k)
-        y.put(static_cast<std::int64_t>(k), static_cast<double>(index[k]));
+    for (std::size_t k = 0; k < outputs; ++k) y.set_whole(y.offset(static_cast<std::int64_t>(k)), index[k]);
+}
+
+void reference(const ReferenceArguments& a)
+{
+    if (is_floating(a.inputs[0].dtype)) find_largest(a, &HostTensor::get);
+    else find_largest(a, &HostTensor::get_whole);
 }
 
 } // namespace

@@ -71,6 +71,20 @@ struct Runs {
 
 } // namespace
 
+Tensor masked_select(const Tensor& x, const Tensor& mask)
+{
+    constexpr const char* op = "masked_select";
+    if (mask.dtype() != boolean) ops::wrong_dtype(op, mask.dtype(), "a mask of dtype bool");
+    if (graph::current_tracer())
+        detail::fail(ErrorKind::state, op,
+                     "How many elements a mask keeps is not known while recording: use "
+                     "dynamic_mask(), or where(), which keep the shape.");
+    const Shape both = shape::broadcast(op, x.shape(), mask.shape());
+    const std::vector<std::int32_t> numbers = places_of(ops::expand_for(op, mask, both));
+    const ops::IndexChecksOff known;
+    return take(ops::expand_for(op, x, both), vector_on(x, numbers));
+}
+
 Tensor argwhere(const Tensor& x) { return nonzero(x); }
 Tensor nonzero(const Tensor& x)
 {

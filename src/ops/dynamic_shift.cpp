@@ -75,9 +75,7 @@ void lower(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0)), start = l.contiguous(l.indices(1)), y = l.output();
     const std::size_t along = start.sizes().size();
-    Dim outer = 1, inner = 1;
-    for (std::size_t d = 0; d < x.sizes().size(); ++d)
-        if (d != along) (d < along ? outer : inner) *= x.sizes()[d];
+    const auto [outer, inner] = AroundDim(x.sizes(), along);
     const Dim &size = x.sizes()[along], &length = y.sizes()[along];
     const auto bytes = static_cast<std::uint32_t>(size_of(y.dtype));
     const records::dynamic_shift record{.x = x,

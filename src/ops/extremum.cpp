@@ -1,5 +1,4 @@
 // amax and amin: the largest and the least element over some dimensions.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -42,28 +41,13 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto outputs = static_cast<std::size_t>(y.count());
+    using Limits = std::numeric_limits<std::int64_t>;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     const bool least = a.op == &amin_op;
-    if (is_integer(x.dtype)) {
-        using Limits = std::numeric_limits<std::int64_t>;
-        std::vector<std::int64_t> best(outputs, least ? Limits::max() : Limits::min());
-        for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
-            std::int64_t& b = best[static_cast<std::size_t>(o)];
-            b = least ? std::min(b, x.get_whole(at)) : std::max(b, x.get_whole(at));
-        });
-        for (std::size_t o = 0; o < outputs; ++o)
-            y.set_whole(y.offset(static_cast<std::int64_t>(o)), best[o]);
-        return;
-    }
-    const double infinity = std::numeric_limits<double>::infinity();
-    std::vector<double> best(outputs, least ? infinity : -infinity);
-    for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
-        double& b = best[static_cast<std::size_t>(o)];
-        const double v = x.get(at);
-        if ((least ? v < b : v > b) || std::isnan(v)) b = v;
-    });
-    for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), best[o]);
+    reference_reduction(a, least ? Limits::max() : Limits::min(), least ? infinity : -infinity,
+                        [least](auto best, auto v) {
+                            return (least ? v < best : v > best) || std::isnan(v) ? v : best; // NaN stays
+                        });
 }
 
 // Of nothing the ops give -infinity and infinity, which are no element.

@@ -30,9 +30,7 @@ void lower(Lowering& l, const Node& n)
 {
     const View x = l.contiguous(l.input(0)), y = l.output();
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
-    Dim outer = 1, inner = 1;
-    for (std::size_t d = 0; d < y.sizes().size(); ++d)
-        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
+    const auto [outer, inner] = AroundDim(y.sizes(), dim);
     const records::flip record{.x = x, .y = y, .outer = outer, .along = y.sizes()[dim], .inner = inner};
     l.launch(record.launch({.groups = ceil_div(outer * y.sizes()[dim] * inner, 64), .moves = true}));
 }

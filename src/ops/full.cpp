@@ -85,9 +85,7 @@ Tensor filled(const char* op, const std::shared_ptr<graph::Evaluator>& evaluator
 
 Tensor filled(const char* op, const Shape& shape, double value, const CreationOptions& options)
 {
-    Tensor t = filled(op, evaluator_for(options), shape, value, options.dtype_or(f32));
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    return with_grad(filled(op, evaluator_for(options), shape, value, options.dtype_or(f32)), options);
 }
 
 } // namespace
@@ -161,11 +159,9 @@ Tensor ones(const Shape& shape, const CreationOptions& options)
 
 Tensor full_like(const Tensor& t, double value, const CreationOptions& options)
 {
-    Tensor made =
-        ops::filled("full_like", options.device ? ops::evaluator_for(options) : ops::evaluator_of(t),
-                    t.shape(), value, options.dtype_or(t.dtype()));
-    if (options.requires_grad) made.requires_grad_();
-    return made;
+    const auto evaluator = options.device ? ops::evaluator_for(options) : ops::evaluator_of(t);
+    const DType dtype = options.dtype_or(t.dtype());
+    return ops::with_grad(ops::filled("full_like", evaluator, t.shape(), value, dtype), options);
 }
 Tensor zeros_like(const Tensor& t, const CreationOptions& options) { return full_like(t, 0, options); }
 Tensor ones_like(const Tensor& t, const CreationOptions& options) { return full_like(t, 1, options); }

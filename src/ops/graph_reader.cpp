@@ -58,51 +58,19 @@ V operator-(const V& a) { return emit("neg", {a}); }
     [[maybe_unused]] V rp_##function(const Argument& a) { return emit(row, {a}); }
 #define RP_CALL2(function, row)                                                                              \
     [[maybe_unused]] V rp_##function(const Argument& a, const Argument& b) { return emit(row, {a, b}); }
-RP_CALL1(exp, "exp")
-RP_CALL1(expm1, "expm1")
-RP_CALL1(log, "log")
-RP_CALL1(log1p, "log1p")
-RP_CALL1(sqrt, "sqrt")
-RP_CALL1(rsqrt, "rsqrt")
-RP_CALL1(log2, "log2")
-RP_CALL1(log10, "log10")
-RP_CALL1(sin, "sin")
-RP_CALL1(cos, "cos")
-RP_CALL1(tan, "tan")
-RP_CALL1(sinh, "sinh")
-RP_CALL1(cosh, "cosh")
-RP_CALL1(asinh, "asinh")
-RP_CALL1(acosh, "acosh")
-RP_CALL1(atanh, "atanh")
-RP_CALL1(tanh, "tanh")
-RP_CALL1(erf, "erf")
-RP_CALL1(abs, "abs")
-RP_CALL1(sign, "sign")
-RP_CALL1(floor, "floor")
-RP_CALL1(ceil, "ceil")
-RP_CALL1(round, "round")
-RP_CALL1(trunc, "trunc")
-RP_CALL1(sigmoid, "sigmoid")
 RP_CALL1(not, "logical_not")
 RP_CALL1(is_nonzero, "to_bool")
 RP_CALL1(is_nan, "isnan")
 RP_CALL1(is_inf, "isinf")
-RP_CALL1(bitwise_not, "bitwise_not")
-RP_CALL2(pow, "pow")
-RP_CALL2(atan2, "atan2")
-RP_CALL2(fmod, "fmod")
-RP_CALL2(remainder, "remainder")
-RP_CALL2(floor_divide, "floor_divide")
-RP_CALL2(trunc_divide, "trunc_divide")
-RP_CALL2(bitwise_and, "bitwise_and")
-RP_CALL2(bitwise_or, "bitwise_or")
-RP_CALL2(bitwise_xor, "bitwise_xor")
-RP_CALL2(left_shift, "left_shift")
-RP_CALL2(right_shift, "right_shift")
 RP_CALL2(max, "maximum")
 RP_CALL2(min, "minimum")
 RP_CALL2(and, "logical_and")
 RP_CALL2(or, "logical_or")
+// The others have the names of their rows.
+#define UNARY(name, ...) RP_CALL1(name, #name)
+#define BINARY(name, ...) RP_CALL2(name, #name)
+#define TERNARY(...)
+#include <reprise/elementwise.def>
 #undef RP_CALL1
 #undef RP_CALL2
 V rp_select(const Argument& c, const Argument& a, const Argument& b) { return emit("where", {c, a, b}); }
@@ -112,28 +80,14 @@ using Record = V (*)(std::span<const Tensor> in, const V& y, const V& dy);
 // A row that calls its own function (exp: rp_exp) is a primitive: recorded as itself.
 #define NONE                                                                                                 \
     V {}
-#define RP_UNUSED(n) (void)y, (void)dy, (void)n
-#define RP_PART1(e)                                                                                          \
-    [](std::span<const Tensor> in, const V& y, const V& dy) -> V {                                           \
-        V x{in[0]};                                                                                          \
-        RP_UNUSED(x);                                                                                        \
+#define RP_PART(e, ...)                                                                                      \
+    [](std::span<const Tensor> in, [[maybe_unused]] const V& y, [[maybe_unused]] const V& dy) -> V {         \
+        [[maybe_unused]] const V __VA_ARGS__;                                                                \
         return e;                                                                                            \
     }
-#define RP_PART2(e)                                                                                          \
-    [](std::span<const Tensor> in, const V& y, const V& dy) -> V {                                           \
-        V a{in[0]}, b{in[1]};                                                                                \
-        RP_UNUSED(a);                                                                                        \
-        (void)b;                                                                                             \
-        return e;                                                                                            \
-    }
-#define RP_PART3(e)                                                                                          \
-    [](std::span<const Tensor> in, const V& y, const V& dy) -> V {                                           \
-        V a{in[0]}, b{in[1]}, c{in[2]};                                                                      \
-        RP_UNUSED(a);                                                                                        \
-        (void)b;                                                                                             \
-        (void)c;                                                                                             \
-        return e;                                                                                            \
-    }
+#define RP_PART1(e) RP_PART(e, x{in[0]})
+#define RP_PART2(e) RP_PART(e, a{in[0]}, b{in[1]})
+#define RP_PART3(e) RP_PART(e, a{in[0]}, b{in[1]}, c{in[2]})
 const std::unordered_map<std::string_view, std::vector<Record>>& records()
 {
     static const std::unordered_map<std::string_view, std::vector<Record>> all = {

@@ -197,9 +197,7 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners)
         const Tensor at = cast(ops::count_like(theta, image[k]), theta.dtype());
         const Tensor last = ops::size_like(at, image[k] - 1),
                      steps = align_corners ? maximum(last, 1.0) : ops::size_like(at, image[k]);
-        Shape line(image.size(), 1);
-        line[k] = image[k];
-        coordinates.push_back(expand(reshape((at * 2.0 - last) / steps, line), image));
+        coordinates.push_back(expand(ops::along_dim((at * 2.0 - last) / steps, k, image.size()), image));
     }
     coordinates.push_back(ops::full_on(ops::evaluator_of(theta), image, 1, theta.dtype()));
     const Dim count = shape::element_count(image);

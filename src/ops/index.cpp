@@ -177,8 +177,8 @@ private:
 
 // A tensor as rows of a matrix that index tensors look up.
 struct Table {
-    Integers order, back; // brings the dimensions that are looked up to the front
-    Shape ordered;        // the sizes then
+    Integers order; // brings the dimensions that are looked up to the front
+    Shape ordered;  // the sizes then
     Dim rows = 1, columns = 1;
     Shape found;         // the shape of the index tensors together
     Tensor row;          // for each of them which row, -1: none; [found]
@@ -202,11 +202,7 @@ Table table_of(const Tensor& x, const std::vector<Lookup>& lookups)
             t.rest.push_back(x.size(d));
             t.columns *= x.size(d);
         }
-    t.back.resize(t.order.size());
-    for (std::size_t i = 0; i < t.order.size(); ++i) {
-        t.back[static_cast<std::size_t>(t.order[i])] = static_cast<std::int64_t>(i);
-        t.ordered.push_back(x.size(t.order[i]));
-    }
+    for (const std::int64_t d : t.order) t.ordered.push_back(x.size(d));
     Tensor inside;
     for (std::size_t i = lookups.size(); i-- > 0;) {
         const Tensor& given = lookups[i].index;
@@ -282,7 +278,7 @@ Tensor put_rows(const Tensor& x, const std::vector<Lookup>& lookups, const Tenso
         const Tensor last = graph::apply1(ops::last_positions_op, {row}, {{"rows", t.rows}});
         after = where(unsqueeze(last >= 0.0, 1), embedding(maximum(last, 0.0), rows), before);
     }
-    return permute(reshape(after, t.ordered), t.back);
+    return permute(reshape(after, t.ordered), ops::inverse_order(t.order));
 }
 
 Tensor put_back(const ViewStep& s, const Tensor& view)

@@ -43,20 +43,18 @@ Tensor lined(const Tensor& t) { return t.dim() == 0 ? reshape(t, {1}) : t; }
 struct Rows {
     std::size_t dim;
     Shape sizes; // with the dimension in front
-    std::vector<std::int64_t> order, back;
+    std::vector<std::int64_t> order;
 };
 Rows rows_of(const char* op, const Tensor& x, std::int64_t dim)
 {
-    Rows r{shape::normalize_dim(op, dim, x.shape().size()), {}, {}, {}};
+    Rows r{shape::normalize_dim(op, dim, x.shape().size()), {}, {}};
     r.sizes = {x.shape()[r.dim]};
     r.order = {static_cast<std::int64_t>(r.dim)};
-    for (std::size_t d = 0; d < x.shape().size(); ++d) {
+    for (std::size_t d = 0; d < x.shape().size(); ++d)
         if (d != r.dim) {
             r.order.push_back(static_cast<std::int64_t>(d));
             r.sizes.push_back(x.shape()[d]);
         }
-        r.back.push_back(d == r.dim ? 0 : static_cast<std::int64_t>(d < r.dim ? d + 1 : d));
-    }
     return r;
 }
 Tensor to_matrix(const Tensor& x, const Rows& r)
@@ -68,7 +66,7 @@ Tensor from_matrix(const Tensor& m, const Rows& r)
 {
     Shape sizes = r.sizes;
     sizes[0] = m.size(0);
-    return permute(reshape(m, sizes), r.back);
+    return permute(reshape(m, sizes), ops::inverse_order(r.order));
 }
 
 // Sums of rows by their numbers.
@@ -96,9 +94,7 @@ Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const 
         Tensor part = index;
         if (d != along) {
             shape::require_at_least(op, sizes[d], given[d], sentence);
-            Shape line(sizes.size(), 1);
-            line[d] = given[d];
-            part = reshape(ops::count_like(index, given[d]), line);
+            part = ops::along_dim(ops::count_like(index, given[d]), d, sizes.size());
         }
         part = part * ops::size_like(index, stride);
         at = at.defined() ? at + part : part;
@@ -168,7 +164,7 @@ Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor&
                ") in dimension (" + std::to_string(r.dim) + ").";
     };
     if (source.dim() != x.dim()) detail::fail(ErrorKind::shape, op, sentence());
-    for (std::size_t d = 0; d < r.back.size(); ++d)
+    for (std::size_t d = 0; d < r.order.size(); ++d)
         shape::require_equal(op, source.shape()[d], d == r.dim ? index.size(0) : x.shape()[d], sentence);
     ops::check_indices({op}, index, r.sizes[0]);
     return to_matrix(source, rows_of(op, source, static_cast<std::int64_t>(r.dim)));
@@ -238,9 +234,8 @@ Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, double
     ops::require_holds(op, x.dtype(), ops::rounded_to(x.dtype(), value));
     const std::size_t d = shape::normalize_dim(op, dim, x.shape().size());
     ops::check_indices({op}, index, x.shape()[d]);
-    Shape line(x.shape().size(), 1);
-    line[d] = x.shape()[d];
-    return where(reshape(last_rows(index, x.shape()[d]) >= 0.0, line), value, x);
+    const Tensor named = last_rows(index, x.shape()[d]) >= 0.0;
+    return where(ops::along_dim(named, d, x.shape().size()), value, x);
 }
 
 Tensor index_copy(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
@@ -359,24 +354,6 @@ Tensor one_hot(const Tensor& index, std::int64_t classes)
                      ") must be at least 1, or -1 for what the largest index needs.");
     ops::check_indices({"one_hot"}, index, classes);
     return cast(eq(unsqueeze(index, -1), ops::count_like(index, classes)), i32);
-}
-
-Tensor masked_select(const Tensor& x, const Tensor& mask)
-{
-    constexpr const char* op = "masked_select";
-    if (mask.dtype() != boolean) ops::wrong_dtype(op, mask.dtype(), "a mask of dtype bool");
-    if (graph::current_tracer())
-        detail::fail(ErrorKind::state, op,
-                     "How many elements a mask keeps is not known while recording: use "
-                     "dynamic_mask(), or where(), which keep the shape.");
-    const Shape both = shape::broadcast(op, x.shape(), mask.shape());
-    const std::vector<bool> keep = ops::expand_for(op, mask, both).to_vector<bool>();
-    std::vector<std::int32_t> numbers;
-    for (std::size_t i = 0; i < keep.size(); ++i)
-        if (keep[i]) numbers.push_back(static_cast<std::int32_t>(i));
-    const auto count = static_cast<std::int64_t>(numbers.size());
-    const ops::IndexChecksOff known;
-    return take(ops::expand_for(op, x, both), from_vector(numbers, {count}, {.device = x.device()}));
 }
 
 } // namespace reprise

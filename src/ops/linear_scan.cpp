@@ -105,24 +105,22 @@ void lower_scan(Lowering& l, const Node& n, const ScanLaunches& launches)
 {
     const View y = l.output();
     const auto dim = static_cast<std::size_t>(n.attributes.integer("dim"));
-    Dim outer = 1, inner = 1;
+    const AroundDim lines(y.sizes(), dim);
     const Dim length = y.sizes()[dim];
-    for (std::size_t d = 0; d < y.sizes().size(); ++d)
-        if (d != dim) (d < dim ? outer : inner) *= y.sizes()[d];
     const Dim blocks = max(ceil_div(length, block), 1);
-    const ScanSizes sizes{outer, length, inner, blocks};
+    const ScanSizes sizes{lines.outer, length, lines.inner, blocks};
     const bool one = length.at_most(block);
     const Dim several = one ? Dim(0) : floor_div(min(blocks, 2), 2); // 1 where a line has more than one block
     const auto launch = [&](LaunchSpec spec, const Dim& invocations) {
         spec.groups = ceil_div(invocations, 64);
         l.launch(std::move(spec));
     };
-    const Dim all = outer * blocks * inner;
+    const Dim all = lines.outer * blocks * lines.inner;
     if (!one)
         l.when(several, [&] {
             const View totals = l.temporary(y.dtype, {all * 2});
             launch(launches.totals(sizes, totals), all);
-            launch(launches.carry(sizes, totals), outer * inner);
+            launch(launches.carry(sizes, totals), lines.outer * lines.inner);
             launch(launches.result(sizes, totals), all);
         });
     l.when(1 - several, [&] { launch(launches.result(sizes, records::Absent{}), all); });

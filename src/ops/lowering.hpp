@@ -33,6 +33,16 @@ struct View {
     bool contiguous() const; // provably row-major without gaps; the offset may be anything
 };
 
+// How many elements there are around one dimension: sizes as [outer, size, inner].
+struct AroundDim {
+    Dim outer = 1, inner = 1;
+    AroundDim(const Shape& sizes, std::size_t dim)
+    {
+        for (std::size_t d = 0; d < sizes.size(); ++d)
+            if (d != dim) (d < dim ? outer : inner) *= sizes[d];
+    }
+};
+
 // Whole texels along the rows of a matrix [rows, columns].
 bool has_texel_rows(const View&);
 

@@ -7,6 +7,7 @@
 #include <reprise/ops/linear_algebra.hpp>
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
+#include <reprise/ops/sorting.hpp>
 
 #include "graph/cell.hpp"
 #include "ops/index_check.hpp"
@@ -15,6 +16,8 @@
 #include "shape/rules.hpp"
 
 namespace reprise {
+
+#include "ops/tensor_methods.inc" // those that have a function; cmake/RepriseOps.cmake makes it
 
 Tensor Tensor::t() const
 {
@@ -95,10 +98,9 @@ Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, const Cr
                      to_string(shape), ").");
     const graph::TensorType type{dtype, shape};
     const auto evaluator = ops::evaluator_for(options);
-    Tensor t = graph::make_tensor(
-        graph::leaf(type, evaluator, evaluator->upload("from_vector", type, bytes), false));
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    const graph::Value value =
+        graph::leaf(type, evaluator, evaluator->upload("from_vector", type, bytes), false);
+    return ops::with_grad(graph::make_tensor(value), options);
 }
 
 Tensor detail::from_numbers(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
@@ -108,9 +110,8 @@ Tensor detail::from_numbers(std::span<const std::byte> bytes, DType dtype, const
     if (wanted == dtype)
         return from_bytes(bytes, shape,
                           {.dtype = dtype, .device = options.device, .requires_grad = options.requires_grad});
-    Tensor t = cast(from_bytes(bytes, shape, {.dtype = dtype, .device = options.device}), wanted).detach();
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    const Tensor given = from_bytes(bytes, shape, {.dtype = dtype, .device = options.device});
+    return ops::with_grad(cast(given, wanted).detach(), options);
 }
 
 Tensor from_vector(const std::vector<bool>& v, const Shape& shape, const CreationOptions& options)

@@ -42,14 +42,11 @@ std::vector<Tensor> vjp(const VjpArguments& a)
                    a.node.inputs[0].type().shape[static_cast<std::size_t>(d)])};
 }
 
-// Sizes as [outer, along, inner].
 void lower(Lowering& l, const Node& n)
 {
     const View from = l.contiguous(l.input(0)), to = l.output();
     const auto d = static_cast<std::size_t>(n.attributes.integer("dim"));
-    Dim outer = 1, inner = 1;
-    for (std::size_t i = 0; i < to.sizes().size(); ++i)
-        (i < d ? outer : inner) *= i == d ? Dim(1) : to.sizes()[i];
+    const auto [outer, inner] = AroundDim(to.sizes(), d);
     const Dim count = outer * to.sizes()[d] * inner;
     const records::pad record{.x = from,
                               .y = to,

@@ -72,6 +72,19 @@ Shape output_size(const char* op, const Tensor& x, const Windows& w)
 // Whether all values of the dtype are floats.
 bool fits_floats(DType dtype) { return dtype == boolean || (is_integer(dtype) && size_of(dtype) < 4); }
 
+// The greatest elements and their places; windows without a kernel are adaptive.
+std::pair<Tensor, Tensor> greatest(const Tensor& x, const Windows& w, const Shape& to)
+{
+    const std::vector<Tensor> y = graph::apply(ops::max_pool_op, {x},
+                                               {{"kernel", w.kernel},
+                                                {"stride", w.stride},
+                                                {"padding", w.padding},
+                                                {"dilation", w.dilation},
+                                                {"ceil_mode", std::int64_t{w.ceil_mode}},
+                                                {"to", to}});
+    return {y[0], y[1]};
+}
+
 template <std::size_t N>
 std::pair<Tensor, Tensor> max_windows(const char* op, const Tensor& x, const MaxPoolOptions<N>& o)
 {
@@ -81,15 +94,7 @@ std::pair<Tensor, Tensor> max_windows(const char* op, const Tensor& x, const Max
     }
     ops::require_floating(op, x.dtype());
     const Windows w(o.kernel_size, o.stride, o.padding, o.dilation, o.ceil_mode);
-    const Shape to = output_size(op, x, w);
-    const std::vector<Tensor> y = graph::apply(ops::max_pool_op, {x},
-                                               {{"kernel", w.kernel},
-                                                {"stride", w.stride},
-                                                {"padding", w.padding},
-                                                {"dilation", w.dilation},
-                                                {"ceil_mode", std::int64_t{w.ceil_mode}},
-                                                {"to", to}});
-    return {y[0], y[1]};
+    return greatest(x, w, output_size(op, x, w));
 }
 
 // Sums over dilated windows of each plane of x [planes, 1, spatial...], which is as large as they need: a convolution
@@ -219,14 +224,7 @@ std::pair<Tensor, Tensor> adaptive_max(const char* op, const Tensor& x, std::spa
         const Shape shape = ops::with_last(x.shape(), to);
         return {reshape(y, shape), reshape(index, shape)};
     }
-    const std::vector<Tensor> y = graph::apply(ops::max_pool_op, {x},
-                                               {{"kernel", Integers()},
-                                                {"stride", Integers()},
-                                                {"padding", Integers()},
-                                                {"dilation", Integers()},
-                                                {"ceil_mode", std::int64_t{0}},
-                                                {"to", to}});
-    return {y[0], y[1]};
+    return greatest(x, Windows({}, {}, {}, {}, false), to);
 }
 
 template <std::size_t N> MaxPoolOptions<N> max_of(std::int64_t kernel_size)

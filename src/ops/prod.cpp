@@ -34,7 +34,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const Tensor& x = a.inputs[0];
     const Shape& sizes = x.shape();
     const std::vector<std::int64_t>& dims = a.node.attributes.integers("dims");
-    std::vector<std::int64_t> order, back(sizes.size()); // the reduced dimensions to the end
+    std::vector<std::int64_t> order; // the reduced dimensions to the end
     Shape lined, permuted;
     for (std::size_t d = 0; d < sizes.size(); ++d)
         if (std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) == dims.end()) {
@@ -42,10 +42,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
             lined.push_back(sizes[d]);
         }
     order.insert(order.end(), dims.begin(), dims.end());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        permuted.push_back(sizes[static_cast<std::size_t>(order[i])]);
-        back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-    }
+    for (const std::int64_t d : order) permuted.push_back(sizes[static_cast<std::size_t>(d)]);
     lined.push_back(reduced_count(sizes, dims));
     const Tensor lines = reshape(permute(x, order), lined);
     lined.back() = 1; // kept dimensions are ones or absent: the same elements
@@ -55,28 +52,13 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const Tensor before = cumprod(before_each(factors, -1, 1), -1),
                  behind = flip(cumprod(flip(behind_each(factors, -1, 1), {-1}), -1), {-1});
     const Tensor dx = where(zeros, dy * (before * behind), dy * y / divisors);
-    return {permute(reshape(dx, permuted), back)};
+    return {permute(reshape(dx, permuted), inverse_order(order))};
 }
 
+// Integers wrap.
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto& dims = a.attributes.integers("dims");
-    const auto outputs = static_cast<std::size_t>(y.count());
-    if (is_integer(x.dtype)) { // wraps
-        std::vector<std::uint64_t> products(outputs, 1);
-        for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-            products[static_cast<std::size_t>(o)] *= static_cast<std::uint64_t>(x.get_whole(at));
-        });
-        for (std::size_t o = 0; o < outputs; ++o)
-            y.set_whole(y.offset(static_cast<std::int64_t>(o)), static_cast<std::int64_t>(products[o]));
-        return;
-    }
-    std::vector<double> products(outputs, 1);
-    for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-        products[static_cast<std::size_t>(o)] *= x.get(at);
-    });
-    for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), products[o]);
+    reference_reduction(a, std::uint64_t{1}, 1, [](auto product, auto v) { return product * v; });
 }
 
 } // namespace

@@ -64,4 +64,30 @@ void for_each_reduced(const HostTensor& x, const std::vector<std::int64_t>& dims
     }
 }
 
+// The reference of a reduction: to each output's start its elements are joined one after the other, those of
+// an integer dtype as Whole.
+template <class Whole, class Join>
+void reference_reduction(const ReferenceArguments& a, Whole whole_start, double start, const Join& join)
+{
+    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
+    const auto& dims = a.attributes.integers("dims");
+    const auto outputs = static_cast<std::size_t>(y.count());
+    if (is_integer(x.dtype)) {
+        std::vector<Whole> all(outputs, whole_start);
+        for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
+            Whole& one = all[static_cast<std::size_t>(o)];
+            one = join(one, static_cast<Whole>(x.get_whole(at)));
+        });
+        for (std::size_t o = 0; o < outputs; ++o)
+            y.set_whole(y.offset(static_cast<std::int64_t>(o)), static_cast<std::int64_t>(all[o]));
+        return;
+    }
+    std::vector<double> all(outputs, start);
+    for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
+        double& one = all[static_cast<std::size_t>(o)];
+        one = join(one, x.get(at));
+    });
+    for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), all[o]);
+}
+
 } // namespace reprise::ops

@@ -24,6 +24,12 @@ using graph::evaluator_of;
 using graph::type_of;
 // Of options.device, or the default device; program/ defines it, as it knows devices.
 std::shared_ptr<graph::Evaluator> evaluator_for(const CreationOptions&);
+// The tensor, which requires a gradient if the options say so.
+inline Tensor with_grad(Tensor t, const CreationOptions& options)
+{
+    if (options.requires_grad) t.requires_grad_();
+    return t;
+}
 // A tensor of this shape with one value everywhere; costs no memory where an elementwise op or a kernel takes
 // numbers.
 Tensor full_on(const std::shared_ptr<graph::Evaluator>&, const Shape&, double value, DType,
@@ -42,6 +48,11 @@ inline Tensor count_like(const Tensor& t, const Dim& end)
 {
     return graph::create(arange_op, evaluator_of(t), {{"end", end}, {"dtype", i32}});
 }
+// A vector, or a column [n, 1], as a tensor of so many dimensions whose elements lie along `dim`; the other
+// sizes are 1.
+Tensor along_dim(const Tensor& vector, std::size_t dim, std::size_t rank);
+// The order of dimensions that permute() takes to undo this one.
+std::vector<std::int64_t> inverse_order(const std::vector<std::int64_t>& order);
 // expand() as a part of the op, which errors and conditions of a call then name.
 Tensor expand_for(const char* op, const Tensor&, const Shape&);
 // What PyTorch copies is a tensor of its own, into which one may write: the clone of t as such a copy, and the same

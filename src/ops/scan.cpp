@@ -195,9 +195,7 @@ std::pair<Tensor, Tensor> extremum_along(const char* op, const Tensor& x, std::i
     const Tensor best = running(x, dim, least);
     Tensor met = eq(x.detach(), best);
     if (is_floating(x.dtype())) met = logical_or(met, isnan(x.detach()));
-    Shape line(x.shape().size(), 1);
-    line[d] = x.shape()[d];
-    const Tensor places = reshape(count_like(x, x.shape()[d]), line);
+    const Tensor places = along_dim(count_like(x, x.shape()[d]), d, x.shape().size());
     const Tensor indices = running(where(met, places, 0.0), dim, false);
     const IndexChecksOff own;
     return {x.requires_grad() ? gather(x, dim, indices) : best, indices};

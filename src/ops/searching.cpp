@@ -121,9 +121,7 @@ std::pair<Tensor, Tensor> mode(const Tensor& x, std::int64_t dim, bool keepdim)
                ") has no element to be the most frequent one: take a dimension of at least 1.";
     });
     const auto [sorted, order] = sort(x.detach(), along);
-    Shape line(x.shape().size(), 1);
-    line[d] = size;
-    const Tensor place = expand(reshape(ops::count_like(x, size), line), x.shape());
+    const Tensor place = expand(ops::along_dim(ops::count_like(x, size), d, x.shape().size()), x.shape());
     const Tensor same_as_before =
         cat({zeros_like(narrow(place, along, 0, 1)),
              cast(eq(narrow(sorted, along, 1, size - 1), narrow(sorted, along, 0, size - 1)), i32)},

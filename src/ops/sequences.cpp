@@ -15,11 +15,7 @@ namespace reprise {
 
 namespace {
 
-Tensor with_grad(Tensor t, const CreationOptions& o)
-{
-    if (o.requires_grad) t.requires_grad_();
-    return t;
-}
+using ops::with_grad;
 
 // 0, 1, ..., count - 1, of which the options' numbers are computed: of f16 and bf16 as f32.
 Tensor counted(const Dim& count, DType dtype, const CreationOptions& o)

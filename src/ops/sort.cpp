@@ -35,17 +35,6 @@ using graph::VjpArguments;
 constexpr std::int64_t short_line = 256, block = 64, fan = 4;
 constexpr std::int64_t longest = std::int64_t{1} << 31;
 
-// [outer, n, inner] around a dimension.
-struct Lines {
-    Dim outer = 1, inner = 1;
-    Lines(const Shape& sizes, std::int64_t dim)
-    {
-        for (std::size_t d = 0; d < sizes.size(); ++d)
-            if (d != static_cast<std::size_t>(dim))
-                (d < static_cast<std::size_t>(dim) ? outer : inner) *= sizes[d];
-    }
-};
-
 // -- sort: x -> values and indices (i32), `count` of each line --
 TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
 {
@@ -64,7 +53,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 }
 
 // Runs of 64, then of 256, 1024, ...: as many merges as the size, or its bound, can need.
-void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, const Dim& count,
+void lower_long(Lowering& l, const View& x, const AroundDim& lines, const Dim& n, const Dim& count,
                 const std::vector<std::uint32_t>& constants)
 {
     const View values = l.output(0), indices = l.output(1);
@@ -116,9 +105,9 @@ void lower_long(Lowering& l, const View& x, const Lines& lines, const Dim& n, co
 void lower(Lowering& l, const Node& node)
 {
     const View x = l.contiguous(l.input(0));
-    const std::int64_t dim = node.attributes.integer("dim");
-    const Lines lines(x.sizes(), dim);
-    const Dim n = x.sizes()[static_cast<std::size_t>(dim)], count = node.attributes.get<Dim>("count");
+    const auto dim = static_cast<std::size_t>(node.attributes.integer("dim"));
+    const AroundDim lines(x.sizes(), dim);
+    const Dim n = x.sizes()[dim], count = node.attributes.get<Dim>("count");
     const std::vector<std::uint32_t> constants = {is_floating(x.dtype) ? 1u : 0u,
                                                   node.attributes.integer("descending") != 0 ? 1u : 0u};
     const Dim is_long = is_at_least(n, short_line + 1);
@@ -197,10 +186,9 @@ void lower_vjp(Lowering& l, const Node& node)
 {
     const View dy = l.contiguous(l.input(0)), indices = l.contiguous(l.input(1)), to = l.output();
     require_floating_kernel(node.op->name, dy.dtype);
-    const std::int64_t dim = node.attributes.integer("dim");
-    const Lines lines(to.sizes(), dim);
-    const Dim n = to.sizes()[static_cast<std::size_t>(dim)],
-              count = dy.sizes()[static_cast<std::size_t>(dim)];
+    const auto dim = static_cast<std::size_t>(node.attributes.integer("dim"));
+    const AroundDim lines(to.sizes(), dim);
+    const Dim n = to.sizes()[dim], count = dy.sizes()[dim];
     if (!same(count, n)) launch_full(l, to, Scalar(0));
     const records::sort_put record{.dy = dy,
                                    .indices = indices,

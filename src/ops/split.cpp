@@ -42,10 +42,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const Node& before = *a.node.inputs[0].node;
     if (before.op != &permute_op) return {cat(parts, dim)};
     const auto& dims = before.attributes.integers("dims");
-    std::vector<std::int64_t> back(dims.size());
-    for (std::size_t i = 0; i < dims.size(); ++i)
-        back[static_cast<std::size_t>(dims[i])] = static_cast<std::int64_t>(i);
-    for (Tensor& part : parts) part = permute(part, back);
+    for (Tensor& part : parts) part = permute(part, inverse_order(dims));
     return {permute(cat(parts, dims[static_cast<std::size_t>(dim)]), dims)};
 }
 

@@ -169,11 +169,7 @@ Tensor trapezoid(const Tensor& y, const Tensor& x, std::int64_t dim)
 {
     const std::size_t d = line_of("trapezoid", y, dim);
     Tensor steps = diff(x, 1, x.dim() == 1 ? 0 : dim);
-    if (x.dim() == 1) {
-        Shape line(y.shape().size(), 1);
-        line[d] = steps.size(0);
-        steps = reshape(steps, line);
-    }
+    if (x.dim() == 1) steps = ops::along_dim(steps, d, y.shape().size());
     const Neighbours at(y, d);
     return sum((at.later + at.earlier) * steps, {dim}) / 2;
 }

@@ -30,24 +30,11 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return {expand(reshape(a.cotangents[0], kept_shape(sizes, a.node.attributes)), sizes)};
 }
 
+// Integers wrap.
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto& dims = a.attributes.integers("dims");
-    const auto outputs = static_cast<std::size_t>(y.count());
-    if (is_integer(x.dtype)) { // wraps
-        std::vector<std::uint64_t> sums(outputs);
-        for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-            sums[static_cast<std::size_t>(o)] += static_cast<std::uint64_t>(x.get_whole(at));
-        });
-        for (std::size_t o = 0; o < outputs; ++o)
-            y.set_whole(y.offset(static_cast<std::int64_t>(o)), static_cast<std::int64_t>(sums[o]));
-        return;
-    }
-    std::vector<double> sums(outputs, x.count() == 0 ? 0.0 : -0.0); // one element's sum has its bits
-    for_each_reduced(
-        x, dims, [&](std::int64_t o, std::int64_t at) { sums[static_cast<std::size_t>(o)] += x.get(at); });
-    for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), sums[o]);
+    const double none = a.inputs[0].count() == 0 ? 0.0 : -0.0; // one element's sum has its bits
+    reference_reduction(a, std::uint64_t{0}, none, [](auto sum, auto v) { return sum + v; });
 }
 
 } // namespace

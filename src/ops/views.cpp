@@ -99,11 +99,7 @@ TensorTypes infer_permute(const Op&, Types in, const Attributes& a)
 
 std::vector<Tensor> vjp_permute(const VjpArguments& a)
 {
-    const Integers& dims = a.node.attributes.integers("dims");
-    Integers back(dims.size());
-    for (std::size_t i = 0; i < dims.size(); ++i)
-        back[static_cast<std::size_t>(dims[i])] = static_cast<std::int64_t>(i);
-    return {permute(a.cotangents[0], back)};
+    return {permute(a.cotangents[0], inverse_order(a.node.attributes.integers("dims")))};
 }
 
 bool view_permute(const Node& n, std::size_t, Strided& s)
@@ -181,6 +177,21 @@ void reference_contiguous(const ReferenceArguments& a)
 
 } // namespace
 
+Tensor along_dim(const Tensor& vector, std::size_t dim, std::size_t rank)
+{
+    Shape sizes(rank, 1);
+    sizes[dim] = vector.size(0);
+    return reshape(vector, sizes);
+}
+
+std::vector<std::int64_t> inverse_order(const std::vector<std::int64_t>& order)
+{
+    std::vector<std::int64_t> back(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+    return back;
+}
+
 Tensor copied(const Tensor& t)
 {
     Tensor copy = t.clone();
@@ -242,10 +253,7 @@ Tensor permuted(const Tensor& x, Integers order)
     link.in_order = std::is_sorted(order.begin(), order.end()) && graph::in_order(x);
     link.gather = [order](const Tensor& base) { return permute(base, order); };
     link.scatter = [order = std::move(order)](const Tensor&, const Tensor& value) {
-        Integers back(order.size());
-        for (std::size_t i = 0; i < order.size(); ++i)
-            back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-        return permute(value, back);
+        return permute(value, inverse_order(order));
     };
     return view;
 }
