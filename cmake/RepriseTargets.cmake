@@ -27,7 +27,7 @@ function(reprise_room room)
     add_library(${target} OBJECT ${sources})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
-        ${REPRISE_GENERATED})
+        ${REPRISE_GENERATED} ${REPRISE_GENERATED}/include)
     target_link_libraries(${target} PRIVATE reprise_compiler Threads::Threads ${arg_LINK})
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS ${target})
     # What most files include is compiled once, which takes a quarter off the library's build.
@@ -82,12 +82,14 @@ function(reprise_library target)
         ${PROJECT_SOURCE_DIR}/include/reprise/checkpointing/*.hpp)
     file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def
         ${PROJECT_SOURCE_DIR}/include/reprise/*.inc) # included by headers
+    set(made ${REPRISE_GENERATED}/include/reprise) # cmake/RepriseTensorMethods.cmake
+    set(folders BASE_DIRS ${PROJECT_SOURCE_DIR}/include ${REPRISE_GENERATED}/include)
     add_library(${target} STATIC ${rooms})
     add_library(${target}::${target} ALIAS ${target})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
     target_sources(${target} PUBLIC
-        FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${headers}
-        FILE_SET tables TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${tables})
+        FILE_SET HEADERS ${folders} FILES ${headers} ${made}/ops/in_place.hpp
+        FILE_SET tables TYPE HEADERS ${folders} FILES ${tables} ${made}/tensor_methods.inc)
     set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_link_libraries(${target} PRIVATE ${REPRISE_CUBLASLT_LIBRARIES} Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS})

@@ -1,4 +1,4 @@
-// Tensor's members that write into it, but for those that have a function (methods.cpp).
+// Tensor's members that write into it, but for those that have a function (tensor_methods.inc, made by the build).
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
