@@ -51,13 +51,19 @@ bool has_layer(const char* name)
                        [&](const VkLayerProperties& l) { return std::strcmp(l.layerName, name) == 0; });
 }
 
-bool has_extension(const char* name)
+// `query` lists extensions.
+template <class Query> bool lists_extension(const char* name, Query&& query)
 {
-    const auto extensions = all<VkExtensionProperties>([](std::uint32_t* n, VkExtensionProperties* p) {
-        return vkEnumerateInstanceExtensionProperties(nullptr, n, p);
-    });
+    const auto extensions = all<VkExtensionProperties>(query);
     return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& e) {
         return std::strcmp(e.extensionName, name) == 0;
+    });
+}
+
+bool has_extension(const char* name)
+{
+    return lists_extension(name, [](std::uint32_t* n, VkExtensionProperties* p) {
+        return vkEnumerateInstanceExtensionProperties(nullptr, n, p);
     });
 }
 
@@ -86,11 +92,6 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(std::function<void(const std::
     info.pfnUserCallback = forward;
     info.pUserData = sink;
     return info;
-}
-
-template <class Function> void load(VkInstance instance, const char* name, Function& function)
-{
-    function = reinterpret_cast<Function>(vkGetInstanceProcAddr(instance, name));
 }
 
 } // namespace
@@ -154,25 +155,13 @@ std::shared_ptr<Instance> Instance::adopt(VkInstance handle)
     return std::shared_ptr<Instance>(new Instance(handle, false, false));
 }
 
-Instance::Instance(VkInstance handle, bool owned, bool debug_utils) : handle_(handle), owned_(owned)
+Instance::Instance(VkInstance handle, bool owned, bool debug_utils)
+    : handle_(handle), owned_(owned), debug_utils_(debug_utils)
 {
-    InstanceFunctions& f = functions_;
-    load(handle, "vkDestroyInstance", f.vkDestroyInstance);
-    load(handle, "vkEnumeratePhysicalDevices", f.vkEnumeratePhysicalDevices);
-    load(handle, "vkGetPhysicalDeviceProperties2", f.vkGetPhysicalDeviceProperties2);
-    load(handle, "vkGetPhysicalDeviceFeatures2", f.vkGetPhysicalDeviceFeatures2);
-    load(handle, "vkGetPhysicalDeviceMemoryProperties", f.vkGetPhysicalDeviceMemoryProperties);
-    load(handle, "vkGetPhysicalDeviceQueueFamilyProperties", f.vkGetPhysicalDeviceQueueFamilyProperties);
-    load(handle, "vkEnumerateDeviceExtensionProperties", f.vkEnumerateDeviceExtensionProperties);
-    load(handle, "vkCreateDevice", f.vkCreateDevice);
-    load(handle, "vkGetDeviceProcAddr", f.vkGetDeviceProcAddr);
-    if (debug_utils) {
-        load(handle, "vkCreateDebugUtilsMessengerEXT", f.vkCreateDebugUtilsMessengerEXT);
-        load(handle, "vkDestroyDebugUtilsMessengerEXT", f.vkDestroyDebugUtilsMessengerEXT);
-        load(handle, "vkSetDebugUtilsObjectNameEXT", f.vkSetDebugUtilsObjectNameEXT);
-        load(handle, "vkCmdBeginDebugUtilsLabelEXT", f.vkCmdBeginDebugUtilsLabelEXT);
-        load(handle, "vkCmdEndDebugUtilsLabelEXT", f.vkCmdEndDebugUtilsLabelEXT);
-    }
+#define RP_INSTANCE_FUNCTION(name)                                                                           \
+    functions_.name = reinterpret_cast<PFN_##name>(vkGetInstanceProcAddr(handle, #name));
+#include "device/vulkan/instance_functions.def"
+#undef RP_INSTANCE_FUNCTION
 }
 
 void Instance::listen()
@@ -204,6 +193,13 @@ std::vector<VkPhysicalDevice> Instance::physical_devices() const
 {
     return all<VkPhysicalDevice>([this](std::uint32_t* n, VkPhysicalDevice* p) {
         return functions_.vkEnumeratePhysicalDevices(handle_, n, p);
+    });
+}
+
+bool Instance::has_device_extension(VkPhysicalDevice device, const char* name) const
+{
+    return lists_extension(name, [&](std::uint32_t* n, VkExtensionProperties* p) {
+        return functions_.vkEnumerateDeviceExtensionProperties(device, nullptr, n, p);
     });
 }
 

@@ -9,20 +9,9 @@ namespace reprise::device::vulkan {
 
 // The functions of one instance.
 struct InstanceFunctions {
-    PFN_vkDestroyInstance vkDestroyInstance = nullptr;
-    PFN_vkEnumeratePhysicalDevices vkEnumeratePhysicalDevices = nullptr;
-    PFN_vkGetPhysicalDeviceProperties2 vkGetPhysicalDeviceProperties2 = nullptr;
-    PFN_vkGetPhysicalDeviceFeatures2 vkGetPhysicalDeviceFeatures2 = nullptr;
-    PFN_vkGetPhysicalDeviceMemoryProperties vkGetPhysicalDeviceMemoryProperties = nullptr;
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties vkGetPhysicalDeviceQueueFamilyProperties = nullptr;
-    PFN_vkEnumerateDeviceExtensionProperties vkEnumerateDeviceExtensionProperties = nullptr;
-    PFN_vkCreateDevice vkCreateDevice = nullptr;
-    PFN_vkGetDeviceProcAddr vkGetDeviceProcAddr = nullptr;
-    PFN_vkCreateDebugUtilsMessengerEXT vkCreateDebugUtilsMessengerEXT = nullptr; // null without debug_utils
-    PFN_vkDestroyDebugUtilsMessengerEXT vkDestroyDebugUtilsMessengerEXT = nullptr;
-    PFN_vkSetDebugUtilsObjectNameEXT vkSetDebugUtilsObjectNameEXT = nullptr;
-    PFN_vkCmdBeginDebugUtilsLabelEXT vkCmdBeginDebugUtilsLabelEXT = nullptr;
-    PFN_vkCmdEndDebugUtilsLabelEXT vkCmdEndDebugUtilsLabelEXT = nullptr;
+#define RP_INSTANCE_FUNCTION(name) PFN_##name name = nullptr;
+#include "device/vulkan/instance_functions.def"
+#undef RP_INSTANCE_FUNCTION
 };
 
 class Instance {
@@ -39,8 +28,9 @@ public:
 
     VkInstance handle() const noexcept { return handle_; }
     const InstanceFunctions& functions() const noexcept { return functions_; }
-    bool names_objects() const noexcept { return functions_.vkSetDebugUtilsObjectNameEXT != nullptr; }
+    bool names_objects() const noexcept { return debug_utils_; }
     std::vector<VkPhysicalDevice> physical_devices() const;
+    bool has_device_extension(VkPhysicalDevice, const char* name) const;
     void abandon() noexcept; // is not destroyed
     // All functions of a device, called without the loader in between.
     VolkDeviceTable device_functions(VkDevice) const;
@@ -51,7 +41,7 @@ private:
     void listen();
 
     VkInstance handle_;
-    bool owned_;
+    bool owned_, debug_utils_; // debug_utils: ours, with VK_EXT_debug_utils
     InstanceFunctions functions_;
     std::unique_ptr<Sink> messages_; // the driver holds its address until the instance is gone
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;

@@ -48,17 +48,6 @@ const FeatureRow& row(const char* feature)
     reprise::detail::fail(ErrorKind::internal, "vulkan", "The feature (", feature, ") is in no row.");
 }
 
-std::vector<const char*> names(bool required)
-{
-    std::vector<const char*> list;
-    for (const FeatureRow& r : feature_rows) {
-        if (r.required == required) {
-            list.push_back(r.name);
-        }
-    }
-    return list;
-}
-
 std::vector<VkQueueFamilyProperties> queue_families(const Instance& instance, VkPhysicalDevice device)
 {
     std::uint32_t count = 0;
@@ -96,22 +85,6 @@ void choose_queue_family(const Instance& instance, PhysicalDevice& d)
     d.timestamp_bits = families[chosen].timestampValidBits;
 }
 
-bool has_extension(const Instance& instance, VkPhysicalDevice device, const char* name)
-{
-    std::uint32_t count = 0;
-    const auto query = instance.functions().vkEnumerateDeviceExtensionProperties;
-    if (query(device, nullptr, &count, nullptr) < 0) {
-        return false;
-    }
-    std::vector<VkExtensionProperties> list(count);
-    if (query(device, nullptr, &count, list.data()) < 0) {
-        return false;
-    }
-    return std::any_of(list.begin(), list.begin() + count, [&](const VkExtensionProperties& e) {
-        return std::strcmp(e.extensionName, name) == 0;
-    });
-}
-
 int rank(const PhysicalDevice& d)
 {
     if (!d.refusals.empty()) {
@@ -139,18 +112,14 @@ VkPhysicalDeviceFeatures2* FeatureChain::head()
     return &core;
 }
 
-void FeatureRequest::require(const char* feature)
+FeatureRequest::FeatureRequest(FeatureChain supported)
 {
-    request(feature);
-    if (!has(feature)) {
-        missing_.push_back(feature);
+    for (const FeatureRow& r : feature_rows) {
+        r.of(enabled_) = r.of(supported);
+        if (r.required && r.of(supported) != VK_TRUE) {
+            missing_.push_back(r.name);
+        }
     }
-}
-
-void FeatureRequest::request(const char* feature)
-{
-    const FeatureRow& r = row(feature);
-    r.of(enabled_) = r.of(supported_);
 }
 
 bool FeatureRequest::has(const char* feature) const
@@ -170,9 +139,6 @@ void FeatureRequest::restrict_to(const FeatureChain* given)
         }
     }
 }
-
-std::vector<const char*> FeatureRequest::required_names() { return names(true); }
-std::vector<const char*> FeatureRequest::requested_names() { return names(false); }
 
 std::uint64_t PhysicalDevice::heap_bytes() const
 {
@@ -220,17 +186,11 @@ PhysicalDevice inspect(const Instance& instance, VkPhysicalDevice handle)
     FeatureChain supported;
     instance.functions().vkGetPhysicalDeviceFeatures2(handle, supported.head());
     d.features = FeatureRequest(supported);
-    for (const char* name : FeatureRequest::required_names()) {
-        d.features.require(name);
-    }
-    for (const char* name : FeatureRequest::requested_names()) {
-        d.features.request(name);
-    }
     for (const std::string& name : d.features.missing()) {
         d.refusals.push_back("It lacks the feature " + name + ".");
     }
     choose_queue_family(instance, d);
-    d.portability_subset = has_extension(instance, handle, "VK_KHR_portability_subset");
+    d.portability_subset = instance.has_device_extension(handle, "VK_KHR_portability_subset");
     return d;
 }
 

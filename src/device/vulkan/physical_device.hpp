@@ -15,27 +15,22 @@ struct FeatureChain {
     VkPhysicalDeviceFeatures2* head();
 };
 
-// Asks a device for features by their Vulkan names.
+// What is requested of a device: the features that kernels may use, as far as it has them.
 class FeatureRequest {
 public:
     FeatureRequest() = default;
-    explicit FeatureRequest(const FeatureChain& supported) : supported_(supported) {}
+    explicit FeatureRequest(FeatureChain supported);
 
-    void require(const char* feature); // a missing one is a refusal
-    void request(const char* feature);
-    bool has(const char* feature) const; // supported and requested
+    bool has(const char* feature) const; // supported and requested, by its Vulkan name
 
-    const std::vector<std::string>& missing() const noexcept { return missing_; }
+    const std::vector<std::string>& missing() const noexcept { return missing_; } // required ones
     const FeatureChain& enabled() const noexcept { return enabled_; }
     // Keeps of what is enabled only what `given` has, too; null: only what is required.  A required feature
     // that is not given is missing.
     void restrict_to(const FeatureChain* given);
 
-    static std::vector<const char*> required_names();
-    static std::vector<const char*> requested_names();
-
 private:
-    FeatureChain supported_, enabled_;
+    FeatureChain enabled_;
     std::vector<std::string> missing_;
 };
 
