@@ -145,6 +145,12 @@ struct Capabilities {
     bool is_cuda() const noexcept { return compute_capability != 0; }
 };
 
+// An entry of a list of devices.
+struct Listed {
+    Capabilities capabilities; // of one that can not be opened perhaps id and name only
+    std::string refused;       // why it can not be opened; empty: it can
+};
+
 // Counted since the device was made.
 struct Counters {
     std::uint64_t recordings = 0, transfers = 0; // command buffers begun, of launches and of copies

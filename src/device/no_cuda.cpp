@@ -6,13 +6,10 @@
 
 namespace reprise::device::cuda {
 
-std::vector<Found> find_devices()
+std::vector<Listed> find_devices()
 {
-    Found none;
-    none.capabilities.id = "cuda";
-    none.capabilities.name = "NVIDIA CUDA";
-    none.refused = "this build has no CUDA, as no toolkit was found when it was made";
-    return {none};
+    return {{.capabilities = {.id = "cuda", .name = "NVIDIA CUDA"},
+             .refused = "this build has no CUDA, as no toolkit was found when it was made"}};
 }
 
 std::string product_library() { return ""; }

@@ -26,35 +26,23 @@ Registry& registry()
     return instance;
 }
 
-void list_vulkan(std::vector<Listed>& list)
+std::vector<Listed> vulkan_devices()
 {
     try {
-        for (vulkan::Found& found : vulkan::find_devices()) {
-            list.push_back({found.capabilities.id, found.capabilities, found.refused});
-        }
+        return vulkan::find_devices();
     } catch (const Error& error) {
-        Capabilities none;
-        none.id = "vulkan";
-        none.name = "Vulkan";
-        list.push_back({"vulkan", none, error.what()});
-    }
-}
-
-void list_cuda(std::vector<Listed>& list)
-{
-    for (cuda::Found& found : cuda::find_devices()) {
-        list.push_back({found.capabilities.id, found.capabilities, found.refused});
+        return {{.capabilities = {.id = "vulkan", .name = "Vulkan"}, .refused = error.what()}};
     }
 }
 
 const std::vector<Listed>& listed(Registry& r)
 {
     if (r.list.empty()) {
-        std::vector<Listed> list;
-        list_cuda(list);
-        list_vulkan(list);
-        list.push_back({"reference", reference_capabilities({}), ""});
-        list.push_back({"null", null_capabilities({}), ""});
+        std::vector<Listed> list = cuda::find_devices();
+        const std::vector<Listed> vulkan = vulkan_devices();
+        list.insert(list.end(), vulkan.begin(), vulkan.end());
+        list.push_back({reference_capabilities({}), ""});
+        list.push_back({null_capabilities({}), ""});
         r.list = std::move(list);
     }
     return r.list;
@@ -77,8 +65,8 @@ std::string resolve(Registry& r, const std::string& id)
 {
     if (id == "vulkan" || id == "cuda") {
         for (const Listed& entry : listed(r)) {
-            if (number_of(entry.id, id) && entry.refused.empty()) {
-                return entry.id;
+            if (number_of(entry.capabilities.id, id) && entry.refused.empty()) {
+                return entry.capabilities.id;
             }
         }
     }
@@ -90,7 +78,7 @@ std::string resolve(Registry& r, const std::string& id)
     std::string names;
     for (const Listed& entry : listed(r)) {
         names += names.empty() ? " " : ", ";
-        names += entry.id + (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
+        names += entry.capabilities.id + (entry.refused.empty() ? "" : " (refused: " + entry.refused + ")");
     }
     const char* hint =
         id == "cpu" ? " On the processor run \"reference\", which checks the others, and Vulkan's software "
@@ -109,7 +97,7 @@ std::shared_ptr<Device> make(Registry& r, const std::string& id, const DeviceOpt
         return make_null_device();
     }
     for (const Listed& entry : listed(r)) {
-        if (entry.id != id || !entry.refused.empty()) {
+        if (entry.capabilities.id != id || !entry.refused.empty()) {
             continue;
         }
         if (const auto number = number_of(id, "cuda")) {
@@ -171,7 +159,7 @@ void reset(const std::string& id)
     Registry& r = registry();
     const std::lock_guard lock(r.mutex);
     const std::string name = resolve(r, id);
-    const auto is_named = [&](const Listed& entry) { return entry.id == name; };
+    const auto is_named = [&](const Listed& entry) { return entry.capabilities.id == name; };
     if (r.open.erase(name) == 0 && std::none_of(listed(r).begin(), listed(r).end(), is_named)) {
         fail_unknown(r, "reset", id);
     }

@@ -7,12 +7,6 @@
 
 namespace reprise::device {
 
-struct Listed {
-    std::string id;
-    Capabilities capabilities;
-    std::string refused; // why it can not be opened; empty: it can
-};
-
 // Best first, the reference and the null device last.  A machine without Vulkan, or CUDA, has one entry that says why.
 // Drivers are asked once in a process; reset() asks anew.
 std::vector<Listed> enumerate();

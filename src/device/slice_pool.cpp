@@ -1,29 +1,9 @@
 #include "device/slice_pool.hpp"
 #include <algorithm>
-#include <utility>
 
 namespace reprise::device {
 
-Slice& Slice::operator=(Slice&& other) noexcept
-{
-    if (this != &other) {
-        reset();
-        pool_ = std::exchange(other.pool_, nullptr);
-        host_ = other.host_;
-        address_ = other.address_;
-        handle_ = other.handle_;
-        offset_ = other.offset_;
-        bytes_ = other.bytes_;
-        number_ = other.number_;
-        node_ = other.node_;
-    }
-    return *this;
-}
-
-void Slice::reset() noexcept
-{
-    if (pool_) std::exchange(pool_, nullptr)->release(number_, node_);
-}
+void Slice::GiveBack::operator()(SlicePool* pool) const noexcept { pool->release(number, node); }
 
 Slice SlicePool::allocate(std::uint64_t bytes)
 {
@@ -38,14 +18,12 @@ Slice SlicePool::allocate(std::uint64_t bytes)
     }
     const Chunk& chunk = chunks_[at]->chunk;
     Slice slice;
-    slice.pool_ = this;
+    slice.pool_ = {this, {at, range->node}};
     slice.host_ = chunk.host ? chunk.host + range->offset : nullptr;
     slice.address_ = chunk.address + range->offset;
     slice.handle_ = chunk.handle;
     slice.offset_ = range->offset;
     slice.bytes_ = bytes;
-    slice.number_ = at;
-    slice.node_ = range->node;
     return slice;
 }
 

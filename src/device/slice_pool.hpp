@@ -12,26 +12,23 @@ class SlicePool;
 // A range of memory, owned by one object and given back when destroyed: once the device has done with it.
 class Slice {
 public:
-    Slice() = default;
-    ~Slice() { reset(); }
-    Slice(Slice&& other) noexcept { *this = std::move(other); }
-    Slice& operator=(Slice&& other) noexcept;
-
     explicit operator bool() const noexcept { return pool_ != nullptr; }
     std::byte* host() const noexcept { return host_; }    // null: not the host's
     Address address() const noexcept { return address_; } // as the device sees it
     std::uint64_t bytes() const noexcept { return bytes_; }
     std::uint64_t chunk() const noexcept { return handle_; }  // SlicePool::Chunk::handle
     std::uint64_t offset() const noexcept { return offset_; } // in the chunk
-    void reset() noexcept;
 
 private:
     friend class SlicePool;
-    SlicePool* pool_ = nullptr;
+    struct GiveBack {
+        std::uint32_t number, node; // of the chunk; of the range in it
+        void operator()(SlicePool*) const noexcept;
+    };
+    std::unique_ptr<SlicePool, GiveBack> pool_; // which is not owned
     std::byte* host_ = nullptr;
     Address address_ = 0;
     std::uint64_t handle_ = 0, offset_ = 0, bytes_ = 0;
-    std::uint32_t number_ = 0, node_ = 0; // of the chunk; of the range in it
 };
 
 class SlicePool {

@@ -260,8 +260,8 @@ void reset_device(const std::string& name)
     std::string id = name;
     if (name == "vulkan") // stands for the first that serves
         for (const device::Listed& l : device::enumerate())
-            if (l.refused.empty() && l.id.rfind("vulkan:", 0) == 0) {
-                id = l.id;
+            if (l.refused.empty() && l.capabilities.id.rfind("vulkan:", 0) == 0) {
+                id = l.capabilities.id;
                 break;
             }
     device::reset(id);

@@ -194,9 +194,9 @@ int attribute(const Driver& d, CUdevice device, CUdevice_attribute a)
     return value;
 }
 
-Found inspect(const Driver& d, int ordinal)
+Listed inspect(const Driver& d, int ordinal)
 {
-    Found found;
+    Listed found;
     Capabilities& c = found.capabilities;
     c.id = "cuda:" + std::to_string(ordinal);
     c.driver = "NVIDIA CUDA " + version_text(d.version);
@@ -233,20 +233,15 @@ Found inspect(const Driver& d, int ordinal)
 
 } // namespace
 
-std::vector<Found> find_devices()
+std::vector<Listed> find_devices()
 {
     const auto& loaded = driver();
-    if (const auto* reason = std::get_if<std::string>(&loaded)) {
-        Found none;
-        none.capabilities.id = "cuda";
-        none.capabilities.name = "NVIDIA CUDA";
-        none.refused = *reason;
-        return {none};
-    }
+    if (const auto* reason = std::get_if<std::string>(&loaded))
+        return {{.capabilities = {.id = "cuda", .name = "NVIDIA CUDA"}, .refused = *reason}};
     const Driver& d = std::get<Driver>(loaded);
     int count = 0;
     d.cuDeviceGetCount(&count);
-    std::vector<Found> list;
+    std::vector<Listed> list;
     for (int i = 0; i < count; ++i) list.push_back(inspect(d, i));
     return list;
 }
@@ -255,7 +250,7 @@ std::string product_library() { return blas_version(); }
 
 std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&)
 {
-    const std::vector<Found> list = find_devices();
+    const std::vector<Listed> list = find_devices();
     const auto* d = std::get_if<Driver>(&driver());
     if (number >= list.size() || !d || !list[number].refused.empty()) {
         reprise::detail::fail(ErrorKind::device, "open", "The device (cuda:", number, ") was not found",

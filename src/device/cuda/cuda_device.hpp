@@ -5,14 +5,9 @@
 
 namespace reprise::device::cuda {
 
-struct Found {
-    Capabilities capabilities;
-    std::string refused; // why it can't be opened; empty: it can
-};
-
 // In the driver's order, "cuda:0" first.  A machine without the driver, and a build without CUDA, have one entry, named
 // "cuda", that says so.
-std::vector<Found> find_devices();
+std::vector<Listed> find_devices();
 
 std::string product_library(); // "cuBLASLt 13.0.2"; empty: there is none
 

@@ -147,10 +147,10 @@ void VulkanDevice::fail_next(const std::string& kind, std::uint32_t n, Fault fau
 
 void VulkanDevice::clear_faults() { context_.device.health.clear_faults(); }
 
-std::vector<Found> find_devices()
+std::vector<Listed> find_devices()
 {
     const std::shared_ptr<Instance> instance = Instance::make({});
-    std::vector<Found> list;
+    std::vector<Listed> list;
     for (const PhysicalDevice& physical : inspect_all(*instance)) {
         const std::string id = "vulkan:" + std::to_string(list.size());
         list.push_back({capabilities_of(physical, id), joined(physical.refusals)});

@@ -37,13 +37,8 @@ private:
     Capabilities capabilities_;
 };
 
-// What enumerate() lists: the devices best first, with a sentence where one is refused.
-struct Found {
-    Capabilities capabilities; // of a refused one: id and name only
-    std::string refused;       // empty: it serves
-};
-// Throws Error(device) where there is no Vulkan at all.
-std::vector<Found> find_devices();
+// The devices best first.  Throws Error(device) where there is no Vulkan at all.
+std::vector<Listed> find_devices();
 // Throws Error(device) for a number that is not there or refused.
 std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&);
 
