@@ -27,20 +27,6 @@ std::uint32_t choose_type(const LogicalDevice& device, std::uint32_t bits, Memor
 Buffer::Buffer(const LogicalDevice& device, std::uint64_t bytes, MemoryUse use, const std::string& name)
     : device_(device), bytes_(bytes)
 {
-    try {
-        create(use);
-    } catch (...) {
-        destroy();
-        throw;
-    }
-    device_.name(VK_OBJECT_TYPE_BUFFER, handle_, name);
-    device_.name(VK_OBJECT_TYPE_DEVICE_MEMORY, memory_, name);
-}
-
-Buffer::~Buffer() { destroy(); }
-
-void Buffer::create(MemoryUse use)
-{
     const auto& vk = device_.vk;
     VkBufferCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
@@ -48,10 +34,9 @@ void Buffer::create(MemoryUse use)
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                  VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    device_.check("allocate", "vkCreateBuffer",
-                  [&] { return vk.vkCreateBuffer(device_.handle(), &info, nullptr, &handle_); });
+    handle_.create("allocate", "vkCreateBuffer", &VolkDeviceTable::vkCreateBuffer, info);
     VkMemoryRequirements needs{};
-    vk.vkGetBufferMemoryRequirements(device_.handle(), handle_, &needs);
+    vk.vkGetBufferMemoryRequirements(device_.handle(), handle(), &needs);
 
     const std::uint32_t type = choose_type(device_, needs.memoryTypeBits, use);
     flags_ = device_.memory_flags(type);
@@ -63,27 +48,22 @@ void Buffer::create(MemoryUse use)
     allocation.pNext = &flags;
     allocation.allocationSize = needs.size;
     allocation.memoryTypeIndex = type;
-    device_.check("allocate", "vkAllocateMemory",
-                  [&] { return vk.vkAllocateMemory(device_.handle(), &allocation, nullptr, &memory_); });
+    memory_.create("allocate", "vkAllocateMemory", &VolkDeviceTable::vkAllocateMemory, allocation);
     device_.check("allocate", "vkBindBufferMemory",
-                  [&] { return vk.vkBindBufferMemory(device_.handle(), handle_, memory_, 0); });
+                  [&] { return vk.vkBindBufferMemory(device_.handle(), handle(), memory_.get(), 0); });
     if ((flags_ & coherent) == coherent && (use != MemoryUse::device || device_.unified())) {
         void* mapped = nullptr;
         device_.check("allocate", "vkMapMemory", [&] {
-            return vk.vkMapMemory(device_.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped);
+            return vk.vkMapMemory(device_.handle(), memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped);
         });
         host_ = static_cast<std::byte*>(mapped);
     }
     VkBufferDeviceAddressInfo query{};
     query.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
-    query.buffer = handle_;
+    query.buffer = handle();
     address_ = vk.vkGetBufferDeviceAddress(device_.handle(), &query);
-}
-
-void Buffer::destroy() noexcept
-{
-    device_.vk.vkDestroyBuffer(device_.handle(), handle_, nullptr);
-    device_.vk.vkFreeMemory(device_.handle(), memory_, nullptr);
+    device_.name(VK_OBJECT_TYPE_BUFFER, handle(), name);
+    device_.name(VK_OBJECT_TYPE_DEVICE_MEMORY, memory_.get(), name);
 }
 
 SlicePool::Source buffers(const LogicalDevice& device, MemoryUse use, std::string name)

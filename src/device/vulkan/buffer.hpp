@@ -18,29 +18,24 @@ enum class MemoryUse : std::uint8_t {
 class Buffer {
 public:
     Buffer(const LogicalDevice&, std::uint64_t bytes, MemoryUse, const std::string& name);
-    ~Buffer();
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
-    VkBuffer handle() const noexcept { return handle_; }
+    VkBuffer handle() const noexcept { return handle_.get(); }
     Address address() const noexcept { return address_; }
     std::uint64_t bytes() const noexcept { return bytes_; }
     std::byte* host() const noexcept { return host_; } // null: not mapped
     VkMemoryPropertyFlags flags() const noexcept { return flags_; }
 
 private:
-    void create(MemoryUse);
-    void destroy() noexcept;
-
     const LogicalDevice& device_;
     CountedObject counted_{device_};
     std::uint64_t bytes_;
-    VkBuffer handle_ = VK_NULL_HANDLE;
-    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    Owned<VkDeviceMemory, &VolkDeviceTable::vkFreeMemory> memory_{device_};
+    Owned<VkBuffer, &VolkDeviceTable::vkDestroyBuffer> handle_{device_};
     Address address_ = 0;
     std::byte* host_ = nullptr;
     VkMemoryPropertyFlags flags_ = 0;
-    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 // Buffers as the chunks of a pool, and the one that a slice of it lies in.

@@ -12,13 +12,8 @@ CommandArena::CommandArena(const LogicalDevice& device, Begun& begun) : device_(
     VkCommandPoolCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
     info.queueFamilyIndex = device_.queue_family();
-    device_.check("record", "vkCreateCommandPool",
-                  [&] { return device_.vk.vkCreateCommandPool(device_.handle(), &info, nullptr, &pool_); });
+    pool_.create("record", "vkCreateCommandPool", &VolkDeviceTable::vkCreateCommandPool, info);
 }
-
-CommandArena::~CommandArena() { destroy(); }
-
-void CommandArena::destroy() noexcept { device_.vk.vkDestroyCommandPool(device_.handle(), pool_, nullptr); }
 
 VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags, Holds holds)
 {
@@ -26,7 +21,7 @@ VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags, Holds holds
         lists_.reserve(used_ + 1);
         VkCommandBufferAllocateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-        info.commandPool = pool_;
+        info.commandPool = pool_.get();
         info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
         info.commandBufferCount = 1;
         VkCommandBuffer list = VK_NULL_HANDLE;
@@ -53,7 +48,7 @@ void CommandArena::end(VkCommandBuffer list)
 bool CommandArena::reset() noexcept
 {
     used_ = 0;
-    return device_.vk.vkResetCommandPool(device_.handle(), pool_, 0) == VK_SUCCESS;
+    return device_.vk.vkResetCommandPool(device_.handle(), pool_.get(), 0) == VK_SUCCESS;
 }
 
 CommandArenas::Lease CommandArenas::take()

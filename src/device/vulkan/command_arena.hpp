@@ -16,7 +16,6 @@ struct Begun {
 class CommandArena {
 public:
     CommandArena(const LogicalDevice&, Begun&);
-    ~CommandArena();
     CommandArena(const CommandArena&) = delete;
     CommandArena& operator=(const CommandArena&) = delete;
 
@@ -27,16 +26,13 @@ public:
     std::size_t size() const noexcept { return lists_.size(); }
 
 private:
-    void destroy() noexcept;
-
     const LogicalDevice& device_;
     Begun& begun_;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
+    Owned<VkCommandPool, &VolkDeviceTable::vkDestroyCommandPool> pool_{device_};
     CountedObject counted_{device_};
     std::vector<VkCommandBuffer> lists_;
     std::deque<CountedObject> counted_lists_;
     std::size_t used_ = 0;
-    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 class CommandArenas {

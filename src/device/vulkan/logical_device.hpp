@@ -86,6 +86,36 @@ private:
     std::list<const std::function<void()>*>::iterator place_;
 };
 
+// An object of the driver: destroyed with its holder, or where the device is closed before.
+template <class Handle,
+          void (VKAPI_PTR* VolkDeviceTable::*destroy)(VkDevice, Handle, const VkAllocationCallbacks*)>
+class Owned {
+public:
+    explicit Owned(const LogicalDevice& device) : device_(device) {}
+    ~Owned() { end(); }
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+
+    // `kind` and `name` are those of Checker, `make` is the driver's function of that name.
+    template <class Info>
+    void create(const char* kind, const char* name,
+                VkResult (VKAPI_PTR* VolkDeviceTable::*make)(VkDevice, const Info*,
+                                                             const VkAllocationCallbacks*, Handle*),
+                const Info& info)
+    {
+        device_.check(kind, name,
+                      [&] { return (device_.vk.*make)(device_.handle(), &info, nullptr, &handle_); });
+    }
+    const Handle& get() const noexcept { return handle_; }
+
+private:
+    void end() noexcept { (device_.vk.*destroy)(device_.handle(), handle_, nullptr); }
+
+    const LogicalDevice& device_;
+    Handle handle_ = VK_NULL_HANDLE;
+    OnClose on_close_{device_, [this] { end(); }};
+};
+
 // A member of what holds an object of the driver: counted while it lives.
 class CountedObject {
 public:

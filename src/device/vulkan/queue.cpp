@@ -16,18 +16,11 @@ Queue::Queue(LogicalDevice& device, const ExternalVulkan* external) : device_(de
     VkSemaphoreCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
     info.pNext = &type;
-    device_.check("allocate", "vkCreateSemaphore",
-                  [&] { return device_.vk.vkCreateSemaphore(device_.handle(), &info, nullptr, &timeline_); });
-    device_.name(VK_OBJECT_TYPE_SEMAPHORE, timeline_, "reprise timeline");
+    timeline_.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
+    device_.name(VK_OBJECT_TYPE_SEMAPHORE, timeline_.get(), "reprise timeline");
 }
 
-Queue::~Queue()
-{
-    collect_all();
-    destroy();
-}
-
-void Queue::destroy() noexcept { device_.vk.vkDestroySemaphore(device_.handle(), timeline_, nullptr); }
+Queue::~Queue() { collect_all(); }
 
 Ticket Queue::submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch)
 {
@@ -48,7 +41,7 @@ Ticket Queue::submit(std::span<const VkCommandBuffer> lists, std::size_t per_bat
             static_cast<std::uint32_t>(std::min(per_batch, lists.size() - i * per_batch));
         batches_[i].pCommandBuffers = lists.data() + i * per_batch;
         batches_[i].signalSemaphoreCount = 1;
-        batches_[i].pSignalSemaphores = &timeline_;
+        batches_[i].pSignalSemaphores = &timeline_.get();
     }
     device_.check("submit", "vkQueueSubmit", [&] {
         if (lock_external_) {
@@ -73,8 +66,9 @@ bool Queue::done(Ticket ticket)
         return true;
     }
     Ticket now = 0;
-    device_.check("wait", "vkGetSemaphoreCounterValue",
-                  [&] { return device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now); });
+    device_.check("wait", "vkGetSemaphoreCounterValue", [&] {
+        return device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_.get(), &now);
+    });
     advance(now);
     return ticket <= now;
 }
@@ -85,7 +79,7 @@ bool Queue::reached(Ticket ticket) noexcept
         return true;
     }
     Ticket now = 0;
-    if (device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_, &now) != VK_SUCCESS) {
+    if (device_.vk.vkGetSemaphoreCounterValue(device_.handle(), timeline_.get(), &now) != VK_SUCCESS) {
         return false;
     }
     advance(now);
@@ -111,7 +105,7 @@ void Queue::wait(Ticket ticket)
     VkSemaphoreWaitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
     info.semaphoreCount = 1;
-    info.pSemaphores = &timeline_;
+    info.pSemaphores = &timeline_.get();
     info.pValues = &ticket;
     device_.check("wait", "vkWaitSemaphores",
                   [&] { return device_.vk.vkWaitSemaphores(device_.handle(), &info, ~std::uint64_t{0}); });
@@ -152,7 +146,7 @@ void Queue::collect_all() noexcept
     VkSemaphoreWaitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
     info.semaphoreCount = 1;
-    info.pSemaphores = &timeline_;
+    info.pSemaphores = &timeline_.get();
     info.pValues = &last;
     device_.vk.vkWaitSemaphores(device_.handle(), &info, ~std::uint64_t{0});
     std::deque<Entry> finished;

@@ -42,7 +42,6 @@ public:
 
 private:
     void advance(Ticket) noexcept;
-    void destroy() noexcept;
 
     struct Entry {
         Ticket ticket;
@@ -51,7 +50,7 @@ private:
 
     LogicalDevice& device_;
     std::function<void()> lock_external_, unlock_external_;
-    VkSemaphore timeline_ = VK_NULL_HANDLE;
+    Owned<VkSemaphore, &VolkDeviceTable::vkDestroySemaphore> timeline_{device_};
     std::mutex mutex_;
     std::atomic<Ticket> submitted_ = 0, completed_ = 0;
     std::atomic<std::uint64_t> submits_ = 0;
@@ -60,7 +59,6 @@ private:
     std::vector<Ticket> values_;
     mutable std::mutex retired_mutex_;
     std::deque<Entry> retired_;
-    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 } // namespace reprise::device::vulkan

@@ -42,18 +42,6 @@ std::uint64_t Slab::default_bytes(const PhysicalDevice& d)
 Slab::Slab(const LogicalDevice& device, std::uint64_t bytes)
     : device_(device), buffer_(make_buffer(device, bytes)), windows_(windows_allowed(device.physical()))
 {
-    try {
-        create();
-    } catch (...) {
-        destroy();
-        throw;
-    }
-}
-
-Slab::~Slab() { destroy(); }
-
-void Slab::create()
-{
     const std::uint64_t most = texel_bytes * device_.physical().properties.limits.maxTexelBufferElements;
     texels_ = buffer_->bytes() <= most;
     VkBufferViewCreateInfo view{};
@@ -61,15 +49,13 @@ void Slab::create()
     view.buffer = buffer_->handle();
     view.format = VK_FORMAT_R32G32B32A32_SFLOAT;
     view.range = std::min(buffer_->bytes(), most);
-    device_.check("allocate", "vkCreateBufferView",
-                  [&] { return device_.vk.vkCreateBufferView(device_.handle(), &view, nullptr, &view_); });
+    view_.create("allocate", "vkCreateBufferView", &VolkDeviceTable::vkCreateBufferView, view);
     create_layouts();
     write_set();
 }
 
 void Slab::create_layouts()
 {
-    const auto& vk = device_.vk;
     std::array<VkDescriptorSetLayoutBinding, 2> bindings{};
     bindings[0] = {0, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
     bindings[1] = {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, window_count, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
@@ -77,19 +63,17 @@ void Slab::create_layouts()
     set.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
     set.bindingCount = windows_ ? 2 : 1;
     set.pBindings = bindings.data();
-    device_.check("allocate", "vkCreateDescriptorSetLayout", [&] {
-        return vk.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &set_layout_);
-    });
+    set_layout_.create("allocate", "vkCreateDescriptorSetLayout",
+                       &VolkDeviceTable::vkCreateDescriptorSetLayout, set);
     const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Address)};
     VkPipelineLayoutCreateInfo layout{};
     layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
     layout.setLayoutCount = 1;
-    layout.pSetLayouts = &set_layout_;
+    layout.pSetLayouts = &set_layout_.get();
     layout.pushConstantRangeCount = 1;
     layout.pPushConstantRanges = &push;
-    device_.check("allocate", "vkCreatePipelineLayout", [&] {
-        return vk.vkCreatePipelineLayout(device_.handle(), &layout, nullptr, &pipeline_layout_);
-    });
+    pipeline_layout_.create("allocate", "vkCreatePipelineLayout", &VolkDeviceTable::vkCreatePipelineLayout,
+                            layout);
 }
 
 void Slab::write_set()
@@ -102,13 +86,12 @@ void Slab::write_set()
     pool.maxSets = 1;
     pool.poolSizeCount = windows_ ? 2 : 1;
     pool.pPoolSizes = sizes.data();
-    device_.check("allocate", "vkCreateDescriptorPool",
-                  [&] { return vk.vkCreateDescriptorPool(device_.handle(), &pool, nullptr, &pool_); });
+    pool_.create("allocate", "vkCreateDescriptorPool", &VolkDeviceTable::vkCreateDescriptorPool, pool);
     VkDescriptorSetAllocateInfo allocation{};
     allocation.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-    allocation.descriptorPool = pool_;
+    allocation.descriptorPool = pool_.get();
     allocation.descriptorSetCount = 1;
-    allocation.pSetLayouts = &set_layout_;
+    allocation.pSetLayouts = &set_layout_.get();
     device_.check("allocate", "vkAllocateDescriptorSets",
                   [&] { return vk.vkAllocateDescriptorSets(device_.handle(), &allocation, &set_); });
 
@@ -125,7 +108,7 @@ void Slab::write_set()
     }
     writes[0].descriptorCount = 1;
     writes[0].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
-    writes[0].pTexelBufferView = &view_;
+    writes[0].pTexelBufferView = &view_.get();
     writes[1].descriptorCount = window_count;
     writes[1].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     writes[1].pBufferInfo = windows.data();
@@ -134,17 +117,8 @@ void Slab::write_set()
 
 void Slab::bind(VkCommandBuffer list) const
 {
-    device_.vk.vkCmdBindDescriptorSets(list, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_layout_, 0, 1, &set_, 0,
-                                       nullptr);
-}
-
-void Slab::destroy() noexcept
-{
-    const auto& vk = device_.vk;
-    vk.vkDestroyDescriptorPool(device_.handle(), pool_, nullptr);
-    vk.vkDestroyPipelineLayout(device_.handle(), pipeline_layout_, nullptr);
-    vk.vkDestroyDescriptorSetLayout(device_.handle(), set_layout_, nullptr);
-    vk.vkDestroyBufferView(device_.handle(), view_, nullptr);
+    device_.vk.vkCmdBindDescriptorSets(list, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_layout_.get(), 0, 1,
+                                       &set_, 0, nullptr);
 }
 
 } // namespace reprise::device::vulkan

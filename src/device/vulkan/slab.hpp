@@ -10,34 +10,30 @@ namespace reprise::device::vulkan {
 class Slab {
 public:
     Slab(const LogicalDevice&, std::uint64_t bytes); // halves the size until the driver has the memory
-    ~Slab();
     Slab(const Slab&) = delete;
     Slab& operator=(const Slab&) = delete;
 
     const Buffer& buffer() const noexcept { return *buffer_; }
     bool has_windows() const noexcept { return windows_; }
     bool has_texel_view() const noexcept { return texels_; } // of all of it
-    VkPipelineLayout pipeline_layout() const noexcept { return pipeline_layout_; }
+    VkPipelineLayout pipeline_layout() const noexcept { return pipeline_layout_.get(); }
     void bind(VkCommandBuffer) const;
 
     // As fits the device.
     static std::uint64_t default_bytes(const PhysicalDevice&);
 
 private:
-    void create();
     void create_layouts();
     void write_set();
-    void destroy() noexcept;
 
     const LogicalDevice& device_;
     std::unique_ptr<Buffer> buffer_;
     bool windows_, texels_ = false;
-    VkBufferView view_ = VK_NULL_HANDLE;
-    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
-    VkPipelineLayout pipeline_layout_ = VK_NULL_HANDLE;
-    VkDescriptorPool pool_ = VK_NULL_HANDLE;
+    Owned<VkBufferView, &VolkDeviceTable::vkDestroyBufferView> view_{device_};
+    Owned<VkDescriptorSetLayout, &VolkDeviceTable::vkDestroyDescriptorSetLayout> set_layout_{device_};
+    Owned<VkPipelineLayout, &VolkDeviceTable::vkDestroyPipelineLayout> pipeline_layout_{device_};
+    Owned<VkDescriptorPool, &VolkDeviceTable::vkDestroyDescriptorPool> pool_{device_};
     VkDescriptorSet set_ = VK_NULL_HANDLE; // goes with the pool
-    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 } // namespace reprise::device::vulkan

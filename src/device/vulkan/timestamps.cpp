@@ -12,24 +12,19 @@ Timestamps::Timestamps(const LogicalDevice& device, SlicePool& readback, std::ui
     info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = 2 * slots + launches;
-    device_.check("record", "vkCreateQueryPool",
-                  [&] { return device_.vk.vkCreateQueryPool(device_.handle(), &info, nullptr, &pool_); });
+    pool_.create("record", "vkCreateQueryPool", &VolkDeviceTable::vkCreateQueryPool, info);
 }
-
-Timestamps::~Timestamps() { destroy(); }
-
-void Timestamps::destroy() noexcept { device_.vk.vkDestroyQueryPool(device_.handle(), pool_, nullptr); }
 
 void Timestamps::write(VkCommandBuffer list, std::uint32_t query) const
 {
-    device_.vk.vkCmdWriteTimestamp(list, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, pool_, query);
+    device_.vk.vkCmdWriteTimestamp(list, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, pool_.get(), query);
 }
 
 void Timestamps::write_begin(VkCommandBuffer list, std::uint32_t slot) const
 {
-    device_.vk.vkCmdResetQueryPool(list, pool_, 2 * slot, 2);
+    device_.vk.vkCmdResetQueryPool(list, pool_.get(), 2 * slot, 2);
     if (launches_ > 0) {
-        device_.vk.vkCmdResetQueryPool(list, pool_, 2 * slots_, launches_);
+        device_.vk.vkCmdResetQueryPool(list, pool_.get(), 2 * slots_, launches_);
     }
     write(list, 2 * slot);
 }
@@ -44,10 +39,10 @@ void Timestamps::write_end(VkCommandBuffer list, std::uint32_t slot) const
     write(list, 2 * slot + 1);
     const VkQueryResultFlags flags = VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT;
     const std::uint64_t at = values_.offset() + slot * slot_bytes();
-    device_.vk.vkCmdCopyQueryPoolResults(list, pool_, 2 * slot, 2, buffer_of(values_), at, 8, flags);
+    device_.vk.vkCmdCopyQueryPoolResults(list, pool_.get(), 2 * slot, 2, buffer_of(values_), at, 8, flags);
     if (launches_ > 0) {
-        device_.vk.vkCmdCopyQueryPoolResults(list, pool_, 2 * slots_, launches_, buffer_of(values_), at + 16,
-                                             8, flags);
+        device_.vk.vkCmdCopyQueryPoolResults(list, pool_.get(), 2 * slots_, launches_, buffer_of(values_),
+                                             at + 16, 8, flags);
     }
 }
 

@@ -8,7 +8,6 @@ class Timestamps {
 public:
     // `launches`: 0 for no timestamps of launches.
     Timestamps(const LogicalDevice&, SlicePool& readback, std::uint32_t slots, std::uint32_t launches);
-    ~Timestamps();
     Timestamps(const Timestamps&) = delete;
     Timestamps& operator=(const Timestamps&) = delete;
 
@@ -22,7 +21,6 @@ public:
     std::vector<double> launches(std::uint32_t slot) const; // from the call's start; the last one: its end
 
 private:
-    void destroy() noexcept;
     void write(VkCommandBuffer, std::uint32_t query) const;
     double between(std::uint64_t from, std::uint64_t to) const;
     const std::uint64_t* values(std::uint32_t slot) const; // begin, end, launches...
@@ -31,9 +29,8 @@ private:
     const LogicalDevice& device_;
     std::uint32_t slots_, launches_;
     CountedObject counted_{device_};
-    VkQueryPool pool_ = VK_NULL_HANDLE;
+    Owned<VkQueryPool, &VolkDeviceTable::vkDestroyQueryPool> pool_{device_};
     Slice values_;
-    OnClose on_close_{device_, [this] { destroy(); }};
 };
 
 } // namespace reprise::device::vulkan
