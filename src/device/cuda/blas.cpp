@@ -217,8 +217,7 @@ void Blas::open()
     if (status == CUBLAS_STATUS_ALLOC_FAILED) check("cublasLtCreate", status);
     if (status != CUBLAS_STATUS_SUCCESS) return; // not for this device
     handle_ = made;
-    context_.check("", "cuMemAlloc",
-                   [&] { return context_.driver.cuMemAlloc(&workspace_, workspace_bytes_); });
+    context_.call("cuMemAlloc", &Driver::cuMemAlloc, &workspace_, workspace_bytes_);
 }
 
 void Blas::close() noexcept
@@ -232,8 +231,7 @@ void Blas::check(const char* name, cublasStatus_t status) const
 {
     if (status == CUBLAS_STATUS_SUCCESS) return;
     // A device that is lost says so itself, whatever the library makes of it.
-    context_.check("", "cuStreamSynchronize",
-                   [&] { return context_.driver.cuStreamSynchronize(context_.stream()); });
+    context_.call("cuStreamSynchronize", &Driver::cuStreamSynchronize, context_.stream());
     check_status(name, status);
 }
 
@@ -294,16 +292,15 @@ template <class Launch> CUgraph Blas::captured(Launch&& launch)
 {
     const Driver& d = context_.driver;
     if (!capturing_) {
-        context_.check("", "cuStreamCreate",
-                       [&] { return d.cuStreamCreate(&capturing_, CU_STREAM_NON_BLOCKING); });
+        context_.call("cuStreamCreate", &Driver::cuStreamCreate, &capturing_, CU_STREAM_NON_BLOCKING);
     }
     CUgraph graph = nullptr;
     try {
         // Relaxed: the library may load a kernel on the way.
-        context_.check("", "cuStreamBeginCapture",
-                       [&] { return d.cuStreamBeginCapture(capturing_, CU_STREAM_CAPTURE_MODE_RELAXED); });
+        context_.call("cuStreamBeginCapture", &Driver::cuStreamBeginCapture, capturing_,
+                      CU_STREAM_CAPTURE_MODE_RELAXED);
         launch(capturing_);
-        context_.check("", "cuStreamEndCapture", [&] { return d.cuStreamEndCapture(capturing_, &graph); });
+        context_.call("cuStreamEndCapture", &Driver::cuStreamEndCapture, capturing_, &graph);
     } catch (...) { // a stream that may be capturing is of no more use
         d.cuStreamEndCapture(capturing_, &graph);
         if (graph) d.cuGraphDestroy(graph);

@@ -4,9 +4,8 @@ namespace reprise::device::cuda {
 
 Context::Context(const Driver& functions, int ordinal) : driver(functions), check(driver, health)
 {
-    check("", "cuDeviceGet", [&] { return driver.cuDeviceGet(&device_, ordinal); });
-    check("", "cuDevicePrimaryCtxRetain",
-          [&] { return driver.cuDevicePrimaryCtxRetain(&context_, device_); });
+    call("cuDeviceGet", &Driver::cuDeviceGet, &device_, ordinal);
+    call("cuDevicePrimaryCtxRetain", &Driver::cuDevicePrimaryCtxRetain, &context_, device_);
     const Current current(*this);
     const CUresult made = driver.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING);
     if (made != CUDA_SUCCESS) {

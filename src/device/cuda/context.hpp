@@ -20,6 +20,12 @@ public:
     const Driver& driver;
     Health health;
     const Checker check;
+    // Calls a function of the driver through the checker; no test injects a failure there.
+    template <class Function, class... Arguments>
+    CUresult call(const char* name, Function Driver::*function, Arguments... arguments) const
+    {
+        return check("", name, [&] { return (driver.*function)(arguments...); });
+    }
 
     // The context of the calling thread for the length of a scope.
     class Current {

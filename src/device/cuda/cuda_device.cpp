@@ -152,10 +152,8 @@ void CudaDevice::upload(Address to, std::span<const std::byte> from)
         Ticket ticket = 0;
         {
             const auto lock = parts_->queue.lock();
-            context.check("", "cuMemcpyHtoDAsync", [&] {
-                return context.driver.cuMemcpyHtoDAsync(to + at, staged->slice.host(), bytes,
-                                                        context.stream());
-            });
+            context.call("cuMemcpyHtoDAsync", &Driver::cuMemcpyHtoDAsync, to + at, staged->slice.host(),
+                         bytes, context.stream());
             ticket = parts_->queue.submitted_now();
         }
         ++parts_->transfers;

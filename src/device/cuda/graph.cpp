@@ -29,11 +29,10 @@ Graph::Graph(Context& context, Blas& blas, const std::vector<GraphLaunch>& launc
     : context_(context), blas_(blas), launches_(launches)
 {
     const Driver& d = context_.driver;
-    context_.check("", "cuGraphCreate", [&] { return d.cuGraphCreate(&graph_, 0); });
+    context_.call("cuGraphCreate", &Driver::cuGraphCreate, &graph_, 0);
     try {
         make(graph_, call);
-        context_.check("", "cuGraphInstantiate",
-                       [&] { return d.cuGraphInstantiate(&executable_, graph_, 0); });
+        context_.call("cuGraphInstantiate", &Driver::cuGraphInstantiate, &executable_, graph_, 0);
     } catch (...) {
         d.cuGraphDestroy(graph_);
         throw;
@@ -71,9 +70,8 @@ CUDA_KERNEL_NODE_PARAMS Graph::parameters(const GraphLaunch& l, std::uint64_t gr
 CUgraphNode Graph::add_empty(CUgraph graph, const std::vector<CUgraphNode>& before)
 {
     CUgraphNode node = nullptr;
-    context_.check("", "cuGraphAddEmptyNode", [&] {
-        return context_.driver.cuGraphAddEmptyNode(&node, graph, before.data(), before.size());
-    });
+    context_.call("cuGraphAddEmptyNode", &Driver::cuGraphAddEmptyNode, &node, graph, before.data(),
+                  before.size());
     return node;
 }
 
@@ -82,9 +80,8 @@ CUgraphNode Graph::add_kernel(CUgraph graph, const std::vector<CUgraphNode>& bef
     void* arguments[2];
     const CUDA_KERNEL_NODE_PARAMS p = parameters(l, 1, arguments);
     CUgraphNode node = nullptr;
-    context_.check("", "cuGraphAddKernelNode", [&] {
-        return context_.driver.cuGraphAddKernelNode(&node, graph, before.data(), before.size(), &p);
-    });
+    context_.call("cuGraphAddKernelNode", &Driver::cuGraphAddKernelNode, &node, graph, before.data(),
+                  before.size(), &p);
     return node;
 }
 
@@ -104,10 +101,8 @@ CUgraphNode Graph::add_product(CUgraph graph, const std::vector<CUgraphNode>& be
 {
     CUgraphNode node = nullptr;
     with_captured(call, [&](CUgraph inner) {
-        context_.check("", "cuGraphAddChildGraphNode", [&] {
-            return context_.driver.cuGraphAddChildGraphNode(&node, graph, before.data(), before.size(),
-                                                            inner);
-        });
+        context_.call("cuGraphAddChildGraphNode", &Driver::cuGraphAddChildGraphNode, &node, graph,
+                      before.data(), before.size(), inner);
     });
     return node;
 }
@@ -146,15 +141,13 @@ void Graph::set_groups(std::size_t launch, std::uint64_t groups)
     if (enabled && node.groups != groups) {
         void* arguments[2];
         const CUDA_KERNEL_NODE_PARAMS p = parameters(launches_[launch], groups, arguments);
-        context_.check("", "cuGraphExecKernelNodeSetParams", [&] {
-            return context_.driver.cuGraphExecKernelNodeSetParams(executable_, node.handle, &p);
-        });
+        context_.call("cuGraphExecKernelNodeSetParams", &Driver::cuGraphExecKernelNodeSetParams, executable_,
+                      node.handle, &p);
         node.groups = groups;
     }
     if (enabled != node.enabled) {
-        context_.check("", "cuGraphNodeSetEnabled", [&] {
-            return context_.driver.cuGraphNodeSetEnabled(executable_, node.handle, enabled ? 1 : 0);
-        });
+        context_.call("cuGraphNodeSetEnabled", &Driver::cuGraphNodeSetEnabled, executable_, node.handle,
+                      enabled ? 1 : 0);
         node.enabled = enabled;
     }
 }

@@ -10,7 +10,7 @@ BlockMemory::Source device_blocks(Context& context, Queue& queue, std::uint64_t 
     s.add = [&context](std::uint64_t bytes) {
         const Context::Current current(context);
         CUdeviceptr address = 0;
-        context.check("", "cuMemAlloc", [&] { return context.driver.cuMemAlloc(&address, bytes); });
+        context.call("cuMemAlloc", &Driver::cuMemAlloc, &address, bytes);
         return Address{address};
     };
     s.remove = [&context](Address block) {
@@ -29,19 +29,16 @@ BlockMemory::Source device_blocks(Context& context, Queue& queue, std::uint64_t 
 SlicePool::Source pinned_memory(Context& context)
 {
     return [&context](std::uint64_t bytes) {
-        const Driver& d = context.driver;
         const Context::Current current(context);
         void* host = nullptr;
-        context.check("", "cuMemHostAlloc", [&] {
-            return d.cuMemHostAlloc(&host, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
-        });
+        context.call("cuMemHostAlloc", &Driver::cuMemHostAlloc, &host, bytes,
+                     CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
         std::shared_ptr<void> owner(host, [&context](void* p) {
             const Context::Current on(context);
             context.driver.cuMemFreeHost(p);
         });
         CUdeviceptr address = 0;
-        context.check("", "cuMemHostGetDevicePointer",
-                      [&] { return d.cuMemHostGetDevicePointer(&address, host, 0); });
+        context.call("cuMemHostGetDevicePointer", &Driver::cuMemHostGetDevicePointer, &address, host, 0);
         return SlicePool::Chunk{address, static_cast<std::byte*>(host), 0, std::move(owner)};
     };
 }
@@ -51,7 +48,7 @@ SlicePool::Source device_memory(Context& context)
     return [&context](std::uint64_t bytes) {
         const Context::Current current(context);
         CUdeviceptr address = 0;
-        context.check("", "cuMemAlloc", [&] { return context.driver.cuMemAlloc(&address, bytes); });
+        context.call("cuMemAlloc", &Driver::cuMemAlloc, &address, bytes);
         const auto free = [&context, address](void*) {
             const Context::Current on(context);
             context.driver.cuMemFree(address);

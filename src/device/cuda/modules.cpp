@@ -52,7 +52,7 @@ CUmodule Modules::load(const void* image)
 {
     CUmodule module = nullptr;
     modules_.reserve(modules_.size() + 1);
-    context_.check("", "cuModuleLoadData", [&] { return context_.driver.cuModuleLoadData(&module, image); });
+    context_.call("cuModuleLoadData", &Driver::cuModuleLoadData, &module, image);
     modules_.push_back(module);
     return module;
 }
@@ -60,20 +60,17 @@ CUmodule Modules::load(const void* image)
 Function Modules::find(CUmodule module, const std::string& name)
 {
     Function f;
-    context_.check("", "cuModuleGetFunction",
-                   [&] { return context_.driver.cuModuleGetFunction(&f.handle, module, name.c_str()); });
+    context_.call("cuModuleGetFunction", &Driver::cuModuleGetFunction, &f.handle, module, name.c_str());
     CUdeviceptr shape = 0;
     std::size_t bytes = 0;
-    context_.check("", "cuModuleGetGlobal", [&] {
-        return context_.driver.cuModuleGetGlobal(&shape, &bytes, module, (name + "_shape").c_str());
-    });
+    context_.call("cuModuleGetGlobal", &Driver::cuModuleGetGlobal, &shape, &bytes, module,
+                  (name + "_shape").c_str());
     std::uint32_t words[2] = {};
     if (bytes != sizeof words) {
         reprise::detail::fail(ErrorKind::internal, "record", "The launch shape of (", name, ") has (", bytes,
                               ") bytes.");
     }
-    context_.check("", "cuMemcpyDtoH",
-                   [&] { return context_.driver.cuMemcpyDtoH(words, shape, sizeof words); });
+    context_.call("cuMemcpyDtoH", &Driver::cuMemcpyDtoH, words, shape, sizeof words);
     f.threads = words[0];
     f.blocks = words[1];
     return f;

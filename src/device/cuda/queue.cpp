@@ -21,12 +21,10 @@ Ticket Queue::submitted_now()
         }
     }
     if (!event) {
-        context_.check("", "cuEventCreate",
-                       [&] { return context_.driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING); });
+        context_.call("cuEventCreate", &Driver::cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
     }
     try {
-        context_.check("", "cuEventRecord",
-                       [&] { return context_.driver.cuEventRecord(event, context_.stream()); });
+        context_.call("cuEventRecord", &Driver::cuEventRecord, event, context_.stream());
     } catch (...) {
         context_.driver.cuEventDestroy(event);
         throw;
@@ -45,8 +43,7 @@ bool Queue::done(Ticket ticket)
     const Context::Current current(context_);
     const std::lock_guard lock(marks_mutex_);
     while (!marks_.empty() && marks_.front().ticket <= ticket) {
-        const CUresult result = context_.check(
-            "", "cuEventQuery", [&] { return context_.driver.cuEventQuery(marks_.front().event); });
+        const CUresult result = context_.call("cuEventQuery", &Driver::cuEventQuery, marks_.front().event);
         if (result == CUDA_ERROR_NOT_READY) return false;
         reached(marks_.front().ticket);
     }

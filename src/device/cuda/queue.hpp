@@ -38,7 +38,6 @@ private:
         CUevent event;
     };
     void reached(Ticket) noexcept;
-    void advance(bool wait_for_one);
 
     Context& context_;
     std::mutex mutex_;

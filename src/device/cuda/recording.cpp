@@ -75,8 +75,7 @@ CudaRecording::CudaRecording(std::shared_ptr<Parts> parts, std::span<const Launc
         if (!timed_) continue;
         slots_[i].events.resize(launches.size() + 1);
         for (CUevent& e : slots_[i].events)
-            parts_->context.check("", "cuEventCreate",
-                                  [&] { return parts_->context.driver.cuEventCreate(&e, 0); });
+            parts_->context.call("cuEventCreate", &Driver::cuEventCreate, &e, 0);
     }
     if (!one_shot_ && !timed_ && !launches.empty() && !products) make_graph();
     ++parts_->recordings;
@@ -239,8 +238,7 @@ void CudaRecording::mark(Slot& slot, std::size_t i)
 {
     if (!timed_) return;
     Context& context = parts_->context;
-    context.check("", "cuEventRecord",
-                  [&] { return context.driver.cuEventRecord(slot.events[i], context.stream()); });
+    context.call("cuEventRecord", &Driver::cuEventRecord, slot.events[i], context.stream());
 }
 
 void CudaRecording::launch_one_by_one(Slot& slot)
@@ -252,11 +250,9 @@ void CudaRecording::launch_one_by_one(Slot& slot)
         if (call_[i].library || call_[i].groups == 0) continue;
         GraphLaunch& l = resources_->launches[i];
         void* arguments[] = {&l.record, &l.constants};
-        context.check("", "cuLaunchKernel", [&] {
-            return context.driver.cuLaunchKernel(l.function.handle, blocks_of(l.function, call_[i].groups), 1,
-                                                 1, l.function.threads, 1, 1, 0, context.stream(), arguments,
-                                                 nullptr);
-        });
+        context.call("cuLaunchKernel", &Driver::cuLaunchKernel, l.function.handle,
+                     blocks_of(l.function, call_[i].groups), 1, 1, l.function.threads, 1, 1, 0,
+                     context.stream(), arguments, nullptr);
     }
     mark(slot, call_.size());
 }
@@ -274,9 +270,8 @@ Recording::Times CudaRecording::times()
     Times t{newest->ticket, {}};
     for (const CUevent e : newest->events) {
         float milliseconds = 0;
-        parts_->context.check("", "cuEventElapsedTime", [&] {
-            return parts_->context.driver.cuEventElapsedTime(&milliseconds, newest->events[0], e);
-        });
+        parts_->context.call("cuEventElapsedTime", &Driver::cuEventElapsedTime, &milliseconds,
+                             newest->events[0], e);
         t.begun.push_back(double{milliseconds} * 1e6);
     }
     return t;
