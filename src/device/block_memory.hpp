@@ -44,4 +44,22 @@ private:
     std::vector<Address> removed_; // the device may still use them
 };
 
+// A range of it.  `Parts` are those of an open device, with its `memory`, which live as long as the range.
+template <class Parts> class OwnedRange : public Memory {
+public:
+    OwnedRange(std::shared_ptr<Parts> parts, std::uint64_t size)
+        : parts_(std::move(parts)), allocation_(parts_->memory.allocate(size))
+    {
+        address = allocation_.address;
+        bytes = size;
+    }
+    ~OwnedRange() override { parts_->memory.release(allocation_); }
+    OwnedRange(const OwnedRange&) = delete;
+    OwnedRange& operator=(const OwnedRange&) = delete;
+
+private:
+    std::shared_ptr<Parts> parts_;
+    SubAllocator::Allocation allocation_;
+};
+
 } // namespace reprise::device

@@ -68,4 +68,10 @@ void Health::fail_closed(const char* op)
         "open a device anew.");
 }
 
+void fail_unset(std::size_t set, std::size_t launches)
+{
+    reprise::detail::fail(ErrorKind::internal, "submit", "(", set, ") of (", launches,
+                          ") launches were set since begin().");
+}
+
 } // namespace reprise::device

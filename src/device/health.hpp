@@ -52,4 +52,21 @@ private:
     std::atomic<bool> lost_ = false, closed_ = false;
 };
 
+// What all devices do alike.
+class DeviceWithHealth : public Device {
+public:
+    void fail_next(const std::string& kind, std::uint32_t n, Fault fault) override
+    {
+        health().fail_next(kind, n, fault);
+    }
+    void clear_faults() override { health().clear_faults(); }
+    bool lost() const override { return health().lost(); }
+
+protected:
+    virtual Health& health() const = 0;
+};
+
+// Of a recording whose submit() comes too early: throws Error(internal).
+[[noreturn]] void fail_unset(std::size_t set, std::size_t launches);
+
 } // namespace reprise::device

@@ -1,6 +1,7 @@
 // Slices of larger pieces of a driver's memory: records, blocks, staging, readable memory.  Thread-safe.
 #pragma once
 #include "device/device.hpp"
+#include "device/retired.hpp"
 #include "device/tlsf.hpp"
 #include <functional>
 #include <mutex>
@@ -29,6 +30,12 @@ private:
     std::byte* host_ = nullptr;
     Address address_ = 0;
     std::uint64_t handle_ = 0, offset_ = 0, bytes_ = 0;
+};
+
+// A slice that the device may be using.
+struct RetiredSlice : Retired {
+    explicit RetiredSlice(Slice s) : slice(std::move(s)) {}
+    Slice slice;
 };
 
 class SlicePool {

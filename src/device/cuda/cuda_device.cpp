@@ -11,30 +11,12 @@ namespace {
 
 constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20; // of an upload
 
-class Range : public Memory {
-public:
-    Range(std::shared_ptr<Parts> parts, std::uint64_t size)
-        : parts_(std::move(parts)), allocation_(parts_->memory.allocate(size))
-    {
-        address = allocation_.address;
-        bytes = size;
-    }
-    ~Range() override { parts_->memory.release(allocation_); }
-    Range(const Range&) = delete;
-    Range& operator=(const Range&) = delete;
-
-private:
-    std::shared_ptr<Parts> parts_;
-    SubAllocator::Allocation allocation_;
-};
-
 // Pinned: the device writes it where the host reads it.
 class ReadableRange : public Memory {
 public:
     ReadableRange(std::shared_ptr<Parts> parts, std::uint64_t size)
-        : parts_(std::move(parts)), holder_(std::make_unique<Holder>())
+        : parts_(std::move(parts)), holder_(std::make_unique<RetiredSlice>(parts_->pinned.allocate(size)))
     {
-        holder_->slice = parts_->pinned.allocate(size);
         address = holder_->slice.address();
         bytes = size;
         host = holder_->slice.host();
@@ -44,14 +26,11 @@ public:
     ReadableRange& operator=(const ReadableRange&) = delete;
 
 private:
-    struct Holder : Retired {
-        Slice slice;
-    };
     std::shared_ptr<Parts> parts_;
-    std::unique_ptr<Holder> holder_;
+    std::unique_ptr<RetiredSlice> holder_;
 };
 
-class CudaDevice : public Device {
+class CudaDevice : public DeviceWithHealth {
 public:
     CudaDevice(const Driver& driver, int ordinal, const Capabilities& c)
         : capabilities_(c), parts_(std::make_shared<Parts>(driver, ordinal, c))
@@ -64,7 +43,7 @@ public:
     std::unique_ptr<Memory> allocate(std::uint64_t bytes) override
     {
         parts_->context.check("allocate", "allocate", [] { return CUDA_SUCCESS; });
-        return std::make_unique<Range>(parts_, bytes);
+        return std::make_unique<OwnedRange<Parts>>(parts_, bytes);
     }
     std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) override
     {
@@ -96,12 +75,6 @@ public:
         parts_->queue.wait(parts_->queue.submitted());
         parts_->queue.collect();
     }
-    void fail_next(const std::string& kind, std::uint32_t n, Fault fault) override
-    {
-        parts_->context.health.fail_next(kind, n, fault);
-    }
-    void clear_faults() override { parts_->context.health.clear_faults(); }
-    bool lost() const override { return parts_->context.health.lost(); }
     void close() override // memory goes with what holds it
     {
         if (!lost()) wait_idle();
@@ -114,9 +87,8 @@ public:
     }
 
 private:
-    struct Staged : Retired {
-        Slice slice;
-    };
+    Health& health() const override { return parts_->context.health; }
+
     Capabilities capabilities_;
     std::shared_ptr<Parts> parts_;
 };
@@ -145,8 +117,7 @@ void CudaDevice::upload(Address to, std::span<const std::byte> from)
     context.health.require_alive("upload");
     for (std::uint64_t at = 0; at < from.size(); at += piece_bytes) {
         const std::uint64_t bytes = std::min<std::uint64_t>(piece_bytes, from.size() - at);
-        auto staged = std::make_unique<Staged>();
-        staged->slice = parts_->pinned.allocate(bytes);
+        auto staged = std::make_unique<RetiredSlice>(parts_->pinned.allocate(bytes));
         std::memcpy(staged->slice.host(), from.data() + at, bytes);
         const Context::Current current(context);
         Ticket ticket = 0;

@@ -130,10 +130,7 @@ Ticket CudaRecording::submit()
     if (one_shot_ && slots_[0].ticket != 0) {
         reprise::detail::fail(ErrorKind::state, "submit", "A one-shot recording is submitted once.");
     }
-    if (!open_ || set_ < records_.launches()) {
-        reprise::detail::fail(ErrorKind::internal, "submit", "(", set_, ") of (", records_.launches(),
-                              ") launches were set since begin().");
-    }
+    if (!open_ || set_ < records_.launches()) fail_unset(set_, records_.launches());
     Slot& slot = slots_[current_];
     Context& context = parts_->context;
     const Context::Current current(context);

@@ -11,7 +11,7 @@ namespace {
 constexpr Address first_address = Address{1} << 40; // no pointer of the host
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 
-class NullDevice : public Device, public std::enable_shared_from_this<NullDevice> {
+class NullDevice : public DeviceWithHealth, public std::enable_shared_from_this<NullDevice> {
 public:
     explicit NullDevice(const NullOptions& options)
         : capabilities_(null_capabilities(options)), ranges_(capabilities_.memory_limit)
@@ -47,21 +47,16 @@ public:
     }
     void wait(Ticket) override { health_.pass("wait", "wait"); }
     void wait_idle() override { health_.pass("wait", "wait_idle"); }
-    void fail_next(const std::string& kind, std::uint32_t n, Fault fault) override
-    {
-        health_.fail_next(kind, n, fault);
-    }
-    void clear_faults() override { health_.clear_faults(); }
-    bool lost() const override { return health_.lost(); }
     void close() override { health_.set_closed(); } // memory goes with what holds it
 
 private:
     friend class NullRecording;
     friend class NullMemory;
+    Health& health() const override { return health_; }
     std::unique_ptr<Memory> make_memory(std::uint64_t bytes, bool readable);
 
     Capabilities capabilities_;
-    Health health_;
+    mutable Health health_;
     SubAllocator ranges_;
     std::atomic<std::uint64_t> recordings_ = 0, submits_ = 0;
 };
@@ -110,10 +105,7 @@ public:
     Ticket submit() override
     {
         device_->health_.pass("submit", "submit");
-        if (set_ < launches_) {
-            reprise::detail::fail(ErrorKind::internal, "submit", "(", set_, ") of (", launches_,
-                                  ") launches were set since begin().");
-        }
+        if (set_ < launches_) fail_unset(set_, launches_);
         return ++device_->submits_;
     }
     Times times() override { return {}; }

@@ -12,7 +12,7 @@ namespace reprise::device {
 
 namespace {
 
-class ReferenceDevice : public Device, public std::enable_shared_from_this<ReferenceDevice> {
+class ReferenceDevice : public DeviceWithHealth, public std::enable_shared_from_this<ReferenceDevice> {
 public:
     explicit ReferenceDevice(const ReferenceOptions& options)
         : options_(options), capabilities_(reference_capabilities(options)),
@@ -41,22 +41,17 @@ public:
         health_.pass("wait", "wait_idle");
         arena_.check();
     }
-    void fail_next(const std::string& kind, std::uint32_t n, Fault fault) override
-    {
-        health_.fail_next(kind, n, fault);
-    }
-    void clear_faults() override { health_.clear_faults(); }
-    bool lost() const override { return health_.lost(); }
     void close() override { health_.set_closed(); } // memory goes with what holds it
 
 private:
     friend class ReferenceMemory;
     friend class ReferenceRecording;
+    Health& health() const override { return health_; }
     void require_held(const char* op, Address, std::uint64_t bytes) const;
 
     ReferenceOptions options_;
     Capabilities capabilities_;
-    Health health_;
+    mutable Health health_;
     HostArena arena_;
     std::mutex run_; // one submission at a time
     std::mt19937_64 generator_;
@@ -163,10 +158,7 @@ void ReferenceRecording::set(std::uint32_t launch, const LaunchArguments& a)
 Ticket ReferenceRecording::submit()
 {
     device_->health_.pass("submit", "submit");
-    if (set_ < launches_.size()) {
-        reprise::detail::fail(ErrorKind::internal, "submit", "(", set_, ") of (", launches_.size(),
-                              ") launches were set since begin().");
-    }
+    if (set_ < launches_.size()) fail_unset(set_, launches_.size());
     const std::lock_guard lock(device_->run_);
     device_->arena_.check();
     const auto start = std::chrono::steady_clock::now();

@@ -60,10 +60,7 @@ Ticket OneShot::submit()
     if (ticket_ != 0) {
         reprise::detail::fail(ErrorKind::state, "submit", "A one-shot recording is submitted once.");
     }
-    if (set_ < parameters_.launches()) {
-        reprise::detail::fail(ErrorKind::internal, "submit", "(", set_, ") of (", parameters_.launches(),
-                              ") launches were set since begin().");
-    }
+    if (set_ < parameters_.launches()) fail_unset(set_, parameters_.launches());
     if (lists_.empty()) {
         record();
     }

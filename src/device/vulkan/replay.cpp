@@ -198,10 +198,7 @@ void Replay::set(std::uint32_t launch, const LaunchArguments& arguments)
 
 Ticket Replay::submit()
 {
-    if (!open_ || set_ < parameters_.launches()) {
-        reprise::detail::fail(ErrorKind::internal, "submit", "(", set_, ") of (", parameters_.launches(),
-                              ") launches were set since begin().");
-    }
+    if (!open_ || set_ < parameters_.launches()) fail_unset(set_, parameters_.launches());
     const Ticket ticket = submit(slots_[current_]);
     open_ = false;
     context_->replays.fetch_add(1, std::memory_order_relaxed);

@@ -7,30 +7,15 @@ namespace reprise::device::vulkan {
 
 namespace {
 
-class Range : public Memory {
-public:
-    Range(std::shared_ptr<Context> context, std::uint64_t size)
-        : context_(std::move(context)), allocation_(context_->memory.allocate(size))
-    {
-        address = allocation_.address;
-        bytes = size;
-    }
-    ~Range() override { context_->memory.release(allocation_); }
-    Range(const Range&) = delete;
-    Range& operator=(const Range&) = delete;
-
-private:
-    std::shared_ptr<Context> context_;
-    SubAllocator::Allocation allocation_;
-};
+using Range = OwnedRange<Context>;
 
 // Where the device's memory is not the host's.
 class ReadableRange : public Memory {
 public:
     ReadableRange(std::shared_ptr<Context> context, std::uint64_t size)
-        : context_(std::move(context)), holder_(std::make_unique<Holder>())
+        : context_(std::move(context)),
+          holder_(std::make_unique<RetiredSlice>(context_->readback.allocate(size)))
     {
-        holder_->slice = context_->readback.allocate(size);
         const Slice& slice = holder_->slice;
         address = slice.address();
         bytes = size;
@@ -46,11 +31,8 @@ public:
     ReadableRange& operator=(const ReadableRange&) = delete;
 
 private:
-    struct Holder : Retired {
-        Slice slice;
-    };
     std::shared_ptr<Context> context_;
-    std::unique_ptr<Holder> holder_;
+    std::unique_ptr<RetiredSlice> holder_;
 };
 
 Capabilities complete(Capabilities c, const Context& context)
@@ -109,16 +91,6 @@ std::unique_ptr<Memory> VulkanDevice::allocate_readable(std::uint64_t bytes)
     return range;
 }
 
-void VulkanDevice::set_memory_limit(std::uint64_t bytes) { context_.memory.set_limit(bytes); }
-void VulkanDevice::reset_peak() { context_.memory.reset_peak(); }
-
-void VulkanDevice::upload(Address to, std::span<const std::byte> from)
-{
-    context_.transfers.upload(to, from);
-}
-
-void VulkanDevice::download(Address from, std::span<std::byte> to) { context_.transfers.download(from, to); }
-
 std::unique_ptr<Recording> VulkanDevice::record(std::span<const LaunchDeclaration> launches,
                                                 const RecordingOptions& options)
 {
@@ -128,24 +100,6 @@ std::unique_ptr<Recording> VulkanDevice::record(std::span<const LaunchDeclaratio
     }
     return std::make_unique<Replay>(shared_context(), launches, options);
 }
-
-void VulkanDevice::register_kernel(const std::string& name, std::vector<std::uint32_t> words)
-{
-    context_.pipelines.register_kernel(name, std::move(words));
-}
-
-bool VulkanDevice::done(Ticket ticket) { return context_.queue.done(ticket); }
-
-void VulkanDevice::wait(Ticket ticket) { context_.queue.wait(ticket); }
-
-void VulkanDevice::wait_idle() { context_.drain(); }
-
-void VulkanDevice::fail_next(const std::string& kind, std::uint32_t n, Fault fault)
-{
-    context_.device.health.fail_next(kind, n, fault);
-}
-
-void VulkanDevice::clear_faults() { context_.device.health.clear_faults(); }
 
 std::vector<Listed> find_devices()
 {

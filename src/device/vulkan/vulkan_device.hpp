@@ -4,7 +4,7 @@
 
 namespace reprise::device::vulkan {
 
-class VulkanDevice : public Device, public std::enable_shared_from_this<VulkanDevice> {
+class VulkanDevice : public DeviceWithHealth, public std::enable_shared_from_this<VulkanDevice> {
 public:
     VulkanDevice(std::shared_ptr<Instance>, const PhysicalDevice&, const std::string& id,
                  const DeviceOptions&, const ExternalVulkan* external = nullptr);
@@ -13,24 +13,25 @@ public:
     Counters counters() const override;
     std::unique_ptr<Memory> allocate(std::uint64_t bytes) override;
     std::unique_ptr<Memory> allocate_readable(std::uint64_t bytes) override;
-    void set_memory_limit(std::uint64_t bytes) override;
-    void reset_peak() override;
-    void upload(Address to, std::span<const std::byte> from) override;
-    void download(Address from, std::span<std::byte> to) override;
+    void set_memory_limit(std::uint64_t bytes) override { context_.memory.set_limit(bytes); }
+    void reset_peak() override { context_.memory.reset_peak(); }
+    void upload(Address to, std::span<const std::byte> from) override { context_.transfers.upload(to, from); }
+    void download(Address from, std::span<std::byte> to) override { context_.transfers.download(from, to); }
     std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;
-    void register_kernel(const std::string& name, std::vector<std::uint32_t> words) override;
-    bool done(Ticket) override;
-    void wait(Ticket) override;
-    void wait_idle() override;
-    void fail_next(const std::string& kind, std::uint32_t n, Fault) override;
-    void clear_faults() override;
-    bool lost() const override { return context_.device.health.lost(); }
+    void register_kernel(const std::string& name, std::vector<std::uint32_t> words) override
+    {
+        context_.pipelines.register_kernel(name, std::move(words));
+    }
+    bool done(Ticket ticket) override { return context_.queue.done(ticket); }
+    void wait(Ticket ticket) override { context_.queue.wait(ticket); }
+    void wait_idle() override { context_.drain(); }
     void close() override { context_.close(); }
     void abandon() noexcept override { context_.abandon(); }
 
     Context& context() noexcept { return context_; } // for tests
 
 private:
+    Health& health() const override { return context_.device.health; }
     std::shared_ptr<Context> shared_context() { return {shared_from_this(), &context_}; }
 
     Context context_;
