@@ -1,5 +1,6 @@
 // Also compiled into the build tool (tools/build/embed_spirv.cpp).
 #include "device/spirv_check.hpp"
+#include "device/packed_spirv.hpp"
 
 #include <map>
 #include <set>
@@ -33,7 +34,7 @@ const std::map<std::uint32_t, const char*> contracted_instructions = {
 };
 
 enum : std::uint32_t { OpName = 5, OpExtInstImport = 11, OpExtInst = 12, OpFunction = 54, OpDecorate = 71 };
-constexpr std::uint32_t no_contraction = 42, header_words = 5;
+constexpr std::uint32_t no_contraction = 42;
 
 std::string literal(Words spirv, std::size_t from, std::size_t end)
 {
@@ -47,55 +48,36 @@ std::string literal(Words spirv, std::size_t from, std::size_t end)
     return text;
 }
 
-struct Instruction {
-    std::uint32_t opcode;
-    std::size_t at, end; // words of the module
-};
-
-// Empty: broken.
-std::vector<Instruction> instructions(Words spirv)
-{
-    if (!is_spirv(spirv)) return {};
-    std::vector<Instruction> list;
-    for (std::size_t i = header_words; i < spirv.size();) {
-        const std::size_t length = spirv[i] >> 16;
-        if (length == 0 || i + length > spirv.size()) return {};
-        list.push_back({spirv[i] & 65535u, i, i + length});
-        i += length;
-    }
-    return list;
-}
-
 } // namespace
 
 std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const std::uint32_t> spirv)
 {
-    const std::vector<Instruction> list = instructions(spirv);
-    if (list.empty()) return {kernel + ": no whole SPIR-V module"};
+    const std::vector<std::uint32_t> begins = spirv_instructions(spirv);
+    if (!is_spirv(spirv) || begins.size() < 2) return {kernel + ": no whole SPIR-V module"};
     std::set<std::uint32_t> decorated;
     std::map<std::uint32_t, std::string> names;
     std::uint32_t glsl = 0, function = 0;
     std::vector<std::string> found;
-    for (const Instruction& in : list) {
-        const std::uint32_t* w = spirv.data() + in.at;
-        const std::size_t length = in.end - in.at;
-        if (in.opcode == OpDecorate && length >= 3 && w[2] == no_contraction) decorated.insert(w[1]);
-        if (in.opcode == OpName && length >= 3) names[w[1]] = literal(spirv, in.at + 2, in.end);
-        if (in.opcode == OpFunction && length >= 5) function = w[2];
-        if (in.opcode == OpExtInstImport && length >= 3 &&
-            literal(spirv, in.at + 2, in.end) == "GLSL.std.450")
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+        const std::size_t at = begins[i], end = begins[i + 1], length = end - at;
+        const std::uint32_t* w = spirv.data() + at;
+        const std::uint32_t opcode = w[0] & 65535u;
+        if (opcode == OpDecorate && length >= 3 && w[2] == no_contraction) decorated.insert(w[1]);
+        if (opcode == OpName && length >= 3) names[w[1]] = literal(spirv, at + 2, end);
+        if (opcode == OpFunction && length >= 5) function = w[2];
+        if (opcode == OpExtInstImport && length >= 3 && literal(spirv, at + 2, end) == "GLSL.std.450")
             glsl = w[1];
         const auto place = [&] {
             const auto name = names.find(function);
             return kernel + ": %" + std::to_string(w[2]) +
                    (name == names.end() ? "" : " in " + name->second) + " = ";
         };
-        const auto operation = float_operations.find(in.opcode);
+        const auto operation = float_operations.find(opcode);
         if (operation != float_operations.end() && length >= 3 && !decorated.count(w[2]))
             found.push_back(place() + operation->second +
                             " lacks NoContraction: make the result or local that it flows into `precise`"
                             " (and leave [[unroll]] off: spirv-opt's copies lose it)");
-        if (in.opcode == OpExtInst && length >= 5 && w[3] == glsl) {
+        if (opcode == OpExtInst && length >= 5 && w[3] == glsl) {
             const auto instruction = contracted_instructions.find(w[4]);
             if (instruction != contracted_instructions.end())
                 found.push_back(place() + instruction->second +

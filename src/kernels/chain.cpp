@@ -117,14 +117,7 @@ bool serves_doubles(const graph::Op& op)
     return has_kernel(kernel_name(op) + "_f64");
 }
 
-bool has_kernel(const std::string& name)
-{
-    const auto all = device::embedded_kernels();
-    const auto found =
-        std::lower_bound(all.begin(), all.end(), name,
-                         [](const device::EmbeddedKernel& k, const std::string& n) { return k.name < n; });
-    return found != all.end() && found->name == name;
-}
+bool has_kernel(const std::string& name) { return device::embedded_kernel(name) != nullptr; }
 
 std::string kernel_name(const graph::Op& op)
 {

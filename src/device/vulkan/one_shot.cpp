@@ -135,7 +135,7 @@ void OneShot::record_launches(VkCommandBuffer list, std::size_t first, std::size
             bound = launch.pipeline;
             device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
         }
-        const Address record = base + parameters_.record_offset(static_cast<std::uint32_t>(i));
+        const Address record = base + parameters_.offset(static_cast<std::uint32_t>(i));
         device.vk.vkCmdPushConstants(list, context_->slab.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                      sizeof record, &record);
         device.vk.vkCmdDispatch(list, launch.grid.x, launch.grid.y, 1);

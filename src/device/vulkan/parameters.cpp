@@ -34,9 +34,9 @@ Grid Parameters::write(std::byte* block, std::uint32_t launch, const LaunchArgum
                        std::uint64_t slab_bytes) const
 {
     const Grid grid = fold(a.groups);
-    records_.write(block, launch, a, slab, slab_bytes); // checks the launch's number
+    Records::write(block, launch, a, slab, slab_bytes); // checks the launch's number
     const GridRecord head{grid.x, grid.y, grid.z, 0};
-    std::memcpy(block + grid_offset(launch), &head, sizeof head);
+    std::memcpy(block + head_offset(launch), &head, sizeof head);
     return grid;
 }
 

@@ -10,14 +10,10 @@ struct Grid {
 };
 Grid fold(std::uint64_t groups); // throws Error(argument) above 65,535 squared
 
-class Parameters {
+// The indirect arguments are the head of a record.
+class Parameters : public Records {
 public:
-    explicit Parameters(std::span<const LaunchDeclaration> launches) : records_(launches, grid_bytes) {}
-
-    std::uint64_t bytes() const noexcept { return records_.bytes(); }
-    std::uint32_t launches() const noexcept { return records_.launches(); }
-    std::uint64_t grid_offset(std::uint32_t launch) const { return records_.head_offset(launch); }
-    std::uint64_t record_offset(std::uint32_t launch) const { return records_.offset(launch); }
+    explicit Parameters(std::span<const LaunchDeclaration> launches) : Records(launches, grid_bytes) {}
 
     // Writes one launch to the block at `block`, never reading it.
     Grid write(std::byte* block, std::uint32_t launch, const LaunchArguments&, Address slab,
@@ -25,7 +21,6 @@ public:
 
 private:
     static constexpr std::uint64_t grid_bytes = 16;
-    Records records_;
 };
 
 } // namespace reprise::device::vulkan

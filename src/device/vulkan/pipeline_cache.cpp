@@ -10,11 +10,8 @@ namespace {
 
 std::vector<std::uint32_t> embedded_words(const std::string& name)
 {
-    const std::span<const EmbeddedKernel> all = embedded_kernels();
-    const auto found =
-        std::lower_bound(all.begin(), all.end(), name,
-                         [](const EmbeddedKernel& k, const std::string& n) { return k.name < n; });
-    if (found == all.end() || found->name != name) {
+    const EmbeddedKernel* const found = embedded_kernel(name);
+    if (!found) {
         reprise::detail::fail(ErrorKind::unsupported, "record", "There is no kernel (", name,
                               ") in this build, and none of that name was registered.");
     }
@@ -29,18 +26,12 @@ std::vector<std::uint32_t> embedded_words(const std::string& name)
 // Whether the module has a variable with the binding of the slab's windows.
 bool sees_windows(std::span<const std::uint32_t> words)
 {
-    constexpr std::uint32_t header = 5, decorate = 71, binding = 33, windows = 1;
-    for (std::size_t at = header; at < words.size();) {
-        const std::uint32_t opcode = words[at] & 0xFFFF, length = words[at] >> 16;
-        if (length == 0 || length > words.size() - at) {
-            return false; // the driver says what is wrong with it
-        }
-        if (opcode == decorate && length == 4 && words[at + 2] == binding && words[at + 3] == windows) {
-            return true;
-        }
-        at += length;
-    }
-    return false;
+    constexpr std::uint32_t decorate = 4 << 16 | 71, binding = 33, windows = 1;
+    const std::vector<std::uint32_t> begins = spirv_instructions(words); // none of a module that is broken
+    return std::any_of(begins.begin(), begins.end(), [&](std::uint32_t at) {
+        return at < words.size() && words[at] == decorate && words[at + 2] == binding &&
+               words[at + 3] == windows;
+    });
 }
 
 } // namespace

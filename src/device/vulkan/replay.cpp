@@ -128,10 +128,10 @@ std::vector<VkCommandBuffer> Replay::record_segments(std::span<const LaunchDecla
                 bound = pipelines[i];
                 device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);
             }
-            const Address record = block_address + parameters_.record_offset(i);
+            const Address record = block_address + parameters_.offset(i);
             device.vk.vkCmdPushConstants(list, context_->slab.pipeline_layout(), VK_SHADER_STAGE_COMPUTE_BIT,
                                          0, sizeof record, &record);
-            device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.grid_offset(i));
+            device.vk.vkCmdDispatchIndirect(list, block, block_offset + parameters_.head_offset(i));
         }
         resources_->arena->end(list);
         lists.push_back(list);

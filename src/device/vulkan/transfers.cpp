@@ -46,11 +46,7 @@ void Transfers::stage(const Target& target, const std::byte* from)
     Slice slice = staging_.allocate(target.bytes);
     std::memcpy(slice.host(), from, target.bytes);
     if (!open_) {
-        auto batch = std::make_unique<Batch>();
-        batch->arena = arenas_.take();
-        batch->list =
-            batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, CommandArena::Holds::copies);
-        full_barrier(device_, batch->list);
+        auto batch = begin_batch();
         targets_.clear();
         open_ = std::move(batch);
     }
@@ -60,6 +56,16 @@ void Transfers::stage(const Target& target, const std::byte* from)
     open_->staging.push_back(std::move(slice));
     open_->bytes += target.bytes;
     device_.vk.vkCmdCopyBuffer(open_->list, source, target.buffer, 1, &copy);
+}
+
+std::unique_ptr<Transfers::Batch> Transfers::begin_batch()
+{
+    auto batch = std::make_unique<Batch>();
+    batch->arena = arenas_.take();
+    batch->list =
+        batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, CommandArena::Holds::copies);
+    full_barrier(device_, batch->list);
+    return batch;
 }
 
 // Copies of one batch run in any order: one that writes where an earlier one did needs a barrier.
@@ -155,13 +161,9 @@ void Transfers::download_staged(const DeviceMemory::Place& place, std::span<std:
 {
     for (std::uint64_t at = 0; at < to.size(); at += piece_bytes) {
         const std::uint64_t bytes = std::min(piece_bytes, to.size() - at);
-        auto batch = std::make_unique<Batch>();
+        auto batch = begin_batch();
         batch->staging.push_back(readback_.allocate(bytes));
         const Slice& slice = batch->staging.front();
-        batch->arena = arenas_.take();
-        batch->list =
-            batch->arena->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, CommandArena::Holds::copies);
-        full_barrier(device_, batch->list);
         const VkBufferCopy copy{place.offset + at, slice.offset(), bytes};
         device_.vk.vkCmdCopyBuffer(batch->list, place.buffer, buffer_of(slice), 1, &copy);
         host_barrier(device_, batch->list);

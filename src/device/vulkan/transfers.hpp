@@ -39,6 +39,7 @@ private:
         std::uint64_t bytes;
     };
 
+    std::unique_ptr<Batch> begin_batch();
     void stage(const Target&, const std::byte* from);
     void order_after_overlapping(const Target&);
     void flush_locked();
