@@ -119,11 +119,11 @@ bool serves_doubles(const graph::Op& op)
 
 bool has_kernel(const std::string& name) { return device::embedded_kernel(name) != nullptr; }
 
-std::string kernel_name(const graph::Op& op)
+std::string part_name(const graph::Op& op)
 {
-    return std::string("elementwise_") + row_of(op).name +
-           (op.part ? "_d" + std::to_string(op.part - 1) : "_fwd");
+    return row_of(op).name + (op.part ? "_d" + std::to_string(op.part - 1) : std::string("_fwd"));
 }
+std::string kernel_name(const graph::Op& op) { return "elementwise_" + part_name(op); }
 
 bool in_place(const Chain& c, std::span<const DType> dtypes)
 {

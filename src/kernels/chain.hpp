@@ -63,7 +63,8 @@ bool computes_longs(const Chain&);
 bool serves_doubles(const graph::Op&); // whether it has kernels for f64
 bool has_kernel(const std::string& name);
 DType dtype_of(const Chain&, const Chain::Source&);
-std::string kernel_name(const graph::Op&); // of a row's part: "elementwise_tanh_d0"
+std::string part_name(const graph::Op&);   // of a row: "tanh_d0"
+std::string kernel_name(const graph::Op&); // "elementwise_tanh_d0"
 std::string label_of(const Chain&);        // "mul+add+relu"
 Dim groups_of(const Chain&);               // workgroups of its kernels
 

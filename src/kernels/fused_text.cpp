@@ -29,19 +29,12 @@ const char* loader_of(Kind k)
 }
 const char* precise_type_of(Kind k) { return k == Kind::real ? "precise float" : type_of(k); }
 
-const char* dtype_name(DType t) // of shaders/common/dtypes.glsl
+std::string dtype_name(DType t) // "DTYPE_F32", of shaders/common/dtypes.glsl
 {
-    switch (t) {
-    case DType::f32: return "DTYPE_F32";
-    case DType::f16: return "DTYPE_F16";
-    case DType::bf16: return "DTYPE_BF16";
-    case DType::i32: return "DTYPE_I32";
-    case DType::i16: return "DTYPE_I16";
-    case DType::i8: return "DTYPE_I8";
-    case DType::u8: return "DTYPE_U8";
-    case DType::boolean: return "DTYPE_BOOL";
-    default: return "DTYPE_F64";
-    }
+    std::string name = std::string("DTYPE_") + name_of(t);
+    for (char& c : name)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return name;
 }
 
 const ops::Row& row_of(const Chain::Step& s) { return *static_cast<const ops::Row*>(s.op->row); }
@@ -144,9 +137,7 @@ private:
 
     static std::string function_name(const Chain::Step& s, bool integer)
     {
-        return std::string(row_of(s).name) +
-               (s.op->part ? "_d" + std::to_string(s.op->part - 1) : std::string("_fwd")) +
-               (integer ? "_i32" : "");
+        return part_name(*s.op) + (integer ? "_i32" : "");
     }
 
     // The type of a slot ('F', 'N', 'I' or 'B') as what the function takes.
@@ -219,22 +210,25 @@ private:
         return t == u8 ? "((" + out + ") & 255)" : out;
     }
 
+    // What element() takes of the inputs: from memory i0, as a float i1, as an int n1.
+    template <class Write> void for_each_argument(Write&& write) const
+    {
+        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
+            const Chain::Input& in = chain_.inputs[i];
+            if (!in.number) write(type_of(kind_of(in.dtype)), 'i', i);
+            if (as_float_[i]) write("float", 'i', i);
+            if (as_int_[i]) write("int", 'n', i);
+        }
+    }
+
     void write_element()
     {
         text_ << "void element(";
         const char* comma = "";
-        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
-            if (!chain_.inputs[i].number) {
-                text_ << comma << type_of(kind_of(chain_.inputs[i].dtype)) << " i" << i;
-                comma = ", ";
-                continue;
-            }
-            for (const bool integer : {false, true}) {
-                if (!(integer ? as_int_ : as_float_)[i]) continue;
-                text_ << comma << (integer ? "int n" : "float i") << i;
-                comma = ", ";
-            }
-        }
+        for_each_argument([&](const char* type, char letter, std::size_t i) {
+            text_ << comma << type << ' ' << letter << i;
+            comma = ", ";
+        });
         for (std::size_t r = 0; r < chain_.results.size(); ++r) {
             text_ << comma << "out " << type_of(kind_of(chain_.steps[chain_.results[r]].dtype)) << " r" << r;
             comma = ", ";
@@ -394,18 +388,11 @@ private:
     {
         text_ << "    element(";
         const char* comma = "";
-        for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
-            if (!chain_.inputs[i].number) {
-                text_ << comma << 'i' << i << (single_ && walks_[i] == Walk::scalar ? "" : at);
-                comma = ", ";
-                continue;
-            }
-            for (const bool integer : {false, true}) {
-                if (!(integer ? as_int_ : as_float_)[i]) continue;
-                text_ << comma << (integer ? 'n' : 'i') << i;
-                comma = ", ";
-            }
-        }
+        for_each_argument([&](const char*, char letter, std::size_t i) {
+            const bool one = chain_.inputs[i].number || (single_ && walks_[i] == Walk::scalar);
+            text_ << comma << letter << i << (one ? "" : at);
+            comma = ", ";
+        });
         for (std::size_t r = 0; r < chain_.results.size(); ++r) {
             text_ << comma << 'r' << r << at;
             comma = ", ";
@@ -419,7 +406,7 @@ private:
     std::vector<Walk> walks_; // by input
     bool walked_ = false;
     bool single_ = false;                 // one-element operands are no vectors
-    std::vector<bool> as_float_, as_int_; // by input: how steps read a number
+    std::vector<bool> as_float_, as_int_; // by input: how steps read it where it is a number
     FusedKernel out_;
     std::ostringstream text_;
 };
