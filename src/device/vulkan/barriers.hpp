@@ -7,10 +7,8 @@ namespace reprise::device::vulkan {
 inline void barrier(const LogicalDevice& device, VkCommandBuffer list, VkPipelineStageFlags from,
                     VkAccessFlags writes, VkPipelineStageFlags to, VkAccessFlags accesses)
 {
-    VkMemoryBarrier memory{};
-    memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-    memory.srcAccessMask = writes;
-    memory.dstAccessMask = accesses;
+    const VkMemoryBarrier memory{
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = writes, .dstAccessMask = accesses};
     device.vk.vkCmdPipelineBarrier(list, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
 }
 

@@ -28,26 +28,24 @@ Buffer::Buffer(const LogicalDevice& device, std::uint64_t bytes, MemoryUse use, 
     : device_(device), bytes_(bytes)
 {
     const auto& vk = device_.vk;
-    VkBufferCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
-    info.size = bytes_;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+    const VkBufferCreateInfo info{
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = bytes_,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                  VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
     handle_.create("allocate", "vkCreateBuffer", &VolkDeviceTable::vkCreateBuffer, info);
     VkMemoryRequirements needs{};
     vk.vkGetBufferMemoryRequirements(device_.handle(), handle(), &needs);
 
     const std::uint32_t type = choose_type(device_, needs.memoryTypeBits, use);
     flags_ = device_.memory_flags(type);
-    VkMemoryAllocateFlagsInfo flags{};
-    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
-    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
-    VkMemoryAllocateInfo allocation{};
-    allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-    allocation.pNext = &flags;
-    allocation.allocationSize = needs.size;
-    allocation.memoryTypeIndex = type;
+    const VkMemoryAllocateFlagsInfo flags{.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                          .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    const VkMemoryAllocateInfo allocation{.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                          .pNext = &flags,
+                                          .allocationSize = needs.size,
+                                          .memoryTypeIndex = type};
     memory_.create("allocate", "vkAllocateMemory", &VolkDeviceTable::vkAllocateMemory, allocation);
     device_.check("allocate", "vkBindBufferMemory",
                   [&] { return vk.vkBindBufferMemory(device_.handle(), handle(), memory_.get(), 0); });
@@ -58,9 +56,8 @@ Buffer::Buffer(const LogicalDevice& device, std::uint64_t bytes, MemoryUse use, 
         });
         host_ = static_cast<std::byte*>(mapped);
     }
-    VkBufferDeviceAddressInfo query{};
-    query.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
-    query.buffer = handle();
+    const VkBufferDeviceAddressInfo query{.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                          .buffer = handle()};
     address_ = vk.vkGetBufferDeviceAddress(device_.handle(), &query);
     device_.name(VK_OBJECT_TYPE_BUFFER, handle(), name);
     device_.name(VK_OBJECT_TYPE_DEVICE_MEMORY, memory_.get(), name);

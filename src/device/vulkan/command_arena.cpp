@@ -9,9 +9,8 @@ constexpr std::size_t largest_spare = 8; // command buffers
 
 CommandArena::CommandArena(const LogicalDevice& device, Begun& begun) : device_(device), begun_(begun)
 {
-    VkCommandPoolCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    info.queueFamilyIndex = device_.queue_family();
+    const VkCommandPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                       .queueFamilyIndex = device_.queue_family()};
     pool_.create("record", "vkCreateCommandPool", &VolkDeviceTable::vkCreateCommandPool, info);
 }
 
@@ -19,11 +18,10 @@ VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags, Holds holds
 {
     if (used_ == lists_.size()) {
         lists_.reserve(used_ + 1);
-        VkCommandBufferAllocateInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-        info.commandPool = pool_.get();
-        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-        info.commandBufferCount = 1;
+        const VkCommandBufferAllocateInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                               .commandPool = pool_.get(),
+                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                               .commandBufferCount = 1};
         VkCommandBuffer list = VK_NULL_HANDLE;
         device_.check("record", "vkAllocateCommandBuffers",
                       [&] { return device_.vk.vkAllocateCommandBuffers(device_.handle(), &info, &list); });
@@ -31,9 +29,7 @@ VkCommandBuffer CommandArena::begin(VkCommandBufferUsageFlags flags, Holds holds
         counted_lists_.emplace_back(device_);
     }
     const VkCommandBuffer list = lists_[used_++];
-    VkCommandBufferBeginInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-    info.flags = flags;
+    const VkCommandBufferBeginInfo info{.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = flags};
     device_.check("record", "vkBeginCommandBuffer",
                   [&] { return device_.vk.vkBeginCommandBuffer(list, &info); });
     (holds == Holds::launches ? begun_.launches : begun_.copies).fetch_add(1, std::memory_order_relaxed);

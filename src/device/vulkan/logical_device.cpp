@@ -24,20 +24,18 @@ LogicalDevice::LogicalDevice(std::shared_ptr<Instance> instance, const PhysicalD
 void LogicalDevice::create()
 {
     const float priority = 1.0f;
-    VkDeviceQueueCreateInfo queue_info{};
-    queue_info.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-    queue_info.queueFamilyIndex = queue_family_;
-    queue_info.queueCount = 1;
-    queue_info.pQueuePriorities = &priority;
+    const VkDeviceQueueCreateInfo queue_info{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                             .queueFamilyIndex = queue_family_,
+                                             .queueCount = 1,
+                                             .pQueuePriorities = &priority};
     FeatureChain features = physical_.features.enabled();
     const char* const portability = "VK_KHR_portability_subset";
-    VkDeviceCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
-    info.pNext = features.head();
-    info.queueCreateInfoCount = 1;
-    info.pQueueCreateInfos = &queue_info;
-    info.enabledExtensionCount = physical_.portability_subset ? 1 : 0;
-    info.ppEnabledExtensionNames = &portability;
+    const VkDeviceCreateInfo info{.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                  .pNext = features.head(),
+                                  .queueCreateInfoCount = 1,
+                                  .pQueueCreateInfos = &queue_info,
+                                  .enabledExtensionCount = physical_.portability_subset ? 1u : 0u,
+                                  .ppEnabledExtensionNames = &portability};
     check("allocate", "vkCreateDevice",
           [&] { return instance_->functions().vkCreateDevice(physical_.handle, &info, nullptr, &handle_); });
     vk = instance_->device_functions(handle_);
@@ -150,11 +148,10 @@ void LogicalDevice::set_name(VkObjectType type, std::uint64_t object, const std:
     if (!instance_->names_objects()) {
         return;
     }
-    VkDebugUtilsObjectNameInfoEXT info{};
-    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
-    info.objectType = type;
-    info.objectHandle = object;
-    info.pObjectName = text.c_str();
+    const VkDebugUtilsObjectNameInfoEXT info{.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+                                             .objectType = type,
+                                             .objectHandle = object,
+                                             .pObjectName = text.c_str()};
     instance_->functions().vkSetDebugUtilsObjectNameEXT(handle_, &info); // a name lost is no error
 }
 

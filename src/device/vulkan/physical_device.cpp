@@ -166,8 +166,7 @@ PhysicalDevice inspect(const Instance& instance, VkPhysicalDevice handle)
 {
     PhysicalDevice d;
     d.handle = handle;
-    VkPhysicalDeviceProperties2 query{};
-    query.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    VkPhysicalDeviceProperties2 query{.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
     instance.functions().vkGetPhysicalDeviceProperties2(handle, &query);
     d.properties = query.properties;
     instance.functions().vkGetPhysicalDeviceMemoryProperties(handle, &d.memory);

@@ -134,10 +134,9 @@ void PipelineCache::register_kernel(const std::string& name, std::vector<std::ui
 
 VkShaderModule PipelineCache::make_module(const std::string& name, std::span<const std::uint32_t> words)
 {
-    VkShaderModuleCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    info.codeSize = words.size_bytes();
-    info.pCode = words.data();
+    const VkShaderModuleCreateInfo info{.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                        .codeSize = words.size_bytes(),
+                                        .pCode = words.data()};
     VkShaderModule module = VK_NULL_HANDLE;
     device_.check("record", "vkCreateShaderModule",
                   [&] { return device_.vk.vkCreateShaderModule(device_.handle(), &info, nullptr, &module); });
@@ -152,19 +151,18 @@ VkPipeline PipelineCache::make_pipeline(VkShaderModule module, const Kernel& ker
     for (std::uint32_t i = 0; i < kernel.constants.size(); ++i) {
         map.push_back({i, i * 4, 4});
     }
-    VkSpecializationInfo specialization{};
-    specialization.mapEntryCount = static_cast<std::uint32_t>(map.size());
-    specialization.pMapEntries = map.data();
-    specialization.dataSize = kernel.constants.size() * 4;
-    specialization.pData = kernel.constants.data();
-    VkComputePipelineCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = module;
-    info.stage.pName = "main";
-    info.stage.pSpecializationInfo = map.empty() ? nullptr : &specialization;
-    info.layout = slab_.pipeline_layout();
+    const VkSpecializationInfo specialization{.mapEntryCount = static_cast<std::uint32_t>(map.size()),
+                                              .pMapEntries = map.data(),
+                                              .dataSize = kernel.constants.size() * 4,
+                                              .pData = kernel.constants.data()};
+    const VkComputePipelineCreateInfo info{
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main",
+                  .pSpecializationInfo = map.empty() ? nullptr : &specialization},
+        .layout = slab_.pipeline_layout()};
     VkPipeline pipeline = VK_NULL_HANDLE;
     device_.check("record", "vkCreateComputePipelines", [&] {
         return device_.vk.vkCreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1, &info, nullptr,

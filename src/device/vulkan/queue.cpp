@@ -10,12 +10,9 @@ Queue::Queue(LogicalDevice& device, const ExternalVulkan* external) : device_(de
         lock_external_ = external->lock_queue;
         unlock_external_ = external->unlock_queue;
     }
-    VkSemaphoreTypeCreateInfo type{};
-    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
-    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-    VkSemaphoreCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
-    info.pNext = &type;
+    const VkSemaphoreTypeCreateInfo type{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                         .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     timeline_.create("allocate", "vkCreateSemaphore", &VolkDeviceTable::vkCreateSemaphore, info);
     device_.name(VK_OBJECT_TYPE_SEMAPHORE, timeline_.get(), "reprise timeline");
 }
@@ -92,6 +89,15 @@ void Queue::advance(Ticket now) noexcept
     while (seen < now && !completed_.compare_exchange_weak(seen, now, std::memory_order_acq_rel)) {}
 }
 
+VkResult Queue::await(Ticket ticket) const noexcept
+{
+    const VkSemaphoreWaitInfo info{.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                   .semaphoreCount = 1,
+                                   .pSemaphores = &timeline_.get(),
+                                   .pValues = &ticket};
+    return device_.vk.vkWaitSemaphores(device_.handle(), &info, ~std::uint64_t{0});
+}
+
 void Queue::wait(Ticket ticket)
 {
     if (ticket <= completed_.load(std::memory_order_acquire)) {
@@ -102,13 +108,7 @@ void Queue::wait(Ticket ticket)
         reprise::detail::fail(ErrorKind::argument, "wait", "Ticket (", ticket,
                               ") was not given out: the last is (", submitted(), ").");
     }
-    VkSemaphoreWaitInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
-    info.semaphoreCount = 1;
-    info.pSemaphores = &timeline_.get();
-    info.pValues = &ticket;
-    device_.check("wait", "vkWaitSemaphores",
-                  [&] { return device_.vk.vkWaitSemaphores(device_.handle(), &info, ~std::uint64_t{0}); });
+    device_.check("wait", "vkWaitSemaphores", [&] { return await(ticket); });
     advance(ticket);
 }
 
@@ -142,13 +142,7 @@ void Queue::collect() noexcept
 void Queue::collect_all() noexcept
 {
     // Past the checker: a failure that a test injects must not leave work running.
-    const Ticket last = submitted();
-    VkSemaphoreWaitInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
-    info.semaphoreCount = 1;
-    info.pSemaphores = &timeline_.get();
-    info.pValues = &last;
-    device_.vk.vkWaitSemaphores(device_.handle(), &info, ~std::uint64_t{0});
+    await(submitted());
     std::deque<Entry> finished;
     const std::lock_guard lock(retired_mutex_);
     finished.swap(retired_);

@@ -42,6 +42,7 @@ public:
 
 private:
     void advance(Ticket) noexcept;
+    VkResult await(Ticket) const noexcept; // wait() past the checker
 
     struct Entry {
         Ticket ticket;

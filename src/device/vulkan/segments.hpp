@@ -34,9 +34,8 @@ public:
         : functions_(text.empty() ? nullptr : device.labels()), list_(list)
     {
         if (functions_) {
-            VkDebugUtilsLabelEXT label{};
-            label.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT;
-            label.pLabelName = text.c_str();
+            const VkDebugUtilsLabelEXT label{.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
+                                             .pLabelName = text.c_str()};
             functions_->vkCmdBeginDebugUtilsLabelEXT(list_, &label);
         }
     }

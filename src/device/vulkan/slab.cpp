@@ -44,11 +44,10 @@ Slab::Slab(const LogicalDevice& device, std::uint64_t bytes)
 {
     const std::uint64_t most = texel_bytes * device_.physical().properties.limits.maxTexelBufferElements;
     texels_ = buffer_->bytes() <= most;
-    VkBufferViewCreateInfo view{};
-    view.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO;
-    view.buffer = buffer_->handle();
-    view.format = VK_FORMAT_R32G32B32A32_SFLOAT;
-    view.range = std::min(buffer_->bytes(), most);
+    const VkBufferViewCreateInfo view{.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+                                      .buffer = buffer_->handle(),
+                                      .format = VK_FORMAT_R32G32B32A32_SFLOAT,
+                                      .range = std::min(buffer_->bytes(), most)};
     view_.create("allocate", "vkCreateBufferView", &VolkDeviceTable::vkCreateBufferView, view);
     create_layouts();
     write_set();
@@ -59,19 +58,17 @@ void Slab::create_layouts()
     std::array<VkDescriptorSetLayoutBinding, 2> bindings{};
     bindings[0] = {0, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
     bindings[1] = {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, window_count, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
-    VkDescriptorSetLayoutCreateInfo set{};
-    set.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
-    set.bindingCount = windows_ ? 2 : 1;
-    set.pBindings = bindings.data();
+    const VkDescriptorSetLayoutCreateInfo set{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                              .bindingCount = windows_ ? 2u : 1u,
+                                              .pBindings = bindings.data()};
     set_layout_.create("allocate", "vkCreateDescriptorSetLayout",
                        &VolkDeviceTable::vkCreateDescriptorSetLayout, set);
     const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Address)};
-    VkPipelineLayoutCreateInfo layout{};
-    layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-    layout.setLayoutCount = 1;
-    layout.pSetLayouts = &set_layout_.get();
-    layout.pushConstantRangeCount = 1;
-    layout.pPushConstantRanges = &push;
+    const VkPipelineLayoutCreateInfo layout{.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                            .setLayoutCount = 1,
+                                            .pSetLayouts = &set_layout_.get(),
+                                            .pushConstantRangeCount = 1,
+                                            .pPushConstantRanges = &push};
     pipeline_layout_.create("allocate", "vkCreatePipelineLayout", &VolkDeviceTable::vkCreatePipelineLayout,
                             layout);
 }
@@ -81,17 +78,15 @@ void Slab::write_set()
     const auto& vk = device_.vk;
     const std::array<VkDescriptorPoolSize, 2> sizes{
         {{VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 1}, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, window_count}}};
-    VkDescriptorPoolCreateInfo pool{};
-    pool.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-    pool.maxSets = 1;
-    pool.poolSizeCount = windows_ ? 2 : 1;
-    pool.pPoolSizes = sizes.data();
+    const VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                          .maxSets = 1,
+                                          .poolSizeCount = windows_ ? 2u : 1u,
+                                          .pPoolSizes = sizes.data()};
     pool_.create("allocate", "vkCreateDescriptorPool", &VolkDeviceTable::vkCreateDescriptorPool, pool);
-    VkDescriptorSetAllocateInfo allocation{};
-    allocation.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-    allocation.descriptorPool = pool_.get();
-    allocation.descriptorSetCount = 1;
-    allocation.pSetLayouts = &set_layout_.get();
+    const VkDescriptorSetAllocateInfo allocation{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                                 .descriptorPool = pool_.get(),
+                                                 .descriptorSetCount = 1,
+                                                 .pSetLayouts = &set_layout_.get()};
     device_.check("allocate", "vkAllocateDescriptorSets",
                   [&] { return vk.vkAllocateDescriptorSets(device_.handle(), &allocation, &set_); });
 

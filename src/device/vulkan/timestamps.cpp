@@ -8,10 +8,9 @@ Timestamps::Timestamps(const LogicalDevice& device, SlicePool& readback, std::ui
     : device_(device), slots_(slots), launches_(launches), values_(readback.allocate(slots * slot_bytes()))
 {
     std::memset(values_.host(), 0, values_.bytes());
-    VkQueryPoolCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
-    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
-    info.queryCount = 2 * slots + launches;
+    const VkQueryPoolCreateInfo info{.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                     .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                     .queryCount = 2 * slots + launches};
     pool_.create("record", "vkCreateQueryPool", &VolkDeviceTable::vkCreateQueryPool, info);
 }
 
