@@ -74,7 +74,6 @@ struct LaunchDeclaration {
     std::uint32_t floats = 0; // counts in the record
     std::uint32_t ints = 0;
     std::uint32_t epoch = 0; // not decreasing from launch to launch
-    std::string label;       // for debuggers and timestamps
     // It has no groups in almost all calls, which then cost nothing for it; it is not warmed up.
     bool rarely_dispatched = false;
 };

@@ -11,8 +11,6 @@ struct DeviceOptions {
     bool validation = false;
     // Vulkan: gets every warning and error of the layers, from any thread.
     std::function<void(const std::string&)> messages = {};
-    // Vulkan: write the launches' labels into the command buffers, for RenderDoc and its kind.
-    bool labels = false;
     // Vulkan, tests: use staging copies and mirrored parameters although the memory is visible to the host.
     bool imitate_discrete = false;
     // Vulkan: bytes of the first block; 0: as fits the device.

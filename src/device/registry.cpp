@@ -41,7 +41,7 @@ const std::vector<Listed>& listed(Registry& r)
         std::vector<Listed> list = cuda::find_devices();
         const std::vector<Listed> vulkan = vulkan_devices();
         list.insert(list.end(), vulkan.begin(), vulkan.end());
-        list.push_back({reference_capabilities({}), ""});
+        list.push_back({reference_capabilities(), ""});
         list.push_back({null_capabilities({}), ""});
         r.list = std::move(list);
     }

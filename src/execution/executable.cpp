@@ -177,7 +177,7 @@ void Executable::make_readable(std::size_t result)
 
 device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) const
 {
-    device::LaunchDeclaration d{.kernel = l.kernel, .operands = {}, .epoch = l.epoch, .label = l.label};
+    device::LaunchDeclaration d{.kernel = l.kernel, .operands = {}, .epoch = l.epoch};
     for (const plan::PlanOperand& o : l.operands)
         d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
                              : o.use == ops::Use::write ? device::Access::write

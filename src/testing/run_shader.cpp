@@ -83,8 +83,7 @@ std::vector<Bytes> run_shader(const Device& on, const ShaderRun& run)
     device::LaunchDeclaration launch{.kernel = {.name = run.name, .constants = run.constants},
                                      .operands = std::vector(run.buffers.size(), device::Access::read_write),
                                      .floats = static_cast<std::uint32_t>(run.floats.size()),
-                                     .ints = static_cast<std::uint32_t>(run.ints.size()),
-                                     .label = run.name};
+                                     .ints = static_cast<std::uint32_t>(run.ints.size())};
     if (!run.spirv.empty()) {
         launch.kernel.name = kernel_name(run);
         d.register_kernel(launch.kernel.name, run.spirv);

@@ -10,7 +10,7 @@ TEST(NullDevice, AcceptsEverythingAndComputesNothing)
     EXPECT_FALSE(device->capabilities().computes);
     const auto memory = device->allocate(1000);
     EXPECT_EQ(memory->address % 256, 0u);
-    const std::vector<LaunchDeclaration> launches{{{"anything", {}, nullptr}, {Access::write}, 1, 1, 0, ""}};
+    const std::vector<LaunchDeclaration> launches{{{"anything", {}, nullptr}, {Access::write}, 1, 1, 0}};
     const auto recording = device->record(launches, {});
     const std::vector<Operand> operands{operand(*memory)};
     const double f = 1;

@@ -49,7 +49,7 @@ TEST(ReferenceDevice, RunsEpochsInOrderAndShufflesWithin)
     std::vector<std::string> orders;
     std::vector<std::vector<float>> results;
     for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
-        const auto device = make_reference_device({.seed = seed});
+        const auto device = make_reference_device(seed);
         const auto memory = device->allocate(8 * 256);
         std::string order;
         std::vector<LaunchDeclaration> launches;
@@ -67,8 +67,7 @@ TEST(ReferenceDevice, RunsEpochsInOrderAndShufflesWithin)
                                 {Access::read_write},
                                 2,
                                 2,
-                                i / 8,
-                                ""});
+                                i / 8});
         }
         upload(*device, memory->address, std::vector<float>(8 * 64, 1.0f));
         const auto recording = device->record(launches, {});
@@ -96,7 +95,7 @@ TEST(ReferenceDevice, SeesAChangedReadOperand)
     const auto a = device->allocate(64), b = device->allocate(64);
     upload(*device, a->address, std::vector<float>(16, 1.0f));
     const Kernel liar = host_kernel("liar", [](const LaunchArguments& l) { floats(l.operands[0])[3] = 7; });
-    const std::vector<LaunchDeclaration> launches{{liar, {Access::read, Access::write}, 0, 0, 0, ""}};
+    const std::vector<LaunchDeclaration> launches{{liar, {Access::read, Access::write}, 0, 0, 0}};
     const auto recording = device->record(launches, {});
     const std::vector<Operand> apart{operand(*a), operand(*b)}, in_place{operand(*a), operand(*a)};
     expect_error(ErrorKind::internal, [&] { run(*recording, 0, apart); });
@@ -107,7 +106,7 @@ TEST(ReferenceDevice, RefusesOperandsOutsideLiveMemory)
 {
     const auto device = make_reference_device();
     auto memory = device->allocate(100);
-    const std::vector<LaunchDeclaration> launches{{affine(), {Access::read_write}, 2, 1, 0, ""}};
+    const std::vector<LaunchDeclaration> launches{{affine(), {Access::read_write}, 2, 1, 0}};
     const auto recording = device->record(launches, {});
     const double f[2] = {1, 0};
     const std::int32_t n = 1;
@@ -127,7 +126,7 @@ TEST(ReferenceDevice, SeesWritesBesideAnAllocation)
     const auto device = make_reference_device();
     const auto memory = device->allocate(64);
     const Kernel wild = host_kernel("wild", [](const LaunchArguments& l) { floats(l.operands[0])[16] = 7; });
-    const std::vector<LaunchDeclaration> launches{{wild, {Access::write}, 0, 0, 0, ""}};
+    const std::vector<LaunchDeclaration> launches{{wild, {Access::write}, 0, 0, 0}};
     const auto recording = device->record(launches, {});
     const Operand o = operand(*memory);
     run(*recording, 0, {&o, 1});
@@ -137,9 +136,9 @@ TEST(ReferenceDevice, SeesWritesBesideAnAllocation)
 TEST(ReferenceDevice, WantsHostKernelsAndWholeReplays)
 {
     const auto device = make_reference_device();
-    const std::vector<LaunchDeclaration> foreign{{{"gpu_only", {}, nullptr}, {}, 0, 0, 0, ""}};
+    const std::vector<LaunchDeclaration> foreign{{{"gpu_only", {}, nullptr}, {}, 0, 0, 0}};
     expect_error(ErrorKind::unsupported, [&] { device->record(foreign, {}); });
-    const std::vector<LaunchDeclaration> launches{{affine(), {Access::read_write}, 2, 1, 0, ""}};
+    const std::vector<LaunchDeclaration> launches{{affine(), {Access::read_write}, 2, 1, 0}};
     const auto recording = device->record(launches, {});
     recording->begin();
     expect_error(ErrorKind::internal, [&] { recording->submit(); });

@@ -38,12 +38,12 @@ inline void register_all(Device& device)
 
 inline LaunchDeclaration saxpy_launch(std::uint32_t epoch = 0)
 {
-    return {{"saxpy", {}, nullptr}, {Access::read, Access::read_write}, 1, 1, epoch, "saxpy"};
+    return {{"saxpy", {}, nullptr}, {Access::read, Access::read_write}, 1, 1, epoch};
 }
 
 inline LaunchDeclaration affine_launch(std::uint32_t epoch = 0, std::vector<std::uint32_t> constants = {})
 {
-    return {{"affine", std::move(constants), nullptr}, {Access::read_write}, 2, 1, epoch, "affine"};
+    return {{"affine", std::move(constants), nullptr}, {Access::read_write}, 2, 1, epoch};
 }
 
 // y[0, n) += a * x[0, n)

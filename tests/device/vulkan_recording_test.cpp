@@ -144,7 +144,7 @@ TEST_P(VulkanRecording, GroupCountsAreFolded)
         for (const bool one_shot : {false, true}) {
             const auto memory = device_->allocate((groups + 64) * 4);
             upload(*device_, memory->address, std::vector<std::uint32_t>(groups + 64, 1));
-            const LaunchDeclaration mark{{"mark", {}, nullptr}, {Access::read_write}, 0, 1, 0, "mark"};
+            const LaunchDeclaration mark{{"mark", {}, nullptr}, {Access::read_write}, 0, 1, 0};
             const auto recording = device_->record(std::vector{mark}, {.one_shot = one_shot});
             recording->begin();
             const Operand out = operand(*memory);
@@ -204,7 +204,7 @@ TEST_P(VulkanRecording, ReadsTheTexelViewAndWritesWindows)
         }
         upload(*device_, out->address, std::vector<float>(n4 * 4, 0.0f));
         const LaunchDeclaration add{
-            {name, {}, nullptr}, {Access::read, Access::read, Access::write}, 0, 1, 0, name};
+            {name, {}, nullptr}, {Access::read, Access::read, Access::write}, 0, 1, 0};
         const auto recording = device_->record(std::vector{add}, {});
         const Operand operands[3] = {operand(*a), operand(*b), operand(*out)};
         recording->begin();
@@ -223,8 +223,7 @@ TEST_P(VulkanRecording, PipelinesAreMadeOnce)
     }
     EXPECT_EQ(device_->counters().pipelines, 3u);
     expect_error(ErrorKind::unsupported, [&] {
-        device_->record(std::vector<LaunchDeclaration>{{{"no_such_kernel", {}, nullptr}, {}, 0, 0, 0, ""}},
-                        {});
+        device_->record(std::vector<LaunchDeclaration>{{{"no_such_kernel", {}, nullptr}, {}, 0, 0, 0}}, {});
     });
     expect_error(ErrorKind::argument, [&] { device_->register_kernel("bad", {1, 2, 3, 4, 5, 6}); });
 }
@@ -241,7 +240,7 @@ TEST_P(VulkanRecording, RegisteredCodeIsReplacedForNewRecordings)
     EXPECT_EQ(download<float>(*device_, memory->address, 64), std::vector<float>(64, 5.0f));
     const auto fresh = device_->record(
         std::vector<LaunchDeclaration>{
-            {{"affine", {}, nullptr}, {Access::read, Access::read_write}, 1, 1, 0, ""}},
+            {{"affine", {}, nullptr}, {Access::read, Access::read_write}, 1, 1, 0}},
         {});
     fresh->begin();
     set_saxpy(*fresh, 0, *memory, *memory, 1, 64);

@@ -9,7 +9,6 @@ protected:
     void SetUp() override
     {
         options_.validation = true;
-        options_.labels = true;
         VulkanTest::SetUp();
     }
 };
@@ -43,8 +42,7 @@ TEST_P(VulkanValidation, OtherwiseSilent) // the fixture fails for any message
                     {Access::read, Access::read, Access::write},
                     0,
                     1,
-                    50,
-                    "add"});
+                    50});
     for (const bool one_shot : {false, true}) {
         const auto recording = device_->record(list, {.timestamps = true, .one_shot = one_shot});
         for (int call = 0; call < (one_shot ? 1 : 5); ++call) {

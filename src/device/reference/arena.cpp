@@ -45,7 +45,7 @@ Address HostArena::allocate(std::uint64_t bytes)
     std::memset(pointer(address - canary_bytes), static_cast<int>(canary), canary_bytes);
     std::memset(pointer(address + padded(bytes)), static_cast<int>(canary),
                 taken - padded(bytes) + canary_bytes);
-    std::memset(pointer(address), poison_ ? poison_byte : 0, padded(bytes));
+    std::memset(pointer(address), poison_byte, padded(bytes));
     live_.emplace(address, std::move(block));
     live_bytes_ += taken;
     peak_bytes_ = std::max(peak_bytes_, live_bytes_);
@@ -58,9 +58,7 @@ void HostArena::release(Address address) noexcept
     const std::lock_guard lock(mutex_);
     const auto found = live_.find(address);
     note_dead(address, found->second);
-    if (poison_) {
-        std::memset(pointer(address), poison_byte, found->second.bytes);
-    }
+    std::memset(pointer(address), poison_byte, found->second.bytes);
     live_bytes_ -= found->second.taken;
     live_.erase(found);
 }

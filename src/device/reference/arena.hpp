@@ -8,7 +8,7 @@ namespace reprise::device {
 
 class HostArena {
 public:
-    HostArena(std::uint64_t limit, bool poison) : limit_(limit), poison_(poison) {}
+    explicit HostArena(std::uint64_t limit) : limit_(limit) {}
 
     Address allocate(std::uint64_t bytes); // throws Error(out_of_memory)
     void release(Address) noexcept;        // a canary found dead is told by check()
@@ -34,7 +34,6 @@ private:
     mutable std::mutex mutex_;
     std::map<Address, Block> live_;
     std::uint64_t limit_, live_bytes_ = 0, peak_bytes_ = 0, allocations_ = 0;
-    bool poison_;
     bool broken_ = false;
     std::uint64_t broken_bytes_ = 0;
 };

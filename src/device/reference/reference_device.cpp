@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 #include <reprise/error.hpp>
+#include <string_view>
 
 namespace reprise::device {
 
@@ -14,9 +15,8 @@ namespace {
 
 class ReferenceDevice : public DeviceWithHealth, public std::enable_shared_from_this<ReferenceDevice> {
 public:
-    explicit ReferenceDevice(const ReferenceOptions& options)
-        : options_(options), capabilities_(reference_capabilities(options)),
-          arena_(options.memory_limit, options.poison), generator_(options.seed)
+    explicit ReferenceDevice(std::uint64_t seed)
+        : capabilities_(reference_capabilities()), arena_(capabilities_.memory_limit), generator_(seed)
     {}
 
     const Capabilities& capabilities() const override { return capabilities_; }
@@ -49,7 +49,6 @@ private:
     Health& health() const override { return health_; }
     void require_held(const char* op, Address, std::uint64_t bytes) const;
 
-    ReferenceOptions options_;
     Capabilities capabilities_;
     mutable Health health_;
     HostArena arena_;
@@ -74,21 +73,10 @@ private:
     std::shared_ptr<ReferenceDevice> device_;
 };
 
-// 64 bits of the bytes; equal bytes have equal hashes.
-std::uint64_t hash_bytes(const Operand& operand)
+std::size_t hash_bytes(const Operand& operand)
 {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(static_cast<std::uintptr_t>(operand.address));
-    std::uint64_t hash = 0xCBF29CE484222325u, word = 0;
-    std::uint64_t at = 0;
-    for (; at + 8 <= operand.bytes; at += 8) {
-        std::memcpy(&word, bytes + at, 8);
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-        hash ^= hash >> 29;
-    }
-    for (; at < operand.bytes; ++at) {
-        hash = (hash ^ bytes[at]) * 0x100000001B3u;
-    }
-    return hash;
+    const auto* bytes = reinterpret_cast<const char*>(static_cast<std::uintptr_t>(operand.address));
+    return std::hash<std::string_view>()({bytes, operand.bytes});
 }
 
 bool overlap(const Operand& a, const Operand& b)
@@ -128,7 +116,7 @@ private:
     };
     void run(std::size_t launch);
     void check_operands(std::size_t launch) const;
-    std::vector<std::uint64_t> hash_reads(std::size_t launch) const;
+    std::vector<std::size_t> hash_reads(std::size_t launch) const;
 
     std::shared_ptr<ReferenceDevice> device_;
     std::vector<LaunchDeclaration> launches_;
@@ -176,9 +164,7 @@ Ticket ReferenceRecording::submit()
             ++last;
         }
         const auto epoch = std::span(order).subspan(first, last - first);
-        if (device_->options_.shuffle) {
-            std::shuffle(epoch.begin(), epoch.end(), device_->generator_);
-        }
+        std::shuffle(epoch.begin(), epoch.end(), device_->generator_);
         for (const std::size_t launch : epoch) {
             stamp(launch);
             run(launch);
@@ -195,13 +181,10 @@ void ReferenceRecording::run(std::size_t launch)
     if (call.groups == 0) {
         return;
     }
-    if (device_->options_.check_operands) {
-        check_operands(launch);
-    }
-    const bool hashed = device_->options_.check_reads;
-    const std::vector<std::uint64_t> before = hashed ? hash_reads(launch) : std::vector<std::uint64_t>{};
+    check_operands(launch);
+    const std::vector<std::size_t> before = hash_reads(launch);
     (*launches_[launch].kernel.host)({call.operands, call.floats, call.ints, call.groups});
-    if (hashed && hash_reads(launch) != before) {
+    if (hash_reads(launch) != before) {
         reprise::detail::fail(ErrorKind::internal, "reference device", "Launch (", launch, ", ",
                               launches_[launch].kernel.name,
                               ") has changed an operand that it declares as read.");
@@ -222,11 +205,11 @@ void ReferenceRecording::check_operands(std::size_t launch) const
 }
 
 // Of what is declared as read and not written under another operand's name.
-std::vector<std::uint64_t> ReferenceRecording::hash_reads(std::size_t launch) const
+std::vector<std::size_t> ReferenceRecording::hash_reads(std::size_t launch) const
 {
     const Call& call = calls_[launch];
     const std::vector<Access>& access = launches_[launch].operands;
-    std::vector<std::uint64_t> hashes;
+    std::vector<std::size_t> hashes;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
         bool kept = access[i] == Access::read && call.operands[i].address != 0;
         for (std::size_t k = 0; kept && k < call.operands.size(); ++k) {
@@ -294,14 +277,14 @@ std::unique_ptr<Recording> ReferenceDevice::record(std::span<const LaunchDeclara
 
 } // namespace
 
-Capabilities reference_capabilities(const ReferenceOptions& options)
+Capabilities reference_capabilities()
 {
     Capabilities c;
     c.id = "reference";
     c.name = "reference";
     c.driver = "plain C++, in double precision";
     c.kind = Kind::host;
-    c.memory_bytes = c.memory_limit = options.memory_limit;
+    c.memory_bytes = c.memory_limit = std::uint64_t{16} << 30;
     c.host_kernels = true;
     c.workgroup_invocations = 1024;
     c.subgroup_shuffle = true;
@@ -311,9 +294,9 @@ Capabilities reference_capabilities(const ReferenceOptions& options)
     return c;
 }
 
-std::shared_ptr<Device> make_reference_device(const ReferenceOptions& options)
+std::shared_ptr<Device> make_reference_device(std::uint64_t seed)
 {
-    return std::make_shared<ReferenceDevice>(options);
+    return std::make_shared<ReferenceDevice>(seed);
 }
 
 } // namespace reprise::device

@@ -7,16 +7,7 @@
 
 namespace reprise::device {
 
-struct ReferenceOptions {
-    std::uint64_t seed = 1;
-    bool shuffle = true;
-    bool check_reads = true;    // hashes declared reads before and after each launch
-    bool check_operands = true; // each lies within one live allocation
-    bool poison = true;         // allocations hold NaN bytes (0xFF) when made and when freed
-    std::uint64_t memory_limit = std::uint64_t{16} << 30;
-};
-
-std::shared_ptr<Device> make_reference_device(const ReferenceOptions& = {});
-Capabilities reference_capabilities(const ReferenceOptions&);
+std::shared_ptr<Device> make_reference_device(std::uint64_t seed = 1);
+Capabilities reference_capabilities();
 
 } // namespace reprise::device

@@ -8,8 +8,7 @@ namespace reprise::device::vulkan {
 LogicalDevice::LogicalDevice(std::shared_ptr<Instance> instance, const PhysicalDevice& physical,
                              const DeviceOptions& options, const ExternalVulkan* external)
     : instance_(std::move(instance)), physical_(physical), queue_family_(physical.queue_family),
-      owned_(external == nullptr), imitate_discrete_(options.imitate_discrete),
-      labels_(options.labels && instance_->names_objects())
+      owned_(external == nullptr), imitate_discrete_(options.imitate_discrete)
 {
     if (external) {
         handle_ = external->device;

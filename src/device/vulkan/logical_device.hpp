@@ -41,8 +41,6 @@ public:
     {
         set_name(type, (std::uint64_t)object, text); // an integer or a pointer, as the platform has it
     }
-    // Null without labels.
-    const InstanceFunctions* labels() const noexcept { return labels_ ? &instance_->functions() : nullptr; }
 
     bool owned() const noexcept { return owned_; } // false: the application's
     // Destroys what lives of it, and the device where it is owned.  From here on no function reaches the driver.
@@ -69,7 +67,7 @@ private:
     VkDevice handle_ = VK_NULL_HANDLE;
     VkQueue queue_ = VK_NULL_HANDLE;
     std::uint32_t queue_family_;
-    bool owned_, imitate_discrete_, labels_;
+    bool owned_, imitate_discrete_;
 };
 
 // A member of what holds objects of the driver: destroys them where the device is closed before their holder goes.

@@ -19,10 +19,7 @@ OneShot::OneShot(std::shared_ptr<Context> context, std::span<const LaunchDeclara
     const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches);
     launches_.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
-        launches_.push_back({pipelines[i], launches[i].epoch, {}, {}});
-        if (device.labels()) {
-            launches_.back().label = launches[i].label;
-        }
+        launches_.push_back({pipelines[i], launches[i].epoch, {}});
     }
     const std::uint64_t bytes = std::max<std::uint64_t>(parameters_.bytes(), 16);
     if (context_->direct_parameters) {
@@ -130,7 +127,6 @@ void OneShot::record_launches(VkCommandBuffer list, std::size_t first, std::size
             pending = false;
         }
         epoch = launch.epoch;
-        const Label label(device, list, launch.label);
         if (launch.pipeline != bound) {
             bound = launch.pipeline;
             device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);

@@ -32,7 +32,6 @@ private:
         VkPipeline pipeline;
         std::uint32_t epoch;
         Grid grid;
-        std::string label; // empty without labels
     };
 
     void record();

@@ -123,7 +123,6 @@ std::vector<VkCommandBuffer> Replay::record_segments(std::span<const LaunchDecla
             if (launches[i].rarely_dispatched && !with_rare) {
                 continue;
             }
-            const Label label(device, list, launches[i].label);
             if (pipelines[i] != bound) {
                 bound = pipelines[i];
                 device.vk.vkCmdBindPipeline(list, VK_PIPELINE_BIND_POINT_COMPUTE, bound);

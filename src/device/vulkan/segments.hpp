@@ -1,6 +1,6 @@
-// How launches are cut into command buffers, and labels in them.
+// How launches are cut into command buffers.
 #pragma once
-#include "device/vulkan/logical_device.hpp"
+#include "device/device.hpp"
 #include <span>
 
 namespace reprise::device::vulkan {
@@ -26,31 +26,5 @@ inline std::vector<Segment> split_into_segments(std::span<const LaunchDeclaratio
     }
     return segments;
 }
-
-// A launch's label, where the device was opened with labels.
-class Label {
-public:
-    Label(const LogicalDevice& device, VkCommandBuffer list, const std::string& text)
-        : functions_(text.empty() ? nullptr : device.labels()), list_(list)
-    {
-        if (functions_) {
-            const VkDebugUtilsLabelEXT label{.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT,
-                                             .pLabelName = text.c_str()};
-            functions_->vkCmdBeginDebugUtilsLabelEXT(list_, &label);
-        }
-    }
-    ~Label()
-    {
-        if (functions_) {
-            functions_->vkCmdEndDebugUtilsLabelEXT(list_);
-        }
-    }
-    Label(const Label&) = delete;
-    Label& operator=(const Label&) = delete;
-
-private:
-    const InstanceFunctions* functions_;
-    VkCommandBuffer list_;
-};
 
 } // namespace reprise::device::vulkan
