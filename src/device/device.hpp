@@ -120,10 +120,8 @@ struct Capabilities {
     std::uint64_t memory_bytes = 0; // of the largest device-local heap
     std::uint64_t memory_limit = 0; // what allocate() gives in all, until set_memory_limit()
     std::uint32_t subgroup_size = 1;
-    std::uint32_t workgroup_invocations = 0; // the most that one workgroup may have
-    std::uint32_t shared_bytes = 0;          // of shared memory in a workgroup
-    bool host_kernels = false;               // runs Kernel::host
-    bool computes = true;                    // false: the null device
+    bool host_kernels = false; // runs Kernel::host
+    bool computes = true;      // false: the null device
     bool subgroup_shuffle = false;
     bool float16 = false, float64 = false, int64 = false; // arithmetic in kernels
     bool half_products = false; // its products and convolutions take f16 as it is (CUDA)

@@ -33,10 +33,14 @@ struct Problem {
     {
         return c.groups * ceil_div(rows, tile_rows) * ceil_div(columns, tile_columns);
     }
+    // Three each from the fifth on: D H W of x, of y, of the weight; stride, padding, dilation.
     DimVector ints() const
     {
         DimVector list{n, ci, co, c.groups};
-        add_windows(list, c);
+        for (const View* v : {&c.x, &c.y, &c.weight})
+            list.insert(list.end(), v->sizes().begin() + 2, v->sizes().end());
+        for (const auto& sizes : {c.stride, c.padding, c.dilation})
+            list.insert(list.end(), sizes.begin(), sizes.end());
         return list;
     }
     // The kernel counts elements in 32 bits: in the record, a tensor that has more is refused.

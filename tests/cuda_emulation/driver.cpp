@@ -103,8 +103,6 @@ RP_EXPORT CUresult cuGetErrorName(CUresult error, const char** name)
     return CUDA_SUCCESS;
 }
 
-RP_EXPORT CUresult cuGetErrorString(CUresult error, const char** text) { return cuGetErrorName(error, text); }
-
 RP_EXPORT CUresult cuDeviceGetCount(int* count)
 {
     *count = static_cast<int>(setting("devices", 1));

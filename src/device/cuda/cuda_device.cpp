@@ -185,10 +185,6 @@ Listed inspect(const Driver& d, int ordinal)
     c.memory_bytes = bytes;
     c.memory_limit = bytes / 10 * 9;
     c.subgroup_size = static_cast<std::uint32_t>(attribute(d, device, CU_DEVICE_ATTRIBUTE_WARP_SIZE));
-    c.workgroup_invocations =
-        static_cast<std::uint32_t>(attribute(d, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
-    c.shared_bytes =
-        static_cast<std::uint32_t>(attribute(d, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
     c.subgroup_shuffle = c.float16 = c.float64 = c.int64 = c.half_products = c.timestamps = true;
     c.shader_class = "cuda";
     c.compute_capability = static_cast<std::uint32_t>(10 * major + minor);

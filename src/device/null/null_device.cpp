@@ -158,8 +158,6 @@ Capabilities null_capabilities(const NullOptions& options)
     c.kind = Kind::null;
     c.computes = false;
     c.memory_bytes = c.memory_limit = options.memory_bytes;
-    c.workgroup_invocations = 256;
-    c.shared_bytes = 32768;
     c.subgroup_shuffle = true;
     c.shader_class = options.imitate;
     if (options.imitate == "lavapipe") {
@@ -177,7 +175,6 @@ Capabilities null_capabilities(const NullOptions& options)
         c.kind = Kind::discrete;
         c.subgroup_size = 32;
         c.float16 = c.int64 = true;
-        c.workgroup_invocations = 1024;
         c.slab_bytes = 256 * mebi;
         c.texel_view = true;
     } else if (options.imitate != "null") {

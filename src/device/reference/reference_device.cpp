@@ -286,7 +286,6 @@ Capabilities reference_capabilities()
     c.kind = Kind::host;
     c.memory_bytes = c.memory_limit = std::uint64_t{16} << 30;
     c.host_kernels = true;
-    c.workgroup_invocations = 1024;
     c.subgroup_shuffle = true;
     c.float16 = c.float64 = c.int64 = true;
     c.timestamps = true;
