@@ -181,9 +181,10 @@ private:
             // what is no header, *.inc, says something else at each place
             if (file.ends_with(".inc") || included_.insert(file).second) {
                 if (file == "common/abi.glsl") {
-                    for (const char* m : {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL",
-                                          "RECORD", "INPUT", "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST",
-                                          "END_RECORD", "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
+                    for (const char* m :
+                         {"COMMON_ABI", "RP_FN", "MOST_FOURS", "REAL", "REAL4", "CELL", "RECORD", "INPUT",
+                          "OUTPUT", "UPDATE", "FLOAT", "INT", "MEMBER", "LIST", "END_RECORD",
+                          "gl_LocalInvocationID", "gl_LocalInvocationIndex"})
                         define(m);
                     out_ += "#include \"common/abi.cuh\"";
                 } else {
