@@ -1,4 +1,4 @@
-#include "testing/op_info/op_info.hpp"
+#include "testing/op_info/rows.hpp"
 
 #include <stdexcept>
 
@@ -13,7 +13,7 @@ const Dim& n()
 const std::vector<OpInfo>& op_infos()
 {
     static const std::vector<OpInfo> all = [] {
-        std::vector<OpInfo> rows;
+        Rows rows;
         add_elementwise(rows);
         add_activations(rows);
         add_element_functions(rows);
@@ -41,7 +41,7 @@ const std::vector<OpInfo>& op_infos()
         add_normalization(rows);
         add_updates(rows);
         add_named(rows);
-        return rows;
+        return std::move(rows.all);
     }();
     return all;
 }
