@@ -1,3 +1,4 @@
+// Sizes and indices on the device.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {

@@ -1,3 +1,4 @@
+// Reductions, scans, extrema and their places, statistics.
 #include <cmath>
 
 #include "testing/op_info/rows.hpp"

@@ -14,33 +14,8 @@ const std::vector<OpInfo>& op_infos()
 {
     static const std::vector<OpInfo> all = [] {
         Rows rows;
-        add_elementwise(rows);
-        add_activations(rows);
-        add_element_functions(rows);
-        add_running(rows);
-        add_indexing(rows);
-        add_sorting(rows);
-        add_places(rows);
-        add_sampled(rows);
-        add_vectors(rows);
-        add_random(rows);
-        add_rearranged(rows);
-        add_more_losses(rows);
-        add_creation(rows);
-        add_views(rows);
-        add_dynamic(rows);
-        add_symbols(rows);
-        add_parts(rows);
-        add_reductions(rows);
-        add_products(rows);
-        add_pooling(rows);
-        add_interpolation(rows);
-        add_convolution(rows);
-        add_attention(rows);
-        add_losses(rows);
-        add_normalization(rows);
-        add_updates(rows);
-        add_named(rows);
+#define ROWS(file) add_##file(rows);
+#include "testing/op_info/files.def"
         return std::move(rows.all);
     }();
     return all;

@@ -117,33 +117,8 @@ public:
     }
 };
 
-// The groups of rows, each in its file.
-void add_elementwise(Rows&);
-void add_activations(Rows&);
-void add_element_functions(Rows&); // made of rows of the table
-void add_running(Rows&);           // what goes along a dimension
-void add_indexing(Rows&);          // and orders of elements, and products by name
-void add_sorting(Rows&);
-void add_places(Rows&);  // writing by indices in further ways, searching
-void add_sampled(Rows&); // images in further ways
-void add_vectors(Rows&); // products over dimensions, norms and distances
-void add_random(Rows&);
-void add_rearranged(Rows&); // shapes and numbers by further names
-void add_more_losses(Rows&);
-void add_creation(Rows&);
-void add_views(Rows&);
-void add_dynamic(Rows&); // sizes and indices on the device
-void add_symbols(Rows&); // shapes that mix symbols
-void add_parts(Rows&);   // cat, split, pad and their kind
-void add_reductions(Rows&);
-void add_products(Rows&); // matmul
-void add_pooling(Rows&);
-void add_interpolation(Rows&); // and padding with elements
-void add_convolution(Rows&);
-void add_attention(Rows&);
-void add_losses(Rows&); // softmax, losses, embedding
-void add_normalization(Rows&);
-void add_updates(Rows&);
-void add_named(Rows&); // made of others, by PyTorch's names
+// The files of this folder, which the build finds (cmake/RepriseOps.cmake).
+#define ROWS(file) void add_##file(Rows&);
+#include "testing/op_info/files.def"
 
 } // namespace reprise::test

@@ -1,3 +1,4 @@
+// Views: shapes, permutations, ranges.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
