@@ -13,3 +13,11 @@ endforeach()
 list(SORT rows)
 list(JOIN rows "\n" rows)
 file(CONFIGURE OUTPUT ${REPRISE_GENERATED}/ops/ops.def CONTENT "${rows}\n#undef OP\n" @ONLY)
+
+# The files of rows that the checks of ops are made from: src/testing/op_info/X.cpp defines add_X().
+file(GLOB row_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/testing/op_info
+    ${PROJECT_SOURCE_DIR}/src/testing/op_info/*.cpp)
+list(REMOVE_ITEM row_files rows.cpp)
+list(TRANSFORM row_files REPLACE "^(.*)\\.cpp$" "ROWS(\\1)")
+list(JOIN row_files "\n" row_files)
+file(CONFIGURE OUTPUT ${REPRISE_GENERATED}/testing/op_info/files.def CONTENT "${row_files}\n#undef ROWS\n" @ONLY)

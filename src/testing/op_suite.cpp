@@ -201,7 +201,7 @@ Outcome evaluate(const Sample& sample, const std::vector<Tensor>& given,
     return out;
 }
 
-Outcome run(const OpInfo&, const Sample& sample, const Data& data, const Setting& setting, bool gradient)
+Outcome run(const Sample& sample, const Data& data, const Setting& setting, bool gradient)
 {
     const UseDevice use(setting.device);
     const std::vector<Tensor> in = inputs(sample, data, setting);

@@ -40,7 +40,7 @@ struct Outcome {
     std::vector<Tensor> outputs, gradients;
 };
 Outcome evaluate(const Sample&, const std::vector<Tensor>& inputs, const std::vector<Tensor>& cotangents);
-Outcome run(const OpInfo&, const Sample&, const Data&, const Setting&, bool gradient);
+Outcome run(const Sample&, const Data&, const Setting&, bool gradient);
 
 // Row-major values as double.
 std::vector<double> doubles(const Tensor&);

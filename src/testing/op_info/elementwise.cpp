@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ops/readers.hpp"
-#include "testing/op_info/tools.hpp"
+#include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
 namespace {
@@ -40,96 +40,62 @@ std::vector<Argument> with_numbers(const Row& row, int tensor)
 }
 
 // A cast's formula is x: what it does is to change the dtype.
-void add_cast(OpInfo& info)
+void add_cast(Rows& rows)
 {
-    info.samples.clear();
-    const auto same = [](const Inputs& in) {
-        return std::vector{graph::apply1(ops::row_op("cast"), in, {{"dtype", in[0].dtype()}})};
-    };
-    info.samples.push_back({.what = "to its own dtype", .arguments = {arg({n(), 3}, -2, 2)}, .call = same});
+    rows.last().samples.clear();
+    rows.sample("to its own dtype", {arg({n(), 3}, -2, 2)}, [](const Inputs& in) {
+        return graph::apply1(ops::row_op("cast"), in, {{"dtype", in[0].dtype()}});
+    });
     for (const DType from : {f32, f16, bf16, i64, i32, u8, boolean})
         for (const DType to : {f32, f16, bf16, i64, i32, u8, boolean}) {
             if (from == to) continue;
             const bool small = from == u8 || to == u8, truth_values = from == boolean;
-            info.samples.push_back({.what = std::string(name_of(from)) + " to " + name_of(to),
-                                    .arguments = {of(from, arg({n(), 3}, small || truth_values ? 0 : -100,
-                                                               truth_values ? 1 : 100))},
-                                    .call = [to](const Inputs& in) { return std::vector{cast(in[0], to)}; },
-                                    .sizes = {1, 5},
-                                    .differentiable = false,
-                                    .tolerance = to == f16    ? 0x1p-10
-                                                 : to == bf16 ? 0x1p-7
-                                                              : 0});
+            const Argument x = arg({n(), 3}, small || truth_values ? 0 : -100, truth_values ? 1 : 100);
+            Sample& s = rows.sample(std::string(name_of(from)) + " to " + name_of(to), {of(from, x)}, {1, 5},
+                                    [to](const Tensor& t) { return cast(t, to); });
+            s.differentiable = false;
+            s.tolerance = to == f16 ? 0x1p-10 : to == bf16 ? 0x1p-7 : 0;
         }
 }
 
 DType dtype_of(char type, DType number) { return type == 'B' ? boolean : type == 'I' ? i32 : number; }
 
-std::vector<Mistake> mistakes(const Row& row, const graph::Op& op)
+void add_mistakes(Rows& rows, const Row& row, const graph::Op& op)
 {
-    std::vector<Mistake> out;
-    const auto inputs = [&row](DType dtype) {
-        Inputs in;
-        for (int k = 0; k < row.arity(); ++k)
-            in.push_back(zeros({3}, {.dtype = dtype_of(row.types[static_cast<std::size_t>(k)], dtype)}));
-        return in;
+    // Inputs whose numbers are of the dtype, and one of which is replaced.
+    const auto mistake = [&](const char* what, ErrorKind kind, const char* fragment, DType dtype,
+                             std::size_t input, auto replacement) {
+        rows.mistake(what, kind, fragment, [&row, &op, dtype, input, replacement] {
+            Inputs in;
+            for (int k = 0; k < row.arity(); ++k)
+                in.push_back(zeros({3}, {.dtype = dtype_of(row.types[static_cast<std::size_t>(k)], dtype)}));
+            in[input] = replacement(in[input]);
+            graph::apply(op, in);
+        });
     };
+    const auto floats = [](const Tensor&) { return zeros({3}); };
     const std::size_t last = static_cast<std::size_t>(row.arity()) - 1;
     if (row.types.find('F') != row.types.npos)
-        out.push_back({"integers", [=, &op] { graph::apply(op, inputs(i32)); }, ErrorKind::dtype,
-                       "a floating dtype, not (i32)"});
+        mistake("integers", ErrorKind::dtype, "a floating dtype, not (i32)", i32, 0,
+                [](const Tensor& t) { return t; });
     if (row.types[0] == 'I')
-        out.push_back({"floats",
-                       [=, &op] {
-                           Inputs in = inputs(i32);
-                           in[0] = zeros({3});
-                           graph::apply(op, in);
-                       },
-                       ErrorKind::dtype, "an integer dtype, not (f32)"});
-    if (row.types[0] == 'B')
-        out.push_back({"no bool",
-                       [=, &op] {
-                           Inputs in = inputs(f32);
-                           in[0] = zeros({3});
-                           graph::apply(op, in);
-                       },
-                       ErrorKind::dtype, "takes bool, not (f32)"});
+        mistake("floats", ErrorKind::dtype, "an integer dtype, not (f32)", i32, 0, floats);
+    if (row.types[0] == 'B') mistake("no bool", ErrorKind::dtype, "takes bool, not (f32)", f32, 0, floats);
     if (row.arity() > 1) {
-        out.push_back({"shapes that do not broadcast",
-                       [=, &op] {
-                           Inputs in = inputs(f32);
-                           in[last] = zeros({2}, {.dtype = in[last].dtype()});
-                           graph::apply(op, in);
-                       },
-                       ErrorKind::shape, "[2]"});
+        mistake("shapes that do not broadcast", ErrorKind::shape, "[2]", f32, last,
+                [](const Tensor& t) { return zeros({2}, {.dtype = t.dtype()}); });
         if (row.types[last] != 'B' && row.types[last - 1] != 'B' && row.takes_floats())
-            out.push_back({"two dtypes",
-                           [=, &op] {
-                               Inputs in = inputs(f32);
-                               in[last] = zeros({3}, {.dtype = f16});
-                               graph::apply(op, in);
-                           },
-                           ErrorKind::dtype, "(f32 and f16) differ"});
-        out.push_back({"two devices",
-                       [=, &op] {
-                           Inputs in = inputs(f32);
-                           in[last] = zeros({3}, {.dtype = in[last].dtype(), .device = Device("null")});
-                           graph::apply(op, in);
-                       },
-                       ErrorKind::device, "and null)"});
+            mistake("two dtypes", ErrorKind::dtype, "(f32 and f16) differ", f32, last,
+                    [](const Tensor&) { return zeros({3}, {.dtype = f16}); });
+        mistake("two devices", ErrorKind::device, "and null)", f32, last,
+                [](const Tensor& t) { return zeros({3}, {.dtype = t.dtype(), .device = Device("null")}); });
     }
-    out.push_back({"an undefined tensor",
-                   [=, &op] {
-                       Inputs in = inputs(f32);
-                       in[0] = Tensor();
-                       graph::apply(op, in);
-                   },
-                   ErrorKind::argument, "undefined"});
-    return out;
+    mistake("an undefined tensor", ErrorKind::argument, "undefined", f32, 0,
+            [](const Tensor&) { return Tensor(); });
 }
 
 // How operands of different shapes lie: one way for each row in turn, all for thorough rows.
-void add_layouts(OpInfo& info, const Row& row, std::size_t turn)
+void add_layouts(Rows& rows, const Row& row, std::size_t turn)
 {
     std::vector<Sample> layouts;
     const auto add = [&](const char* what, std::vector<Argument> args, std::vector<std::int64_t> sizes,
@@ -146,31 +112,28 @@ void add_layouts(OpInfo& info, const Row& row, std::size_t turn)
     for (int k = 0; k < row.arity(); ++k)
         add("numbers", with_numbers(row, k), {0, 5},
             row.types[static_cast<std::size_t>(k)] != 'B' && row.takes_floats());
-    if (info.thorough) info.samples.insert(info.samples.end(), layouts.begin(), layouts.end());
-    else info.samples.push_back(layouts[turn % layouts.size()]);
+    std::vector<Sample>& samples = rows.last().samples;
+    if (rows.last().thorough) samples.insert(samples.end(), layouts.begin(), layouts.end());
+    else samples.push_back(layouts[turn % layouts.size()]);
 }
 
-OpInfo info_of(const Row& row)
+void add_row(Rows& rows, const Row& row)
 {
     const graph::Op& op = ops::row_op(row.name);
-    OpInfo info{.name = row.name, .differentiable = op.vjp != nullptr};
+    OpInfo& info = rows.op(row.name);
+    info.differentiable = op.vjp != nullptr;
     info.thorough = info.name == "tanh" || info.name == "mul" || info.name == "maximum" ||
                     info.name == "where" || info.name == "lerp";
-    const auto add = [&](const char* what, std::vector<Argument> args, std::vector<std::int64_t> sizes) {
-        info.samples.push_back(
-            {.what = what, .arguments = std::move(args), .call = apply(op), .sizes = std::move(sizes)});
-    };
     const std::vector<Shape> same(3, {n(), 3});
-    add("one shape", arguments(row, same), {0, 1, 5, 64, 1027});
-    add("scalars", arguments(row, {{}, {}, {}}), {1});
+    rows.sample("one shape", arguments(row, same), {0, 1, 5, 64, 1027}, apply(op));
+    rows.sample("scalars", arguments(row, {{}, {}, {}}), {1}, apply(op));
     const std::size_t turn = static_cast<std::size_t>(&row - ops::reference_rows().data());
-    if (row.arity() > 1) add_layouts(info, row, turn);
+    if (row.arity() > 1) add_layouts(rows, row, turn);
     if (row.takes_integers()) {
         std::vector<Argument> args = arguments(row, same);
         for (Argument& a : args)
             if (a.dtype == f32) a = whole(a.sizes, -5, 5);
-        add("i32", args, {0, 1, 9});
-        info.samples.back().differentiable = false;
+        rows.forward("i32", args, {0, 1, 9}, apply(op));
     }
     if (row.types.substr(0, row.types.size() - 1).find_first_of("NF") != row.types.npos)
         for (const DType narrow : {f16, bf16}) {
@@ -178,24 +141,21 @@ OpInfo info_of(const Row& row)
             std::vector<Argument> args = arguments(row, same);
             for (Argument& a : args)
                 if (a.dtype == f32) a.dtype = narrow;
-            add(name_of(narrow), args, {1, 9});
-            info.samples.back().differentiable = false;
+            rows.forward(name_of(narrow), args, {1, 9}, apply(op));
             info.samples.back().tolerance = narrow == f16 ? 0x1p-10 : 0x1p-7;
         }
-    if (info.name == "cast") add_cast(info);
     const auto& d = row.derivative;
     if (info.differentiable && std::none_of(d.begin(), d.begin() + row.arity(), [](auto f) { return f; }))
         info.skips[Check::twice] = "the gradient of a step function is a constant, 0";
-    info.mistakes = mistakes(row, op);
-    if (info.name == "cast") info.mistakes.clear(); // its dtype is an attribute: see the functions
-    return info;
+    if (info.name == "cast") add_cast(rows); // without mistakes: its dtype is an attribute, see the functions
+    else add_mistakes(rows, row, op);
 }
 
 } // namespace
 
-void add_elementwise(std::vector<OpInfo>& rows)
+void add_elementwise(Rows& rows)
 {
-    for (const Row& row : ops::reference_rows()) rows.push_back(info_of(row));
+    for (const Row& row : ops::reference_rows()) add_row(rows, row);
 }
 
 } // namespace reprise::test

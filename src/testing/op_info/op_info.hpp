@@ -1,5 +1,5 @@
-// What the suite (testing/op_suite.hpp) needs to know of an op to test it on any device: a row for each op.  Rows of
-// elementwise ops are made from the table, those of structured ops are written beside it.
+// What the suite (testing/op_suite.hpp) needs to know of an op to test it on any device: a row for each op.
+// Rows of elementwise ops are made from the table, those of structured ops are written beside it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -62,42 +62,12 @@ struct OpInfo {
     double tolerance =
         2e-6; // of f32 values, relative to 1 + the largest magnitude; gradients get 4 times as much
     std::map<Check, std::string> skips; // why a check does not apply
-    // False: views are tried with one sample and in one layout.  All kernels of the table walk memory by the same
-    // code, so that rows share the work, and a few do all of it.
+    // False: views are tried with one sample and in one layout.  All kernels of the table walk memory by the
+    // same code, so that rows share the work, and a few do all of it.
     bool thorough = true;
 };
 
 const std::vector<OpInfo>& op_infos();
 const OpInfo& op_info(std::string_view name);
-
-// The groups of rows, each in its file.
-void add_elementwise(std::vector<OpInfo>&);
-void add_activations(std::vector<OpInfo>&);
-void add_element_functions(std::vector<OpInfo>&); // made of rows of the table
-void add_running(std::vector<OpInfo>&);           // what goes along a dimension
-void add_indexing(std::vector<OpInfo>&);          // and orders of elements, and products by name
-void add_sorting(std::vector<OpInfo>&);
-void add_places(std::vector<OpInfo>&);  // writing by indices in further ways, searching
-void add_sampled(std::vector<OpInfo>&); // images in further ways
-void add_vectors(std::vector<OpInfo>&); // products over dimensions, norms and distances
-void add_random(std::vector<OpInfo>&);
-void add_rearranged(std::vector<OpInfo>&); // shapes and numbers by further names
-void add_more_losses(std::vector<OpInfo>&);
-void add_creation(std::vector<OpInfo>&);
-void add_views(std::vector<OpInfo>&);
-void add_dynamic(std::vector<OpInfo>&); // sizes and indices on the device
-void add_symbols(std::vector<OpInfo>&); // shapes that mix symbols
-void add_parts(std::vector<OpInfo>&);   // cat, split, pad and their kind
-void add_reductions(std::vector<OpInfo>&);
-void add_products(std::vector<OpInfo>&); // matmul
-void add_pooling(std::vector<OpInfo>&);
-void add_interpolation(std::vector<OpInfo>&); // and padding with elements
-void add_products(std::vector<OpInfo>&);      // matmul, pooling
-void add_convolution(std::vector<OpInfo>&);
-void add_attention(std::vector<OpInfo>&);
-void add_losses(std::vector<OpInfo>&); // softmax, losses, embedding
-void add_normalization(std::vector<OpInfo>&);
-void add_updates(std::vector<OpInfo>&);
-void add_named(std::vector<OpInfo>&); // made of others, by PyTorch's names
 
 } // namespace reprise::test

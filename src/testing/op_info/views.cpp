@@ -1,160 +1,81 @@
-#include "testing/op_info/tools.hpp"
+// Views: shapes, permutations, ranges.
+#include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
 
-void add_views(std::vector<OpInfo>& rows)
+void add_views(Rows& rows)
 {
-    const auto one = [](auto f) { return [f](const Inputs& in) { return std::vector<Tensor>{f(in[0])}; }; };
+    rows.op("reshape");
+    rows.sample("rows split", {arg({n(), 6})}, [](const Tensor& x) {
+        return reshape(x, {x.size(0) * 2, 3});
+    });
+    rows.sample("the rest", {arg({n(), 2, 3})}, {1, 4}, [](const Tensor& x) {
+        return reshape(x, {3, -1}) * 2;
+    });
+    rows.sample("of a transposed matrix", {arg({n(), 4})},
+                [](const Tensor& x) { return reshape(x.t(), {4 * x.size(0)}); });
+    rows.sample("to a scalar", {arg({1, 1})}, {1}, [](const Tensor& x) { return reshape(x, {}); });
+    rows.mistake("another count", ErrorKind::shape, "[6]", [] { reshape(ones({6}), {4}); });
+    rows.mistake("two sizes left out", ErrorKind::argument, "-1", [] { reshape(ones({6}), {-1, -1}); });
+    rows.mistake("what is left is no size", ErrorKind::shape, "[6]", [] { reshape(ones({6}), {4, -1}); });
 
-    rows.push_back(
-        {.name = "reshape",
-         .samples = {{.what = "rows split",
-                      .arguments = {arg({n(), 6})},
-                      .call = one([](const Tensor& x) {
-                          return reshape(x, {x.size(0) * 2, 3});
-                      })},
-                     {.what = "the rest",
-                      .arguments = {arg({n(), 2, 3})},
-                      .call = one([](const Tensor& x) {
-                          return reshape(x, {3, -1}) * 2;
-                      }),
-                      .sizes = {1, 4}},
-                     {.what = "of a transposed matrix",
-                      .arguments = {arg({n(), 4})},
-                      .call = one([](const Tensor& x) { return reshape(x.t(), {4 * x.size(0)}); })},
-                     {.what = "to a scalar",
-                      .arguments = {arg({1, 1})},
-                      .call = one([](const Tensor& x) { return reshape(x, {}); }),
-                      .sizes = {1}}},
-         .mistakes = {{"another count", [] { reshape(ones({6}), {4}); }, ErrorKind::shape, "[6]"},
-                      {"two sizes left out",
-                       [] {
-                           reshape(ones({6}), {-1, -1});
-                       },
-                       ErrorKind::argument, "-1"},
-                      {"what is left is no size",
-                       [] {
-                           reshape(ones({6}), {4, -1});
-                       },
-                       ErrorKind::shape, "[6]"}}});
-    rows.push_back({.name = "permute",
-                    .samples = {{.what = "three dimensions",
-                                 .arguments = {arg({n(), 2, 5})},
-                                 .call = one([](const Tensor& x) {
-                                     return permute(x, {2, 0, 1});
-                                 })},
-                                {.what = "transpose",
-                                 .arguments = {arg({3, n()})},
-                                 .call = one([](const Tensor& x) { return transpose(x, 0, -1) * 2; })}},
-                    .mistakes = {{"a dimension twice",
-                                  [] {
-                                      permute(ones({2, 3}), {0, 0});
-                                  },
-                                  ErrorKind::argument, "0"},
-                                 {"too few",
-                                  [] {
-                                      permute(ones({2, 3}), {0});
-                                  },
-                                  ErrorKind::argument, "name each dimension once"},
-                                 {"no such dimension",
-                                  [] {
-                                      transpose(ones({2, 3}), 0, 2);
-                                  },
-                                  ErrorKind::argument, "2"}}});
-    rows.push_back({.name = "expand",
-                    .samples = {{.what = "new and stretched",
-                                 .arguments = {arg({n(), 1, 3})},
-                                 .call = one([](const Tensor& x) {
-                                     return expand(x, {2, -1, 4, -1});
-                                 })},
-                                {.what = "by the size",
-                                 .arguments = {arg({1, 3}), fixed(arg({n()}))},
-                                 .call =
-                                     [](const Inputs& in) {
-                                         return std::vector{expand(in[0], {in[1].size(0), 3}) * 2};
-                                     }}},
-                    .mistakes = {{"fewer dimensions",
-                                  [] {
-                                      expand(ones({2, 3}), {3});
-                                  },
-                                  ErrorKind::shape, "fewer dimensions"},
-                                 {"a size that is not 1",
-                                  [] {
-                                      expand(ones({2, 3}), {4, 3});
-                                  },
-                                  ErrorKind::shape, "[2, 3]"}}});
-    rows.push_back(
-        {.name = "narrow",
-         .samples = {{.what = "the inner dimension",
-                      .arguments = {arg({n(), 7})},
-                      .call = one([](const Tensor& x) { return narrow(x, 1, 2, 3); })},
-                     {.what = "all but the first",
-                      .arguments = {arg({n() + 1, 3})},
-                      .call = one([](const Tensor& x) { return narrow(x, 0, 1, x.size(0) - 1) * 2; })},
-                     {.what = "from the end", .arguments = {arg({n(), 3})}, .call = one([](const Tensor& x) {
-                                                                                return narrow(x, 1, -2, 2) *
-                                                                                       narrow(x, 1, 1, 2);
-                                                                            })},
-                     {.what = "nothing", .arguments = {arg({n(), 3})}, .call = one([](const Tensor& x) {
-                                                                           return narrow(x, 1, 3, 0);
-                                                                       })}},
-         .mistakes = {{"beyond the end", [] { narrow(ones({5}), 0, 3, 3); }, ErrorKind::shape,
-                       "from (3) of length (3)"},
-                      {"before the start", [] { narrow(ones({5}), 0, -1, 3); }, ErrorKind::shape, "(-1)"},
-                      {"no such dimension", [] { narrow(ones({5}), 1, 0, 1); }, ErrorKind::argument, "1"}}});
-    rows.push_back({.name = "flip",
-                    .samples = {{.what = "two dimensions",
-                                 .arguments = {arg({n(), 3, 2})},
-                                 .call = one([](const Tensor& x) {
-                                     return flip(x, {0, -1});
-                                 })},
-                                {.what = "of a transposed matrix",
-                                 .arguments = {arg({5, n()})},
-                                 .call = one([](const Tensor& x) { return flip(x.t(), {0}) * 2; })}},
-                    .mistakes = {{"a dimension twice",
-                                  [] {
-                                      flip(ones({2, 3}), {0, -2});
-                                  },
-                                  ErrorKind::argument, "(-2) is given twice"},
-                                 {"no such dimension",
-                                  [] {
-                                      flip(ones({2, 3}), {2});
-                                  },
-                                  ErrorKind::argument, "2"}}});
-    rows.push_back(
-        {.name = "contiguous",
-         .samples = {
-             {.what = "of a transposed matrix",
-              .arguments = {arg({n(), 4})},
-              .call = one([](const Tensor& x) { return graph::apply1(ops::contiguous_op, {x.t()}); })},
-             {.what = "of what is", .arguments = {arg({n(), 4})}, .call = one([](const Tensor& x) {
-                                                                      return x.contiguous();
-                                                                  })},
-             {.what = "bool",
-              .arguments = {truth({n(), 3})},
-              .call = one([](const Tensor& x) { return x.t().contiguous(); }),
-              .differentiable = false},
-             {.what = "f16",
-              .arguments = {of(f16, arg({n(), 3}))},
-              .call = one([](const Tensor& x) { return x.t().contiguous(); }),
-              .differentiable = false}}});
-    rows.push_back(
-        {.name = "squeeze",
-         .is_op = false,
-         .samples = {{.what = "and unsqueeze",
-                      .arguments = {arg({n(), 1, 3, 1})},
-                      .call =
-                          [](const Inputs& in) {
-                              return std::vector{squeeze(in[0]) * 1, squeeze(in[0], 1), unsqueeze(in[0], -1),
-                                                 flatten(in[0], 1), flatten(in[0])};
-                          },
-                      .sizes = {0, 3, 8}}}, // a symbol is never squeezed, though it be 1
-         .mistakes = {{"no such dimension", [] { squeeze(ones({2}), 3); }, ErrorKind::argument, "3"},
-                      {"flatten backward",
-                       [] {
-                           flatten(ones({2, 3}), 1, 0);
-                       },
-                       ErrorKind::argument, "1"}}});
+    rows.op("permute");
+    rows.sample("three dimensions", {arg({n(), 2, 5})}, [](const Tensor& x) {
+        return permute(x, {2, 0, 1});
+    });
+    rows.sample("transpose", {arg({3, n()})}, [](const Tensor& x) { return transpose(x, 0, -1) * 2; });
+    rows.mistake("a dimension twice", ErrorKind::argument, "0", [] { permute(ones({2, 3}), {0, 0}); });
+    rows.mistake("too few", ErrorKind::argument, "name each dimension once", [] {
+        permute(ones({2, 3}), {0});
+    });
+    rows.mistake("no such dimension", ErrorKind::argument, "2", [] { transpose(ones({2, 3}), 0, 2); });
+
+    rows.op("expand");
+    rows.sample("new and stretched", {arg({n(), 1, 3})}, [](const Tensor& x) {
+        return expand(x, {2, -1, 4, -1});
+    });
+    rows.sample("by the size", {arg({1, 3}), fixed(arg({n()}))}, [](const Inputs& in) {
+        return expand(in[0], {in[1].size(0), 3}) * 2;
+    });
+    rows.mistake("fewer dimensions", ErrorKind::shape, "fewer dimensions", [] { expand(ones({2, 3}), {3}); });
+    rows.mistake("a size that is not 1", ErrorKind::shape, "[2, 3]", [] { expand(ones({2, 3}), {4, 3}); });
+
+    rows.op("narrow");
+    rows.sample("the inner dimension", {arg({n(), 7})}, [](const Tensor& x) { return narrow(x, 1, 2, 3); });
+    rows.sample("all but the first", {arg({n() + 1, 3})},
+                [](const Tensor& x) { return narrow(x, 0, 1, x.size(0) - 1) * 2; });
+    rows.sample("from the end", {arg({n(), 3})},
+                [](const Tensor& x) { return narrow(x, 1, -2, 2) * narrow(x, 1, 1, 2); });
+    rows.sample("nothing", {arg({n(), 3})}, [](const Tensor& x) { return narrow(x, 1, 3, 0); });
+    rows.mistake("beyond the end", ErrorKind::shape, "from (3) of length (3)",
+                 [] { narrow(ones({5}), 0, 3, 3); });
+    rows.mistake("before the start", ErrorKind::shape, "(-1)", [] { narrow(ones({5}), 0, -1, 3); });
+    rows.mistake("no such dimension", ErrorKind::argument, "1", [] { narrow(ones({5}), 1, 0, 1); });
+
+    rows.op("flip");
+    rows.sample("two dimensions", {arg({n(), 3, 2})}, [](const Tensor& x) { return flip(x, {0, -1}); });
+    rows.sample("of a transposed matrix", {arg({5, n()})},
+                [](const Tensor& x) { return flip(x.t(), {0}) * 2; });
+    rows.mistake("a dimension twice", ErrorKind::argument, "(-2) is given twice", [] {
+        flip(ones({2, 3}), {0, -2});
+    });
+    rows.mistake("no such dimension", ErrorKind::argument, "2", [] { flip(ones({2, 3}), {2}); });
+
+    rows.op("contiguous");
+    rows.sample("of a transposed matrix", {arg({n(), 4})},
+                [](const Tensor& x) { return graph::apply1(ops::contiguous_op, {x.t()}); });
+    rows.sample("of what is", {arg({n(), 4})}, [](const Tensor& x) { return x.contiguous(); });
+    rows.forward("bool", {truth({n(), 3})}, [](const Tensor& x) { return x.t().contiguous(); });
+    rows.forward("f16", {of(f16, arg({n(), 3}))}, [](const Tensor& x) { return x.t().contiguous(); });
+
+    rows.composed("squeeze");
+    // A symbol is never squeezed, though it be 1.
+    rows.sample("and unsqueeze", {arg({n(), 1, 3, 1})}, {0, 3, 8}, [](const Inputs& in) {
+        return std::vector{squeeze(in[0]) * 1, squeeze(in[0], 1), unsqueeze(in[0], -1), flatten(in[0], 1),
+                           flatten(in[0])};
+    });
+    rows.mistake("no such dimension", ErrorKind::argument, "3", [] { squeeze(ones({2}), 3); });
+    rows.mistake("flatten backward", ErrorKind::argument, "1", [] { flatten(ones({2, 3}), 1, 0); });
 }
 
 } // namespace reprise::test
