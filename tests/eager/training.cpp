@@ -14,7 +14,7 @@
 #include <reprise/random.hpp>
 
 #include "../../samples/common/gpt.hpp"
-#include "program/eager.hpp"
+#include "eager/during.hpp"
 #include "support/training.hpp"
 
 namespace reprise {

@@ -13,7 +13,7 @@
 #include <reprise/random.hpp>
 
 #include "eager/context.hpp"
-#include "program/eager.hpp"
+#include "eager/during.hpp"
 #include "shape/error_of.hpp"
 #include "support/training.hpp"
 
