@@ -177,15 +177,17 @@ void Executable::make_readable(std::size_t result)
 
 device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) const
 {
-    device::LaunchDeclaration d{.kernel = l.kernel, .operands = {}, .epoch = l.epoch};
+    device::LaunchDeclaration d{.kernel = {l.kernel, l.constants, l.host, l.code, l.doubles},
+                                .operands = {},
+                                .floats = static_cast<std::uint32_t>(l.floats.size()),
+                                .ints = static_cast<std::uint32_t>(l.ints.size()),
+                                .epoch = l.epoch,
+                                // its tensors lie beyond the slab, or are larger than a window
+                                .rarely_dispatched = l.fallback_of != plan::no_launch};
     for (const plan::PlanOperand& o : l.operands)
         d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
                              : o.use == ops::Use::write ? device::Access::write
                                                         : device::Access::read_write);
-    d.rarely_dispatched =
-        l.fallback_of != plan::no_launch; // tensors beyond the slab, or larger than a window
-    d.floats = static_cast<std::uint32_t>(l.floats.size());
-    d.ints = static_cast<std::uint32_t>(l.ints.size());
     return d;
 }
 

@@ -54,7 +54,7 @@ bool Chain::flat(const Input& i) const
 }
 
 Chain chain_of(const graph::Op& op, std::span<const View> inputs, const View& output,
-               std::vector<View>& operands)
+               std::vector<ops::LaunchOperand>& operands)
 {
     Chain chain;
     Chain::Step step{&op, {}, output.dtype};
@@ -64,7 +64,7 @@ Chain chain_of(const graph::Op& op, std::span<const View> inputs, const View& ou
         Chain::Input& in = chain.inputs.emplace_back(Chain::Input{v.dtype, v.number});
         if (v.number) continue;
         in.operand = static_cast<std::uint32_t>(operands.size());
-        operands.push_back(v);
+        operands.push_back({v, ops::Use::read});
     }
     shape::Collapsed c = collapsed(inputs, output);
     if (c.sizes.size() > max_walk_rank)
@@ -75,11 +75,11 @@ Chain chain_of(const graph::Op& op, std::span<const View> inputs, const View& ou
         if (!in.number) in.strides = std::move(c.strides[in.operand]);
     chain.steps.push_back(std::move(step));
     chain.results = {0};
-    operands.push_back(output);
+    operands.push_back({output, ops::Use::write});
     return chain;
 }
 
-Chain chain_of_copy(const View& from, const View& to, std::vector<View>& operands)
+Chain chain_of_copy(const View& from, const View& to, std::vector<ops::LaunchOperand>& operands)
 {
     const bool to_bool = to.dtype == boolean && from.dtype != boolean;
     return chain_of(ops::row_op(to_bool ? "to_bool" : "cast"), {&from, 1}, to, operands);
@@ -125,13 +125,13 @@ std::string part_name(const graph::Op& op)
 }
 std::string kernel_name(const graph::Op& op) { return "elementwise_" + part_name(op); }
 
-bool in_place(const Chain& c, std::span<const DType> dtypes)
+bool in_place(const Chain& c, std::span<const ops::LaunchOperand> operands)
 {
     const std::size_t inputs = c.memory_inputs();
     for (const Chain::Input& i : c.inputs)
         if (!i.number && !c.flat(i)) return false;
-    for (const DType t : dtypes)
-        if (size_of(t) != size_of(dtypes[inputs])) return false;
+    for (const ops::LaunchOperand& o : operands)
+        if (size_of(o.dtype) != size_of(operands[inputs].dtype)) return false;
     return true;
 }
 

@@ -46,15 +46,15 @@ constexpr std::size_t max_walk_rank = 6; // of shaders/common/index.glsl
 shape::Strides broadcast_strides(const ops::View&, const Shape& to);
 // Whether a chain of these inputs, broadcast to the output's shape, has no more dimensions after merging than that.
 bool walks(std::span<const ops::View> inputs, const ops::View& output);
-// The launch of one op: `inputs`, which must be walkable, broadcast to the output's shape.  `operands` gets the views of
-// its operands.
+// The launch of one op: `inputs`, which must be walkable, broadcast to the output's shape.  `operands` gets those of
+// the inputs that have memory, and the output's.
 Chain chain_of(const graph::Op&, std::span<const ops::View> inputs, const ops::View& output,
-               std::vector<ops::View>& operands);
+               std::vector<ops::LaunchOperand>& operands);
 // The same of a copy that converts to the dtype of `to`, which is contiguous.
-Chain chain_of_copy(const ops::View& from, const ops::View& to, std::vector<ops::View>& operands);
+Chain chain_of_copy(const ops::View& from, const ops::View& to, std::vector<ops::LaunchOperand>& operands);
 
 // An element of an operand is read only by the invocation that writes the same index of the results.
-bool in_place(const Chain&, std::span<const DType> operand_dtypes);
+bool in_place(const Chain&, std::span<const ops::LaunchOperand>);
 // What computes in the type of its inputs and has integers: a kernel of its own.
 bool computes_integers(const Chain&, const Chain::Step&);
 // Touches f64, or i64 and no f64: kernels of its own; it is joined with nothing.  Operands of several dtypes are a cast's.
@@ -69,27 +69,26 @@ std::string label_of(const Chain&);        // "mul+add+relu"
 Dim groups_of(const Chain&);               // workgroups of its kernels
 
 // The kernels of a chain: one launch, or a preferred one and its fallback.
-std::vector<ops::LaunchSpec> launches_of(const Chain&, std::span<const ops::View> operands,
+std::vector<ops::LaunchSpec> launches_of(const Chain&, std::span<const ops::LaunchOperand>,
                                          const device::Capabilities&);
 
 // -- chains as kernels of their own --
 bool can_fuse(const device::Capabilities&); // there is a compiler for the device's kernels
-// The kernel of a reduction over the chain's elements, in place of `kernel` over a tensor; `operands` are the chain's
-// inputs and what the kernel writes.
-device::Kernel reduction_of(const Chain&, std::span<const ops::View> operands, const device::Kernel&,
-                            std::vector<ops::Scalar>& floats, const device::Capabilities&);
+// The reduction, whose operands are the chain's inputs and what it writes, gets a kernel over the chain's elements in
+// place of that over a tensor.
+void reduce_chain(const Chain&, ops::LaunchSpec& reduction, const device::Capabilities&);
 // Whether the elements of a reduction can be computed from the chain where it loads them: every operand is walked as the
 // result is, or is one element.
-bool fits_reduction(const Chain&, std::span<const ops::View> operands);
+bool fits_reduction(const Chain&, std::span<const ops::LaunchOperand>);
 
 struct FusedKernel {
     std::string text; // whole, as GLSL
     DimVector ints;
     std::vector<ops::Scalar> floats;
 };
-FusedKernel fused_kernel(const Chain&, std::span<const ops::View> operands, const device::Capabilities&);
+FusedKernel fused_kernel(const Chain&, std::span<const ops::LaunchOperand>, const device::Capabilities&);
 // `kernel` is a variant of a reduction's shader ("sum_rows_texel"); the operands are the chain's inputs and what the
 // kernel writes.  No ints: the kernel's own stay.
-FusedKernel fused_reduction(const Chain&, std::span<const ops::View> operands, const std::string& kernel);
+FusedKernel fused_reduction(const Chain&, std::span<const ops::LaunchOperand>, const std::string& kernel);
 
 } // namespace reprise::kernels

@@ -13,6 +13,7 @@ namespace reprise::kernels {
 
 namespace {
 
+using ops::LaunchOperand;
 using ops::Scalar;
 using ops::Use;
 using ops::View;
@@ -21,7 +22,7 @@ constexpr std::size_t max_slots = ops::max_arity + 2;
 
 class Builder {
 public:
-    Builder(const Chain& c, std::span<const View> operands)
+    Builder(const Chain& c, std::span<const LaunchOperand> operands)
         : chain_(c), step_(c.steps[0]), row_(*static_cast<const ops::Row*>(step_.op->row)),
           output_(operands.back()), double_(computes_doubles(c)), long_(computes_longs(c)),
           integer_(!double_ && !long_ && computes_integers(c, step_))
@@ -32,8 +33,9 @@ public:
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             if (part && !(row_.reads[static_cast<std::size_t>(part)] >> i & 1)) continue;
             const Chain::Input& in = c.inputs[step_.sources[next++].index];
-            slots_[i] = {&in, in.number ? View{.dtype = in.dtype} : operands[in.operand]};
-            slots_[i].mode = walk_of(c, in, slots_[i].view.layout.offset);
+            slots_[i] = {&in, in.number ? LaunchOperand(View{.dtype = in.dtype}, Use::read, true)
+                                        : operands[in.operand]};
+            slots_[i].mode = walk_of(c, in, slots_[i].operand.offset);
             walked_ |= walks(slots_[i].mode);
         }
         if (walked_) sizes_ = c.sizes;
@@ -49,13 +51,12 @@ public:
         spec.ints.push_back(shape::element_count(chain_.sizes));
         spec.ints.insert(spec.ints.end(), sizes_.begin(), sizes_.end());
         for (const Slot& s : slots_) {
-            spec.constants.push_back(static_cast<std::uint32_t>(s.view.dtype));
+            spec.constants.push_back(static_cast<std::uint32_t>(s.operand.dtype));
             spec.constants.push_back(static_cast<std::uint32_t>(s.mode));
-            const bool memory = s.input && !s.input->number;
-            spec.operands.push_back({s.view, Use::read, !memory});
+            spec.operands.push_back(s.operand);
             spec.floats.push_back(s.input ? s.input->number.value_or(Scalar(0)) : Scalar(0));
             for (std::size_t d = 0; d < sizes_.size(); ++d)
-                spec.ints.push_back(memory ? s.input->strides[d] : Dim(0));
+                spec.ints.push_back(s.operand.absent ? Dim(0) : s.input->strides[d]);
         }
         for (std::size_t i = slots_.size(); i < max_slots; ++i)
             spec.constants.insert(spec.constants.end(), {0u, 0u});
@@ -68,7 +69,7 @@ public:
                 if (long_) ops::add_words(spec.ints, number);
                 else spec.ints.push_back(number);
             }
-        spec.operands.push_back({output_, Use::write});
+        spec.operands.push_back(output_);
         spec.groups = groups_of(chain_);
         return spec;
     }
@@ -76,7 +77,7 @@ public:
 private:
     struct Slot {
         const Chain::Input* input = nullptr; // null: the part does not read it
-        View view{};
+        LaunchOperand operand{View(), Use::read, true};
         Walk mode = Walk::immediate;
     };
 
@@ -93,7 +94,7 @@ private:
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             const Slot& s = slots_[i];
             const char type = i < static_cast<std::size_t>(row_.arity()) ? row_.types[i] : 'F';
-            if (s.input && !s.input->number && !own_type(s.view.dtype, type)) return false;
+            if (!s.operand.absent && !own_type(s.operand.dtype, type)) return false;
         }
         return true;
     }
@@ -110,7 +111,7 @@ private:
     const Chain& chain_;
     const Chain::Step& step_;
     const ops::Row& row_;
-    View output_;
+    LaunchOperand output_;
     bool double_, long_, integer_;
     std::vector<Slot> slots_;
     Shape sizes_; // of the walk; empty where nothing is strided
@@ -144,7 +145,7 @@ Walk walk_of(const Chain& c, const Chain::Input& in, const Dim& offset)
     return Walk::rows;
 }
 
-ops::LaunchSpec launch_of_one(const Chain& c, std::span<const View> operands, bool texels)
+ops::LaunchSpec launch_of_one(const Chain& c, std::span<const LaunchOperand> operands, bool texels)
 {
     return Builder(c, operands).launch(texels);
 }

@@ -7,10 +7,10 @@ namespace reprise::kernels {
 
 namespace {
 
-using ops::View;
+using ops::LaunchOperand;
 
 // The views are a choice inside of one module: a specialization constant.
-ops::LaunchSpec launch_of_many(const Chain& c, std::span<const View> operands,
+ops::LaunchSpec launch_of_many(const Chain& c, std::span<const LaunchOperand> operands,
                                const device::Capabilities& caps)
 {
     FusedKernel k = fused_kernel(c, operands, caps);
@@ -20,27 +20,26 @@ ops::LaunchSpec launch_of_many(const Chain& c, std::span<const View> operands,
     spec.code = code.words;
     spec.floats = std::move(k.floats);
     spec.ints = std::move(k.ints);
-    const std::size_t inputs = c.memory_inputs();
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        spec.operands.push_back({operands[i], i < inputs ? ops::Use::read : ops::Use::write});
+    spec.operands.assign(operands.begin(), operands.end());
     spec.groups = groups_of(c);
     return spec;
 }
 
 } // namespace
 
-device::Kernel reduction_of(const Chain& c, std::span<const View> operands, const device::Kernel& kernel,
-                            std::vector<ops::Scalar>& floats, const device::Capabilities& caps)
+void reduce_chain(const Chain& c, ops::LaunchSpec& reduction, const device::Capabilities& caps)
 {
-    FusedKernel k = fused_reduction(c, operands, kernel.name);
+    FusedKernel k = fused_reduction(c, reduction.operands, reduction.kernel);
     const Code code = code_of(k.text, caps);
-    floats = std::move(k.floats);
-    return {.name = code.name, .constants = kernel.constants, .code = code.words};
+    reduction.kernel = code.name;
+    reduction.code = code.words;
+    reduction.doubles = false;
+    reduction.floats = std::move(k.floats);
 }
 
 bool can_fuse(const device::Capabilities& caps) { return has_shader_compiler(caps); }
 
-std::vector<ops::LaunchSpec> launches_of(const Chain& c, std::span<const View> operands,
+std::vector<ops::LaunchSpec> launches_of(const Chain& c, std::span<const LaunchOperand> operands,
                                          const device::Capabilities& caps)
 {
     if (c.steps.size() == 1 && c.results.size() == 1) {

@@ -13,7 +13,7 @@ namespace reprise::kernels {
 
 namespace {
 
-using ops::View;
+using ops::LaunchOperand;
 using Source = Chain::Source;
 
 // What a value is in a register.
@@ -52,11 +52,11 @@ std::vector<int> slots_of(const Chain::Step& s)
 
 class Writer {
 public:
-    Writer(const Chain& c, std::span<const View> operands, bool texels)
+    Writer(const Chain& c, std::span<const LaunchOperand> operands, bool texels)
         : chain_(c), operands_(operands), texels_(texels)
     {
         for (const Chain::Input& in : c.inputs) {
-            const Dim offset = in.number ? Dim(0) : operands[in.operand].layout.offset;
+            const Dim offset = in.number ? Dim(0) : operands[in.operand].offset;
             walks_.push_back(walk_of(c, in, offset));
             walked_ |= walks(walks_.back());
         }
@@ -401,7 +401,7 @@ private:
     }
 
     const Chain& chain_;
-    std::span<const View> operands_;
+    std::span<const LaunchOperand> operands_;
     bool texels_;
     std::vector<Walk> walks_; // by input
     bool walked_ = false;
@@ -413,12 +413,13 @@ private:
 
 } // namespace
 
-FusedKernel fused_kernel(const Chain& c, std::span<const View> operands, const device::Capabilities& caps)
+FusedKernel fused_kernel(const Chain& c, std::span<const LaunchOperand> operands,
+                         const device::Capabilities& caps)
 {
     return Writer(c, operands, caps.prefer_texels).kernel();
 }
 
-bool fits_reduction(const Chain& c, std::span<const View> operands)
+bool fits_reduction(const Chain& c, std::span<const LaunchOperand> operands)
 {
     if (c.results.size() != 1 || c.steps[c.results[0]].dtype != f32) return false;
     if (computes_doubles(c) || computes_longs(c)) return false;
@@ -426,12 +427,13 @@ bool fits_reduction(const Chain& c, std::span<const View> operands)
         if (computes_integers(c, s)) return false;
     return std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Chain::Input& in) {
         if (in.number) return true;
-        const Walk w = walk_of(c, in, operands[in.operand].layout.offset);
+        const Walk w = walk_of(c, in, operands[in.operand].offset);
         return w == Walk::contiguous || w == Walk::scalar;
     });
 }
 
-FusedKernel fused_reduction(const Chain& c, std::span<const View> operands, const std::string& kernel)
+FusedKernel fused_reduction(const Chain& c, std::span<const LaunchOperand> operands,
+                            const std::string& kernel)
 {
     return Writer(c, operands, false).reduction(reduction_variant(kernel));
 }

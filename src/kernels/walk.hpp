@@ -13,6 +13,6 @@ Walk walk_of(const Chain&, const Chain::Input&, const Dim& offset);
 // A number as an operand of an op on integers.
 Dim as_integer(const ops::Scalar&, const char* op);
 
-ops::LaunchSpec launch_of_one(const Chain&, std::span<const ops::View> operands, bool texels);
+ops::LaunchSpec launch_of_one(const Chain&, std::span<const ops::LaunchOperand> operands, bool texels);
 
 } // namespace reprise::kernels

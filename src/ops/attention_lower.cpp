@@ -227,7 +227,7 @@ records::AttentionSizes sizes_of(const AttentionSizes& s, const Dim& all_heads)
 
 // What all three kernels take.
 struct Pass {
-    LaunchOperand mask{.view = {}, .use = Use::read, .absent = true};
+    LaunchOperand mask{View(), Use::read, true};
     records::Strides mask_strides{0, 0, 0, 0};
     records::RandomState random{0, 0, 0, 0};
     std::vector<std::uint32_t> constants;
@@ -237,10 +237,10 @@ struct Pass {
         const auto fours = [](const Dim& d) { return static_cast<std::uint32_t>(ceil_div(d, 4).value()); };
         std::uint32_t kind = 0;
         if (a.integer("masked") != 0) {
-            mask.view = l.input(mask_input);
-            mask.absent = false;
-            mask_strides = strides(mask.view);
-            kind = is_floating(mask.view.dtype) ? 2 : 1;
+            const View view = l.input(mask_input);
+            mask = {view, Use::read};
+            mask_strides = strides(view);
+            kind = is_floating(view.dtype) ? 2 : 1;
         }
         const bool drops = a.number("p") != 0;
         if (drops) random = random_state(a);

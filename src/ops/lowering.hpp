@@ -48,9 +48,20 @@ bool has_texel_rows(const View&);
 
 enum class Use : std::uint8_t { read, write, update }; // update: reads and writes the same elements
 
+// A tensor argument of a launch.  How its elements are walked is for the kernel's ints and constants to say.
 struct LaunchOperand {
-    View view;
-    Use use = Use::read;
+    LaunchOperand(std::uint32_t v, Dim o, DType t, Use u) : value(v), offset(std::move(o)), dtype(t), use(u)
+    {}
+    LaunchOperand(const View& v, Use u, bool is_absent = false)
+        : LaunchOperand(v.value, v.layout.offset, v.dtype, u)
+    {
+        absent = is_absent;
+    }
+
+    std::uint32_t value; // of the plan
+    Dim offset;          // elements
+    DType dtype;
+    Use use;
     bool absent = false; // a place in the record that this variant does not touch
 };
 

@@ -18,10 +18,10 @@ struct Absent {
 };
 
 template <Use use> struct OperandOf {
-    OperandOf(View v) : operand{std::move(v), use} {} // NOLINT(google-explicit-constructor)
+    OperandOf(const View& v) : operand(v, use) {} // NOLINT(google-explicit-constructor)
     OperandOf(LaunchOperand o)
         : operand(std::move(o)) {} // NOLINT(google-explicit-constructor): of another use
-    OperandOf(Absent a) : operand{std::move(a.view), use, true} {} // NOLINT(google-explicit-constructor)
+    OperandOf(const Absent& a) : operand(a.view, use, true) {} // NOLINT(google-explicit-constructor)
     LaunchOperand operand;
 };
 using Input = OperandOf<Use::read>;

@@ -118,7 +118,7 @@ StepNumbers numbers_of(Lowering& l, const graph::Node& n, std::size_t first, DTy
     for (std::size_t k = 0; first + k < n.inputs.size(); ++k) {
         Scalar number;
         if (l.scalar(first + k, number)) {
-            out.operands.push_back({.view = {}, .use = Use::read, .absent = true});
+            out.operands.push_back({View(), Use::read, true});
         } else {
             View v = l.input(first + k);
             if (v.dtype != wide) {
@@ -141,7 +141,7 @@ void launch_one(Lowering& l, const graph::Node& n, const StepLaunch& step, const
     const graph::TensorType& type = n.outputs[out];
     require_floating_kernel(n.op->name, type.dtype);
     const Dim count = shape::element_count(type.shape);
-    const LaunchOperand nothing{.view = {}, .use = Use::read, .absent = true};
+    const LaunchOperand nothing{View(), Use::read, true};
     LaunchSpec spec{
         .kernel = n.op->name,
         .constants = {1, numbers.in_memory},

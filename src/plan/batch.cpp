@@ -15,14 +15,14 @@ struct Unit {
 
 bool alike(const PlanLaunch& a, const PlanLaunch& b)
 {
-    return a.kernel.name == b.kernel.name && a.kernel.constants == b.kernel.constants;
+    return a.kernel == b.kernel && a.constants == b.constants;
 }
 
 // `members` in the order of the plan; all are alike.
 PlanLaunch joined(const std::vector<const PlanLaunch*>& members)
 {
     PlanLaunch l = *members.back();
-    l.kernel.constants[0] = static_cast<std::uint32_t>(members.size());
+    l.constants[0] = static_cast<std::uint32_t>(members.size());
     l.label = members.front()->label + " and " + std::to_string(members.size() - 1) + " more";
     l.operands.clear();
     l.floats.clear();

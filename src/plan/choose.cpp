@@ -6,28 +6,13 @@ namespace reprise::plan {
 
 namespace {
 
-std::vector<ops::View> operand_views(const PlanLaunch& l)
+PlanLaunch launch_of(ops::LaunchSpec spec, const PlanLaunch& from)
 {
-    std::vector<ops::View> views;
-    for (const PlanOperand& o : l.operands)
-        views.push_back({.value = o.value, .dtype = o.dtype, .layout = {{}, {}, o.offset}});
-    return views;
-}
-
-PlanLaunch launch_of(const ops::LaunchSpec& spec, const PlanLaunch& from)
-{
-    PlanLaunch l;
+    PlanLaunch l(std::move(spec));
     l.label = from.label;
     l.chain = from.chain;
-    l.kernel = {.name = spec.kernel, .constants = spec.constants, .code = spec.code, .doubles = spec.doubles};
-    for (const ops::LaunchOperand& o : spec.operands)
-        l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
-    l.floats = spec.floats;
-    l.ints = spec.ints;
     l.condition = from.condition;
-    l.groups = spec.groups * from.condition;
-    l.texels = spec.texels;
-    l.words = spec.words;
+    l.groups *= from.condition;
     l.in_place = from.in_place;
     return l;
 }
@@ -43,13 +28,13 @@ void choose_kernels(Plan& plan, const device::Capabilities& caps)
         const auto first = static_cast<std::uint32_t>(chosen.size());
         moved[i] = first;
         if (l.chain && !l.reduces) {
-            for (const ops::LaunchSpec& spec : kernels::launches_of(*l.chain, operand_views(l), caps)) {
-                chosen.push_back(launch_of(spec, l));
+            for (ops::LaunchSpec& spec : kernels::launches_of(*l.chain, l.operands, caps)) {
+                chosen.push_back(launch_of(std::move(spec), l));
                 if (chosen.size() - 1 > first) chosen.back().fallback_of = first;
             }
             continue;
         }
-        if (l.chain) l.kernel = kernels::reduction_of(*l.chain, operand_views(l), l.kernel, l.floats, caps);
+        if (l.chain) kernels::reduce_chain(*l.chain, l, caps);
         if (l.fallback_of != no_launch) l.fallback_of = moved[l.fallback_of];
         chosen.push_back(std::move(l));
     }

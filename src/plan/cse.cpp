@@ -52,7 +52,7 @@ private:
         const PlanLaunch& l = plan_.launches[launch];
         std::vector<std::uint32_t> holds; // before it, by operand
         for (const PlanOperand& o : l.operands) holds.push_back(o.absent ? nothing : of_[o.value]);
-        std::vector<Known>& alike = known_[{l.kernel.name, std::move(holds)}];
+        std::vector<Known>& alike = known_[{l.kernel, std::move(holds)}];
         for (Known& k : alike)
             if (same_launch(plan_.launches[k.launch], l)) return k;
         return alike.emplace_back(Known{launch});
@@ -60,9 +60,8 @@ private:
 
     bool same_launch(const PlanLaunch& a, const PlanLaunch& b) const
     {
-        return !a.chain && !b.chain && a.kernel.constants == b.kernel.constants &&
-               a.kernel.code == b.kernel.code && a.kernel.host == b.kernel.host &&
-               a.kernel.doubles == b.kernel.doubles && same(a.ints, b.ints) && same(a.groups, b.groups) &&
+        return !a.chain && !b.chain && a.constants == b.constants && a.code == b.code && a.host == b.host &&
+               a.doubles == b.doubles && same(a.ints, b.ints) && same(a.groups, b.groups) &&
                same(a.condition, b.condition) &&
                (a.fallback_of == no_launch) == (b.fallback_of == no_launch) &&
                std::equal(a.floats.begin(), a.floats.end(), b.floats.begin(), b.floats.end(),

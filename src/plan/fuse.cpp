@@ -73,16 +73,14 @@ public:
             return std::nullopt;
         PlanLaunch l = second_;
         l.operands = inputs_;
-        std::vector<DType> dtypes;
         for (const auto& [operand, step] : results_) {
             l.operands.push_back(operand);
             out_.results.push_back(step);
         }
-        for (const PlanOperand& o : l.operands) dtypes.push_back(o.dtype);
-        l.in_place = kernels::in_place(out_, dtypes);
+        l.in_place = kernels::in_place(out_, l.operands);
         if (!l.in_place && writes_what_it_reads()) return std::nullopt;
         l.label = first_.label + " + " + second_.label;
-        l.kernel.name = "elementwise " + kernels::label_of(out_);
+        l.kernel = "elementwise " + kernels::label_of(out_);
         l.chain = std::make_shared<const Chain>(std::move(out_));
         return l;
     }
@@ -248,10 +246,7 @@ private:
         if (!same(x.offset, 0) || made.chain->steps.size() > most_reduced_steps ||
             !same(made.condition, plan_.launches[j].condition) || is_read_elsewhere(x.value, j))
             return;
-        std::vector<ops::View> operands;
-        for (const PlanOperand& o : made.operands)
-            operands.push_back({.value = o.value, .dtype = o.dtype, .layout = {{}, {}, o.offset}});
-        if (!kernels::fits_reduction(*made.chain, operands)) return;
+        if (!kernels::fits_reduction(*made.chain, made.operands)) return;
         for (std::size_t k = i + 1; k < j; ++k)
             if (!dead_[k] && conflict(plan_.launches[k], made)) return;
         if (!together(made, plan_.launches[j])) return;
@@ -305,9 +300,7 @@ private:
             }
             c.results = std::move(results);
             l.operands = std::move(operands);
-            std::vector<DType> dtypes;
-            for (const PlanOperand& o : l.operands) dtypes.push_back(o.dtype);
-            l.in_place = kernels::in_place(c, dtypes);
+            l.in_place = kernels::in_place(c, l.operands);
             l.chain = std::make_shared<const Chain>(std::move(c));
         }
     }

@@ -129,10 +129,10 @@ public:
     }
     void elementwise(const graph::Op& op, const std::vector<View>& in, const View& to) override
     {
-        std::vector<View> operands;
+        std::vector<ops::LaunchOperand> operands;
         kernels::Chain chain = kernels::walks(in, to) ? kernels::chain_of(op, in, to, operands)
                                                       : kernels::chain_of(op, walkable(in, to), to, operands);
-        add_chain(std::move(chain), operands);
+        add_chain(std::move(chain), std::move(operands));
     }
     void copy(const View& from, const View& to) override
     {
@@ -142,9 +142,9 @@ public:
             launch_strided_copy(from, same);
             if (from.dtype != to.dtype) copy(same, to);
         } else {
-            std::vector<View> operands;
+            std::vector<ops::LaunchOperand> operands;
             kernels::Chain chain = kernels::chain_of_copy(from, to, operands);
-            add_chain(std::move(chain), operands);
+            add_chain(std::move(chain), std::move(operands));
         }
     }
     void gemm(const ops::GemmProblem& p) override { kernels::gemm(*this, caps_, p); }
@@ -419,9 +419,8 @@ private:
 
     static bool touches(const ops::LaunchSpec& spec, DType dtype)
     {
-        return !spec.code &&
-               std::any_of(spec.operands.begin(), spec.operands.end(),
-                           [&](const ops::LaunchOperand& o) { return !o.absent && o.view.dtype == dtype; });
+        return std::any_of(spec.operands.begin(), spec.operands.end(),
+                           [&](const ops::LaunchOperand& o) { return !o.absent && o.dtype == dtype; });
     }
 
     // Elements of 64 bits have kernels of their own (shaders/common/abi.glsl).
@@ -441,45 +440,28 @@ private:
 
     void add_launch(ops::LaunchSpec spec, std::uint32_t fallback_of)
     {
-        PlanLaunch l;
-        l.label = label_of(spec.kernel);
-        l.kernel.name = std::move(spec.kernel);
-        l.kernel.code = std::move(spec.code);
-        l.kernel.doubles = touches(spec, f64) && !spec.moves;
-        l.kernel.name += ending_of(spec);
-        if (touches(spec, i64) && !kernels::has_kernel(l.kernel.name))
+        PlanLaunch l(std::move(spec));
+        l.label = label_of(l.kernel);
+        l.doubles = touches(l, f64) && !l.moves;
+        l.kernel += ending_of(l);
+        if (touches(l, i64) && !kernels::has_kernel(l.kernel))
             detail::fail(ErrorKind::unsupported, node_ && node_->op ? node_->op->name : "tensor",
                          "There are no kernels for i64 on the device (", caps_.id,
                          "): cast the input first, or use the reference device.");
-        l.kernel.constants = std::move(spec.constants);
-        for (ops::LaunchOperand& o : spec.operands)
-            l.operands.push_back({o.view.value, o.view.layout.offset, o.view.dtype, o.use, o.absent});
-        l.floats = std::move(spec.floats);
-        l.ints = std::move(spec.ints);
         l.condition = condition_;
-        l.groups = spec.groups * condition_;
-        l.flops = spec.flops * condition_;
-        l.texels = spec.texels;
-        l.words = spec.words;
-        l.in_place = spec.in_place;
-        l.batches = spec.batches;
-        l.reduces = spec.reduces;
+        l.groups *= condition_;
+        l.flops *= condition_;
         l.fallback_of = fallback_of;
         append(std::move(l));
     }
 
-    void add_chain(kernels::Chain chain, const std::vector<View>& operands)
+    void add_chain(kernels::Chain chain, std::vector<ops::LaunchOperand> operands)
     {
         PlanLaunch l;
         l.label = label_of(chain.steps[0].op->name);
-        l.kernel.name = "elementwise " + kernels::label_of(chain);
-        std::vector<DType> dtypes;
-        for (const View& v : operands) {
-            l.operands.push_back({v.value, v.layout.offset, v.dtype, ops::Use::read, false});
-            dtypes.push_back(v.dtype);
-        }
-        l.operands.back().use = ops::Use::write;
-        l.in_place = kernels::in_place(chain, dtypes);
+        l.kernel = "elementwise " + kernels::label_of(chain);
+        l.operands = std::move(operands);
+        l.in_place = kernels::in_place(chain, l.operands);
         l.condition = condition_;
         l.groups = kernels::groups_of(chain) * condition_;
         l.chain = std::make_shared<const kernels::Chain>(std::move(chain));
@@ -503,7 +485,7 @@ private:
         std::vector<HostOperand> shapes;
         const auto add = [&](const View& v, ops::Use use) {
             shapes.push_back({v.sizes().size(), v.dtype});
-            l.operands.push_back({v.value, v.layout.offset, v.dtype, use, false});
+            l.operands.push_back({v, use});
             l.ints.insert(l.ints.end(), v.sizes().begin(), v.sizes().end());
             l.ints.insert(l.ints.end(), v.layout.strides.begin(), v.layout.strides.end());
         };
@@ -522,8 +504,8 @@ private:
             if (const auto* s = std::get_if<graph::Sizes>(&attribute))
                 std::for_each(s->begin(), s->end(), add_dim);
         l.words = true;
-        l.kernel.name = op.name;
-        l.kernel.host = std::make_shared<const device::HostFunction>(
+        l.kernel = op.name;
+        l.host = std::make_shared<const device::HostFunction>(
             [&op, attributes, shapes, inputs = in.size()](const device::LaunchArguments& a) {
                 run_reference(op, attributes, shapes, inputs, a);
             });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/device.hpp"
@@ -31,37 +32,26 @@ struct PlanValue {
     std::string name;                   // "%12 conv2d"
 };
 
-struct PlanOperand {
-    std::uint32_t value = 0;
-    Dim offset; // elements
-    DType dtype = DType::f32;
-    ops::Use use = ops::Use::read;
-    bool absent = false;
-};
+using PlanOperand = ops::LaunchOperand;
 
 constexpr std::uint32_t no_launch = 0xFFFFFFFF;
 
-struct PlanLaunch {
-    device::Kernel kernel;
-    // What an elementwise launch does; until its kernel is chosen its operands are the chain's.
+// What an op launches, and what the passes add.
+struct PlanLaunch : ops::LaunchSpec {
+    PlanLaunch() = default;
+    explicit PlanLaunch(ops::LaunchSpec spec) : LaunchSpec(std::move(spec)) {}
+
+    std::shared_ptr<const device::HostFunction> host{}; // what a host device runs instead of the kernel
+    // What an elementwise launch does; until its kernel is chosen its operands are the chain's.  With `reduces`: what
+    // makes the elements that it reduces.
     std::shared_ptr<const kernels::Chain> chain{};
-    std::vector<PlanOperand> operands;
-    std::vector<ops::Scalar> floats;
-    DimVector ints;
-    Dim groups;
     Dim condition = 1; // 1 or 0: whether it runs; a factor of the groups
-    Dim flops;         // for profiles; 0: not counted
     std::uint32_t epoch = 0;
     std::uint32_t segment = no_segment; // that it lies in
     std::uint32_t node = 0;             // of those of one node: a number of its own
     // Launches of the same number are recomputed together; 0: as in the graph.
     std::uint32_t recomputation = 0;
     std::uint32_t fallback_of = no_launch; // runs where that one's operands are not in the slab
-    bool texels = false;
-    bool words = false;
-    bool in_place = false;
-    bool batches = false;
-    bool reduces = false; // with a chain: over the chain's elements
     std::string label;
 };
 

@@ -56,7 +56,8 @@ plan::PlanLaunch& step(plan::HandMade& p, std::uint32_t from, std::uint32_t to, 
 {
     p.launch({from}, {to});
     plan::PlanLaunch& l = p.plan.launches.back();
-    l.kernel = {.name = "step", .constants = {1, 5}};
+    l.kernel = "step";
+    l.constants = {1, 5};
     l.batches = true;
     l.ints = {0, count};
     l.groups = ceil_div(Dim(count), 1024);
@@ -72,7 +73,7 @@ TEST(BatchPass, PutsMembersBehindEachOther)
     plan::batch(p.plan);
     ASSERT_EQ(p.plan.launches.size(), 1u);
     const plan::PlanLaunch& l = p.plan.launches[0];
-    EXPECT_EQ(l.kernel.constants, (std::vector<std::uint32_t>{3, 5}));
+    EXPECT_EQ(l.constants, (std::vector<std::uint32_t>{3, 5}));
     EXPECT_EQ(l.operands.size(), 6u);
     EXPECT_EQ(l.ints, (DimVector{0, 3000, 3, 0, 3, 10}));
     EXPECT_EQ(l.groups, Dim(4));
@@ -103,7 +104,7 @@ TEST(BatchPass, LeavesOtherKernels)
 {
     plan::HandMade p;
     step(p, p.external(), p.output(), 8);
-    step(p, p.external(), p.output(), 8).kernel.constants = {1, 4};
+    step(p, p.external(), p.output(), 8).constants = {1, 4};
     plan::batch(p.plan);
     EXPECT_EQ(p.plan.launches.size(), 2u);
 }

@@ -31,7 +31,7 @@ protected:
         std::vector<std::string> out;
         for (const plan::PlanLaunch& l : plan_of(f, specs).launches)
             if (l.fallback_of == plan::no_launch)
-                out.push_back(l.chain ? kernels::label_of(*l.chain) : l.kernel.name);
+                out.push_back(l.chain ? kernels::label_of(*l.chain) : l.kernel);
         return out;
     }
     Device device = test::imitation(GetParam());

@@ -30,8 +30,8 @@ public:
     {
         PlanLaunch l;
         l.label = "launch " + std::to_string(plan.launches.size());
-        for (std::uint32_t v : reads) l.operands.push_back({v, 0, DType::f32, ops::Use::read, false});
-        for (std::uint32_t v : writes) l.operands.push_back({v, 0, DType::f32, ops::Use::write, false});
+        for (std::uint32_t v : reads) l.operands.push_back({v, 0, DType::f32, ops::Use::read});
+        for (std::uint32_t v : writes) l.operands.push_back({v, 0, DType::f32, ops::Use::write});
         l.groups = 1;
         l.in_place = in_place;
         plan.launches.push_back(std::move(l));

@@ -26,7 +26,7 @@ protected:
     {
         std::vector<std::string> out;
         for (const plan::PlanLaunch& l : plan_of(f, specs).launches)
-            if (l.fallback_of == plan::no_launch) out.push_back(l.kernel.name);
+            if (l.fallback_of == plan::no_launch) out.push_back(l.kernel);
         return out;
     }
     Device device = test::imitation(GetParam());
@@ -74,7 +74,7 @@ TEST_P(Lower, NumbersAreInTheRecordNotInMemory)
             return std::vector<Tensor>{in[0] * full({}, 3.5) + host_scalar([] { return 2.0; })};
         },
         {spec({n})});
-    EXPECT_THAT(plan.launches[0].kernel.name, HasSubstr("elementwise_mul_fwd"));
+    EXPECT_THAT(plan.launches[0].kernel, HasSubstr("elementwise_mul_fwd"));
     EXPECT_EQ(plan.launches[0].floats.at(1).constant, 3.5);
     EXPECT_TRUE(plan.launches[0].operands.at(1).absent);
     bool host = false;
@@ -108,8 +108,8 @@ TEST_P(Lower, VariantsThatServeSomeSizesAreRecordedSideBySide)
         std::int64_t direct = 0, patches = 0;
         for (const plan::PlanLaunch& l : plan.launches) {
             const bool runs = l.groups.evaluate([&](std::uint32_t) { return width; }) > 0;
-            if (l.kernel.name.starts_with("conv2d_direct")) direct += runs;
-            if (l.kernel.name.starts_with("im2col")) patches += runs;
+            if (l.kernel.starts_with("conv2d_direct")) direct += runs;
+            if (l.kernel.starts_with("im2col")) patches += runs;
         }
         EXPECT_EQ(direct > 0, cpu && height * width % 4 == 0) << width;
         EXPECT_EQ(patches > 0, !cpu || height * width % 4 != 0) << width;

@@ -165,7 +165,7 @@ TEST(Recompute, ClonesAllLaunchesOfANode)
                         y = p.output(), out = p.output();
     p.in(s, {x}, {work});
     p.in(s, {x}, {});
-    p.plan.launches[1].operands.push_back({work, 0, DType::f32, ops::Use::update, false});
+    p.plan.launches[1].operands.push_back({work, 0, DType::f32, ops::Use::update});
     p.in(s, {work}, {a});
     for (std::uint32_t i = 0; i < 3; ++i) p.plan.launches[i].node = 7;
     p.in(s, {a}, {y});
