@@ -88,21 +88,14 @@ private:
 class CommonSubexpressions {
 public:
     explicit CommonSubexpressions(Compiled& c)
-        : c_(c), plan_(c.plan), writers_(plan_.values.size()), first_(plan_.values.size(), no_launch)
+        : c_(c), plan_(c.plan), writers_(launches_by_value(plan_, writes)),
+          touched_(launches_by_value(plan_, touches))
     {}
 
     void run()
     {
         Contents contents(plan_);
-        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
-            contents.run(i);
-            for (const PlanOperand& o : plan_.launches[i].operands) {
-                if (o.absent) continue;
-                if (writes(o) && (writers_[o.value].empty() || writers_[o.value].back() != i))
-                    writers_[o.value].push_back(i);
-                first_[o.value] = std::min(first_[o.value], i);
-            }
-        }
+        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) contents.run(i);
         std::map<std::uint32_t, std::uint32_t> made; // by contents: a clone
         for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
             if (is_clone(v)) made.try_emplace(contents.of(v), v);
@@ -112,7 +105,7 @@ public:
         for (std::uint32_t v = 0; v < plan_.values.size(); ++v) {
             if (!is_computed_again(v)) continue;
             const auto found = made.find(contents.of(v));
-            if (found == made.end() || writers_[found->second].back() > first_[v]) continue;
+            if (found == made.end() || writers_[found->second].back() > touched_[v].front()) continue;
             becomes.emplace(v, found->second);
             for (const std::uint32_t i : writers_[v]) dead[i] = true;
         }
@@ -153,18 +146,12 @@ private:
     // Nobody reads it between the launches that write it.
     bool is_ready(std::uint32_t value) const
     {
-        const auto& all = writers_[value];
-        for (std::uint32_t i = first_[value]; i < all.back(); ++i)
-            if (!std::binary_search(all.begin(), all.end(), i))
-                for (const PlanOperand& o : plan_.launches[i].operands)
-                    if (!o.absent && o.value == value) return false;
-        return true;
+        return std::equal(writers_[value].begin(), writers_[value].end(), touched_[value].begin());
     }
 
     Compiled& c_;
     Plan& plan_;
-    std::vector<std::vector<std::uint32_t>> writers_; // by value: launches, ascending
-    std::vector<std::uint32_t> first_;                // that touches it, by value
+    LaunchesByValue writers_, touched_;
 };
 
 } // namespace

@@ -54,10 +54,7 @@ void Units::join_writers(const Plan& p)
 
 void Units::judge(const Plan& p)
 {
-    std::vector<std::vector<std::uint32_t>> writers(p.values.size()); // launches, ascending
-    for (std::uint32_t i = 0; i < p.launches.size(); ++i)
-        for (const PlanOperand& o : p.launches[i].operands)
-            if (writes(o)) writers[o.value].push_back(i);
+    const LaunchesByValue writers = launches_by_value(p, writes);
     for (std::uint32_t u = 0; u < launches_.size(); ++u) {
         bool fit = true;
         std::uint32_t deadline = no_launch;

@@ -240,7 +240,7 @@ private:
     {
         const PlanOperand x = plan_.launches[j].operands[0];
         std::size_t i = j;
-        while (i > 0 && (dead_[i - 1] || !makes(plan_.launches[i - 1], x.value))) --i;
+        while (i > 0 && (dead_[i - 1] || !any_operand(plan_.launches[i - 1], x.value, writes))) --i;
         if (i-- == 0 || !plan_.launches[i].chain || plan_.launches[i].reduces) return;
         const PlanLaunch made = plan_.launches[i];
         if (!same(x.offset, 0) || made.chain->steps.size() > most_reduced_steps ||
@@ -261,19 +261,14 @@ private:
         dead_[i] = true;
     }
 
-    static bool makes(const PlanLaunch& l, std::uint32_t value)
-    {
-        return std::any_of(l.operands.begin(), l.operands.end(),
-                           [&](const PlanOperand& o) { return writes(o) && o.value == value; });
-    }
     // By a launch that is not the reduction `j` or its fallback, or by the caller.
     bool is_read_elsewhere(std::uint32_t value, std::size_t j) const
     {
         if (plan_.values[value].place != Place::temporary) return true;
         for (std::size_t k = 0; k < plan_.launches.size(); ++k)
-            if (!dead_[k] && k != j && plan_.launches[k].fallback_of != j)
-                for (const PlanOperand& o : plan_.launches[k].operands)
-                    if (reads(o) && o.value == value) return true;
+            if (!dead_[k] && k != j && plan_.launches[k].fallback_of != j &&
+                any_operand(plan_.launches[k], value, reads))
+                return true;
         return false;
     }
 

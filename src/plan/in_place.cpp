@@ -12,12 +12,8 @@ using kernels::Chain;
 
 class InPlace {
 public:
-    explicit InPlace(Plan& p) : plan_(p), touched_(p.values.size())
+    explicit InPlace(Plan& p) : plan_(p), touched_(launches_by_value(p, touches))
     {
-        for (std::uint32_t i = 0; i < p.launches.size(); ++i)
-            for (const PlanOperand& o : p.launches[i].operands)
-                if (!o.absent && (touched_[o.value].empty() || touched_[o.value].back() != i))
-                    touched_[o.value].push_back(i);
         for (std::uint32_t v = 0; v < p.values.size(); ++v) becomes_.push_back(v);
     }
 
@@ -81,8 +77,7 @@ private:
     }
 
     Plan& plan_;
-    std::vector<std::vector<std::uint32_t>>
-        touched_;                        // by value: launches, ascending, of all that lies in its memory
+    LaunchesByValue touched_;            // of all that lies in its memory
     std::vector<std::uint32_t> becomes_; // by value
 };
 

@@ -173,17 +173,11 @@ std::uint64_t Placement::fill(std::span<const std::uint64_t> bytes, std::uint64_
 
 std::vector<std::uint64_t> live_at_launches(const Plan& plan, std::span<const std::uint64_t> bytes)
 {
-    constexpr std::size_t never = ~std::size_t{0};
-    std::vector<std::size_t> first(plan.values.size(), never), last(plan.values.size(), 0);
-    for (std::size_t i = 0; i < plan.launches.size(); ++i)
-        for (const PlanOperand& o : plan.launches[i].operands) {
-            if (o.absent || plan.values[o.value].place != Place::temporary) continue;
-            first[o.value] = std::min(first[o.value], i);
-            last[o.value] = i;
-        }
+    const LaunchesByValue touched = launches_by_value(plan, touches);
     Living live(plan.launches.size());
-    for (std::size_t v = 0; v < first.size(); ++v)
-        if (first[v] != never) live.add(first[v], last[v], aligned(bytes[v]));
+    for (std::size_t v = 0; v < touched.size(); ++v)
+        if (plan.values[v].place == Place::temporary && !touched[v].empty())
+            live.add(touched[v].front(), touched[v].back(), aligned(bytes[v]));
     return live.sums();
 }
 

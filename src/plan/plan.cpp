@@ -10,6 +10,15 @@ bool conflict(const PlanLaunch& a, const PlanLaunch& b)
     return false;
 }
 
+LaunchesByValue launches_by_value(const Plan& plan, bool (*which)(const PlanOperand&))
+{
+    LaunchesByValue all(plan.values.size());
+    for (std::uint32_t i = 0; i < plan.launches.size(); ++i)
+        for (const PlanOperand& o : plan.launches[i].operands)
+            if (which(o) && (all[o.value].empty() || all[o.value].back() != i)) all[o.value].push_back(i);
+    return all;
+}
+
 void drop(Plan& plan, const std::vector<bool>& dropped)
 {
     std::vector<PlanLaunch> left;

@@ -1,6 +1,7 @@
 // A Plan: a flat list of launches over values, made from a graph by the passes of pipeline.cpp.  Sizes,
 // addresses and scalars are expressions; nothing in a plan depends on one call's sizes.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -64,6 +65,16 @@ struct Plan {
 
 inline bool reads(const PlanOperand& o) { return !o.absent && o.use != ops::Use::write; }
 inline bool writes(const PlanOperand& o) { return !o.absent && o.use != ops::Use::read; }
+inline bool touches(const PlanOperand& o) { return !o.absent; }
+// Whether one of the launch's operands that are `which` is this value.
+template <class Which> bool any_operand(const PlanLaunch& l, std::uint32_t value, const Which& which)
+{
+    return std::any_of(l.operands.begin(), l.operands.end(),
+                       [&](const PlanOperand& o) { return o.value == value && which(o); });
+}
+// By value: the launches with an operand of it that is `which`, ascending, each once.
+using LaunchesByValue = std::vector<std::vector<std::uint32_t>>;
+LaunchesByValue launches_by_value(const Plan&, bool (*which)(const PlanOperand&));
 // Whether the order of the two shows: one writes what the other touches.
 bool conflict(const PlanLaunch&, const PlanLaunch&);
 // Removes launches; those that are left keep their order and their fallbacks.

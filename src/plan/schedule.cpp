@@ -18,18 +18,12 @@ public:
     Memory(const Plan& p, const std::vector<std::uint64_t>& bytes)
         : begins_(p.launches.size(), 0), ends_(p.launches.size(), 0)
     {
-        std::vector<std::uint32_t> first(p.values.size(), never), last(p.values.size(), never);
-        for (std::uint32_t i = 0; i < p.launches.size(); ++i)
-            for (const PlanOperand& o : p.launches[i].operands) {
-                if (o.absent || p.values[o.value].place != Place::temporary) continue;
-                first[o.value] = std::min(first[o.value], i);
-                last[o.value] = i;
-            }
-        for (std::size_t v = 0; v < bytes.size(); ++v)
-            if (first[v] != never) {
-                begins_[first[v]] += aligned(bytes[v]);
-                ends_[last[v]] += aligned(bytes[v]);
-            }
+        const LaunchesByValue touched = launches_by_value(p, touches);
+        for (std::size_t v = 0; v < bytes.size(); ++v) {
+            if (touched[v].empty() || p.values[v].place != Place::temporary) continue;
+            begins_[touched[v].front()] += aligned(bytes[v]);
+            ends_[touched[v].back()] += aligned(bytes[v]);
+        }
         const std::uint64_t most = most_live_at_a_launch(p, bytes);
         limit_ = most + most / 64;
     }

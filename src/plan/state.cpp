@@ -9,25 +9,7 @@ namespace reprise::plan {
 
 namespace {
 
-bool touches(const PlanLaunch& l, std::uint32_t value)
-{
-    return std::any_of(l.operands.begin(), l.operands.end(),
-                       [&](const PlanOperand& o) { return !o.absent && o.value == value; });
-}
-
-bool writes(const PlanLaunch& l, std::uint32_t value)
-{
-    return std::any_of(l.operands.begin(), l.operands.end(), [&](const PlanOperand& o) {
-        return !o.absent && o.value == value && o.use != ops::Use::read;
-    });
-}
-
-bool reads_shifted(const PlanLaunch& l, std::uint32_t value)
-{
-    return std::any_of(l.operands.begin(), l.operands.end(), [&](const PlanOperand& o) {
-        return !o.absent && o.value == value && !same(o.offset, 0);
-    });
-}
+bool is_shifted(const PlanOperand& o) { return !o.absent && !same(o.offset, 0); }
 
 std::uint32_t results_in(const Compiled& c, std::uint32_t value)
 {
@@ -46,10 +28,9 @@ bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::si
     bool written = false;
     for (std::size_t i = 0; i < copies_begin; ++i) {
         const PlanLaunch& l = c.plan.launches[i];
-        const bool writer = writes(l, from.value);
-        if (writer && (!l.in_place || reads_shifted(l, to))) return false;
-        if (writer && written && l.fallback_of == no_launch && touches(l, to)) return false;
-        if (!writer && written && touches(l, to)) return false;
+        const bool writer = any_operand(l, from.value, writes);
+        if (writer && (!l.in_place || any_operand(l, to, is_shifted))) return false;
+        if (written && (!writer || l.fallback_of == no_launch) && any_operand(l, to, touches)) return false;
         written |= writer;
     }
     return written;

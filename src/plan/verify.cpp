@@ -95,11 +95,9 @@ private:
             for (const PlanOperand& y : plan_.launches[b].operands) {
                 if (x.absent || y.absent || (x.use == ops::Use::read && y.use == ops::Use::read)) continue;
                 if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
-                std::ostringstream text;
-                text << "launches " << a << " (" << plan_.launches[a].label << ") and " << b << " ("
-                     << plan_.launches[b].label << ") of epoch " << plan_.launches[a].epoch
-                     << " touch the same bytes of v" << x.value << " and v" << y.value;
-                faults_.push_back(text.str());
+                add("launches ", a, " (", plan_.launches[a].label, ") and ", b, " (", plan_.launches[b].label,
+                    ") of epoch ", plan_.launches[a].epoch, " touch the same bytes of v", x.value, " and v",
+                    y.value);
             }
     }
 
@@ -113,10 +111,8 @@ private:
                 if (a == b || x.absent || y.absent || y.use == ops::Use::read) continue;
                 if (!overlap(ranges_[x.value], ranges_[y.value])) continue;
                 if (x.value == y.value && x.use == ops::Use::read && l.in_place) continue;
-                std::ostringstream text;
-                text << "launch " << i << " (" << l.label << ") writes v" << y.value << " on the bytes of v"
-                     << x.value << ", which it touches too";
-                faults_.push_back(text.str());
+                add("launch ", i, " (", l.label, ") writes v", y.value, " on the bytes of v", x.value,
+                    ", which it touches too");
             }
     }
 
@@ -131,16 +127,19 @@ private:
         for (std::size_t i = 0; i < plan_.launches.size(); ++i) {
             if (!enabled_[i]) continue;
             for (const PlanOperand& o : plan_.launches[i].operands)
-                if (!o.absent && o.use != ops::Use::write &&
-                    !owners.holds(ranges_[o.value], o.value, initial(o.value))) {
-                    std::ostringstream text;
-                    text << "launch " << i << " (" << plan_.launches[i].label << ") reads v" << o.value
-                         << " where another value lies, or before it is written";
-                    faults_.push_back(text.str());
-                }
+                if (reads(o) && !owners.holds(ranges_[o.value], o.value, initial(o.value)))
+                    add("launch ", i, " (", plan_.launches[i].label, ") reads v", o.value,
+                        " where another value lies, or before it is written");
             for (const PlanOperand& o : plan_.launches[i].operands)
-                if (!o.absent && o.use != ops::Use::read) owners.write(ranges_[o.value], o.value);
+                if (writes(o)) owners.write(ranges_[o.value], o.value);
         }
+    }
+
+    template <class... Parts> void add(const Parts&... parts)
+    {
+        std::ostringstream text;
+        (text << ... << parts);
+        faults_.push_back(text.str());
     }
 
     const Plan& plan_;
