@@ -31,7 +31,8 @@ Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> 
       known_(purpose == Purpose::eager ? some_known_bytes : most_known_bytes)
 {
     compile_expressions();
-    find_placement(purpose);
+    placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan),
+                                                   purpose == Purpose::once ? 0 : many_tries);
 }
 
 void Executable::compile_expressions()
@@ -53,14 +54,10 @@ void Executable::compile_expressions()
     }
 }
 
-void Executable::find_placement(Purpose purpose)
+std::vector<std::uint64_t> Executable::bytes_at(const std::vector<std::int64_t>& symbols,
+                                                std::vector<std::int64_t>& values) const
 {
-    placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan),
-                                                   purpose == Purpose::once ? 0 : many_tries);
-}
-
-std::vector<std::uint64_t> Executable::bytes_at(std::span<const std::int64_t> values) const
-{
+    program_.evaluate(symbols, values);
     std::vector<std::uint64_t> bytes;
     bytes.reserve(elements_.size());
     for (std::size_t i = 0; i < elements_.size(); ++i) {
@@ -76,8 +73,7 @@ std::vector<std::uint64_t> Executable::bytes_at(std::span<const std::int64_t> va
 Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) const
 {
     Sized s;
-    program_.evaluate(symbols, s.values);
-    s.bytes = bytes_at(s.values);
+    s.bytes = bytes_at(symbols, s.values);
     s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
     // Values without elements have an address too: a driver may load from it ahead of the loop that does not run.
     if (s.arena == 0 && !placement_->order().empty()) s.arena = plan::arena_alignment;
@@ -319,8 +315,7 @@ std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols) 
 {
     std::vector<std::int64_t> values;
     std::vector<std::uint64_t> offsets;
-    program_.evaluate(symbols, values);
-    const std::vector<std::uint64_t> bytes = bytes_at(values);
+    const std::vector<std::uint64_t> bytes = bytes_at(symbols, values);
     std::uint64_t arena = placement_->fill(bytes, 0, 0, offsets);
     if (const std::uint64_t window = device_->capabilities().window_bytes; window && arena > window)
         for (std::uint64_t base = 0; base < window; base += window / 8)
@@ -331,8 +326,7 @@ std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols) 
 std::uint64_t Executable::output_bytes(const std::vector<std::int64_t>& symbols) const
 {
     std::vector<std::int64_t> values;
-    program_.evaluate(symbols, values);
-    const std::vector<std::uint64_t> bytes = bytes_at(values);
+    const std::vector<std::uint64_t> bytes = bytes_at(symbols, values);
     std::uint64_t sum = 0;
     for (const Output& o : outputs_) sum += plan::aligned(std::max<std::uint64_t>(bytes[o.value], 1));
     return sum;

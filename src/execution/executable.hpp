@@ -106,9 +106,10 @@ private:
     };
 
     void compile_expressions();
-    void find_placement(Purpose);
     Sized& at(const std::vector<std::int64_t>& symbols);
-    std::vector<std::uint64_t> bytes_at(std::span<const std::int64_t> values) const; // by plan value
+    // By plan value; `values` get those of the program.
+    std::vector<std::uint64_t> bytes_at(const std::vector<std::int64_t>& symbols,
+                                        std::vector<std::int64_t>& values) const;
     Sized sized(const std::vector<std::int64_t>& symbols) const;
     void provide_arena(Sized&);
     std::size_t output_at(std::uint32_t value) const; // its index

@@ -36,7 +36,6 @@ public:
         bytes_ += bytes;
         return entries_.front().value;
     }
-    std::size_t size() const { return entries_.size(); }
     std::size_t bytes() const { return bytes_; }
 
 private:
