@@ -209,8 +209,10 @@ CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::read
 
 CheckpointedGradientAccumulator::Befores CheckpointedGradientAccumulator::snapshot() const
 {
+    Befores all;
     const std::lock_guard lock(state_->mutex);
-    return state_->snapshot();
+    for (const auto& [name, sum] : state_->sums) State::look(all[name] = {.sum = sum});
+    return all;
 }
 
 CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::get_accumulated_gradients() const

@@ -98,12 +98,6 @@ struct CheckpointedGradientAccumulator::State {
         b.in_program = !b.sum->programs.expired();
         b.changes = b.sum->changes;
     }
-    Befores snapshot() const
-    {
-        Befores all;
-        for (const auto& [name, sum] : sums) look(all[name] = {.sum = sum});
-        return all;
-    }
     bool is_as(const Befores& all) const
     {
         return all.size() == sums.size() && std::all_of(all.begin(), all.end(), [&](const auto& entry) {

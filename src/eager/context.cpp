@@ -261,12 +261,12 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
 {
     for (std::size_t i = 0; i < e.results.size(); ++i) {
         const plan::PlanValue& value =
-            executable.compiled().plan.values[executable.compiled().results[i].view.value];
+            executable.compiled().plan.values[executable.compiled().results[i].value];
         const Stored* of =
             value.place == plan::Place::external ? &Stored::of(*e.externals[value.slot]) : nullptr;
         const Value& v = e.results[i];
         auto stored = std::make_shared<Stored>(
-            of ? of->memory : executable.output(outcome, executable.compiled().results[i].view.value),
+            of ? of->memory : executable.output(outcome, executable.compiled().results[i].value),
             execution::bytes_of(v.type()), executable.result_layout(i));
         if (of) stored->written = of->written;
         v.node->storage[v.index] = std::move(stored);

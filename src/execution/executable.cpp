@@ -48,8 +48,8 @@ void Executable::compile_expressions()
         if (v.place == Place::output) outputs_.push_back({i});
         if (v.place == Place::temporary) temporaries_.push_back(i);
     }
-    for (const plan::Result& r : compiled_.results) {
-        const graph::Strided& l = r.view.layout;
+    for (const ops::View& r : compiled_.results) {
+        const graph::Strided& l = r.layout;
         results_.push_back({slots(l.sizes), slots(l.strides), program_.add(l.offset)});
     }
 }
@@ -167,7 +167,7 @@ const std::shared_ptr<device::Memory>& Executable::output(const Outcome& outcome
 
 void Executable::make_readable(std::size_t result)
 {
-    const std::uint32_t value = compiled_.results[result].view.value;
+    const std::uint32_t value = compiled_.results[result].value;
     if (compiled_.plan.values[value].place == Place::output) outputs_[output_at(value)].readable = true;
 }
 

@@ -24,9 +24,8 @@ public:
             written_[v] = plan_.values[v].place == Place::external;
         }
         for (at_ = 0; at_ < plan_.launches.size(); ++at_) check(plan_.launches[at_]);
-        for (const Result& r : compiled_.results)
-            if (!is_value(r.view.value) || !written_[r.view.value])
-                fail("result v", r.view.value, " is never written");
+        for (const ops::View& r : compiled_.results)
+            if (!is_value(r.value) || !written_[r.value]) fail("result v", r.value, " is never written");
     }
 
 private:

@@ -67,12 +67,12 @@ public:
             enter(*n);
             lower_any(*n);
         }
-        for (const Value& v : request_.results) out_.results.push_back({materialised(v)});
+        for (const Value& v : request_.results) out_.results.push_back(materialised(v));
         node_ = nullptr;
         entered_ = ++nodes_;
         made_in_ = interior_of_ = no_segment;
         copy_aside_assigned();
-        for (Result& r : out_.results) keep(r.view.value);
+        for (const View& r : out_.results) keep(r.value);
         copy_into_state();
         return std::move(out_);
     }
@@ -527,11 +527,11 @@ private:
     {
         std::vector<bool> overwritten(out_.plan.values.size(), false);
         for (const Request::Assignment& a : request_.assignments) overwritten[out_.external[a.to]] = true;
-        for (Result& r : out_.results) {
-            if (!overwritten[r.view.value]) continue;
-            const View aside = temporary(r.view.dtype, r.view.sizes());
-            copy(r.view, aside);
-            r.view = aside;
+        for (View& r : out_.results) {
+            if (!overwritten[r.value]) continue;
+            const View aside = temporary(r.dtype, r.sizes());
+            copy(r, aside);
+            r = aside;
             overwritten.push_back(false);
         }
     }
@@ -539,7 +539,7 @@ private:
     void copy_into_state()
     {
         for (const Request::Assignment& a : request_.assignments) {
-            const View& from = out_.results[a.from].view;
+            const View& from = out_.results[a.from];
             const std::uint32_t to = out_.external[a.to];
             out_.state_copies.push_back(static_cast<std::uint32_t>(out_.plan.launches.size()));
             copy(from, {.value = to,

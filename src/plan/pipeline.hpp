@@ -28,14 +28,9 @@ struct Request {
     bool fuse = false; // chains become one kernel: worth compiling for what is called again
 };
 
-// Where a result lies: in an output or external value of the plan.
-struct Result {
-    ops::View view;
-};
-
 struct Compiled {
     Plan plan;
-    std::vector<Result> results;             // as the request lists them
+    std::vector<ops::View> results;          // as the request lists them: of outputs and externals
     std::vector<std::uint32_t> external;     // plan value of each external slot
     std::vector<std::uint32_t> state_copies; // first launch of the copy of each assignment
 };

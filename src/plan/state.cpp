@@ -14,12 +14,12 @@ bool is_shifted(const PlanOperand& o) { return !o.absent && !same(o.offset, 0); 
 std::uint32_t results_in(const Compiled& c, std::uint32_t value)
 {
     return static_cast<std::uint32_t>(std::count_if(c.results.begin(), c.results.end(),
-                                                    [&](const Result& r) { return r.view.value == value; }));
+                                                    [&](const ops::View& r) { return r.value == value; }));
 }
 
 bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::size_t copies_begin)
 {
-    const ops::View& from = c.results[a.from].view;
+    const ops::View& from = c.results[a.from];
     const std::uint32_t to = c.external[a.to];
     if (c.plan.values[from.value].place == Place::external || results_in(c, from.value) != 1) return false;
     if (!from.contiguous() || !same(from.layout.offset, 0) ||
@@ -42,7 +42,7 @@ void release_sources(Compiled& c, const Request& request)
     std::vector<bool> source(c.results.size(), false), given(c.plan.values.size(), false);
     for (const Request::Assignment& a : request.assignments) source[a.from] = true;
     for (std::size_t i = 0; i < c.results.size(); ++i)
-        if (!source[i]) given[c.results[i].view.value] = true;
+        if (!source[i]) given[c.results[i].value] = true;
     for (std::size_t v = 0; v < given.size(); ++v)
         if (!given[v] && c.plan.values[v].place == Place::output) c.plan.values[v].place = Place::temporary;
 }
@@ -57,11 +57,11 @@ void assign_state(Compiled& c, const Request& request)
     for (std::size_t k = 0; k < request.assignments.size(); ++k) {
         const Request::Assignment& a = request.assignments[k];
         if (!can_write_in_place(c, a, copies_begin)) continue;
-        const std::uint32_t from = c.results[a.from].view.value, to = c.external[a.to];
+        const std::uint32_t from = c.results[a.from].value, to = c.external[a.to];
         for (PlanLaunch& l : c.plan.launches)
             for (PlanOperand& o : l.operands)
                 if (o.value == from) o.value = to;
-        c.results[a.from].view.value = to;
+        c.results[a.from].value = to;
         const std::size_t end =
             k + 1 < c.state_copies.size() ? c.state_copies[k + 1] : c.plan.launches.size();
         for (std::size_t i = c.state_copies[k]; i < end; ++i) drop[i] = true;

@@ -271,7 +271,7 @@ private:
 
 Value Program::Impl::result_value(std::size_t result, const Executable::Outcome& outcome)
 {
-    const ops::View& view = bound.executable->compiled().results[result].view;
+    const ops::View& view = bound.executable->compiled().results[result];
     const plan::PlanValue& value = bound.executable->compiled().plan.values[view.value];
     const auto& memory = value.place == plan::Place::external ? bound.external[value.slot]->memory
                                                               : bound.executable->output(outcome, view.value);

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 struct Chained : HandMade {
     std::uint32_t x = external(), y = temporary(), z = output();
     std::uint32_t f = launch({x}, {y}), g = launch({y}, {z});
-    std::vector<Result> results{{{.value = z}}};
+    std::vector<ops::View> results{{.value = z}};
 
     std::string fault() const
     {

@@ -24,14 +24,14 @@ struct Update {
             return ops::View{.value = v, .dtype = f32, .layout = {{64}, {1}, 0}};
         };
         c.external = {cell};
-        c.results = {{view(fresh)}};
+        c.results = {view(fresh)};
         request.assignments = {{.to = 0, .from = 0}};
-        if (given) c.results.push_back({view(fresh)});
+        if (given) c.results.push_back(view(fresh));
         c.state_copies = {p.launch({fresh}, {cell})};
         c.plan = p.plan;
         assign_state(c, request);
         p.plan = c.plan;
-        result = c.results[0].view.value;
+        result = c.results[0].value;
         std::vector<std::string> labels;
         for (const PlanLaunch& l : c.plan.launches) labels.push_back(l.label);
         return labels;
