@@ -209,12 +209,7 @@ void CheckpointManager::replace(const std::string& id, const std::shared_ptr<Kep
 
 std::vector<Tensor> CheckpointManager::retrieve(const std::string& id) const
 {
-    std::shared_ptr<Kept> kept;
-    {
-        const std::lock_guard lock(mutex_);
-        kept = layers_[index_of(id)].kept.lock();
-    }
-    if (kept)
+    if (const auto kept = kept_by(id))
         if (auto tensors = kept->tensors()) return *std::move(tensors);
     detail::fail(ErrorKind::state, op, "The layer (", id,
                  ") keeps nothing: call keep(), or make it with keep_inputs and ask between a call that is a "
@@ -224,17 +219,18 @@ std::vector<Tensor> CheckpointManager::retrieve(const std::string& id) const
 
 void CheckpointManager::release(const std::string& id)
 {
-    std::shared_ptr<Kept> kept;
-    {
-        const std::lock_guard lock(mutex_);
-        kept = layers_[index_of(id)].kept.lock();
-    }
-    if (kept) kept->release();
+    if (const auto kept = kept_by(id)) kept->release();
 }
 
 void CheckpointManager::clear()
 {
     for (const auto& kept : all_kept()) kept->release();
+}
+
+std::shared_ptr<Kept> CheckpointManager::kept_by(const std::string& id) const
+{
+    const std::lock_guard lock(mutex_);
+    return layers_[index_of(id)].kept.lock();
 }
 
 std::vector<std::shared_ptr<Kept>> CheckpointManager::all_kept() const

@@ -15,10 +15,9 @@ constexpr std::uint32_t never = no_launch;
 // Bytes of temporaries at one size of each symbol, and what of them lives in the epoch under way.
 class Memory {
 public:
-    Memory(const Plan& p, const std::vector<std::uint64_t>& bytes)
+    Memory(const Plan& p, const LaunchesByValue& touched, const std::vector<std::uint64_t>& bytes)
         : begins_(p.launches.size(), 0), ends_(p.launches.size(), 0)
     {
-        const LaunchesByValue touched = launches_by_value(p, touches);
         for (std::size_t v = 0; v < bytes.size(); ++v) {
             if (touched[v].empty() || p.values[v].place != Place::temporary) continue;
             begins_[touched[v].front()] += aligned(bytes[v]);
@@ -61,7 +60,8 @@ private:
 void schedule(Plan& plan)
 {
     std::vector<Memory> memory;
-    for (const auto& bytes : bytes_at_sizes(plan)) memory.emplace_back(plan, bytes);
+    const LaunchesByValue touched = launches_by_value(plan, touches);
+    for (const auto& bytes : bytes_at_sizes(plan)) memory.emplace_back(plan, touched, bytes);
     std::vector<std::uint32_t> read(plan.values.size(), never), written(plan.values.size(), never);
     std::uint32_t epoch = 0;
     std::size_t i = 0;

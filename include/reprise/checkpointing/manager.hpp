@@ -99,6 +99,7 @@ private:
     bool chooses(const CheckpointConfig&, std::size_t layer) const;
     bool within_budget(const CheckpointConfig&, std::size_t layer) const;
 
+    std::shared_ptr<checkpointing::Kept> kept_by(const std::string& id) const; // null: nothing
     std::vector<std::shared_ptr<checkpointing::Kept>> all_kept() const;
     std::uint64_t add_layer(const std::string& id, std::optional<std::uint64_t> bytes); // its number
     bool remove_layer(const std::string& id, std::optional<std::uint64_t> number); // none: whichever it is
