@@ -285,16 +285,11 @@ private:
             if (dead_[i] || !l.chain || l.chain->results.size() == 1) continue;
             Chain c = *l.chain;
             const std::size_t inputs = c.memory_inputs();
-            std::vector<PlanOperand> operands(l.operands.begin(),
-                                              l.operands.begin() + static_cast<std::ptrdiff_t>(inputs));
-            std::vector<std::uint32_t> results;
-            for (std::size_t r = 0; r < c.results.size(); ++r) {
-                if (!read[l.operands[inputs + r].value]) continue;
-                operands.push_back(l.operands[inputs + r]);
-                results.push_back(c.results[r]);
+            for (std::size_t r = c.results.size(); r-- > 0;) {
+                if (read[l.operands[inputs + r].value]) continue;
+                l.operands.erase(l.operands.begin() + static_cast<std::ptrdiff_t>(inputs + r));
+                c.results.erase(c.results.begin() + static_cast<std::ptrdiff_t>(r));
             }
-            c.results = std::move(results);
-            l.operands = std::move(operands);
             l.in_place = kernels::in_place(c, l.operands);
             l.chain = std::make_shared<const Chain>(std::move(c));
         }
