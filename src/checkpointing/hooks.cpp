@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "checkpointing/checks.hpp"
 
@@ -21,7 +22,7 @@ BackwardHookManager::Handle BackwardHookManager::register_hook(const std::string
     auto shared = std::make_shared<const Hook>(std::move(hook));
     const Handle handle = ++last;
     const std::lock_guard lock(mutex_);
-    layers_[layer].emplace_back(handle, std::move(shared));
+    hooks_.emplace(layer, Entry(handle, std::move(shared)));
     return handle;
 }
 
@@ -29,35 +30,29 @@ bool BackwardHookManager::remove(Handle handle)
 {
     Entry gone;
     const std::lock_guard lock(mutex_);
-    for (auto layer = layers_.begin(); layer != layers_.end(); ++layer) {
-        auto& list = layer->second;
-        const auto found =
-            std::find_if(list.begin(), list.end(), [&](const Entry& e) { return e.first == handle; });
-        if (found == list.end()) continue;
-        gone = std::move(*found);
-        list.erase(found);
-        if (list.empty()) layers_.erase(layer);
-        return true;
-    }
-    return false;
+    const auto found = std::find_if(hooks_.begin(), hooks_.end(),
+                                    [&](const auto& hook) { return hook.second.first == handle; });
+    if (found == hooks_.end()) return false;
+    gone = std::move(found->second);
+    hooks_.erase(found);
+    return true;
 }
 
 std::size_t BackwardHookManager::remove_layer(const std::string& layer)
 {
     std::vector<Entry> gone;
     const std::lock_guard lock(mutex_);
-    if (const auto found = layers_.find(layer); found != layers_.end()) {
-        gone = std::move(found->second);
-        layers_.erase(found);
-    }
+    const auto [from, to] = hooks_.equal_range(layer);
+    for (auto hook = from; hook != to; ++hook) gone.push_back(std::move(hook->second));
+    hooks_.erase(from, to);
     return gone.size();
 }
 
 void BackwardHookManager::clear()
 {
-    decltype(layers_) gone;
+    decltype(hooks_) gone;
     const std::lock_guard lock(mutex_);
-    gone.swap(layers_);
+    gone.swap(hooks_);
 }
 
 Tensor BackwardHookManager::invoke(const std::string& layer, const Tensor& gradient) const
@@ -68,7 +63,8 @@ Tensor BackwardHookManager::invoke(const std::string& layer, const Tensor& gradi
     std::vector<Entry> hooks;
     {
         const std::lock_guard lock(mutex_);
-        if (const auto found = layers_.find(layer); found != layers_.end()) hooks = found->second;
+        const auto [from, to] = hooks_.equal_range(layer);
+        for (auto hook = from; hook != to; ++hook) hooks.push_back(hook->second);
     }
     Tensor present = gradient;
     for (const auto& [handle, hook] : hooks) {
@@ -87,16 +83,13 @@ Tensor BackwardHookManager::invoke(const std::string& layer, const Tensor& gradi
 std::size_t BackwardHookManager::size() const
 {
     const std::lock_guard lock(mutex_);
-    std::size_t count = 0;
-    for (const auto& [layer, list] : layers_) count += list.size();
-    return count;
+    return hooks_.size();
 }
 
 std::size_t BackwardHookManager::size(const std::string& layer) const
 {
     const std::lock_guard lock(mutex_);
-    const auto found = layers_.find(layer);
-    return found == layers_.end() ? 0 : found->second.size();
+    return hooks_.count(layer);
 }
 
 } // namespace reprise

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <reprise/tensor.hpp>
 
@@ -47,8 +46,8 @@ public:
 
 private:
     using Entry = std::pair<Handle, std::shared_ptr<const Hook>>;
-    mutable std::mutex mutex_; // never held while a hook runs or goes
-    std::map<std::string, std::vector<Entry>> layers_;
+    mutable std::mutex mutex_;                // never held while a hook runs or goes
+    std::multimap<std::string, Entry> hooks_; // by layer; of one layer in the order of registration
 };
 
 } // namespace reprise
