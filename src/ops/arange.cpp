@@ -9,11 +9,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-
 TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
 {
     const DType dtype = a.get<DType>("dtype");

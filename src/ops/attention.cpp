@@ -26,13 +26,6 @@
 namespace reprise {
 namespace ops {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 Dim by_matrices(const AttentionSizes& s, const Attributes& a)
 {
     constexpr std::int64_t most_keys = 512;

@@ -7,14 +7,12 @@
 #include "ops/random.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
+#include "ops/registry.hpp"
 #include "shape/rules.hpp"
 
 namespace reprise::ops {
 
 namespace {
-
-using graph::Attributes;
-using graph::Node;
 
 View swapped(View v, std::size_t a, std::size_t b)
 {

@@ -18,13 +18,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 std::size_t dim_of(const Attributes& a) { return static_cast<std::size_t>(a.integer("dim")); }
 
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)

@@ -9,8 +9,6 @@
 
 namespace reprise::ops {
 
-using graph::TensorType;
-
 void check_channels(const char* op, const char* name, const Shape& shape, const Dim& channels)
 {
     const auto sentence = [&] {

@@ -19,12 +19,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
 using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 using Three = std::array<std::int64_t, 3>; // depth, height, width

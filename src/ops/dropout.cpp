@@ -13,12 +13,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 // Of the probability, in 2^-24: 2^24 drops all.
 std::int64_t threshold_of(const Attributes& a) { return std::llround(std::ldexp(a.number("p"), 24)); }
 double scale_of(const Attributes& a) { return a.number("p") < 1 ? 1 / (1 - a.number("p")) : 0; }

@@ -21,13 +21,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 // -- dynamic_shift: x [rows..., T, ...], start [rows...] -> [rows..., length, ...]; y[r, i] = x[r, i + sign * start[r]] --
 
 // The leading dimensions of x are those of `rows`, and one more follows.

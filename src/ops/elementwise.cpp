@@ -24,11 +24,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
 using Types = const graph::InputTypes&;
 
 const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }

@@ -24,12 +24,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 constexpr std::int64_t no_padding = -1;
 
 // -- embedding: indices [N], weight [V, D] -> [N, D] --

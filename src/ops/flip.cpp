@@ -13,12 +13,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes&) { return {in[0]}; }
 
 std::vector<Tensor> vjp(const VjpArguments& a)

@@ -15,11 +15,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-
 TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
 {
     const Shape sizes = a.shape("shape");

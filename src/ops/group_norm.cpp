@@ -23,12 +23,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
 using Types = const graph::InputTypes&;
 
 // x [N, C, image]; the channels of a group lie side by side.

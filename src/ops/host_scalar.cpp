@@ -9,11 +9,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
 using graph::HostScalar;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
 
 TensorTypes infer(const Op&, const graph::InputTypes&, const Attributes&) { return {{f32, {}}}; }
 

@@ -26,13 +26,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 constexpr std::int64_t longest_row = std::int64_t{1}
                                      << 16; // of an invocation: 3 passes, 4 elements an iteration
 

@@ -13,12 +13,6 @@
 namespace reprise::ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 constexpr std::int64_t block = 256; // of shaders/scan.comp and linear_scan.comp
 
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)

@@ -11,10 +11,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Node;
-using graph::Op;
-using graph::VjpArguments;
-
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     return {

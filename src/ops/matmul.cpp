@@ -14,12 +14,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 // The node's inputs have one rank, at least 2, and equal batch dimensions: [..., m, k] x [..., k, n].
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {

@@ -19,11 +19,6 @@
 namespace reprise::ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
 using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 

@@ -17,12 +17,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 // Log-probabilities [R, C], target [R] -> [R].
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {

@@ -20,13 +20,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
 {
     TensorType t = in[0];

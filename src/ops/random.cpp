@@ -14,11 +14,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
 using graph::RandomState;
-using graph::TensorTypes;
 
 struct Generator {
     std::mutex mutex;

@@ -20,8 +20,9 @@ std::vector<const graph::Op*> structured_ops();
 std::vector<const graph::Op*> elementwise_ops(); // formulas only
 
 // -- what op files share --
-using graph::evaluator_of;
-using graph::type_of;
+using graph::Attributes, graph::InputTypes, graph::Node, graph::Op, graph::TensorType, graph::TensorTypes;
+using graph::evaluator_of, graph::type_of;
+using graph::VjpArguments;
 // Of options.device, or the default device; program/ defines it, as it knows devices.
 std::shared_ptr<graph::Evaluator> evaluator_for(const CreationOptions&);
 // The tensor, which requires a gradient if the options say so.

@@ -17,11 +17,6 @@
 namespace reprise::ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
 using Integers = std::vector<std::int64_t>;
 
 constexpr std::array befores{"before_0", "before_1", "before_2"};

@@ -8,11 +8,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-
 const StepNames& names()
 {
     static const StepNames n{.moments = {"square_avg", "grad_avg or momentum_buffer", "momentum_buffer"},

@@ -6,11 +6,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-
 const StepNames& names()
 {
     static const StepNames n{{"momentum_buffer"}, {"lr", "momentum", "share", "weight_decay"}};

@@ -20,13 +20,6 @@
 namespace reprise {
 namespace ops {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t dim)
 {
     const std::size_t rank = inputs[0].shape().size(),

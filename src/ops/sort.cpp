@@ -24,13 +24,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 // Of shaders/sort.comp.
 constexpr std::int64_t short_line = 256, block = 64, fan = 4;
 constexpr std::int64_t longest = std::int64_t{1} << 31;

@@ -13,12 +13,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
 using graph::Strided;
-using graph::TensorTypes;
-using graph::VjpArguments;
 
 std::size_t dim_of(const Attributes& a) { return static_cast<std::size_t>(a.integer("dim")); }
 

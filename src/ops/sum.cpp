@@ -12,12 +12,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
-using graph::TensorTypes;
-using graph::VjpArguments;
-
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_arithmetic(op.name, in[0].dtype);

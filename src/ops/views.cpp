@@ -18,13 +18,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using graph::Attributes;
-using graph::Node;
-using graph::Op;
 using graph::Strided;
-using graph::TensorType;
-using graph::TensorTypes;
-using graph::VjpArguments;
 using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 
