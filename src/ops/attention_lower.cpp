@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ops/attention.hpp"
+#include "ops/launch_where.hpp"
 #include "ops/matmul.hpp"
 #include "ops/random.hpp"
 #include "ops/records.hpp"
@@ -114,10 +115,7 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
     };
     LaunchSpec addresses = launch_of(pitch);
     if (!l.texels()) return l.launch(std::move(addresses));
-    LaunchSpec preferred = launch_of(floor_div(pitch, 4));
-    preferred.kernel += "_texel";
-    preferred.texels = true;
-    l.launch(std::move(preferred), std::move(addresses));
+    l.launch(texel_variant(launch_of(floor_div(pitch, 4))), std::move(addresses));
 }
 
 // What dropout leaves of a matrix.
@@ -247,15 +245,6 @@ struct Pass {
     }
 };
 
-void launch_pass(Lowering& l, LaunchSpec addresses)
-{
-    if (!l.texels()) return l.launch(std::move(addresses));
-    LaunchSpec texels = addresses;
-    texels.kernel += "_texel";
-    texels.texels = true;
-    l.launch(std::move(texels), std::move(addresses));
-}
-
 void forward_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
     const View q = l.input(0), k = in_texels(l, l.input(1)), v = in_texels(l, l.input(2));
@@ -277,11 +266,12 @@ void forward_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes&
                                     .k_strides = row_strides(k, 4),
                                     .v_strides = row_strides(v, 4),
                                     .y_strides = row_strides(heads_outside(l.output(0)))};
-    launch_pass(
-        l, record.launch({.constants = pass.constants,
-                          .groups = all_heads * ceil_div(s.queries, 64),
-                          .words = true,
-                          .flops = all_heads * s.queries * s.keys * (s.features + s.value_features) * 2}));
+    launch_with_texels(
+        l, 1,
+        record.launch({.constants = pass.constants,
+                       .groups = all_heads * ceil_div(s.queries, 64),
+                       .words = true,
+                       .flops = all_heads * s.queries * s.keys * (s.features + s.value_features) * 2}));
 }
 
 void gradient_by_query(Lowering& l, const Attributes& a, const AttentionSizes& s, const View& dy,
@@ -311,11 +301,12 @@ void gradient_by_query(Lowering& l, const Attributes& a, const AttentionSizes& s
                                               .v_strides = row_strides(v, 4),
                                               .y_strides = row_strides(heads_outside(y)),
                                               .dq_strides = row_strides(heads_outside(l.output(0)))};
-    launch_pass(l, record.launch(
-                       {.constants = pass.constants,
-                        .groups = all_heads * ceil_div(s.queries, 64),
-                        .words = true,
-                        .flops = all_heads * s.queries * s.keys * 2 * (s.features * 2 + s.value_features)}));
+    launch_with_texels(
+        l, 1,
+        record.launch({.constants = pass.constants,
+                       .groups = all_heads * ceil_div(s.queries, 64),
+                       .words = true,
+                       .flops = all_heads * s.queries * s.keys * 2 * (s.features * 2 + s.value_features)}));
 }
 
 void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, const View& dy_rows,
@@ -345,11 +336,12 @@ void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, 
                                             .v_strides = strides(v),
                                             .dk_strides = row_strides(heads_outside(l.output(1))),
                                             .dv_strides = row_strides(heads_outside(l.output(2)))};
-    launch_pass(l, record.launch({.constants = pass.constants,
-                                  .groups = all_heads * ceil_div(s.keys, 64),
-                                  .words = true,
-                                  .flops = s.batch * s.heads * s.queries * s.keys * 2 *
-                                           (s.features + s.value_features) * 2}));
+    launch_with_texels(l, 1,
+                       record.launch({.constants = pass.constants,
+                                      .groups = all_heads * ceil_div(s.keys, 64),
+                                      .words = true,
+                                      .flops = s.batch * s.heads * s.queries * s.keys * 2 *
+                                               (s.features + s.value_features) * 2}));
 }
 
 void gradient_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes& s)

@@ -8,6 +8,7 @@
 #include <reprise/ops/promotion.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/launch_where.hpp"
 #include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -54,7 +55,7 @@ void lower_part(Lowering& l, View from, const View& to)
         c = collapsed();
     }
     const Dim count = shape::element_count(to.sizes());
-    bool texels = l.texels() && !c.sizes.empty() && c.sizes.back().divisible_by(4);
+    bool texels = !c.sizes.empty() && c.sizes.back().divisible_by(4);
     const std::array<const View*, 2> views = {&from, &to};
     for (std::size_t i = 0; i < 2 && texels; ++i) {
         texels = views[i]->layout.offset.divisible_by(4) && same(c.strides[i].back(), 1);
@@ -67,14 +68,10 @@ void lower_part(Lowering& l, View from, const View& to)
                               .sizes = c.sizes,
                               .x_strides = c.strides[0],
                               .y_strides = c.strides[1]};
-    LaunchSpec spec = record.launch({.constants = {static_cast<std::uint32_t>(c.sizes.size())},
-                                     .groups = ceil_div(count, 256),
-                                     .moves = true});
-    if (!texels) return l.launch(std::move(spec));
-    LaunchSpec preferred = spec;
-    preferred.kernel = "cat_texel";
-    preferred.texels = true;
-    l.launch(std::move(preferred), std::move(spec));
+    launch_with_texels(l, texels,
+                       record.launch({.constants = {static_cast<std::uint32_t>(c.sizes.size())},
+                                      .groups = ceil_div(count, 256),
+                                      .moves = true}));
 }
 
 void lower(Lowering& l, const Node& n)

@@ -67,17 +67,14 @@ View partials_of(Lowering& l, const ChannelProblem& p)
 void launch_first(Lowering& l, const ChannelProblem& p, LaunchSpec spec)
 {
     spec.groups = ceil_div(p.channels * p.partials(), 64);
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
-    launch_where(l, p.in_texels(), std::move(texel), std::move(spec));
+    launch_with_texels(l, p.in_texels(), std::move(spec));
 }
 
 void launch_each(Lowering& l, const ChannelProblem& p, LaunchSpec spec)
 {
     const Dim planes = p.images * p.channels;
     spec.groups = ceil_div(planes * p.image, 64);
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
+    LaunchSpec texel = texel_variant(spec);
     texel.groups = ceil_div(planes * ceil_div(p.image, 32), 64);
     launch_where(l, p.in_texels(), std::move(texel), std::move(spec));
 }
@@ -124,9 +121,7 @@ View launch_vjp_sums(Lowering& l, const ChannelProblem& p, const View& dy, const
 void launch_finish(Lowering& l, LaunchSpec spec, const ChannelProblem& p)
 {
     spec.groups = ceil_div(p.channels, 64);
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
-    launch_where(l, 1, std::move(texel), std::move(spec));
+    launch_with_texels(l, 1, std::move(spec));
 }
 
 void launch_elements(Lowering& l, const ChannelProblem& p, const View& x, const View& affine, const View& y)

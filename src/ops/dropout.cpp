@@ -4,6 +4,7 @@
 
 #include <reprise/ops/normalization.hpp>
 
+#include "ops/launch_where.hpp"
 #include "ops/random.hpp"
 #include "ops/records.hpp"
 #include "ops/registry.hpp"
@@ -38,15 +39,11 @@ void lower(Lowering& l, const Node& n)
                                   .count = count,
                                   .threshold = threshold_of(n.attributes),
                                   .random = random_state(n.attributes)};
-    LaunchSpec addresses = record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
-                                          .groups = ceil_div(count, 256),
-                                          .words = true,
-                                          .in_place = true});
-    if (!l.texels() || to.dtype != f32) return l.launch(std::move(addresses));
-    LaunchSpec texels = addresses;
-    texels.kernel = "dropout_texel";
-    texels.texels = true;
-    l.launch(std::move(texels), std::move(addresses));
+    launch_with_texels(l, to.dtype == f32,
+                       record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
+                                      .groups = ceil_div(count, 256),
+                                      .words = true,
+                                      .in_place = true}));
 }
 
 void reference(const ReferenceArguments& a)

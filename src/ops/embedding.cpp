@@ -13,6 +13,7 @@
 #include "ops/full.hpp"
 #include "ops/index_check.hpp"
 #include "ops/indices.hpp"
+#include "ops/launch_where.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
@@ -56,13 +57,9 @@ void lower(Lowering& l, const Node&)
                                     .row_stride = weight.layout.strides[0],
                                     .column_stride = weight.layout.strides[1],
                                     .unknown = bits_of(weight.dtype, unknown)};
-    LaunchSpec addresses =
-        record.launch({.groups = ceil_div(count * ceil_div(length, 4), 64), .words = true, .moves = true});
-    if (!l.texels() || !has_texel_rows(weight)) return l.launch(std::move(addresses));
-    LaunchSpec texels = addresses;
-    texels.kernel = "embedding_texel";
-    texels.texels = true;
-    l.launch(std::move(texels), std::move(addresses));
+    launch_with_texels(
+        l, has_texel_rows(weight),
+        record.launch({.groups = ceil_div(count * ceil_div(length, 4), 64), .words = true, .moves = true}));
 }
 
 void reference(const ReferenceArguments& a)
@@ -138,14 +135,10 @@ void join_rows(Lowering& l, const Node& n, std::int64_t padding, RowReduction ho
                                         .columns = length,
                                         .row_stride = dy.layout.strides[0],
                                         .column_stride = dy.layout.strides[1]};
-    LaunchSpec addresses = record.launch({.kernel = dy.dtype == i32 ? "embedding_vjp_i32" : "embedding_vjp",
-                                          .constants = {static_cast<std::uint32_t>(how)},
-                                          .groups = ceil_div(rows * ceil_div(length, 4), 64)});
-    if (whole || !l.texels() || !has_texel_rows(dy)) return l.launch(std::move(addresses));
-    LaunchSpec texels = addresses;
-    texels.kernel = "embedding_vjp_texel";
-    texels.texels = true;
-    l.launch(std::move(texels), std::move(addresses));
+    launch_with_texels(l, !whole && has_texel_rows(dy),
+                       record.launch({.kernel = dy.dtype == i32 ? "embedding_vjp_i32" : "embedding_vjp",
+                                      .constants = {static_cast<std::uint32_t>(how)},
+                                      .groups = ceil_div(rows * ceil_div(length, 4), 64)}));
 }
 
 void lower_vjp(Lowering& l, const Node& n)

@@ -6,6 +6,7 @@
 
 #include <reprise/ops/creation.hpp>
 
+#include "ops/launch_where.hpp"
 #include "ops/records.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -111,14 +112,10 @@ void launch_full(Lowering& l, const View& to, const Scalar& value)
     if (to.dtype == i64) add_words(words, whole);
     else words.push_back(whole);
     const records::full record{.y = to, .number = value, .count = count, .whole = std::move(words)};
-    LaunchSpec addresses = record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
-                                          .groups = ceil_div(count, 256),
-                                          .words = to.dtype == i64});
-    if (!l.texels() || size_of(to.dtype) != 4) return l.launch(std::move(addresses));
-    LaunchSpec texels = addresses;
-    texels.kernel = "full_texel";
-    texels.texels = true;
-    l.launch(std::move(texels), std::move(addresses));
+    launch_with_texels(l, size_of(to.dtype) == 4,
+                       record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
+                                      .groups = ceil_div(count, 256),
+                                      .words = to.dtype == i64}));
 }
 
 Tensor full_on(const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape, double value,

@@ -1,4 +1,4 @@
-// Launches of kernels that have a texel variant for some sizes only: what convolution and pooling share.
+// Launches of kernels that have a texel variant, for all sizes or for some only.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -31,6 +31,19 @@ inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, La
         address.groups *= condition;
     }
     l.launch(std::move(texel), std::move(address));
+}
+
+// The same arguments for the kernel's texel variant, <kernel>_texel.
+inline LaunchSpec texel_variant(LaunchSpec spec)
+{
+    spec.kernel += "_texel";
+    spec.texels = true;
+    return spec;
+}
+inline void launch_with_texels(Lowering& l, const Dim& condition, LaunchSpec address)
+{
+    LaunchSpec texel = texel_variant(address);
+    launch_where(l, condition, std::move(texel), std::move(address));
 }
 
 } // namespace reprise::ops

@@ -14,6 +14,7 @@
 
 #include "ops/accumulated.hpp"
 #include "ops/full.hpp"
+#include "ops/launch_where.hpp"
 #include "ops/long_rows.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
@@ -63,10 +64,7 @@ template <class LaunchOf> void launch_rows(Lowering& l, bool in_texels, const La
 {
     LaunchSpec addresses = launch_of(1);
     if (!in_texels) return l.launch(std::move(addresses));
-    LaunchSpec preferred = launch_of(4);
-    preferred.kernel += "_texel";
-    preferred.texels = true;
-    l.launch(std::move(preferred), std::move(addresses));
+    l.launch(texel_variant(launch_of(4)), std::move(addresses));
 }
 
 std::uint32_t centered(const Node& n) { return static_cast<std::uint32_t>(n.attributes.integer("centered")); }
@@ -328,13 +326,8 @@ void lower_weight_vjp(Lowering& l, const Node& n)
                                                 .dy_column_stride = a[1],
                                                 .x_row_stride = b[0],
                                                 .x_column_stride = b[1]};
-    LaunchSpec addresses = record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)});
-    if (l.texels() && has_texel_rows(dy) && has_texel_rows(x)) {
-        LaunchSpec texels = addresses;
-        texels.kernel += "_texel";
-        texels.texels = true;
-        l.launch(std::move(texels), std::move(addresses));
-    } else l.launch(std::move(addresses));
+    launch_with_texels(l, has_texel_rows(dy) && has_texel_rows(x),
+                       record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)}));
     for (std::size_t i = 0; i < 2; ++i)
         l.launch({.kernel = "sum_partials",
                   .operands = {{between[i], Use::read}, {l.output(i), Use::write}},

@@ -7,6 +7,7 @@
 #include <reprise/ops/creation.hpp>
 
 #include "ops/indices.hpp"
+#include "ops/launch_where.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/reference.hpp"
@@ -96,13 +97,9 @@ void lower_vjp(Lowering& l, const Node& n)
                                   .dy_stride = dy.layout.strides[0],
                                   .target_stride = target.layout.strides[0],
                                   .ignored = n.attributes.integer("ignore")};
-    LaunchSpec addresses = record.launch(
-        {.constants = {classes.divisible_by(4) ? 1u : 0u}, .groups = ceil_div(rows * classes, 256)});
-    if (!l.texels()) return l.launch(std::move(addresses));
-    LaunchSpec texels = addresses;
-    texels.kernel = "nll_vjp_texel";
-    texels.texels = true;
-    l.launch(std::move(texels), std::move(addresses));
+    launch_with_texels(l, 1,
+                       record.launch({.constants = {classes.divisible_by(4) ? 1u : 0u},
+                                      .groups = ceil_div(rows * classes, 256)}));
 }
 
 void reference_vjp(const ReferenceArguments& a)

@@ -6,6 +6,7 @@
 
 #include <reprise/ops/elementwise.hpp>
 
+#include "ops/launch_where.hpp"
 #include "ops/registry.hpp"
 #include "shape/rules.hpp"
 
@@ -88,11 +89,7 @@ void launch_partials(Lowering& l, const std::string& name, const View& x, Reduct
         spec.ints.insert(spec.ints.end(), list->begin(), list->end());
     if (layout == Layout::any) return l.launch(std::move(spec));
     spec.kernel += layout == Layout::rows ? "_rows" : "_columns";
-    if (!l.texels()) return l.launch(std::move(spec));
-    LaunchSpec preferred = spec;
-    preferred.kernel += "_texel";
-    preferred.texels = true;
-    l.launch(std::move(preferred), std::move(spec));
+    launch_with_texels(l, 1, std::move(spec));
 }
 
 } // namespace

@@ -11,6 +11,7 @@
 #include <reprise/ops/reductions.hpp>
 #include <reprise/ops/shapes.hpp>
 
+#include "ops/launch_where.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
@@ -113,10 +114,8 @@ void launch_rows(Lowering& l, const Node& n, std::vector<View> views)
     if (!texels) return l.launch(std::move(addresses));
     for (shape::Strides& strides : kept.strides)
         for (Dim& stride : strides) stride = floor_div(stride, 4);
-    LaunchSpec preferred = launch_of(views, dim, rows, kept.sizes, kept.strides, common);
-    preferred.kernel += "_texel";
-    preferred.texels = true;
-    l.launch(std::move(preferred), std::move(addresses));
+    l.launch(texel_variant(launch_of(views, dim, rows, kept.sizes, kept.strides, common)),
+             std::move(addresses));
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include <reprise/ops/creation.hpp>
 
 #include "graph/cell.hpp"
+#include "ops/launch_where.hpp"
 #include "ops/reduce.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -160,11 +161,7 @@ void launch_one(Lowering& l, const graph::Node& n, const StepLaunch& step, const
         spec.operands.push_back(i == StepLaunch::absent ? nothing
                                                         : LaunchOperand{l.output(out + 1 + i), Use::write});
     spec.constants.insert(spec.constants.end(), step.flags.begin(), step.flags.end());
-    if (!l.texels()) return l.launch(std::move(spec));
-    LaunchSpec texels = spec;
-    texels.kernel += "_texel";
-    texels.texels = true;
-    l.launch(std::move(texels), std::move(spec));
+    launch_with_texels(l, 1, std::move(spec));
 }
 
 } // namespace
