@@ -1,8 +1,8 @@
 // The launches of attention: products of matrices for few keys, else one pass over all keys (and queries).
-#include <cmath>
 #include <utility>
 
 #include "ops/attention.hpp"
+#include "ops/dropout.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/matmul.hpp"
 #include "ops/random.hpp"
@@ -28,13 +28,6 @@ View first_columns(View v, const Dim& count)
     v.layout.sizes.back() = count;
     return v;
 }
-
-double kept_scale(const Attributes& a)
-{
-    const double p = a.number("p");
-    return p < 1 ? 1 / (1 - p) : 0;
-}
-std::int64_t threshold(const Attributes& a) { return std::llround(std::ldexp(a.number("p"), 24)); }
 
 // -- by matrices: [B, H, T, pitch], zero beyond the keys --
 
@@ -123,25 +116,7 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
 {
     if (a.number("p") == 0) return from;
     const View to = matrix(l, s);
-    const Dim count = shape::element_count(to.sizes());
-    const records::dropout record{.x = from,
-                                  .y = to,
-                                  .scale = kept_scale(a),
-                                  .count = count,
-                                  .threshold = threshold(a),
-                                  .random = random_state(a)};
-    LaunchSpec addresses = record.launch({.constants = {static_cast<std::uint32_t>(f32)},
-                                          .groups = ceil_div(count, 256),
-                                          .words = true,
-                                          .in_place = true});
-    if (!l.texels()) {
-        l.launch(std::move(addresses));
-        return to;
-    }
-    LaunchSpec texels = addresses;
-    texels.kernel = "dropout_texel";
-    texels.texels = true;
-    l.launch(std::move(texels), std::move(addresses));
+    launch_dropout(l, a, from, to);
     return to;
 }
 
@@ -257,10 +232,10 @@ void forward_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes&
                                     .y = l.output(0),
                                     .lse = l.output(1),
                                     .scale = a.number("scale"),
-                                    .kept_scale = kept_scale(a),
+                                    .kept_scale = dropout_scale(a),
                                     .sizes = sizes_of(s, all_heads),
                                     .mask_strides = pass.mask_strides,
-                                    .threshold = threshold(a),
+                                    .threshold = dropout_threshold(a),
                                     .random = pass.random,
                                     .q_strides = strides(q),
                                     .k_strides = row_strides(k, 4),
@@ -290,10 +265,10 @@ void gradient_by_query(Lowering& l, const Attributes& a, const AttentionSizes& s
                                               .share = share,
                                               .dq = l.output(0),
                                               .scale = a.number("scale"),
-                                              .kept_scale = kept_scale(a),
+                                              .kept_scale = dropout_scale(a),
                                               .sizes = sizes_of(s, all_heads),
                                               .mask_strides = pass.mask_strides,
-                                              .threshold = threshold(a),
+                                              .threshold = dropout_threshold(a),
                                               .random = pass.random,
                                               .q_strides = strides(q),
                                               .dy_strides = strides(dy),
@@ -325,10 +300,10 @@ void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, 
                                             .dk = l.output(1),
                                             .dv = l.output(2),
                                             .scale = a.number("scale"),
-                                            .kept_scale = kept_scale(a),
+                                            .kept_scale = dropout_scale(a),
                                             .sizes = sizes_of(s, all_heads),
                                             .mask_strides = pass.mask_strides,
-                                            .threshold = threshold(a),
+                                            .threshold = dropout_threshold(a),
                                             .random = pass.random,
                                             .q_strides = row_strides(q, 4),
                                             .dy_strides = row_strides(dy, 4),

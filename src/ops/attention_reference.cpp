@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/attention.hpp"
+#include "ops/dropout.hpp"
 #include "ops/random.hpp"
 
 namespace reprise::ops {
@@ -59,17 +60,13 @@ private:
     void drop(std::int64_t row)
     {
         std::fill(kept.begin(), kept.end(), 1.0);
-        const double p = a_.attributes.number("p");
-        if (p == 0) return;
+        if (a_.attributes.number("p") == 0) return;
         const RandomWords words(a_);
-        const auto threshold = static_cast<native::uint>(std::llround(std::ldexp(p, 24)));
-        const std::int64_t fours = (keys + 3) / 4;
-        for (std::int64_t s = 0; s < keys; ++s) {
-            const native::rp_words w = words(row * fours + s / 4);
-            const native::uint word[] = {w.x, w.y, w.z, w.w};
+        const auto threshold = static_cast<native::uint>(dropout_threshold(a_.attributes));
+        const std::int64_t pitch = (keys + 3) / 4 * 4;
+        for (std::int64_t s = 0; s < keys; ++s)
             kept[static_cast<std::size_t>(s)] =
-                native::rp_dropped(word[s % 4], threshold) ? 0 : (p < 1 ? 1 / (1 - p) : 0);
-        }
+                native::rp_dropped(words.of(row * pitch + s), threshold) ? 0 : dropout_scale(a_.attributes);
     }
 
 public:

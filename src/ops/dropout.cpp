@@ -1,5 +1,7 @@
 // dropout: the mask is a function of the node's ordinal, so nothing is kept and the gradient is the op
 // itself.
+#include "ops/dropout.hpp"
+
 #include <cmath>
 
 #include <reprise/ops/normalization.hpp>
@@ -14,10 +16,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// Of the probability, in 2^-24: 2^24 drops all.
-std::int64_t threshold_of(const Attributes& a) { return std::llround(std::ldexp(a.number("p"), 24)); }
-double scale_of(const Attributes& a) { return a.number("p") < 1 ? 1 / (1 - a.number("p")) : 0; }
-
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
@@ -31,35 +29,39 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 
 void lower(Lowering& l, const Node& n)
 {
-    const View from = l.contiguous(l.input(0)), to = l.output();
-    const Dim count = shape::element_count(to.sizes());
-    const records::dropout record{.x = from,
-                                  .y = to,
-                                  .scale = scale_of(n.attributes),
-                                  .count = count,
-                                  .threshold = threshold_of(n.attributes),
-                                  .random = random_state(n.attributes)};
-    launch_with_texels(l, to.dtype == f32,
-                       record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
-                                      .groups = ceil_div(count, 256),
-                                      .words = true,
-                                      .in_place = true}));
+    launch_dropout(l, n.attributes, l.contiguous(l.input(0)), l.output());
 }
 
 void reference(const ReferenceArguments& a)
 {
     const HostTensor &from = a.inputs[0], &to = a.outputs[0];
     const RandomWords words(a);
-    const auto threshold = static_cast<native::uint>(threshold_of(a.attributes));
-    const double scale = scale_of(a.attributes);
-    for (std::int64_t i = 0, count = to.count(); i < count; ++i) {
-        const native::rp_words w = words(i / 4);
-        const native::uint word[] = {w.x, w.y, w.z, w.w};
-        to.put(i, native::rp_dropped(word[i % 4], threshold) ? 0 : from.at(i) * scale);
-    }
+    const auto threshold = static_cast<native::uint>(dropout_threshold(a.attributes));
+    const double scale = dropout_scale(a.attributes);
+    for (std::int64_t i = 0, count = to.count(); i < count; ++i)
+        to.put(i, native::rp_dropped(words.of(i), threshold) ? 0 : from.at(i) * scale);
 }
 
 } // namespace
+
+std::int64_t dropout_threshold(const Attributes& a) { return std::llround(std::ldexp(a.number("p"), 24)); }
+double dropout_scale(const Attributes& a) { return a.number("p") < 1 ? 1 / (1 - a.number("p")) : 0; }
+
+void launch_dropout(Lowering& l, const Attributes& a, const View& from, const View& to)
+{
+    const Dim count = shape::element_count(to.sizes());
+    const records::dropout record{.x = from,
+                                  .y = to,
+                                  .scale = dropout_scale(a),
+                                  .count = count,
+                                  .threshold = dropout_threshold(a),
+                                  .random = random_state(a)};
+    launch_with_texels(l, to.dtype == f32,
+                       record.launch({.constants = {static_cast<std::uint32_t>(to.dtype)},
+                                      .groups = ceil_div(count, 256),
+                                      .words = true,
+                                      .in_place = true}));
+}
 
 const Op dropout_op{.name = "dropout",
                     .infer = infer,

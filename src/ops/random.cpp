@@ -53,11 +53,8 @@ void reference_uniform(const ReferenceArguments& a)
 {
     const HostTensor& out = a.outputs[0];
     const RandomWords words(a);
-    for (std::int64_t i = 0, count = out.count(); i < count; ++i) {
-        const native::rp_words w = words(i / 4);
-        const native::uint word[] = {w.x, w.y, w.z, w.w};
-        out.put(i, static_cast<double>(native::rp_uniform(word[i % 4])));
-    }
+    for (std::int64_t i = 0, count = out.count(); i < count; ++i)
+        out.put(i, static_cast<double>(native::rp_uniform(words.of(i))));
 }
 
 void reference_normal(const ReferenceArguments& a)
@@ -97,12 +94,9 @@ void reference_integers(const ReferenceArguments& a)
     const HostTensor& out = a.outputs[0];
     const RandomWords words(a);
     const auto range = static_cast<std::uint64_t>(a.attributes.integer("count"));
-    for (std::int64_t i = 0, count = out.count(); i < count; ++i) {
-        const native::rp_words w = words(i / 4);
-        const native::uint word[] = {w.x, w.y, w.z, w.w};
+    for (std::int64_t i = 0, count = out.count(); i < count; ++i)
         out.set_whole(out.offset(i),
-                      a.attributes.integer("low") + static_cast<std::int64_t>(word[i % 4] * range >> 32));
-    }
+                      a.attributes.integer("low") + static_cast<std::int64_t>(words.of(i) * range >> 32));
 }
 
 Tensor drawn(const char* name, const Op& op, const Shape& shape, const CreationOptions& options)
@@ -185,6 +179,13 @@ RandomWords::RandomWords(const ReferenceArguments& a)
 native::rp_words RandomWords::operator()(std::int64_t group) const
 {
     return native::rp_random(low_word(group), ordinal_low_, ordinal_high_, seed_low_, seed_high_);
+}
+
+native::uint RandomWords::of(std::int64_t element) const
+{
+    const native::rp_words w = (*this)(element / 4);
+    const native::uint all[] = {w.x, w.y, w.z, w.w};
+    return all[element % 4];
 }
 
 const Op random_uniform_op{.name = "random_uniform",

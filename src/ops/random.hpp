@@ -43,6 +43,7 @@ class RandomWords {
 public:
     explicit RandomWords(const ReferenceArguments&);
     native::rp_words operator()(std::int64_t group) const; // of 4 elements
+    native::uint of(std::int64_t element) const;
 
 private:
     native::uint seed_low_, seed_high_, ordinal_low_, ordinal_high_;

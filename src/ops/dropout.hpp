@@ -1,0 +1,14 @@
+// What dropout and the dropout of attention share.  Attributes: "p" and those of the random state.
+#pragma once
+#include <cstdint>
+
+#include "ops/lowering.hpp"
+
+namespace reprise::ops {
+
+std::int64_t dropout_threshold(const graph::Attributes&); // the probability in 2^-24: 2^24 drops all
+double dropout_scale(const graph::Attributes&);           // of what is kept: 1 / (1 - p)
+// Both are contiguous.
+void launch_dropout(Lowering&, const graph::Attributes&, const View& from, const View& to);
+
+} // namespace reprise::ops
