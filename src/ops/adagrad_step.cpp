@@ -8,20 +8,13 @@ namespace reprise {
 namespace ops {
 namespace {
 
-const StepNames& names()
-{
-    static const StepNames n{.moments = {"sum"}, .numbers = {"lr", "eps", "weight_decay"}, .least = 1};
-    return n;
-}
-
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
-{
-    return infer_step(op, in, a, names());
-}
+constexpr const char* moments[] = {"sum"};
+constexpr const char* numbers[] = {"lr", "eps", "weight_decay"};
+constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 1};
 
 void lower(Lowering& l, const Node& n)
 {
-    launch_step(l, n, {.places = {0}, .flags = {n.attributes.integer("maximize") != 0 ? 1u : 0u}});
+    launch_step(l, n, {.places = {0}, .flags = {n.attributes.integer("maximize") != 0}});
 }
 
 void reference(const ReferenceArguments& a)
@@ -39,15 +32,18 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op adagrad_step_op{
-    .name = "adagrad_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
+const Op adagrad_step_op{.name = "adagrad_step",
+                         .infer = infer_step<names>,
+                         .lower = lower,
+                         .reference = reference,
+                         .doubles = true};
 
 } // namespace ops
 
 std::vector<std::vector<Tensor>> adagrad_step(const std::vector<StepOf>& of, const AdagradStep& s)
 {
     return ops::apply_step(
-        ops::adagrad_step_op, ops::names(), of, {s.lr, s.eps, s.weight_decay},
+        ops::adagrad_step_op, ops::names, of, {s.lr, s.eps, s.weight_decay},
         {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
 }
 

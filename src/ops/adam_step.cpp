@@ -8,26 +8,17 @@ namespace reprise {
 namespace ops {
 namespace {
 
-const StepNames& names()
-{
-    static const StepNames n{
-        .moments = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"},
-        .numbers = {"step_size", "share1", "beta2", "share2", "root", "eps", "weight_decay", "kept"},
-        .least = 2};
-    return n;
-}
-
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
-{
-    return infer_step(op, in, a, names());
-}
+constexpr const char* moments[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
+constexpr const char* numbers[] = {"step_size", "share1", "beta2",        "share2",
+                                   "root",      "eps",    "weight_decay", "kept"};
+constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 2};
 
 void lower(Lowering& l, const Node& n)
 {
     const bool amsgrad = moments_of(n) == 3;
     launch_step(l, n,
                 {.places = {0, 1, amsgrad ? 2 : StepLaunch::absent},
-                 .flags = {amsgrad ? 1u : 0u, n.attributes.integer("maximize") != 0 ? 1u : 0u}});
+                 .flags = {amsgrad, n.attributes.integer("maximize") != 0}});
 }
 
 void reference(const ReferenceArguments& a)
@@ -49,14 +40,14 @@ void reference(const ReferenceArguments& a)
 } // namespace
 
 const Op adam_step_op{
-    .name = "adam_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
+    .name = "adam_step", .infer = infer_step<names>, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 
 std::vector<std::vector<Tensor>> adam_step(const std::vector<StepOf>& of, const AdamStep& s)
 {
     return ops::apply_step(
-        ops::adam_step_op, ops::names(), of,
+        ops::adam_step_op, ops::names, of,
         {s.step_size, s.share1, s.beta2, s.share2, s.root, s.eps, s.weight_decay, s.kept},
         {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
 }

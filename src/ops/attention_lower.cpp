@@ -29,6 +29,16 @@ View first_columns(View v, const Dim& count)
     return v;
 }
 
+// A copy with zeros behind each row, which has this many columns then.
+View padded(Lowering& l, View v, const Dim& columns)
+{
+    const View filled = l.packed(v, v.sizes()[2], columns);
+    v.value = filled.value;
+    v.layout = {{v.sizes()[0], v.sizes()[1], v.sizes()[2], columns}, {}, filled.layout.offset};
+    v.layout.strides = shape::contiguous_strides(v.layout.sizes);
+    return v;
+}
+
 // -- by matrices: [B, H, T, pitch], zero beyond the keys --
 
 View matrix(Lowering& l, const AttentionSizes& s)
@@ -40,20 +50,11 @@ View matrix(Lowering& l, const AttentionSizes& s)
 void product_of_rows(Lowering& l, const View& a, const View& rows, const View& to)
 {
     const View turned = transposed(rows);
-    const Dim columns = to.sizes().back(), length = turned.sizes()[2];
+    const Dim columns = to.sizes().back();
     const auto as_it_is = [&] {
-        View b = turned;
-        b.layout.sizes.back() = columns; // the same
-        lower_product(l, a, b, to);
-    };
-    const auto filled_up = [&] {
-        const View filled = l.packed(turned, length, columns);
-        View b = turned;
-        b.value = filled.value;
-        b.layout = {{b.sizes()[0], b.sizes()[1], length, columns}, {}, filled.layout.offset};
-        b.layout.strides = shape::contiguous_strides(b.layout.sizes);
-        lower_product(l, a, b, to);
-    };
+        lower_product(l, a, first_columns(turned, columns), to);
+    }; // the same columns
+    const auto filled_up = [&] { lower_product(l, a, padded(l, turned, columns), to); };
     // A library's bits depend on the request, so it is the same at a call as where the sizes are known.
     const Dim fills = l.texels() ? Dim(same(turned.sizes().back(), columns) ? 0 : 1)
                                  : min(columns - turned.sizes().back(), 1);
@@ -161,13 +162,7 @@ View in_texels(Lowering& l, const View& v)
         same(v.layout.strides[3], 1) && v.sizes()[3].divisible_by(4) && v.layout.offset.divisible_by(4);
     for (std::size_t d = 0; d < row_dims; ++d) ready = ready && v.layout.strides[d].divisible_by(4);
     if (ready) return v;
-    const Dim columns = round_up(v.sizes()[3], 4);
-    const View filled = l.packed(v, v.sizes()[2], columns);
-    View out = v;
-    out.value = filled.value;
-    out.layout = {{v.sizes()[0], v.sizes()[1], v.sizes()[2], columns}, {}, filled.layout.offset};
-    out.layout.strides = shape::contiguous_strides(out.layout.sizes);
-    return out;
+    return padded(l, v, round_up(v.sizes()[3], 4));
 }
 
 // In units of so many elements.

@@ -6,21 +6,13 @@ namespace reprise {
 namespace ops {
 namespace {
 
-const StepNames& names()
-{
-    static const StepNames n{
-        .moments = {"exp_avg"}, .numbers = {"lr", "beta1", "share1", "beta2", "share2", "kept"}, .least = 1};
-    return n;
-}
-
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
-{
-    return infer_step(op, in, a, names());
-}
+constexpr const char* moments[] = {"exp_avg"};
+constexpr const char* numbers[] = {"lr", "beta1", "share1", "beta2", "share2", "kept"};
+constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 1};
 
 void lower(Lowering& l, const Node& n)
 {
-    launch_step(l, n, {.places = {0}, .flags = {n.attributes.integer("maximize") != 0 ? 1u : 0u}});
+    launch_step(l, n, {.places = {0}, .flags = {n.attributes.integer("maximize") != 0}});
 }
 
 void reference(const ReferenceArguments& a)
@@ -39,14 +31,14 @@ void reference(const ReferenceArguments& a)
 } // namespace
 
 const Op lion_step_op{
-    .name = "lion_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
+    .name = "lion_step", .infer = infer_step<names>, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 
 std::vector<std::vector<Tensor>> lion_step(const std::vector<StepOf>& of, const LionStep& s)
 {
     return ops::apply_step(
-        ops::lion_step_op, ops::names(), of, {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept},
+        ops::lion_step_op, ops::names, of, {s.lr, s.beta1, s.share1, s.beta2, s.share2, s.kept},
         {{"parameters", static_cast<std::int64_t>(of.size())}, {"maximize", std::int64_t{s.maximize}}});
 }
 

@@ -8,18 +8,9 @@ namespace reprise {
 namespace ops {
 namespace {
 
-const StepNames& names()
-{
-    static const StepNames n{.moments = {"square_avg", "grad_avg or momentum_buffer", "momentum_buffer"},
-                             .numbers = {"lr", "alpha", "share", "eps", "momentum", "weight_decay"},
-                             .least = 1};
-    return n;
-}
-
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
-{
-    return infer_step(op, in, a, names());
-}
+constexpr const char* moments[] = {"square_avg", "grad_avg or momentum_buffer", "momentum_buffer"};
+constexpr const char* numbers[] = {"lr", "alpha", "share", "eps", "momentum", "weight_decay"};
+constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 1};
 
 bool centered(const Attributes& a) { return a.integer("centered") != 0; }
 bool maximize(const Attributes& a) { return a.integer("maximize") != 0; }
@@ -31,7 +22,7 @@ void lower(Lowering& l, const Node& n)
     launch_step(
         l, n,
         {.places = {0, average != 0 ? 1 : StepLaunch::absent, momentum ? 1 + average : StepLaunch::absent},
-         .flags = {average != 0 ? 1u : 0u, momentum ? 1u : 0u, maximize(n.attributes) ? 1u : 0u}});
+         .flags = {average != 0, momentum, maximize(n.attributes)}});
 }
 
 void reference(const ReferenceArguments& a)
@@ -57,8 +48,11 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
-const Op rmsprop_step_op{
-    .name = "rmsprop_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
+const Op rmsprop_step_op{.name = "rmsprop_step",
+                         .infer = infer_step<names>,
+                         .lower = lower,
+                         .reference = reference,
+                         .doubles = true};
 
 } // namespace ops
 
@@ -69,7 +63,7 @@ std::vector<std::vector<Tensor>> rmsprop_step(const std::vector<StepOf>& of, con
         if (one.moments.size() < least || one.moments.size() > least + 1)
             detail::fail(ErrorKind::argument, "rmsprop_step", "There are (", one.moments.size(),
                          ") moments: give ", least, ", and one more with momentum.");
-    return ops::apply_step(ops::rmsprop_step_op, ops::names(), of,
+    return ops::apply_step(ops::rmsprop_step_op, ops::names, of,
                            {s.lr, s.alpha, s.share, s.eps, s.momentum, s.weight_decay},
                            {{"parameters", static_cast<std::int64_t>(of.size())},
                             {"centered", std::int64_t{s.centered}},

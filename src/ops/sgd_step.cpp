@@ -6,24 +6,17 @@ namespace reprise {
 namespace ops {
 namespace {
 
-const StepNames& names()
-{
-    static const StepNames n{{"momentum_buffer"}, {"lr", "momentum", "share", "weight_decay"}};
-    return n;
-}
-
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
-{
-    return infer_step(op, in, a, names());
-}
+constexpr const char* moments[] = {"momentum_buffer"};
+constexpr const char* numbers[] = {"lr", "momentum", "share", "weight_decay"};
+constexpr StepNames names{.moments = moments, .numbers = numbers};
 
 void lower(Lowering& l, const Node& n)
 {
     const bool velocity = moments_of(n) != 0;
-    launch_step(l, n,
-                {.places = {velocity ? 0 : StepLaunch::absent},
-                 .flags = {velocity ? 1u : 0u, n.attributes.integer("nesterov") != 0 ? 1u : 0u,
-                           n.attributes.integer("maximize") != 0 ? 1u : 0u}});
+    launch_step(
+        l, n,
+        {.places = {velocity ? 0 : StepLaunch::absent},
+         .flags = {velocity, n.attributes.integer("nesterov") != 0, n.attributes.integer("maximize") != 0}});
 }
 
 void reference(const ReferenceArguments& a)
@@ -46,13 +39,13 @@ void reference(const ReferenceArguments& a)
 } // namespace
 
 const Op sgd_step_op{
-    .name = "sgd_step", .infer = infer, .lower = lower, .reference = reference, .doubles = true};
+    .name = "sgd_step", .infer = infer_step<names>, .lower = lower, .reference = reference, .doubles = true};
 
 } // namespace ops
 
 std::vector<std::vector<Tensor>> sgd_step(const std::vector<StepOf>& of, const SgdStep& s)
 {
-    return ops::apply_step(ops::sgd_step_op, ops::names(), of, {s.lr, s.momentum, s.share, s.weight_decay},
+    return ops::apply_step(ops::sgd_step_op, ops::names, of, {s.lr, s.momentum, s.share, s.weight_decay},
                            {{"parameters", static_cast<std::int64_t>(of.size())},
                             {"nesterov", std::int64_t{s.nesterov}},
                             {"maximize", std::int64_t{s.maximize}}});

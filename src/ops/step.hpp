@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ namespace reprise::ops {
 // A node's inputs are of each parameter param, grad and its moments, then the numbers; its outputs of each parameter param
 // and the moments.
 struct StepNames {
-    std::vector<const char*> moments; // the last ones may be absent
-    std::vector<const char*> numbers;
+    std::span<const char* const> moments; // the last ones may be absent
+    std::span<const char* const> numbers;
     std::size_t least = 0; // moments
 };
 std::vector<std::vector<Tensor>> apply_step(
@@ -30,6 +31,11 @@ std::vector<std::vector<Tensor>> apply_step(
     graph::Attributes); // with "parameters": how many
 graph::TensorTypes infer_step(const graph::Op&, const graph::InputTypes&, const graph::Attributes&,
                               const StepNames&);
+template <const StepNames& names>
+graph::TensorTypes infer_step(const graph::Op& op, const graph::InputTypes& in, const graph::Attributes& a)
+{
+    return infer_step(op, in, a, names);
+}
 std::size_t moments_of(const graph::Node&); // of each parameter
 std::size_t moments_of(const ReferenceArguments&);
 
