@@ -66,21 +66,15 @@ void lower(Lowering& l, const Node& n)
              }});
 }
 
-void reference(const ReferenceArguments& args)
+void reference(const ReferenceArguments& a)
 {
-    const HostTensor &a = args.inputs[0], &b = args.inputs[1], &y = args.outputs[0];
-    const auto dim = static_cast<std::size_t>(args.attributes.integer("dim"));
-    std::int64_t inner = 1;
-    for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
-    const std::int64_t n = y.sizes[dim], count = y.count();
-    for (std::int64_t line = 0; n > 0 && line < count / n; ++line) {
+    for_each_row(a, [](std::span<const HostTensor> in, std::span<const HostTensor> out) {
         double value = 0;
-        for (std::int64_t e = 0; e < n; ++e) {
-            const std::int64_t i = (line / inner * n + e) * inner + line % inner;
-            value = a.at(i) * value + b.at(i);
-            y.put(i, value);
+        for (std::int64_t e = 0; e < out[0].count(); ++e) {
+            value = in[0].at(e) * value + in[1].at(e);
+            out[0].put(e, value);
         }
-    }
+    });
 }
 
 // Padded on one side and cut on the other.

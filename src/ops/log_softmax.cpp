@@ -36,15 +36,11 @@ void lower(Lowering& l, const Node& n)
 
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
-    const HostRows rows(x, dim);
-    for (std::int64_t row = 0; row < rows.count; ++row) {
-        const auto [largest, total] = rows.exponentials(x, row);
-        const std::int64_t at = rows.offset(x, row), out = rows.offset(y, row);
-        for (std::int64_t e = 0; e < rows.length; ++e)
-            y.set(out + e * y.strides[dim], x.get(at + e * x.strides[dim]) - largest - std::log(total));
-    }
+    for_each_row(a, [](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        const Exponentials of(in[0]);
+        for (std::int64_t e = 0; e < out[0].count(); ++e)
+            out[0].put(e, in[0].at(e) - of.largest - std::log(of.total));
+    });
 }
 
 // -- log_softmax_vjp: dx = dy - exp(y) * sum(dy) --
@@ -64,17 +60,12 @@ void lower_vjp(Lowering& l, const Node& n)
 
 void reference_vjp(const ReferenceArguments& a)
 {
-    const HostTensor &dy = a.inputs[0], &y = a.inputs[1], &dx = a.outputs[0];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
-    const HostRows rows(dx, dim);
-    for (std::int64_t row = 0; row < rows.count; ++row) {
-        const std::int64_t g = rows.offset(dy, row), v = rows.offset(y, row), out = rows.offset(dx, row);
+    for_each_row(a, [](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        const HostTensor &dy = in[0], &y = in[1];
         double total = 0;
-        for (std::int64_t e = 0; e < rows.length; ++e) total += dy.get(g + e * dy.strides[dim]);
-        for (std::int64_t e = 0; e < rows.length; ++e)
-            dx.set(out + e * dx.strides[dim],
-                   dy.get(g + e * dy.strides[dim]) - std::exp(y.get(v + e * y.strides[dim])) * total);
-    }
+        for (std::int64_t e = 0; e < y.count(); ++e) total += dy.at(e);
+        for (std::int64_t e = 0; e < y.count(); ++e) out[0].put(e, dy.at(e) - std::exp(y.at(e)) * total);
+    });
 }
 
 } // namespace

@@ -135,11 +135,48 @@ void HostTensor::set_whole(std::int64_t at, std::int64_t v) const
     }
 }
 
+std::vector<double> HostTensor::values() const
+{
+    std::vector<double> all;
+    for (std::int64_t i = 0, end = count(); i < end; ++i) all.push_back(at(i));
+    return all;
+}
+
 void HostTensor::copy(std::int64_t at, const HostTensor& from, std::int64_t from_at) const
 {
     const std::size_t bytes = size_of(dtype);
     const auto size = static_cast<std::int64_t>(bytes);
     std::memcpy(data + at * size, from.data + from_at * size, bytes);
+}
+
+namespace {
+// The row of that number, in row-major order of the other dimensions.
+HostTensor row_of(const HostTensor& t, std::size_t dim, std::int64_t number)
+{
+    std::int64_t at = 0;
+    for (std::size_t d = t.sizes.size(); d-- > 0;) {
+        if (d == dim) continue;
+        at += number % t.sizes[d] * t.strides[d];
+        number /= t.sizes[d];
+    }
+    return {
+        t.dtype, t.data + at * static_cast<std::int64_t>(size_of(t.dtype)), {t.sizes[dim]}, {t.strides[dim]}};
+}
+} // namespace
+
+void for_each_row(const ReferenceArguments& a, const RowVisit& visit)
+{
+    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
+    const std::vector<std::int64_t>& sizes = a.outputs[0].sizes;
+    std::int64_t count = 1;
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+        if (d != dim) count *= sizes[d];
+    for (std::int64_t row = 0; row < count; ++row) {
+        std::vector<HostTensor> in, out;
+        for (const HostTensor& t : a.inputs) in.push_back(row_of(t, dim, row));
+        for (const HostTensor& t : a.outputs) out.push_back(row_of(t, dim, row));
+        visit(in, out);
+    }
 }
 
 } // namespace reprise::ops

@@ -1,6 +1,7 @@
 // cumsum, cumprod and the running extremum: what all elements up to each one along a dimension come to.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -108,49 +109,39 @@ void lower_extremum(Lowering& l, const Node& n)
     lower_by("cumprod", l, n, x, {0, n.attributes.integer("least") ? 2u : 1u});
 }
 
+// join(what came before, element)
+template <class Number, class Join>
+void scan_rows(const ReferenceArguments& a, Number start, const Join& join)
+{
+    for_each_row(a, [&](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        std::vector<Number> all;
+        for (std::int64_t e = 0; e < out[0].count(); ++e)
+            all.push_back(join(all.empty() ? start : all.back(), in[0].at_as<Number>(e)));
+        out[0].put_all(all);
+    });
+}
+
 void reference_extremum(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
     const bool least = a.attributes.integer("least") != 0;
-    std::int64_t inner = 1;
-    for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
-    for (std::int64_t i = 0; i < y.count(); ++i) {
-        const bool first = i / inner % y.sizes[dim] == 0;
-        if (is_integer(x.dtype)) {
-            const std::int64_t v = x.get_whole(x.offset(i));
-            const std::int64_t best = first ? v : y.get_whole(y.offset(i - inner));
-            y.set_whole(y.offset(i), least ? std::min(best, v) : std::max(best, v));
-            continue;
-        }
-        const double v = x.at(i), best = first ? v : y.at(i - inner);
-        y.put(i, (least ? v < best : v > best) || std::isnan(v) ? v : best);
+    if (is_integer(a.inputs[0].dtype)) {
+        using Limits = std::numeric_limits<std::int64_t>;
+        return scan_rows(a, least ? Limits::max() : Limits::min(), [=](std::int64_t best, std::int64_t v) {
+            return least ? std::min(best, v) : std::max(best, v);
+        });
     }
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    scan_rows(a, least ? infinity : -infinity, [=](double best, double v) {
+        return (least ? v < best : v > best) || std::isnan(v) ? v : best;
+    });
 }
 
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
-    const bool sums = a.op == &cumsum_op, whole = is_integer(x.dtype);
-    std::int64_t inner = 1;
-    for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
-    const std::int64_t n = y.sizes[dim], count = y.count();
-    for (std::int64_t line = 0; n > 0 && line < count / n; ++line) {
-        double value = sums ? 0 : 1;
-        std::uint64_t bits = sums ? 0 : 1;
-        for (std::int64_t e = 0; e < n; ++e) {
-            const std::int64_t i = (line / inner * n + e) * inner + line % inner;
-            if (whole) {
-                const auto v = static_cast<std::uint64_t>(x.get_whole(x.offset(i)));
-                bits = sums ? bits + v : bits * v;
-                y.set_whole(y.offset(i), static_cast<std::int64_t>(bits));
-            } else {
-                value = sums ? value + x.at(i) : value * x.at(i);
-                y.put(i, value);
-            }
-        }
-    }
+    const bool whole = is_integer(a.inputs[0].dtype); // wraps
+    if (a.op == &cumsum_op)
+        return whole ? scan_rows(a, std::uint64_t{0}, std::plus()) : scan_rows(a, 0.0, std::plus());
+    whole ? scan_rows(a, std::uint64_t{1}, std::multiplies()) : scan_rows(a, 1.0, std::multiplies());
 }
 
 // Of a tensor without dimensions the one element is a line.

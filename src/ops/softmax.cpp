@@ -143,31 +143,12 @@ void lower_rows(Lowering& l, const Node& n, LongForm divided)
         });
 }
 
-HostRows::HostRows(const HostTensor& t, std::size_t dim)
-    : length(t.sizes[dim]), count(length == 0 ? 0 : t.count() / length), dim_(dim)
-{}
-
-std::int64_t HostRows::offset(const HostTensor& t, std::int64_t row) const
+Exponentials::Exponentials(const HostTensor& row)
+    : largest(-std::numeric_limits<double>::infinity()), total(0)
 {
-    std::int64_t at = 0;
-    for (std::size_t d = t.sizes.size(); d-- > 0;) {
-        if (d == dim_) continue;
-        at += row % t.sizes[d] * t.strides[d];
-        row /= t.sizes[d];
-    }
-    return at;
-}
-
-HostRows::Exponentials HostRows::exponentials(const HostTensor& t, std::int64_t row) const
-{
-    const std::int64_t at = offset(t, row), stride = t.strides[dim_];
-    Exponentials sums{-std::numeric_limits<double>::infinity(), 0};
-    for (std::int64_t e = 0; e < length; ++e) {
-        const double v = t.get(at + e * stride);
-        if (v > sums.largest || std::isnan(v)) sums.largest = v;
-    }
-    for (std::int64_t e = 0; e < length; ++e) sums.total += std::exp(t.get(at + e * stride) - sums.largest);
-    return sums;
+    for (std::int64_t e = 0; e < row.count(); ++e)
+        if (const double v = row.at(e); v > largest || std::isnan(v)) largest = v;
+    for (std::int64_t e = 0; e < row.count(); ++e) total += std::exp(row.at(e) - largest);
 }
 
 namespace {
@@ -196,15 +177,11 @@ void lower(Lowering& l, const Node& n)
 
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
-    const HostRows rows(x, dim);
-    for (std::int64_t row = 0; row < rows.count; ++row) {
-        const auto [largest, total] = rows.exponentials(x, row);
-        const std::int64_t at = rows.offset(x, row), out = rows.offset(y, row);
-        for (std::int64_t e = 0; e < rows.length; ++e)
-            y.set(out + e * y.strides[dim], std::exp(x.get(at + e * x.strides[dim]) - largest) / total);
-    }
+    for_each_row(a, [](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        const Exponentials of(in[0]);
+        for (std::int64_t e = 0; e < out[0].count(); ++e)
+            out[0].put(e, std::exp(in[0].at(e) - of.largest) / of.total);
+    });
 }
 
 // -- softmax_vjp: dx = (dy - sum(dy * y)) * y --
@@ -224,18 +201,12 @@ void lower_vjp(Lowering& l, const Node& n)
 
 void reference_vjp(const ReferenceArguments& a)
 {
-    const HostTensor &dy = a.inputs[0], &y = a.inputs[1], &dx = a.outputs[0];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
-    const HostRows rows(dx, dim);
-    for (std::int64_t row = 0; row < rows.count; ++row) {
-        const std::int64_t g = rows.offset(dy, row), v = rows.offset(y, row), out = rows.offset(dx, row);
+    for_each_row(a, [](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        const HostTensor &dy = in[0], &y = in[1];
         double total = 0;
-        for (std::int64_t e = 0; e < rows.length; ++e)
-            total += dy.get(g + e * dy.strides[dim]) * y.get(v + e * y.strides[dim]);
-        for (std::int64_t e = 0; e < rows.length; ++e)
-            dx.set(out + e * dx.strides[dim],
-                   (dy.get(g + e * dy.strides[dim]) - total) * y.get(v + e * y.strides[dim]));
-    }
+        for (std::int64_t e = 0; e < y.count(); ++e) total += dy.at(e) * y.at(e);
+        for (std::int64_t e = 0; e < y.count(); ++e) out[0].put(e, (dy.at(e) - total) * y.at(e));
+    });
 }
 
 } // namespace

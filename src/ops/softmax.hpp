@@ -16,20 +16,10 @@ graph::TensorTypes infer_rows(const graph::Op&, const graph::InputTypes&, const 
 using LongForm = void (*)(LongRows&, const std::vector<View>& in, const View& out);
 void lower_rows(Lowering&, const graph::Node&, LongForm);
 
-// Rows of host tensors of one shape along `dim`, for reference functions.
-class HostRows {
-public:
-    std::int64_t length, count;
-    HostRows(const HostTensor&, std::size_t dim);
-    // The offset of a row's first element.
-    std::int64_t offset(const HostTensor&, std::int64_t row) const;
-    struct Exponentials {
-        double largest, total; // element, sum of exp(element - largest)
-    };
-    Exponentials exponentials(const HostTensor&, std::int64_t row) const;
-
-private:
-    std::size_t dim_;
+// Of a row, for reference functions.
+struct Exponentials {
+    double largest, total; // element, sum of exp(element - largest)
+    explicit Exponentials(const HostTensor& row);
 };
 
 } // namespace reprise::ops

@@ -122,40 +122,31 @@ void lower(Lowering& l, const Node& node)
 }
 
 template <class Before>
-void order_lines(const ReferenceArguments& a, const Before& before) // (offset, offset) in x
+void order_lines(const ReferenceArguments& a, const Before& before) // (x, place, place) in a line
 {
-    const HostTensor &x = a.inputs[0], &values = a.outputs[0], &indices = a.outputs[1];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
-    const std::int64_t n = x.sizes[dim], count = a.dims[0];
-    std::int64_t inner = 1;
-    for (std::size_t d = dim + 1; d < x.sizes.size(); ++d) inner *= x.sizes[d];
-    if (values.count() == 0) return;
-    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
-    for (std::int64_t line = 0; line < x.count() / n; ++line) {
-        const std::int64_t o = line / inner, k = line % inner;
-        const auto offset = [&](std::int64_t e) { return x.offset((o * n + e) * inner + k); };
+    for_each_row(a, [&](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        const HostTensor &x = in[0], &values = out[0], &indices = out[1];
+        std::vector<std::int64_t> order(static_cast<std::size_t>(x.count()));
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(),
-                         [&](std::int64_t p, std::int64_t q) { return before(offset(p), offset(q)); });
-        for (std::int64_t e = 0; e < count; ++e) {
-            const std::int64_t to = (o * count + e) * inner + k, from = order[static_cast<std::size_t>(e)];
-            values.copy(values.offset(to), x, offset(from));
-            indices.set_whole(indices.offset(to), from);
-        }
-    }
+                         [&](std::int64_t p, std::int64_t q) { return before(x, p, q); });
+        order.resize(static_cast<std::size_t>(values.count()));
+        indices.put_all(order);
+        for (std::int64_t e = 0; e < values.count(); ++e)
+            values.copy(values.offset(e), x, x.offset(order[static_cast<std::size_t>(e)]));
+    });
 }
 
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor& x = a.inputs[0];
     const bool descending = a.attributes.integer("descending") != 0;
-    if (!is_floating(x.dtype))
-        return order_lines(a, [&](std::int64_t p, std::int64_t q) {
-            const std::int64_t v = x.get_whole(p), w = x.get_whole(q);
+    if (!is_floating(a.inputs[0].dtype))
+        return order_lines(a, [=](const HostTensor& x, std::int64_t p, std::int64_t q) {
+            const auto v = x.at_as<std::int64_t>(p), w = x.at_as<std::int64_t>(q);
             return descending ? v > w : v < w;
         });
-    order_lines(a, [&](std::int64_t p, std::int64_t q) {
-        const double v = x.get(descending ? q : p), w = x.get(descending ? p : q);
+    order_lines(a, [=](const HostTensor& x, std::int64_t p, std::int64_t q) {
+        const double v = x.at(descending ? q : p), w = x.at(descending ? p : q);
         return v < w || (std::isnan(w) && !std::isnan(v));
     });
 }
@@ -195,16 +186,11 @@ void lower_vjp(Lowering& l, const Node& node)
 
 void reference_vjp(const ReferenceArguments& a)
 {
-    const HostTensor &dy = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
-    std::int64_t inner = 1;
-    for (std::size_t d = dim + 1; d < to.sizes.size(); ++d) inner *= to.sizes[d];
-    const std::int64_t n = to.sizes[dim], count = dy.sizes[dim];
-    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, 0);
-    for (std::int64_t i = 0; i < dy.count(); ++i) {
-        const std::int64_t at = indices.get_whole(indices.offset(i));
-        to.put((i / inner / count * n + at) * inner + i % inner, dy.at(i));
-    }
+    for_each_row(a, [](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        for (std::int64_t e = 0; e < out[0].count(); ++e) out[0].put(e, 0);
+        for (std::int64_t e = 0; e < in[0].count(); ++e)
+            out[0].put(in[1].at_as<std::int64_t>(e), in[0].at(e));
+    });
 }
 
 // What orders all that a dtype holds: kernels sort words.
