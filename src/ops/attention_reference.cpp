@@ -137,8 +137,7 @@ void reference_attention_vjp(const ReferenceArguments& a)
                         sums[2][at(key * columns + e)] += p * attention.kept[at(s)] * value(dy, b, t, h, e);
                 }
             }
-    for (std::size_t i = 0; i < 3; ++i)
-        for (std::int64_t e = 0; e < a.outputs[i].count(); ++e) a.outputs[i].put(e, sums[i][at(e)]);
+    for (std::size_t i = 0; i < 3; ++i) a.outputs[i].put_all(sums[i]);
 }
 
 } // namespace reprise::ops

@@ -23,12 +23,10 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using Types = const graph::InputTypes&;
-
 // -- shapes --
 
 // x, weight, bias -> y, mean, variance
-TensorTypes infer(const Op& op, Types in, const Attributes&)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     const Dim& channels = channels_of(op.name, in[0]);
     const char* const names[] = {"weight", "bias"};
@@ -41,7 +39,7 @@ TensorTypes infer(const Op& op, Types in, const Attributes&)
 }
 
 // dy, x, mean, variance, weight -> dx, dweight, dbias
-TensorTypes infer_vjp(const Op& op, Types in, const Attributes&)
+TensorTypes infer_vjp(const Op& op, const InputTypes& in, const Attributes&)
 {
     if (in[0] != in[1])
         detail::fail(ErrorKind::internal, op.name, "The output's gradient ", to_string(in[0].shape),
@@ -51,7 +49,7 @@ TensorTypes infer_vjp(const Op& op, Types in, const Attributes&)
 }
 
 // running mean, running variance, found mean, found variance -> running mean, running variance
-TensorTypes infer_update(const Op& op, Types in, const Attributes&)
+TensorTypes infer_update(const Op& op, const InputTypes& in, const Attributes&)
 {
     const char* const names[] = {"running mean", "running variance"};
     for (std::size_t i = 0; i < 2; ++i) {
@@ -181,12 +179,13 @@ void lower_update(Lowering& l, const Node& node)
 
 // -- the specification --
 
-// visit(channel, row-major index)
-template <class Visit> void each_element(const HostTensor& x, const Visit& visit)
+// visit(row-major index), for the elements of a channel
+template <class Visit> void each_element(const HostTensor& x, std::int64_t channel, const Visit& visit)
 {
     std::int64_t image = 1;
     for (std::size_t d = 2; d < x.sizes.size(); ++d) image *= x.sizes[d];
-    for (std::int64_t i = 0, count = x.count(); i < count; ++i) visit(i / image % x.sizes[1], i);
+    for (std::int64_t n = 0; n < x.sizes[0]; ++n)
+        for (std::int64_t e = 0; e < image; ++e) visit((n * x.sizes[1] + channel) * image + e);
 }
 
 double per_channel(const HostTensor& x)
@@ -196,47 +195,41 @@ double per_channel(const HostTensor& x)
 
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0], &mean = a.outputs[1], &variance = a.outputs[2];
-    const auto channels = static_cast<std::size_t>(x.sizes[1]);
+    const HostTensor& x = a.inputs[0];
     const double n = std::max(per_channel(x), 1.0), eps = a.attributes.number("eps");
-    std::vector<double> sums(channels), squares(channels);
-    each_element(x, [&](std::int64_t c, std::int64_t i) { sums[static_cast<std::size_t>(c)] += x.at(i); });
-    each_element(x, [&](std::int64_t c, std::int64_t i) {
-        const double d = x.at(i) - sums[static_cast<std::size_t>(c)] / n;
-        squares[static_cast<std::size_t>(c)] += d * d;
-    });
-    for (std::size_t c = 0; c < channels; ++c) {
-        mean.put(static_cast<std::int64_t>(c), sums[c] / n);
-        variance.put(static_cast<std::int64_t>(c), squares[c] / n);
+    for (std::int64_t c = 0; c < x.sizes[1]; ++c) {
+        double mean = 0, variance = 0;
+        each_element(x, c, [&](std::int64_t i) { mean += x.at(i); });
+        mean /= n;
+        each_element(x, c, [&](std::int64_t i) { variance += (x.at(i) - mean) * (x.at(i) - mean); });
+        variance /= n;
+        each_element(x, c, [&](std::int64_t i) {
+            a.outputs[0].put(i, (x.at(i) - mean) / std::sqrt(variance + eps) * a.inputs[1].at(c) +
+                                    a.inputs[2].at(c));
+        });
+        a.outputs[1].put(c, mean);
+        a.outputs[2].put(c, variance);
     }
-    each_element(x, [&](std::int64_t c, std::int64_t i) {
-        const auto k = static_cast<std::size_t>(c);
-        y.put(i, (x.at(i) - sums[k] / n) / std::sqrt(squares[k] / n + eps) * a.inputs[1].at(c) +
-                     a.inputs[2].at(c));
-    });
 }
 
 void reference_vjp(const ReferenceArguments& a)
 {
-    const HostTensor &dy = a.inputs[0], &x = a.inputs[1], &mean = a.inputs[2], &variance = a.inputs[3];
-    const auto channels = static_cast<std::size_t>(x.sizes[1]);
+    const HostTensor &dy = a.inputs[0], &x = a.inputs[1];
     const double n = per_channel(x), eps = a.attributes.number("eps");
-    std::vector<double> total(channels), product(channels);
-    each_element(x, [&](std::int64_t c, std::int64_t i) {
-        total[static_cast<std::size_t>(c)] += dy.at(i);
-        product[static_cast<std::size_t>(c)] += dy.at(i) * (x.at(i) - mean.at(c));
-    });
-    const auto inverse = [&](std::int64_t c) { return 1 / std::sqrt(variance.at(c) + eps); };
-    each_element(x, [&](std::int64_t c, std::int64_t i) {
-        const auto k = static_cast<std::size_t>(c);
-        const double r = inverse(c), slope = r * r * product[k] / n;
-        a.outputs[0].put(i,
-                         (dy.at(i) - total[k] / n - (x.at(i) - mean.at(c)) * slope) * r * a.inputs[4].at(c));
-    });
-    for (std::size_t k = 0; k < channels; ++k) {
-        const auto c = static_cast<std::int64_t>(k);
-        a.outputs[1].put(c, product[k] * inverse(c));
-        a.outputs[2].put(c, total[k]);
+    for (std::int64_t c = 0; c < x.sizes[1]; ++c) {
+        const double mean = a.inputs[2].at(c), inverse = 1 / std::sqrt(a.inputs[3].at(c) + eps);
+        double total = 0, product = 0;
+        each_element(x, c, [&](std::int64_t i) {
+            total += dy.at(i);
+            product += dy.at(i) * (x.at(i) - mean);
+        });
+        const double slope = inverse * inverse * product / n;
+        each_element(x, c, [&](std::int64_t i) {
+            a.outputs[0].put(i,
+                             (dy.at(i) - total / n - (x.at(i) - mean) * slope) * inverse * a.inputs[4].at(c));
+        });
+        a.outputs[1].put(c, product * inverse);
+        a.outputs[2].put(c, total);
     }
 }
 

@@ -19,7 +19,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 using Three = std::array<std::int64_t, 3>; // depth, height, width
 
@@ -68,7 +67,7 @@ void require_output(const char* op, const Shape& dy, const Shape& y)
     });
 }
 
-TensorTypes infer(const Op& op, Types in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
     const char* name = called(op, a);
     require_one_dtype(name, in);
@@ -77,23 +76,14 @@ TensorTypes infer(const Op& op, Types in, const Attributes& a)
     return {{in[0].dtype, y}};
 }
 
-// dy, weight -> dx
-TensorTypes infer_input(const Op& op, Types in, const Attributes& a)
+// dy, weight -> dx; dy, x -> dweight
+TensorTypes infer_gradient(const Op& op, const InputTypes& in, const Attributes& a)
 {
     const char* name = called(op, a);
     require_one_dtype(name, in);
-    const Shape size = a.shape("size");
-    require_output(name, in[0].shape, checked(name, size, in[1].shape, a));
-    return {{in[0].dtype, size}};
-}
-
-// dy, x -> dweight
-TensorTypes infer_weight(const Op& op, Types in, const Attributes& a)
-{
-    const char* name = called(op, a);
-    require_one_dtype(name, in);
-    const Shape size = a.shape("size");
-    require_output(name, in[0].shape, checked(name, in[1].shape, size, a));
+    const Shape size = a.shape("size"), &given = in[1].shape;
+    const bool by_input = &op == &convolution_input_op;
+    require_output(name, in[0].shape, checked(name, by_input ? size : given, by_input ? given : size, a));
     return {{in[0].dtype, size}};
 }
 
@@ -215,10 +205,9 @@ void lower_weight(Lowering& l, const Node& node)
 
 // -- the specification --
 
-// One term of the sum: every element of y, dx or dweight is a sum of products of the two others.
-struct Term {
-    std::int64_t x, weight, y; // row-major indices
-};
+// x, weight and y: every element of one of them is a sum of products of elements of the two others.
+using Tensors = std::array<const HostTensor*, 3>;
+enum Member : std::uint8_t { of_x, of_weight, of_y };
 
 // The sizes of an image or a kernel in a tensor of 3 to 5 dimensions.
 Three image_of(const HostTensor& t) { return with_depth({t.sizes.begin() + 2, t.sizes.end()}, 1); }
@@ -236,9 +225,10 @@ std::int64_t index(const Three& at, const Three& sizes)
     return (at[0] * sizes[1] + at[1]) * sizes[2] + at[2];
 }
 
-template <class Visit> void each_term(const HostTensor& x, const HostTensor& weight, const HostTensor& y,
-                                      const Attributes& a, const Visit& visit)
+// Calls visit with the row-major indices in x, weight and y of each term of the sums.
+template <class Visit> void each_term(const Tensors& of, const Attributes& a, const Visit& visit)
 {
+    const HostTensor &x = *of[of_x], &weight = *of[of_weight], &y = *of[of_y];
     const Three stride = with_depth(a.integers("stride"), 1), padding = with_depth(a.integers("padding"), 0),
                 dilation = with_depth(a.integers("dilation"), 1), in = image_of(x), out = image_of(y),
                 kernel = image_of(weight);
@@ -255,61 +245,47 @@ template <class Visit> void each_term(const HostTensor& x, const HostTensor& wei
                         from[d] = to[d] * stride[d] - padding[d] + tap[d] * dilation[d];
                         if (from[d] < 0 || from[d] >= in[d]) return;
                     }
-                    visit(Term{(n * x.sizes[1] + first + i) * volume(in) + index(from, in),
-                               (o * channels + i) * volume(kernel) + index(tap, kernel),
-                               plane * volume(out) + index(to, out)});
+                    visit(Three{(n * x.sizes[1] + first + i) * volume(in) + index(from, in),
+                                (o * channels + i) * volume(kernel) + index(tap, kernel),
+                                plane * volume(out) + index(to, out)});
                 });
         });
     }
 }
 
-std::vector<double> values(const HostTensor& t)
+std::vector<double> sums(const ReferenceArguments& a, const Tensors& of, Member wanted)
 {
-    std::vector<double> v(static_cast<std::size_t>(t.count()));
-    for (std::size_t i = 0; i < v.size(); ++i) v[i] = t.at(static_cast<std::int64_t>(i));
-    return v;
+    const Member left = wanted == of_x ? of_weight : of_x, right = wanted == of_y ? of_weight : of_y;
+    const std::vector<double> p = of[left]->values(), q = of[right]->values();
+    std::vector<double> out(static_cast<std::size_t>(of[wanted]->count()));
+    each_term(of, a.attributes, [&](const Three& at) {
+        const auto place = [&](Member m) { return static_cast<std::size_t>(at[m]); };
+        out[place(wanted)] += p[place(left)] * q[place(right)];
+    });
+    return out;
 }
-
-void store(const HostTensor& t, const std::vector<double>& v)
-{
-    for (std::size_t i = 0; i < v.size(); ++i) t.put(static_cast<std::int64_t>(i), v[i]);
-}
-
-double& at(std::vector<double>& v, std::int64_t i) { return v[static_cast<std::size_t>(i)]; }
 
 void reference(const ReferenceArguments& a)
 {
     const HostTensor& out = a.outputs[0];
-    std::vector<double> x = values(a.inputs[0]), weight = values(a.inputs[1]),
-                        y(static_cast<std::size_t>(out.count()));
-    each_term(a.inputs[0], a.inputs[1], out, a.attributes,
-              [&](const Term& t) { at(y, t.y) += at(x, t.x) * at(weight, t.weight); });
-    if (a.inputs.size() == 3 && !y.empty()) {
+    std::vector<double> y = sums(a, {&a.inputs[0], &a.inputs[1], &out}, of_y);
+    if (a.inputs.size() == 3) {
         const Three sizes = image_of(out);
         const std::int64_t image = sizes[0] * sizes[1] * sizes[2];
-        for (std::int64_t i = 0; i < out.count(); ++i) at(y, i) += a.inputs[2].at(i / image % out.sizes[1]);
+        for (std::int64_t i = 0; i < out.count(); ++i)
+            y[static_cast<std::size_t>(i)] += a.inputs[2].at(i / image % out.sizes[1]);
     }
-    store(out, y);
+    out.put_all(y);
 }
 
 void reference_input(const ReferenceArguments& a)
 {
-    const HostTensor& out = a.outputs[0];
-    std::vector<double> dy = values(a.inputs[0]), weight = values(a.inputs[1]),
-                        dx(static_cast<std::size_t>(out.count()));
-    each_term(out, a.inputs[1], a.inputs[0], a.attributes,
-              [&](const Term& t) { at(dx, t.x) += at(dy, t.y) * at(weight, t.weight); });
-    store(out, dx);
+    a.outputs[0].put_all(sums(a, {&a.outputs[0], &a.inputs[1], &a.inputs[0]}, of_x));
 }
 
 void reference_weight(const ReferenceArguments& a)
 {
-    const HostTensor& out = a.outputs[0];
-    std::vector<double> dy = values(a.inputs[0]), x = values(a.inputs[1]),
-                        dweight(static_cast<std::size_t>(out.count()));
-    each_term(a.inputs[1], out, a.inputs[0], a.attributes,
-              [&](const Term& t) { at(dweight, t.weight) += at(dy, t.y) * at(x, t.x); });
-    store(out, dweight);
+    a.outputs[0].put_all(sums(a, {&a.inputs[1], &a.outputs[0], &a.inputs[0]}, of_weight));
 }
 
 } // namespace
@@ -325,7 +301,7 @@ graph::Attributes Windows::with_size(const Shape& size) const
         {"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", groups}, {"size", size}};
 }
 
-void require_one_dtype(const char* op, Types in)
+void require_one_dtype(const char* op, const InputTypes& in)
 {
     for (const TensorType& t : in) {
         require_floating(op, t.dtype);
@@ -390,7 +366,7 @@ const Op convolution_op{.name = "convolution",
                         .doubles = true,
                         .cost = graph::Cost::compute};
 const Op convolution_input_op{.name = "convolution_input",
-                              .infer = infer_input,
+                              .infer = infer_gradient,
                               .vjp = vjp_of_input,
                               .lower = lower_input,
                               .reference = reference_input,
@@ -398,7 +374,7 @@ const Op convolution_input_op{.name = "convolution_input",
                               .doubles = true,
                               .cost = graph::Cost::compute};
 const Op convolution_weight_op{.name = "convolution_weight",
-                               .infer = infer_weight,
+                               .infer = infer_gradient,
                                .vjp = vjp_of_weight,
                                .lower = lower_weight,
                                .reference = reference_weight,

@@ -2,6 +2,7 @@
 // of several rows for one place comes last.  reduce_rows: the product, the largest or the least of rows.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -146,34 +147,31 @@ void lower_vjp(Lowering& l, const Node& n)
     join_rows(l, n, n.attributes.integer("padding"), RowReduction::sum);
 }
 
+// Joins the elements of rows with those of their place, from `start` on; join(what came before, element).
+template <class Number, class Join>
+void reference_join(const ReferenceArguments& a, std::int64_t padding, Number start, const Join& join)
+{
+    const HostTensor &rows = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
+    const std::int64_t length = to.sizes[1];
+    std::vector<Number> all(static_cast<std::size_t>(to.count()), start);
+    for (std::int64_t i = 0; i < rows.count(); ++i) {
+        const auto row = indices.at_as<std::int64_t>(i / length);
+        if (row < 0 || row >= to.sizes[0] || row == padding) continue;
+        Number& so_far = all[static_cast<std::size_t>(row * length + i % length)];
+        so_far = join(so_far, rows.at_as<Number>(i));
+    }
+    to.put_all(all);
+}
+
 void reference_vjp(const ReferenceArguments& a)
 {
-    const HostTensor &dy = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
-    const std::int64_t length = to.sizes[1], padding = a.attributes.integer("padding");
-    const bool whole = is_integer(dy.dtype);
-    std::vector<double> sums(static_cast<std::size_t>(to.count()));
-    std::vector<std::uint64_t> bits(whole ? sums.size() : 0); // wrap
-    for (std::int64_t i = 0; i < dy.count(); ++i) {
-        const std::int64_t row = indices.get_whole(indices.offset(i / length));
-        if (row < 0 || row >= to.sizes[0] || row == padding) continue;
-        const auto at = static_cast<std::size_t>(row * length + i % length);
-        if (whole) bits[at] += static_cast<std::uint64_t>(dy.get_whole(dy.offset(i)));
-        else sums[at] += dy.at(i);
-    }
-    for (std::int64_t i = 0; i < to.count(); ++i)
-        if (const auto at = static_cast<std::size_t>(i); whole)
-            to.set_whole(to.offset(i), static_cast<std::int64_t>(bits[at]));
-        else to.put(i, sums[at]);
+    const std::int64_t padding = a.attributes.integer("padding");
+    if (is_integer(a.inputs[0].dtype)) reference_join(a, padding, std::uint64_t{0}, std::plus()); // wraps
+    else reference_join(a, padding, 0.0, std::plus());
 }
 
 // -- reduce_rows: rows [N, D], indices [N] -> [V, D]; of no row 1, -infinity or infinity (of integers the least and the
-// largest of their dtype, i32 or i64) --
-TensorTypes infer_reduce(const Op& op, const graph::InputTypes& in, const Attributes& a)
-{
-    require_indices(op.name, "indices", in[1].dtype);
-    return {{in[0].dtype, {a.get<Dim>("rows"), in[0].shape[1]}}};
-}
-
+// largest of their dtype, i32 or i64); the types are those of embedding_vjp --
 RowReduction how_of(const Attributes& a) { return static_cast<RowReduction>(a.integer("how")); }
 
 void lower_reduce(Lowering& l, const Node& n) { join_rows(l, n, no_padding, how_of(n.attributes)); }
@@ -206,48 +204,24 @@ std::vector<Tensor> vjp_reduce(const VjpArguments& a)
 
 void reference_reduce(const ReferenceArguments& a)
 {
-    const HostTensor &rows = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
-    const std::int64_t length = to.sizes[1];
     const RowReduction how = how_of(a.attributes);
     const bool product = how == RowReduction::product, largest = how == RowReduction::largest;
-    const auto each = [&](const auto& join) {
-        for (std::int64_t i = 0; i < rows.count(); ++i) {
-            const std::int64_t row = indices.get_whole(indices.offset(i / length));
-            if (row >= 0 && row < to.sizes[0]) join(row * length + i % length, i);
-        }
-    };
-    if (is_integer(rows.dtype)) {
+    if (const DType dtype = a.inputs[0].dtype; is_integer(dtype)) {
+        // Joined in 64 bits, of which the low ones are what kernels get: these join narrow dtypes in i32.
+        if (product) return reference_join(a, no_padding, std::uint64_t{1}, std::multiplies());
         using Limits = std::numeric_limits<std::int32_t>;
         using LongLimits = std::numeric_limits<std::int64_t>;
-        const bool wide = rows.dtype == i64;
-        const std::int64_t least = wide ? LongLimits::min() : Limits::min();
-        const std::int64_t most = wide ? LongLimits::max() : Limits::max();
-        // Joined in 64 bits, of which the low ones are what kernels get: these join narrow dtypes in i32.
-        std::vector<std::int64_t> values(static_cast<std::size_t>(to.count()), product   ? 1
-                                                                               : largest ? least
-                                                                                         : most);
-        each([&](std::int64_t o, std::int64_t i) {
-            std::int64_t& had = values[static_cast<std::size_t>(o)];
-            const std::int64_t v = rows.get_whole(rows.offset(i));
-            const auto wrapped =
-                static_cast<std::int64_t>(static_cast<std::uint64_t>(had) * static_cast<std::uint64_t>(v));
-            had = product ? wrapped : largest ? std::max(had, v) : std::min(had, v);
+        const std::int64_t least = dtype == i64 ? LongLimits::min() : Limits::min();
+        const std::int64_t most = dtype == i64 ? LongLimits::max() : Limits::max();
+        return reference_join(a, no_padding, largest ? least : most, [=](std::int64_t had, std::int64_t v) {
+            return largest ? std::max(had, v) : std::min(had, v);
         });
-        for (std::int64_t i = 0; i < to.count(); ++i)
-            to.set_whole(to.offset(i), values[static_cast<std::size_t>(i)]);
-        return;
     }
+    if (product) return reference_join(a, no_padding, 1.0, std::multiplies());
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    std::vector<double> values(static_cast<std::size_t>(to.count()), product   ? 1
-                                                                     : largest ? -infinity
-                                                                               : infinity);
-    each([&](std::int64_t o, std::int64_t i) {
-        double& had = values[static_cast<std::size_t>(o)];
-        const double v = rows.at(i);
-        if (product) had *= v;
-        else if ((largest ? v > had : v < had) || std::isnan(v)) had = v;
+    reference_join(a, no_padding, largest ? -infinity : infinity, [=](double had, double v) {
+        return (largest ? v > had : v < had) || std::isnan(v) ? v : had;
     });
-    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, values[static_cast<std::size_t>(i)]);
 }
 
 // -- last_positions: indices [N] -> [rows]: the last position of each row number, -1 where it does not occur --
@@ -279,7 +253,7 @@ void reference_last(const ReferenceArguments& a)
 } // namespace
 
 const Op reduce_rows_op{.name = "reduce_rows",
-                        .infer = infer_reduce,
+                        .infer = infer_vjp,
                         .vjp = vjp_reduce,
                         .lower = lower_reduce,
                         .reference = reference_reduce,

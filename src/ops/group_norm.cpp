@@ -23,8 +23,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using Types = const graph::InputTypes&;
-
 // x [N, C, image]; the channels of a group lie side by side.
 struct Groups {
     Dim images, channels, image, count, members; // groups of an image, channels of a group
@@ -39,7 +37,7 @@ struct Groups {
 Groups groups_of(const Shape& x, const Node& n) { return {x, n.attributes.get<Dim>("groups")}; }
 
 // -- group_norm: x [N, C, image], weight [C], bias [C] -> y, mean and variance (biased) [N, groups] --
-TensorTypes infer(const Op& op, Types in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
     const Dim& channels = channels_of(op.name, in[0]);
     const char* const names[] = {"weight", "bias"};
@@ -52,7 +50,7 @@ TensorTypes infer(const Op& op, Types in, const Attributes& a)
 }
 
 // -- group_norm_vjp: dy, x, weight, mean, variance -> dx, gradients of weight and bias by each image [N, C] --
-TensorTypes infer_vjp(const Op&, Types in, const Attributes&)
+TensorTypes infer_vjp(const Op&, const InputTypes& in, const Attributes&)
 {
     const TensorType planes{accumulated(in[1].dtype), {in[1].shape[0], in[1].shape[1]}};
     return {in[1], planes, planes};

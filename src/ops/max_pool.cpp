@@ -19,12 +19,11 @@
 namespace reprise::ops {
 namespace {
 
-using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 
 // -- shapes --
 
-TensorTypes infer(const Op& op, Types in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape y = with_last(in[0].shape, a.shape("to"));
@@ -40,7 +39,7 @@ void require_index(const Op& op, const Shape& index, DType dtype, const Shape& w
 }
 
 // dy, index -> dx
-TensorTypes infer_vjp(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_vjp(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     require_index(op, in[1].shape, in[1].dtype, in[0].shape);
@@ -48,7 +47,7 @@ TensorTypes infer_vjp(const Op& op, Types in, const Attributes& a)
 }
 
 // x, index -> y
-TensorTypes infer_take(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_take(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape& index = in[1].shape;
@@ -269,7 +268,7 @@ void reference_vjp(const ReferenceArguments& a)
     for (std::int64_t at = 0, count = dy.count(); at < count; ++at)
         if (const auto place = static_cast<std::int64_t>(index.at(at)); place >= 0)
             sums[static_cast<std::size_t>(at / outputs * inputs + place)] += dy.at(at);
-    for (std::size_t i = 0; i < sums.size(); ++i) dx.put(static_cast<std::int64_t>(i), sums[i]);
+    dx.put_all(sums);
 }
 
 void reference_take(const ReferenceArguments& a)

@@ -270,7 +270,7 @@ void reference(const ReferenceArguments& a)
                     sums[static_cast<std::size_t>(forward ? o : i)] += weight * from.at(forward ? i : o);
                 }
     }
-    for (std::size_t i = 0; i < sums.size(); ++i) to.put(static_cast<std::int64_t>(i), sums[i]);
+    to.put_all(sums);
 }
 
 } // namespace

@@ -17,7 +17,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-using Types = const graph::InputTypes&;
 using Integers = std::vector<std::int64_t>;
 
 // -- shapes --
@@ -35,7 +34,7 @@ std::array<Dim, 2> windows(const char* op, const Dim& height, const Dim& width, 
     return {along(0, height), along(1, width)};
 }
 
-TensorTypes infer(const Op& op, Types in, const Attributes& a)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape& x = in[0].shape;
@@ -47,7 +46,7 @@ TensorTypes infer(const Op& op, Types in, const Attributes& a)
     return {{in[0].dtype, {x[0], x[1] * kernel[0] * kernel[1], count[0] * count[1]}}};
 }
 
-TensorTypes infer_fold(const Op& op, Types in, const Attributes& a)
+TensorTypes infer_fold(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape &x = in[0].shape, &size = a.shape("size");
@@ -177,7 +176,7 @@ void reference_fold(const ReferenceArguments& a)
     each_element(a.outputs[0], a.inputs[0], a.attributes, [&](std::int64_t col, std::int64_t image) {
         sums[static_cast<std::size_t>(image)] += a.inputs[0].at(col);
     });
-    for (std::size_t i = 0; i < sums.size(); ++i) a.outputs[0].put(static_cast<std::int64_t>(i), sums[i]);
+    a.outputs[0].put_all(sums);
 }
 
 Attributes attributes(const WindowSizes<2>& kernel, const UnfoldOpOptions& o)
