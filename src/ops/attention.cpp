@@ -40,7 +40,6 @@ namespace {
 constexpr const char* op_name = "scaled_dot_product_attention";
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Tensor matrix_transposed(const Tensor& t) { return transpose(t, -1, -2); }
 Tensor heads_outside(const Tensor& t) { return transpose(t, 1, 2); }
 
 // -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F]; and for the gradient in one pass the logarithm of each
@@ -83,7 +82,7 @@ public:
           groups_(k.size(1))
     {
         const Tensor zero = number_like(q, 0), none = number_like(q, -infinity);
-        products = matmul(q_, matrix_transposed(k_)) * scale_;
+        products = matmul(q_, k_.mT()) * scale_;
         capped = softcap > 0 ? tanh(products / softcap) * softcap : products;
         masked = capped;
         if (mask.defined()) masked = mask.dtype() == boolean ? where(mask, masked, none) : masked + mask;
@@ -100,15 +99,15 @@ public:
     // Of the scores before the scale; dy [B, H, T, F].
     Tensor of_scores(const Tensor& dy) const
     {
-        const Tensor dp = dropped(matmul(dy, matrix_transposed(v_)));
+        const Tensor dp = dropped(matmul(dy, v_.mT()));
         return weights * (dp - sum(dp * weights, {-1}, true));
     }
     std::vector<Tensor> gradients(const Tensor& dy) const
     {
         const Tensor ds = of_scores(dy);
         return {graph::apply1(matmul_heads_op, {ds, k_}) * scale_,
-                heads_outside(shared(matmul(matrix_transposed(ds), q_) * scale_)),
-                heads_outside(shared(matmul(matrix_transposed(dropped(weights)), dy)))};
+                heads_outside(shared(matmul(ds.mT(), q_) * scale_)),
+                heads_outside(shared(matmul(dropped(weights).mT(), dy)))};
     }
 
 private:

@@ -146,13 +146,9 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim)
     const std::size_t d = shape::normalize_dim("stack", dim, first.size() + 1);
     std::vector<Tensor> parts;
     for (const Tensor& t : tensors) {
-        const Shape sizes = t.shape();
-        const auto sentence = [&] {
-            return "The shapes (" + to_string(first) + " and " + to_string(sizes) + ") differ.";
-        };
-        if (sizes.size() != first.size()) detail::fail(ErrorKind::shape, "stack", sentence());
-        for (std::size_t i = 0; i < sizes.size(); ++i)
-            shape::require_equal("stack", first[i], sizes[i], sentence);
+        shape::require_same("stack", first, t.shape(), [&] {
+            return "The shapes (" + to_string(first) + " and " + to_string(t.shape()) + ") differ.";
+        });
         parts.push_back(unsqueeze(t, static_cast<std::int64_t>(d)));
     }
     return cat(parts, static_cast<std::int64_t>(d));

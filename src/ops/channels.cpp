@@ -11,12 +11,10 @@ namespace reprise::ops {
 
 void check_channels(const char* op, const char* name, const Shape& shape, const Dim& channels)
 {
-    const auto sentence = [&] {
+    shape::require_same(op, shape, {channels}, [&] {
         return std::string("The ") + name + " has the shape (" + to_string(shape) + ") for (" +
                channels.text() + ") channels: give one number for each.";
-    };
-    if (shape.size() != 1) detail::fail(ErrorKind::shape, op, sentence());
-    shape::require_equal(op, shape[0], channels, sentence);
+    });
 }
 
 const Dim& channels_of(const char* op, const TensorType& x)

@@ -186,10 +186,8 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners)
         return "The shape (" + to_string(theta.shape()) + ") of theta does not fit the size (" +
                to_string(size) + "): [N, 2, 3] for [N, C, H, W], [N, 3, 4] for [N, C, D, H, W].";
     };
-    if ((n != 2 && n != 3) || theta.dim() != 3) detail::fail(ErrorKind::shape, name, sentence());
-    shape::require_equal(name, theta.size(0), size[0], sentence);
-    shape::require_equal(name, theta.size(1), n, sentence);
-    shape::require_equal(name, theta.size(2), n + 1, sentence);
+    if (n != 2 && n != 3) detail::fail(ErrorKind::shape, name, sentence());
+    shape::require_same(name, theta.shape(), {size[0], n, n + 1}, sentence);
     const Shape image = {size.begin() + 2, size.end()};
     std::vector<Tensor> coordinates;     // x, y(, z), 1
     for (std::int64_t d = n; d-- > 0;) { // from -1 to 1, or to the centres of the outermost elements

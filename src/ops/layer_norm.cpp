@@ -13,8 +13,8 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/channels.hpp"
 #include "ops/full.hpp"
-#include "ops/launch_where.hpp"
 #include "ops/long_rows.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
@@ -383,27 +383,21 @@ Tensor normalized(const char* op, const Tensor& x, const Shape& normalized_shape
                to_string(sizes) + ").";
     };
     if (count == 0 || count > sizes.size()) detail::fail(ErrorKind::shape, op, sentence());
-    for (std::size_t i = 0; i < count; ++i)
-        shape::require_equal(op, normalized_shape[i], sizes[sizes.size() - count + i], sentence);
+    const auto first = sizes.end() - static_cast<std::ptrdiff_t>(count);
+    shape::require_same(op, normalized_shape, {first, sizes.end()}, sentence);
     const Dim length = shape::element_count(normalized_shape);
     const auto parameter = [&](const char* what, const Tensor& t, double number) {
         if (!t.defined()) return ops::full_on(ops::evaluator_of(x), {length}, number, x.dtype());
-        const Shape given = t.shape();
-        const auto differs = [&] {
-            return std::string("The ") + what + "'s shape (" + to_string(given) +
+        shape::require_same(op, t.shape(), normalized_shape, [&] {
+            return std::string("The ") + what + "'s shape (" + to_string(t.shape()) +
                    ") is not the normalized_shape (" + to_string(normalized_shape) + ").";
-        };
-        if (given.size() != count) detail::fail(ErrorKind::shape, op, differs());
-        for (std::size_t i = 0; i < count; ++i)
-            shape::require_equal(op, given[i], normalized_shape[i], differs);
-        if (t.dtype() != x.dtype())
-            detail::fail(ErrorKind::dtype, op, "The ", what, "'s dtype (", name_of(t.dtype()),
-                         ") is not the input's (", name_of(x.dtype()), "): cast one of them.");
+        });
+        ops::check_dtype(op, what, t.dtype(), x.dtype());
         return reshape(t, {length});
     };
     ops::require_floating(op, x.dtype());
     if (!(eps >= 0)) detail::fail(ErrorKind::argument, op, "eps (", eps, ") must be at least 0.");
-    const Shape outer(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(count));
+    const Shape outer(sizes.begin(), first);
     const Tensor rows = reshape(x, {shape::element_count(outer), length});
     const std::vector<Tensor> out =
         graph::apply(ops::layer_norm_op, {rows, parameter("weight", weight, 1), parameter("bias", bias, 0)},

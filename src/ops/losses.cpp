@@ -30,13 +30,10 @@ Tensor reduced(const char* op, const Tensor& losses, Reduction reduction)
 
 void check_same_shape(const char* op, const Tensor& input, const Tensor& target)
 {
-    const Shape a = input.shape(), b = target.shape();
-    const auto sentence = [&] {
-        return "The shapes (" + to_string(a) + " and " + to_string(b) +
+    shape::require_same(op, input.shape(), target.shape(), [&] {
+        return "The shapes (" + to_string(input.shape()) + " and " + to_string(target.shape()) +
                ") differ: reshape or expand one, as broadcasting here is nearly always a mistake.";
-    };
-    if (a.size() != b.size()) detail::fail(ErrorKind::shape, op, sentence());
-    for (std::size_t i = 0; i < a.size(); ++i) shape::require_equal(op, a[i], b[i], sentence);
+    });
 }
 
 Tensor weighed(const Tensor& losses, const Tensor& weight)
@@ -47,17 +44,16 @@ Tensor weighed(const Tensor& losses, const Tensor& weight)
 // [N, C, ...] with a target [N, ...].
 void check_classes(const char* op, const Tensor& x, const Tensor& target)
 {
-    const Shape &sizes = x.shape(), &given = target.shape();
-    const auto sentence = [&] {
-        return "The target's shape (" + to_string(given) + ") is not the input's (" + to_string(sizes) +
-               ") without its second dimension, the classes.";
-    };
+    const Shape& sizes = x.shape();
     if (sizes.size() < 2)
         detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
                      ") has no classes: give [N, C] or [N, C, ...].");
-    if (given.size() + 1 != sizes.size()) detail::fail(ErrorKind::shape, op, sentence());
-    for (std::size_t i = 0; i < given.size(); ++i)
-        shape::require_equal(op, given[i], sizes[i == 0 ? 0 : i + 1], sentence);
+    Shape one_each = sizes;
+    one_each.erase(one_each.begin() + 1);
+    shape::require_same(op, target.shape(), one_each, [&] {
+        return "The target's shape (" + to_string(target.shape()) + ") is not the input's (" +
+               to_string(sizes) + ") without its second dimension, the classes.";
+    });
     ops::require_floating(op, x.dtype());
     ops::require_indices(op, "target", target.dtype());
 }
@@ -75,12 +71,10 @@ Tensor with_classes_last(const Tensor& x)
 void check_weight(const char* op, const Tensor& weight, const Dim& classes)
 {
     if (!weight.defined()) return;
-    const auto sentence = [&] {
+    shape::require_same(op, weight.shape(), {classes}, [&] {
         return "The weight's shape (" + to_string(weight.shape()) + ") is not one number for each of the (" +
                classes.text() + ") classes.";
-    };
-    if (weight.dim() != 1) detail::fail(ErrorKind::shape, op, sentence());
-    shape::require_equal(op, weight.shape()[0], classes, sentence);
+    });
 }
 
 // Log-probabilities [..., C] and class numbers [...].  Each row counts with its class's weight, and those to be

@@ -24,8 +24,6 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
     return {{in[0].dtype, shape::matmul(op.name, in[0].shape, in[1].shape)}};
 }
 
-Tensor matrix_transposed(const Tensor& t) { return transpose(t, -1, -2); }
-
 bool is_transposed(const graph::Value& v)
 {
     if (v.node->op != &permute_op) return false;
@@ -38,7 +36,7 @@ bool is_transposed(const graph::Value& v)
 Tensor product_for(const graph::Value& operand, const Tensor& x, const Tensor& y)
 {
     if (!is_transposed(operand)) return graph::apply1(matmul_op, {x, y});
-    return matrix_transposed(graph::apply1(matmul_op, {matrix_transposed(y), matrix_transposed(x)}));
+    return graph::apply1(matmul_op, {y.mT(), x.mT()}).mT();
 }
 
 std::vector<Tensor> vjp(const VjpArguments& a)
@@ -47,8 +45,8 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     const Tensor& dy = a.cotangents[0];
     std::vector<Tensor> d(2);
     // The second's, a weight as a rule, first: behind it nobody needs the first any more, whose gradient is as large.
-    if (a.wanted[1]) d[1] = product_for(operands[1], matrix_transposed(a.inputs[0]), dy);
-    if (a.wanted[0]) d[0] = product_for(operands[0], dy, matrix_transposed(a.inputs[1]));
+    if (a.wanted[1]) d[1] = product_for(operands[1], a.inputs[0].mT(), dy);
+    if (a.wanted[0]) d[0] = product_for(operands[0], dy, a.inputs[1].mT());
     return d;
 }
 
@@ -81,8 +79,8 @@ std::vector<Tensor> vjp_heads(const VjpArguments& a)
 {
     const Tensor dy = transpose(a.cotangents[0], -3, -2);
     std::vector<Tensor> d(2);
-    if (a.wanted[0]) d[0] = matmul_rows_outside(dy, matrix_transposed(a.inputs[1]));
-    if (a.wanted[1]) d[1] = matmul_rows_outside(matrix_transposed(a.inputs[0]), dy);
+    if (a.wanted[0]) d[0] = matmul_rows_outside(dy, a.inputs[1].mT());
+    if (a.wanted[1]) d[1] = matmul_rows_outside(a.inputs[0].mT(), dy);
     return d;
 }
 

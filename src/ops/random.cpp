@@ -104,18 +104,15 @@ Tensor drawn(const char* name, const Op& op, const Shape& shape, const CreationO
     require_sizes(name, shape);
     const DType dtype = options.dtype_or(f32);
     require_floating(name, dtype);
-    Tensor t = draw(op, evaluator_for(options), shape, dtype);
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    return with_grad(draw(op, evaluator_for(options), shape, dtype), options);
 }
 
 Tensor drawn_like(const char* name, const Op& op, const Tensor& t, const CreationOptions& options)
 {
     const DType dtype = options.dtype_or(t.dtype());
     require_floating(name, dtype);
-    Tensor made = draw(op, options.device ? evaluator_for(options) : evaluator_of(t), t.shape(), dtype);
-    if (options.requires_grad) made.requires_grad_();
-    return made;
+    const auto evaluator = options.device ? evaluator_for(options) : evaluator_of(t);
+    return with_grad(draw(op, evaluator, t.shape(), dtype), options);
 }
 
 } // namespace

@@ -84,9 +84,8 @@ Tensor drawn_with_replacement(const Tensor& weights, const Dim& count)
 
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const CreationOptions& options)
 {
-    Tensor t = integers("randint", ops::evaluator_for(options), low, high, shape, options.dtype_or(i32));
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    return ops::with_grad(
+        integers("randint", ops::evaluator_for(options), low, high, shape, options.dtype_or(i32)), options);
 }
 Tensor randint(std::int64_t high, const Shape& shape, const CreationOptions& options)
 {
@@ -126,9 +125,7 @@ Tensor normal(double mean, double std, const Shape& shape, const CreationOptions
     ops::require_floating("normal", options.dtype_or(f32));
     CreationOptions plain = options;
     plain.requires_grad = false;
-    Tensor t = randn(shape, plain) * std + mean;
-    if (options.requires_grad) t.requires_grad_();
-    return t;
+    return ops::with_grad(randn(shape, plain) * std + mean, options);
 }
 Tensor normal(const Tensor& mean, const Tensor& std)
 {

@@ -71,9 +71,7 @@ void check_alike(const graph::Op& op, const graph::InputTypes& in, const StepNam
                    ": both must be alike.";
         };
         if (t.dtype != param.dtype) detail::fail(ErrorKind::dtype, op.name, sentence());
-        if (t.shape.size() != param.shape.size()) detail::fail(ErrorKind::shape, op.name, sentence());
-        for (std::size_t d = 0; d < t.shape.size(); ++d)
-            shape::require_equal(op.name, t.shape[d], param.shape[d], sentence);
+        shape::require_same(op.name, t.shape, param.shape, sentence);
     }
 }
 
