@@ -147,27 +147,30 @@ void lower_vjp(Lowering& l, const Node& n)
     join_rows(l, n, n.attributes.integer("padding"), RowReduction::sum);
 }
 
-// Joins the elements of rows with those of their place, from `start` on; join(what came before, element).
-template <class Number, class Join>
-void reference_join(const ReferenceArguments& a, std::int64_t padding, Number start, const Join& join)
+// Joins the elements of rows with those of their place, one after the other; those of an integer dtype as Whole.
+template <class Whole, class Join> void reference_join(const ReferenceArguments& a, std::int64_t padding,
+                                                       Whole whole_start, double start, const Join& join)
 {
     const HostTensor &rows = a.inputs[0], &indices = a.inputs[1], &to = a.outputs[0];
     const std::int64_t length = to.sizes[1];
-    std::vector<Number> all(static_cast<std::size_t>(to.count()), start);
-    for (std::int64_t i = 0; i < rows.count(); ++i) {
-        const auto row = indices.at_as<std::int64_t>(i / length);
-        if (row < 0 || row >= to.sizes[0] || row == padding) continue;
-        Number& so_far = all[static_cast<std::size_t>(row * length + i % length)];
-        so_far = join(so_far, rows.at_as<Number>(i));
-    }
-    to.put_all(all);
+    const auto join_all = [&](const auto first) {
+        using Number = std::remove_const_t<decltype(first)>;
+        std::vector<Number> all(static_cast<std::size_t>(to.count()), first);
+        for (std::int64_t i = 0; i < rows.count(); ++i) {
+            const auto row = indices.at_as<std::int64_t>(i / length);
+            if (row < 0 || row >= to.sizes[0] || row == padding) continue;
+            Number& one = all[static_cast<std::size_t>(row * length + i % length)];
+            one = join(one, rows.at_as<Number>(i));
+        }
+        to.put_all(all);
+    };
+    if (is_integer(rows.dtype)) join_all(whole_start);
+    else join_all(start);
 }
 
-void reference_vjp(const ReferenceArguments& a)
+void reference_vjp(const ReferenceArguments& a) // integers wrap
 {
-    const std::int64_t padding = a.attributes.integer("padding");
-    if (is_integer(a.inputs[0].dtype)) reference_join(a, padding, std::uint64_t{0}, std::plus()); // wraps
-    else reference_join(a, padding, 0.0, std::plus());
+    reference_join(a, a.attributes.integer("padding"), std::uint64_t{0}, 0, std::plus());
 }
 
 // -- reduce_rows: rows [N, D], indices [N] -> [V, D]; of no row 1, -infinity or infinity (of integers the least and the
@@ -202,26 +205,22 @@ std::vector<Tensor> vjp_reduce(const VjpArguments& a)
     return {at_rows(dy) * others, {}};
 }
 
+// Integers are joined in 64 bits, of which the low ones are what kernels get: these join narrow dtypes in i32.
 void reference_reduce(const ReferenceArguments& a)
 {
     const RowReduction how = how_of(a.attributes);
-    const bool product = how == RowReduction::product, largest = how == RowReduction::largest;
-    if (const DType dtype = a.inputs[0].dtype; is_integer(dtype)) {
-        // Joined in 64 bits, of which the low ones are what kernels get: these join narrow dtypes in i32.
-        if (product) return reference_join(a, no_padding, std::uint64_t{1}, std::multiplies());
-        using Limits = std::numeric_limits<std::int32_t>;
-        using LongLimits = std::numeric_limits<std::int64_t>;
-        const std::int64_t least = dtype == i64 ? LongLimits::min() : Limits::min();
-        const std::int64_t most = dtype == i64 ? LongLimits::max() : Limits::max();
-        return reference_join(a, no_padding, largest ? least : most, [=](std::int64_t had, std::int64_t v) {
-            return largest ? std::max(had, v) : std::min(had, v);
-        });
-    }
-    if (product) return reference_join(a, no_padding, 1.0, std::multiplies());
+    if (how == RowReduction::product)
+        return reference_join(a, no_padding, std::uint64_t{1}, 1, std::multiplies());
+    using Limits = std::numeric_limits<std::int32_t>;
+    using LongLimits = std::numeric_limits<std::int64_t>;
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    reference_join(a, no_padding, largest ? -infinity : infinity, [=](double had, double v) {
-        return (largest ? v > had : v < had) || std::isnan(v) ? v : had;
-    });
+    const bool largest = how == RowReduction::largest, wide = a.inputs[0].dtype == i64;
+    const std::int64_t least = wide ? LongLimits::min() : Limits::min();
+    const std::int64_t most = wide ? LongLimits::max() : Limits::max();
+    reference_join(a, no_padding, largest ? least : most, largest ? -infinity : infinity,
+                   [largest](auto had, auto v) {
+                       return (largest ? v > had : v < had) || std::isnan(v) ? v : had; // NaN stays
+                   });
 }
 
 // -- last_positions: indices [N] -> [rows]: the last position of each row number, -1 where it does not occur --

@@ -70,24 +70,17 @@ template <class Whole, class Join>
 void reference_reduction(const ReferenceArguments& a, Whole whole_start, double start, const Join& join)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto& dims = a.attributes.integers("dims");
-    const auto outputs = static_cast<std::size_t>(y.count());
-    if (is_integer(x.dtype)) {
-        std::vector<Whole> all(outputs, whole_start);
-        for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-            Whole& one = all[static_cast<std::size_t>(o)];
-            one = join(one, static_cast<Whole>(x.get_whole(at)));
+    const auto reduce = [&](const auto first) {
+        using Number = std::remove_const_t<decltype(first)>;
+        std::vector<Number> all(static_cast<std::size_t>(y.count()), first);
+        for_each_reduced(x, a.attributes.integers("dims"), [&](std::int64_t o, std::int64_t at) {
+            Number& one = all[static_cast<std::size_t>(o)];
+            one = join(one, x.get_as<Number>(at));
         });
-        for (std::size_t o = 0; o < outputs; ++o)
-            y.set_whole(y.offset(static_cast<std::int64_t>(o)), static_cast<std::int64_t>(all[o]));
-        return;
-    }
-    std::vector<double> all(outputs, start);
-    for_each_reduced(x, dims, [&](std::int64_t o, std::int64_t at) {
-        double& one = all[static_cast<std::size_t>(o)];
-        one = join(one, x.get(at));
-    });
-    for (std::size_t o = 0; o < outputs; ++o) y.put(static_cast<std::int64_t>(o), all[o]);
+        y.put_all(all);
+    };
+    if (is_integer(x.dtype)) reduce(whole_start);
+    else reduce(start);
 }
 
 } // namespace reprise::ops

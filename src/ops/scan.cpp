@@ -109,39 +109,39 @@ void lower_extremum(Lowering& l, const Node& n)
     lower_by("cumprod", l, n, x, {0, n.attributes.integer("least") ? 2u : 1u});
 }
 
-// join(what came before, element)
-template <class Number, class Join>
-void scan_rows(const ReferenceArguments& a, Number start, const Join& join)
+// Joins what came before with each element of a row; those of an integer dtype as Whole.
+template <class Whole, class Join>
+void reference_scan(const ReferenceArguments& a, Whole whole_start, double start, const Join& join)
 {
-    for_each_row(a, [&](std::span<const HostTensor> in, std::span<const HostTensor> out) {
-        std::vector<Number> all;
-        for (std::int64_t e = 0; e < out[0].count(); ++e)
-            all.push_back(join(all.empty() ? start : all.back(), in[0].at_as<Number>(e)));
-        out[0].put_all(all);
-    });
+    const auto scan = [&](const auto first) {
+        using Number = std::remove_const_t<decltype(first)>;
+        for_each_row(a, [&](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+            std::vector<Number> all;
+            for (std::int64_t e = 0; e < out[0].count(); ++e)
+                all.push_back(join(all.empty() ? first : all.back(), in[0].at_as<Number>(e)));
+            out[0].put_all(all);
+        });
+    };
+    if (is_integer(a.inputs[0].dtype)) scan(whole_start);
+    else scan(start);
 }
 
 void reference_extremum(const ReferenceArguments& a)
 {
-    const bool least = a.attributes.integer("least") != 0;
-    if (is_integer(a.inputs[0].dtype)) {
-        using Limits = std::numeric_limits<std::int64_t>;
-        return scan_rows(a, least ? Limits::max() : Limits::min(), [=](std::int64_t best, std::int64_t v) {
-            return least ? std::min(best, v) : std::max(best, v);
-        });
-    }
+    using Limits = std::numeric_limits<std::int64_t>;
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    scan_rows(a, least ? infinity : -infinity, [=](double best, double v) {
-        return (least ? v < best : v > best) || std::isnan(v) ? v : best;
-    });
+    const bool least = a.attributes.integer("least") != 0;
+    reference_scan(a, least ? Limits::max() : Limits::min(), least ? infinity : -infinity,
+                   [least](auto best, auto v) {
+                       return (least ? v < best : v > best) || std::isnan(v) ? v : best; // NaN stays
+                   });
 }
 
+// Integers wrap.
 void reference(const ReferenceArguments& a)
 {
-    const bool whole = is_integer(a.inputs[0].dtype); // wraps
-    if (a.op == &cumsum_op)
-        return whole ? scan_rows(a, std::uint64_t{0}, std::plus()) : scan_rows(a, 0.0, std::plus());
-    whole ? scan_rows(a, std::uint64_t{1}, std::multiplies()) : scan_rows(a, 1.0, std::multiplies());
+    if (a.op == &cumsum_op) reference_scan(a, std::uint64_t{0}, 0, std::plus());
+    else reference_scan(a, std::uint64_t{1}, 1, std::multiplies());
 }
 
 // Of a tensor without dimensions the one element is a line.
