@@ -14,6 +14,25 @@ const Attribute& Attributes::find(const char* name) const
     detail::fail(ErrorKind::internal, "attributes", "There is no attribute (", name, ").");
 }
 
+Attributes Attributes::with(const char* name, Attribute attribute) const
+{
+    Attributes all = *this;
+    for (auto& [key, value] : all.list_)
+        if (std::strcmp(key, name) == 0) {
+            value = std::move(attribute);
+            return all;
+        }
+    all.list_.emplace_back(name, std::move(attribute));
+    return all;
+}
+
+Attributes Attributes::without(const char* name) const
+{
+    Attributes all = *this;
+    std::erase_if(all.list_, [name](const auto& one) { return std::strcmp(one.first, name) == 0; });
+    return all;
+}
+
 namespace {
 struct Printer {
     std::ostream& out;

@@ -81,6 +81,8 @@ public:
     {
         return std::holds_alternative<std::shared_ptr<const HostScalar>>(find(name));
     }
+    Attributes with(const char* name, Attribute) const; // the same, but for this one
+    Attributes without(const char* name) const;
     std::string text() const; // "dim=1 keepdim=0"; empty without attributes
 
 private:

@@ -89,24 +89,19 @@ TensorTypes infer_gradient(const Op& op, const InputTypes& in, const Attributes&
 
 // -- derivatives --
 
-Windows windows(const Attributes& a)
-{
-    return {a.integers("stride"), a.integers("padding"), a.integers("dilation"), a.integer("groups")};
-}
-
 Tensor forward(const Attributes& a, const Tensor& x, const Tensor& weight)
 {
-    return graph::apply1(convolution_op, {x, weight}, windows(a).attributes());
+    return graph::apply1(convolution_op, {x, weight}, a.without("size"));
 }
 
 Tensor input_vjp(const Attributes& a, const Tensor& dy, const Tensor& weight, const Shape& x)
 {
-    return graph::apply1(convolution_input_op, {dy, weight}, windows(a).with_size(x));
+    return graph::apply1(convolution_input_op, {dy, weight}, a.with("size", x));
 }
 
 Tensor weight_vjp(const Attributes& a, const Tensor& dy, const Tensor& x, const Shape& weight)
 {
-    return graph::apply1(convolution_weight_op, {dy, x}, windows(a).with_size(weight));
+    return graph::apply1(convolution_weight_op, {dy, x}, a.with("size", weight));
 }
 
 std::vector<Tensor> vjp(const VjpArguments& v)

@@ -54,10 +54,7 @@ Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim, b
         return "The shape (" + to_string(sizes) + ") has no element to be the " +
                (&op == &amin_op ? "least" : "largest") + ": reduce over sizes of at least 1.";
     });
-    return graph::apply1(op, {x},
-                         {{"dims", a.integers("dims")},
-                          {"keepdim", a.integer("keepdim")},
-                          {"nan_shares", std::int64_t{nan_shares}}});
+    return graph::apply1(op, {x}, a.with("nan_shares", std::int64_t{nan_shares}));
 }
 
 } // namespace

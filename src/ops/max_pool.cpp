@@ -58,33 +58,27 @@ TensorTypes infer_take(const Op& op, const InputTypes& in, const Attributes& a)
 
 // -- derivatives --
 
-// The windows are a property of all three ops: dx is gathered from them.
-Attributes with_sizes(const Attributes& a, const Shape& of)
+// The windows are a property of all three ops: dx is gathered from them.  The sizes become those of the first input.
+Attributes with_input_sizes(const VjpArguments& v)
 {
-    return {{"kernel", a.integers("kernel")},      {"stride", a.integers("stride")},
-            {"padding", a.integers("padding")},    {"dilation", a.integers("dilation")},
-            {"ceil_mode", a.integer("ceil_mode")}, {"to", last_of(of, a.get<graph::Sizes>("to").size())}};
+    const Attributes& a = v.node.attributes;
+    return a.with("to", last_of(v.node.inputs[0].type().shape, a.get<graph::Sizes>("to").size()));
 }
 
 std::vector<Tensor> vjp(const VjpArguments& v)
 {
     if (!v.cotangents[0].defined()) return {Tensor()};
-    return {graph::apply1(max_pool_vjp_op, {v.cotangents[0], v.outputs[1]},
-                          with_sizes(v.node.attributes, v.node.inputs[0].type().shape))};
+    return {graph::apply1(max_pool_vjp_op, {v.cotangents[0], v.outputs[1]}, with_input_sizes(v))};
 }
 
 std::vector<Tensor> vjp_of_vjp(const VjpArguments& v)
 {
-    return {graph::apply1(max_pool_take_op, {v.cotangents[0], v.inputs[1]},
-                          with_sizes(v.node.attributes, v.node.inputs[0].type().shape)),
-            Tensor()};
+    return {graph::apply1(max_pool_take_op, {v.cotangents[0], v.inputs[1]}, with_input_sizes(v)), Tensor()};
 }
 
 std::vector<Tensor> vjp_of_take(const VjpArguments& v)
 {
-    return {graph::apply1(max_pool_vjp_op, {v.cotangents[0], v.inputs[1]},
-                          with_sizes(v.node.attributes, v.node.inputs[0].type().shape)),
-            Tensor()};
+    return {graph::apply1(max_pool_vjp_op, {v.cotangents[0], v.inputs[1]}, with_input_sizes(v)), Tensor()};
 }
 
 // -- launches --

@@ -31,17 +31,8 @@ std::vector<Tensor> vjp(const VjpArguments& v)
 {
     const Attributes& a = v.node.attributes;
     const bool forward = v.node.op == &resample_op;
-    return {graph::apply1(forward ? resample_vjp_op : resample_op, {v.cotangents[0]},
-                          {{"how", a.integer("how")},
-                           {"to", last_of(v.node.inputs[0].type().shape, a.get<graph::Sizes>("to").size())},
-                           {"kernel", a.integers("kernel")},
-                           {"stride", a.integers("stride")},
-                           {"counts_padding", a.integer("counts_padding")},
-                           {"divisor", a.integer("divisor")},
-                           {"scales", a.integers("scales")},
-                           {befores[0], a.get<Dim>(befores[0])},
-                           {befores[1], a.get<Dim>(befores[1])},
-                           {befores[2], a.get<Dim>(befores[2])}})};
+    const Shape to = last_of(v.node.inputs[0].type().shape, a.get<graph::Sizes>("to").size());
+    return {graph::apply1(forward ? resample_vjp_op : resample_op, {v.cotangents[0]}, a.with("to", to))};
 }
 
 // lavapipe ends the loops of a shader after 65,535 iterations of all of them together: one element's sum may have so

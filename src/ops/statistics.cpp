@@ -120,9 +120,7 @@ Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim)
     if (const Tensor wide = ops::accumulated(x); wide.dtype() != x.dtype())
         return cast(logsumexp(wide, dims, keepdim), x.dtype());
     const graph::Attributes a = ops::reduction_attributes("logsumexp", x, dims, true);
-    const Tensor largest = graph::apply1(
-        ops::amax_op, {x.detach()},
-        {{"dims", a.integers("dims")}, {"keepdim", std::int64_t{1}}, {"nan_shares", std::int64_t{0}}});
+    const Tensor largest = graph::apply1(ops::amax_op, {x.detach()}, a.with("nan_shares", std::int64_t{0}));
     const Tensor shift = where(isinf(largest), ops::number_like(x, 0), largest);
     const Tensor sums = sum(exp(x - shift), a.integers("dims"), true);
     const Tensor out = log(sums) + shift;

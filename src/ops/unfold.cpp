@@ -73,34 +73,16 @@ TensorTypes infer_fold(const Op& op, const InputTypes& in, const Attributes& a)
 
 // -- derivatives --
 
-Tensor fold_of(const Attributes& a, const Tensor& x, const Shape& size)
-{
-    return graph::apply1(fold_op, {x},
-                         {{"kernel", a.integers("kernel")},
-                          {"dilation", a.integers("dilation")},
-                          {"padding", a.integers("padding")},
-                          {"stride", a.integers("stride")},
-                          {"size", size}});
-}
-
-Tensor unfold_of(const Attributes& a, const Tensor& x)
-{
-    return graph::apply1(unfold_op, {x},
-                         {{"kernel", a.integers("kernel")},
-                          {"dilation", a.integers("dilation")},
-                          {"padding", a.integers("padding")},
-                          {"stride", a.integers("stride")}});
-}
-
 std::vector<Tensor> vjp(const VjpArguments& v)
 {
     const Tensor& x = v.inputs[0];
-    return {fold_of(v.node.attributes, v.cotangents[0], {x.size(2), x.size(3)})};
+    return {graph::apply1(fold_op, {v.cotangents[0]},
+                          v.node.attributes.with("size", Shape{x.size(2), x.size(3)}))};
 }
 
 std::vector<Tensor> vjp_of_fold(const VjpArguments& v)
 {
-    return {unfold_of(v.node.attributes, v.cotangents[0])};
+    return {graph::apply1(unfold_op, {v.cotangents[0]}, v.node.attributes.without("size"))};
 }
 
 // -- launches --
@@ -204,7 +186,8 @@ const Op fold_op{.name = "fold",
 Tensor unfold(const Tensor& x, WindowSizes<2> kernel_size, const UnfoldOpOptions& options)
 {
     const bool single = x.dim() == 3;
-    const Tensor y = ops::unfold_of(ops::attributes(kernel_size, options), single ? unsqueeze(x, 0) : x);
+    const Tensor y =
+        graph::apply1(ops::unfold_op, {single ? unsqueeze(x, 0) : x}, ops::attributes(kernel_size, options));
     return single ? squeeze(y, 0) : y;
 }
 
@@ -212,8 +195,8 @@ Tensor fold(const Tensor& x, const Shape& output_size, WindowSizes<2> kernel_siz
             const UnfoldOpOptions& options)
 {
     const bool single = x.dim() == 2;
-    const Tensor y =
-        ops::fold_of(ops::attributes(kernel_size, options), single ? unsqueeze(x, 0) : x, output_size);
+    const Tensor y = graph::apply1(ops::fold_op, {single ? unsqueeze(x, 0) : x},
+                                   ops::attributes(kernel_size, options).with("size", output_size));
     return single ? squeeze(y, 0) : y;
 }
 
