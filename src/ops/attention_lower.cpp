@@ -69,8 +69,8 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
 {
     const Dim pitch = attention_pitch(s.keys), rows = s.batch * s.heads * s.queries;
     const double scale = a.number("scale");
-    const auto launch_of = [&](const Dim& stride) { // from row to row
-        const DimVector sizes{rows}, strides{stride}, queries{s.queries}, keys{s.keys};
+    launch_rows(l, true, [&](std::int64_t unit) {
+        const DimVector sizes{rows}, strides{floor_div(pitch, unit)}, queries{s.queries}, keys{s.keys};
         LaunchSpec spec{.kernel = kernel,
                         .constants = {1, static_cast<std::uint32_t>(a.integer("causal"))},
                         .groups = ceil_div(rows, 64),
@@ -106,10 +106,7 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
                                                     .queries = queries,
                                                     .keys = keys};
         return record.launch(std::move(spec));
-    };
-    LaunchSpec addresses = launch_of(pitch);
-    if (!l.texels()) return l.launch(std::move(addresses));
-    l.launch(texel_variant(launch_of(floor_div(pitch, 4))), std::move(addresses));
+    });
 }
 
 // What dropout leaves of a matrix.
@@ -153,16 +150,10 @@ void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes
 
 // -- in one pass --
 
-constexpr std::size_t row_dims = 3; // batch, head, row
-
 // Rows as whole texels: where they are none, a copy with zeros behind each.
 View in_texels(Lowering& l, const View& v)
 {
-    bool ready =
-        same(v.layout.strides[3], 1) && v.sizes()[3].divisible_by(4) && v.layout.offset.divisible_by(4);
-    for (std::size_t d = 0; d < row_dims; ++d) ready = ready && v.layout.strides[d].divisible_by(4);
-    if (ready) return v;
-    return padded(l, v, round_up(v.sizes()[3], 4));
+    return has_texel_rows(v.layout) ? v : padded(l, v, round_up(v.sizes()[3], 4));
 }
 
 // In units of so many elements.

@@ -246,6 +246,21 @@ void reference_update(const ReferenceArguments& a)
 
 } // namespace
 
+void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, const Tensor& found_variance,
+                    double momentum, const Dim& count)
+{
+    const auto found_for = [](const Tensor& running,
+                              const Tensor& found) { // no kernel takes f64 beside another dtype
+        return running.dtype() == f64 || found.dtype() == f64 ? cast(found, running.dtype()) : found;
+    };
+    const std::vector<Tensor> kept =
+        graph::apply(batch_norm_update_op,
+                     {mean, variance, found_for(mean, found_mean), found_for(variance, found_variance)},
+                     {{"momentum", momentum}, {"count", count}});
+    mean.assign(kept[0]);
+    variance.assign(kept[1]);
+}
+
 const Op batch_norm_op{.name = "batch_norm",
                        .infer = infer,
                        .vjp = vjp,
@@ -311,13 +326,7 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
         graph::apply(ops::batch_norm_op, {x, all(weight, 1), all(bias, 0)}, {{"eps", options.eps}});
     if (running) {
         const no_grad guard;
-        const std::vector<Tensor> kept =
-            graph::apply(ops::batch_norm_update_op,
-                         {running_mean, running_var, ops::found_for(running_mean, out[1]),
-                          ops::found_for(running_var, out[2])},
-                         {{"momentum", options.momentum}, {"count", count}});
-        running_mean.assign(kept[0]);
-        running_var.assign(kept[1]);
+        ops::update_running(running_mean, running_var, out[1], out[2], options.momentum, count);
     }
     return out[0];
 }

@@ -1,6 +1,5 @@
 // cat: tensors one behind the other along one dimension; stack: along a new one.
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include <reprise/ops/creation.hpp>
@@ -55,13 +54,8 @@ void lower_part(Lowering& l, View from, const View& to)
         c = collapsed();
     }
     const Dim count = shape::element_count(to.sizes());
-    bool texels = !c.sizes.empty() && c.sizes.back().divisible_by(4);
-    const std::array<const View*, 2> views = {&from, &to};
-    for (std::size_t i = 0; i < 2 && texels; ++i) {
-        texels = views[i]->layout.offset.divisible_by(4) && same(c.strides[i].back(), 1);
-        for (std::size_t d = 0; d + 1 < c.sizes.size(); ++d)
-            texels = texels && c.strides[i][d].divisible_by(4);
-    }
+    const bool texels = has_texel_rows({c.sizes, c.strides[0], from.layout.offset}) &&
+                        has_texel_rows({c.sizes, c.strides[1], to.layout.offset});
     const records::cat record{.x = from,
                               .y = to,
                               .count = count,

@@ -1,6 +1,5 @@
 #include "ops/channels.hpp"
 
-#include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/records.hpp"
@@ -39,11 +38,6 @@ void require_several(const char* op, const char* part, const Dim& count, const S
         return "There is one value for each " + std::string(part) + " in the shape (" + to_string(x) +
                "), its own mean: statistics need more.";
     });
-}
-
-Tensor found_for(const Tensor& running, const Tensor& found)
-{
-    return running.dtype() == f64 || found.dtype() == f64 ? cast(found, running.dtype()) : found;
 }
 
 Tensor by_channel(const Tensor& t, const Shape& x)

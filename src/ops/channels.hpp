@@ -17,8 +17,9 @@ void require_several(const char* op, const char* part, const Dim& count, const S
 // One number a channel, as it broadcasts against x.
 Tensor by_channel(const Tensor&, const Shape& x);
 
-// A statistic that was found, for a running one: no kernel takes f64 beside another dtype.
-Tensor found_for(const Tensor& running, const Tensor& found);
+// Moves running statistics towards those that were found of so many values of a channel; of none they stay.
+void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, const Tensor& found_variance,
+                    double momentum, const Dim& count);
 
 // -- launches --
 struct ChannelProblem {

@@ -59,7 +59,7 @@ void lower(Lowering& l, const Node&)
                                     .column_stride = weight.layout.strides[1],
                                     .unknown = bits_of(weight.dtype, unknown)};
     launch_with_texels(
-        l, has_texel_rows(weight),
+        l, has_texel_rows(weight.layout),
         record.launch({.groups = ceil_div(count * ceil_div(length, 4), 64), .words = true, .moves = true}));
 }
 
@@ -136,7 +136,7 @@ void join_rows(Lowering& l, const Node& n, std::int64_t padding, RowReduction ho
                                         .columns = length,
                                         .row_stride = dy.layout.strides[0],
                                         .column_stride = dy.layout.strides[1]};
-    launch_with_texels(l, !whole && has_texel_rows(dy),
+    launch_with_texels(l, !whole && has_texel_rows(dy.layout),
                        record.launch({.kernel = dy.dtype == i32 ? "embedding_vjp_i32" : "embedding_vjp",
                                       .constants = {static_cast<std::uint32_t>(how)},
                                       .groups = ceil_div(rows * ceil_div(length, 4), 64)}));

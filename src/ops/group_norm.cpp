@@ -37,14 +37,8 @@ struct Groups {
 Groups groups_of(const Shape& x, const Node& n) { return {x, n.attributes.get<Dim>("groups")}; }
 
 // -- group_norm: x [N, C, image], weight [C], bias [C] -> y, mean and variance (biased) [N, groups] --
-TensorTypes infer(const Op& op, const InputTypes& in, const Attributes& a)
+TensorTypes infer(const Op&, const InputTypes& in, const Attributes& a)
 {
-    const Dim& channels = channels_of(op.name, in[0]);
-    const char* const names[] = {"weight", "bias"};
-    for (std::size_t i = 0; i < 2; ++i) {
-        check_channels(op.name, names[i], in[1 + i].shape, channels);
-        check_dtype(op.name, names[i], in[1 + i].dtype, in[0].dtype);
-    }
     const TensorType statistic{accumulated(in[0].dtype), {in[0].shape[0], a.get<Dim>("groups")}};
     return {in[0], statistic, statistic};
 }
@@ -308,13 +302,9 @@ Tensor instance_norm(const Tensor& x, Tensor running_mean, Tensor running_var, c
     if (running_mean.defined() && running_var.defined()) {
         const no_grad guard;
         // An empty batch has no statistics.
-        const std::vector<Tensor> kept =
-            graph::apply(ops::batch_norm_update_op,
-                         {running_mean, running_var, ops::found_for(running_mean, mean(out[1], {0})),
-                          ops::found_for(running_var, mean(out[2], {0}))},
-                         {{"momentum", options.momentum}, {"count", image * min(sizes[0], 1)}});
-        running_mean.assign(kept[0]);
-        running_var.assign(kept[1]);
+        const Tensor found_mean = mean(out[1], {0}), found_variance = mean(out[2], {0});
+        ops::update_running(running_mean, running_var, found_mean, found_variance, options.momentum,
+                            image * min(sizes[0], 1));
     }
     return out[0];
 }

@@ -15,6 +15,7 @@
 #include "ops/accumulated.hpp"
 #include "ops/channels.hpp"
 #include "ops/full.hpp"
+#include "ops/launch_where.hpp"
 #include "ops/long_rows.hpp"
 #include "ops/records.hpp"
 #include "ops/reduce.hpp"
@@ -51,21 +52,16 @@ struct RowsOperand {
     DimVector strides(std::int64_t unit) const { return {unit == 1 ? down : floor_div(down, unit)}; }
     std::uint32_t exists() const { return absent ? 0 : 1; }
 };
-RowsOperand matrix(const View& v) { return {v, v.layout.strides[1], v.layout.strides[0], has_texel_rows(v)}; }
+RowsOperand matrix(const View& v)
+{
+    return {v, v.layout.strides[1], v.layout.strides[0], has_texel_rows(v.layout)};
+}
 // [D], repeated for each row.
 RowsOperand repeated(const View& v)
 {
     return {v, v.layout.strides[0], 0, same(v.layout.strides[0], 1) && v.layout.offset.divisible_by(4)};
 }
 RowsOperand no_row(const View& any) { return {any, 1, 0, true, true}; }
-
-// launch_of(unit): the launch whose strides from row to row count units of so many elements.
-template <class LaunchOf> void launch_rows(Lowering& l, bool in_texels, const LaunchOf& launch_of)
-{
-    LaunchSpec addresses = launch_of(1);
-    if (!in_texels) return l.launch(std::move(addresses));
-    l.launch(texel_variant(launch_of(4)), std::move(addresses));
-}
 
 std::uint32_t centered(const Node& n) { return static_cast<std::uint32_t>(n.attributes.integer("centered")); }
 
@@ -136,8 +132,8 @@ void lower_short(Lowering& l, const Node& n)
     const RowsOperand bias = biasless ? no_row(x.view) : repeated(l.input(2));
     const View mean = l.output(1), rstd = l.output(2);
     const Dim &rows = x.view.sizes()[0], &columns = x.view.sizes()[1];
-    const bool in_texels = l.texels() && columns.divisible_by(4) && x.in_texels && weight.in_texels &&
-                           bias.in_texels && y.in_texels;
+    const bool in_texels =
+        columns.divisible_by(4) && x.in_texels && weight.in_texels && bias.in_texels && y.in_texels;
     launch_rows(l, in_texels, [&](std::int64_t unit) {
         const records::layer_norm record{.x = x.view,
                                          .weight = weight.input(),
@@ -236,8 +232,8 @@ void lower_short_vjp(Lowering& l, const Node& n)
     const RowsOperand dx = matrix(l.output());
     const View mean = l.input(3), rstd = l.input(4);
     const Dim &rows = x.view.sizes()[0], &columns = x.view.sizes()[1];
-    const bool in_texels = l.texels() && columns.divisible_by(4) && dy.in_texels && x.in_texels &&
-                           weight.in_texels && dx.in_texels;
+    const bool in_texels =
+        columns.divisible_by(4) && dy.in_texels && x.in_texels && weight.in_texels && dx.in_texels;
     launch_rows(l, in_texels, [&](std::int64_t unit) {
         const records::layer_norm_vjp record{.dy = dy.view,
                                              .x = x.view,
@@ -326,7 +322,7 @@ void lower_weight_vjp(Lowering& l, const Node& n)
                                                 .dy_column_stride = a[1],
                                                 .x_row_stride = b[0],
                                                 .x_column_stride = b[1]};
-    launch_with_texels(l, has_texel_rows(dy) && has_texel_rows(x),
+    launch_with_texels(l, has_texel_rows(dy.layout) && has_texel_rows(x.layout),
                        record.launch({.groups = ceil_div(partials * ceil_div(length, 4), 64)}));
     for (std::size_t i = 0; i < 2; ++i)
         l.launch({.kernel = "sum_partials",

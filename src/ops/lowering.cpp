@@ -1,5 +1,7 @@
 #include "ops/lowering.hpp"
 
+#include <algorithm>
+
 #include <reprise/error.hpp>
 
 #include "shape/rules.hpp"
@@ -14,10 +16,11 @@ bool View::contiguous() const
     return true;
 }
 
-bool has_texel_rows(const View& v)
+bool has_texel_rows(const graph::Strided& v)
 {
-    return v.sizes()[1].divisible_by(4) && same(v.layout.strides[1], 1) &&
-           v.layout.strides[0].divisible_by(4) && v.layout.offset.divisible_by(4);
+    if (v.sizes.empty() || !v.sizes.back().divisible_by(4) || !same(v.strides.back(), 1)) return false;
+    return v.offset.divisible_by(4) && std::all_of(v.strides.begin(), v.strides.end() - 1,
+                                                   [](const Dim& stride) { return stride.divisible_by(4); });
 }
 
 void add_words(DimVector& ints, const Dim& d)

@@ -43,8 +43,8 @@ struct AroundDim {
     }
 };
 
-// Whole texels along the rows of a matrix [rows, columns].
-bool has_texel_rows(const View&);
+// Whole texels along the last dimension, in all places of the others.
+bool has_texel_rows(const graph::Strided&);
 
 enum class Use : std::uint8_t { read, write, update }; // update: reads and writes the same elements
 
