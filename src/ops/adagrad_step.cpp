@@ -21,10 +21,7 @@ void reference(const ReferenceArguments& a)
 {
     const std::vector<double> x = step_numbers(a);
     const double lr = x[0], eps = x[1], decay = x[2];
-    const bool maximize = a.attributes.integer("maximize") != 0;
-    reference_step(a, [=](double& p, double g, double* m) {
-        if (maximize) g = -g;
-        if (decay != 0) g += decay * p;
+    reference_step(a, decay, [=](double& p, double g, double* m) {
         m[0] += g * g;
         p -= lr * g / (std::sqrt(m[0]) + eps);
     });

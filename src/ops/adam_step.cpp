@@ -26,10 +26,8 @@ void reference(const ReferenceArguments& a)
     const std::vector<double> x = step_numbers(a);
     const double size = x[0], share1 = x[1], beta2 = x[2], share2 = x[3], root = x[4], eps = x[5];
     const double decay = x[6], kept = x[7];
-    const bool amsgrad = moments_of(a) == 3, maximize = a.attributes.integer("maximize") != 0;
-    reference_step(a, [=](double& p, double g, double* m) {
-        if (maximize) g = -g;
-        if (decay != 0) g += decay * p;
+    const bool amsgrad = moments_of(a) == 3;
+    reference_step(a, decay, [=](double& p, double g, double* m) {
         m[0] += share1 * (g - m[0]);
         m[1] = beta2 * m[1] + share2 * g * g;
         if (amsgrad) m[2] = m[1] > m[2] || std::isnan(m[1]) ? m[1] : m[2];

@@ -18,6 +18,7 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
+#include "ops/dropout.hpp"
 #include "ops/random.hpp"
 #include "ops/registry.hpp"
 #include "shape/guard.hpp"
@@ -196,9 +197,7 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOpt
                      ") must be bool, an integer dtype or the query's (", name_of(q.dtype()), ").");
     if (!(o.softcap >= 0))
         detail::fail(ErrorKind::argument, op_name, "The softcap (", o.softcap, ") must be at least 0.");
-    if (!(o.dropout_p >= 0 && o.dropout_p <= 1))
-        detail::fail(ErrorKind::argument, op_name, "The probability (", o.dropout_p,
-                     ") must be from 0 to 1.");
+    require_probability(op_name, o.dropout_p);
     if (!o.scale && !q.size(-1).is_constant())
         detail::fail(ErrorKind::argument, op_name, "The number of features (", q.size(-1),
                      ") is not known before the call: give the scale.");

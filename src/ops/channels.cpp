@@ -25,13 +25,6 @@ const Dim& channels_of(const char* op, const TensorType& x)
     return x.shape[1];
 }
 
-void check_dtype(const char* op, const char* name, DType dtype, DType of_input)
-{
-    if (dtype != of_input)
-        detail::fail(ErrorKind::dtype, op, "The ", name, "'s dtype (", name_of(dtype),
-                     ") is not the input's (", name_of(of_input), "): cast one of them.");
-}
-
 void require_several(const char* op, const char* part, const Dim& count, const Shape& x)
 {
     shape::require_at_least(op, max(count - 1, 1 - count), 1, [&] {

@@ -10,7 +10,6 @@ namespace reprise::ops {
 // -- checks --
 void check_channels(const char* op, const char* name, const Shape&, const Dim& channels); // [channels]
 const Dim& channels_of(const char* op, const graph::TensorType& x);                       // of [N, C, ...]
-void check_dtype(const char* op, const char* name, DType, DType of_input);
 // There is more than one value to make statistics of.
 void require_several(const char* op, const char* part, const Dim& count, const Shape& x);
 

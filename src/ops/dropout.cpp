@@ -16,12 +16,6 @@ namespace reprise {
 namespace ops {
 namespace {
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
-{
-    require_floating(op.name, in[0].dtype);
-    return {in[0]};
-}
-
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     return {graph::apply1(dropout_op, {a.cotangents[0]}, a.node.attributes)};
@@ -44,6 +38,12 @@ void reference(const ReferenceArguments& a)
 
 } // namespace
 
+void require_probability(const char* op, double p)
+{
+    if (!(p >= 0 && p <= 1))
+        detail::fail(ErrorKind::argument, op, "The probability (", p, ") must be from 0 to 1.");
+}
+
 std::int64_t dropout_threshold(const Attributes& a) { return std::llround(std::ldexp(a.number("p"), 24)); }
 double dropout_scale(const Attributes& a) { return a.number("p") < 1 ? 1 / (1 - a.number("p")) : 0; }
 
@@ -64,7 +64,7 @@ void launch_dropout(Lowering& l, const Attributes& a, const View& from, const Vi
 }
 
 const Op dropout_op{.name = "dropout",
-                    .infer = infer,
+                    .infer = infer_one_type,
                     .vjp = vjp,
                     .lower = lower,
                     .reference = reference,
@@ -75,8 +75,7 @@ const Op dropout_op{.name = "dropout",
 
 Tensor dropout(const Tensor& x, double p, bool training)
 {
-    if (!(p >= 0 && p <= 1))
-        detail::fail(ErrorKind::argument, "dropout", "The probability (", p, ") must be from 0 to 1.");
+    ops::require_probability("dropout", p);
     ops::require_floating("dropout", x.dtype());
     if (!training || p == 0) return x;
     const graph::RandomState r = ops::next_random();

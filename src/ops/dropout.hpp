@@ -6,6 +6,7 @@
 
 namespace reprise::ops {
 
+void require_probability(const char* op, double p);
 std::int64_t dropout_threshold(const graph::Attributes&); // the probability in 2^-24: 2^24 drops all
 double dropout_scale(const graph::Attributes&);           // of what is kept: 1 / (1 - p)
 // Both are contiguous.

@@ -120,8 +120,6 @@ Tensor widened(const Tensor& t, std::size_t rank)
     return reshape(t, wide);
 }
 
-Tensor value_like(const Tensor& x, double value) { return full_on(evaluator_of(x), {}, value, x.dtype()); }
-
 } // namespace
 
 const Op dynamic_shift_op{.name = "dynamic_shift",
@@ -140,12 +138,12 @@ Tensor dynamic_mask(const Tensor& x, const Tensor& mask_or_lengths, double value
     const Shape sizes = x.shape();
     if (mask_or_lengths.dtype() == boolean) {
         shape::require_broadcastable(op, mask_or_lengths.shape(), sizes);
-        return where(mask_or_lengths, x, ops::value_like(x, value));
+        return where(mask_or_lengths, x, ops::number_like(x, value));
     }
     const std::size_t along = mask_or_lengths.shape().size();
     ops::check_rows(op, "lengths", ops::type_of(x), ops::type_of(mask_or_lengths));
     const Tensor at = ops::positions(x, sizes[along], along, sizes.size());
-    return where(less(at, ops::widened(mask_or_lengths, sizes.size())), x, ops::value_like(x, value));
+    return where(less(at, ops::widened(mask_or_lengths, sizes.size())), x, ops::number_like(x, value));
 }
 
 Tensor dynamic_mask(const Tensor& x, std::int64_t dim, const Dim& length, double value)
@@ -153,7 +151,7 @@ Tensor dynamic_mask(const Tensor& x, std::int64_t dim, const Dim& length, double
     const std::size_t along = shape::normalize_dim("dynamic_mask", dim, x.shape().size());
     const Tensor at = ops::positions(x, x.shape()[along], along, x.shape().size());
     const Dim kept = max(min(length, x.shape()[along]), 0);
-    return where(less(at, ops::size_like(at, kept)), x, ops::value_like(x, value));
+    return where(less(at, ops::size_like(at, kept)), x, ops::number_like(x, value));
 }
 
 Tensor dynamic_slice(const Tensor& x, const Tensor& start, const Dim& length)
@@ -186,7 +184,7 @@ Tensor dynamic_gather(const Tensor& x, const Tensor& index)
         Shape column = rows;
         column.push_back(1);
         const Tensor inside = logical_and(index >= 0, less(index, ops::size_like(index, size)));
-        at = where(inside, index + reshape(first, column), ops::value_like(index, -1));
+        at = where(inside, index + reshape(first, column), ops::number_like(index, -1));
     }
     Shape out = given;
     out.insert(out.end(), begin + 1, sizes.end());

@@ -31,14 +31,10 @@ void lower(Lowering& l, const Node& n)
 
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &x = a.inputs[0], &y = a.outputs[0];
-    const auto dim = static_cast<std::size_t>(a.attributes.integer("dim"));
-    std::int64_t inner = 1;
-    for (std::size_t d = dim + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
-    for (std::int64_t i = 0; i < y.count(); ++i) {
-        const std::int64_t at = i / inner % y.sizes[dim];
-        y.copy(y.offset(i), x, x.offset(i + (y.sizes[dim] - 1 - 2 * at) * inner));
-    }
+    for_each_row(a, [](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        for (std::int64_t e = 0, count = out[0].count(); e < count; ++e)
+            out[0].copy(out[0].offset(e), in[0], in[0].offset(count - 1 - e));
+    });
 }
 
 } // namespace

@@ -121,13 +121,6 @@ Tensor flat_part(const char* op, const Tensor& src, const Tensor& index)
     return reshape(part, {index.numel()});
 }
 
-void check_same_dtype(const char* op, const Tensor& x, const Tensor& src)
-{
-    if (x.dtype() != src.dtype())
-        detail::fail(ErrorKind::dtype, op, "The source's dtype (", name_of(src.dtype()),
-                     ") is not the input's (", name_of(x.dtype()), "): cast one of them.");
-}
-
 Tensor scattered(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& values)
 {
     const Tensor at = element_numbers("scatter", x, dim, index);
@@ -157,7 +150,7 @@ namespace {
 Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor& index, const Tensor& source)
 {
     check_vector(op, index);
-    check_same_dtype(op, x, source);
+    ops::check_dtype(op, "source", source.dtype(), x.dtype());
     const auto sentence = [&] {
         return "The source's shape (" + to_string(source.shape()) + ") is not the input's (" +
                to_string(x.shape()) + ") with the index's size (" + index.size(0).text() +
@@ -276,7 +269,7 @@ Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index)
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
 {
     if (x.dim() == 0) return reshape(scatter(lined(x), dim, lined(index), lined(source)), {});
-    check_same_dtype("scatter", x, source);
+    ops::check_dtype("scatter", "source", source.dtype(), x.dtype());
     check_index("scatter", index);
     return scattered(x, dim, index, flat_part("scatter", source, index));
 }
@@ -294,7 +287,7 @@ Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double va
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
 {
     if (x.dim() == 0) return reshape(scatter_add(lined(x), dim, lined(index), lined(source)), {});
-    check_same_dtype("scatter_add", x, source);
+    ops::check_dtype("scatter_add", "source", source.dtype(), x.dtype());
     const Tensor at = element_numbers("scatter_add", x, dim, index);
     const Tensor rows = unsqueeze(flat_part("scatter_add", source, index), 1);
     return x + reshape(added_rows(rows, at, x.numel()), x.shape());
@@ -307,7 +300,7 @@ Tensor scatter_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, co
     check_reduce(op, reduce, x, true);
     if (x.dim() == 0)
         return reshape(scatter_reduce(lined(x), dim, lined(index), lined(source), reduce, include_self), {});
-    check_same_dtype(op, x, source);
+    ops::check_dtype(op, "source", source.dtype(), x.dtype());
     const Tensor at = element_numbers(op, x, dim, index);
     const Tensor rows = unsqueeze(flat_part(op, source, index), 1);
     const Tensor all = joined_rows(reshape(x, {x.numel(), 1}), at, rows, reduce, include_self);

@@ -13,7 +13,6 @@
 #include <reprise/ops/shapes.hpp>
 
 #include "ops/accumulated.hpp"
-#include "ops/channels.hpp"
 #include "ops/full.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/long_rows.hpp"

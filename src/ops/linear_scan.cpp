@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t block = 256; // of shaders/scan.comp and linear_scan.comp
 
-TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
+TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
     return {in[0]};

@@ -19,9 +19,7 @@ void reference(const ReferenceArguments& a)
 {
     const std::vector<double> x = step_numbers(a);
     const double lr = x[0], beta1 = x[1], share1 = x[2], beta2 = x[3], share2 = x[4], kept = x[5];
-    const bool maximize = a.attributes.integer("maximize") != 0;
-    reference_step(a, [=](double& p, double g, double* m) {
-        if (maximize) g = -g;
+    reference_step(a, 0, [=](double& p, double g, double* m) {
         const double direction = beta1 * m[0] + share1 * g;
         p = p * kept - lr * (direction > 0 ? 1 : direction < 0 ? -1 : 0);
         m[0] = beta2 * m[0] + share2 * g;

@@ -71,13 +71,13 @@ void reference_vjp(const ReferenceArguments& a)
 } // namespace
 
 const Op log_softmax_op{.name = "log_softmax",
-                        .infer = infer_rows,
+                        .infer = infer_one_type,
                         .vjp = vjp,
                         .decompose = decompose,
                         .lower = lower,
                         .reference = reference};
 const Op log_softmax_vjp_op{.name = "log_softmax_vjp",
-                            .infer = infer_rows,
+                            .infer = infer_one_type,
                             .decompose = decompose_vjp,
                             .lower = lower_vjp,
                             .reference = reference_vjp};

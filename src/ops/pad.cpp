@@ -57,18 +57,11 @@ void lower(Lowering& l, const Node& n)
 
 void reference(const ReferenceArguments& a)
 {
-    const HostTensor &from = a.inputs[0], &to = a.outputs[0];
-    const auto d = static_cast<std::size_t>(a.attributes.integer("dim"));
-    const std::int64_t start = a.dims[0];
-    for (std::int64_t i = 0; i < to.count(); ++i) to.put(i, a.attributes.number("value"));
-    for (std::int64_t i = 0; i < from.count(); ++i) {
-        std::int64_t rest = i, offset = 0;
-        for (std::size_t k = from.sizes.size(); k-- > 0;) {
-            offset += (rest % from.sizes[k] + (k == d ? start : 0)) * to.strides[k];
-            rest /= from.sizes[k];
-        }
-        to.copy(offset, from, from.offset(i));
-    }
+    for_each_row(a, [&](std::span<const HostTensor> in, std::span<const HostTensor> out) {
+        for (std::int64_t e = 0; e < out[0].count(); ++e) out[0].put(e, a.attributes.number("value"));
+        for (std::int64_t e = 0; e < in[0].count(); ++e)
+            out[0].copy(out[0].offset(a.dims[0] + e), in[0], in[0].offset(e));
+    });
 }
 
 // Below 0 for sure: so much is cut off.

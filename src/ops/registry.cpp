@@ -23,4 +23,22 @@ void require_floating(const char* op, DType t)
     if (!is_floating(t)) wrong_dtype(op, t, "a floating dtype");
 }
 
+void check_dtype(const char* op, const char* name, DType dtype, DType of_input)
+{
+    if (dtype != of_input)
+        detail::fail(ErrorKind::dtype, op, "The ", name, "'s dtype (", name_of(dtype),
+                     ") is not the input's (", name_of(of_input), "): cast one of them.");
+}
+
+TensorTypes infer_one_type(const Op& op, const InputTypes& in, const Attributes&)
+{
+    for (const TensorType& t : in) {
+        require_floating(op.name, t.dtype);
+        if (t != in[0])
+            detail::fail(ErrorKind::internal, op.name, "The inputs' types differ: ", name_of(in[0].dtype),
+                         to_string(in[0].shape), " and ", name_of(t.dtype), to_string(t.shape), ".");
+    }
+    return {in[0]};
+}
+
 } // namespace reprise::ops

@@ -69,5 +69,9 @@ bool leading_sizes_are_one(const Shape&, std::int64_t dim);
 void link_range(const Tensor& part, const Tensor& x, std::int64_t dim, const Dim& start, const Dim& length);
 [[noreturn]] void wrong_dtype(const char* op, DType, const char* wanted);
 void require_floating(const char* op, DType);
+// `name` has the input's dtype.
+void check_dtype(const char* op, const char* name, DType, DType of_input);
+// One floating input, or several of one type; the output has it too.
+TensorTypes infer_one_type(const Op&, const InputTypes&, const Attributes&);
 
 } // namespace reprise::ops

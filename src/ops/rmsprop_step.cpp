@@ -13,7 +13,6 @@ constexpr const char* numbers[] = {"lr", "alpha", "share", "eps", "momentum", "w
 constexpr StepNames names{.moments = moments, .numbers = numbers, .least = 1};
 
 bool centered(const Attributes& a) { return a.integer("centered") != 0; }
-bool maximize(const Attributes& a) { return a.integer("maximize") != 0; }
 
 void lower(Lowering& l, const Node& n)
 {
@@ -22,7 +21,7 @@ void lower(Lowering& l, const Node& n)
     launch_step(
         l, n,
         {.places = {0, average != 0 ? 1 : StepLaunch::absent, momentum ? 1 + average : StepLaunch::absent},
-         .flags = {average != 0, momentum, maximize(n.attributes)}});
+         .flags = {average != 0, momentum, n.attributes.integer("maximize") != 0}});
 }
 
 void reference(const ReferenceArguments& a)
@@ -30,10 +29,8 @@ void reference(const ReferenceArguments& a)
     const std::vector<double> x = step_numbers(a);
     const double lr = x[0], alpha = x[1], share = x[2], eps = x[3], momentum = x[4], decay = x[5];
     const std::size_t average = centered(a.attributes) ? 1 : 0;
-    const bool buffer = moments_of(a) > 1 + average, negated = maximize(a.attributes);
-    reference_step(a, [=](double& p, double g, double* m) {
-        if (negated) g = -g;
-        if (decay != 0) g += decay * p;
+    const bool buffer = moments_of(a) > 1 + average;
+    reference_step(a, decay, [=](double& p, double g, double* m) {
         m[0] = alpha * m[0] + share * g * g;
         double variance = m[0];
         if (average != 0) {

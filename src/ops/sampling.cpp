@@ -9,6 +9,7 @@
 #include <reprise/ops/shapes.hpp>
 #include <reprise/ops/sorting.hpp>
 
+#include "ops/dropout.hpp"
 #include "ops/full.hpp"
 #include "ops/random.hpp"
 #include "ops/registry.hpp"
@@ -46,17 +47,11 @@ void check_std(double std)
         detail::fail(ErrorKind::argument, "normal", "The standard deviation (", std, ") must be at least 0.");
 }
 
-void check_probability(const char* op, double p)
-{
-    if (!(p >= 0 && p <= 1))
-        detail::fail(ErrorKind::argument, op, "The probability (", p, ") must be from 0 to 1.");
-}
-
 // One number of 0 or 1 / (1 - p) for each channel.
 Tensor channel_dropout(const char* op, const Tensor& x, double p, bool training, std::size_t batched,
                        bool may_lack_batch, const char* wanted)
 {
-    check_probability(op, p);
+    ops::require_probability(op, p);
     ops::require_floating(op, x.dtype());
     const Shape sizes = x.shape();
     if (sizes.size() != batched && sizes.size() + 1 != batched)
@@ -114,7 +109,7 @@ Tensor bernoulli(const Tensor& p)
 Tensor Tensor::bernoulli() const { return reprise::bernoulli(*this); }
 Tensor bernoulli(const Tensor& x, double p)
 {
-    check_probability("bernoulli", p);
+    ops::require_probability("bernoulli", p);
     return cast(ops::uniform_beside(x, x.shape()) < p, x.dtype());
 }
 
@@ -176,7 +171,7 @@ Tensor dropout3d(const Tensor& x, double p, bool training)
 
 Tensor alpha_dropout(const Tensor& x, double p, bool training)
 {
-    check_probability("alpha_dropout", p);
+    ops::require_probability("alpha_dropout", p);
     ops::require_floating("alpha_dropout", x.dtype());
     if (!training || p == 0) return x;
     if (p == 1) return x * 0.0;

@@ -24,10 +24,7 @@ void reference(const ReferenceArguments& a)
     const std::vector<double> x = step_numbers(a);
     const double lr = x[0], momentum = x[1], share = x[2], decay = x[3];
     const bool velocity = moments_of(a) == 1, nesterov = a.attributes.integer("nesterov") != 0;
-    const bool maximize = a.attributes.integer("maximize") != 0;
-    reference_step(a, [=](double& p, double g, double* m) {
-        if (maximize) g = -g;
-        if (decay != 0) g += decay * p;
+    reference_step(a, decay, [=](double& p, double g, double* m) {
         if (velocity) {
             m[0] = momentum * m[0] + share * g;
             g = nesterov ? g + momentum * m[0] : m[0];

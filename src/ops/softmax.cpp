@@ -33,17 +33,6 @@ Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t
     return graph::apply1(op, inputs, {{"dim", static_cast<std::int64_t>(along)}});
 }
 
-TensorTypes infer_rows(const Op& op, const graph::InputTypes& in, const Attributes&)
-{
-    for (const TensorType& t : in) {
-        require_floating(op.name, t.dtype);
-        if (t != in[0])
-            detail::fail(ErrorKind::internal, op.name, "The inputs' types differ: ", name_of(in[0].dtype),
-                         to_string(in[0].shape), " and ", name_of(t.dtype), to_string(t.shape), ".");
-    }
-    return {in[0]};
-}
-
 namespace {
 
 // The launch of an op's kernel, of one input or two.  Of the dimensions beside the row's: sizes, and strides by view.
@@ -212,13 +201,13 @@ void reference_vjp(const ReferenceArguments& a)
 } // namespace
 
 const Op softmax_op{.name = "softmax",
-                    .infer = infer_rows,
+                    .infer = infer_one_type,
                     .vjp = vjp,
                     .decompose = decompose,
                     .lower = lower,
                     .reference = reference};
 const Op softmax_vjp_op{.name = "softmax_vjp",
-                        .infer = infer_rows,
+                        .infer = infer_one_type,
                         .decompose = decompose_vjp,
                         .lower = lower_vjp,
                         .reference = reference_vjp};

@@ -9,9 +9,6 @@ namespace reprise::ops {
 
 Tensor apply_along(const graph::Op&, const std::vector<Tensor>& inputs, std::int64_t dim);
 
-// One floating input, or two of one type; the output has it too.
-graph::TensorTypes infer_rows(const graph::Op&, const graph::InputTypes&, const graph::Attributes&);
-
 // The launch of the op's kernel (shaders/common/rows.glsl), or the same for long rows; inputs and output have one shape.
 using LongForm = void (*)(LongRows&, const std::vector<View>& in, const View& out);
 void lower_rows(Lowering&, const graph::Node&, LongForm);

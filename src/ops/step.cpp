@@ -187,15 +187,19 @@ std::vector<double> step_numbers(const ReferenceArguments& a)
     return out;
 }
 
-void reference_step(const ReferenceArguments& a, const StepFormula& formula)
+void reference_step(const ReferenceArguments& a, double decay, const StepFormula& formula)
 {
+    const bool maximize = a.attributes.integer("maximize") != 0;
     const std::size_t moments = moments_of(a);
     std::vector<double> m(moments);
     for (std::size_t first = 0, in = 0; first < a.outputs.size(); first += 1 + moments, in += 2 + moments)
         for (std::int64_t i = 0, count = a.outputs[first].count(); i < count; ++i) {
             double p = a.inputs[in].at(i);
             for (std::size_t k = 0; k < moments; ++k) m[k] = a.inputs[in + 2 + k].at(i);
-            formula(p, a.inputs[in + 1].at(i), m.data());
+            double g = a.inputs[in + 1].at(i);
+            if (maximize) g = -g;
+            if (decay != 0) g += decay * p;
+            formula(p, g, m.data());
             a.outputs[first].put(i, p);
             for (std::size_t k = 0; k < moments; ++k) a.outputs[first + 1 + k].put(i, m[k]);
         }
