@@ -151,14 +151,13 @@ Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor&
 {
     check_vector(op, index);
     ops::check_dtype(op, "source", source.dtype(), x.dtype());
-    const auto sentence = [&] {
+    Shape wanted = x.shape();
+    wanted[r.dim] = index.size(0);
+    shape::require_same(op, source.shape(), wanted, [&] {
         return "The source's shape (" + to_string(source.shape()) + ") is not the input's (" +
                to_string(x.shape()) + ") with the index's size (" + index.size(0).text() +
                ") in dimension (" + std::to_string(r.dim) + ").";
-    };
-    if (source.dim() != x.dim()) detail::fail(ErrorKind::shape, op, sentence());
-    for (std::size_t d = 0; d < r.order.size(); ++d)
-        shape::require_equal(op, source.shape()[d], d == r.dim ? index.size(0) : x.shape()[d], sentence);
+    });
     ops::check_indices({op}, index, r.sizes[0]);
     return to_matrix(source, rows_of(op, source, static_cast<std::int64_t>(r.dim)));
 }
