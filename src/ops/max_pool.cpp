@@ -62,7 +62,7 @@ TensorTypes infer_take(const Op& op, const InputTypes& in, const Attributes& a)
 Attributes with_input_sizes(const VjpArguments& v)
 {
     const Attributes& a = v.node.attributes;
-    return a.with("to", last_of(v.node.inputs[0].type().shape, a.get<graph::Sizes>("to").size()));
+    return a.with("to", last_of(v.node.inputs[0].type().shape, a.shape("to").size()));
 }
 
 std::vector<Tensor> vjp(const VjpArguments& v)

@@ -32,7 +32,8 @@ void check_dtype(const char* op, const char* name, DType dtype, DType of_input)
 
 TensorTypes infer_one_type(const Op& op, const InputTypes& in, const Attributes&)
 {
-    for (const TensorType& t : in) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const TensorType& t = in[i];
         require_floating(op.name, t.dtype);
         if (t != in[0])
             detail::fail(ErrorKind::internal, op.name, "The inputs' types differ: ", name_of(in[0].dtype),

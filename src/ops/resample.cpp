@@ -31,7 +31,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
 {
     const Attributes& a = v.node.attributes;
     const bool forward = v.node.op == &resample_op;
-    const Shape to = last_of(v.node.inputs[0].type().shape, a.get<graph::Sizes>("to").size());
+    const Shape to = last_of(v.node.inputs[0].type().shape, a.shape("to").size());
     return {graph::apply1(forward ? resample_vjp_op : resample_op, {v.cotangents[0]}, a.with("to", to))};
 }
 
