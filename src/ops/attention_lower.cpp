@@ -51,9 +51,7 @@ void product_of_rows(Lowering& l, const View& a, const View& rows, const View& t
 {
     const View turned = transposed(rows);
     const Dim columns = to.sizes().back();
-    const auto as_it_is = [&] {
-        lower_product(l, a, first_columns(turned, columns), to);
-    }; // the same columns
+    const auto as_it_is = [&] { lower_product(l, a, first_columns(turned, columns), to); }; // all of them
     const auto filled_up = [&] { lower_product(l, a, padded(l, turned, columns), to); };
     // A library's bits depend on the request, so it is the same at a call as where the sizes are known.
     const Dim fills = l.texels() ? Dim(same(turned.sizes().back(), columns) ? 0 : 1)

@@ -59,14 +59,7 @@ TensorTypes infer_update(const Op& op, const InputTypes& in, const Attributes&)
     return {in[0], in[1]};
 }
 
-Dims other_dims(const Shape& x) // all but the channels
-{
-    Dims dims{0};
-    for (std::size_t d = 2; d < x.size(); ++d) dims.push_back(static_cast<std::int64_t>(d));
-    return dims;
-}
-
-Dim count_of(const Shape& x) { return reduced_count(x, other_dims(x)); } // elements of a channel
+Dim count_of(const Shape& x) { return reduced_count(x, all_but_channels(x)); } // elements of a channel
 
 // -- derivatives --
 
@@ -91,7 +84,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
 std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
 {
     const Shape& shape = in[0].shape();
-    const Dims dims = other_dims(shape);
+    const Dims dims = all_but_channels(shape);
     const Tensor center = mean(in[0], dims), shifted = in[0] - by_channel(center, shape);
     const Tensor variance = mean(square(shifted), dims);
     const Tensor scale = rsqrt(variance + n.attributes.number("eps")) * in[1];
@@ -102,7 +95,7 @@ std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
     const Tensor &dy = in[0], &x = in[1], &weight = in[4];
     const Shape& shape = x.shape();
-    const Dims dims = other_dims(shape);
+    const Dims dims = all_but_channels(shape);
     const Tensor count = size_like(in[2], count_of(shape)), centered = x - by_channel(in[2], shape);
     const Tensor inverse = rsqrt(in[3] + n.attributes.number("eps"));
     const Tensor total = sum(accumulated(dy), dims), product = sum(dy * centered, dims);

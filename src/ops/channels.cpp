@@ -33,6 +33,13 @@ void require_several(const char* op, const char* part, const Dim& count, const S
     });
 }
 
+Dims all_but_channels(const Shape& x)
+{
+    Dims dims{0};
+    for (std::size_t d = 2; d < x.size(); ++d) dims.push_back(static_cast<std::int64_t>(d));
+    return dims;
+}
+
 Tensor by_channel(const Tensor& t, const Shape& x)
 {
     Shape shape(x.size(), Dim(1));

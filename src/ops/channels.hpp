@@ -13,6 +13,7 @@ const Dim& channels_of(const char* op, const graph::TensorType& x);             
 // There is more than one value to make statistics of.
 void require_several(const char* op, const char* part, const Dim& count, const Shape& x);
 
+Dims all_but_channels(const Shape& x); // the dimensions beside 1
 // One number a channel, as it broadcasts against x.
 Tensor by_channel(const Tensor&, const Shape& x);
 

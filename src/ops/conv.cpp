@@ -72,12 +72,12 @@ template <std::size_t N> Windows in_numbers(const char* op, const ConvOptions<N>
 
 Tensor input_gradient(const Shape& size, const Tensor& weight, const Tensor& dy, const Windows& w)
 {
-    return graph::apply1(ops::convolution_input_op, {dy, weight}, w.with_size(size));
+    return graph::apply1(ops::convolution_input_op, {dy, weight}, w.attributes().with("size", size));
 }
 
 Tensor weight_gradient(const Tensor& x, const Shape& size, const Tensor& dy, const Windows& w)
 {
-    return graph::apply1(ops::convolution_weight_op, {dy, x}, w.with_size(size));
+    return graph::apply1(ops::convolution_weight_op, {dy, x}, w.attributes().with("size", size));
 }
 
 // [N, Co, ...] of a transposed convolution

@@ -3,12 +3,11 @@
 #include "ops/convolution.hpp"
 
 #include <array>
-#include <numeric>
 #include <string>
 
 #include <reprise/ops/reductions.hpp>
 
-#include "ops/launch_where.hpp"
+#include "ops/channels.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
 #include "ops/registry.hpp"
@@ -112,12 +111,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     // The weight's first: behind it nobody needs x any more, whose gradient is as large.
     if (v.wanted[1]) d[1] = weight_vjp(a, dy, x, weight.shape());
     if (v.wanted[0]) d[0] = input_vjp(a, dy, weight, x.shape());
-    if (d.size() == 3 && v.wanted[2]) {
-        std::vector<std::int64_t> but_channels(static_cast<std::size_t>(dy.dim()) - 1);
-        std::iota(but_channels.begin(), but_channels.end(), 1);
-        but_channels[0] = 0;
-        d[2] = sum(dy, but_channels);
-    }
+    if (d.size() == 3 && v.wanted[2]) d[2] = sum(dy, all_but_channels(dy.shape()));
     return d;
 }
 
@@ -288,12 +282,6 @@ void reference_weight(const ReferenceArguments& a)
 graph::Attributes Windows::attributes() const
 {
     return {{"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", groups}};
-}
-
-graph::Attributes Windows::with_size(const Shape& size) const
-{
-    return {
-        {"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", groups}, {"size", size}};
 }
 
 void require_one_dtype(const char* op, const InputTypes& in)

@@ -16,7 +16,6 @@ struct Windows {
     std::int64_t groups = 1;
     std::size_t rank() const { return stride.size(); } // of an image
     graph::Attributes attributes() const;
-    graph::Attributes with_size(const Shape&) const; // of a gradient
 };
 
 // Checks that begin an error's text with `op`.

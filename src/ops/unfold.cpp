@@ -5,7 +5,6 @@
 #include <reprise/ops/convolution.hpp>
 #include <reprise/ops/shapes.hpp>
 
-#include "ops/launch_where.hpp"
 #include "ops/lowering.hpp"
 #include "ops/patches.hpp"
 #include "ops/reference.hpp"
