@@ -147,7 +147,8 @@ void lower_vjp(Lowering& l, const Node& n)
     join_rows(l, n, n.attributes.integer("padding"), RowReduction::sum);
 }
 
-// Joins the elements of rows with those of their place, one after the other; those of an integer dtype as Whole.
+// Joins the elements of rows with those of their place, one after the other; those of an integer dtype as
+// Whole.
 template <class Whole, class Join> void reference_join(const ReferenceArguments& a, std::int64_t padding,
                                                        Whole whole_start, double start, const Join& join)
 {
@@ -173,8 +174,8 @@ void reference_vjp(const ReferenceArguments& a) // integers wrap
     reference_join(a, a.attributes.integer("padding"), std::uint64_t{0}, 0, std::plus());
 }
 
-// -- reduce_rows: rows [N, D], indices [N] -> [V, D]; of no row 1, -infinity or infinity (of integers the least and the
-// largest of their dtype, i32 or i64); the types are those of embedding_vjp --
+// -- reduce_rows: rows [N, D], indices [N] -> [V, D], with the types of embedding_vjp; of no row 1, -infinity or
+// infinity (of integers the least and the largest of their dtype, i32 or i64) --
 RowReduction how_of(const Attributes& a) { return static_cast<RowReduction>(a.integer("how")); }
 
 void lower_reduce(Lowering& l, const Node& n) { join_rows(l, n, no_padding, how_of(n.attributes)); }
@@ -205,7 +206,8 @@ std::vector<Tensor> vjp_reduce(const VjpArguments& a)
     return {at_rows(dy) * others, {}};
 }
 
-// Integers are joined in 64 bits, of which the low ones are what kernels get: these join narrow dtypes in i32.
+// Integers are joined in 64 bits, of which the low ones are what kernels get: these join narrow dtypes in
+// i32.
 void reference_reduce(const ReferenceArguments& a)
 {
     const RowReduction how = how_of(a.attributes);

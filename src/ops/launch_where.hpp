@@ -46,7 +46,8 @@ inline void launch_with_texels(Lowering& l, const Dim& condition, LaunchSpec add
     launch_where(l, condition, std::move(texel), std::move(address));
 }
 
-// launch_of(unit): the launch whose strides from row to row count units of so many elements; in_texels: whether 4 do.
+// launch_of(unit): the launch whose strides from row to row count units of so many elements; in_texels:
+// whether units of 4 serve.
 template <class LaunchOf> void launch_rows(Lowering& l, bool in_texels, const LaunchOf& launch_of)
 {
     if (!l.texels() || !in_texels) return l.launch(launch_of(1));

@@ -58,7 +58,8 @@ TensorTypes infer_take(const Op& op, const InputTypes& in, const Attributes& a)
 
 // -- derivatives --
 
-// The windows are a property of all three ops: dx is gathered from them.  The sizes become those of the first input.
+// The windows are a property of all three ops: dx is gathered from them.  The sizes become those of the first
+// input.
 Attributes with_input_sizes(const VjpArguments& v)
 {
     const Attributes& a = v.node.attributes;

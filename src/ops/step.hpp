@@ -50,8 +50,8 @@ struct StepLaunch {
 };
 void launch_step(Lowering&, const graph::Node&, const StepLaunch&);
 
-// The formula for one element: changes p and its moments m, which follow each other.  g is the gradient, negated where
-// the attribute "maximize" says so, plus `decay` times p.
+// The formula for one element: changes p and its moments m, which follow each other.  g is the gradient,
+// negated where the attribute "maximize" says so, plus `decay` times p.
 using StepFormula = std::function<void(double& p, double g, double* m)>;
 std::vector<double> step_numbers(const ReferenceArguments&);
 void reference_step(const ReferenceArguments&, double decay, const StepFormula&);
