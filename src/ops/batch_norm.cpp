@@ -242,8 +242,8 @@ void reference_update(const ReferenceArguments& a)
 void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, const Tensor& found_variance,
                     double momentum, const Dim& count)
 {
-    const auto found_for = [](const Tensor& running,
-                              const Tensor& found) { // no kernel takes f64 beside another dtype
+    // No kernel takes f64 beside another dtype.
+    const auto found_for = [](const Tensor& running, const Tensor& found) {
         return running.dtype() == f64 || found.dtype() == f64 ? cast(found, running.dtype()) : found;
     };
     const std::vector<Tensor> kept =

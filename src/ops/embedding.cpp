@@ -174,8 +174,8 @@ void reference_vjp(const ReferenceArguments& a) // integers wrap
     reference_join(a, a.attributes.integer("padding"), std::uint64_t{0}, 0, std::plus());
 }
 
-// -- reduce_rows: rows [N, D], indices [N] -> [V, D], with the types of embedding_vjp; of no row 1, -infinity or
-// infinity (of integers the least and the largest of their dtype, i32 or i64) --
+// -- reduce_rows: rows [N, D], indices [N] -> [V, D], with the types of embedding_vjp; of no row 1, -infinity
+// or infinity (of integers the least and the largest of their dtype, i32 or i64) --
 RowReduction how_of(const Attributes& a) { return static_cast<RowReduction>(a.integer("how")); }
 
 void lower_reduce(Lowering& l, const Node& n) { join_rows(l, n, no_padding, how_of(n.attributes)); }
