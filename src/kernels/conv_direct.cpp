@@ -12,7 +12,7 @@ using device::Capabilities;
 using ops::ConvProblem;
 using ops::is_at_least;
 using ops::is_multiple;
-using ops::LaunchSpec;
+using ops::launch_with_texels;
 using ops::Lowering;
 using ops::View;
 using ops::records::Absent;
@@ -60,14 +60,6 @@ std::uint32_t known(const Dim& d, std::int64_t most)
     return static_cast<std::uint32_t>(small ? d.value() : most);
 }
 
-void launch_texel(Lowering& l, LaunchSpec spec)
-{
-    LaunchSpec texel = spec;
-    texel.kernel += "_texel";
-    texel.texels = true;
-    l.launch(std::move(texel), std::move(spec));
-}
-
 // y = conv(x, w): w has rows of whole fours of channels.
 void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std::optional<View>& bias,
           const View& y, std::uint32_t rest)
@@ -88,10 +80,11 @@ void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std
                                              .out_height = p.oh,
                                              .out_width = p.ow,
                                              .pitch = round_up(p.ci, 4) * p.taps};
-    launch_texel(l, record.launch({.kernel = p.kernel("conv2d_direct"),
-                                   .constants = std::move(constants),
-                                   .groups = p.n * ceil_div(p.oh * p.ow, pixels) * ceil_div(p.co, 8),
-                                   .flops = 2 * p.n * p.oh * p.ow * p.co * p.ci * p.taps}));
+    launch_with_texels(l, 1,
+                       record.launch({.kernel = p.kernel("conv2d_direct"),
+                                      .constants = std::move(constants),
+                                      .groups = p.n * ceil_div(p.oh * p.ow, pixels) * ceil_div(p.co, 8),
+                                      .flops = 2 * p.n * p.oh * p.ow * p.co * p.ci * p.taps}));
 }
 
 void emit_y(Lowering& l, const ConvProblem& c)
@@ -133,10 +126,11 @@ void emit_x(Lowering& l, const ConvProblem& c)
                                                    .height = p.oh,
                                                    .width = p.ow,
                                                    .pitch = channels * p.taps};
-    launch_texel(l, record.launch({.kernel = p.kernel("conv2d_input_direct"),
-                                   .constants = std::move(constants),
-                                   .groups = p.n * ceil_div(p.h * p.w, pixels) * ceil_div(p.co, 8),
-                                   .flops = 2 * p.n * p.h * p.w * p.co * p.ci * p.taps}));
+    launch_with_texels(l, 1,
+                       record.launch({.kernel = p.kernel("conv2d_input_direct"),
+                                      .constants = std::move(constants),
+                                      .groups = p.n * ceil_div(p.h * p.w, pixels) * ceil_div(p.co, 8),
+                                      .flops = 2 * p.n * p.h * p.w * p.co * p.ci * p.taps}));
 }
 
 // Lanes that have different output channels: no more than there are fours of channels.  All counts that are
@@ -177,10 +171,11 @@ void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& p
                                                     .out_width = p.ow,
                                                     .parts = parts,
                                                     .pitch = pitch};
-    launch_texel(l, record.launch({.kernel = p.kernel("conv2d_weight_direct"),
-                                   .constants = std::move(constants),
-                                   .groups = parts * tiles,
-                                   .flops = 2 * p.n * image * p.co * p.ci * p.taps}));
+    launch_with_texels(l, 1,
+                       record.launch({.kernel = p.kernel("conv2d_weight_direct"),
+                                      .constants = std::move(constants),
+                                      .groups = parts * tiles,
+                                      .flops = 2 * p.n * image * p.co * p.ci * p.taps}));
     const Dim row = p.ci * p.taps;
     const ops::records::gemm_sum sum{
         .partial = sums, .c = c.weight, .rows = p.co, .columns = row, .chunks = parts, .row_stride = row};
