@@ -39,10 +39,9 @@ public:
         mark_needed();
     }
 
-    void seed(const Value& v, const Tensor& cotangent) { add(v, cotangent); }
-
-    void run()
+    void run(std::span<const Value> outputs, std::span<const Tensor> seeds)
     {
+        for (std::size_t i = 0; i < outputs.size(); ++i) add(outputs[i], seeds[i]);
         AutoGradMode mode(options_.create_graph);
         for (Visited& at : order_) visit(at);
         if (!options_.retain_graph && !options_.create_graph) release();
@@ -84,25 +83,19 @@ private:
     // A node has a larger id than its inputs, so that whoever reads a node is met before it.
     void collect(std::span<const Value> outputs, std::span<const Value> inputs)
     {
-        std::vector<const Node*> found;
-        const auto push = [&](const Value& v) {
-            if (!v.node->requires_grad) return;
-            if (places_.try_emplace(v.node.get(), 0).second) found.push_back(v.node.get());
-        };
         std::vector<std::uint64_t> wanted;
         for (const Value& v : inputs) wanted.push_back(v.node->id);
         std::sort(wanted.begin(), wanted.end());
         const auto is_wanted = [&](const Node& n) {
             return std::binary_search(wanted.begin(), wanted.end(), n.id);
         };
-        for (const Value& v : outputs) push(v);
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            const Node& n = *found[i];
-            if (n.is_leaf || n.released || (options_.stop_at_inputs && is_wanted(n))) continue;
-            for (const Value& v : n.inputs) push(v);
-        }
-        graph::sort_by_age(found);
+        const std::vector<const Node*> found = graph::ancestors(
+            outputs, [](const Node& n) { return n.requires_grad; },
+            [&](const Node& n) {
+                return !n.is_leaf && !n.released && !(options_.stop_at_inputs && is_wanted(n));
+            });
         order_.reserve(found.size());
+        places_.reserve(found.size());
         for (auto at = found.rbegin(); at != found.rend(); ++at) {
             const Node& n = **at;
             places_[&n] = static_cast<std::uint32_t>(order_.size());
@@ -166,7 +159,7 @@ private:
     static void call_hooks(const Node& n, Few<Tensor, 1>& cotangents)
     {
         if (const auto owner = graph::owner_of_leaf(n)) { // its hooks of today
-            if (owner->hooks()) call(*owner->hooks(), cotangents[0]);
+            if (owner->hooks) call(*owner->hooks, cotangents[0]);
         } else if (n.notes)
             for (std::size_t i = 0; i < n.notes->hooks.size(); ++i)
                 if (n.notes->hooks[i] && cotangents[i].defined()) call(*n.notes->hooks[i], cotangents[i]);
@@ -306,8 +299,7 @@ std::vector<Tensor> vjp_by_decomposition(const graph::VjpArguments& a)
 void accumulate(std::span<const Value> outputs, std::span<const Tensor> seeds, const WalkOptions& options)
 {
     Walk walk(outputs, {}, true, options);
-    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
-    walk.run();
+    walk.run(outputs, seeds);
 }
 
 Gradients gradients_of_leaves(std::span<const Value> outputs, std::span<const Tensor> seeds,
@@ -315,8 +307,7 @@ Gradients gradients_of_leaves(std::span<const Value> outputs, std::span<const Te
 {
     Gradients found;
     Walk walk(outputs, {}, true, options, &found);
-    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
-    walk.run();
+    walk.run(outputs, seeds);
     return found;
 }
 
@@ -324,8 +315,7 @@ std::vector<Tensor> cotangents_of(std::span<const Value> outputs, std::span<cons
                                   std::span<const Value> inputs, const WalkOptions& options)
 {
     Walk walk(outputs, inputs, false, options);
-    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
-    walk.run();
+    walk.run(outputs, seeds);
     std::vector<Tensor> out;
     for (const Value& v : inputs) out.push_back(walk.cotangent(v));
     return out;
@@ -345,7 +335,7 @@ VjpMutation::~VjpMutation()
 
 std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
 {
-    const graph::ScopesOff off; // a VJP's ops are the library's
+    const graph::Scoped no_scope(graph::current_scope(), nullptr); // a VJP's ops are the library's
     const graph::Op& op = *a.node.op;
     if (a.node.gradient) return a.node.gradient->vjp(a);
     const graph::IndexChecksOff checked; // in the forward pass

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/notes.hpp"
@@ -16,6 +17,10 @@ struct WalkOptions {
     bool stop_at_inputs = false;
 };
 
+// Throws Error(dtype) or Error(shape) unless both have one dtype and shape: "The gradient is f32[2] but the tensor is
+// f32[3]."
+void require_alike(const char* op, const std::string& given_is, const Tensor& given, const char* but_is,
+                   const Tensor& wanted, const char* end = ".");
 // What a walk from `output` starts with: the given cotangent, checked, or one where the output has one
 // element.
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent);

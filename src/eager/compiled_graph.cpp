@@ -8,8 +8,8 @@
 
 #include "execution/run_ahead.hpp"
 #include "execution/storage.hpp"
+#include "graph/ambient.hpp"
 #include "graph/segment.hpp"
-#include "graph/suspend.hpp"
 
 namespace reprise::eager {
 
@@ -25,11 +25,6 @@ std::vector<std::vector<std::int64_t>> sizes_of(const std::vector<DynamicValues>
     std::vector<std::vector<std::int64_t>> out;
     for (const DynamicValues& f : all) out.push_back(f.sizes);
     return out;
-}
-
-bool same_bits(double a, double b)
-{
-    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 } // namespace
@@ -119,12 +114,14 @@ private:
     {
         graph::Attributes out = n.attributes;
         const bool open = is_open_number(n);
-        out.transform_named([&](const char* name, graph::Attribute& a) {
+        out.transform([&](const char* name, graph::Attribute& a) {
             opened_ = false;
             visit_attribute(name, a, open, *this);
             if (opened_)
                 a = std::shared_ptr<const graph::HostScalar>(std::make_shared<graph::HostScalar>(
-                    graph::HostScalar{[given = p_.given_, at = next_number_ - 1] { return (*given)[at]; }}));
+                    graph::HostScalar{[given = p_.given_, at = next_number_ - 1] {
+                        return std::bit_cast<double>((*given)[at]);
+                    }}));
         });
         return out;
     }
@@ -185,9 +182,8 @@ void CompiledGraph::open_numbers(const std::vector<DynamicValues>& all)
 {
     numbers_ = all.back().numbers;
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-        number_is_open_.push_back(std::any_of(all.begin(), all.end(), [&](const DynamicValues& f) {
-            return !same_bits(f.numbers[i], numbers_[i]);
-        }));
+        number_is_open_.push_back(std::any_of(
+            all.begin(), all.end(), [&](const DynamicValues& f) { return f.numbers[i] != numbers_[i]; }));
 }
 
 void CompiledGraph::compare_with(const DimVector& sizes, const std::vector<shape::Guard>& guards)
@@ -230,7 +226,7 @@ bool CompiledGraph::fits(const DynamicValues& f)
         if (!equal_up_to(i)) return false;
     if (!equal_up_to(sizes_.size())) return false;
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-        if (!number_is_open_[i] && !same_bits(f.numbers[i], numbers_[i])) return false;
+        if (!number_is_open_[i] && f.numbers[i] != numbers_[i]) return false;
     symbol_values_.clear();
     for (const DynamicDims::Symbol& s : symbols_) symbol_values_.push_back(f.sizes[s.position]);
     try {

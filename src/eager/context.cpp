@@ -13,7 +13,6 @@
 #include "execution/storage.hpp"
 #include "graph/cell.hpp"
 #include "graph/segment.hpp"
-#include "graph/suspend.hpp"
 #include "kernels/chain.hpp"
 #include "ops/registry.hpp"
 
@@ -42,71 +41,32 @@ Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(dev
 {}
 
 namespace {
-std::mutex recomputed_bytes_mutex; // of Segment::recomputed_bytes
+std::mutex recomputed_mutex; // of Segment::recomputed_bytes and Context::recomputed_
 }
-
-// Counts what it is given until that is taken back, or the segment is gone.
-class Context::RecomputedBytes {
-public:
-    explicit RecomputedBytes(std::shared_ptr<std::atomic<std::uint64_t>> layer) : layer_(std::move(layer)) {}
-    ~RecomputedBytes()
-    {
-        for (const auto& [value, bytes] : bytes_) *layer_ -= bytes;
-    }
-    RecomputedBytes(const RecomputedBytes&) = delete;
-    RecomputedBytes& operator=(const RecomputedBytes&) = delete;
-
-    void add(const Value& v)
-    {
-        const std::uint64_t bytes = execution::bytes_of(v.type());
-        if (bytes_.try_emplace({v.node->id, v.index}, bytes).second) *layer_ += bytes;
-    }
-    void remove(const Node& n)
-    {
-        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
-            if (const auto found = bytes_.find({n.id, i}); found != bytes_.end()) {
-                *layer_ -= found->second;
-                bytes_.erase(found);
-            }
-    }
-
-private:
-    std::shared_ptr<std::atomic<std::uint64_t>> layer_;
-    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> bytes_; // by id and output
-};
 
 void Context::note_recomputed(const std::vector<Value>& values)
 {
     if (values.empty()) return;
-    const std::scoped_lock lock(recomputed_bytes_mutex, recomputed_mutex_);
+    const std::lock_guard lock(recomputed_mutex);
+    std::erase_if(recomputed_, [](const auto& segment) { return segment.expired(); });
     for (const Value& v : values) {
         const graph::Segment& s = *graph::interior_of(*v.node);
-        auto& account = s.recomputed_bytes[this];
-        if (!account) {
-            forget_layers();
-            auto& layer = recomputed_[s.layer];
-            if (!layer) layer = std::make_shared<std::atomic<std::uint64_t>>(0);
-            account = std::make_shared<RecomputedBytes>(layer);
-        }
-        std::static_pointer_cast<RecomputedBytes>(account)->add(v);
+        const auto [account, is_new] = s.recomputed_bytes.try_emplace(this);
+        if (is_new) recomputed_.push_back(s.weak_from_this());
+        account->second.try_emplace({v.node->id, v.index}, execution::bytes_of(v.type()));
     }
 }
 
 std::map<std::string, std::uint64_t> Context::recomputed_bytes() const
 {
-    const std::lock_guard lock(recomputed_mutex_);
+    const std::lock_guard lock(recomputed_mutex);
     std::map<std::string, std::uint64_t> out;
-    for (const auto& [layer, bytes] : recomputed_)
-        if (bytes.use_count() > 1) out[layer] = *bytes;
+    for (const auto& weak : recomputed_)
+        if (const auto segment = weak.lock()) {
+            std::uint64_t& sum = out[segment->layer];
+            for (const auto& [value, bytes] : segment->recomputed_bytes.at(this)) sum += bytes;
+        }
     return out;
-}
-
-// Under recomputed_mutex_: names without an account go, whenever there may be twice as many.
-void Context::forget_layers()
-{
-    if (recomputed_.size() < recomputed_limit_) return;
-    std::erase_if(recomputed_, [](const auto& entry) { return entry.second.use_count() == 1; });
-    recomputed_limit_ = std::max<std::size_t>(64, 2 * recomputed_.size());
 }
 
 void Context::accept(const char* by, const graph::Op* op, DType dtype) const
@@ -180,13 +140,7 @@ void Context::compute(std::span<const Value> requested, Origin who, CoScheduled 
     Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
     GraphKey key = std::exchange(key_, {});
     evaluation_of(*this, requested, std::move(beside), e);
-    if (e.nodes.empty()) {
-        forget_computed();
-        evaluation_ = std::move(e);
-        key_ = std::move(key);
-        return;
-    }
-    if (!replayed(e, key, who)) plan_once(e, who);
+    if (!e.nodes.empty() && !replayed(e, key, who)) plan_once(e, who);
     nodes_ += e.nodes.size();
     note_recomputed(e.recomputed);
     for (const Value& v : e.results)
@@ -390,9 +344,9 @@ void Context::release(std::span<const Node* const> nodes)
         if (n->materialised()) n->inputs.clear();
         const graph::Segment* s = n->segment ? graph::interior_of(*n) : nullptr;
         if (!s) continue;
-        const std::lock_guard account(recomputed_bytes_mutex);
-        if (const auto found = s->recomputed_bytes.find(this); found != s->recomputed_bytes.end())
-            std::static_pointer_cast<RecomputedBytes>(found->second)->remove(*n);
+        const std::lock_guard account_lock(recomputed_mutex);
+        if (const auto account = s->recomputed_bytes.find(this); account != s->recomputed_bytes.end())
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i) account->second.erase({n->id, i});
     }
 }
 

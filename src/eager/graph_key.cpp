@@ -30,7 +30,6 @@ public:
         for (const graph::Value* v : e_.externals) add_external(*v);
         word(e_.results.size());
         for (const graph::Value& v : e_.results) word(std::uint64_t{v.node->mark.place} << 32 | v.index);
-        key_.hash = hash();
     }
 
     // -- of visit_attribute --
@@ -43,8 +42,9 @@ public:
     // 0 and 1 are part of the structure: there are kernels without them.
     void number(const double& value)
     {
-        if (value == 0 || value == 1) word(std::bit_cast<std::uint64_t>(value));
-        values_.numbers.push_back(value);
+        const auto bits = std::bit_cast<std::uint64_t>(value);
+        if (value == 0 || value == 1) word(bits);
+        values_.numbers.push_back(bits);
     }
     void source(const std::shared_ptr<const graph::HostScalar>&) { key_.plain = false; }
     // What a call of it makes is its own; the options are one's as long as a compiled graph holds them.
@@ -118,16 +118,6 @@ private:
             size(stride);
         }
         size(s.layout->offset);
-    }
-
-    std::size_t hash() const
-    {
-        std::uint64_t h = 0x9e3779b97f4a7c15u;
-        for (const std::uint64_t w : key_.structure) {
-            h = (h ^ w) * 0xff51afd7ed558ccdu;
-            h ^= h >> 32;
-        }
-        return h;
     }
 
     const Evaluation& e_;

@@ -15,16 +15,15 @@ namespace reprise::eager {
 
 // What differs.
 struct DynamicValues {
-    std::vector<std::int64_t> sizes; // of attributes, node by node; then of externals, slot by slot
-    std::size_t attribute_sizes = 0; // how many of them are of attributes
-    std::vector<double> numbers;     // of nodes that are one floating number everywhere
+    std::vector<std::int64_t> sizes;    // of attributes, node by node; then of externals, slot by slot
+    std::size_t attribute_sizes = 0;    // how many of them are of attributes
+    std::vector<std::uint64_t> numbers; // the bits of nodes that are one floating number everywhere
     // Where random ops draw: each as far behind the first as the structure says.
     std::int64_t seed_low = 0, seed_high = 0, ordinal = 0;
 };
 
 struct GraphKey {
     std::vector<std::uint64_t> structure;
-    std::size_t hash = 0;
     bool plain = true; // false: not to be compared with others
     DynamicValues values;
 };

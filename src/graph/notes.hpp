@@ -10,6 +10,7 @@
 #include <reprise/few.hpp>
 #include <reprise/hooks.hpp>
 
+#include "graph/ambient.hpp"
 #include "graph/node.hpp"
 
 namespace reprise::graph {
@@ -80,19 +81,6 @@ public:
 
 private:
     Scope* outer_;
-};
-Scope*& current_scope(); // the innermost of this thread; null: none
-
-// No scope stands by for its life: what runs meanwhile is the library's.
-class ScopesOff {
-public:
-    ScopesOff() : before_(std::exchange(current_scope(), nullptr)) {}
-    ~ScopesOff() { current_scope() = before_; }
-    ScopesOff(const ScopesOff&) = delete;
-    ScopesOff& operator=(const ScopesOff&) = delete;
-
-private:
-    Scope* before_;
 };
 
 } // namespace reprise::graph

@@ -44,9 +44,9 @@ void Program::Impl::check_input(std::size_t i, const Value& v) const
 }
 
 void Program::Impl::Variant::place(const std::vector<std::int64_t>& of_signature,
-                                   std::vector<std::int64_t>& symbols) const
+                                   std::vector<std::int64_t>& symbols, std::int64_t others) const
 {
-    symbols.assign(executable->symbols().size(), shape::DimProgram::no_value);
+    symbols.assign(executable->symbols().size(), others);
     for (std::size_t i = 0; i < of_signature.size(); ++i)
         if (symbol_places[i] != unused_symbol) symbols[symbol_places[i]] = of_signature[i];
 }
@@ -57,9 +57,7 @@ std::size_t Program::Impl::variant_at(const std::vector<std::int64_t>& sizes) co
     std::uint64_t least = 0;
     std::vector<std::int64_t> symbols;
     for (std::size_t i = 0; i < variants.size(); ++i) {
-        variants[i].place(sizes, symbols);
-        std::replace(symbols.begin(), symbols.end(), shape::DimProgram::no_value,
-                     std::int64_t{0}); // counters
+        variants[i].place(sizes, symbols, 0);
         const std::uint64_t peak = variants[i].executable->peak_bytes(symbols);
         if (peak <= *memory_budget) return i;
         least = i == 0 ? peak : std::min(least, peak);
@@ -80,9 +78,7 @@ void Program::Impl::choose(const std::vector<std::int64_t>& sizes)
         const Choice* known = chosen.find(sizes);
         if (!known) {
             Choice c{.variant = variant_at(sizes)};
-            variants[c.variant].place(sizes, bound.call.symbols);
-            std::replace(bound.call.symbols.begin(), bound.call.symbols.end(), std::int64_t{-1},
-                         std::int64_t{0});
+            variants[c.variant].place(sizes, bound.call.symbols, 0);
             c.outputs = variants[c.variant].executable->output_bytes(bound.call.symbols);
             known = &chosen.add(sizes, c, 8 * sizes.size() + 64);
         }
@@ -200,11 +196,11 @@ void Program::Impl::find_grads()
     std::vector<const graph::Cell*> seen;
     for (State& s : states) {
         if (!s.owner) continue;
-        if (!s.owner->grad()) s.owner->set_grad(zeros_like(Tensor(s.owner)).cell());
-        s.cell = s.owner->grad();
+        if (!s.owner->grad) s.owner->grad = zeros_like(Tensor(s.owner)).cell();
+        s.cell = s.owner->grad;
         if (std::find(seen.begin(), seen.end(), s.cell.get()) != seen.end()) { // one tensor is two gradients
             s.cell = graph::make_tensor(s.cell->value).cell();
-            s.owner->set_grad(s.cell);
+            s.owner->grad = s.cell;
         }
         seen.push_back(s.cell.get());
     }
@@ -352,8 +348,8 @@ std::vector<Tensor> Program::Impl::run(const std::vector<Tensor>& inputs, const 
     out.reserve(outputs.size());
     for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome)));
     for (const KeptGrad& g : kept_grads)
-        g.owner->set_grad(graph::make_tensor(result_value(g.result, outcome)).cell());
-    for (const auto& owner : cleared_grads) owner->set_grad(nullptr);
+        g.owner->grad = graph::make_tensor(result_value(g.result, outcome)).cell();
+    for (const auto& owner : cleared_grads) owner->grad = nullptr;
     return out;
 }
 

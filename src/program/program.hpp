@@ -27,8 +27,9 @@ struct Program::Impl {
         // Of the signature's symbols among its own, or `unused_symbol`.
         std::vector<std::size_t> symbol_places;
 
-        // Values in the executable's order; -1 for those that are no sizes.
-        void place(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols) const;
+        // Values in the executable's order; `others` for those that are no sizes.
+        void place(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols,
+                   std::int64_t others = shape::DimProgram::no_value) const;
     };
     static constexpr std::size_t unused_symbol = static_cast<std::size_t>(-1);
     std::vector<Variant> variants;

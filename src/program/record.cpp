@@ -22,17 +22,6 @@ using program::Trace;
 
 namespace {
 
-class TracerScope {
-public:
-    explicit TracerScope(graph::Tracer& t) : before_(std::exchange(graph::current_tracer(), &t)) {}
-    ~TracerScope() { graph::current_tracer() = before_; }
-    TracerScope(const TracerScope&) = delete;
-    TracerScope& operator=(const TracerScope&) = delete;
-
-private:
-    graph::Tracer* before_;
-};
-
 // Turns what a trace saw into the request of a plan.
 class Builder {
 public:
@@ -188,8 +177,8 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     std::vector<Value> placeholders, outputs;
     plan::Request request;
     {
-        TracerScope tracing(trace);
-        const graph::InSegment no_segment(nullptr);
+        const graph::Scoped tracing(graph::current_tracer(), &trace);
+        const graph::Scoped no_segment(graph::current_segment(), nullptr);
         shape::GuardScope guarding(trace.guards());
         std::vector<Tensor> inputs;
         for (const Spec& s : specs) {

@@ -49,6 +49,7 @@ private:
         shape::Slot a = 0, b = 0;
     };
 
+    std::size_t find(std::uint32_t symbol) const; // among symbols_; their number: not there
     std::size_t position(const shape::SymbolPtr&);
     void find_binding_dims();
     void require_given(const Dim&) const;
