@@ -11,16 +11,11 @@ namespace reprise {
 
 namespace detail {
 
-struct CheckpointRun::State {
-    explicit State(const CheckpointOptions& o)
-        : scope(o.policy == CheckpointOptions::Policy::selective, o.layer)
-    {}
-    graph::SegmentScope scope;
-};
-
 CheckpointRun::CheckpointRun(const CheckpointOptions& options)
 {
-    if (graph::ambient().checkpoints && graph::grad_mode()) state_ = std::make_unique<State>(options);
+    if (graph::ambient().checkpoints && graph::grad_mode())
+        segment_ = std::make_unique<graph::SegmentScope>(
+            options.policy == CheckpointOptions::Policy::selective, options.layer);
     ++graph::ambient().running_checkpoints;
 }
 
@@ -28,11 +23,11 @@ CheckpointRun::~CheckpointRun() { --graph::ambient().running_checkpoints; }
 
 void CheckpointRun::close(const std::vector<Tensor>& outputs)
 {
-    if (!state_) return;
+    if (!segment_) return;
     std::vector<graph::Value> values;
     for (const Tensor& t : outputs)
         if (t.defined()) values.push_back(graph::read(t));
-    state_->scope.close(values);
+    segment_->close(values);
 }
 
 void fail_without_function(const char* op)

@@ -180,17 +180,15 @@ private:
 
     void keep_gradients(const Node& n, const Few<Tensor, 1>& cotangents)
     {
-        if (n.is_leaf) {
-            const std::shared_ptr<graph::Cell> owner = graph::owner_of_leaf(n);
-            if (owner && to_) to_->emplace_back(owner, own(cotangents[0]));
-            else if (owner) add_to_grad(owner, cotangents[0]);
-        } else if (n.notes)
-            for (std::size_t i = 0; i < n.notes->retained.size(); ++i) {
-                const auto owner = n.notes->retained[i].lock();
-                if (!owner || !cotangents[i].defined()) continue;
-                if (to_) to_->emplace_back(owner, own(cotangents[i]));
-                else add_to_grad(owner, cotangents[i]);
-            }
+        const auto keep = [this](const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) {
+            if (!owner || !cotangent.defined()) return;
+            if (to_) to_->emplace_back(owner, own(cotangent));
+            else add_to_grad(owner, cotangent);
+        };
+        if (n.is_leaf) keep(graph::owner_of_leaf(n), cotangents[0]);
+        else if (n.notes)
+            for (std::size_t i = 0; i < n.notes->retained.size(); ++i)
+                keep(n.notes->retained[i].lock(), cotangents[i]);
     }
 
     void pass_on(const Node& n, std::size_t i, const Value& input, const Tensor& cotangent)

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <exception>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <reprise/error.hpp>
 
@@ -26,23 +25,12 @@ using graph::Value;
 namespace {
 
 constexpr std::size_t long_queue = 4096; // nodes whose values nobody has requested
-
-void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
-{
-    if (s.written) { // later work need not be waited for
-        from.wait(s.written);
-        std::memcpy(to.data(), s.memory->host, to.size());
-    } else from.download(s.memory->address, to);
-}
+std::mutex recomputed_mutex;             // of Segment::recomputed_bytes and Context::recomputed_
 
 } // namespace
 
 Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)), graph_cache_(device_)
 {}
-
-namespace {
-std::mutex recomputed_mutex; // of Segment::recomputed_bytes and Context::recomputed_
-}
 
 void Context::note_recomputed(const std::vector<Value>& values)
 {
@@ -299,7 +287,10 @@ void Context::read(const Value& v, std::span<std::byte> to)
     }
     if (to.empty()) return;
     const Stored& s = Stored::of(whole);
-    read_bytes(*device_, s, to);
+    if (s.written) { // later work need not be waited for
+        device_->wait(s.written);
+        std::memcpy(to.data(), s.memory->host, to.size());
+    } else device_->download(s.memory->address, to);
 }
 
 std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::TensorType& type,
@@ -400,6 +391,23 @@ void Context::count_plan(const plan::Plan& p)
 {
     ++plans_;
     launches_ += p.launches.size();
+}
+
+void Context::add_to(Stats& s) const
+{
+    s.plans += plans_;
+    s.launches += launches_;
+    s.bytes_placed += bytes_placed_;
+    s.eager_replays += graph_cache_.hits();
+    s.eager_plans += graph_cache_.size();
+    s.eager_nodes += nodes_;
+    const device::Counters d = device_->counters();
+    s.recordings += d.recordings;
+    s.transfers += d.transfers;
+    s.captures += d.captures;
+    s.replays += d.replays;
+    s.pipelines += d.pipelines;
+    s.shader_modules += d.shader_modules;
 }
 
 } // namespace reprise::eager

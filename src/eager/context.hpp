@@ -65,13 +65,8 @@ public:
     }
     // The plans of eager code that are used again.
     void set_eager_plans(std::size_t structures);
-    std::size_t eager_plans() const { return graph_cache_.size(); }
-    std::uint64_t eager_replays() const { return graph_cache_.hits(); }
-    std::uint64_t eager_nodes() const { return nodes_; }
     std::string describe_eager_plans() const;
-    std::uint64_t plans() const { return plans_; }
-    std::uint64_t launches() const { return launches_; }
-    std::uint64_t bytes_placed() const { return bytes_placed_; }
+    void add_to(Stats&) const;
 
 private:
     void note_recomputed(const std::vector<graph::Value>&);

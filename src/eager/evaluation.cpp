@@ -43,21 +43,18 @@ private:
     // The values' nodes and all that they depend on by way of pending ones.
     void find_nodes(std::span<const Value> values)
     {
-        auto& stack = out_.stack;
-        const auto visit = [&](const Node* n) {
+        const auto visit = [&](const Value& v) {
+            const Node* n = v.node.get();
             if (n->materialised()) return;
             check(*n);
             if (n->mark.visit == visit_) return;
             n->mark = {.visit = visit_};
-            stack.push_back(n);
-        };
-        for (const Value& v : values) visit(v.node.get());
-        while (!stack.empty()) {
-            const Node* n = stack.back();
-            stack.pop_back();
             out_.nodes.push_back(n);
-            for (const Value& v : n->inputs) visit(v.node.get());
-        }
+        };
+        std::size_t next = out_.nodes.size();
+        for (const Value& v : values) visit(v);
+        for (; next < out_.nodes.size(); ++next)
+            for (const Value& v : out_.nodes[next]->inputs) visit(v);
     }
     void find_more(std::vector<Value>& targets, const std::vector<Value>& more)
     {

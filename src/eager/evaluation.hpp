@@ -22,8 +22,6 @@ struct Evaluation {
     // Of a node to compute: its place among `nodes`; of one that was computed: the first slot of its outputs.
     std::vector<std::uint32_t> slots; // of externals, by node and output; `no_slot`: not read
     static constexpr std::uint32_t no_slot = 0xFFFFFFFF;
-    // Of the search.
-    std::vector<const graph::Node*> stack;
 
     void clear(); // keeps its memory
     std::uint32_t slot_of(const graph::Value& v) const { return slots[v.node->mark.place + v.index]; }

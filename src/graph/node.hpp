@@ -108,7 +108,4 @@ std::vector<const Node*> pending(std::span<const Value> targets);
 // Everything that they depend on.
 std::vector<const Node*> reachable(std::span<const Value> targets);
 
-std::string print_text(std::span<const Value> outputs);
-std::string print_dot(std::span<const Value> outputs);
-
 } // namespace reprise::graph

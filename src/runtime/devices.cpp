@@ -270,32 +270,13 @@ void reset_device(const std::string& name)
     o.contexts.erase(id);
 }
 
-namespace {
-void add(Stats& s, const Context& c)
-{
-    const device::Counters d = c.device()->counters();
-    s.plans += c.plans();
-    s.launches += c.launches();
-    s.bytes_placed += c.bytes_placed();
-    s.eager_replays += c.eager_replays();
-    s.eager_plans += c.eager_plans();
-    s.eager_nodes += c.eager_nodes();
-    s.recordings += d.recordings;
-    s.transfers += d.transfers;
-    s.captures += d.captures;
-    s.replays += d.replays;
-    s.pipelines += d.pipelines;
-    s.shader_modules += d.shader_modules;
-}
-} // namespace
-
 Stats stats()
 {
     Open& o = open_devices();
     std::lock_guard lock(o.mutex);
     Stats s;
     s.shader_compilations = kernels::shader_compilations();
-    for (const auto& [name, c] : o.contexts) add(s, *c);
+    for (const auto& [name, c] : o.contexts) c->add_to(s);
     return s;
 }
 
@@ -303,7 +284,7 @@ Stats stats(const Device& device)
 {
     Stats s;
     s.shader_compilations = kernels::shader_compilations();
-    add(s, *device.context());
+    device.context()->add_to(s);
     return s;
 }
 

@@ -22,8 +22,8 @@ struct HashOfWords {
     template <class Words> std::size_t operator()(const Words& words) const
     {
         std::uint64_t h = words.size();
-        for (const std::uint64_t word : words) {
-            h = (h ^ word) * 0xff51afd7ed558ccdu;
+        for (const auto word : words) {
+            h = (h ^ static_cast<std::uint64_t>(word)) * 0xff51afd7ed558ccdu;
             h ^= h >> 32;
         }
         return static_cast<std::size_t>(h);
