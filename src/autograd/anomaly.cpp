@@ -82,7 +82,7 @@ struct detect_anomaly::Watch final : graph::Scope {
         }
     }
 
-    void differentiated(const Node& n, const std::vector<Tensor>& cotangents) override
+    void differentiated(const Node& n, std::vector<Tensor>& cotangents) override
     {
         for (std::size_t i = 0; i < cotangents.size(); ++i) {
             if (!cotangents[i].defined()) continue;

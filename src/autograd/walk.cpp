@@ -22,10 +22,6 @@ using graph::Value;
 
 namespace {
 
-// Of VjpMutation; written while no walk is under way.
-const graph::Op* mutated_op = nullptr;
-VjpMutation::Change change;
-
 using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
 
 class Walk {
@@ -149,11 +145,10 @@ private:
         for (const Value& v : values) wanted.push_back(is_needed(v));
         // Its memory can go after this, where nobody reads it.
         const Few<Tensor, 1> given = at.wanted ? at.cotangents : std::move(at.cotangents);
-        const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
+        std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
         for (std::size_t i = 0; i < d.size(); ++i)
-            if (wanted[i] && d[i].defined())
-                pass_on(n, i, values[i], n.op == mutated_op ? change(i, d[i]) : d[i]);
+            if (wanted[i] && d[i].defined()) pass_on(n, i, values[i], d[i]);
     }
 
     static void call_hooks(const Node& n, Few<Tensor, 1>& cotangents)
@@ -317,18 +312,6 @@ std::vector<Tensor> cotangents_of(std::span<const Value> outputs, std::span<cons
     std::vector<Tensor> out;
     for (const Value& v : inputs) out.push_back(walk.cotangent(v));
     return out;
-}
-
-VjpMutation::VjpMutation(const graph::Op& op, Change c)
-{
-    mutated_op = &op;
-    change = std::move(c);
-}
-
-VjpMutation::~VjpMutation()
-{
-    mutated_op = nullptr;
-    change = nullptr;
 }
 
 std::vector<Tensor> node_vjp(const graph::VjpArguments& a)

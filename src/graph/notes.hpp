@@ -76,8 +76,8 @@ public:
     virtual std::shared_ptr<const GivenGradient> gradient_of(const Op&) const { return nullptr; }
     virtual void applied(const Node&) {}
     virtual bool checks_indices() const { return false; } // graph/index_check.hpp
-    // The reverse walk has these cotangents of the node's inputs.
-    virtual void differentiated(const Node&, const std::vector<Tensor>&) {}
+    // The reverse walk has these cotangents of the node's inputs; it goes on with what they are then.
+    virtual void differentiated(const Node&, std::vector<Tensor>&) {}
 
 private:
     Scope* outer_;
