@@ -10,6 +10,7 @@
 #include "execution/storage.hpp"
 #include "graph/ambient.hpp"
 #include "graph/segment.hpp"
+#include "shape/expression.hpp"
 
 namespace reprise::eager {
 
@@ -160,18 +161,13 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
     for (const DynamicValues& f : all)
         if (!fits(f))
             detail::fail(ErrorKind::shape, "evaluation", "What the sizes have in common is no rule.");
+    shape::Values values;
+    for (std::size_t s = 0; s < symbols_.size(); ++s) values.emplace(symbols_[s].id, symbol_values_[s]);
     builder.each_shape([&](const graph::Op& op, const Shape& rule, const Shape& is) {
         for (std::size_t d = 0; d < is.size(); ++d)
-            if (const Dim& r = rule.at(d); !r.is_constant() || !same(r, is[d])) {
-                const std::int64_t value = r.evaluate([&](std::uint32_t id) {
-                    for (std::size_t s = 0; s < symbols_.size(); ++s)
-                        if (symbols_[s].id == id) return symbol_values_[s];
-                    return std::int64_t{-1};
-                });
-                if (value != is[d].value())
-                    detail::fail(ErrorKind::shape, op.name, "The size (", is[d],
-                                 ") does not follow: its rule gives (", value, ").");
-            }
+            if (const Dim value = shape::substitute(rule.at(d), values); !same(value, is[d]))
+                detail::fail(ErrorKind::shape, op.name, "The size (", is[d],
+                             ") does not follow: its rule gives (", value, ").");
     });
     executable_ = std::make_unique<Executable>(plan::compile(request), device, Executable::Purpose::eager);
     bind_symbols(builder.draw_symbols());

@@ -222,25 +222,19 @@ void Context::forget_computed()
     constexpr std::uint64_t often = 256; // evaluations between two looks at the queues of other threads
     const bool others = ++evaluations_ % often == 0;
     const auto self = std::this_thread::get_id();
+    std::vector<std::shared_ptr<const Node>> held; // without the lock: a node may end here
+    const std::lock_guard lock(queue_mutex_);
     for (Queues* queues : {&appended_, &co_scheduled_}) {
-        Queue mine;
-        {
-            const std::lock_guard lock(queue_mutex_);
-            if (const auto at = queues->find(self); at != queues->end()) mine.swap(at->second);
-            for (auto at = queues->begin(); others && at != queues->end();) {
-                std::erase_if(at->second, [](const auto& weak) { return weak.expired(); });
-                at = at->second.empty() && at->first != self ? queues->erase(at) : std::next(at);
-            }
+        for (auto at = queues->begin(); others && at != queues->end();) {
+            std::erase_if(at->second, [](const auto& weak) { return weak.expired(); });
+            at = at->second.empty() && at->first != self ? queues->erase(at) : std::next(at);
         }
-        std::erase_if(mine, [](const auto& weak) { // the lock is not held: a node may end here
-            const auto n = weak.lock();
+        const auto mine = queues->find(self);
+        if (mine == queues->end()) continue;
+        std::erase_if(mine->second, [&](const auto& weak) {
+            const auto& n = held.emplace_back(weak.lock());
             return !n || n->materialised();
         });
-        if (mine.capacity() == 0) continue;
-        const std::lock_guard lock(queue_mutex_);
-        Queue& now = (*queues)[self]; // what was appended meanwhile comes last
-        mine.insert(mine.end(), now.begin(), now.end());
-        now.swap(mine);
     }
 }
 

@@ -11,6 +11,12 @@
 
 namespace reprise::graph {
 
+Ambient& ambient()
+{
+    thread_local Ambient of_thread;
+    return of_thread;
+}
+
 namespace {
 
 std::atomic<std::uint64_t> next_id{1};
@@ -36,16 +42,6 @@ TensorTypes infer_same(const Op&, const InputTypes& in, const Attributes&) { ret
 bool view_same(const Node&, std::size_t, Strided&) { return true; }
 std::vector<Tensor> vjp_same(const VjpArguments& a) { return {a.cotangents[0]}; }
 const Op alias_op{.name = "alias", .infer = infer_same, .vjp = vjp_same, .view = view_same};
-
-} // namespace
-
-Ambient& ambient()
-{
-    thread_local Ambient of_thread;
-    return of_thread;
-}
-
-namespace {
 
 const std::shared_ptr<Cell>& cell_of(const Tensor& t)
 {
@@ -259,15 +255,14 @@ std::shared_ptr<Node> append(const Op& op, Few<Value, 3> inputs, Attributes attr
 }
 
 namespace {
+
 std::shared_ptr<const GivenGradient> gradient_given_for(const Op& op)
 {
     for (const Scope* s = current_scope(); s; s = s->outer())
         if (auto gradient = s->gradient_of(op)) return gradient;
     return nullptr;
 }
-} // namespace
 
-namespace {
 std::shared_ptr<Node> applied(const Op& op, const Operands& inputs, Attributes attributes)
 {
     Few<Value, 3> values;
