@@ -5,7 +5,6 @@
 
 #include "execution/storage.hpp"
 #include "graph/segment.hpp"
-#include "graph/user_kernel.hpp"
 
 namespace reprise::eager {
 

@@ -13,6 +13,10 @@
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
 
+namespace reprise {
+struct KernelOptions; // autograd/kernel.hpp
+}
+
 namespace reprise::graph {
 
 // A number that is queried at each call, such as a learning rate.
@@ -20,8 +24,13 @@ struct HostScalar {
     std::function<double()> value;
 };
 
-// A kernel that a user wrote (runtime/user_kernel.cpp).
-struct UserKernel;
+// A kernel that a user wrote (runtime/user_kernel.cpp), of one call.
+struct UserKernel {
+    std::shared_ptr<const KernelOptions> options;
+    std::string name;                                        // of the code
+    std::shared_ptr<const std::vector<std::uint32_t>> words; // null on the reference device
+    std::vector<double> floats;
+};
 
 // A shape in as little room as attributes without one have.
 class Sizes {

@@ -13,7 +13,6 @@ namespace reprise::graph {
 
 class GradHooks; // graph/notes.hpp
 struct Cell;
-struct Switch; // graph/mode.hpp
 
 // The base tensor of a view, into which in-place writes to the view are propagated.
 struct ViewLink {
@@ -52,6 +51,13 @@ struct Cell {
 // What a random op draws from: key and position, as sizes are, so that a program takes them from its block.
 struct RandomState {
     Dim seed_low, seed_high, ordinal; // 32, 32 and 64 bits
+};
+
+// What a Mode holds; a recording notes those that it reads.
+struct Switch {
+    Switch(std::string n, bool value) : name(std::move(n)), on(value) {}
+    const std::string name;
+    std::atomic<bool> on;
 };
 
 // While a function is recorded, cells made outside are its state: reads and writes go through here.

@@ -8,7 +8,6 @@
 
 #include "eager/context.hpp"
 #include "graph/cell.hpp"
-#include "graph/mode.hpp"
 #include "shape/guard.hpp"
 
 namespace reprise::program {

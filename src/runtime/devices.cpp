@@ -1,4 +1,4 @@
-// The public Device: names to contexts, the default device, counters.
+// The public Device: names to contexts, the default device, counters, an application's own device.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -10,12 +10,13 @@
 #include <reprise/eager.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/vulkan.hpp>
 
+#include "device/external_handles.hpp"
 #include "device/registry.hpp"
 #include "eager/context.hpp"
 #include "kernels/code_cache.hpp"
 #include "ops/registry.hpp"
-#include "runtime/lent_device.hpp"
 
 namespace reprise {
 
@@ -29,7 +30,8 @@ struct Open {
     std::map<std::string, std::shared_ptr<Context>> contexts; // by id
     std::shared_ptr<Context> standard;
     std::vector<std::weak_ptr<device::Device>> opened; // reset ones too
-    std::vector<std::weak_ptr<device::Device>> lent;   // the application's
+    // The application's.  Nothing of them is touched when the process ends: they may have been destroyed by then.
+    std::vector<std::weak_ptr<device::Device>> lent;
 };
 
 Open& open_devices()
@@ -245,15 +247,6 @@ void Device::close() const
     if (named) device::reset(name());
 }
 
-void runtime::leave_at_the_end(const std::shared_ptr<device::Device>& device)
-{
-    Open& o = open_devices();
-    std::lock_guard lock(o.mutex);
-    std::erase_if(o.lent, [](const auto& d) { return d.expired(); });
-    o.lent.push_back(device);
-    close_before_the_driver_ends();
-}
-
 void reset_device(const std::string& name)
 {
     Open& o = open_devices();
@@ -295,6 +288,45 @@ std::shared_ptr<graph::Evaluator> ops::evaluator_for(const CreationOptions& opti
 {
     if (!options.device && graph::current_tracer()) return graph::current_tracer()->evaluator();
     return (options.device ? *options.device : default_device()).context();
+}
+
+// -- an application's own Vulkan device --
+
+vulkan::RequiredFeatures::RequiredFeatures(void* instance, void* physical_device)
+{
+    if (!instance || !physical_device)
+        detail::fail(ErrorKind::argument, "vulkan",
+                     "The instance or the physical device is null: give live handles.");
+    implementation_ = device::external_features(instance, physical_device);
+}
+
+const void* vulkan::RequiredFeatures::chain() const
+{
+    return device::external_feature_chain(implementation_);
+}
+
+Device vulkan::make_device(const Handles& h)
+{
+    if (!h.instance || !h.physical_device || !h.device || !h.queue)
+        detail::fail(ErrorKind::argument, "vulkan",
+                     "A handle is null: give the instance, physical device, device and queue.");
+    const auto device =
+        device::open_external({.instance = h.instance,
+                               .physical_device = h.physical_device,
+                               .device = h.device,
+                               .queue = h.queue,
+                               .queue_family = h.queue_family,
+                               .enabled = h.enabled ? h.enabled->implementation().get() : nullptr,
+                               .lock_queue = h.lock_queue,
+                               .unlock_queue = h.unlock_queue});
+    {
+        Open& o = open_devices();
+        const std::lock_guard lock(o.mutex);
+        std::erase_if(o.lent, [](const auto& d) { return d.expired(); });
+        o.lent.push_back(device);
+    }
+    close_before_the_driver_ends();
+    return Device(std::make_shared<Context>(device));
 }
 
 Device Tensor::device() const

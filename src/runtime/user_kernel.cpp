@@ -6,7 +6,6 @@
 #include "device/spirv_check.hpp"
 #include "eager/context.hpp"
 #include "graph/cell.hpp"
-#include "graph/user_kernel.hpp"
 #include "kernels/code_cache.hpp"
 #include "kernels/hash.hpp"
 #include "ops/lowering.hpp"
