@@ -108,10 +108,7 @@ void GraphCache::refuse(const Error& error)
 void GraphCache::set_limit(std::size_t structures)
 {
     limit_ = structures;
-    if (limit_ == 0) {
-        entries_.clear();
-        size_ = 0;
-    } else shrink();
+    shrink();
 }
 
 void GraphCache::shrink()

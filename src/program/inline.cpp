@@ -146,8 +146,8 @@ std::vector<Tensor> Program::Impl::append_to(program::Trace& trace, const std::v
     const std::vector<Tensor> checked = take_checked(out);
     for (std::size_t i = 0; i < checked.size(); ++i)
         trace.check_indices(index_checks[i], graph::read(checked[i]));
-    for (const KeptGrad& g : kept_grads) graph::set_grad_of(Tensor(g.owner), result(g.result).cell());
-    for (const auto& owner : cleared_grads) graph::set_grad_of(Tensor(owner), nullptr);
+    for (const Grad& g : grads)
+        graph::set_grad_of(Tensor(g.owner), g.result ? result(*g.result).cell() : nullptr);
     return out;
 }
 

@@ -347,9 +347,8 @@ std::vector<Tensor> Program::Impl::run(const std::vector<Tensor>& inputs, const 
     std::vector<Tensor> out;
     out.reserve(outputs.size());
     for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome)));
-    for (const KeptGrad& g : kept_grads)
-        g.owner->grad = graph::make_tensor(result_value(g.result, outcome)).cell();
-    for (const auto& owner : cleared_grads) owner->grad = nullptr;
+    for (const Grad& g : grads)
+        g.owner->grad = g.result ? graph::make_tensor(result_value(*g.result, outcome)).cell() : nullptr;
     return out;
 }
 

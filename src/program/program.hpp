@@ -59,12 +59,11 @@ struct Program::Impl {
     // Indices into the results: what the function returned, then what is to be checked.
     std::vector<std::size_t> outputs;
     std::vector<graph::IndexCheck> index_checks;
-    struct KeptGrad {
+    struct Grad {
         std::shared_ptr<graph::Cell> owner;
-        std::size_t result;
+        std::optional<std::size_t> result{}; // none: it is cleared
     };
-    std::vector<KeptGrad> kept_grads;
-    std::vector<std::shared_ptr<graph::Cell>> cleared_grads;
+    std::vector<Grad> grads; // that a call leaves
     graph::RandomState random;
     std::uint64_t random_ops = 0;
     // What was recorded, for programs that are recorded around this one: values by external slot, results with

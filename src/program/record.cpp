@@ -72,9 +72,9 @@ private:
     void add_grads()
     {
         for (const Trace::Grad& g : trace_.grads()) {
+            p_.grads.push_back({g.owner});
             if (g.value && options_.keep_grads)
-                p_.kept_grads.push_back({g.owner, add_result(graph::read(Tensor(g.value)))});
-            else p_.cleared_grads.push_back(g.owner);
+                p_.grads.back().result = add_result(graph::read(Tensor(g.value)));
         }
     }
 
