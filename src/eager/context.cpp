@@ -272,13 +272,8 @@ std::string Context::describe_eager_plans() const
 
 void Context::read(const Value& v, std::span<std::byte> to)
 {
-    if (!run_ahead_.has_room(*device_) && needs_call({&v, 1})) make_room();
-    Value whole;
-    {
-        std::lock_guard lock(mutex_);
-        compute({&v, 1});
-        whole = row_major(v);
-    }
+    evaluate({&v, 1});
+    const Value whole = row_major(v);
     if (to.empty()) return;
     const Stored& s = Stored::of(whole);
     if (s.written) { // later work need not be waited for

@@ -88,17 +88,39 @@ void Program::Impl::choose(const std::vector<std::int64_t>& sizes)
     variants[bound.choice.variant].place(sizes, bound.call.symbols);
 }
 
+// Seeds and ordinals for one call.
+GeneratorState Program::Impl::draw()
+{
+    const GeneratorState first = ops::take_ordinals(random_ops);
+    const auto set = [&](const Dim& symbol, std::uint64_t v) {
+        const auto& ids = bound.executable->symbols();
+        const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
+        if (found != ids.end())
+            bound.call.symbols[static_cast<std::size_t>(found - ids.begin())] = static_cast<std::int64_t>(v);
+    };
+    set(random.seed_low, first.seed & 0xFFFFFFFF);
+    set(random.seed_high, first.seed >> 32);
+    set(random.ordinal, first.ordinal);
+    return first;
+}
+
 // All variants use one arena; what is left of it at other sizes must leave room for this call's outputs.
 Executable::Outcome Program::Impl::replay()
 {
-    if (bound.choice.variant != used) bound.executable->take_arena(*variants[used].executable);
-    used = bound.choice.variant;
-    if (memory_budget) bound.executable->trim_arena(*memory_budget - bound.choice.outputs);
-    const std::uint64_t placed = bound.executable->bytes_placed();
-    Executable::Outcome outcome = bound.executable->replay(bound.call);
-    context->count_placed(bound.executable->bytes_placed() - placed);
-    context->submitted(outcome.ticket);
-    return outcome;
+    const GeneratorState drawn = random_ops ? draw() : GeneratorState();
+    try {
+        if (bound.choice.variant != used) bound.executable->take_arena(*variants[used].executable);
+        used = bound.choice.variant;
+        if (memory_budget) bound.executable->trim_arena(*memory_budget - bound.choice.outputs);
+        const std::uint64_t placed = bound.executable->bytes_placed();
+        Executable::Outcome outcome = bound.executable->replay(bound.call);
+        context->count_placed(bound.executable->bytes_placed() - placed);
+        context->submitted(outcome.ticket);
+        return outcome;
+    } catch (...) {
+        if (random_ops) ops::give_back_ordinals(drawn, random_ops); // if nobody has drawn since
+        throw;
+    }
 }
 
 void Program::Impl::Bound::clear()
@@ -234,37 +256,6 @@ const Stored& Program::Impl::bind_state(const State& s)
     return Stored::of(v);
 }
 
-// Seeds and ordinals for one call; given back if it fails and nobody has drawn since.
-class Program::Impl::Draw {
-public:
-    Draw(const Impl& p, std::vector<std::int64_t>& symbols) : count_(p.random_ops)
-    {
-        if (count_ == 0) return;
-        first_ = ops::take_ordinals(count_);
-        const auto set = [&](const Dim& symbol, std::uint64_t v) {
-            const auto& ids = p.bound.executable->symbols();
-            const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
-            if (found != ids.end())
-                symbols[static_cast<std::size_t>(found - ids.begin())] = static_cast<std::int64_t>(v);
-        };
-        set(p.random.seed_low, first_.seed & 0xFFFFFFFF);
-        set(p.random.seed_high, first_.seed >> 32);
-        set(p.random.ordinal, first_.ordinal);
-    }
-    ~Draw()
-    {
-        if (!kept_ && count_) ops::give_back_ordinals(first_, count_);
-    }
-    Draw(const Draw&) = delete;
-    Draw& operator=(const Draw&) = delete;
-    void keep() { kept_ = true; }
-
-private:
-    std::uint64_t count_;
-    GeneratorState first_;
-    bool kept_ = false;
-};
-
 Value Program::Impl::result_value(std::size_t result, const Executable::Outcome& outcome)
 {
     const ops::View& view = bound.executable->compiled().results[result];
@@ -339,9 +330,7 @@ std::vector<Tensor> Program::Impl::run(const std::vector<Tensor>& inputs, const 
     std::lock_guard lock(context->mutex());
     find_grads();
     bind_memory(inputs);
-    Draw draw(*this, bound.call.symbols);
     const Executable::Outcome outcome = replay();
-    draw.keep();
     of_call.keep();
 
     std::vector<Tensor> out;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <reprise/program.hpp>
+#include <reprise/random.hpp>
 
 #include "execution/executable.hpp"
 #include "execution/lru_cache.hpp"
@@ -117,10 +118,10 @@ private:
         void clear();
     } bound;
 
-    class Draw;
     void check_count(std::size_t inputs, std::size_t sizes) const;
     void check_input(std::size_t i, const graph::Value&) const;
     void choose(const std::vector<std::int64_t>& sizes);
+    GeneratorState draw();
     execution::Executable::Outcome replay();
     void bind_sizes(const std::vector<Tensor>& inputs, const DimVector& sizes);
     class Hooks;
