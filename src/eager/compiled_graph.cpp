@@ -52,7 +52,7 @@ public:
     }
     shape::GuardSink& sink() { return guards_; }
     const std::vector<shape::Guard>& guards() const { return guards_.guards(); }
-    const std::array<Dim, draws>& draw_symbols() const { return draws_; }
+    const std::array<Dim, draws.size()>& draw_symbols() const { return draws_; }
     // The symbolic shapes, each beside that of this evaluation.
     template <class F> void each_shape(const F& f) const
     {
@@ -67,9 +67,7 @@ public:
     void number(double&) { opened_ = p_.number_is_open_[next_number_++]; }
     void source(std::shared_ptr<const graph::HostScalar>&) {}
     void kernel(std::shared_ptr<const graph::UserKernel>& k) { p_.kernels_.push_back(k); }
-    void seed_low(Dim& d) { d = draws_[0]; }
-    void seed_high(Dim& d) { d = draws_[1]; }
-    void ordinal(Dim& d) { d = draws_[2] + Dim(d.value() - values_.ordinal); }
+    void drawn(std::size_t draw, Dim& d) { d = draws_[draw] + Dim(d.value() - values_.drawn[draw]); }
 
 private:
     void add_external(const graph::Value& v)
@@ -133,7 +131,7 @@ private:
     const DimVector& sizes_;
     std::size_t next_size_ = 0, next_number_ = 0;
     bool opened_ = false; // the attribute's number
-    std::array<Dim, draws> draws_ = {symbol("seed_low"), symbol("seed_high"), symbol("ordinal")};
+    std::array<Dim, draws.size()> draws_ = {symbol("seed_low"), symbol("seed_high"), symbol("ordinal")};
     std::vector<std::shared_ptr<const graph::Node>> nodes_;
     graph::SegmentCopies segments_;
     std::uint64_t last_id_ = 0;
@@ -194,7 +192,7 @@ void CompiledGraph::compare_with(const DimVector& sizes, const std::vector<shape
         conditions_.push_back({g.relation, program_.add(g.a), program_.add(g.b)});
 }
 
-void CompiledGraph::bind_symbols(const std::array<Dim, draws>& drawn)
+void CompiledGraph::bind_symbols(const std::array<Dim, draws.size()>& drawn)
 {
     std::vector<std::uint32_t> ours, counters;
     for (const DynamicDims::Symbol& s : symbols_) ours.push_back(s.id);
@@ -242,11 +240,10 @@ Executable::Outcome CompiledGraph::run(const DynamicValues& f, Executable::Call&
     was_run_ = true;
     *given_ = f.numbers;
     executable_->query_host_scalars(call.numbers);
-    const std::int64_t drawn[draws] = {f.seed_low, f.seed_high, f.ordinal};
     call.symbols.clear();
     for (const std::size_t at : symbol_places_)
         call.symbols.push_back(at < symbol_values_.size() ? symbol_values_[at]
-                                                          : drawn[at - symbol_values_.size()]);
+                                                          : f.drawn[at - symbol_values_.size()]);
     return executable_->replay_once(call);
 }
 

@@ -34,11 +34,10 @@ private:
         shape::Relation relation;
         shape::Slot a, b;
     };
-    static constexpr std::size_t draws = 3; // seed_low, seed_high, ordinal
 
     void open_numbers(const std::vector<DynamicValues>&);
     void compare_with(const DimVector& sizes, const std::vector<shape::Guard>&);
-    void bind_symbols(const std::array<Dim, draws>&);
+    void bind_symbols(const std::array<Dim, draws.size()>&);
 
     std::unique_ptr<execution::Executable> executable_;
     bool was_run_ = false;

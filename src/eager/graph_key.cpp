@@ -53,12 +53,18 @@ public:
         word(k->floats.size());
         for (const double f : k->floats) word(std::bit_cast<std::uint64_t>(f));
     }
-    void seed_low(const Dim& d) { state(d, values_.seed_low, false); }
-    void seed_high(const Dim& d) { state(d, values_.seed_high, false); }
-    void ordinal(const Dim& d)
+    // The first op's, or as far behind it; seeds are the same.
+    void drawn(std::size_t draw, const Dim& d)
     {
-        state(d, values_.ordinal, true);
-        random_ = true;
+        const bool is_ordinal = draw + 1 == draws.size(); // comes last
+        std::int64_t& first = values_.drawn[draw];
+        key_.plain &= d.is_constant() && d.value() >= 0; // as symbols are
+        if (key_.plain) {
+            if (!random_) first = d.value();
+            word(static_cast<std::uint64_t>(d.value() - first));
+            key_.plain &= is_ordinal || d.value() == first;
+        }
+        random_ |= is_ordinal;
     }
 
 private:
@@ -67,16 +73,6 @@ private:
     {
         if (n == 1) word(values_.sizes.size());
         values_.sizes.push_back(n);
-    }
-
-    // The first op's, or as far behind it; seeds are the same.
-    void state(const Dim& d, std::int64_t& first, bool may_differ)
-    {
-        key_.plain &= d.is_constant() && d.value() >= 0; // as symbols are
-        if (!key_.plain) return;
-        if (!random_) first = d.value();
-        word(static_cast<std::uint64_t>(d.value() - first));
-        key_.plain &= may_differ || d.value() == first;
     }
 
     void add(const graph::Node& n)
