@@ -69,12 +69,11 @@ private:
     }
 
     // Null: not on the way.
-    const Visited* find(const Node& n) const
+    Visited* find(const Node& n) const
     {
-        const auto at = places_.find(&n);
-        return at == places_.end() ? nullptr : &order_[at->second];
+        const auto at = visited_.find(&n);
+        return at == visited_.end() ? nullptr : at->second;
     }
-    Visited* find(const Node& n) { return const_cast<Visited*>(std::as_const(*this).find(n)); }
 
     // A node has a larger id than its inputs, so that whoever reads a node is met before it.
     void collect(std::span<const Value> outputs, std::span<const Value> inputs)
@@ -91,11 +90,11 @@ private:
                 return !n.is_leaf && !n.released && !(options_.stop_at_inputs && is_wanted(n));
             });
         order_.reserve(found.size());
-        places_.reserve(found.size());
+        visited_.reserve(found.size());
         for (auto at = found.rbegin(); at != found.rend(); ++at) {
             const Node& n = **at;
-            places_[&n] = static_cast<std::uint32_t>(order_.size());
             order_.push_back({.node = n.shared_from_this(), .wanted = is_wanted(n)});
+            visited_[&n] = &order_.back();
             if (n.released && !ends_at(order_.back())) fail_released(n);
         }
     }
@@ -249,8 +248,8 @@ private:
     WalkOptions options_;
     bool to_leaves_;
     Gradients* to_;
-    std::vector<Visited> order_;                            // newest first
-    std::unordered_map<const Node*, std::uint32_t> places_; // in order_
+    std::vector<Visited> order_;                        // newest first
+    std::unordered_map<const Node*, Visited*> visited_; // in order_
 };
 
 // y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the
