@@ -33,19 +33,9 @@ struct UserKernel {
 };
 
 // A shape in as little room as attributes without one have.
-class Sizes {
-public:
+struct Sizes : std::vector<Dim> {
     // NOLINTNEXTLINE(google-explicit-constructor): the same sizes
-    Sizes(const Shape& s) : dims_(s.begin(), s.end()) {}
-    const Dim& operator[](std::size_t i) const noexcept { return dims_[i]; }
-    std::size_t size() const noexcept { return dims_.size(); }
-    auto begin() noexcept { return dims_.begin(); }
-    auto end() noexcept { return dims_.end(); }
-    auto begin() const noexcept { return dims_.begin(); }
-    auto end() const noexcept { return dims_.end(); }
-
-private:
-    std::vector<Dim> dims_;
+    Sizes(const Shape& s) : vector(s.begin(), s.end()) {}
 };
 
 using Attribute = std::variant<std::int64_t, double, Dim, Sizes, std::vector<std::int64_t>, DType,
