@@ -6,7 +6,7 @@
 namespace reprise {
 
 namespace graph {
-struct Switch; // src/graph/mode.hpp
+struct Switch; // src/graph/cell.hpp
 }
 
 // An on/off switch that programs know.  A program that read it while it was recorded is right for that value

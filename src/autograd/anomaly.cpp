@@ -19,12 +19,6 @@ using graph::Value;
 
 namespace {
 
-std::source_location& place_of_thread()
-{
-    thread_local std::source_location place;
-    return place;
-}
-
 std::string text_of(const std::source_location& place)
 {
     if (place.line() == 0) return "an unknown place";
@@ -66,7 +60,7 @@ struct detect_anomaly::Watch final : graph::Scope {
     void applied(const Node& n) override
     {
         std::string& place = graph::notes_of(n).place;
-        place = text_of(place_of_thread());
+        place = text_of(graph::ambient().place);
         if (n.trace)
             detail::fail(ErrorKind::state, n.op->name,
                          "detect_anomaly looks at the value of each op, and an op of a recording has none: "
@@ -88,7 +82,7 @@ struct detect_anomaly::Watch final : graph::Scope {
         }
     }
 
-    void differentiated(const Node& n, const std::vector<Tensor>& cotangents) override
+    void differentiated(const Node& n, std::vector<Tensor>& cotangents) override
     {
         for (std::size_t i = 0; i < cotangents.size(); ++i) {
             if (!cotangents[i].defined()) continue;
@@ -106,14 +100,14 @@ struct detect_anomaly::Watch final : graph::Scope {
 };
 
 detect_anomaly::detect_anomaly(const AnomalyOptions& options, std::source_location where)
-    : watch_(std::make_unique<Watch>(options)), before_(std::exchange(place_of_thread(), where))
+    : watch_(std::make_unique<Watch>(options)), before_(std::exchange(graph::ambient().place, where))
 {}
-detect_anomaly::~detect_anomaly() { place_of_thread() = before_; }
+detect_anomaly::~detect_anomaly() { graph::ambient().place = before_; }
 
-void mark_line(std::source_location where) { place_of_thread() = where; }
+void mark_line(std::source_location where) { graph::ambient().place = where; }
 
-detail::Place::Place(std::source_location where) : before_(std::exchange(place_of_thread(), where)) {}
-detail::Place::~Place() { place_of_thread() = before_; }
-std::source_location detail::present_place() { return place_of_thread(); }
+detail::Place::Place(std::source_location where) : before_(std::exchange(graph::ambient().place, where)) {}
+detail::Place::~Place() { graph::ambient().place = before_; }
+std::source_location detail::present_place() { return graph::ambient().place; }
 
 } // namespace reprise

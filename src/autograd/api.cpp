@@ -52,12 +52,7 @@ Tensor Tensor::grad() const
 void Tensor::set_grad(const Tensor& g)
 {
     if (!g.defined()) return zero_grad();
-    const auto sentence = [&] {
-        return std::string("The gradient is ") + name_of(g.dtype()) + to_string(g.shape()) +
-               " but the tensor is " + name_of(dtype()) + to_string(shape()) + ".";
-    };
-    if (g.dtype() != dtype()) detail::fail(ErrorKind::dtype, "set_grad", sentence());
-    shape::require_same("set_grad", g.shape(), shape(), sentence);
+    autograd::require_alike("set_grad", "The gradient is ", g, " but the tensor is ", *this);
     if (graph::read(g).node->evaluator != graph::read(*this).node->evaluator)
         detail::fail(ErrorKind::device, "set_grad", "The gradient and the tensor are on different devices.");
     graph::set_grad_of(*this, same(g.shape(), shape()) ? g.cell() : reprise::reshape(g, shape()).cell());
@@ -114,6 +109,18 @@ Tensor Tensor::snapshot() const
 
 namespace autograd {
 
+void require_alike(const char* op, const std::string& given_is, const Tensor& given, const char* but_is,
+                   const Tensor& wanted, const char* end)
+{
+    const graph::TensorType &type = graph::type_of(given), &wanted_type = graph::type_of(wanted);
+    const auto sentence = [&] {
+        return given_is + name_of(type.dtype) + to_string(type.shape) + but_is + name_of(wanted_type.dtype) +
+               to_string(wanted_type.shape) + end;
+    };
+    if (type.dtype != wanted_type.dtype) detail::fail(ErrorKind::dtype, op, sentence());
+    shape::require_same(op, type.shape, wanted_type.shape, sentence);
+}
+
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
 {
     if (!output.requires_grad())
@@ -121,13 +128,7 @@ Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent)
                      "The tensor does not require a gradient: nothing that it was made of does, or detach(), "
                      "no_grad or a Kernel without a CustomFunction has ended the tape.");
     if (cotangent.defined()) {
-        const auto sentence = [&] {
-            return std::string("The given gradient is ") + name_of(cotangent.dtype()) +
-                   to_string(cotangent.shape()) + " but the tensor is " + name_of(output.dtype()) +
-                   to_string(output.shape()) + ".";
-        };
-        if (cotangent.dtype() != output.dtype()) detail::fail(ErrorKind::dtype, op, sentence());
-        shape::require_same(op, cotangent.shape(), output.shape(), sentence);
+        require_alike(op, "The given gradient is ", cotangent, " but the tensor is ", output);
         if (graph::read(cotangent).node->evaluator != graph::read(output).node->evaluator)
             detail::fail(
                 ErrorKind::device, op,
@@ -146,11 +147,7 @@ void co_schedule_loss(const Value& loss) { loss.node->evaluator->co_schedule(*lo
 
 void Tensor::backward(const Tensor& gradient, BackwardOptions options) const
 {
-    const Tensor seed = autograd::seed_for("backward", *this, gradient);
-    const Value v = graph::read(*this);
-    autograd::accumulate({&v, 1}, {&seed, 1},
-                         {.create_graph = options.create_graph, .retain_graph = options.retain_graph});
-    if (!gradient.defined()) autograd::co_schedule_loss(v);
+    autograd::backward({*this}, {gradient}, options.retain_graph, options.create_graph);
 }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,

@@ -14,7 +14,6 @@
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
 #include "ops/registry.hpp"
-#include "shape/guard.hpp"
 
 namespace reprise::backward {
 
@@ -27,17 +26,6 @@ struct Result {
     Tensor forward;
     Inputs gradients;
 };
-
-void check_grad(const char* name, const Tensor& g, const Tensor& y)
-{
-    const auto sentence = [&] {
-        return std::string("The grad_output is ") + name_of(g.dtype()) + to_string(g.shape()) +
-               " but the result of the forward is " + name_of(y.dtype()) + to_string(y.shape()) +
-               ": both must be alike.";
-    };
-    if (g.dtype() != y.dtype()) detail::fail(ErrorKind::dtype, name, sentence());
-    shape::require_same(name, g.shape(), y.shape(), sentence);
-}
 
 // `aliases` are where the walk ends: of all inputs, then of those beside them that have a history.
 Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& beside,
@@ -77,7 +65,8 @@ Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, co
     for (const Tensor& t : beside) differentiable |= t.requires_grad();
     differentiable &= grad_enabled();
     Tensor seed = grad_output.defined() ? grad_output : ones_like(y);
-    check_grad(name, seed, y);
+    autograd::require_alike(name, "The grad_output is ", seed, " but the result of the forward is ", y,
+                            ": both must be alike.");
     if (!same(seed.shape(), y.shape())) seed = reshape(seed, y.shape());
 
     const AutoGradMode mode(differentiable);

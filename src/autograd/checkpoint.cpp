@@ -9,45 +9,25 @@
 
 namespace reprise {
 
-namespace {
-
-struct Mode {
-    bool on = true;
-    int running = 0;
-};
-
-Mode& mode()
-{
-    thread_local Mode m;
-    return m;
-}
-
-} // namespace
-
 namespace detail {
-
-struct CheckpointRun::State {
-    explicit State(const CheckpointOptions& o)
-        : scope(o.policy == CheckpointOptions::Policy::selective, o.layer)
-    {}
-    graph::SegmentScope scope;
-};
 
 CheckpointRun::CheckpointRun(const CheckpointOptions& options)
 {
-    if (mode().on && graph::grad_mode()) state_ = std::make_unique<State>(options);
-    ++mode().running;
+    if (graph::ambient().checkpoints && graph::grad_mode())
+        segment_ = std::make_unique<graph::SegmentScope>(
+            options.policy == CheckpointOptions::Policy::selective, options.layer);
+    ++graph::ambient().running_checkpoints;
 }
 
-CheckpointRun::~CheckpointRun() { --mode().running; }
+CheckpointRun::~CheckpointRun() { --graph::ambient().running_checkpoints; }
 
 void CheckpointRun::close(const std::vector<Tensor>& outputs)
 {
-    if (!state_) return;
+    if (!segment_) return;
     std::vector<graph::Value> values;
     for (const Tensor& t : outputs)
         if (t.defined()) values.push_back(graph::read(t));
-    state_->scope.close(values);
+    segment_->close(values);
 }
 
 void fail_without_function(const char* op)
@@ -55,14 +35,14 @@ void fail_without_function(const char* op)
     fail(ErrorKind::argument, op, "The function is null: give one that can be called.");
 }
 
-CheckpointMode::CheckpointMode(bool on) : before_(std::exchange(mode().on, on)) {}
-CheckpointMode::~CheckpointMode() { mode().on = before_; }
+CheckpointMode::CheckpointMode(bool on) : before_(std::exchange(graph::ambient().checkpoints, on)) {}
+CheckpointMode::~CheckpointMode() { graph::ambient().checkpoints = before_; }
 
 } // namespace detail
 
-bool is_checkpointing() { return mode().running > 0; }
+bool is_checkpointing() { return graph::ambient().running_checkpoints > 0; }
 
-bool checkpoint_mode() { return mode().on; }
+bool checkpoint_mode() { return graph::ambient().checkpoints; }
 
 Tensor checkpoint_sequential(const std::vector<std::function<Tensor(Tensor)>>& functions,
                              std::size_t segments, Tensor x, const CheckpointOptions& options)

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
-#include <mutex>
 
 #include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
@@ -75,17 +73,7 @@ std::size_t view_of(const Node& n, std::size_t output)
     return static_cast<std::size_t>(n.attributes.integer("inputs")) + output;
 }
 
-// Kept for good: nodes of other programs may refer to it.
-const Op& op_named(const std::string& name)
-{
-    static std::mutex mutex;
-    static std::map<std::string, Op> ops;
-    const std::lock_guard lock(mutex);
-    auto [entry, added] = ops.try_emplace(name);
-    if (added)
-        entry->second = {.name = entry->first.c_str(), .infer = infer, .view = view, .view_of = view_of};
-    return entry->second;
-}
+const Op custom_op{.name = "custom", .infer = infer, .view = view, .view_of = view_of};
 
 } // namespace
 
@@ -94,7 +82,7 @@ namespace autograd {
 struct Saved final : graph::GivenGradient {
     std::shared_ptr<const CustomFunction::Backward> backward;
     std::any data;
-    std::size_t inputs = 0, outputs = 0;
+    std::size_t inputs = 0; // of the call
     struct Place {
         bool output;
         std::size_t index; // of the node's inputs or outputs
@@ -167,7 +155,7 @@ CustomFunction::CustomFunction(std::string name, Forward forward, Backward backw
 
 std::vector<Tensor> CustomFunction::call(const std::vector<Tensor>& inputs) const
 {
-    const Op& op = op_named(*name_);
+    const Op& op = ops::named(custom_op, *name_);
     FunctionContext context;
     std::vector<Value> values;
     for (const Tensor& t : inputs) {
@@ -193,7 +181,6 @@ std::vector<Tensor> CustomFunction::call(const std::vector<Tensor>& inputs) cons
     saved->backward = backward_;
     saved->data = context.data;
     saved->inputs = inputs.size();
-    saved->outputs = outputs.size();
     saved->save(context, inputs, outputs, values);
     const auto count = [](std::size_t n) { return static_cast<std::int64_t>(n); };
     const auto evaluator = values[0].node->evaluator;

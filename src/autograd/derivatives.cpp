@@ -7,7 +7,6 @@
 
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
-#include "shape/guard.hpp"
 
 namespace reprise {
 
@@ -29,12 +28,7 @@ Tensor input_of_its_own(const char* op, const Tensor& x, bool connected)
 
 void require_type_of(const char* op, const Tensor& v, const Tensor& of)
 {
-    const auto sentence = [&] {
-        return std::string("The vector is ") + name_of(v.dtype()) + to_string(v.shape()) +
-               " but it stands for a tensor of " + name_of(of.dtype()) + to_string(of.shape()) + ".";
-    };
-    if (v.dtype() != of.dtype()) detail::fail(ErrorKind::dtype, op, sentence());
-    shape::require_same(op, v.shape(), of.shape(), sentence);
+    require_alike(op, "The vector is ", v, " but it stands for a tensor of ", of);
 }
 
 } // namespace

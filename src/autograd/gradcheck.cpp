@@ -46,28 +46,10 @@ struct Problem {
     }
 };
 
-template <class T> std::vector<double> as_doubles(const Tensor& t)
+// Converted on the reference device: the tensor's need not know f64.
+std::vector<double> values_of(const Tensor& t, const Device& reference)
 {
-    const std::vector<T> v = t.to_vector<T>();
-    return {v.begin(), v.end()};
-}
-
-// Read in the tensor's own dtype: its device need not know f64.
-std::vector<double> values_of(const Tensor& t)
-{
-    switch (t.dtype()) {
-    case DType::f64: return t.to_vector<double>();
-    case DType::i64: return as_doubles<std::int64_t>(t);
-    case DType::boolean: return as_doubles<bool>(t);
-    case DType::i32: return as_doubles<std::int32_t>(t);
-    case DType::i16:
-    case DType::i8:
-    case DType::u8: return as_doubles<std::int32_t>(cast(t, i32));
-    case DType::f32:
-    case DType::f16:
-    case DType::bf16: return as_doubles<float>(t);
-    }
-    return {};
+    return t.detach().to(reference).to(f64).to_vector<double>();
 }
 
 std::string place_of(std::size_t index, const Shape& shape) // "[1, 2]"
@@ -132,7 +114,7 @@ GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
     std::mt19937_64 random(options.seed + 1);
     std::uniform_real_distribution<double> uniform(-1, 1);
     Doubles x;
-    for (const Tensor& t : inputs) x.push_back(values_of(t));
+    for (const Tensor& t : inputs) x.push_back(values_of(t, p.device));
 
     std::vector<Tensor> in = p.tensors(x, true);
     const Tensor y = f(in);
@@ -187,7 +169,7 @@ GradCheck gradgradcheck(const std::function<Tensor(const std::vector<Tensor>&)>&
         return from_vector(values, shape, {.device = p.device});
     };
     Doubles x;
-    for (const Tensor& t : inputs) x.push_back(values_of(t));
+    for (const Tensor& t : inputs) x.push_back(values_of(t, p.device));
     const Tensor y = f(p.tensors(x, true));
     std::vector<Tensor> all = inputs, weights;
     all.push_back(draw(y.shape())); // the cotangent

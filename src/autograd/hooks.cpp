@@ -27,9 +27,9 @@ Value of_the_tape(const char* op, const Tensor& t)
 std::shared_ptr<graph::GradHooks> hooks_of(const Value& v)
 {
     if (const auto owner = graph::owner_of_leaf(*v.node)) {
-        if (!owner->hooks()) owner->set_hooks(std::make_shared<graph::GradHooks>());
-        graph::notes_of(*v.node).hooks = {owner->hooks()}; // they stay when the cell goes
-        return owner->hooks();
+        if (!owner->hooks) owner->hooks = std::make_shared<graph::GradHooks>();
+        graph::notes_of(*v.node).hooks = {owner->hooks}; // they stay when the cell goes
+        return owner->hooks;
     }
     auto& list = graph::notes_of(*v.node).hooks;
     list.resize(v.node->outputs.size());

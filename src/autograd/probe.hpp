@@ -1,13 +1,10 @@
 // Ops called on placeholders: nodes that nobody computes, made to be looked at.
 #pragma once
 #include <memory>
-#include <utility>
 
 #include <reprise/grad_mode.hpp>
 
 #include "graph/cell.hpp"
-#include "graph/notes.hpp"
-#include "graph/segment.hpp"
 
 namespace reprise::autograd {
 
@@ -39,21 +36,15 @@ struct ProbeEvaluator final : graph::Evaluator {
 // sees them.
 class Probe {
 public:
-    Probe() : before_(std::exchange(graph::current_tracer(), nullptr)) {}
-    ~Probe() { graph::current_tracer() = before_; }
-    Probe(const Probe&) = delete;
-    Probe& operator=(const Probe&) = delete;
-
     Tensor placeholder(const graph::TensorType& t) const
     {
         return graph::make_tensor(graph::leaf(t, evaluator_, nullptr, false));
     }
 
 private:
-    graph::Tracer* before_;
-    graph::ScopesOff scopes_off_;
+    graph::Suspend outside_;
+    graph::Scoped<graph::Scope*> no_scope_{graph::current_scope(), nullptr};
     graph::IndexChecksOff index_checks_off_;
-    graph::InSegment no_segment_{nullptr};
     AutoGradMode no_tape_{false};
     std::shared_ptr<graph::Evaluator> evaluator_ = std::make_shared<ProbeEvaluator>();
 };

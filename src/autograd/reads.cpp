@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
-#include <unordered_set>
 #include <variant>
 
 #include "autograd/probe.hpp"
 #include "autograd/walk.hpp"
 #include "graph/notes.hpp"
+#include "shape/hash.hpp"
 
 namespace reprise::autograd {
 
@@ -16,22 +16,6 @@ using graph::Node;
 using graph::Value;
 
 namespace {
-
-std::unordered_set<const Node*> reached(const std::vector<Tensor>& from)
-{
-    std::vector<const Node*> stack;
-    std::unordered_set<const Node*> seen;
-    for (const Tensor& t : from)
-        if (t.defined() && seen.insert(graph::read(t).node.get()).second)
-            stack.push_back(graph::read(t).node.get());
-    while (!stack.empty()) {
-        const Node* n = stack.back();
-        stack.pop_back();
-        for (const Value& v : n->inputs)
-            if (seen.insert(v.node.get()).second) stack.push_back(v.node.get());
-    }
-    return seen;
-}
 
 Reads found_reads(const Node& n)
 {
@@ -47,40 +31,33 @@ Reads found_reads(const Node& n)
         cotangents.push_back(probe.placeholder(t));
     }
     Reads r;
-    const auto d = node_vjp({n, inputs, outputs, cotangents, {wanted.get(), n.inputs.size()}});
-    const auto seen = reached(d);
+    std::vector<Value> given;
+    for (const Tensor& t : node_vjp({n, inputs, outputs, cotangents, {wanted.get(), n.inputs.size()}}))
+        if (t.defined()) given.push_back(graph::read(t));
+    const std::vector<const Node*> reached = graph::reachable(given);
+    const auto is_read = [&](const Tensor& t) {
+        return std::find(reached.begin(), reached.end(), graph::read(t).node.get()) != reached.end();
+    };
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (seen.count(graph::read(inputs[i]).node.get())) r.inputs.add(i);
+        if (is_read(inputs[i])) r.inputs.add(i);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (seen.count(graph::read(outputs[i]).node.get())) r.outputs.add(i);
+        if (is_read(outputs[i])) r.outputs.add(i);
     return r;
 }
 
 // What a VJP can tell nodes of one op apart by, but for sizes: it holds for symbols, so it can't ask for their values.
-class Key {
+using Key = Few<std::uint64_t, 16>;
+class KeyOf {
 public:
-    explicit Key(const Node& n)
+    explicit KeyOf(const Node& n) : words_{reinterpret_cast<std::uintptr_t>(n.op), n.inputs.size()}
     {
-        words_ = {reinterpret_cast<std::uintptr_t>(n.op), n.inputs.size()};
         for (const Value& v : n.inputs)
             word(static_cast<std::uint64_t>(v.node->requires_grad) << 32 |
                  static_cast<std::uint64_t>(v.type().dtype) << 24 | v.type().shape.size());
         for (const auto& [name, attribute] : n.attributes.all())
             std::visit([this](const auto& value) { part(value); }, attribute);
     }
-    friend bool operator==(const Key& a, const Key& b)
-    {
-        return std::equal(a.words_.begin(), a.words_.end(), b.words_.begin(), b.words_.end());
-    }
-    std::size_t hash() const
-    {
-        std::uint64_t h = words_.size();
-        for (const std::uint64_t w : words_) {
-            h = (h ^ w) * 0x9E3779B97F4A7C15u; // 2^64 / the golden ratio
-            h ^= h >> 32;
-        }
-        return h;
-    }
+    Key take() { return std::move(words_); }
 
 private:
     void word(std::uint64_t w) { words_.push_back(w); }
@@ -95,10 +72,7 @@ private:
     }
     template <class Other> void part(const Other&) {} // sizes; host scalars
 
-    Few<std::uint64_t, 16> words_;
-};
-struct Hash {
-    std::size_t operator()(const Key& k) const { return k.hash(); }
+    Key words_;
 };
 
 } // namespace
@@ -108,8 +82,8 @@ Reads vjp_reads(const Node& n)
     if (n.gradient) return n.gradient->reads(n);
     constexpr std::size_t most = 4096; // more are made by a number that changes at each step
     static std::mutex mutex;
-    static std::unordered_map<Key, Reads, Hash> known;
-    Key key(n);
+    static std::unordered_map<Key, Reads, shape::HashOfWords> known;
+    Key key = KeyOf(n).take();
     {
         std::lock_guard lock(mutex);
         if (auto found = known.find(key); found != known.end()) return found->second;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <unordered_set>
 
 #include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
@@ -11,7 +10,6 @@
 #include "autograd/walk.hpp"
 #include "graph/cell.hpp"
 #include "graph/notes.hpp"
-#include "shape/guard.hpp"
 
 namespace reprise {
 
@@ -73,18 +71,13 @@ std::string TapeNode::place() const { return node_ && node_->notes ? node_->note
 
 void TapeNode::walk(const std::function<void(const TapeNode&)>& f) const
 {
-    std::vector<TapeNode> stack, found;
-    std::unordered_set<const Node*> seen;
-    const auto visit = [&](const TapeNode& n) {
-        if (n.node_ && seen.insert(n.node_.get()).second) stack.push_back(n);
-    };
-    visit(*this);
-    while (!stack.empty()) {
-        found.push_back(std::move(stack.back()));
-        stack.pop_back();
-        for (const TapeNode& n : found.back().parents()) visit(n);
-    }
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.id() < b.id(); });
+    if (!node_) return;
+    const Value self{node_, 0};
+    const auto on_tape = [](const Node& n) { return n.requires_grad; };
+    const auto has_parents = [](const Node& n) { return !n.is_leaf && n.op; };
+    std::vector<TapeNode> found; // `f` may release parts of the graph
+    for (const Node* n : graph::ancestors({&self, 1}, on_tape, has_parents))
+        found.emplace_back(n->shared_from_this());
     for (const TapeNode& n : found) f(n);
 }
 
@@ -144,12 +137,7 @@ bool GradStore::contains(const Tensor& leaf) const { return get(leaf).defined();
 
 void GradStore::accumulate(const Tensor& leaf, const Tensor& gradient)
 {
-    const auto sentence = [&] {
-        return std::string("The gradient is ") + name_of(gradient.dtype()) + to_string(gradient.shape()) +
-               " but the tensor is " + name_of(leaf.dtype()) + to_string(leaf.shape()) + ".";
-    };
-    if (gradient.dtype() != leaf.dtype()) detail::fail(ErrorKind::dtype, "accumulate", sentence());
-    shape::require_same("accumulate", gradient.shape(), leaf.shape(), sentence);
+    autograd::require_alike("accumulate", "The gradient is ", gradient, " but the tensor is ", leaf);
     if (const auto found = find(leaf); found != entries_.end()) found->second = add(found->second, gradient);
     else entries_.emplace_back(leaf, gradient);
 }
@@ -174,21 +162,13 @@ void GradStore::remove(const Tensor& leaf)
 
 // -- GradientTape --
 
-namespace {
-GradientTape*& innermost()
-{
-    thread_local GradientTape* tape = nullptr;
-    return tape;
-}
-} // namespace
-
 GradientTape::GradientTape(const GradientTapeOptions& options)
-    : options_(options), outer_(std::exchange(innermost(), this))
+    : options_(options), outer_(std::exchange(graph::ambient().tape, this))
 {}
 
 GradientTape::~GradientTape()
 {
-    innermost() = outer_;
+    graph::ambient().tape = outer_;
     for (Tensor& t : watched_) try {
             if (t.is_leaf()) t.requires_grad_(false);
         } catch (const Error&) { // a recording has begun meanwhile: it stays a source

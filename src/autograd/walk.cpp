@@ -22,10 +22,6 @@ using graph::Value;
 
 namespace {
 
-// Of VjpMutation; written while no walk is under way.
-const graph::Op* mutated_op = nullptr;
-VjpMutation::Change change;
-
 using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
 
 class Walk {
@@ -39,10 +35,9 @@ public:
         mark_needed();
     }
 
-    void seed(const Value& v, const Tensor& cotangent) { add(v, cotangent); }
-
-    void run()
+    void run(std::span<const Value> outputs, std::span<const Tensor> seeds)
     {
+        for (std::size_t i = 0; i < outputs.size(); ++i) add(outputs[i], seeds[i]);
         AutoGradMode mode(options_.create_graph);
         for (Visited& at : order_) visit(at);
         if (!options_.retain_graph && !options_.create_graph) release();
@@ -74,39 +69,32 @@ private:
     }
 
     // Null: not on the way.
-    const Visited* find(const Node& n) const
+    Visited* find(const Node& n) const
     {
-        const auto at = places_.find(&n);
-        return at == places_.end() ? nullptr : &order_[at->second];
+        const auto at = visited_.find(&n);
+        return at == visited_.end() ? nullptr : at->second;
     }
-    Visited* find(const Node& n) { return const_cast<Visited*>(std::as_const(*this).find(n)); }
 
     // A node has a larger id than its inputs, so that whoever reads a node is met before it.
     void collect(std::span<const Value> outputs, std::span<const Value> inputs)
     {
-        std::vector<const Node*> found;
-        const auto push = [&](const Value& v) {
-            if (!v.node->requires_grad) return;
-            if (places_.try_emplace(v.node.get(), 0).second) found.push_back(v.node.get());
-        };
         std::vector<std::uint64_t> wanted;
         for (const Value& v : inputs) wanted.push_back(v.node->id);
         std::sort(wanted.begin(), wanted.end());
         const auto is_wanted = [&](const Node& n) {
             return std::binary_search(wanted.begin(), wanted.end(), n.id);
         };
-        for (const Value& v : outputs) push(v);
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            const Node& n = *found[i];
-            if (n.is_leaf || n.released || (options_.stop_at_inputs && is_wanted(n))) continue;
-            for (const Value& v : n.inputs) push(v);
-        }
-        graph::sort_by_age(found);
+        const std::vector<const Node*> found = graph::ancestors(
+            outputs, [](const Node& n) { return n.requires_grad; },
+            [&](const Node& n) {
+                return !n.is_leaf && !n.released && !(options_.stop_at_inputs && is_wanted(n));
+            });
         order_.reserve(found.size());
+        visited_.reserve(found.size());
         for (auto at = found.rbegin(); at != found.rend(); ++at) {
             const Node& n = **at;
-            places_[&n] = static_cast<std::uint32_t>(order_.size());
             order_.push_back({.node = n.shared_from_this(), .wanted = is_wanted(n)});
+            visited_[&n] = &order_.back();
             if (n.released && !ends_at(order_.back())) fail_released(n);
         }
     }
@@ -156,17 +144,16 @@ private:
         for (const Value& v : values) wanted.push_back(is_needed(v));
         // Its memory can go after this, where nobody reads it.
         const Few<Tensor, 1> given = at.wanted ? at.cotangents : std::move(at.cotangents);
-        const std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
+        std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
         for (std::size_t i = 0; i < d.size(); ++i)
-            if (wanted[i] && d[i].defined())
-                pass_on(n, i, values[i], n.op == mutated_op ? change(i, d[i]) : d[i]);
+            if (wanted[i] && d[i].defined()) pass_on(n, i, values[i], d[i]);
     }
 
     static void call_hooks(const Node& n, Few<Tensor, 1>& cotangents)
     {
         if (const auto owner = graph::owner_of_leaf(n)) { // its hooks of today
-            if (owner->hooks()) call(*owner->hooks(), cotangents[0]);
+            if (owner->hooks) call(*owner->hooks, cotangents[0]);
         } else if (n.notes)
             for (std::size_t i = 0; i < n.notes->hooks.size(); ++i)
                 if (n.notes->hooks[i] && cotangents[i].defined()) call(*n.notes->hooks[i], cotangents[i]);
@@ -187,17 +174,15 @@ private:
 
     void keep_gradients(const Node& n, const Few<Tensor, 1>& cotangents)
     {
-        if (n.is_leaf) {
-            const std::shared_ptr<graph::Cell> owner = graph::owner_of_leaf(n);
-            if (owner && to_) to_->emplace_back(owner, own(cotangents[0]));
-            else if (owner) add_to_grad(owner, cotangents[0]);
-        } else if (n.notes)
-            for (std::size_t i = 0; i < n.notes->retained.size(); ++i) {
-                const auto owner = n.notes->retained[i].lock();
-                if (!owner || !cotangents[i].defined()) continue;
-                if (to_) to_->emplace_back(owner, own(cotangents[i]));
-                else add_to_grad(owner, cotangents[i]);
-            }
+        const auto keep = [this](const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) {
+            if (!owner || !cotangent.defined()) return;
+            if (to_) to_->emplace_back(owner, own(cotangent));
+            else add_to_grad(owner, cotangent);
+        };
+        if (n.is_leaf) keep(graph::owner_of_leaf(n), cotangents[0]);
+        else if (n.notes)
+            for (std::size_t i = 0; i < n.notes->retained.size(); ++i)
+                keep(n.notes->retained[i].lock(), cotangents[i]);
     }
 
     void pass_on(const Node& n, std::size_t i, const Value& input, const Tensor& cotangent)
@@ -263,8 +248,8 @@ private:
     WalkOptions options_;
     bool to_leaves_;
     Gradients* to_;
-    std::vector<Visited> order_;                            // newest first
-    std::unordered_map<const Node*, std::uint32_t> places_; // in order_
+    std::vector<Visited> order_;                        // newest first
+    std::unordered_map<const Node*, Visited*> visited_; // in order_
 };
 
 // y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the
@@ -306,8 +291,7 @@ std::vector<Tensor> vjp_by_decomposition(const graph::VjpArguments& a)
 void accumulate(std::span<const Value> outputs, std::span<const Tensor> seeds, const WalkOptions& options)
 {
     Walk walk(outputs, {}, true, options);
-    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
-    walk.run();
+    walk.run(outputs, seeds);
 }
 
 Gradients gradients_of_leaves(std::span<const Value> outputs, std::span<const Tensor> seeds,
@@ -315,8 +299,7 @@ Gradients gradients_of_leaves(std::span<const Value> outputs, std::span<const Te
 {
     Gradients found;
     Walk walk(outputs, {}, true, options, &found);
-    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
-    walk.run();
+    walk.run(outputs, seeds);
     return found;
 }
 
@@ -324,28 +307,15 @@ std::vector<Tensor> cotangents_of(std::span<const Value> outputs, std::span<cons
                                   std::span<const Value> inputs, const WalkOptions& options)
 {
     Walk walk(outputs, inputs, false, options);
-    for (std::size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], seeds[i]);
-    walk.run();
+    walk.run(outputs, seeds);
     std::vector<Tensor> out;
     for (const Value& v : inputs) out.push_back(walk.cotangent(v));
     return out;
 }
 
-VjpMutation::VjpMutation(const graph::Op& op, Change c)
-{
-    mutated_op = &op;
-    change = std::move(c);
-}
-
-VjpMutation::~VjpMutation()
-{
-    mutated_op = nullptr;
-    change = nullptr;
-}
-
 std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
 {
-    const graph::ScopesOff off; // a VJP's ops are the library's
+    const graph::Scoped no_scope(graph::current_scope(), nullptr); // a VJP's ops are the library's
     const graph::Op& op = *a.node.op;
     if (a.node.gradient) return a.node.gradient->vjp(a);
     const graph::IndexChecksOff checked; // in the forward pass

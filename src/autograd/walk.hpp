@@ -1,7 +1,7 @@
 // The reverse walk.  It knows no op: it asks each node's op for the cotangents of its inputs.
 #pragma once
-#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/notes.hpp"
@@ -16,6 +16,10 @@ struct WalkOptions {
     bool stop_at_inputs = false;
 };
 
+// Throws Error(dtype) or Error(shape) unless both have one dtype and shape: "The gradient is f32[2] but the tensor is
+// f32[3]."
+void require_alike(const char* op, const std::string& given_is, const Tensor& given, const char* but_is,
+                   const Tensor& wanted, const char* end = ".");
 // What a walk from `output` starts with: the given cotangent, checked, or one where the output has one
 // element.
 Tensor seed_for(const char* op, const Tensor& output, const Tensor& cotangent);
@@ -36,17 +40,6 @@ std::vector<Tensor> cotangents_of(std::span<const graph::Value> outputs, std::sp
 // Cotangents of one node's inputs: by the gradient that a user gave, by its VJP, or through its
 // decomposition.
 std::vector<Tensor> node_vjp(const graph::VjpArguments&);
-
-// Tests: while one lives, the cotangent that the VJP of `op` gives for an input is replaced.  A gradient
-// check that passes with it has checked nothing.
-class VjpMutation {
-public:
-    using Change = std::function<Tensor(std::size_t input, const Tensor& cotangent)>;
-    VjpMutation(const graph::Op& op, Change);
-    ~VjpMutation();
-    VjpMutation(const VjpMutation&) = delete;
-    VjpMutation& operator=(const VjpMutation&) = delete;
-};
 
 // Found by running the VJP on placeholders, unless it is a user's.
 using graph::Reads;

@@ -8,8 +8,9 @@
 
 #include "execution/run_ahead.hpp"
 #include "execution/storage.hpp"
+#include "graph/ambient.hpp"
 #include "graph/segment.hpp"
-#include "graph/suspend.hpp"
+#include "shape/expression.hpp"
 
 namespace reprise::eager {
 
@@ -25,11 +26,6 @@ std::vector<std::vector<std::int64_t>> sizes_of(const std::vector<DynamicValues>
     std::vector<std::vector<std::int64_t>> out;
     for (const DynamicValues& f : all) out.push_back(f.sizes);
     return out;
-}
-
-bool same_bits(double a, double b)
-{
-    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 } // namespace
@@ -56,7 +52,7 @@ public:
     }
     shape::GuardSink& sink() { return guards_; }
     const std::vector<shape::Guard>& guards() const { return guards_.guards(); }
-    const std::array<Dim, draws>& draw_symbols() const { return draws_; }
+    const std::array<Dim, draws.size()>& draw_symbols() const { return draws_; }
     // The symbolic shapes, each beside that of this evaluation.
     template <class F> void each_shape(const F& f) const
     {
@@ -71,9 +67,7 @@ public:
     void number(double&) { opened_ = p_.number_is_open_[next_number_++]; }
     void source(std::shared_ptr<const graph::HostScalar>&) {}
     void kernel(std::shared_ptr<const graph::UserKernel>& k) { p_.kernels_.push_back(k); }
-    void seed_low(Dim& d) { d = draws_[0]; }
-    void seed_high(Dim& d) { d = draws_[1]; }
-    void ordinal(Dim& d) { d = draws_[2] + Dim(d.value() - values_.ordinal); }
+    void drawn(std::size_t draw, Dim& d) { d = draws_[draw] + Dim(d.value() - values_.drawn[draw]); }
 
 private:
     void add_external(const graph::Value& v)
@@ -119,12 +113,14 @@ private:
     {
         graph::Attributes out = n.attributes;
         const bool open = is_open_number(n);
-        out.transform_named([&](const char* name, graph::Attribute& a) {
+        out.transform([&](const char* name, graph::Attribute& a) {
             opened_ = false;
             visit_attribute(name, a, open, *this);
             if (opened_)
                 a = std::shared_ptr<const graph::HostScalar>(std::make_shared<graph::HostScalar>(
-                    graph::HostScalar{[given = p_.given_, at = next_number_ - 1] { return (*given)[at]; }}));
+                    graph::HostScalar{[given = p_.given_, at = next_number_ - 1] {
+                        return std::bit_cast<double>((*given)[at]);
+                    }}));
         });
         return out;
     }
@@ -135,7 +131,7 @@ private:
     const DimVector& sizes_;
     std::size_t next_size_ = 0, next_number_ = 0;
     bool opened_ = false; // the attribute's number
-    std::array<Dim, draws> draws_ = {symbol("seed_low"), symbol("seed_high"), symbol("ordinal")};
+    std::array<Dim, draws.size()> draws_ = {symbol("seed_low"), symbol("seed_high"), symbol("ordinal")};
     std::vector<std::shared_ptr<const graph::Node>> nodes_;
     graph::SegmentCopies segments_;
     std::uint64_t last_id_ = 0;
@@ -163,18 +159,13 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
     for (const DynamicValues& f : all)
         if (!fits(f))
             detail::fail(ErrorKind::shape, "evaluation", "What the sizes have in common is no rule.");
+    shape::Values values;
+    for (std::size_t s = 0; s < symbols_.size(); ++s) values.emplace(symbols_[s].id, symbol_values_[s]);
     builder.each_shape([&](const graph::Op& op, const Shape& rule, const Shape& is) {
         for (std::size_t d = 0; d < is.size(); ++d)
-            if (const Dim& r = rule.at(d); !r.is_constant() || !same(r, is[d])) {
-                const std::int64_t value = r.evaluate([&](std::uint32_t id) {
-                    for (std::size_t s = 0; s < symbols_.size(); ++s)
-                        if (symbols_[s].id == id) return symbol_values_[s];
-                    return std::int64_t{-1};
-                });
-                if (value != is[d].value())
-                    detail::fail(ErrorKind::shape, op.name, "The size (", is[d],
-                                 ") does not follow: its rule gives (", value, ").");
-            }
+            if (const Dim value = shape::substitute(rule.at(d), values); !same(value, is[d]))
+                detail::fail(ErrorKind::shape, op.name, "The size (", is[d],
+                             ") does not follow: its rule gives (", value, ").");
     });
     executable_ = std::make_unique<Executable>(plan::compile(request), device, Executable::Purpose::eager);
     bind_symbols(builder.draw_symbols());
@@ -185,9 +176,8 @@ void CompiledGraph::open_numbers(const std::vector<DynamicValues>& all)
 {
     numbers_ = all.back().numbers;
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-        number_is_open_.push_back(std::any_of(all.begin(), all.end(), [&](const DynamicValues& f) {
-            return !same_bits(f.numbers[i], numbers_[i]);
-        }));
+        number_is_open_.push_back(std::any_of(
+            all.begin(), all.end(), [&](const DynamicValues& f) { return f.numbers[i] != numbers_[i]; }));
 }
 
 void CompiledGraph::compare_with(const DimVector& sizes, const std::vector<shape::Guard>& guards)
@@ -202,7 +192,7 @@ void CompiledGraph::compare_with(const DimVector& sizes, const std::vector<shape
         conditions_.push_back({g.relation, program_.add(g.a), program_.add(g.b)});
 }
 
-void CompiledGraph::bind_symbols(const std::array<Dim, draws>& drawn)
+void CompiledGraph::bind_symbols(const std::array<Dim, draws.size()>& drawn)
 {
     std::vector<std::uint32_t> ours, counters;
     for (const DynamicDims::Symbol& s : symbols_) ours.push_back(s.id);
@@ -230,7 +220,7 @@ bool CompiledGraph::fits(const DynamicValues& f)
         if (!equal_up_to(i)) return false;
     if (!equal_up_to(sizes_.size())) return false;
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-        if (!number_is_open_[i] && !same_bits(f.numbers[i], numbers_[i])) return false;
+        if (!number_is_open_[i] && f.numbers[i] != numbers_[i]) return false;
     symbol_values_.clear();
     for (const DynamicDims::Symbol& s : symbols_) symbol_values_.push_back(f.sizes[s.position]);
     try {
@@ -250,11 +240,10 @@ Executable::Outcome CompiledGraph::run(const DynamicValues& f, Executable::Call&
     was_run_ = true;
     *given_ = f.numbers;
     executable_->query_host_scalars(call.numbers);
-    const std::int64_t drawn[draws] = {f.seed_low, f.seed_high, f.ordinal};
     call.symbols.clear();
     for (const std::size_t at : symbol_places_)
         call.symbols.push_back(at < symbol_values_.size() ? symbol_values_[at]
-                                                          : drawn[at - symbol_values_.size()]);
+                                                          : f.drawn[at - symbol_values_.size()]);
     return executable_->replay_once(call);
 }
 

@@ -34,22 +34,21 @@ private:
         shape::Relation relation;
         shape::Slot a, b;
     };
-    static constexpr std::size_t draws = 3; // seed_low, seed_high, ordinal
 
     void open_numbers(const std::vector<DynamicValues>&);
     void compare_with(const DimVector& sizes, const std::vector<shape::Guard>&);
-    void bind_symbols(const std::array<Dim, draws>&);
+    void bind_symbols(const std::array<Dim, draws.size()>&);
 
     std::unique_ptr<execution::Executable> executable_;
     bool was_run_ = false;
     std::vector<std::shared_ptr<const graph::UserKernel>>
-        kernels_;                     // a structure has addresses of their options
-    std::vector<std::int64_t> sizes_; // by position: the graph's constant, unless the position is dynamic
-    std::vector<double> numbers_;
+        kernels_;                        // a structure has addresses of their options
+    std::vector<std::int64_t> sizes_;    // by position: the graph's constant, unless the position is dynamic
+    std::vector<std::uint64_t> numbers_; // bits
     std::vector<std::size_t> open_sizes_;
     std::vector<bool> number_is_open_;
-    std::shared_ptr<std::vector<double>> given_ =
-        std::make_shared<std::vector<double>>(); // at the call under way
+    std::shared_ptr<std::vector<std::uint64_t>> given_ =
+        std::make_shared<std::vector<std::uint64_t>>(); // at the call under way: bits
 
     std::vector<DynamicDims::Symbol> symbols_;
     shape::DimProgram program_;      // over these symbols

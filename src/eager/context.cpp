@@ -4,7 +4,6 @@
 #include <cstring>
 #include <exception>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <reprise/error.hpp>
 
@@ -13,7 +12,6 @@
 #include "execution/storage.hpp"
 #include "graph/cell.hpp"
 #include "graph/segment.hpp"
-#include "graph/suspend.hpp"
 #include "kernels/chain.hpp"
 #include "ops/registry.hpp"
 
@@ -27,86 +25,36 @@ using graph::Value;
 namespace {
 
 constexpr std::size_t long_queue = 4096; // nodes whose values nobody has requested
-
-void read_bytes(device::Device& from, const Stored& s, std::span<std::byte> to)
-{
-    if (s.written) { // later work need not be waited for
-        from.wait(s.written);
-        std::memcpy(to.data(), s.memory->host, to.size());
-    } else from.download(s.memory->address, to);
-}
+std::mutex recomputed_mutex;             // of Segment::recomputed_bytes and Context::recomputed_
 
 } // namespace
 
 Context::Context(std::shared_ptr<device::Device> device) : device_(std::move(device)), graph_cache_(device_)
 {}
 
-namespace {
-std::mutex recomputed_bytes_mutex; // of Segment::recomputed_bytes
-}
-
-// Counts what it is given until that is taken back, or the segment is gone.
-class Context::RecomputedBytes {
-public:
-    explicit RecomputedBytes(std::shared_ptr<std::atomic<std::uint64_t>> layer) : layer_(std::move(layer)) {}
-    ~RecomputedBytes()
-    {
-        for (const auto& [value, bytes] : bytes_) *layer_ -= bytes;
-    }
-    RecomputedBytes(const RecomputedBytes&) = delete;
-    RecomputedBytes& operator=(const RecomputedBytes&) = delete;
-
-    void add(const Value& v)
-    {
-        const std::uint64_t bytes = execution::bytes_of(v.type());
-        if (bytes_.try_emplace({v.node->id, v.index}, bytes).second) *layer_ += bytes;
-    }
-    void remove(const Node& n)
-    {
-        for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
-            if (const auto found = bytes_.find({n.id, i}); found != bytes_.end()) {
-                *layer_ -= found->second;
-                bytes_.erase(found);
-            }
-    }
-
-private:
-    std::shared_ptr<std::atomic<std::uint64_t>> layer_;
-    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> bytes_; // by id and output
-};
-
 void Context::note_recomputed(const std::vector<Value>& values)
 {
     if (values.empty()) return;
-    const std::scoped_lock lock(recomputed_bytes_mutex, recomputed_mutex_);
+    const std::lock_guard lock(recomputed_mutex);
+    std::erase_if(recomputed_, [](const auto& segment) { return segment.expired(); });
     for (const Value& v : values) {
         const graph::Segment& s = *graph::interior_of(*v.node);
-        auto& account = s.recomputed_bytes[this];
-        if (!account) {
-            forget_layers();
-            auto& layer = recomputed_[s.layer];
-            if (!layer) layer = std::make_shared<std::atomic<std::uint64_t>>(0);
-            account = std::make_shared<RecomputedBytes>(layer);
-        }
-        std::static_pointer_cast<RecomputedBytes>(account)->add(v);
+        const auto [account, is_new] = s.recomputed_bytes.try_emplace(this);
+        if (is_new) recomputed_.push_back(s.weak_from_this());
+        account->second.try_emplace({v.node->id, v.index}, execution::bytes_of(v.type()));
     }
 }
 
 std::map<std::string, std::uint64_t> Context::recomputed_bytes() const
 {
-    const std::lock_guard lock(recomputed_mutex_);
+    const std::lock_guard lock(recomputed_mutex);
     std::map<std::string, std::uint64_t> out;
-    for (const auto& [layer, bytes] : recomputed_)
-        if (bytes.use_count() > 1) out[layer] = *bytes;
+    for (const auto& weak : recomputed_)
+        if (const auto segment = weak.lock()) {
+            std::uint64_t& sum = out[segment->layer];
+            for (const auto& [value, bytes] : segment->recomputed_bytes.at(this)) sum += bytes;
+        }
     return out;
-}
-
-// Under recomputed_mutex_: names without an account go, whenever there may be twice as many.
-void Context::forget_layers()
-{
-    if (recomputed_.size() < recomputed_limit_) return;
-    std::erase_if(recomputed_, [](const auto& entry) { return entry.second.use_count() == 1; });
-    recomputed_limit_ = std::max<std::size_t>(64, 2 * recomputed_.size());
 }
 
 void Context::accept(const char* by, const graph::Op* op, DType dtype) const
@@ -180,13 +128,7 @@ void Context::compute(std::span<const Value> requested, Origin who, CoScheduled 
     Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
     GraphKey key = std::exchange(key_, {});
     evaluation_of(*this, requested, std::move(beside), e);
-    if (e.nodes.empty()) {
-        forget_computed();
-        evaluation_ = std::move(e);
-        key_ = std::move(key);
-        return;
-    }
-    if (!replayed(e, key, who)) plan_once(e, who);
+    if (!e.nodes.empty() && !replayed(e, key, who)) plan_once(e, who);
     nodes_ += e.nodes.size();
     note_recomputed(e.recomputed);
     for (const Value& v : e.results)
@@ -280,25 +222,19 @@ void Context::forget_computed()
     constexpr std::uint64_t often = 256; // evaluations between two looks at the queues of other threads
     const bool others = ++evaluations_ % often == 0;
     const auto self = std::this_thread::get_id();
+    std::vector<std::shared_ptr<const Node>> held; // without the lock: a node may end here
+    const std::lock_guard lock(queue_mutex_);
     for (Queues* queues : {&appended_, &co_scheduled_}) {
-        Queue mine;
-        {
-            const std::lock_guard lock(queue_mutex_);
-            if (const auto at = queues->find(self); at != queues->end()) mine.swap(at->second);
-            for (auto at = queues->begin(); others && at != queues->end();) {
-                std::erase_if(at->second, [](const auto& weak) { return weak.expired(); });
-                at = at->second.empty() && at->first != self ? queues->erase(at) : std::next(at);
-            }
+        for (auto at = queues->begin(); others && at != queues->end();) {
+            std::erase_if(at->second, [](const auto& weak) { return weak.expired(); });
+            at = at->second.empty() && at->first != self ? queues->erase(at) : std::next(at);
         }
-        std::erase_if(mine, [](const auto& weak) { // the lock is not held: a node may end here
-            const auto n = weak.lock();
+        const auto mine = queues->find(self);
+        if (mine == queues->end()) continue;
+        std::erase_if(mine->second, [&](const auto& weak) {
+            const auto& n = held.emplace_back(weak.lock());
             return !n || n->materialised();
         });
-        if (mine.capacity() == 0) continue;
-        const std::lock_guard lock(queue_mutex_);
-        Queue& now = (*queues)[self]; // what was appended meanwhile comes last
-        mine.insert(mine.end(), now.begin(), now.end());
-        now.swap(mine);
     }
 }
 
@@ -336,16 +272,14 @@ std::string Context::describe_eager_plans() const
 
 void Context::read(const Value& v, std::span<std::byte> to)
 {
-    if (!run_ahead_.has_room(*device_) && needs_call({&v, 1})) make_room();
-    Value whole;
-    {
-        std::lock_guard lock(mutex_);
-        compute({&v, 1});
-        whole = row_major(v);
-    }
+    evaluate({&v, 1});
+    const Value whole = row_major(v);
     if (to.empty()) return;
     const Stored& s = Stored::of(whole);
-    read_bytes(*device_, s, to);
+    if (s.written) { // later work need not be waited for
+        device_->wait(s.written);
+        std::memcpy(to.data(), s.memory->host, to.size());
+    } else device_->download(s.memory->address, to);
 }
 
 std::shared_ptr<graph::Storage> Context::upload(const char* by, const graph::TensorType& type,
@@ -390,9 +324,9 @@ void Context::release(std::span<const Node* const> nodes)
         if (n->materialised()) n->inputs.clear();
         const graph::Segment* s = n->segment ? graph::interior_of(*n) : nullptr;
         if (!s) continue;
-        const std::lock_guard account(recomputed_bytes_mutex);
-        if (const auto found = s->recomputed_bytes.find(this); found != s->recomputed_bytes.end())
-            std::static_pointer_cast<RecomputedBytes>(found->second)->remove(*n);
+        const std::lock_guard account_lock(recomputed_mutex);
+        if (const auto account = s->recomputed_bytes.find(this); account != s->recomputed_bytes.end())
+            for (std::uint32_t i = 0; i < n->outputs.size(); ++i) account->second.erase({n->id, i});
     }
 }
 
@@ -446,6 +380,23 @@ void Context::count_plan(const plan::Plan& p)
 {
     ++plans_;
     launches_ += p.launches.size();
+}
+
+void Context::add_to(Stats& s) const
+{
+    s.plans += plans_;
+    s.launches += launches_;
+    s.bytes_placed += bytes_placed_;
+    s.eager_replays += graph_cache_.hits();
+    s.eager_plans += graph_cache_.size();
+    s.eager_nodes += nodes_;
+    const device::Counters d = device_->counters();
+    s.recordings += d.recordings;
+    s.transfers += d.transfers;
+    s.captures += d.captures;
+    s.replays += d.replays;
+    s.pipelines += d.pipelines;
+    s.shader_modules += d.shader_modules;
 }
 
 } // namespace reprise::eager

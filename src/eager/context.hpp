@@ -65,18 +65,11 @@ public:
     }
     // The plans of eager code that are used again.
     void set_eager_plans(std::size_t structures);
-    std::size_t eager_plans() const { return graph_cache_.size(); }
-    std::uint64_t eager_replays() const { return graph_cache_.hits(); }
-    std::uint64_t eager_nodes() const { return nodes_; }
     std::string describe_eager_plans() const;
-    std::uint64_t plans() const { return plans_; }
-    std::uint64_t launches() const { return launches_; }
-    std::uint64_t bytes_placed() const { return bytes_placed_; }
+    void add_to(Stats&) const;
 
 private:
-    class RecomputedBytes; // of the values that one segment does not keep
     void note_recomputed(const std::vector<graph::Value>&);
-    void forget_layers();
     enum class Origin : std::uint8_t { user, library }; // whose evaluation the budget is for, and is not
     void compute(std::span<const graph::Value> targets, Origin = Origin::user);
     using CoScheduled = std::vector<std::shared_ptr<const graph::Node>>;
@@ -105,9 +98,8 @@ private:
     using Queues = std::map<std::thread::id, Queue>;
     Queues appended_; // since the last flush
     Queues co_scheduled_;
-    std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> recomputed_; // by layer
-    std::size_t recomputed_limit_ = 64;
-    mutable std::mutex recomputed_mutex_;
+    std::vector<std::weak_ptr<const graph::Segment>>
+        recomputed_; // those with values of this device to recompute
     static constexpr std::uint64_t no_budget = std::numeric_limits<std::uint64_t>::max();
     std::atomic<std::uint64_t> memory_budget_ = no_budget; // of one evaluation
     std::atomic<std::uint64_t> plans_ = 0, launches_ = 0, nodes_ = 0, bytes_placed_ = 0;

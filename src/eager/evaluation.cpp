@@ -1,6 +1,7 @@
 #include "eager/evaluation.hpp"
 
 #include <atomic>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -8,7 +9,6 @@
 #include <reprise/error.hpp>
 
 #include "autograd/walk.hpp"
-#include "eager/co_scheduled.hpp"
 #include "graph/segment.hpp"
 
 namespace reprise::eager {
@@ -19,6 +19,47 @@ using graph::Value;
 namespace {
 
 std::atomic<std::uint64_t> visits = 0;
+
+// Of co-scheduled nodes those that cost little beside an evaluation: their inputs have values, are part of the evaluation
+// (marked with `visit`), or are read by them alone.  Left out are those that need a value which somebody else holds and has
+// not requested, such as a forward pass whose loss comes later.  `nodes` holds one reference to each.
+std::vector<Value> co_scheduled(std::span<const std::shared_ptr<const Node>> nodes, std::uint64_t visit)
+{
+    struct Found {
+        const Node* node;
+        long uses; // by others that were found, and by `nodes`
+        bool root;
+        bool refused = false;
+    };
+    std::map<std::uint64_t, Found> found; // by id: inputs before what reads them
+    const auto is_given = [&](const Node& n) { return n.materialised() || n.mark.visit == visit; };
+    for (const auto& n : nodes) {
+        if (is_given(*n)) continue;
+        Found& f = found.try_emplace(n->id, Found{n.get(), 0, true}).first->second;
+        f.root = true;
+        ++f.uses;
+    }
+    // From the newest back: whoever reads a node was seen before it, so that its uses are known.
+    for (auto at = found.end(); at != found.begin();) {
+        --at;
+        Found& f = at->second;
+        const bool shared = f.node->weak_from_this().use_count() > f.uses;
+        if (!shared) f.root = false; // its cell was given another one since, or nobody holds the loss
+        f.refused = !f.node->op || f.node->trace != 0 || (shared && !f.root && !f.node->op->number);
+        if (f.refused) continue;
+        for (const Value& v : f.node->inputs)
+            if (!is_given(*v.node))
+                ++found.try_emplace(v.node->id, Found{v.node.get(), 0, false}).first->second.uses;
+    }
+    std::vector<Value> out;
+    for (auto& [id, f] : found) {
+        for (const Value& v : f.node->inputs)
+            if (const auto input = found.find(v.node->id); input != found.end())
+                f.refused |= input->second.refused;
+        if (f.root && !f.refused) out.push_back({f.node->shared_from_this(), 0});
+    }
+    return out;
+}
 
 class Collector {
 public:
@@ -43,21 +84,18 @@ private:
     // The values' nodes and all that they depend on by way of pending ones.
     void find_nodes(std::span<const Value> values)
     {
-        auto& stack = out_.stack;
-        const auto visit = [&](const Node* n) {
+        const auto visit = [&](const Value& v) {
+            const Node* n = v.node.get();
             if (n->materialised()) return;
             check(*n);
             if (n->mark.visit == visit_) return;
             n->mark = {.visit = visit_};
-            stack.push_back(n);
-        };
-        for (const Value& v : values) visit(v.node.get());
-        while (!stack.empty()) {
-            const Node* n = stack.back();
-            stack.pop_back();
             out_.nodes.push_back(n);
-            for (const Value& v : n->inputs) visit(v.node.get());
-        }
+        };
+        std::size_t next = out_.nodes.size();
+        for (const Value& v : values) visit(v);
+        for (; next < out_.nodes.size(); ++next)
+            for (const Value& v : out_.nodes[next]->inputs) visit(v);
     }
     void find_more(std::vector<Value>& targets, const std::vector<Value>& more)
     {

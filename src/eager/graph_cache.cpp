@@ -1,7 +1,6 @@
 #include "eager/graph_cache.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <sstream>
 #include <utility>
 
@@ -17,21 +16,19 @@ constexpr std::size_t launch_bytes = 3072; // bytes of a recorded launch: its re
 
 bool alike(const DynamicValues& a, const DynamicValues& b)
 {
-    return a.sizes == b.sizes &&
-           std::equal(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), b.numbers.end(),
-                      [](double x, double y) {
-                          return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
-                      });
+    return a.sizes == b.sizes && a.numbers == b.numbers;
 }
 
 } // namespace
 
-std::size_t GraphCache::Entry::estimated_bytes() const
+std::size_t GraphCache::estimated_bytes(const Entries::value_type& of)
 {
-    std::size_t bytes = structure.size() * sizeof(std::uint64_t);
-    for (const DynamicValues& f : seen)
-        bytes += f.sizes.size() * sizeof(std::int64_t) + f.numbers.size() * sizeof(double);
-    for (const auto& p : graphs) bytes += recording_bytes + p->launches() * launch_bytes + p->known_bytes();
+    const auto& [structure, entry] = of;
+    std::size_t words = structure.size();
+    for (const DynamicValues& f : entry.seen) words += f.sizes.size() + f.numbers.size();
+    std::size_t bytes = words * sizeof(std::uint64_t);
+    for (const auto& p : entry.graphs)
+        bytes += recording_bytes + p->launches() * launch_bytes + p->known_bytes();
     return bytes;
 }
 
@@ -46,7 +43,8 @@ CompiledGraph* GraphCache::find(const Evaluation& e, GraphKey& key)
             return p.get();
         }
     CompiledGraph* made = make(entry, e, key.values);
-    if (!was_seen(entry, key.values)) {
+    const auto is_alike = [&](const DynamicValues& f) { return alike(f, key.values); };
+    if (std::none_of(entry.seen.begin(), entry.seen.end(), is_alike)) {
         if (entry.seen.size() == max_seen) entry.seen.erase(entry.seen.begin());
         entry.seen.push_back(key.values);
     }
@@ -56,30 +54,11 @@ CompiledGraph* GraphCache::find(const Evaluation& e, GraphKey& key)
 
 GraphCache::Entry& GraphCache::entry_of(const Evaluation& e, GraphKey& key)
 {
-    const auto [from, to] = by_hash_.equal_range(key.hash);
-    for (auto it = from; it != to; ++it)
-        if (it->second->structure == key.structure) {
-            entries_.splice(entries_.begin(), entries_, it->second);
-            return entries_.front();
-        }
-    entries_.push_front(
-        {.structure = std::exchange(key.structure, {}),
-         .hash = key.hash,
-         .name = std::to_string(e.nodes.size()) + " nodes up to " + e.nodes.back()->op->name});
-    by_hash_.emplace(key.hash, entries_.begin());
-    return entries_.front();
-}
-
-bool GraphCache::was_seen(const Entry& entry, const DynamicValues& values)
-{
-    return std::any_of(entry.seen.begin(), entry.seen.end(),
-                       [&](const DynamicValues& f) { return alike(f, values); });
-}
-
-bool GraphCache::sizes_were_seen(const Entry& entry, const DynamicValues& values)
-{
-    return std::any_of(entry.seen.begin(), entry.seen.end(),
-                       [&](const DynamicValues& f) { return f.sizes == values.sizes; });
+    const auto [at, is_new] = entries_.try_emplace(std::move(key.structure));
+    found_ = &at->second;
+    if (is_new) found_->name = std::to_string(e.nodes.size()) + " nodes up to " + e.nodes.back()->op->name;
+    found_->last_use = ++uses_;
+    return *found_;
 }
 
 // For the first of a structure none: it may be the only one.
@@ -89,14 +68,15 @@ CompiledGraph* GraphCache::make(Entry& entry, const Evaluation& e, const Dynamic
     std::vector<DynamicValues> all = entry.seen; // and those of the evaluation last
     std::erase_if(all, [&](const DynamicValues& f) { return alike(f, values); });
     all.push_back(values);
-    if (entry.refused.empty() && (all.size() > 1 || was_seen(entry, values)))
+    if (entry.refused.empty())
         if (CompiledGraph* p = add(entry, e, all)) {
             entry.graphs.resize(1); // it serves what the others did
             return p;
         }
-    if (entry.refused.empty() || !sizes_were_seen(entry, values)) return nullptr;
     // Numbers may differ where sizes may not.
-    std::erase_if(all, [&](const DynamicValues& f) { return f.sizes != values.sizes; });
+    const auto other_sizes = [&](const DynamicValues& f) { return f.sizes != values.sizes; };
+    if (std::all_of(entry.seen.begin(), entry.seen.end(), other_sizes)) return nullptr;
+    std::erase_if(all, other_sizes);
     return add(entry, e, all);
 }
 
@@ -120,40 +100,38 @@ CompiledGraph* GraphCache::add(Entry& entry, const Evaluation& e, const std::vec
 
 void GraphCache::refuse(const Error& error)
 {
-    Entry& entry = entries_.front();
-    entry.graphs.clear();
-    entry.is_refused = true;
-    entry.refused = error.what();
+    found_->graphs.clear();
+    found_->is_refused = true;
+    found_->refused = error.what();
 }
 
 void GraphCache::set_limit(std::size_t structures)
 {
     limit_ = structures;
-    if (limit_ == 0) {
-        entries_.clear();
-        by_hash_.clear();
-        size_ = 0;
-    } else shrink();
+    shrink();
 }
 
 void GraphCache::shrink()
 {
     std::size_t bytes = 0;
-    for (const Entry& e : entries_) bytes += e.estimated_bytes();
+    for (const auto& entry : entries_) bytes += estimated_bytes(entry);
+    const auto is_older = [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; };
     while (entries_.size() > limit_ || (bytes > max_bytes && entries_.size() > 1)) {
-        const auto last = std::prev(entries_.end());
-        bytes -= last->estimated_bytes();
-        const auto [from, to] = by_hash_.equal_range(last->hash);
-        by_hash_.erase(std::find_if(from, to, [&](const auto& at) { return at.second == last; }));
-        entries_.pop_back();
+        const auto oldest = std::min_element(entries_.begin(), entries_.end(), is_older);
+        bytes -= estimated_bytes(*oldest);
+        entries_.erase(oldest);
     }
     size_ = entries_.size();
 }
 
 std::string GraphCache::text() const
 {
+    std::vector<const Entry*> entries; // the one used last first
+    for (const auto& [structure, entry] : entries_) entries.push_back(&entry);
+    std::ranges::sort(entries, std::ranges::greater(), &Entry::last_use);
     std::ostringstream out;
-    for (const Entry& e : entries_) {
+    for (const Entry* const entry : entries) {
+        const Entry& e = *entry;
         out << e.name << ": ";
         if (e.graphs.empty()) out << "planned once";
         else

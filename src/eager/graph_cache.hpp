@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -12,6 +11,7 @@
 #include <reprise/error.hpp>
 
 #include "eager/compiled_graph.hpp"
+#include "shape/hash.hpp"
 
 namespace reprise::eager {
 
@@ -33,28 +33,25 @@ public:
 
 private:
     struct Entry {
-        std::vector<std::uint64_t> structure;
-        std::size_t hash = 0;
-        std::string name;                                     // for text()
+        std::string name{};                                   // for text()
         std::vector<DynamicValues> seen{};                    // those that differ, the newest last
         std::vector<std::unique_ptr<CompiledGraph>> graphs{}; // the newest first
-        std::uint64_t hits = 0, made = 0;
+        std::uint64_t hits = 0, made = 0, last_use = 0;
         std::string refused{};   // why its sizes are no symbols
         bool is_refused = false; // at any sizes
-        std::size_t estimated_bytes() const;
     };
-    using Place = std::list<Entry>::iterator;
+    using Entries = std::unordered_map<std::vector<std::uint64_t>, Entry, shape::HashOfWords>; // by structure
 
-    static bool was_seen(const Entry&, const DynamicValues&);
-    static bool sizes_were_seen(const Entry&, const DynamicValues&); // these sizes
+    static std::size_t estimated_bytes(const Entries::value_type&);
     Entry& entry_of(const Evaluation&, GraphKey&);
     CompiledGraph* make(Entry&, const Evaluation&, const DynamicValues&);
     CompiledGraph* add(Entry&, const Evaluation&, const std::vector<DynamicValues>&);
     void shrink();
 
     std::shared_ptr<device::Device> device_;
-    std::list<Entry> entries_; // the one used last first
-    std::unordered_multimap<std::size_t, Place> by_hash_;
+    Entries entries_;
+    Entry* found_ = nullptr; // last
+    std::uint64_t uses_ = 0;
     std::size_t limit_ = 256; // structures
     std::atomic<std::uint64_t> hits_ = 0;
     std::atomic<std::size_t> size_ = 0;

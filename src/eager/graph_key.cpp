@@ -5,7 +5,6 @@
 
 #include "execution/storage.hpp"
 #include "graph/segment.hpp"
-#include "graph/user_kernel.hpp"
 
 namespace reprise::eager {
 
@@ -30,7 +29,6 @@ public:
         for (const graph::Value* v : e_.externals) add_external(*v);
         word(e_.results.size());
         for (const graph::Value& v : e_.results) word(std::uint64_t{v.node->mark.place} << 32 | v.index);
-        key_.hash = hash();
     }
 
     // -- of visit_attribute --
@@ -43,8 +41,9 @@ public:
     // 0 and 1 are part of the structure: there are kernels without them.
     void number(const double& value)
     {
-        if (value == 0 || value == 1) word(std::bit_cast<std::uint64_t>(value));
-        values_.numbers.push_back(value);
+        const auto bits = std::bit_cast<std::uint64_t>(value);
+        if (value == 0 || value == 1) word(bits);
+        values_.numbers.push_back(bits);
     }
     void source(const std::shared_ptr<const graph::HostScalar>&) { key_.plain = false; }
     // What a call of it makes is its own; the options are one's as long as a compiled graph holds them.
@@ -54,12 +53,18 @@ public:
         word(k->floats.size());
         for (const double f : k->floats) word(std::bit_cast<std::uint64_t>(f));
     }
-    void seed_low(const Dim& d) { state(d, values_.seed_low, false); }
-    void seed_high(const Dim& d) { state(d, values_.seed_high, false); }
-    void ordinal(const Dim& d)
+    // The first op's, or as far behind it; seeds are the same.
+    void drawn(std::size_t draw, const Dim& d)
     {
-        state(d, values_.ordinal, true);
-        random_ = true;
+        const bool is_ordinal = draw + 1 == draws.size(); // comes last
+        std::int64_t& first = values_.drawn[draw];
+        key_.plain &= d.is_constant() && d.value() >= 0; // as symbols are
+        if (key_.plain) {
+            if (!random_) first = d.value();
+            word(static_cast<std::uint64_t>(d.value() - first));
+            key_.plain &= is_ordinal || d.value() == first;
+        }
+        random_ |= is_ordinal;
     }
 
 private:
@@ -68,16 +73,6 @@ private:
     {
         if (n == 1) word(values_.sizes.size());
         values_.sizes.push_back(n);
-    }
-
-    // The first op's, or as far behind it; seeds are the same.
-    void state(const Dim& d, std::int64_t& first, bool may_differ)
-    {
-        key_.plain &= d.is_constant() && d.value() >= 0; // as symbols are
-        if (!key_.plain) return;
-        if (!random_) first = d.value();
-        word(static_cast<std::uint64_t>(d.value() - first));
-        key_.plain &= may_differ || d.value() == first;
     }
 
     void add(const graph::Node& n)
@@ -118,16 +113,6 @@ private:
             size(stride);
         }
         size(s.layout->offset);
-    }
-
-    std::size_t hash() const
-    {
-        std::uint64_t h = 0x9e3779b97f4a7c15u;
-        for (const std::uint64_t w : key_.structure) {
-            h = (h ^ w) * 0xff51afd7ed558ccdu;
-            h ^= h >> 32;
-        }
-        return h;
     }
 
     const Evaluation& e_;

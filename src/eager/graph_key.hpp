@@ -1,6 +1,8 @@
 // The key of an evaluation in the cache of compiled graphs: its structure, which decides what its plan looks like.  Beside it
 // stand the dynamic values, which may differ between two evaluations of one structure.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -13,18 +15,20 @@
 
 namespace reprise::eager {
 
+// The attributes of random ops that say where they draw.
+inline constexpr std::array draws = {"seed_low", "seed_high", "ordinal"};
+
 // What differs.
 struct DynamicValues {
-    std::vector<std::int64_t> sizes; // of attributes, node by node; then of externals, slot by slot
-    std::size_t attribute_sizes = 0; // how many of them are of attributes
-    std::vector<double> numbers;     // of nodes that are one floating number everywhere
-    // Where random ops draw: each as far behind the first as the structure says.
-    std::int64_t seed_low = 0, seed_high = 0, ordinal = 0;
+    std::vector<std::int64_t> sizes;    // of attributes, node by node; then of externals, slot by slot
+    std::size_t attribute_sizes = 0;    // how many of them are of attributes
+    std::vector<std::uint64_t> numbers; // the bits of nodes that are one floating number everywhere
+    // Where random ops draw, by place in `draws`: each as far behind the first as the structure says.
+    std::array<std::int64_t, draws.size()> drawn{};
 };
 
 struct GraphKey {
     std::vector<std::uint64_t> structure;
-    std::size_t hash = 0;
     bool plain = true; // false: not to be compared with others
     DynamicValues values;
 };
@@ -36,7 +40,7 @@ bool is_open_number(const graph::Node&);
 
 // Visits the parts of an attribute, in the same order for the key and for the graph that is built of one.  The visitor has word(n),
 // size(Dim&), number(double&), source(std::shared_ptr<const HostScalar>&), kernel(std::shared_ptr<const UserKernel>&), and
-// of a random op's state seed_low(Dim&), seed_high(Dim&) and ordinal(Dim&).
+// drawn(place in `draws`, Dim&) of a random op's state.
 template <class Attribute, class Visitor>
 void visit_attribute(const char* name, Attribute& attribute, bool open_number, Visitor& visitor)
 {
@@ -46,9 +50,8 @@ void visit_attribute(const char* name, Attribute& attribute, bool open_number, V
         [&](auto& v) {
             using T = std::remove_cvref_t<decltype(v)>;
             if constexpr (std::is_same_v<T, Dim>) {
-                if (is("ordinal")) visitor.ordinal(v);
-                else if (is("seed_low")) visitor.seed_low(v);
-                else if (is("seed_high")) visitor.seed_high(v);
+                const auto draw = std::find_if(draws.begin(), draws.end(), is);
+                if (draw != draws.end()) visitor.drawn(static_cast<std::size_t>(draw - draws.begin()), v);
                 else visitor.size(v);
             } else if constexpr (std::is_same_v<T, graph::Sizes>) {
                 visitor.word(v.size());

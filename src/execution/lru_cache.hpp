@@ -44,17 +44,9 @@ private:
         T value;
         std::size_t bytes;
     };
-    struct Hash {
-        std::size_t operator()(const Key& key) const
-        {
-            std::size_t h = key.size();
-            for (const std::int64_t v : key) h = shape::mix(h, shape::hash_of(v));
-            return h;
-        }
-    };
     std::size_t limit_, bytes_ = 0;
     std::list<Entry> entries_; // the one used last first
-    std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> by_key_;
+    std::unordered_map<Key, typename std::list<Entry>::iterator, shape::HashOfWords> by_key_;
 };
 
 } // namespace reprise::execution

@@ -13,6 +13,10 @@
 #include <reprise/dim.hpp>
 #include <reprise/dtype.hpp>
 
+namespace reprise {
+struct KernelOptions; // autograd/kernel.hpp
+}
+
 namespace reprise::graph {
 
 // A number that is queried at each call, such as a learning rate.
@@ -20,23 +24,18 @@ struct HostScalar {
     std::function<double()> value;
 };
 
-// A kernel that a user wrote (runtime/user_kernel.cpp).
-struct UserKernel;
+// A kernel that a user wrote (runtime/user_kernel.cpp), of one call.
+struct UserKernel {
+    std::shared_ptr<const KernelOptions> options;
+    std::string name;                                        // of the code
+    std::shared_ptr<const std::vector<std::uint32_t>> words; // null on the reference device
+    std::vector<double> floats;
+};
 
 // A shape in as little room as attributes without one have.
-class Sizes {
-public:
+struct Sizes : std::vector<Dim> {
     // NOLINTNEXTLINE(google-explicit-constructor): the same sizes
-    Sizes(const Shape& s) : dims_(s.begin(), s.end()) {}
-    const Dim& operator[](std::size_t i) const noexcept { return dims_[i]; }
-    std::size_t size() const noexcept { return dims_.size(); }
-    auto begin() noexcept { return dims_.begin(); }
-    auto end() noexcept { return dims_.end(); }
-    auto begin() const noexcept { return dims_.begin(); }
-    auto end() const noexcept { return dims_.end(); }
-
-private:
-    std::vector<Dim> dims_;
+    Sizes(const Shape& s) : vector(s.begin(), s.end()) {}
 };
 
 using Attribute = std::variant<std::int64_t, double, Dim, Sizes, std::vector<std::int64_t>, DType,
@@ -69,11 +68,7 @@ public:
     }
     using List = std::vector<std::pair<const char*, Attribute>>;
     const List& all() const { return list_; }
-    template <class F> void transform(F&& f) // of each attribute, in place
-    {
-        for (auto& [name, attribute] : list_) f(attribute);
-    }
-    template <class F> void transform_named(F&& f) // with its name
+    template <class F> void transform(F&& f) // of each attribute with its name, in place
     {
         for (auto& [name, attribute] : list_) f(name, attribute);
     }

@@ -5,10 +5,17 @@
 #include <reprise/error.hpp>
 
 #include "graph/notes.hpp"
+#include "graph/release.hpp"
 #include "graph/segment.hpp"
 #include "shape/guard.hpp"
 
 namespace reprise::graph {
+
+Ambient& ambient()
+{
+    thread_local Ambient of_thread;
+    return of_thread;
+}
 
 namespace {
 
@@ -24,8 +31,8 @@ std::shared_ptr<Node> new_node(TensorTypes types, std::shared_ptr<Evaluator> eva
     node->outputs = std::move(types);
     node->evaluator = std::move(evaluator);
     node->trace = trace_id();
-    if (const auto& segment = current_segment()) {
-        node->segment = segment;
+    if (Segment* segment = current_segment()) {
+        node->segment = segment->shared_from_this();
         segment->nodes.push_back(node);
     }
     return node;
@@ -35,22 +42,6 @@ TensorTypes infer_same(const Op&, const InputTypes& in, const Attributes&) { ret
 bool view_same(const Node&, std::size_t, Strided&) { return true; }
 std::vector<Tensor> vjp_same(const VjpArguments& a) { return {a.cotangents[0]}; }
 const Op alias_op{.name = "alias", .infer = infer_same, .vjp = vjp_same, .view = view_same};
-
-} // namespace
-
-Tracer*& current_tracer()
-{
-    thread_local Tracer* tracer = nullptr;
-    return tracer;
-}
-
-bool& grad_mode()
-{
-    thread_local bool on = true;
-    return on;
-}
-
-namespace {
 
 const std::shared_ptr<Cell>& cell_of(const Tensor& t)
 {
@@ -125,21 +116,21 @@ std::shared_ptr<Cell> grad_of(const Tensor& t)
 {
     const auto& cell = cell_of(t);
     Tracer* tracer = tracer_of(*cell);
-    return tracer ? tracer->grad(cell) : cell->grad();
+    return tracer ? tracer->grad(cell) : cell->grad;
 }
 
 std::shared_ptr<Cell> grad_to_add_to(const Tensor& t)
 {
     const auto& cell = cell_of(t);
     Tracer* tracer = tracer_of(*cell);
-    return tracer ? tracer->grad_to_add_to(cell) : cell->grad();
+    return tracer ? tracer->grad_to_add_to(cell) : cell->grad;
 }
 
 void set_grad_of(const Tensor& t, std::shared_ptr<Cell> g)
 {
     const auto& cell = cell_of(t);
     if (Tracer* tracer = tracer_of(*cell)) tracer->set_grad(cell, std::move(g));
-    else cell->set_grad(std::move(g));
+    else cell->grad = std::move(g);
 }
 
 Tensor make_tensor(Value v)
@@ -156,24 +147,12 @@ ViewLink::ViewLink(const std::shared_ptr<Cell>& of) : base(of), version(of->vers
     while (outer && outer->base.expired()) outer = outer->outer; // nothing sees what is written there
 }
 
-// The outermost destructor on this thread's stack releases the chain.  Looking at use_count() instead would race with
-// threads that hold another part of it.
+// Looking at use_count() here would race with threads that hold another part of the chain.
 ViewLink::~ViewLink()
 {
-    thread_local std::vector<std::shared_ptr<ViewLink>>* releasing = nullptr;
-    if (!outer) return;
-    if (releasing) {
-        releasing->push_back(std::move(outer));
-        return;
-    }
-    std::vector<std::shared_ptr<ViewLink>> chain;
-    releasing = &chain;
-    outer.reset();
-    while (!chain.empty()) {
-        const std::shared_ptr<ViewLink> last = std::move(chain.back());
-        chain.pop_back();
-    }
-    releasing = nullptr;
+    release_in_turn<std::shared_ptr<ViewLink>>([this](auto& links) {
+        if (outer) links.push_back(std::move(outer));
+    });
 }
 
 bool ViewLink::has_live_base() const
@@ -234,7 +213,7 @@ Value leaf_alias(const Value& v, bool requires_grad, const std::shared_ptr<Cell>
 void set_owner(const Node& leaf, const std::shared_ptr<Cell>& owner)
 {
     notes_of(leaf).leaf = owner;
-    if (owner->hooks()) notes_of(leaf).hooks = {owner->hooks()};
+    if (owner->hooks) notes_of(leaf).hooks = {owner->hooks};
 }
 
 Value identity(const Value& v)
@@ -276,15 +255,14 @@ std::shared_ptr<Node> append(const Op& op, Few<Value, 3> inputs, Attributes attr
 }
 
 namespace {
+
 std::shared_ptr<const GivenGradient> gradient_given_for(const Op& op)
 {
     for (const Scope* s = current_scope(); s; s = s->outer())
         if (auto gradient = s->gradient_of(op)) return gradient;
     return nullptr;
 }
-} // namespace
 
-namespace {
 std::shared_ptr<Node> applied(const Op& op, const Operands& inputs, Attributes attributes)
 {
     Few<Value, 3> values;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "graph/ambient.hpp"
 #include "graph/index_check.hpp"
 #include "graph/node.hpp"
 
@@ -12,7 +13,6 @@ namespace reprise::graph {
 
 class GradHooks; // graph/notes.hpp
 struct Cell;
-struct Switch; // graph/mode.hpp
 
 // The base tensor of a view, into which in-place writes to the view are propagated.
 struct ViewLink {
@@ -44,30 +44,20 @@ struct Cell {
     std::shared_ptr<ViewLink> link; // null: the tensor is no view
 
     // Of a leaf, and null at first.
-    std::shared_ptr<Cell> grad() const { return leaf_ ? leaf_->grad : nullptr; }
-    std::shared_ptr<GradHooks> hooks() const { return leaf_ ? leaf_->hooks : nullptr; } // of its gradient
-    void set_grad(std::shared_ptr<Cell> g)
-    {
-        if (g || leaf_) leaf().grad.swap(g); // what was there may hang on this, and goes last
-    }
-    void set_hooks(std::shared_ptr<GradHooks> h) { leaf().hooks = std::move(h); }
-
-private:
-    struct Leaf {
-        std::shared_ptr<Cell> grad;
-        std::shared_ptr<GradHooks> hooks;
-    };
-    Leaf& leaf()
-    {
-        if (!leaf_) leaf_ = std::make_unique<Leaf>();
-        return *leaf_;
-    }
-    std::unique_ptr<Leaf> leaf_; // few cells are leaves
+    std::shared_ptr<Cell> grad;
+    std::shared_ptr<GradHooks> hooks; // of its gradient
 };
 
 // What a random op draws from: key and position, as sizes are, so that a program takes them from its block.
 struct RandomState {
     Dim seed_low, seed_high, ordinal; // 32, 32 and 64 bits
+};
+
+// What a Mode holds; a recording notes those that it reads.
+struct Switch {
+    Switch(std::string n, bool value) : name(std::move(n)), on(value) {}
+    const std::string name;
+    std::atomic<bool> on;
 };
 
 // While a function is recorded, cells made outside are its state: reads and writes go through here.
@@ -88,7 +78,6 @@ public:
     virtual void set_mode(const std::shared_ptr<const Switch>&) = 0;
     virtual void check_indices(const IndexCheck&, Value) = 0; // at each call
 };
-Tracer*& current_tracer(); // of this thread; null: eager
 
 Value read(const Tensor&); // throws Error(argument) for an undefined tensor
 // Of what read() gives; they stay until the tensor is given another value.
@@ -117,9 +106,6 @@ Value leaf_alias(const Value&, bool requires_grad, const std::shared_ptr<Cell>& 
 
 // The same value as another node, differentiable: a boundary for a walk.
 Value identity(const Value&);
-
-// Whether ops on this thread record gradients.
-bool& grad_mode();
 
 // The cell's grad() gets what arrives at the leaf, after the cell's hooks; these stay when the cell goes.
 void set_owner(const Node& leaf, const std::shared_ptr<Cell>&);

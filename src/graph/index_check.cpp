@@ -21,7 +21,6 @@ bool at_first()
 #endif
 }
 std::atomic<bool> checked{at_first()};
-thread_local int disabled_depth = 0;
 
 bool asked_for_by_a_scope()
 {
@@ -34,11 +33,8 @@ bool asked_for_by_a_scope()
 
 bool checks_indices()
 {
-    return disabled_depth == 0 && (checked.load(std::memory_order_relaxed) || asked_for_by_a_scope());
+    return !ambient().index_checks_off && (checked.load(std::memory_order_relaxed) || asked_for_by_a_scope());
 }
 void set_checks_indices(bool on) { checked = on; }
-
-IndexChecksOff::IndexChecksOff() { ++disabled_depth; }
-IndexChecksOff::~IndexChecksOff() { --disabled_depth; }
 
 } // namespace reprise::graph

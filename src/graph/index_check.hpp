@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "graph/ambient.hpp"
+
 namespace reprise::graph {
 
 // Here and now: set for the process or by a scope, and not off on this thread.
@@ -11,11 +13,7 @@ void set_checks_indices(bool on); // for the process
 
 // What a library function passes on inside was checked where it came in, or is its own; placeholders have no values.
 class IndexChecksOff {
-public:
-    IndexChecksOff();
-    ~IndexChecksOff();
-    IndexChecksOff(const IndexChecksOff&) = delete;
-    IndexChecksOff& operator=(const IndexChecksOff&) = delete;
+    Scoped<bool> off_{ambient().index_checks_off, true};
 };
 
 // A check that stands in a recording.  Its tensor is the indices in a line, and behind them the size.

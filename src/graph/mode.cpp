@@ -1,7 +1,6 @@
 #include <reprise/mode.hpp>
 
 #include "graph/cell.hpp"
-#include "graph/mode.hpp"
 
 namespace reprise {
 

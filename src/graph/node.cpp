@@ -2,43 +2,28 @@
 
 #include <algorithm>
 #include <cassert>
-#include <unordered_set>
 
 #include <reprise/error.hpp>
+
+#include "graph/release.hpp"
 
 namespace reprise::graph {
 
 InputTypes::InputTypes(std::span<const Value> inputs)
 {
     types_.reserve(inputs.size());
-    for (const Value& v : inputs) types_.push_back(&v.type());
+    for (const Value& v : inputs) types_.emplace_back(v.type());
 }
 
 Node::Node() = default;
 
 Node::~Node()
 {
-    // Inputs whose last owner this is are collected here instead of in nested destructors.
-    using Dying = Few<std::shared_ptr<const Node>, 8>;
-    thread_local Dying* dying = nullptr;
-    const auto collect = [this](Dying& to) {
+    release_in_turn<std::shared_ptr<const Node>>([this](auto& last_owned) {
         for (Value& v : inputs)
-            if (v.node.use_count() == 1) to.push_back(std::move(v.node));
+            if (v.node.use_count() == 1) last_owned.push_back(std::move(v.node));
             else v.node.reset(); // the same node may come again
-    };
-    if (dying) {
-        collect(*dying);
-        return;
-    }
-    Dying list;
-    collect(list);
-    if (list.empty()) return;
-    dying = &list;
-    while (!list.empty()) {
-        const std::shared_ptr<const Node> last = std::move(list.back());
-        list.pop_back();
-    }
-    dying = nullptr;
+    });
 }
 
 std::size_t viewed_input(const Node& n, std::size_t output)
@@ -80,29 +65,6 @@ void sort_by_age(std::vector<const Node*>& nodes)
         std::copy_if(by_age.begin(), by_age.end(), nodes.begin(), [](const Node* n) { return n != nullptr; });
     assert(end == nodes.end());
 }
-
-namespace {
-
-// The targets' nodes and all that they depend on by way of nodes to enter, in the order of their making.
-template <class Enter> std::vector<const Node*> ancestors(std::span<const Value> targets, const Enter& enter)
-{
-    std::vector<const Node*> stack, found;
-    std::unordered_set<const Node*> seen;
-    auto visit = [&](const Node* n) {
-        if (enter(*n) && seen.insert(n).second) stack.push_back(n);
-    };
-    for (const Value& v : targets) visit(v.node.get());
-    while (!stack.empty()) {
-        const Node* n = stack.back();
-        stack.pop_back();
-        found.push_back(n);
-        for (const Value& v : n->inputs) visit(v.node.get());
-    }
-    sort_by_age(found);
-    return found;
-}
-
-} // namespace
 
 std::vector<const Node*> pending(std::span<const Value> targets)
 {

@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include <reprise/few.hpp>
@@ -80,12 +81,31 @@ void verify(const Node&);
 // The oldest first.  Their ids differ.
 void sort_by_age(std::vector<const Node*>&);
 
+// The targets' nodes and all that they depend on by way of nodes that `enter` accepts, the oldest first.  The inputs of
+// nodes that `expand` refuses are not looked at.
+template <class Enter, class Expand = bool (*)(const Node&)> std::vector<const Node*> ancestors(
+    std::span<const Value> targets, const Enter& enter,
+    const Expand& expand = [](const Node&) { return true; })
+{
+    std::vector<const Node*> found;
+    std::unordered_set<const Node*> seen;
+    const auto visit = [&](const Value& v) {
+        const Node* n = v.node.get();
+        if (enter(*n) && seen.insert(n).second) found.push_back(n);
+    };
+    for (const Value& v : targets) visit(v);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const Node& n = *found[i];
+        if (!expand(n)) continue;
+        for (const Value& v : n.inputs) visit(v);
+    }
+    sort_by_age(found);
+    return found;
+}
+
 // Everything that `targets` depend on and that is not materialised, inputs first.
 std::vector<const Node*> pending(std::span<const Value> targets);
 // Everything that they depend on.
 std::vector<const Node*> reachable(std::span<const Value> targets);
-
-std::string print_text(std::span<const Value> outputs);
-std::string print_dot(std::span<const Value> outputs);
 
 } // namespace reprise::graph

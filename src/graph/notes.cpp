@@ -8,12 +8,6 @@ TapeNotes& notes_of(const Node& n)
     return *n.notes;
 }
 
-Scope*& current_scope()
-{
-    thread_local Scope* scope = nullptr;
-    return scope;
-}
-
 Scope::Scope() : outer_(current_scope()) { current_scope() = this; }
 
 Scope::~Scope() // be it the innermost or not

@@ -10,6 +10,7 @@
 #include <reprise/few.hpp>
 #include <reprise/hooks.hpp>
 
+#include "graph/ambient.hpp"
 #include "graph/node.hpp"
 
 namespace reprise::graph {
@@ -75,24 +76,11 @@ public:
     virtual std::shared_ptr<const GivenGradient> gradient_of(const Op&) const { return nullptr; }
     virtual void applied(const Node&) {}
     virtual bool checks_indices() const { return false; } // graph/index_check.hpp
-    // The reverse walk has these cotangents of the node's inputs.
-    virtual void differentiated(const Node&, const std::vector<Tensor>&) {}
+    // The reverse walk has these cotangents of the node's inputs; it goes on with what they are then.
+    virtual void differentiated(const Node&, std::vector<Tensor>&) {}
 
 private:
     Scope* outer_;
-};
-Scope*& current_scope(); // the innermost of this thread; null: none
-
-// No scope stands by for its life: what runs meanwhile is the library's.
-class ScopesOff {
-public:
-    ScopesOff() : before_(std::exchange(current_scope(), nullptr)) {}
-    ~ScopesOff() { current_scope() = before_; }
-    ScopesOff(const ScopesOff&) = delete;
-    ScopesOff& operator=(const ScopesOff&) = delete;
-
-private:
-    Scope* before_;
 };
 
 } // namespace reprise::graph

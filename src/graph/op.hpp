@@ -3,7 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -38,35 +38,16 @@ using TensorTypes = Few<TensorType, 1>; // of an op's outputs
 class InputTypes {
 public:
     explicit InputTypes(std::span<const Value>);
-    InputTypes(std::initializer_list<const TensorType*> types) : types_(types) {}
 
-    class Iterator {
-    public:
-        using value_type = TensorType;
-        using difference_type = std::ptrdiff_t;
-        explicit Iterator(const TensorType* const* at = nullptr) : at_(at) {}
-        const TensorType& operator*() const { return **at_; }
-        const TensorType* operator->() const { return *at_; }
-        Iterator& operator++()
-        {
-            ++at_;
-            return *this;
-        }
-        Iterator operator++(int) { return Iterator(at_++); }
-        bool operator==(const Iterator&) const = default;
-
-    private:
-        const TensorType* const* at_;
-    };
     std::size_t size() const noexcept { return types_.size(); }
     bool empty() const noexcept { return types_.empty(); }
-    const TensorType& operator[](std::size_t i) const { return *types_[i]; }
-    const TensorType& back() const { return *types_.back(); }
-    Iterator begin() const { return Iterator(types_.begin()); }
-    Iterator end() const { return Iterator(types_.end()); }
+    const TensorType& operator[](std::size_t i) const { return types_[i]; }
+    const TensorType& back() const { return types_.back(); }
+    auto begin() const { return types_.begin(); }
+    auto end() const { return types_.end(); }
 
 private:
-    Few<const TensorType*, 6> types_;
+    Few<std::reference_wrapper<const TensorType>, 6> types_;
 };
 
 // What a VJP gets.  It reads tensors from here, and types from `node`.  Which tensors it reads is found by running it on

@@ -6,12 +6,6 @@
 
 namespace reprise::graph {
 
-std::shared_ptr<Segment>& current_segment()
-{
-    thread_local std::shared_ptr<Segment> segment;
-    return segment;
-}
-
 const Segment* made_in(const Node& n)
 {
     const Segment* s = n.segment.get();
@@ -33,16 +27,16 @@ const Segment* interior_of(const Node& n)
 
 SegmentScope::SegmentScope(bool keeps_compute, std::string layer) : segment_(std::make_shared<Segment>())
 {
-    segment_->outer = current_segment();
+    if (current_segment()) segment_->outer = current_segment()->shared_from_this();
     segment_->keeps_compute = keeps_compute;
     segment_->layer = std::move(layer);
-    current_segment() = segment_;
+    current_segment() = segment_.get();
 }
 
 SegmentScope::~SegmentScope()
 {
-    current_segment() = std::const_pointer_cast<Segment>(segment_->outer);
-    if (const auto& outer = current_segment())
+    current_segment() = const_cast<Segment*>(segment_->outer.get());
+    if (Segment* outer = current_segment())
         outer->nodes.insert(outer->nodes.end(), segment_->nodes.begin(), segment_->nodes.end());
     segment_->nodes = {}; // weak pointers hold the nodes' memory
 }
@@ -81,20 +75,12 @@ void SegmentScope::close(const std::vector<Value>& outputs)
         if (n.use_count() > inside[n.get()] + 1 || from_elsewhere(*n))
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i) given.push_back({n, i});
     const std::unordered_set<const Node*> kept = kept_for(given);
-    std::unordered_set<const Node*> ancestors;
-    std::vector<const Node*> stack;
-    const auto visit = [&](const Node* n) {
-        if (inside.count(n) && ancestors.insert(n).second) stack.push_back(n);
-    };
-    for (const Value& v : outputs) visit(v.node.get());
-    while (!stack.empty()) {
-        const Node* n = stack.back();
-        stack.pop_back();
-        for (const Value& v : n->inputs) visit(v.node.get());
-    }
+    const std::vector<const Node*> found =
+        ancestors(outputs, [&](const Node& n) { return inside.count(&n) != 0; });
+    const std::unordered_set<const Node*> used(found.begin(), found.end());
     std::unordered_map<Evaluator*, std::vector<const Node*>> interior;
     for (const auto& n : made) {
-        if (!ancestors.count(n.get())) segment_->effects.push_back(n);
+        if (!used.count(n.get())) segment_->effects.push_back(n);
         else if (!kept.count(n.get()) && n->op) {
             segment_->interior.push_back(n->id);
             if (!(segment_->keeps_compute && n->op->cost == Cost::compute))
@@ -108,7 +94,7 @@ void SegmentScope::close(const std::vector<Value>& outputs)
 
 std::shared_ptr<Segment> SegmentCopies::of(const Segment* s)
 {
-    if (!s) return outer_;
+    if (!s) return outer_ ? outer_->shared_from_this() : nullptr;
     if (const auto found = copies_.find(s); found != copies_.end()) return found->second;
     auto made = std::make_shared<Segment>();
     made->outer = of(closed_outer(s));

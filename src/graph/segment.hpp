@@ -11,11 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "graph/ambient.hpp"
 #include "graph/node.hpp"
 
 namespace reprise::graph {
 
-struct Segment {
+struct Segment : std::enable_shared_from_this<Segment> {
     std::shared_ptr<const Segment> outer; // that it lies in; null: none
     bool keeps_compute = false;           // what is bound by arithmetic (Op::cost) is kept
     std::string layer{};                  // its name in MemoryTracker; empty: none
@@ -27,12 +28,10 @@ struct Segment {
     std::vector<std::weak_ptr<const Node>>
         effects; // made in it for others than its outputs: running statistics
 
-    // Bytes of the values that are recomputed, by evaluator: eager/context.cpp counts them.
-    mutable std::map<const Evaluator*, std::shared_ptr<void>> recomputed_bytes{};
+    // Bytes of the values that are recomputed, by evaluator, then by node and output: eager/context.cpp notes them.
+    using Bytes = std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;
+    mutable std::map<const Evaluator*, Bytes> recomputed_bytes{};
 };
-
-// Where nodes of this thread are made; null: in none.
-std::shared_ptr<Segment>& current_segment();
 
 // The innermost closed segment that the node was made in; null: none.
 const Segment* made_in(const Node&);
@@ -50,14 +49,14 @@ inline const Segment* closed_outer(const Segment* s)
 // Where a graph is made once more: what stands for each of its segments, all inside of `outer`.
 class SegmentCopies {
 public:
-    explicit SegmentCopies(std::shared_ptr<Segment> outer = nullptr) : outer_(std::move(outer)) {}
+    explicit SegmentCopies(Segment* outer = nullptr) : outer_(outer) {}
 
     std::shared_ptr<Segment> of(const Segment*);   // null: `outer`
     void copied(const Node& from, const Node& to); // `to` is of the interiors that `from` is of
     void close();                                  // no node is made in them from now on
 
 private:
-    std::shared_ptr<Segment> outer_;
+    Segment* outer_;
     std::unordered_map<const Segment*, std::shared_ptr<Segment>> copies_;
 };
 
@@ -75,19 +74,6 @@ public:
 
 private:
     std::shared_ptr<Segment> segment_;
-};
-
-// Nodes of this thread are made in this segment, for its life; null: in none.
-class InSegment {
-public:
-    explicit InSegment(std::shared_ptr<Segment> s) : before_(std::exchange(current_segment(), std::move(s)))
-    {}
-    ~InSegment() { current_segment() = std::move(before_); }
-    InSegment(const InSegment&) = delete;
-    InSegment& operator=(const InSegment&) = delete;
-
-private:
-    std::shared_ptr<Segment> before_;
 };
 
 } // namespace reprise::graph

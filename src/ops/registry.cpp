@@ -1,5 +1,9 @@
 #include "ops/registry.hpp"
 
+#include <map>
+#include <mutex>
+#include <utility>
+
 #include <reprise/error.hpp>
 
 namespace reprise::ops {
@@ -10,6 +14,16 @@ std::vector<const graph::Op*> structured_ops()
 #define OP(name) &name##_op,
 #include "ops/ops.def"
     };
+}
+
+const graph::Op& named(const graph::Op& like, const std::string& name)
+{
+    static std::mutex mutex;
+    static std::map<std::pair<const graph::Op*, std::string>, graph::Op> ops;
+    const std::lock_guard lock(mutex);
+    const auto [entry, is_new] = ops.try_emplace({&like, name}, like);
+    if (is_new) entry->second.name = entry->first.second.c_str();
+    return entry->second;
 }
 
 void wrong_dtype(const char* op, DType found, const char* wanted)

@@ -1,6 +1,7 @@
 // The ops by name: the structured ones, which the build finds in src/ops/*.cpp (cmake/RepriseOps.cmake), and the rows
 // of elementwise.def.
 #pragma once
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,8 @@ const graph::Op& row_op(std::string_view row, int part = 0);
 
 std::vector<const graph::Op*> structured_ops();
 std::vector<const graph::Op*> elementwise_ops(); // formulas only
+// The op of a user's function or kernel: as `like`, with this name.  Kept for good, as nodes of programs refer to it.
+const graph::Op& named(const graph::Op& like, const std::string& name);
 
 // -- what op files share --
 using graph::Attributes, graph::InputTypes, graph::Node, graph::Op, graph::TensorType, graph::TensorTypes;

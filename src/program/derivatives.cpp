@@ -69,8 +69,7 @@ private:
     Tensor one(const Dim& row) const
     {
         const Tensor from = graph::make_tensor(from_), x = graph::make_tensor(x_);
-        const Dim size = shape_.empty() ? Dim(1) : shape_.back();
-        const Tensor vector = expand(reshape(basis(from, size, row), last()), shape_);
+        const Tensor vector = expand(basis(from, shape_.back(), row), shape_);
         const Tensor seed = reshape(vector, from.shape());
         Tensor product =
             autograd::cotangents_of({&from_, 1}, {&seed, 1}, {&x_, 1},
@@ -80,15 +79,8 @@ private:
         return finish_(vector, product);
     }
 
-    Shape last() const // [1, ..., size]
-    {
-        Shape s(shape_.size(), Dim(1));
-        if (!s.empty()) s.back() = shape_.back();
-        return s;
-    }
-
     Value from_, x_;
-    Shape shape_; // of a vector, with as many elements as `from`
+    Shape shape_; // of a vector, with as many elements as `from`; at least one dimension
     bool create_;
     Finish finish_;
 };

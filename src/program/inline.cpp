@@ -49,7 +49,7 @@ private:
     {
         std::vector<Value> inputs;
         for (const Value& v : n.inputs) inputs.push_back(at(v));
-        const graph::InSegment made_in(segments_.of(graph::made_in(n)));
+        const graph::Scoped segment(graph::current_segment(), segments_.of(graph::made_in(n)).get());
         const auto node =
             graph::append(*n.op, std::move(inputs), attributes(n.attributes), trace_.evaluator(), false);
         segments_.copied(n, *node);
@@ -60,7 +60,7 @@ private:
     graph::Attributes attributes(const graph::Attributes& from)
     {
         graph::Attributes to = from;
-        to.transform([&](graph::Attribute& a) {
+        to.transform([&](const char*, graph::Attribute& a) {
             if (Dim* d = std::get_if<Dim>(&a)) *d = shape::substitute(*d, values_);
             if (auto* s = std::get_if<graph::Sizes>(&a))
                 for (Dim& d : *s) d = shape::substitute(d, values_);
@@ -85,10 +85,6 @@ private:
     graph::SegmentCopies segments_{graph::current_segment()}; // in what the call stands in
     std::unordered_map<const graph::HostScalar*, std::shared_ptr<const graph::HostScalar>> scalars_;
 };
-
-} // namespace
-
-namespace {
 
 // A gradient that the outer function has cleared starts from zero, as it does for a call.
 Value state_at_call(const Program::Impl::State& s)
@@ -150,8 +146,8 @@ std::vector<Tensor> Program::Impl::append_to(program::Trace& trace, const std::v
     const std::vector<Tensor> checked = take_checked(out);
     for (std::size_t i = 0; i < checked.size(); ++i)
         trace.check_indices(index_checks[i], graph::read(checked[i]));
-    for (const KeptGrad& g : kept_grads) graph::set_grad_of(Tensor(g.owner), result(g.result).cell());
-    for (const auto& owner : cleared_grads) graph::set_grad_of(Tensor(owner), nullptr);
+    for (const Grad& g : grads)
+        graph::set_grad_of(Tensor(g.owner), g.result ? result(*g.result).cell() : nullptr);
     return out;
 }
 

@@ -44,9 +44,9 @@ void Program::Impl::check_input(std::size_t i, const Value& v) const
 }
 
 void Program::Impl::Variant::place(const std::vector<std::int64_t>& of_signature,
-                                   std::vector<std::int64_t>& symbols) const
+                                   std::vector<std::int64_t>& symbols, std::int64_t others) const
 {
-    symbols.assign(executable->symbols().size(), shape::DimProgram::no_value);
+    symbols.assign(executable->symbols().size(), others);
     for (std::size_t i = 0; i < of_signature.size(); ++i)
         if (symbol_places[i] != unused_symbol) symbols[symbol_places[i]] = of_signature[i];
 }
@@ -57,9 +57,7 @@ std::size_t Program::Impl::variant_at(const std::vector<std::int64_t>& sizes) co
     std::uint64_t least = 0;
     std::vector<std::int64_t> symbols;
     for (std::size_t i = 0; i < variants.size(); ++i) {
-        variants[i].place(sizes, symbols);
-        std::replace(symbols.begin(), symbols.end(), shape::DimProgram::no_value,
-                     std::int64_t{0}); // counters
+        variants[i].place(sizes, symbols, 0);
         const std::uint64_t peak = variants[i].executable->peak_bytes(symbols);
         if (peak <= *memory_budget) return i;
         least = i == 0 ? peak : std::min(least, peak);
@@ -80,9 +78,7 @@ void Program::Impl::choose(const std::vector<std::int64_t>& sizes)
         const Choice* known = chosen.find(sizes);
         if (!known) {
             Choice c{.variant = variant_at(sizes)};
-            variants[c.variant].place(sizes, bound.call.symbols);
-            std::replace(bound.call.symbols.begin(), bound.call.symbols.end(), std::int64_t{-1},
-                         std::int64_t{0});
+            variants[c.variant].place(sizes, bound.call.symbols, 0);
             c.outputs = variants[c.variant].executable->output_bytes(bound.call.symbols);
             known = &chosen.add(sizes, c, 8 * sizes.size() + 64);
         }
@@ -92,17 +88,39 @@ void Program::Impl::choose(const std::vector<std::int64_t>& sizes)
     variants[bound.choice.variant].place(sizes, bound.call.symbols);
 }
 
+// Seeds and ordinals for one call.
+GeneratorState Program::Impl::draw()
+{
+    const GeneratorState first = ops::take_ordinals(random_ops);
+    const auto set = [&](const Dim& symbol, std::uint64_t v) {
+        const auto& ids = bound.executable->symbols();
+        const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
+        if (found != ids.end())
+            bound.call.symbols[static_cast<std::size_t>(found - ids.begin())] = static_cast<std::int64_t>(v);
+    };
+    set(random.seed_low, first.seed & 0xFFFFFFFF);
+    set(random.seed_high, first.seed >> 32);
+    set(random.ordinal, first.ordinal);
+    return first;
+}
+
 // All variants use one arena; what is left of it at other sizes must leave room for this call's outputs.
 Executable::Outcome Program::Impl::replay()
 {
-    if (bound.choice.variant != used) bound.executable->take_arena(*variants[used].executable);
-    used = bound.choice.variant;
-    if (memory_budget) bound.executable->trim_arena(*memory_budget - bound.choice.outputs);
-    const std::uint64_t placed = bound.executable->bytes_placed();
-    Executable::Outcome outcome = bound.executable->replay(bound.call);
-    context->count_placed(bound.executable->bytes_placed() - placed);
-    context->submitted(outcome.ticket);
-    return outcome;
+    const GeneratorState drawn = random_ops ? draw() : GeneratorState();
+    try {
+        if (bound.choice.variant != used) bound.executable->take_arena(*variants[used].executable);
+        used = bound.choice.variant;
+        if (memory_budget) bound.executable->trim_arena(*memory_budget - bound.choice.outputs);
+        const std::uint64_t placed = bound.executable->bytes_placed();
+        Executable::Outcome outcome = bound.executable->replay(bound.call);
+        context->count_placed(bound.executable->bytes_placed() - placed);
+        context->submitted(outcome.ticket);
+        return outcome;
+    } catch (...) {
+        if (random_ops) ops::give_back_ordinals(drawn, random_ops); // if nobody has drawn since
+        throw;
+    }
 }
 
 void Program::Impl::Bound::clear()
@@ -200,11 +218,11 @@ void Program::Impl::find_grads()
     std::vector<const graph::Cell*> seen;
     for (State& s : states) {
         if (!s.owner) continue;
-        if (!s.owner->grad()) s.owner->set_grad(zeros_like(Tensor(s.owner)).cell());
-        s.cell = s.owner->grad();
+        if (!s.owner->grad) s.owner->grad = zeros_like(Tensor(s.owner)).cell();
+        s.cell = s.owner->grad;
         if (std::find(seen.begin(), seen.end(), s.cell.get()) != seen.end()) { // one tensor is two gradients
             s.cell = graph::make_tensor(s.cell->value).cell();
-            s.owner->set_grad(s.cell);
+            s.owner->grad = s.cell;
         }
         seen.push_back(s.cell.get());
     }
@@ -237,37 +255,6 @@ const Stored& Program::Impl::bind_state(const State& s)
     if (shared) v = context->replaced(v, context->copy_of(v), s.cell);
     return Stored::of(v);
 }
-
-// Seeds and ordinals for one call; given back if it fails and nobody has drawn since.
-class Program::Impl::Draw {
-public:
-    Draw(const Impl& p, std::vector<std::int64_t>& symbols) : count_(p.random_ops)
-    {
-        if (count_ == 0) return;
-        first_ = ops::take_ordinals(count_);
-        const auto set = [&](const Dim& symbol, std::uint64_t v) {
-            const auto& ids = p.bound.executable->symbols();
-            const auto found = std::find(ids.begin(), ids.end(), shape::plain_symbol(symbol)->id);
-            if (found != ids.end())
-                symbols[static_cast<std::size_t>(found - ids.begin())] = static_cast<std::int64_t>(v);
-        };
-        set(p.random.seed_low, first_.seed & 0xFFFFFFFF);
-        set(p.random.seed_high, first_.seed >> 32);
-        set(p.random.ordinal, first_.ordinal);
-    }
-    ~Draw()
-    {
-        if (!kept_ && count_) ops::give_back_ordinals(first_, count_);
-    }
-    Draw(const Draw&) = delete;
-    Draw& operator=(const Draw&) = delete;
-    void keep() { kept_ = true; }
-
-private:
-    std::uint64_t count_;
-    GeneratorState first_;
-    bool kept_ = false;
-};
 
 Value Program::Impl::result_value(std::size_t result, const Executable::Outcome& outcome)
 {
@@ -343,17 +330,14 @@ std::vector<Tensor> Program::Impl::run(const std::vector<Tensor>& inputs, const 
     std::lock_guard lock(context->mutex());
     find_grads();
     bind_memory(inputs);
-    Draw draw(*this, bound.call.symbols);
     const Executable::Outcome outcome = replay();
-    draw.keep();
     of_call.keep();
 
     std::vector<Tensor> out;
     out.reserve(outputs.size());
     for (std::size_t i : outputs) out.push_back(graph::make_tensor(result_value(i, outcome)));
-    for (const KeptGrad& g : kept_grads)
-        g.owner->set_grad(graph::make_tensor(result_value(g.result, outcome)).cell());
-    for (const auto& owner : cleared_grads) owner->set_grad(nullptr);
+    for (const Grad& g : grads)
+        g.owner->grad = g.result ? graph::make_tensor(result_value(*g.result, outcome)).cell() : nullptr;
     return out;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <reprise/program.hpp>
+#include <reprise/random.hpp>
 
 #include "execution/executable.hpp"
 #include "execution/lru_cache.hpp"
@@ -27,8 +28,9 @@ struct Program::Impl {
         // Of the signature's symbols among its own, or `unused_symbol`.
         std::vector<std::size_t> symbol_places;
 
-        // Values in the executable's order; -1 for those that are no sizes.
-        void place(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols) const;
+        // Values in the executable's order; `others` for those that are no sizes.
+        void place(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols,
+                   std::int64_t others = shape::DimProgram::no_value) const;
     };
     static constexpr std::size_t unused_symbol = static_cast<std::size_t>(-1);
     std::vector<Variant> variants;
@@ -58,12 +60,11 @@ struct Program::Impl {
     // Indices into the results: what the function returned, then what is to be checked.
     std::vector<std::size_t> outputs;
     std::vector<graph::IndexCheck> index_checks;
-    struct KeptGrad {
+    struct Grad {
         std::shared_ptr<graph::Cell> owner;
-        std::size_t result;
+        std::optional<std::size_t> result{}; // none: it is cleared
     };
-    std::vector<KeptGrad> kept_grads;
-    std::vector<std::shared_ptr<graph::Cell>> cleared_grads;
+    std::vector<Grad> grads; // that a call leaves
     graph::RandomState random;
     std::uint64_t random_ops = 0;
     // What was recorded, for programs that are recorded around this one: values by external slot, results with
@@ -117,10 +118,10 @@ private:
         void clear();
     } bound;
 
-    class Draw;
     void check_count(std::size_t inputs, std::size_t sizes) const;
     void check_input(std::size_t i, const graph::Value&) const;
     void choose(const std::vector<std::int64_t>& sizes);
+    GeneratorState draw();
     execution::Executable::Outcome replay();
     void bind_sizes(const std::vector<Tensor>& inputs, const DimVector& sizes);
     class Hooks;

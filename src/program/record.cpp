@@ -22,17 +22,6 @@ using program::Trace;
 
 namespace {
 
-class TracerScope {
-public:
-    explicit TracerScope(graph::Tracer& t) : before_(std::exchange(graph::current_tracer(), &t)) {}
-    ~TracerScope() { graph::current_tracer() = before_; }
-    TracerScope(const TracerScope&) = delete;
-    TracerScope& operator=(const TracerScope&) = delete;
-
-private:
-    graph::Tracer* before_;
-};
-
 // Turns what a trace saw into the request of a plan.
 class Builder {
 public:
@@ -83,9 +72,9 @@ private:
     void add_grads()
     {
         for (const Trace::Grad& g : trace_.grads()) {
+            p_.grads.push_back({g.owner});
             if (g.value && options_.keep_grads)
-                p_.kept_grads.push_back({g.owner, add_result(graph::read(Tensor(g.value)))});
-            else p_.cleared_grads.push_back(g.owner);
+                p_.grads.back().result = add_result(graph::read(Tensor(g.value)));
         }
     }
 
@@ -137,24 +126,18 @@ std::vector<std::uint32_t> counters(const Program::Impl& p)
 // Where an executable wants the symbols that a call gives.  Every other symbol of it must be a counter.
 std::vector<std::size_t> symbol_places(const Program::Impl& p, const Executable& e)
 {
-    std::vector<std::size_t> places;
-    const auto& wanted = e.symbols();
-    std::vector<bool> known(wanted.size(), false);
-    const auto find = [&](std::uint32_t id) {
-        const auto at =
-            static_cast<std::size_t>(std::find(wanted.begin(), wanted.end(), id) - wanted.begin());
-        if (at == wanted.size()) return Program::Impl::unused_symbol;
-        known[at] = true;
-        return at;
-    };
-    for (const std::uint32_t id : counters(p)) find(id);
-    for (const shape::SymbolPtr& s : p.signature.symbols()) places.push_back(find(s->id));
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-        if (!known[i])
+    const std::vector<std::uint32_t>& wanted = e.symbols();
+    const std::vector<std::uint32_t> drawn = counters(p);
+    std::vector<std::size_t> places(p.signature.symbols().size(), Program::Impl::unused_symbol);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const std::size_t given = p.signature.find(wanted[i]);
+        if (given < places.size()) places[given] = i;
+        else if (std::find(drawn.begin(), drawn.end(), wanted[i]) == drawn.end())
             detail::fail(ErrorKind::argument, "record", "A size of the function is the symbol (",
                          e.symbol_name(i),
                          ") that no call would give: let a size of a spec be it alone, or take it as an "
                          "argument of the function.");
+    }
     return places;
 }
 
@@ -188,8 +171,8 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     std::vector<Value> placeholders, outputs;
     plan::Request request;
     {
-        TracerScope tracing(trace);
-        const graph::InSegment no_segment(nullptr);
+        const graph::Scoped tracing(graph::current_tracer(), &trace);
+        const graph::Scoped no_segment(graph::current_segment(), nullptr);
         shape::GuardScope guarding(trace.guards());
         std::vector<Tensor> inputs;
         for (const Spec& s : specs) {

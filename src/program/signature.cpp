@@ -28,18 +28,21 @@ Signature::Signature(std::vector<Spec> inputs, DimVector sizes, std::vector<Guar
         require_given(g.b);
         conditions_.push_back({program_.add(g.a), program_.add(g.b)});
     }
-    for (const std::uint32_t id : program_.symbols())
-        for (std::size_t i = 0; i < symbols_.size(); ++i)
-            if (symbols_[i]->id == id) positions_.push_back(i);
+    for (const std::uint32_t id : program_.symbols()) positions_.push_back(find(id));
+}
+
+std::size_t Signature::find(std::uint32_t symbol) const
+{
+    const auto found =
+        std::find_if(symbols_.begin(), symbols_.end(), [&](const auto& s) { return s->id == symbol; });
+    return static_cast<std::size_t>(found - symbols_.begin());
 }
 
 std::size_t Signature::position(const SymbolPtr& symbol)
 {
-    const auto found =
-        std::find_if(symbols_.begin(), symbols_.end(), [&](const auto& s) { return s->id == symbol->id; });
-    if (found != symbols_.end()) return static_cast<std::size_t>(found - symbols_.begin());
-    symbols_.push_back(symbol);
-    return symbols_.size() - 1;
+    const std::size_t at = find(symbol->id);
+    if (at == symbols_.size()) symbols_.push_back(symbol);
+    return at;
 }
 
 // The caller's numbers give symbols, and sizes that are a symbol alone; then, for symbols without such a place,
@@ -72,12 +75,8 @@ void Signature::find_binding_dims()
         }
     for (Size& size : others) {
         const auto affine = shape::affine_in_one_symbol(inputs_[size.input].shape[size.dim]);
-        const auto known = [&](const SymbolPtr& symbol) {
-            return std::any_of(symbols_.begin(), symbols_.end(),
-                               [&](const auto& s) { return s->id == symbol->id; });
-        };
         size.role = Size::Role::derived;
-        if (!affine || known(affine->symbol)) continue;
+        if (!affine || find(affine->symbol->id) < symbols_.size()) continue;
         size.role = Size::Role::given;
         size.scale = affine->scale;
         size.value = affine->offset;
@@ -96,7 +95,7 @@ void Signature::find_binding_dims()
 void Signature::require_given(const Dim& d) const
 {
     for (const SymbolPtr& asked : shape::symbols_of(d))
-        if (std::none_of(symbols_.begin(), symbols_.end(), [&](const auto& s) { return s->id == asked->id; }))
+        if (find(asked->id) == symbols_.size())
             detail::fail(ErrorKind::argument, "record", "The size (", d, ") depends on the symbol (",
                          asked->name,
                          ") that no call would give: let a size of a spec be it alone, or as in (",
@@ -217,11 +216,7 @@ void Signature::evaluate()
     try {
         program_.evaluate(ordered_, slots_);
     } catch (const Error&) {
-        const auto value = [&](std::uint32_t id) {
-            for (std::size_t i = 0; i < symbols_.size(); ++i)
-                if (symbols_[i]->id == id) return values_[i];
-            return unknown;
-        };
+        const auto value = [&](std::uint32_t id) { return values_[find(id)]; };
         for (const Guard& g : guards_) {
             const std::int64_t a = g.a.evaluate(value), b = g.b.evaluate(value);
             if (!shape::holds(g.relation, a, b)) fail(g, a, b);

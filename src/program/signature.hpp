@@ -30,7 +30,8 @@ public:
     const DimVector& sizes() const { return sizes_; }
     const std::vector<shape::Guard>& guards() const { return guards_; }
     const std::vector<shape::SymbolPtr>& symbols() const { return symbols_; } // that a call gives, in order
-    std::string text() const; // a line for each input, symbol and guard
+    std::size_t find(std::uint32_t symbol) const; // its place among symbols(); their number: not there
+    std::string text() const;                     // a line for each input, symbol and guard
 
 private:
     // One size of a call and what it says.

@@ -39,8 +39,7 @@ At at(const Program::Impl& p, const std::vector<std::int64_t>& sizes)
             detail::fail(ErrorKind::argument, "program", fault);
     const Program::Impl::Variant& v = p.variants[p.variant_at(sizes)];
     std::vector<std::int64_t> values;
-    v.place(sizes, values);
-    std::replace(values.begin(), values.end(), std::int64_t{-1}, std::int64_t{0});
+    v.place(sizes, values, 0);
     return {*v.executable, std::move(values)};
 }
 

@@ -19,7 +19,7 @@ Trace::Trace(std::shared_ptr<eager::Context> context, std::uint32_t id)
 Trace::~Trace()
 {
     if (kept_) return;
-    for (const auto& owner : given_zero_grads_) owner->set_grad(nullptr);
+    for (const auto& owner : given_zero_grads_) owner->grad = nullptr;
 }
 
 Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
@@ -62,15 +62,15 @@ std::shared_ptr<Cell> Trace::grad(const std::shared_ptr<Cell>& owner)
 {
     if (auto found = grad_by_owner_.find(owner.get()); found != grad_by_owner_.end())
         return grads_[found->second].value;
-    if (owner->grad()) owner_by_grad_[owner->grad().get()] = owner;
-    return owner->grad();
+    if (owner->grad) owner_by_grad_[owner->grad.get()] = owner;
+    return owner->grad;
 }
 
 std::shared_ptr<Cell> Trace::grad_to_add_to(const std::shared_ptr<Cell>& owner)
 {
-    if (!owner->grad() && !grad_by_owner_.count(owner.get())) { // it is state, and starts at zero
+    if (!owner->grad && !grad_by_owner_.count(owner.get())) { // it is state, and starts at zero
         graph::Suspend outside;
-        owner->set_grad(zeros_like(Tensor(owner)).cell());
+        owner->grad = zeros_like(Tensor(owner)).cell();
         given_zero_grads_.push_back(owner);
     }
     return grad(owner);
@@ -82,9 +82,9 @@ void Trace::set_grad(const std::shared_ptr<Cell>& owner, std::shared_ptr<Cell> g
         grads_[found->second].value = std::move(g);
         return;
     }
-    if (g && owner->grad() &&
-        by_cell_.count(owner->grad().get())) { // it was read before: added to, so it is state
-        assign(owner->grad(), graph::read(Tensor(g)));
+    if (g && owner->grad &&
+        by_cell_.count(owner->grad.get())) { // it was read before: added to, so it is state
+        assign(owner->grad, graph::read(Tensor(g)));
         return;
     }
     grad_by_owner_[owner.get()] = grads_.size();
@@ -111,8 +111,6 @@ void Trace::ReadMode::check() const
                      ") now: switch it back, as with train() or eval(), or call a program that was recorded "
                      "in this mode.");
 }
-
-std::vector<Trace::Grad> Trace::grads() const { return grads_; }
 
 graph::RandomState Trace::next_random()
 {

@@ -8,8 +8,6 @@
 
 #include "eager/context.hpp"
 #include "graph/cell.hpp"
-#include "graph/mode.hpp"
-#include "graph/suspend.hpp"
 #include "shape/guard.hpp"
 
 namespace reprise::program {
@@ -50,7 +48,7 @@ public:
     struct Grad {
         std::shared_ptr<graph::Cell> owner, value;
     };
-    std::vector<Grad> grads() const;
+    const std::vector<Grad>& grads() const { return grads_; }
     struct Hook {
         std::function<void()> run, undo; // undo: where the call failed; may be empty
     };

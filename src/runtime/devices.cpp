@@ -1,4 +1,4 @@
-// The public Device: names to contexts, the default device, counters.
+// The public Device: names to contexts, the default device, counters, an application's own device.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -10,12 +10,13 @@
 #include <reprise/eager.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
+#include <reprise/vulkan.hpp>
 
+#include "device/external_handles.hpp"
 #include "device/registry.hpp"
 #include "eager/context.hpp"
 #include "kernels/code_cache.hpp"
 #include "ops/registry.hpp"
-#include "runtime/lent_device.hpp"
 
 namespace reprise {
 
@@ -29,7 +30,8 @@ struct Open {
     std::map<std::string, std::shared_ptr<Context>> contexts; // by id
     std::shared_ptr<Context> standard;
     std::vector<std::weak_ptr<device::Device>> opened; // reset ones too
-    std::vector<std::weak_ptr<device::Device>> lent;   // the application's
+    // The application's.  Nothing of them is touched when the process ends: they may have been destroyed by then.
+    std::vector<std::weak_ptr<device::Device>> lent;
 };
 
 Open& open_devices()
@@ -245,15 +247,6 @@ void Device::close() const
     if (named) device::reset(name());
 }
 
-void runtime::leave_at_the_end(const std::shared_ptr<device::Device>& device)
-{
-    Open& o = open_devices();
-    std::lock_guard lock(o.mutex);
-    std::erase_if(o.lent, [](const auto& d) { return d.expired(); });
-    o.lent.push_back(device);
-    close_before_the_driver_ends();
-}
-
 void reset_device(const std::string& name)
 {
     Open& o = open_devices();
@@ -270,32 +263,13 @@ void reset_device(const std::string& name)
     o.contexts.erase(id);
 }
 
-namespace {
-void add(Stats& s, const Context& c)
-{
-    const device::Counters d = c.device()->counters();
-    s.plans += c.plans();
-    s.launches += c.launches();
-    s.bytes_placed += c.bytes_placed();
-    s.eager_replays += c.eager_replays();
-    s.eager_plans += c.eager_plans();
-    s.eager_nodes += c.eager_nodes();
-    s.recordings += d.recordings;
-    s.transfers += d.transfers;
-    s.captures += d.captures;
-    s.replays += d.replays;
-    s.pipelines += d.pipelines;
-    s.shader_modules += d.shader_modules;
-}
-} // namespace
-
 Stats stats()
 {
     Open& o = open_devices();
     std::lock_guard lock(o.mutex);
     Stats s;
     s.shader_compilations = kernels::shader_compilations();
-    for (const auto& [name, c] : o.contexts) add(s, *c);
+    for (const auto& [name, c] : o.contexts) c->add_to(s);
     return s;
 }
 
@@ -303,7 +277,7 @@ Stats stats(const Device& device)
 {
     Stats s;
     s.shader_compilations = kernels::shader_compilations();
-    add(s, *device.context());
+    device.context()->add_to(s);
     return s;
 }
 
@@ -314,6 +288,45 @@ std::shared_ptr<graph::Evaluator> ops::evaluator_for(const CreationOptions& opti
 {
     if (!options.device && graph::current_tracer()) return graph::current_tracer()->evaluator();
     return (options.device ? *options.device : default_device()).context();
+}
+
+// -- an application's own Vulkan device --
+
+vulkan::RequiredFeatures::RequiredFeatures(void* instance, void* physical_device)
+{
+    if (!instance || !physical_device)
+        detail::fail(ErrorKind::argument, "vulkan",
+                     "The instance or the physical device is null: give live handles.");
+    implementation_ = device::external_features(instance, physical_device);
+}
+
+const void* vulkan::RequiredFeatures::chain() const
+{
+    return device::external_feature_chain(implementation_);
+}
+
+Device vulkan::make_device(const Handles& h)
+{
+    if (!h.instance || !h.physical_device || !h.device || !h.queue)
+        detail::fail(ErrorKind::argument, "vulkan",
+                     "A handle is null: give the instance, physical device, device and queue.");
+    const auto device =
+        device::open_external({.instance = h.instance,
+                               .physical_device = h.physical_device,
+                               .device = h.device,
+                               .queue = h.queue,
+                               .queue_family = h.queue_family,
+                               .enabled = h.enabled ? h.enabled->implementation().get() : nullptr,
+                               .lock_queue = h.lock_queue,
+                               .unlock_queue = h.unlock_queue});
+    {
+        Open& o = open_devices();
+        const std::lock_guard lock(o.mutex);
+        std::erase_if(o.lent, [](const auto& d) { return d.expired(); });
+        o.lent.push_back(device);
+    }
+    close_before_the_driver_ends();
+    return Device(std::make_shared<Context>(device));
 }
 
 Device Tensor::device() const

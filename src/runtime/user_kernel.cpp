@@ -2,17 +2,15 @@
 #include <reprise/autograd/kernel.hpp>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 #include "device/spirv_check.hpp"
 #include "eager/context.hpp"
 #include "graph/cell.hpp"
-#include "graph/user_kernel.hpp"
 #include "kernels/code_cache.hpp"
 #include "kernels/hash.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
+#include "ops/registry.hpp"
 
 namespace reprise {
 
@@ -116,21 +114,7 @@ struct Known : KernelOptions {
     explicit Known(KernelOptions o) : KernelOptions(std::move(o)), ints(ints_read(glsl)) {}
 };
 
-// Kept for good: nodes of programs refer to it.
-const Op& op_named(const std::string& name)
-{
-    static std::mutex mutex;
-    static std::map<std::string, Op> ops;
-    const std::lock_guard lock(mutex);
-    auto [entry, added] = ops.try_emplace(name);
-    if (added)
-        entry->second = {.name = entry->first.c_str(),
-                         .infer = infer,
-                         .lower = lower,
-                         .reference = reference,
-                         .narrow = true};
-    return entry->second;
-}
+const Op kernel_op{.name = "kernel", .infer = infer, .lower = lower, .reference = reference, .narrow = true};
 
 std::string whole_text(const KernelOptions& o, std::size_t operands, std::size_t floats)
 {
@@ -178,7 +162,7 @@ Kernel::Kernel(KernelOptions options) : options_(std::make_shared<const Known>(s
 
 std::vector<Tensor> Kernel::call(const std::vector<Tensor>& inputs, const KernelLaunch& launch) const
 {
-    const Op& op = op_named(options_->name);
+    const Op& op = ops::named(kernel_op, options_->name);
     if (inputs.empty() || launch.outputs.empty())
         detail::fail(ErrorKind::argument, op.name, "The kernel has (", inputs.size(), ") inputs and (",
                      launch.outputs.size(), ") outputs: give at least one of each.");

@@ -17,4 +17,17 @@ inline std::size_t hash_of(std::int64_t value)
 // Depends on the order.
 inline std::size_t mix(std::size_t a, std::size_t b) { return hash_of(static_cast<std::int64_t>(a * 3 + b)); }
 
+// Of long lists of 64-bit words: a multiplication for each.
+struct HashOfWords {
+    template <class Words> std::size_t operator()(const Words& words) const
+    {
+        std::uint64_t h = words.size();
+        for (const auto word : words) {
+            h = (h ^ static_cast<std::uint64_t>(word)) * 0xff51afd7ed558ccdu;
+            h ^= h >> 32;
+        }
+        return static_cast<std::size_t>(h);
+    }
+};
+
 } // namespace reprise::shape

@@ -7,8 +7,8 @@
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/linear_algebra.hpp>
 
-#include "autograd/walk.hpp"
 #include "ops/registry.hpp"
+#include "support/vjp_mutation.hpp"
 
 namespace reprise {
 namespace {
@@ -27,8 +27,8 @@ TEST(GradCheck, FailsWhatIsSpoilt)
 {
     const auto check = [] { return gradcheck([](const Inputs& in) { return exp(in[0]); }, {rand({5})}); };
     {
-        const autograd::VjpMutation spoil(ops::row_op("exp"),
-                                          [](std::size_t, const Tensor& g) { return g * 1.001; });
+        const test::VjpMutation spoil(ops::row_op("exp"),
+                                      [](std::size_t, const Tensor& g) { return g * 1.001; });
         const GradCheck r = check();
         EXPECT_FALSE(r.passed);
         EXPECT_THAT(r.message, testing::HasSubstr("input 0"));
@@ -39,15 +39,15 @@ TEST(GradCheck, FailsWhatIsSpoilt)
 TEST(GradCheck, FailsOnNaN)
 {
     EXPECT_FALSE(gradcheck([](const Inputs& in) { return log(in[0]); }, {from_vector({-1, 2})}).passed);
-    const autograd::VjpMutation spoil(ops::row_op("exp"),
-                                      [](std::size_t, const Tensor& g) { return g * (zeros_like(g) / 0.0); });
+    const test::VjpMutation spoil(ops::row_op("exp"),
+                                  [](std::size_t, const Tensor& g) { return g * (zeros_like(g) / 0.0); });
     EXPECT_FALSE(gradcheck([](const Inputs& in) { return exp(in[0]); }, {rand({5})}).passed);
 }
 
 TEST(GradCheck, NamesTheInputThatIsWrong)
 {
-    const autograd::VjpMutation spoil(
-        ops::row_op("mul"), [](std::size_t input, const Tensor& g) { return input == 1 ? g * 7 : g; });
+    const test::VjpMutation spoil(ops::row_op("mul"),
+                                  [](std::size_t input, const Tensor& g) { return input == 1 ? g * 7 : g; });
     const GradCheck r = gradcheck([](const Inputs& in) { return in[0] * in[1]; }, {rand({3}), rand({3})});
     EXPECT_FALSE(r.passed);
     EXPECT_THAT(r.message, testing::HasSubstr("input 1"));

@@ -5,9 +5,9 @@
 #include <string>
 #include <tuple>
 
-#include "autograd/walk.hpp"
 #include "follow/follow.hpp"
 #include "graph/cell.hpp"
+#include "support/vjp_mutation.hpp"
 
 namespace reprise::follow {
 namespace {
@@ -53,7 +53,7 @@ TEST(FollowsPyTorch, NoticesAnyWrongVjp)
     for (const Vjp& vjp : tape(loss())) {
         ops.insert(vjp.op->name);
         for (const double factor : {7.0, -1.0, 0.0}) {
-            const autograd::VjpMutation spoil(*vjp.op, [&](std::size_t input, const Tensor& cotangent) {
+            const test::VjpMutation spoil(*vjp.op, [&](std::size_t input, const Tensor& cotangent) {
                 return input == vjp.input ? cotangent * factor : cotangent;
             });
             EXPECT_GT(difference(), 1000 * gradient_tolerance)

@@ -5,17 +5,16 @@
 #include <set>
 #include <span>
 
-#include "autograd/walk.hpp"
 #include "graph/cell.hpp"
 #include "ops/readers.hpp"
 #include "ops/registry.hpp"
+#include "support/vjp_mutation.hpp"
 #include "testing/op_suite.hpp"
 #include "testing/use_device.hpp"
 
 namespace reprise::test {
 namespace {
 
-using autograd::VjpMutation;
 using Check1 = GradCheck (*)(const OpInfo&, const Sample&, const GradCheckOptions&);
 
 struct Fault {

@@ -12,6 +12,10 @@
 
 namespace reprise {
 
+namespace graph {
+class SegmentScope; // src/graph/segment.hpp
+}
+
 // Options of checkpoint().
 struct CheckpointOptions {
     // Which inner values are recomputed.
@@ -34,8 +38,7 @@ public:
     void close(const std::vector<Tensor>& outputs);
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::unique_ptr<graph::SegmentScope> segment_; // null: none is made
 };
 
 [[noreturn]] void fail_without_function(const char* op);

@@ -1,0 +1,56 @@
+// What ops of a thread go by beside their arguments.
+#pragma once
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+namespace reprise {
+class GradientTape; // autograd/tape.hpp
+}
+
+namespace reprise::graph {
+
+class Scope;    // graph/notes.hpp
+struct Segment; // graph/segment.hpp
+class Tracer;   // graph/cell.hpp
+
+struct Ambient {
+    Tracer* tracer = nullptr;      // of the recording under way; null: eager
+    Scope* scope = nullptr;        // the innermost; null: none
+    Segment* segment = nullptr;    // where nodes are made; null: in none
+    bool grad_mode = true;         // whether ops record gradients
+    bool index_checks_off = false; // IndexChecksOff (graph/index_check.hpp)
+    bool checkpoints = true;       // whether checkpoint() makes segments
+    int running_checkpoints = 0;   // calls of checkpoint(), one in the other
+    GradientTape* tape = nullptr;  // the innermost; null: none
+    std::source_location place{};  // that errors of anomaly mode name
+};
+Ambient& ambient(); // of this thread
+
+inline Tracer*& current_tracer() { return ambient().tracer; }
+inline Scope*& current_scope() { return ambient().scope; }
+inline Segment*& current_segment() { return ambient().segment; }
+inline bool& grad_mode() { return ambient().grad_mode; }
+
+// Gives a variable another value for its life.
+template <class T> class Scoped {
+public:
+    Scoped(T& variable, std::type_identity_t<T> value)
+        : variable_(variable), before_(std::exchange(variable, std::move(value)))
+    {}
+    ~Scoped() { variable_ = std::move(before_); }
+    Scoped(const Scoped&) = delete;
+    Scoped& operator=(const Scoped&) = delete;
+
+private:
+    T& variable_;
+    T before_;
+};
+
+// While it lives, this thread is outside of the recording and of any segment.
+class Suspend {
+    Scoped<Tracer*> no_tracer_{current_tracer(), nullptr};
+    Scoped<Segment*> no_segment_{current_segment(), nullptr};
+};
+
+} // namespace reprise::graph

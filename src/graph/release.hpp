@@ -1,0 +1,27 @@
+// Destructors of chains of any length.
+#pragma once
+#include <utility>
+
+#include <reprise/few.hpp>
+
+namespace reprise::graph {
+
+// Of a destructor, whose object may be the last owner of others of its kind: `collect` moves these references into the
+// list that it is given.  The outermost such destructor on this thread's stack releases them, so that none recurses.
+template <class Pointer, class Collect> void release_in_turn(const Collect& collect)
+{
+    using List = Few<Pointer, 8>;
+    thread_local List* releasing = nullptr;
+    if (releasing) return collect(*releasing);
+    List list;
+    collect(list);
+    if (list.empty()) return;
+    releasing = &list;
+    while (!list.empty()) {
+        const Pointer last = std::move(list.back());
+        list.pop_back();
+    }
+    releasing = nullptr;
+}
+
+} // namespace reprise::graph
