@@ -21,17 +21,8 @@ struct AdamSettings {
 template <class F> void each_number(AdamSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamOptions(1e-3).weight_decay(0.01).
-class AdamOptions : public OptionsWith<AdamSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(amsgrad)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using AdamOptions = NamedOptions<AdamSettings, setting::lr, setting::eps, setting::weight_decay, BetasSetting,
+                                 setting::amsgrad, setting::maximize>;
 // What Adam and AdamW have alike; for the library itself.
 template <class Named> class AdamOf : public OptimizerOf<Named> {
 protected:
@@ -69,17 +60,8 @@ struct AdamWSettings {
 template <class F> void each_number(AdamWSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamWOptions(1e-3).weight_decay(0.01).
-class AdamWOptions : public OptionsWith<AdamWSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(amsgrad)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using AdamWOptions = NamedOptions<AdamWSettings, setting::lr, setting::eps, setting::weight_decay,
+                                  BetasSetting, setting::amsgrad, setting::maximize>;
 extern template class AdamOf<AdamWOptions>;
 // Adam with weight decay that is not a part of the gradient, as torch.optim.AdamW.
 class AdamW : public AdamOf<AdamWOptions> {

@@ -25,15 +25,8 @@ template <class F> void each_number(LionSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // LionOptions(1e-4).weight_decay(0.01).
-class LionOptions : public OptionsWith<LionSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using LionOptions =
+    NamedOptions<LionSettings, setting::lr, setting::weight_decay, BetasSetting, setting::maximize>;
 // Lion.  With the gradient g of a parameter p:  p -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g.
 class Lion : public OptimizerOf<LionOptions> {
 public:

@@ -27,18 +27,9 @@ template <class F> void each_number(RMSpropSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // RMSpropOptions(1e-2).weight_decay(0.01).
-class RMSpropOptions : public OptionsWith<RMSpropSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(alpha)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_OPTIMIZER_OPTION(momentum)
-    REPRISE_OPTIMIZER_OPTION(centered)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using RMSpropOptions =
+    NamedOptions<RMSpropSettings, setting::lr, setting::alpha, setting::eps, setting::weight_decay,
+                 setting::momentum, setting::centered, setting::maximize>;
 // RMSprop, as torch.optim.RMSprop.  With the gradient g of a parameter p:
 // s = alpha s + (1 - alpha) g^2;  d = sqrt(s) + eps;  p -= lr g / d.
 // With `centered`, a = alpha a + (1 - alpha) g and d = sqrt(s - a^2) + eps.

@@ -25,17 +25,8 @@ template <class F> void each_number(SGDSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // SGDOptions(0.1).weight_decay(0.01).
-class SGDOptions : public OptionsWith<SGDSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(momentum)
-    REPRISE_OPTIMIZER_OPTION(dampening)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_OPTIMIZER_OPTION(nesterov)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using SGDOptions = NamedOptions<SGDSettings, setting::lr, setting::momentum, setting::dampening,
+                                setting::weight_decay, setting::nesterov, setting::maximize>;
 // Stochastic gradient descent, as torch.optim.SGD.  With the gradient g of a parameter p:
 // g += weight_decay p;  v = momentum v + (1 - dampening) g, at the first step v = g;  p -= lr v.
 // With `nesterov`, p -= lr (g + momentum v).
