@@ -333,4 +333,28 @@ private:
     std::vector<Options> kinds_; // by group
 };
 
+// The base class of the library's optimizers.  Self has two static functions: rule() is its Rule, and
+// moments_of(options) lists what is kept for the parameters of a group, or throws Error(argument) for options
+// that do not fit together.
+template <class Self, class Named> class BuiltinOptimizer : public OptimizerOf<Named> {
+public:
+    using Options = typename Named::Fields; // the options in braces
+
+    // Makes an optimizer of one group, Adam(net.parameters(), {.lr = 0.1}), or of several.  The options are
+    // those of groups without their own.  Error(argument) for no parameters, ones that are not leaves that
+    // require a gradient or come twice, and options out of range.
+    explicit BuiltinOptimizer(const ParamGroups<Options>& groups, const Options& options = {})
+        : OptimizerOf<Named>(Self::rule())
+    {
+        this->add_groups(groups, options);
+    }
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> BuiltinOptimizer(const ParamGroups<Options>& groups, N lr)
+        : BuiltinOptimizer(groups, Options{.lr = static_cast<double>(lr)})
+    {}
+
+private:
+    std::vector<Optimizer::Moment> moments(const Options& o) const final { return Self::moments_of(o); }
+};
+
 } // namespace reprise::optim

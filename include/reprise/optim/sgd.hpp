@@ -30,21 +30,15 @@ using SGDOptions = NamedOptions<SGDSettings, setting::lr, setting::momentum, set
 // Stochastic gradient descent, as torch.optim.SGD.  With the gradient g of a parameter p:
 // g += weight_decay p;  v = momentum v + (1 - dampening) g, at the first step v = g;  p -= lr v.
 // With `nesterov`, p -= lr (g + momentum v).
-class SGD : public OptimizerOf<SGDOptions> {
+class SGD : public BuiltinOptimizer<SGD, SGDOptions> {
 public:
-    // Makes an optimizer of one group, SGD(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit SGD(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> SGD(const ParamGroups<Options>& groups, N lr)
-        : SGD(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    SGD(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim
