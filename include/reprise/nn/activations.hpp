@@ -77,7 +77,6 @@ class Identity : public Module {
 public:
     REPRISE_LAYER(Identity)
     using Module::Module;
-    Identity() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // max(0, x); the gradient at 0 is 0.
@@ -99,7 +98,6 @@ class Sigmoid : public Module {
 public:
     REPRISE_LAYER(Sigmoid)
     using Module::Module;
-    Sigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // log(sigmoid(x)), computed without overflow.
@@ -107,7 +105,6 @@ class LogSigmoid : public Module {
 public:
     REPRISE_LAYER(LogSigmoid)
     using Module::Module;
-    LogSigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // tanh(x)
@@ -115,7 +112,6 @@ class Tanh : public Module {
 public:
     REPRISE_LAYER(Tanh)
     using Module::Module;
-    Tanh() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // scale x for x > 0, else scale alpha (exp(x) - 1), with scale = 1.0507... and alpha = 1.6733... (Klambauer
@@ -131,7 +127,6 @@ class SiLU : public Module {
 public:
     REPRISE_LAYER(SiLU)
     using Module::Module;
-    SiLU() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x tanh(log(1 + exp(x))) (Misra, 2019).
@@ -139,7 +134,6 @@ class Mish : public Module {
 public:
     REPRISE_LAYER(Mish)
     using Module::Module;
-    Mish() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x / (1 + |x|)
@@ -147,7 +141,6 @@ class Softsign : public Module {
 public:
     REPRISE_LAYER(Softsign)
     using Module::Module;
-    Softsign() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // min(max(x + 3, 0), 6) / 6
@@ -155,7 +148,6 @@ class Hardsigmoid : public Module {
 public:
     REPRISE_LAYER(Hardsigmoid)
     using Module::Module;
-    Hardsigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x min(max(x + 3, 0), 6) / 6
@@ -163,7 +155,6 @@ class Hardswish : public Module {
 public:
     REPRISE_LAYER(Hardswish)
     using Module::Module;
-    Hardswish() = default; // without options
     Tensor forward(Tensor x) override;
 };
 
@@ -320,7 +311,6 @@ class Tanhshrink : public Module {
 public:
     REPRISE_LAYER(Tanhshrink)
     using Module::Module;
-    Tanhshrink() = default; // without options
     Tensor forward(Tensor x) override;
 };
 

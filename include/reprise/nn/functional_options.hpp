@@ -108,17 +108,16 @@ template <class Options> struct WithBias : Options {
 // Options of convN, and the function with them.
 #define REPRISE_CONV(N)                                                                                      \
     using Conv##N##dFuncOptions =                                                                            \
-        reprise::detail::OptionsFor<WithBias<reprise::ConvOptions<N>>(), setting::bias, setting::stride,     \
-                                    setting::padding, setting::dilation, setting::groups>;                   \
+        detail::OptionsFor<WithBias<reprise::ConvOptions<N>>(), setting::bias, setting::stride,              \
+                           setting::padding, setting::dilation, setting::groups>;                            \
     inline Tensor conv##N##d(const Tensor& x, const Tensor& weight,                                          \
                              const std::same_as<Conv##N##dFuncOptions> auto& o)                              \
     {                                                                                                        \
         return reprise::conv##N##d(x, weight, o.bias(), o.values());                                         \
     }                                                                                                        \
     using ConvTranspose##N##dFuncOptions =                                                                   \
-        reprise::detail::OptionsFor<WithBias<reprise::ConvTransposeOptions<N>>(), setting::bias,             \
-                                    setting::stride, setting::padding, setting::output_padding,              \
-                                    setting::dilation, setting::groups>;                                     \
+        detail::OptionsFor<WithBias<reprise::ConvTransposeOptions<N>>(), setting::bias, setting::stride,     \
+                           setting::padding, setting::output_padding, setting::dilation, setting::groups>;   \
     inline Tensor conv_transpose##N##d(const Tensor& x, const Tensor& weight,                                \
                                        const std::same_as<ConvTranspose##N##dFuncOptions> auto& o)           \
     {                                                                                                        \
@@ -131,16 +130,16 @@ REPRISE_CONV(3)
 
 // Options of interpolate().
 using InterpolateFuncOptions =
-    reprise::detail::OptionsFor<reprise::InterpolateOptions(), reprise::detail::ImageSize,
-                                setting::scale_factor, setting::mode, setting::align_corners>;
+    detail::OptionsFor<reprise::InterpolateOptions(), detail::ImageSize, setting::scale_factor, setting::mode,
+                       setting::align_corners>;
 // interpolate() with libtorch's options.
 inline Tensor interpolate(const Tensor& x, const std::same_as<InterpolateFuncOptions> auto& o)
 {
     return reprise::interpolate(x, o.values());
 }
 // Options of grid_sample().
-using GridSampleFuncOptions = reprise::detail::OptionsFor<reprise::GridSampleOptions(), setting::mode,
-                                                          setting::padding_mode, setting::align_corners>;
+using GridSampleFuncOptions = detail::OptionsFor<reprise::GridSampleOptions(), setting::mode,
+                                                 setting::padding_mode, setting::align_corners>;
 // grid_sample() with libtorch's options.
 inline Tensor grid_sample(const Tensor& x, const Tensor& grid,
                           const std::same_as<GridSampleFuncOptions> auto& o)
@@ -155,7 +154,7 @@ struct PadValues {
     double value = 0;                                 // of the mode constant
 };
 // Options of pad().
-using PadFuncOptions = reprise::detail::OptionsFor<PadValues(setting::pad), setting::mode, setting::value>;
+using PadFuncOptions = detail::OptionsFor<PadValues(setting::pad), setting::mode, setting::value>;
 // pad() with libtorch's options.
 inline Tensor pad(const Tensor& x, const std::same_as<PadFuncOptions> auto& o)
 {
@@ -170,7 +169,7 @@ struct SoftmaxValues {
 };
 // Options of a softmax, and the function with them.
 #define REPRISE_SOFTMAX(NAME, function)                                                                      \
-    using NAME##FuncOptions = reprise::detail::OptionsFor<SoftmaxValues(setting::dim), setting::dtype>;      \
+    using NAME##FuncOptions = detail::OptionsFor<SoftmaxValues(setting::dim), setting::dtype>;               \
     inline Tensor function(const Tensor& x, const std::same_as<NAME##FuncOptions> auto& o)                   \
     {                                                                                                        \
         return function(o.dtype() ? cast(x, *o.dtype()) : x, o.dim());                                       \
@@ -187,8 +186,7 @@ struct NormalizeValues {
     double eps = 1e-12;   // the least norm
 };
 // Options of normalize().
-using NormalizeFuncOptions =
-    reprise::detail::OptionsFor<NormalizeValues(), setting::p, setting::dim, setting::eps>;
+using NormalizeFuncOptions = detail::OptionsFor<NormalizeValues(), setting::p, setting::dim, setting::eps>;
 // normalize() with libtorch's options.
 inline Tensor normalize(const Tensor& x, const std::same_as<NormalizeFuncOptions> auto& o)
 {
@@ -203,8 +201,8 @@ template <bool training_at_first> struct DropoutValues {
 };
 // Options of a dropout, and the function with them.
 #define REPRISE_DROPOUT(NAME, function, training_at_first)                                                   \
-    using NAME##FuncOptions = reprise::detail::OptionsFor<DropoutValues<training_at_first>(), setting::p,    \
-                                                          setting::training, setting::inplace>;              \
+    using NAME##FuncOptions = detail::OptionsFor<DropoutValues<training_at_first>(), setting::p,             \
+                                                 setting::training, setting::inplace>;                       \
     inline Tensor function(const Tensor& x, const std::same_as<NAME##FuncOptions> auto& o)                   \
     {                                                                                                        \
         return reprise::function(x, o.p(), o.training());                                                    \
@@ -229,8 +227,8 @@ struct NormValues {
     bool use_input_stats = true;                  // whether the statistics are the images'
 };
 // Options of layer_norm().
-using LayerNormFuncOptions = reprise::detail::OptionsFor<NormValues(setting::normalized_shape),
-                                                         setting::weight, setting::bias, setting::eps>;
+using LayerNormFuncOptions =
+    detail::OptionsFor<NormValues(setting::normalized_shape), setting::weight, setting::bias, setting::eps>;
 // layer_norm() with libtorch's options.
 inline Tensor layer_norm(const Tensor& x, const std::same_as<LayerNormFuncOptions> auto& o)
 {
@@ -238,16 +236,16 @@ inline Tensor layer_norm(const Tensor& x, const std::same_as<LayerNormFuncOption
                                o.bias(), o.eps());
 }
 // Options of group_norm().
-using GroupNormFuncOptions = reprise::detail::OptionsFor<NormValues(setting::num_groups), setting::weight,
-                                                         setting::bias, setting::eps>;
+using GroupNormFuncOptions =
+    detail::OptionsFor<NormValues(setting::num_groups), setting::weight, setting::bias, setting::eps>;
 // group_norm() with libtorch's options.
 inline Tensor group_norm(const Tensor& x, const std::same_as<GroupNormFuncOptions> auto& o)
 {
     return reprise::group_norm(x, o.num_groups(), o.weight(), o.bias(), o.eps());
 }
 // Options of batch_norm().
-using BatchNormFuncOptions = reprise::detail::OptionsFor<NormValues(), setting::weight, setting::bias,
-                                                         setting::training, setting::momentum, setting::eps>;
+using BatchNormFuncOptions = detail::OptionsFor<NormValues(), setting::weight, setting::bias,
+                                                setting::training, setting::momentum, setting::eps>;
 // batch_norm() with libtorch's options.
 inline Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var,
                          const std::same_as<BatchNormFuncOptions> auto& o)
@@ -259,8 +257,8 @@ inline Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_va
 }
 // Options of instance_norm().
 using InstanceNormFuncOptions =
-    reprise::detail::OptionsFor<NormValues(), setting::running_mean, setting::running_var, setting::weight,
-                                setting::bias, setting::use_input_stats, setting::momentum, setting::eps>;
+    detail::OptionsFor<NormValues(), setting::running_mean, setting::running_var, setting::weight,
+                       setting::bias, setting::use_input_stats, setting::momentum, setting::eps>;
 // instance_norm() with libtorch's options.
 inline Tensor instance_norm(const Tensor& x, const std::same_as<InstanceNormFuncOptions> auto& o)
 {
@@ -271,7 +269,7 @@ inline Tensor instance_norm(const Tensor& x, const std::same_as<InstanceNormFunc
 }
 
 // Options of embedding().
-using EmbeddingFuncOptions = reprise::detail::OptionsFor<EmbeddingSettings(), setting::padding_idx>;
+using EmbeddingFuncOptions = detail::OptionsFor<EmbeddingSettings(), setting::padding_idx>;
 // embedding() with libtorch's options.
 inline Tensor embedding(const Tensor& indices, const Tensor& weight,
                         const std::same_as<EmbeddingFuncOptions> auto& o)

@@ -129,7 +129,7 @@ struct ImageSize : setting::size {
         Options& size(const std::vector<std::int64_t>& sizes)
         {
             auto& options = static_cast<Options&>(*this);
-            SettingAccess::set<Setting>(options, T(DimVector(sizes.begin(), sizes.end())));
+            SettingAccess::set<Setting>(options, T(sizes.begin(), sizes.end()));
             return options;
         }
     };

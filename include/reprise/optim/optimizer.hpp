@@ -267,8 +267,8 @@ private:
     const Group& group(std::size_t) const;
     std::size_t option_index(const std::string& name) const;
     Loaded read(const StateDict&) const;
-    void read_group(const StateDict&, std::size_t group, Loaded&, std::size_t& used) const;
-    void read_parameter(const StateDict&, const Group&, std::size_t index, Loaded&, std::size_t& used) const;
+    void read_group(const StateDict&, std::size_t group, Loaded&) const;
+    void read_parameter(const StateDict&, const Group&, std::size_t index, Loaded&) const;
     void check_names(const StateDict&) const;
 
     Rule rule_;
