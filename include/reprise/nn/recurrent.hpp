@@ -1,10 +1,8 @@
 // Recurrent networks.  The number of time steps is a size of the input and has to be a number while a program
 // is recorded, so a program is recorded for each; the batch size may be symbolic.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -17,9 +15,10 @@ namespace reprise::nn {
 // The function that an RNN or RNNCell applies in each step.
 enum class Nonlinearity { tanh, relu };
 // PyTorch's names of them, for Choice.
-inline constexpr std::array<std::pair<std::string_view, Nonlinearity>, 2> names_of_choices(Nonlinearity)
+inline constexpr ChoiceNames<Nonlinearity, 2> names_of_choices(Nonlinearity)
 {
-    return {{{"tanh", Nonlinearity::tanh}, {"relu", Nonlinearity::relu}}};
+    using enum Nonlinearity;
+    return {{{"tanh", tanh}, {"relu", relu}}};
 }
 // Options of RNN, GRU and LSTM.
 struct RecurrentOptions {
