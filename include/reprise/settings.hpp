@@ -29,8 +29,8 @@ template <class Setting, class Values> using TypeIn =
 
 } // namespace reprise::detail
 
-// A setting: its place in a structure of values, and its functions, from which options derive.  Where it is an
-// argument of a module's constructor, which no structure has, a Member of this Type holds it.
+// A setting: its place in a structure of values, and its functions, from which options derive.  Where it is
+// an argument of a module's constructor, which no structure has, a Member of this Type holds it.
 #define REPRISE_SETTING(setting)                                                                             \
     struct setting {                                                                                         \
         using Setting = setting;                                                                             \

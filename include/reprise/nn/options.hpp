@@ -61,14 +61,14 @@ template <class Setting, class T> struct Of : Setting {
 };
 
 template <class Values, class Setting>
-concept Has = requires(Values& values)
+concept HasSetting = requires(Values& values)
 {
     Setting::in(values);
 };
 
 // An argument of a constructor that is no member of the values.
 template <class Setting, class Values> struct Argument : Setting::template Member<typename Setting::Type> {};
-template <class Setting, Has<Setting> Values> struct Argument<Setting, Values> {};
+template <class Setting, HasSetting<Setting> Values> struct Argument<Setting, Values> {};
 
 // The structure of the options of a module, which may have none, or the structure Made itself.
 template <class Made> struct OptionsIn {
@@ -87,10 +87,10 @@ struct OptionsIn<Made> {
 template <class Made, class... Given>
 struct ValuesFor : OptionsIn<Made>::Type, Argument<Given, typename OptionsIn<Made>::Type>... {};
 
-// OptionsFor<Linear(in_features, out_features), bias>: options that are made with in_features and
-// out_features, that have these settings and bias, and that convert to a Linear.  Those of the constructor's
-// settings that the module's options lack precede these in the module's constructor.  In place of a module,
-// and of those that derive from it, there may be a structure of values.
+// OptionsFor<Linear(in_features, out_features), bias>: options whose constructor takes in_features and
+// out_features, which have these two settings and bias, and which convert to a Linear.  What the constructor
+// takes and Linear::Options lacks is an argument of Linear's constructor, before the Linear::Options.  In
+// place of a module there may be a structure of values.
 template <class Constructor, class... Settings> class OptionsFor;
 template <class Made, class... Given, class... More> class OptionsFor<Made(Given...), More...>
     : public SettingsOf<OptionsFor<Made(Given...), More...>, ValuesFor<Made, Given...>, Given..., More...> {
@@ -112,7 +112,7 @@ public:
 private:
     template <class Setting> auto argument() const
     {
-        if constexpr (Has<Options, Setting>) return std::tuple<>();
+        if constexpr (HasSetting<Options, Setting>) return std::tuple<>();
         else return std::tie(Setting::in(this->values_));
     }
     auto options() const

@@ -94,7 +94,8 @@ private:
     template <class Setting, class T> void set(const T& value)
     {
         Fields fields = now();
-        T& option = Setting::in(fields) = value;
+        T& option = Setting::in(fields);
+        option = value;
         if (of_group()) {
             const auto* begin = reinterpret_cast<const std::byte*>(&option);
             bool is_number = false;
