@@ -1,6 +1,8 @@
 // Choices among a few names: a value of an enum, or the name that PyTorch has for it.
 #pragma once
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +21,10 @@ struct ChoiceName {
     constexpr operator std::string_view() const { return name; }
 };
 } // namespace detail
+
+// PyTorch's names of the values of an enum, which names_of_choices() returns.
+template <class Enum, std::size_t count> using ChoiceNames =
+    std::array<std::pair<std::string_view, Enum>, count>;
 
 // A value of Enum, made from the value, from PyTorch's name as text ("mean"), or from libtorch's constant (kMean).
 // Beside each such enum stands a function names_of_choices(Enum), which returns pairs of names and values.

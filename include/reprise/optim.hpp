@@ -15,6 +15,3 @@
 #include <reprise/optim/radam.hpp>
 #include <reprise/optim/rmsprop.hpp>
 #include <reprise/optim/sgd.hpp>
-
-#undef REPRISE_OPTIMIZER_OPTION
-#undef REPRISE_BETAS_OPTION

@@ -68,6 +68,7 @@ public:
     void save(const std::filesystem::path&) const;
 
 private:
+    template <class T> Metrics& put(const std::string& name, const T& value);
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

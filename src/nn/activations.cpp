@@ -8,6 +8,10 @@
 
 namespace reprise::nn {
 
+std::string AlphaActivation::extra_repr() const { return Repr().option("alpha", alpha_).text(); }
+std::string ShrinkActivation::extra_repr() const { return Repr().value(lambd_).text(); }
+std::string DimActivation::extra_repr() const { return Repr().option("dim", dim_).text(); }
+
 Tensor Identity::forward(Tensor x) { return x; }
 Tensor ReLU::forward(Tensor x) { return relu(x); }
 Tensor ReLU6::forward(Tensor x) { return relu6(x); }
@@ -28,20 +32,15 @@ std::string GELU::extra_repr() const
 Tensor LeakyReLU::forward(Tensor x) { return leaky_relu(x, negative_slope_); }
 std::string LeakyReLU::extra_repr() const { return Repr().option("negative_slope", negative_slope_).text(); }
 Tensor ELU::forward(Tensor x) { return elu(x, alpha_); }
-std::string ELU::extra_repr() const { return Repr().option("alpha", alpha_).text(); }
 Tensor CELU::forward(Tensor x) { return celu(x, alpha_); }
-std::string CELU::extra_repr() const { return Repr().option("alpha", alpha_).text(); }
 Tensor Softplus::forward(Tensor x) { return softplus(x, beta_, threshold_); }
 std::string Softplus::extra_repr() const
 {
     return Repr().option("beta", beta_).option("threshold", threshold_).text();
 }
 Tensor GLU::forward(Tensor x) { return glu(x, dim_); }
-std::string GLU::extra_repr() const { return Repr().option("dim", dim_).text(); }
 Tensor Softmax::forward(Tensor x) { return softmax(x, dim_); }
-std::string Softmax::extra_repr() const { return Repr().option("dim", dim_).text(); }
 Tensor LogSoftmax::forward(Tensor x) { return log_softmax(x, dim_); }
-std::string LogSoftmax::extra_repr() const { return Repr().option("dim", dim_).text(); }
 
 PReLU::PReLU(std::int64_t num_parameters, double init)
 {
@@ -67,12 +66,9 @@ std::string Hardtanh::extra_repr() const
 }
 
 Tensor Softmin::forward(Tensor x) { return functional::softmin(x, dim_); }
-std::string Softmin::extra_repr() const { return Repr().option("dim", dim_).text(); }
 Tensor Tanhshrink::forward(Tensor x) { return functional::tanhshrink(x); }
 Tensor Hardshrink::forward(Tensor x) { return functional::hardshrink(x, lambd_); }
-std::string Hardshrink::extra_repr() const { return Repr().value(lambd_).text(); }
 Tensor Softshrink::forward(Tensor x) { return functional::softshrink(x, lambd_); }
-std::string Softshrink::extra_repr() const { return Repr().value(lambd_).text(); }
 Tensor Threshold::forward(Tensor x) { return functional::threshold(x, threshold_, value_); }
 std::string Threshold::extra_repr() const
 {

@@ -22,6 +22,11 @@ ClassLossOptions with_weight(ClassLossOptions options, const Tensor& weight)
 
 } // namespace
 
+WeightedLoss::WeightedLoss(const Tensor& given, Choice<Reduction> reduction) : Loss(reduction)
+{
+    if (given.defined()) weight = register_buffer("weight", Variable(given, false));
+}
+
 Tensor MSELoss::forward(Tensor input, Tensor target) { return mse_loss(input, target, reduction_); }
 Tensor L1Loss::forward(Tensor input, Tensor target) { return l1_loss(input, target, reduction_); }
 
@@ -43,16 +48,11 @@ Tensor HuberLoss::forward(Tensor input, Tensor target)
     return huber_loss(input, target, reduction_, delta_);
 }
 
-BCELoss::BCELoss(const Tensor& given, Choice<Reduction> reduction) : Loss(reduction)
-{
-    if (given.defined()) weight = register_buffer("weight", Variable(given, false));
-}
 Tensor BCELoss::forward(Tensor input, Tensor target) { return bce_loss(input, target, reduction_, weight); }
 
 BCEWithLogitsLoss::BCEWithLogitsLoss(const Tensor& given, Choice<Reduction> reduction, const Tensor& positive)
-    : Loss(reduction)
+    : WeightedLoss(given, reduction)
 {
-    if (given.defined()) weight = register_buffer("weight", Variable(given, false));
     if (positive.defined()) pos_weight = register_buffer("pos_weight", Variable(positive, false));
 }
 Tensor BCEWithLogitsLoss::forward(Tensor logits, Tensor target)
@@ -60,20 +60,11 @@ Tensor BCEWithLogitsLoss::forward(Tensor logits, Tensor target)
     return bce_with_logits_loss(logits, target, reduction_, weight, pos_weight);
 }
 
-CrossEntropyLoss::CrossEntropyLoss(const ClassLossOptions& options)
-    : Loss(options.reduction), options_(options)
-{
-    if (options.weight.defined()) weight = register_buffer("weight", Variable(options.weight, false));
-}
 Tensor CrossEntropyLoss::forward(Tensor logits, Tensor target)
 {
     return cross_entropy(logits, target, with_weight(options_, weight));
 }
 
-NLLLoss::NLLLoss(const ClassLossOptions& options) : Loss(options.reduction), options_(options)
-{
-    if (options.weight.defined()) weight = register_buffer("weight", Variable(options.weight, false));
-}
 Tensor NLLLoss::forward(Tensor log_probabilities, Tensor target)
 {
     return nll_loss(log_probabilities, target, with_weight(options_, weight));
@@ -128,19 +119,11 @@ Tensor GaussianNLLLoss::forward(Tensor input, Tensor target, Tensor var)
     return functional::gaussian_nll_loss(input, target, var, options_.full, options_.eps, options_.reduction);
 }
 
-MultiMarginLoss::MultiMarginLoss(const Options& o) : Loss(o.reduction), options_(o)
-{
-    if (o.weight.defined()) weight = register_buffer("weight", Variable(o.weight, false));
-}
 Tensor MultiMarginLoss::forward(Tensor x, Tensor target)
 {
     return functional::multi_margin_loss(x, target, options_.p, options_.margin, weight, reduction_);
 }
 
-MultiLabelSoftMarginLoss::MultiLabelSoftMarginLoss(const Options& o) : Loss(o.reduction)
-{
-    if (o.weight.defined()) weight = register_buffer("weight", Variable(o.weight, false));
-}
 Tensor MultiLabelSoftMarginLoss::forward(Tensor input, Tensor target)
 {
     return functional::multilabel_soft_margin_loss(input, target, weight, reduction_);

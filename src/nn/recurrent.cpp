@@ -160,37 +160,28 @@ Recurrent::Result Recurrent::run(const Tensor& input, const States& first)
 
 Tensor Recurrent::forward(Tensor x) { return run(x, States(states_)).output; }
 
-RNN::RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
-    : Recurrent("RNN", 1, 1, input_size, hidden_size, options), nonlinearity_(options.nonlinearity)
-{}
-RecurrentOutput RNN::operator()(Tensor x, Tensor h_0, Place where)
+RecurrentOutput HiddenStateNetwork::operator()(Tensor x, Tensor h_0, Place where)
 {
     return called(
         where, [this](Tensor& in, Tensor& h) { return forward(in, h); }, x, h_0);
 }
-RecurrentOutput RNN::forward(Tensor x, Tensor h_0)
+RecurrentOutput HiddenStateNetwork::forward(Tensor x, Tensor h_0)
 {
     const Result result = run(x, {h_0});
     return {result.output, result.last[0]};
 }
+
+RNN::RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
+    : HiddenStateNetwork("RNN", 1, input_size, hidden_size, options), nonlinearity_(options.nonlinearity)
+{}
 Recurrent::States RNN::step(const Tensor& from_x, const Tensor& from_h, const States&) const
 {
     return {bent(from_x + from_h, nonlinearity_)};
 }
 
 GRU::GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options)
-    : Recurrent("GRU", 3, 1, input_size, hidden_size, options)
+    : HiddenStateNetwork("GRU", 3, input_size, hidden_size, options)
 {}
-RecurrentOutput GRU::operator()(Tensor x, Tensor h_0, Place where)
-{
-    return called(
-        where, [this](Tensor& in, Tensor& h) { return forward(in, h); }, x, h_0);
-}
-RecurrentOutput GRU::forward(Tensor x, Tensor h_0)
-{
-    const Result result = run(x, {h_0});
-    return {result.output, result.last[0]};
-}
 Recurrent::States GRU::step(const Tensor& from_x, const Tensor& from_h, const States& before) const
 {
     return {gru_step(from_x, from_h, before[0])};

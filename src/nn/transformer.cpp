@@ -1,4 +1,6 @@
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include <reprise/nn/init.hpp>
 #include <reprise/nn/transformer.hpp>
@@ -12,14 +14,6 @@
 namespace reprise::nn {
 
 namespace {
-
-template <class Layer> ModuleList copies(const char* op, const Layer& layer, std::int64_t count)
-{
-    check_at_least(op, "num_layers", count, 1);
-    ModuleList list;
-    for (std::int64_t i = 0; i < count; ++i) list.append(layer.copy());
-    return list;
-}
 
 TransformerEncoderLayerSettings layer_options(const TransformerSettings& o)
 {
@@ -39,35 +33,47 @@ LayerNorm last_norm(const TransformerSettings& o)
 
 } // namespace
 
-// ---- encoder ----
+// ---- stacks ----
 
-TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers)
-    : layers(copies("TransformerEncoder", layer, num_layers))
+template <class Layer> TransformerStack<Layer>::TransformerStack(const Layer& layer, std::int64_t num_layers)
+    : layers{}
 {
+    constexpr bool is_encoder = std::is_same_v<Layer, TransformerEncoderLayer>;
+    check_at_least(is_encoder ? "TransformerEncoder" : "TransformerDecoder", "num_layers", num_layers, 1);
+    for (std::int64_t i = 0; i < num_layers; ++i) layers.append(layer.copy());
     register_module("layers", layers);
 }
 
-TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers,
-                                       LayerNorm last)
-    : TransformerEncoder(layer, num_layers)
+template <class Layer>
+TransformerStack<Layer>::TransformerStack(const Layer& layer, std::int64_t num_layers, LayerNorm last)
+    : TransformerStack(layer, num_layers)
 {
     norm = std::move(last);
     register_module("norm", norm);
     has_norm_ = true;
 }
 
+template <class Layer> Tensor TransformerStack<Layer>::normed(const Tensor& x)
+{
+    return has_norm_ ? norm(x) : x;
+}
+
+template class TransformerStack<TransformerEncoderLayer>;
+template class TransformerStack<TransformerDecoderLayer>;
+
+// ---- encoder ----
+
 Tensor TransformerEncoder::operator()(Tensor src, Tensor src_mask, Tensor src_key_padding_mask, Place where)
 {
     return called(
-        where, [this](Tensor& x, Tensor& mask, Tensor& padding) { return forward(x, mask, padding); }, src,
-        src_mask, src_key_padding_mask);
+        where, [this](auto&... given) { return forward(given...); }, src, src_mask, src_key_padding_mask);
 }
 
 Tensor TransformerEncoder::forward(Tensor src, Tensor src_mask, Tensor src_key_padding_mask)
 {
     for (const ModulePointer& layer : layers)
         src = (*layer.as<TransformerEncoderLayer>())(src, src_mask, src_key_padding_mask);
-    return has_norm_ ? norm(src) : src;
+    return normed(src);
 }
 
 // ---- decoder ----
@@ -110,10 +116,8 @@ Tensor TransformerDecoderLayer::operator()(Tensor tgt, Tensor memory, Tensor tgt
                                            Place where)
 {
     return called(
-        where,
-        [this](Tensor& x, Tensor& from, Tensor& mask, Tensor& from_mask, Tensor& padding,
-               Tensor& from_padding) { return forward(x, from, mask, from_mask, padding, from_padding); },
-        tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
+        where, [this](auto&... given) { return forward(given...); }, tgt, memory, tgt_mask, memory_mask,
+        tgt_key_padding_mask, memory_key_padding_mask);
 }
 
 Tensor TransformerDecoderLayer::forward(Tensor tgt, Tensor memory, Tensor tgt_mask, Tensor memory_mask,
@@ -144,30 +148,13 @@ Tensor TransformerDecoderLayer::forward(Tensor tgt, Tensor memory, Tensor tgt_ma
     return norm3(tgt + feed(tgt));
 }
 
-TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers)
-    : layers(copies("TransformerDecoder", layer, num_layers))
-{
-    register_module("layers", layers);
-}
-
-TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers,
-                                       LayerNorm last)
-    : TransformerDecoder(layer, num_layers)
-{
-    norm = std::move(last);
-    register_module("norm", norm);
-    has_norm_ = true;
-}
-
 Tensor TransformerDecoder::operator()(Tensor tgt, Tensor memory, Tensor tgt_mask, Tensor memory_mask,
                                       Tensor tgt_key_padding_mask, Tensor memory_key_padding_mask,
                                       Place where)
 {
     return called(
-        where,
-        [this](Tensor& x, Tensor& from, Tensor& mask, Tensor& from_mask, Tensor& padding,
-               Tensor& from_padding) { return forward(x, from, mask, from_mask, padding, from_padding); },
-        tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
+        where, [this](auto&... given) { return forward(given...); }, tgt, memory, tgt_mask, memory_mask,
+        tgt_key_padding_mask, memory_key_padding_mask);
 }
 
 Tensor TransformerDecoder::forward(Tensor tgt, Tensor memory, Tensor tgt_mask, Tensor memory_mask,
@@ -176,7 +163,7 @@ Tensor TransformerDecoder::forward(Tensor tgt, Tensor memory, Tensor tgt_mask, T
     for (const ModulePointer& layer : layers)
         tgt = (*layer.as<TransformerDecoderLayer>())(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
                                                      memory_key_padding_mask);
-    return has_norm_ ? norm(tgt) : tgt;
+    return normed(tgt);
 }
 
 // ---- both ----
@@ -198,13 +185,8 @@ Tensor Transformer::operator()(Tensor src, Tensor tgt, Tensor src_mask, Tensor t
                                Tensor memory_key_padding_mask, Place where)
 {
     return called(
-        where,
-        [this](Tensor& x, Tensor& y, Tensor& x_mask, Tensor& y_mask, Tensor& m_mask, Tensor& x_padding,
-               Tensor& y_padding, Tensor& m_padding) {
-            return forward(x, y, x_mask, y_mask, m_mask, x_padding, y_padding, m_padding);
-        },
-        src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
-        memory_key_padding_mask);
+        where, [this](auto&... given) { return forward(given...); }, src, tgt, src_mask, tgt_mask,
+        memory_mask, src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask);
 }
 
 Tensor Transformer::forward(Tensor src, Tensor tgt, Tensor src_mask, Tensor tgt_mask, Tensor memory_mask,

@@ -12,14 +12,9 @@ double number(std::size_t n, const double* o, std::int64_t) { return n == share 
 
 } // namespace
 
-Adadelta::Adadelta() : OptimizerOf({.op = "Adadelta", .numbers = 5, .number = number, .by_step = 0}) {}
+Optimizer::Rule Adadelta::rule() { return {.op = "Adadelta", .numbers = 5, .number = number, .by_step = 0}; }
 
-Adadelta::Adadelta(const ParamGroups<Options>& groups, const Options& options) : Adadelta()
-{
-    add_groups(groups, options);
-}
-
-std::vector<Optimizer::Moment> Adadelta::moments(const Options& o) const
+std::vector<Optimizer::Moment> Adadelta::moments_of(const Options& o)
 {
     if (!(o.rho <= 1))
         detail::fail(ErrorKind::argument, "Adadelta", "The rho (", o.rho, ") must be from 0 to 1.");

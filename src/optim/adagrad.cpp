@@ -16,14 +16,12 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-Adagrad::Adagrad() : OptimizerOf({.op = "Adagrad", .numbers = 3, .number = number, .by_step = 1u << rate}) {}
-
-Adagrad::Adagrad(const ParamGroups<Options>& groups, const Options& options) : Adagrad()
+Optimizer::Rule Adagrad::rule()
 {
-    add_groups(groups, options);
+    return {.op = "Adagrad", .numbers = 3, .number = number, .by_step = 1u << rate};
 }
 
-std::vector<Optimizer::Moment> Adagrad::moments(const Options& o) const
+std::vector<Optimizer::Moment> Adagrad::moments_of(const Options& o)
 {
     if (!(o.initial_accumulator_value >= 0))
         detail::fail(ErrorKind::argument, "Adagrad", "The initial_accumulator_value (",

@@ -29,15 +29,16 @@ template <class Named> constexpr bool is_decoupled = std::is_same_v<Named, AdamW
 
 } // namespace
 
-template <class Named> AdamOf<Named>::AdamOf()
-    : OptimizerOf<Named>({.op = is_decoupled<Named> ? "AdamW" : "Adam",
-                          .numbers = numbers,
-                          .number = number<is_decoupled<Named>>,
-                          .by_step = 1u << step_size | 1u << root})
-{}
+template <class Named> Optimizer::Rule AdamOf<Named>::rule()
+{
+    return {.op = is_decoupled<Named> ? "AdamW" : "Adam",
+            .numbers = numbers,
+            .number = number<is_decoupled<Named>>,
+            .by_step = 1u << step_size | 1u << root};
+}
 
 template <class Named>
-std::vector<Optimizer::Moment> AdamOf<Named>::moments(const typename Named::Fields& o) const
+std::vector<Optimizer::Moment> AdamOf<Named>::moments_of(const typename Named::Fields& o)
 {
     std::vector<Optimizer::Moment> moments{{"exp_avg"}, {"exp_avg_sq"}};
     if (o.amsgrad) moments.push_back({"max_exp_avg_sq"});
@@ -60,8 +61,5 @@ std::vector<std::vector<Tensor>> AdamOf<Named>::updated(const Optimizer::Update&
 
 template class AdamOf<AdamOptions>;
 template class AdamOf<AdamWOptions>;
-
-Adam::Adam(const ParamGroups<Options>& groups, const Options& options) { add_groups(groups, options); }
-AdamW::AdamW(const ParamGroups<Options>& groups, const Options& options) { add_groups(groups, options); }
 
 } // namespace reprise::optim

@@ -24,16 +24,12 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-Adamax::Adamax()
-    : OptimizerOf({.op = "Adamax", .numbers = numbers, .number = number, .by_step = 1u << step_size})
-{}
-
-Adamax::Adamax(const ParamGroups<Options>& groups, const Options& options) : Adamax()
+Optimizer::Rule Adamax::rule()
 {
-    add_groups(groups, options);
+    return {.op = "Adamax", .numbers = numbers, .number = number, .by_step = 1u << step_size};
 }
 
-std::vector<Optimizer::Moment> Adamax::moments(const Options&) const { return {{"exp_avg"}, {"exp_inf"}}; }
+std::vector<Optimizer::Moment> Adamax::moments_of(const Options&) { return {{"exp_avg"}, {"exp_inf"}}; }
 
 std::vector<std::vector<Tensor>> Adamax::updated(const Update& u) const
 {

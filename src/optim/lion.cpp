@@ -22,14 +22,9 @@ double number(std::size_t n, const double* o, std::int64_t)
 
 } // namespace
 
-Lion::Lion() : OptimizerOf({.op = "Lion", .numbers = numbers, .number = number, .by_step = 0}) {}
+Optimizer::Rule Lion::rule() { return {.op = "Lion", .numbers = numbers, .number = number, .by_step = 0}; }
 
-Lion::Lion(const ParamGroups<Options>& groups, const Options& options) : Lion()
-{
-    add_groups(groups, options);
-}
-
-std::vector<Optimizer::Moment> Lion::moments(const Options&) const { return {{"exp_avg"}}; }
+std::vector<Optimizer::Moment> Lion::moments_of(const Options&) { return {{"exp_avg"}}; }
 
 std::vector<std::vector<Tensor>> Lion::updated(const Update& u) const
 {

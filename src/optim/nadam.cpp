@@ -46,19 +46,13 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-NAdam::NAdam()
-    : OptimizerOf({.op = "NAdam",
-                   .numbers = numbers,
-                   .number = number,
-                   .by_step = 1u << root | 1u << now | 1u << next})
-{}
-
-NAdam::NAdam(const ParamGroups<Options>& groups, const Options& options) : NAdam()
+Optimizer::Rule NAdam::rule()
 {
-    add_groups(groups, options);
+    return {
+        .op = "NAdam", .numbers = numbers, .number = number, .by_step = 1u << root | 1u << now | 1u << next};
 }
 
-std::vector<Optimizer::Moment> NAdam::moments(const Options&) const
+std::vector<Optimizer::Moment> NAdam::moments_of(const Options&)
 {
     return {{.name = "mu_product", .initial = 1, .one = true}, {"exp_avg"}, {"exp_avg_sq"}};
 }

@@ -196,18 +196,12 @@ Tensor Optimizer::step(const std::function<Tensor()>& closure)
 
 // ---- steps ----
 
-namespace {
-
-using Number = double (*)(std::size_t n, const double* options, std::int64_t step);
-
-} // namespace
-
 // One call of step(), in a program at each of its calls: of the parameters that have a gradient, the numbers of their
 // steps, and in programs what follows from them.  Most parameters of a group have made equally many steps, so the last
 // numbers of a group are kept, until the next call: options may have changed then.
 class Optimizer::Call {
 public:
-    Call(std::shared_ptr<Steps> steps, Number f) : steps_(std::move(steps)), f_(f) {}
+    Call(std::shared_ptr<Steps> steps, decltype(Rule::number) f) : steps_(std::move(steps)), f_(f) {}
 
     std::size_t add_group(std::shared_ptr<std::vector<double>> options, std::size_t numbers)
     {
@@ -255,7 +249,7 @@ private:
         std::int64_t step;
     };
     std::shared_ptr<Steps> steps_;
-    Number f_;
+    decltype(Rule::number) f_;
     std::vector<Of> groups_;
     std::vector<Parameter> parameters_;
 };

@@ -49,17 +49,12 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-RAdam::RAdam()
-    : OptimizerOf(
-          {.op = "RAdam", .numbers = numbers, .number = number, .by_step = 1u << plain | 1u << adaptive})
-{}
-
-RAdam::RAdam(const ParamGroups<Options>& groups, const Options& options) : RAdam()
+Optimizer::Rule RAdam::rule()
 {
-    add_groups(groups, options);
+    return {.op = "RAdam", .numbers = numbers, .number = number, .by_step = 1u << plain | 1u << adaptive};
 }
 
-std::vector<Optimizer::Moment> RAdam::moments(const Options&) const { return {{"exp_avg"}, {"exp_avg_sq"}}; }
+std::vector<Optimizer::Moment> RAdam::moments_of(const Options&) { return {{"exp_avg"}, {"exp_avg_sq"}}; }
 
 std::vector<std::vector<Tensor>> RAdam::updated(const Update& u) const
 {

@@ -11,14 +11,9 @@ double number(std::size_t n, const double* o, std::int64_t) { return n == share 
 
 } // namespace
 
-RMSprop::RMSprop() : OptimizerOf({.op = "RMSprop", .numbers = 6, .number = number, .by_step = 0}) {}
+Optimizer::Rule RMSprop::rule() { return {.op = "RMSprop", .numbers = 6, .number = number, .by_step = 0}; }
 
-RMSprop::RMSprop(const ParamGroups<Options>& groups, const Options& options) : RMSprop()
-{
-    add_groups(groups, options);
-}
-
-std::vector<Optimizer::Moment> RMSprop::moments(const Options& o) const
+std::vector<Optimizer::Moment> RMSprop::moments_of(const Options& o)
 {
     std::vector<Moment> moments{{"square_avg"}};
     if (o.centered) moments.push_back({"grad_avg"});

@@ -15,11 +15,12 @@ double number(std::size_t n, const double* o, std::int64_t step)
 
 } // namespace
 
-SGD::SGD() : OptimizerOf({.op = "SGD", .numbers = 4, .number = number, .by_step = 1u << dampening}) {}
+Optimizer::Rule SGD::rule()
+{
+    return {.op = "SGD", .numbers = 4, .number = number, .by_step = 1u << dampening};
+}
 
-SGD::SGD(const ParamGroups<Options>& groups, const Options& options) : SGD() { add_groups(groups, options); }
-
-std::vector<Optimizer::Moment> SGD::moments(const Options& o) const
+std::vector<Optimizer::Moment> SGD::moments_of(const Options& o)
 {
     if (o.nesterov && (!(o.momentum > 0) || o.dampening != 0))
         detail::fail(ErrorKind::argument, "SGD", "Nesterov momentum needs a momentum (", o.momentum,

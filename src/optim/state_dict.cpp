@@ -84,7 +84,7 @@ struct Optimizer::Loaded {
     std::vector<Parameter> parameters;
 };
 
-void Optimizer::read_group(const StateDict& entries, std::size_t g, Loaded& out, std::size_t& used) const
+void Optimizer::read_group(const StateDict& entries, std::size_t g, Loaded& out) const
 {
     const Group& group = groups_[g];
     const std::string prefix = prefix_of(g);
@@ -93,7 +93,6 @@ void Optimizer::read_group(const StateDict& entries, std::size_t g, Loaded& out,
         params->numel().value() != static_cast<std::int64_t>(group.count))
         refuse("The entry (", prefix, "params) is missing or has not the ", group.count,
                " parameters of the group: the state is of another optimizer.");
-    ++used;
     std::vector<double> values;
     for (std::size_t n = 0; n < rule_.options.size(); ++n) {
         const std::string name = prefix + rule_.options[n].name;
@@ -101,18 +100,16 @@ void Optimizer::read_group(const StateDict& entries, std::size_t g, Loaded& out,
         if (!found) refuse("The entry (", name, ") is missing: the state is of another kind.");
         values.push_back(number_in(name, *found));
         of_state([&] { check_change(n, (*group.values)[n], values.back()); });
-        ++used;
     }
     out.values.push_back(std::move(values));
     const Tensor* initial = find(entries, prefix + "initial_lr");
     out.initial_lr.push_back(initial ? std::optional(number_in(prefix + "initial_lr", *initial))
                                      : std::nullopt);
     if (initial) of_state([&] { check_option(0, *out.initial_lr.back()); });
-    used += initial ? 1 : 0;
 }
 
-void Optimizer::read_parameter(const StateDict& entries, const Group& group, std::size_t index, Loaded& out,
-                               std::size_t& used) const
+void Optimizer::read_parameter(const StateDict& entries, const Group& group, std::size_t index,
+                               Loaded& out) const
 {
     const std::string prefix = std::to_string(index) + ".";
     Loaded::Parameter& to = out.parameters[index];
@@ -122,7 +119,6 @@ void Optimizer::read_parameter(const StateDict& entries, const Group& group, std
             step->item<std::int32_t>() < 1)
             refuse("The entry (", prefix, "step) must be one number of dtype i32, at least 1.");
         to.step = step->item<std::int32_t>();
-        ++used;
     }
     const Variable& own = parameters_[index];
     for (const Moment& moment : group.moments) {
@@ -136,7 +132,6 @@ void Optimizer::read_parameter(const StateDict& entries, const Group& group, std
             to.moments.push_back(full(shape, moment.initial, {.dtype = dtype, .device = own.device()}));
             continue;
         }
-        ++used;
         if (!value->defined() || to_string(value->shape()) != to_string(shape))
             detail::fail(ErrorKind::shape, op, "The entry (", name, ") has the shape ",
                          value->defined() ? to_string(value->shape()) : "of an undefined tensor",
@@ -155,13 +150,12 @@ Optimizer::Loaded Optimizer::read(const StateDict& entries) const
 {
     Loaded out;
     out.parameters.resize(parameters_.size());
-    std::size_t used = 0;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-        read_group(entries, g, out, used);
+        read_group(entries, g, out);
         for (std::size_t i = groups_[g].first; i < groups_[g].first + groups_[g].count; ++i)
-            read_parameter(entries, groups_[g], i, out, used);
+            read_parameter(entries, groups_[g], i, out);
     }
-    if (used != entries.size()) check_names(entries);
+    check_names(entries);
     return out;
 }
 

@@ -19,46 +19,24 @@ Metrics& Metrics::operator=(const Metrics& other)
     return *this;
 }
 
-Metrics& Metrics::set(const std::string& name, double value)
+template <class T> Metrics& Metrics::put(const std::string& name, const T& value)
 {
     impl_->values[name] = value;
     return *this;
 }
 
-Metrics& Metrics::set(const std::string& name, std::int64_t value)
-{
-    impl_->values[name] = value;
-    return *this;
-}
-
-Metrics& Metrics::set(const std::string& name, std::uint64_t value)
-{
-    impl_->values[name] = value;
-    return *this;
-}
-
-Metrics& Metrics::set(const std::string& name, bool value)
-{
-    impl_->values[name] = value;
-    return *this;
-}
-
-Metrics& Metrics::set(const std::string& name, const std::string& value)
-{
-    impl_->values[name] = value;
-    return *this;
-}
-
+Metrics& Metrics::set(const std::string& name, double value) { return put(name, value); }
+Metrics& Metrics::set(const std::string& name, std::int64_t value) { return put(name, value); }
+Metrics& Metrics::set(const std::string& name, std::uint64_t value) { return put(name, value); }
+Metrics& Metrics::set(const std::string& name, bool value) { return put(name, value); }
+Metrics& Metrics::set(const std::string& name, const std::string& value) { return put(name, value); }
 Metrics& Metrics::set(const std::string& name, const std::vector<double>& values)
 {
-    impl_->values[name] = values;
-    return *this;
+    return put(name, values);
 }
-
 Metrics& Metrics::set(const std::string& name, const Metrics& inner)
 {
-    impl_->values[name] = inner.impl_->values;
-    return *this;
+    return put(name, inner.impl_->values);
 }
 
 std::string Metrics::json() const

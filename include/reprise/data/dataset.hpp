@@ -46,17 +46,20 @@ template <AnyDataset D> std::int64_t count_of(D& dataset)
     else return static_cast<std::int64_t>(dataset.size());
 }
 
+// The example with index i, which may take numbers from the stream.
+template <AnyDataset D> Example<> example_of(D& dataset, std::size_t i, [[maybe_unused]] Random& random)
+{
+    if constexpr (GivesRandomExamples<D>) return dataset.get(i, random);
+    else return dataset.get(i);
+}
+
 // The examples with these indices as a batch of tensors on default_device(), as a loader makes it.  Random numbers
 // are those of a seed that is drawn, so that manual_seed() decides them.
 template <AnyDataset D> Example<Tensor> batch_of(D& dataset, const std::vector<std::size_t>& indices)
 {
     std::vector<Example<>> examples;
-    if constexpr (GivesRandomExamples<D>) {
-        Random random(draw_seed());
-        for (const std::size_t i : indices) examples.push_back(dataset.get(i, random));
-    } else {
-        for (const std::size_t i : indices) examples.push_back(dataset.get(i));
-    }
+    Random random(GivesRandomExamples<D> ? draw_seed() : 0);
+    for (const std::size_t i : indices) examples.push_back(example_of(dataset, i, random));
     const Example<> batch = stack(examples);
     return {batch.data.to_tensor(), batch.target.to_tensor()};
 }
@@ -76,8 +79,8 @@ template <class D, Transform T> struct MapDataset {
     Example<> get(std::size_t i, Random& random)
     {
         if constexpr (std::is_invocable_r_v<Example<>, T&, Example<>, Random&>)
-            return transform(of(i, random), random);
-        else return transform(of(i, random));
+            return transform(example_of(dataset, i, random), random);
+        else return transform(example_of(dataset, i, random));
     }
     // The examples with these indices as a batch, as batch_of().
     Example<Tensor> get_batch(const std::vector<std::size_t>& indices) { return batch_of(*this, indices); }
@@ -91,13 +94,6 @@ template <class D, Transform T> struct MapDataset {
     template <Transform Next> MapDataset<MapDataset, Next> map(Next next) &&
     {
         return {std::move(*this), std::move(next)};
-    }
-
-private:
-    Example<> of(std::size_t i, Random& random)
-    {
-        if constexpr (GivesRandomExamples<D>) return dataset.get(i, random);
-        else return dataset.get(i);
     }
 };
 

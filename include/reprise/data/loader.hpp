@@ -105,10 +105,8 @@ public:
         std::vector<Example<>> examples;
         examples.reserve(picks.size());
         for (const Pick& pick : picks) {
-            const auto i = static_cast<std::size_t>(pick.index);
             Random random(pick.seed);
-            if constexpr (GivesRandomExamples<D>) examples.push_back(dataset_.get(i, random));
-            else examples.push_back(dataset_.get(i));
+            examples.push_back(example_of(dataset_, static_cast<std::size_t>(pick.index), random));
         }
         return collate_(examples);
     }

@@ -139,11 +139,7 @@ private:
     {
         const auto shared = std::make_shared<D>(std::move(dataset));
         starts_.push_back(starts_.back() + static_cast<std::size_t>(count_of(*shared)));
-        parts_.push_back(
-            [shared]([[maybe_unused]] std::size_t i, [[maybe_unused]] Random& random) -> Example<> {
-                if constexpr (GivesRandomExamples<D>) return shared->get(i, random);
-                else return shared->get(i);
-            });
+        parts_.push_back([shared](std::size_t i, Random& random) { return example_of(*shared, i, random); });
     }
     std::vector<Get> parts_;
     std::vector<std::size_t> starts_{0}; // of the data sets, then the number of all examples

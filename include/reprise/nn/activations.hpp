@@ -14,38 +14,83 @@
 
 namespace reprise::nn {
 
+// The base class of activations that only have the option `inplace`.
+class InplaceActivation : public Module {
+public:
+    using Module::Module;
+    // For make() and {.inplace = true}.
+    struct Options {
+        bool inplace = false; // without effect
+    };
+    explicit InplaceActivation(bool /* inplace */ = false) {} // as by default
+    explicit InplaceActivation(const Options&) {}             // the same
+};
+// The base class of activations with a number alpha.
+class AlphaActivation : public Module {
+public:
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double alpha = 1;     // minus the limit at -infinity
+        bool inplace = false; // without effect
+    };
+    explicit AlphaActivation(const Options& o) : AlphaActivation(o.alpha) {} // with these options
+    explicit AlphaActivation(double alpha = 1) : alpha_(alpha) {}            // minus the limit at -infinity
+    std::string extra_repr() const override;
+
+protected:
+    double alpha_ = 0; // as in the formula
+};
+// The base class of activations along one dimension.
+class DimActivation : public Module {
+public:
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        std::int64_t dim = -1; // negative: counts from the end
+    };
+    explicit DimActivation(const Options& o) : DimActivation(o.dim) {} // with these options
+    explicit DimActivation(std::int64_t dim) : dim_(dim) {}            // negative: counts from the end
+    std::string extra_repr() const override;
+
+protected:
+    std::int64_t dim_ = 0; // the dimension
+};
+// The base class of activations that shrink by a bound.
+class ShrinkActivation : public Module {
+public:
+    using Module::Module;
+    // For make() and options in braces.
+    struct Options {
+        double lambd = 0.5; // the bound
+    };
+    explicit ShrinkActivation(const Options& o) : ShrinkActivation(o.lambd) {} // with these options
+    explicit ShrinkActivation(double lambd = 0.5) : lambd_(lambd) {}           // the bound
+    std::string extra_repr() const override;
+
+protected:
+    double lambd_ = 0; // the bound
+};
+
 // Returns x itself, of any dtype.
 class Identity : public Module {
 public:
     REPRISE_LAYER(Identity)
     using Module::Module;
-    Identity() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // max(0, x); the gradient at 0 is 0.
-class ReLU : public Module {
+class ReLU : public InplaceActivation {
 public:
     REPRISE_LAYER(ReLU)
-    using Module::Module;
-    // For make() and {.inplace = true}.
-    struct Options {
-        bool inplace = false; // without effect
-    };
-    explicit ReLU(bool /* inplace */ = false) {} // as by default
-    explicit ReLU(const Options&) {}             // the same
+    using InplaceActivation::InplaceActivation;
     Tensor forward(Tensor x) override;
 };
 // min(max(0, x), 6)
-class ReLU6 : public Module {
+class ReLU6 : public InplaceActivation {
 public:
     REPRISE_LAYER(ReLU6)
-    using Module::Module;
-    // For make() and {.inplace = true}.
-    struct Options {
-        bool inplace = false; // without effect
-    };
-    explicit ReLU6(bool /* inplace */ = false) {} // as by default
-    explicit ReLU6(const Options&) {}             // the same
+    using InplaceActivation::InplaceActivation;
     Tensor forward(Tensor x) override;
 };
 // 1 / (1 + exp(-x))
@@ -53,7 +98,6 @@ class Sigmoid : public Module {
 public:
     REPRISE_LAYER(Sigmoid)
     using Module::Module;
-    Sigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // log(sigmoid(x)), computed without overflow.
@@ -61,7 +105,6 @@ class LogSigmoid : public Module {
 public:
     REPRISE_LAYER(LogSigmoid)
     using Module::Module;
-    LogSigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // tanh(x)
@@ -69,21 +112,14 @@ class Tanh : public Module {
 public:
     REPRISE_LAYER(Tanh)
     using Module::Module;
-    Tanh() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // scale x for x > 0, else scale alpha (exp(x) - 1), with scale = 1.0507... and alpha = 1.6733... (Klambauer
 // et al., 2017).
-class SELU : public Module {
+class SELU : public InplaceActivation {
 public:
     REPRISE_LAYER(SELU)
-    using Module::Module;
-    // For make() and {.inplace = true}.
-    struct Options {
-        bool inplace = false; // without effect
-    };
-    explicit SELU(bool /* inplace */ = false) {} // as by default
-    explicit SELU(const Options&) {}             // the same
+    using InplaceActivation::InplaceActivation;
     Tensor forward(Tensor x) override;
 };
 // x sigmoid(x), also called swish.
@@ -91,7 +127,6 @@ class SiLU : public Module {
 public:
     REPRISE_LAYER(SiLU)
     using Module::Module;
-    SiLU() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x tanh(log(1 + exp(x))) (Misra, 2019).
@@ -99,7 +134,6 @@ class Mish : public Module {
 public:
     REPRISE_LAYER(Mish)
     using Module::Module;
-    Mish() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x / (1 + |x|)
@@ -107,7 +141,6 @@ class Softsign : public Module {
 public:
     REPRISE_LAYER(Softsign)
     using Module::Module;
-    Softsign() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // min(max(x + 3, 0), 6) / 6
@@ -115,7 +148,6 @@ class Hardsigmoid : public Module {
 public:
     REPRISE_LAYER(Hardsigmoid)
     using Module::Module;
-    Hardsigmoid() = default; // without options
     Tensor forward(Tensor x) override;
 };
 // x min(max(x + 3, 0), 6) / 6
@@ -123,7 +155,6 @@ class Hardswish : public Module {
 public:
     REPRISE_LAYER(Hardswish)
     using Module::Module;
-    Hardswish() = default; // without options
     Tensor forward(Tensor x) override;
 };
 
@@ -186,41 +217,19 @@ public:
 };
 
 // x for x >= 0, else alpha (exp(x) - 1).
-class ELU : public Module {
+class ELU : public AlphaActivation {
 public:
     REPRISE_LAYER(ELU)
-    using Module::Module;
-    // For make() and options in braces.
-    struct Options {
-        double alpha = 1;     // minus the limit at -infinity
-        bool inplace = false; // without effect
-    };
-    explicit ELU(const Options& o) : ELU(o.alpha) {}  // with these options
-    explicit ELU(double alpha = 1) : alpha_(alpha) {} // minus the limit at -infinity
+    using AlphaActivation::AlphaActivation;
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double alpha_ = 0;
 };
 
 // x for x > 0, else alpha (exp(x / alpha) - 1): as ELU, with a slope that is continuous at 0.
-class CELU : public Module {
+class CELU : public AlphaActivation {
 public:
     REPRISE_LAYER(CELU)
-    using Module::Module;
-    // For make() and options in braces.
-    struct Options {
-        double alpha = 1;     // minus the limit at -infinity
-        bool inplace = false; // without effect
-    };
-    explicit CELU(const Options& o) : CELU(o.alpha) {} // with these options
-    explicit CELU(double alpha = 1) : alpha_(alpha) {} // minus the limit at -infinity
+    using AlphaActivation::AlphaActivation;
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double alpha_ = 0;
 };
 
 // log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
@@ -265,75 +274,36 @@ private:
 
 // a sigmoid(b) for the two halves a and b of x along `dim`; the result has half the size there.  Throws
 // Error(shape) where that size is odd.
-class GLU : public Module {
+class GLU : public DimActivation {
 public:
     REPRISE_LAYER(GLU)
-    using Module::Module;
-    // For make() and options in braces.
-    struct Options {
-        std::int64_t dim = -1; // negative: counts from the end
-    };
-    explicit GLU(const Options& o) : GLU(o.dim) {}     // with these options
-    explicit GLU(std::int64_t dim = -1) : dim_(dim) {} // negative: counts from the end
+    using DimActivation::DimActivation;
+    GLU() : DimActivation(-1) {} // along the last dimension
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    std::int64_t dim_ = 0;
 };
 
 // exp(x) / sum of exp(x) along `dim`, without overflow.  Throws Error(dtype) for integers.
-class Softmax : public Module {
+class Softmax : public DimActivation {
 public:
     REPRISE_LAYER(Softmax)
-    using Module::Module;
-    // For make() and options in braces.
-    struct Options {
-        std::int64_t dim = -1; // negative: counts from the end
-    };
-    explicit Softmax(const Options& o) : Softmax(o.dim) {} // with these options
-    explicit Softmax(std::int64_t dim) : dim_(dim) {}      // negative: counts from the end
+    using DimActivation::DimActivation;
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    std::int64_t dim_ = 0;
 };
 
 // log(softmax(x)) along `dim`, without overflow.  Throws Error(dtype) for integers.
-class LogSoftmax : public Module {
+class LogSoftmax : public DimActivation {
 public:
     REPRISE_LAYER(LogSoftmax)
-    using Module::Module;
-    // For make() and options in braces.
-    struct Options {
-        std::int64_t dim = -1; // negative: counts from the end
-    };
-    explicit LogSoftmax(const Options& o) : LogSoftmax(o.dim) {} // with these options
-    explicit LogSoftmax(std::int64_t dim) : dim_(dim) {}         // negative: counts from the end
+    using DimActivation::DimActivation;
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    std::int64_t dim_ = 0;
 };
 
 // softmax(-x) along `dim`.  Throws Error(dtype) for integers.
-class Softmin : public Module {
+class Softmin : public DimActivation {
 public:
     REPRISE_LAYER(Softmin)
-    using Module::Module;
-    // For make() and options in braces.
-    struct Options {
-        std::int64_t dim = -1; // negative: counts from the end
-    };
-    explicit Softmin(const Options& o) : Softmin(o.dim) {} // with these options
-    explicit Softmin(std::int64_t dim) : dim_(dim) {}      // negative: counts from the end
+    using DimActivation::DimActivation;
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    std::int64_t dim_ = 0;
 };
 
 // x - tanh(x)
@@ -341,44 +311,24 @@ class Tanhshrink : public Module {
 public:
     REPRISE_LAYER(Tanhshrink)
     using Module::Module;
-    Tanhshrink() = default; // without options
     Tensor forward(Tensor x) override;
 };
 
 // 0 for |x| <= lambd, else x.  Throws Error(dtype) for integers.
-class Hardshrink : public Module {
+class Hardshrink : public ShrinkActivation {
 public:
     REPRISE_LAYER(Hardshrink)
-    using Module::Module;
-    // For make() and options in braces.
-    struct Options {
-        double lambd = 0.5; // the bound
-    };
-    explicit Hardshrink(const Options& o) : Hardshrink(o.lambd) {} // with these options
-    explicit Hardshrink(double lambd = 0.5) : lambd_(lambd) {}     // the bound
+    using ShrinkActivation::ShrinkActivation;
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double lambd_ = 0;
 };
 
-// x - lambd for x > lambd, x + lambd for x < -lambd, else 0.  Throws Error(dtype) for integers.
-class Softshrink : public Module {
+// x - lambd for x > lambd, x + lambd for x < -lambd, else 0.  Throws Error(dtype) for integers, and
+// Error(argument) for a lambd below 0.
+class Softshrink : public ShrinkActivation {
 public:
     REPRISE_LAYER(Softshrink)
-    using Module::Module;
-    // For make() and options in braces.
-    struct Options {
-        double lambd = 0.5; // the bound
-    };
-    explicit Softshrink(const Options& o) : Softshrink(o.lambd) {} // with these options
-    explicit Softshrink(double lambd = 0.5) : lambd_(lambd) {}     // below 0: calls throw Error(argument)
+    using ShrinkActivation::ShrinkActivation;
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double lambd_ = 0;
 };
 
 // x for x > threshold, else `value`.

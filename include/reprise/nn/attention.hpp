@@ -1,10 +1,8 @@
 // Attention, position embeddings and an encoder layer of the transformer.
 #pragma once
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -132,10 +130,10 @@ private:
 // The activation between the linear layers of a TransformerEncoderLayer; gelu is the exact one.
 enum class TransformerActivation { relu, gelu };
 // PyTorch's names of them, for Choice.
-inline constexpr std::array<std::pair<std::string_view, TransformerActivation>, 2> names_of_choices(
-    TransformerActivation)
+inline constexpr ChoiceNames<TransformerActivation, 2> names_of_choices(TransformerActivation)
 {
-    return {{{"relu", TransformerActivation::relu}, {"gelu", TransformerActivation::gelu}}};
+    using enum TransformerActivation;
+    return {{{"relu", relu}, {"gelu", gelu}}};
 }
 // Options of TransformerEncoderLayer.
 struct TransformerEncoderLayerSettings {

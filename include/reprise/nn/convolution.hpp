@@ -1,11 +1,8 @@
 // Convolutions and their windows: modules of the functions in ops/convolution.hpp.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include <reprise/choice.hpp>
 #include <reprise/nn/module.hpp>
@@ -18,12 +15,10 @@ namespace reprise::nn {
 // or the image's opposite end.
 enum class ConvPaddingMode { zeros, reflect, replicate, circular };
 // PyTorch's names of them, for Choice.
-inline constexpr std::array<std::pair<std::string_view, ConvPaddingMode>, 4> names_of_choices(ConvPaddingMode)
+inline constexpr ChoiceNames<ConvPaddingMode, 4> names_of_choices(ConvPaddingMode)
 {
-    return {{{"zeros", ConvPaddingMode::zeros},
-             {"reflect", ConvPaddingMode::reflect},
-             {"replicate", ConvPaddingMode::replicate},
-             {"circular", ConvPaddingMode::circular}}};
+    using enum ConvPaddingMode;
+    return {{{"zeros", zeros}, {"reflect", reflect}, {"replicate", replicate}, {"circular", circular}}};
 }
 
 // Options of Conv; a single number holds for all N dimensions.

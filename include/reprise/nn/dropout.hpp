@@ -14,83 +14,74 @@ struct DropoutSettings {
     double p = 0.5;       // the probability, from 0 to 1
     bool inplace = false; // without effect
 };
-// Sets elements to 0 with probability p, each by itself, and multiplies the others by 1 / (1 - p).
-class Dropout : public Module {
+// The base class of Dropout and its kin.
+class DropoutLayer : public Module {
 public:
-    REPRISE_LAYER(Dropout)
     using Options = DropoutSettings; // for make()
     using Module::Module;
+    std::string extra_repr() const override;
+
+protected:
+    // name: the class's, for errors.  Throws Error(argument) unless p is from 0 to 1.
+    DropoutLayer(const char* name, double p);
+    double p_ = 0; // the probability
+};
+
+// Sets elements to 0 with probability p, each by itself, and multiplies the others by 1 / (1 - p).
+class Dropout : public DropoutLayer {
+public:
+    REPRISE_LAYER(Dropout)
+    using DropoutLayer::DropoutLayer;
     explicit Dropout(const DropoutSettings& o) : Dropout(o.p) {} // Error(argument) unless p is from 0 to 1
     explicit Dropout(double p = 0.5);                            // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double p_ = 0;
 };
 
 // Dropout of whole channels of x [N, C, L] or [C, L].  Throws Error(shape) for another number of dimensions.
-class Dropout1d : public Module {
+class Dropout1d : public DropoutLayer {
 public:
     REPRISE_LAYER(Dropout1d)
-    using Options = DropoutSettings; // for make()
-    using Module::Module;
+    using DropoutLayer::DropoutLayer;
     explicit Dropout1d(const DropoutSettings& o)
         : Dropout1d(o.p) {}             // Error(argument) unless p is from 0 to 1
     explicit Dropout1d(double p = 0.5); // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double p_ = 0;
 };
+
 // Dropout of whole channels of x [N, C, H, W] or [N, C, L].  Throws Error(shape) for another number of
 // dimensions.
-class Dropout2d : public Module {
+class Dropout2d : public DropoutLayer {
 public:
     REPRISE_LAYER(Dropout2d)
-    using Options = DropoutSettings; // for make()
-    using Module::Module;
+    using DropoutLayer::DropoutLayer;
     explicit Dropout2d(const DropoutSettings& o)
         : Dropout2d(o.p) {}             // Error(argument) unless p is from 0 to 1
     explicit Dropout2d(double p = 0.5); // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double p_ = 0;
 };
+
 // Dropout of whole channels of x [N, C, D, H, W] or [C, D, H, W].  Throws Error(shape) for another number of
 // dimensions.
-class Dropout3d : public Module {
+class Dropout3d : public DropoutLayer {
 public:
     REPRISE_LAYER(Dropout3d)
-    using Options = DropoutSettings; // for make()
-    using Module::Module;
+    using DropoutLayer::DropoutLayer;
     explicit Dropout3d(const DropoutSettings& o)
         : Dropout3d(o.p) {}             // Error(argument) unless p is from 0 to 1
     explicit Dropout3d(double p = 0.5); // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double p_ = 0;
 };
+
 // Dropout for networks with SELU (Klambauer et al., 2017): sets elements to SELU's limit at -infinity with
 // probability p, then scales and shifts all of them so that mean 0 and variance 1 are kept.
-class AlphaDropout : public Module {
+class AlphaDropout : public DropoutLayer {
 public:
     REPRISE_LAYER(AlphaDropout)
-    using Options = DropoutSettings; // for make()
-    using Module::Module;
+    using DropoutLayer::DropoutLayer;
     explicit AlphaDropout(const DropoutSettings& o)
         : AlphaDropout(o.p) {}             // Error(argument) unless p is from 0 to 1
     explicit AlphaDropout(double p = 0.5); // Error(argument) unless p is from 0 to 1
     Tensor forward(Tensor x) override;
-    std::string extra_repr() const override;
-
-private:
-    double p_ = 0;
 };
 
 } // namespace reprise::nn

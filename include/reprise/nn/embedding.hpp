@@ -1,10 +1,8 @@
 // Embeddings: rows of a weight by index, and their sums, means and maxima by bags.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <reprise/choice.hpp>
@@ -53,11 +51,10 @@ private:
 // What EmbeddingBag makes of the rows of a bag.
 enum class EmbeddingBagMode { sum, mean, max };
 // PyTorch's names of them, for Choice.
-inline constexpr std::array<std::pair<std::string_view, EmbeddingBagMode>, 3> names_of_choices(
-    EmbeddingBagMode)
+inline constexpr ChoiceNames<EmbeddingBagMode, 3> names_of_choices(EmbeddingBagMode)
 {
-    return {
-        {{"sum", EmbeddingBagMode::sum}, {"mean", EmbeddingBagMode::mean}, {"max", EmbeddingBagMode::max}}};
+    using enum EmbeddingBagMode;
+    return {{{"sum", sum}, {"mean", mean}, {"max", max}}};
 }
 // Options of EmbeddingBag.
 struct EmbeddingBagSettings {

@@ -107,29 +107,17 @@ template <class Options> struct WithBias : Options {
 };
 // Options of convN, and the function with them.
 #define REPRISE_CONV(N)                                                                                      \
-    class Conv##N##dFuncOptions : public reprise::detail::OptionsOf<WithBias<reprise::ConvOptions<N>>> {     \
-    public:                                                                                                  \
-        REPRISE_OPTION(bias)                                                                                 \
-        REPRISE_OPTION(stride)                                                                               \
-        REPRISE_OPTION(padding)                                                                              \
-        REPRISE_OPTION(dilation)                                                                             \
-        REPRISE_OPTION(groups)                                                                               \
-    };                                                                                                       \
+    using Conv##N##dFuncOptions =                                                                            \
+        detail::OptionsFor<WithBias<reprise::ConvOptions<N>>(), setting::bias, setting::stride,              \
+                           setting::padding, setting::dilation, setting::groups>;                            \
     inline Tensor conv##N##d(const Tensor& x, const Tensor& weight,                                          \
                              const std::same_as<Conv##N##dFuncOptions> auto& o)                              \
     {                                                                                                        \
         return reprise::conv##N##d(x, weight, o.bias(), o.values());                                         \
     }                                                                                                        \
-    class ConvTranspose##N##dFuncOptions                                                                     \
-        : public reprise::detail::OptionsOf<WithBias<reprise::ConvTransposeOptions<N>>> {                    \
-    public:                                                                                                  \
-        REPRISE_OPTION(bias)                                                                                 \
-        REPRISE_OPTION(stride)                                                                               \
-        REPRISE_OPTION(padding)                                                                              \
-        REPRISE_OPTION(output_padding)                                                                       \
-        REPRISE_OPTION(dilation)                                                                             \
-        REPRISE_OPTION(groups)                                                                               \
-    };                                                                                                       \
+    using ConvTranspose##N##dFuncOptions =                                                                   \
+        detail::OptionsFor<WithBias<reprise::ConvTransposeOptions<N>>(), setting::bias, setting::stride,     \
+                           setting::padding, setting::output_padding, setting::dilation, setting::groups>;   \
     inline Tensor conv_transpose##N##d(const Tensor& x, const Tensor& weight,                                \
                                        const std::same_as<ConvTranspose##N##dFuncOptions> auto& o)           \
     {                                                                                                        \
@@ -141,30 +129,17 @@ REPRISE_CONV(3)
 #undef REPRISE_CONV
 
 // Options of interpolate().
-class InterpolateFuncOptions : public reprise::detail::OptionsOf<reprise::InterpolateOptions> {
-public:
-    // The sizes of the output.
-    InterpolateFuncOptions& size(const std::vector<std::int64_t>& sizes)
-    {
-        values_.size = DimVector(sizes.begin(), sizes.end());
-        return *this;
-    }
-    REPRISE_OPTION(scale_factor)
-    REPRISE_OPTION(mode)
-    REPRISE_OPTION(align_corners)
-};
+using InterpolateFuncOptions =
+    detail::OptionsFor<reprise::InterpolateOptions(), detail::ImageSize, setting::scale_factor, setting::mode,
+                       setting::align_corners>;
 // interpolate() with libtorch's options.
 inline Tensor interpolate(const Tensor& x, const std::same_as<InterpolateFuncOptions> auto& o)
 {
     return reprise::interpolate(x, o.values());
 }
 // Options of grid_sample().
-class GridSampleFuncOptions : public reprise::detail::OptionsOf<reprise::GridSampleOptions> {
-public:
-    REPRISE_OPTION(mode)
-    REPRISE_OPTION(padding_mode)
-    REPRISE_OPTION(align_corners)
-};
+using GridSampleFuncOptions = detail::OptionsFor<reprise::GridSampleOptions(), setting::mode,
+                                                 setting::padding_mode, setting::align_corners>;
 // grid_sample() with libtorch's options.
 inline Tensor grid_sample(const Tensor& x, const Tensor& grid,
                           const std::same_as<GridSampleFuncOptions> auto& o)
@@ -179,14 +154,7 @@ struct PadValues {
     double value = 0;                                 // of the mode constant
 };
 // Options of pad().
-class PadFuncOptions : public reprise::detail::OptionsOf<PadValues> {
-public:
-    // With these arguments; all else has its default.
-    PadFuncOptions(std::vector<std::int64_t> amounts) { values_.pad = std::move(amounts); }
-    REPRISE_OPTION(pad)
-    REPRISE_OPTION(mode)
-    REPRISE_OPTION(value)
-};
+using PadFuncOptions = detail::OptionsFor<PadValues(setting::pad), setting::mode, setting::value>;
 // pad() with libtorch's options.
 inline Tensor pad(const Tensor& x, const std::same_as<PadFuncOptions> auto& o)
 {
@@ -201,12 +169,7 @@ struct SoftmaxValues {
 };
 // Options of a softmax, and the function with them.
 #define REPRISE_SOFTMAX(NAME, function)                                                                      \
-    class NAME##FuncOptions : public reprise::detail::OptionsOf<SoftmaxValues> {                             \
-    public:                                                                                                  \
-        NAME##FuncOptions(std::int64_t dim) { values_.dim = dim; }                                           \
-        REPRISE_OPTION(dim)                                                                                  \
-        REPRISE_OPTION(dtype)                                                                                \
-    };                                                                                                       \
+    using NAME##FuncOptions = detail::OptionsFor<SoftmaxValues(setting::dim), setting::dtype>;               \
     inline Tensor function(const Tensor& x, const std::same_as<NAME##FuncOptions> auto& o)                   \
     {                                                                                                        \
         return function(o.dtype() ? cast(x, *o.dtype()) : x, o.dim());                                       \
@@ -223,12 +186,7 @@ struct NormalizeValues {
     double eps = 1e-12;   // the least norm
 };
 // Options of normalize().
-class NormalizeFuncOptions : public reprise::detail::OptionsOf<NormalizeValues> {
-public:
-    REPRISE_OPTION(p)
-    REPRISE_OPTION(dim)
-    REPRISE_OPTION(eps)
-};
+using NormalizeFuncOptions = detail::OptionsFor<NormalizeValues(), setting::p, setting::dim, setting::eps>;
 // normalize() with libtorch's options.
 inline Tensor normalize(const Tensor& x, const std::same_as<NormalizeFuncOptions> auto& o)
 {
@@ -243,12 +201,8 @@ template <bool training_at_first> struct DropoutValues {
 };
 // Options of a dropout, and the function with them.
 #define REPRISE_DROPOUT(NAME, function, training_at_first)                                                   \
-    class NAME##FuncOptions : public reprise::detail::OptionsOf<DropoutValues<training_at_first>> {          \
-    public:                                                                                                  \
-        REPRISE_OPTION(p)                                                                                    \
-        REPRISE_OPTION(training)                                                                             \
-        REPRISE_OPTION(inplace)                                                                              \
-    };                                                                                                       \
+    using NAME##FuncOptions = detail::OptionsFor<DropoutValues<training_at_first>(), setting::p,             \
+                                                 setting::training, setting::inplace>;                       \
     inline Tensor function(const Tensor& x, const std::same_as<NAME##FuncOptions> auto& o)                   \
     {                                                                                                        \
         return reprise::function(x, o.p(), o.training());                                                    \
@@ -273,15 +227,8 @@ struct NormValues {
     bool use_input_stats = true;                  // whether the statistics are the images'
 };
 // Options of layer_norm().
-class LayerNormFuncOptions : public reprise::detail::OptionsOf<NormValues> {
-public:
-    // With these arguments; all else has its default.
-    LayerNormFuncOptions(std::vector<std::int64_t> sizes) { values_.normalized_shape = std::move(sizes); }
-    REPRISE_OPTION(normalized_shape)
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(bias)
-    REPRISE_OPTION(eps)
-};
+using LayerNormFuncOptions =
+    detail::OptionsFor<NormValues(setting::normalized_shape), setting::weight, setting::bias, setting::eps>;
 // layer_norm() with libtorch's options.
 inline Tensor layer_norm(const Tensor& x, const std::same_as<LayerNormFuncOptions> auto& o)
 {
@@ -289,29 +236,16 @@ inline Tensor layer_norm(const Tensor& x, const std::same_as<LayerNormFuncOption
                                o.bias(), o.eps());
 }
 // Options of group_norm().
-class GroupNormFuncOptions : public reprise::detail::OptionsOf<NormValues> {
-public:
-    // With these arguments; all else has its default.
-    GroupNormFuncOptions(std::int64_t groups) { values_.num_groups = groups; }
-    REPRISE_OPTION(num_groups)
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(bias)
-    REPRISE_OPTION(eps)
-};
+using GroupNormFuncOptions =
+    detail::OptionsFor<NormValues(setting::num_groups), setting::weight, setting::bias, setting::eps>;
 // group_norm() with libtorch's options.
 inline Tensor group_norm(const Tensor& x, const std::same_as<GroupNormFuncOptions> auto& o)
 {
     return reprise::group_norm(x, o.num_groups(), o.weight(), o.bias(), o.eps());
 }
 // Options of batch_norm().
-class BatchNormFuncOptions : public reprise::detail::OptionsOf<NormValues> {
-public:
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(bias)
-    REPRISE_OPTION(training)
-    REPRISE_OPTION(momentum)
-    REPRISE_OPTION(eps)
-};
+using BatchNormFuncOptions = detail::OptionsFor<NormValues(), setting::weight, setting::bias,
+                                                setting::training, setting::momentum, setting::eps>;
 // batch_norm() with libtorch's options.
 inline Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var,
                          const std::same_as<BatchNormFuncOptions> auto& o)
@@ -322,16 +256,9 @@ inline Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_va
                                                            .eps = o.eps()});
 }
 // Options of instance_norm().
-class InstanceNormFuncOptions : public reprise::detail::OptionsOf<NormValues> {
-public:
-    REPRISE_OPTION(running_mean)
-    REPRISE_OPTION(running_var)
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(bias)
-    REPRISE_OPTION(use_input_stats)
-    REPRISE_OPTION(momentum)
-    REPRISE_OPTION(eps)
-};
+using InstanceNormFuncOptions =
+    detail::OptionsFor<NormValues(), setting::running_mean, setting::running_var, setting::weight,
+                       setting::bias, setting::use_input_stats, setting::momentum, setting::eps>;
 // instance_norm() with libtorch's options.
 inline Tensor instance_norm(const Tensor& x, const std::same_as<InstanceNormFuncOptions> auto& o)
 {
@@ -342,10 +269,7 @@ inline Tensor instance_norm(const Tensor& x, const std::same_as<InstanceNormFunc
 }
 
 // Options of embedding().
-class EmbeddingFuncOptions : public reprise::detail::OptionsOf<EmbeddingSettings> {
-public:
-    REPRISE_OPTION(padding_idx)
-};
+using EmbeddingFuncOptions = detail::OptionsFor<EmbeddingSettings(), setting::padding_idx>;
 // embedding() with libtorch's options.
 inline Tensor embedding(const Tensor& indices, const Tensor& weight,
                         const std::same_as<EmbeddingFuncOptions> auto& o)
@@ -354,9 +278,3 @@ inline Tensor embedding(const Tensor& indices, const Tensor& weight,
 }
 
 } // namespace reprise::nn::functional
-
-// Only the headers of options use them.
-#undef REPRISE_SETTING
-#undef REPRISE_OPTION
-#undef REPRISE_ARGUMENT
-#undef REPRISE_OPTION_OF_CONSTRUCTOR

@@ -27,6 +27,36 @@ protected:
     Reduction reduction_ = Reduction::mean;                               // of the losses of all elements
 };
 
+// The base class of losses with a weight, which is a buffer.
+class WeightedLoss : public Loss {
+public:
+    using Loss::Loss;
+    Variable weight; // a buffer, of the shape that the options say; undefined without a weight
+
+protected:
+    WeightedLoss(const Tensor& weight, Choice<Reduction>); // with this weight, which may be undefined
+};
+
+// The base class of losses of three tensors with a margin.
+class MarginLoss : public ModuleOf<Tensor(Tensor, Tensor, Tensor)> {
+public:
+    using ModuleOf::ModuleOf;
+    // For make() and options in braces.
+    struct Options {
+        double margin = 0;                             // as in the formula
+        Choice<Reduction> reduction = Reduction::mean; // of the losses
+    };
+    explicit MarginLoss(const Options& o) : MarginLoss(o.margin, o.reduction) {} // with these options
+    // The margin is as in the formula.
+    explicit MarginLoss(double margin = 0, Choice<Reduction> reduction = Reduction::mean)
+        : margin_(margin), reduction_(reduction)
+    {}
+
+protected:
+    double margin_ = 0;                     // as in the formula
+    Reduction reduction_ = Reduction::mean; // of the losses of all elements
+};
+
 // Mean squared error: (input - target)^2.
 class MSELoss : public Loss {
 public:
@@ -91,7 +121,7 @@ private:
 
 // Binary cross-entropy of probabilities from 0 to 1:
 // -weight (target log(input) + (1 - target) log(1 - input)), where the logarithms are at least -100.
-class BCELoss : public Loss {
+class BCELoss : public WeightedLoss {
 public:
     REPRISE_LAYER(BCELoss)
     // For make() and options in braces.
@@ -101,16 +131,17 @@ public:
     };
     explicit BCELoss(const Options& o) : BCELoss(o.weight, o.reduction) {} // with these options
     // The weight broadcasts to the losses; undefined: 1.
-    explicit BCELoss(const Tensor& weight = {}, Choice<Reduction> reduction = Reduction::mean);
-    using Loss::forward;
-    using Loss::Loss;
+    explicit BCELoss(const Tensor& given = {}, Choice<Reduction> reduction = Reduction::mean)
+        : WeightedLoss(given, reduction)
+    {}
+    using WeightedLoss::forward;
+    using WeightedLoss::WeightedLoss;
     Tensor forward(Tensor input, Tensor target) override; // bce_loss(input, target)
-    Variable weight;                                      // a buffer; undefined without a weight
 };
 
 // Binary cross-entropy of logits, computed without overflow: BCELoss of sigmoid(logits), with pos_weight as a
 // factor of the part target log(sigmoid(logits)).
-class BCEWithLogitsLoss : public Loss {
+class BCEWithLogitsLoss : public WeightedLoss {
 public:
     REPRISE_LAYER(BCEWithLogitsLoss)
     // For make() and options in braces.
@@ -124,28 +155,28 @@ public:
     // Both weights broadcast to the losses; undefined: 1.
     explicit BCEWithLogitsLoss(const Tensor& weight = {}, Choice<Reduction> reduction = Reduction::mean,
                                const Tensor& pos_weight = {});
-    using Loss::forward;
-    using Loss::Loss;
+    using WeightedLoss::forward;
+    using WeightedLoss::WeightedLoss;
     Tensor forward(Tensor logits, Tensor target) override; // bce_with_logits_loss(logits, target)
-    Variable weight,                                       // a buffer; undefined without a weight
-        pos_weight;                                        // a buffer; undefined without a pos_weight
+    Variable pos_weight;                                   // a buffer; undefined without a pos_weight
 };
 
 // Cross-entropy of logits [N, C] or [N, C, ...] with class indices, i32 or i64, [N] or [N, ...]:
 // -weight[target] log_softmax(logits)[target].  A floating target of the logits' shape gives probabilities of
 // the classes.  Targets of the ignore_index count nothing; with a weight the mean divides by the sum of the
 // targets' weights.
-class CrossEntropyLoss : public Loss {
+class CrossEntropyLoss : public WeightedLoss {
 public:
     REPRISE_LAYER(CrossEntropyLoss)
     using Options = ClassLossOptions; // for make()
     // Calls throw Error(argument) for a label_smoothing that is not from 0 to 1, and Error(shape) for a
     // weight that is not [C].
-    explicit CrossEntropyLoss(const ClassLossOptions& = {});
-    using Loss::forward;
-    using Loss::Loss;
+    explicit CrossEntropyLoss(const ClassLossOptions& o = {})
+        : WeightedLoss(o.weight, o.reduction), options_(o)
+    {}
+    using WeightedLoss::forward;
+    using WeightedLoss::WeightedLoss;
     Tensor forward(Tensor logits, Tensor target) override; // cross_entropy(logits, target)
-    Variable weight;                                       // [C], a buffer; undefined without a weight
 
 private:
     ClassLossOptions options_;
@@ -153,16 +184,15 @@ private:
 
 // Negative log-likelihood of log-probabilities [N, C] or [N, C, ...] with class indices, i32 or i64, [N] or
 // [N, ...]: -weight[target] input[target].  Ignored targets and the mean are as for CrossEntropyLoss.
-class NLLLoss : public Loss {
+class NLLLoss : public WeightedLoss {
 public:
     REPRISE_LAYER(NLLLoss)
     using Options = ClassLossOptions; // for make()
     // Calls throw Error(argument) with a label_smoothing, and Error(shape) for a weight that is not [C].
-    explicit NLLLoss(const ClassLossOptions& = {});
-    using Loss::forward;
-    using Loss::Loss;
+    explicit NLLLoss(const ClassLossOptions& o = {}) : WeightedLoss(o.weight, o.reduction), options_(o) {}
+    using WeightedLoss::forward;
+    using WeightedLoss::WeightedLoss;
     Tensor forward(Tensor log_probabilities, Tensor target) override; // nll_loss(log_probabilities, target)
-    Variable weight; // [C], a buffer; undefined without a weight
 
 private:
     ClassLossOptions options_;
@@ -227,29 +257,14 @@ private:
 };
 
 // max(0, -target (a - b) + margin): the target is 1 where a should be larger than b, -1 where smaller.  All
-// three broadcast.
-class MarginRankingLoss : public ModuleOf<Tensor(Tensor, Tensor, Tensor)> {
+// three broadcast.  The loss of a pair in the right order is 0 if the difference is at least the margin.
+class MarginRankingLoss : public MarginLoss {
 public:
     REPRISE_LAYER(MarginRankingLoss)
-    // For make() and options in braces.
-    struct Options {
-        double margin = 0;                             // as in the formula
-        Choice<Reduction> reduction = Reduction::mean; // of the losses
-    };
-    explicit MarginRankingLoss(const Options& o)
-        : MarginRankingLoss(o.margin, o.reduction) {} // with these options
-    // margin: the loss of a pair in the right order is 0 if the difference is at least this.
-    explicit MarginRankingLoss(double margin = 0, Choice<Reduction> reduction = Reduction::mean)
-        : margin_(margin), reduction_(reduction)
-    {}
-    using ModuleOf::forward;
-    using ModuleOf::ModuleOf;
+    using MarginLoss::forward;
+    using MarginLoss::MarginLoss;
     // functional::margin_ranking_loss(a, b, target)
     Tensor forward(Tensor a, Tensor b, Tensor target) override;
-
-private:
-    double margin_ = 0;
-    Reduction reduction_ = Reduction::mean;
 };
 
 // max(0, d(anchor, positive) - d(anchor, negative) + margin) of vectors [..., D], with d = pairwise_distance:
@@ -327,28 +342,13 @@ private:
 };
 
 // For vectors a and b [..., D] with targets [...]: 1 - cosine where the target is 1 (a and b should be
-// alike), max(0, cosine - margin) where it is -1.
-class CosineEmbeddingLoss : public ModuleOf<Tensor(Tensor, Tensor, Tensor)> {
+// alike), max(0, cosine - margin) where it is -1: 0 if the cosine is at most the margin.
+class CosineEmbeddingLoss : public MarginLoss {
 public:
     REPRISE_LAYER(CosineEmbeddingLoss)
-    // For make() and options in braces.
-    struct Options {
-        double margin = 0;                             // as in the formula
-        Choice<Reduction> reduction = Reduction::mean; // of the losses
-    };
-    explicit CosineEmbeddingLoss(const Options& o)
-        : CosineEmbeddingLoss(o.margin, o.reduction) {} // with these options
-    // margin: the loss is 0 for a target of -1 if the cosine is at most this.
-    explicit CosineEmbeddingLoss(double margin = 0, Choice<Reduction> reduction = Reduction::mean)
-        : margin_(margin), reduction_(reduction)
-    {}
-    using ModuleOf::forward;
-    using ModuleOf::ModuleOf;
+    using MarginLoss::forward;
+    using MarginLoss::MarginLoss;
     Tensor forward(Tensor a, Tensor b, Tensor target) override; // cosine_embedding_loss(a, b, target)
-
-private:
-    double margin_ = 0;
-    Reduction reduction_ = Reduction::mean;
 };
 
 // Poisson distribution of counts `target` with the rate exp(input): exp(input) - target input, or with
@@ -399,7 +399,7 @@ private:
 // Scores x [N, C] or [C] with class indices, i32 or i64, [N] or []: the sum over the other classes j of
 // max(0, margin - x[target] + x[j])^p, times weight[target], over C.  The losses before the reduction are [N]
 // or [].
-class MultiMarginLoss : public Loss {
+class MultiMarginLoss : public WeightedLoss {
 public:
     REPRISE_LAYER(MultiMarginLoss)
     // For make() and options in braces.
@@ -411,11 +411,10 @@ public:
     };
     MultiMarginLoss() : MultiMarginLoss(Options{}) {} // with p = 1 and the margin 1
     // Calls throw Error(argument) where p is neither 1 nor 2.
-    explicit MultiMarginLoss(const Options&);
-    using Loss::forward;
-    using Loss::Loss;
+    explicit MultiMarginLoss(const Options& o) : WeightedLoss(o.weight, o.reduction), options_(o) {}
+    using WeightedLoss::forward;
+    using WeightedLoss::WeightedLoss;
     Tensor forward(Tensor x, Tensor target) override; // functional::multi_margin_loss(x, target)
-    Variable weight;                                  // [C], a buffer; undefined without a weight
 
 private:
     Options options_;
@@ -423,7 +422,7 @@ private:
 
 // Independent binary cross-entropies of C labels: the mean over the last dimension of
 // -weight (target logsigmoid(input) + (1 - target) logsigmoid(-input)), which the losses then lack.
-class MultiLabelSoftMarginLoss : public Loss {
+class MultiLabelSoftMarginLoss : public WeightedLoss {
 public:
     REPRISE_LAYER(MultiLabelSoftMarginLoss)
     // For make() and options in braces.
@@ -432,12 +431,12 @@ public:
         Choice<Reduction> reduction = Reduction::mean; // of the losses
     };
     MultiLabelSoftMarginLoss() : MultiLabelSoftMarginLoss(Options{}) {} // without a weight
-    explicit MultiLabelSoftMarginLoss(const Options&);                  // with these options
-    using Loss::forward;
-    using Loss::Loss;
+    // With these options.
+    explicit MultiLabelSoftMarginLoss(const Options& o) : WeightedLoss(o.weight, o.reduction) {}
+    using WeightedLoss::forward;
+    using WeightedLoss::WeightedLoss;
     // functional::multilabel_soft_margin_loss(input, target)
     Tensor forward(Tensor input, Tensor target) override;
-    Variable weight; // [C], a buffer; undefined without a weight
 };
 
 } // namespace reprise::nn

@@ -1,125 +1,52 @@
 // libtorch's options of activations, dropout, paddings and losses, as nn/options.hpp describes them.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include <reprise/nn/options.hpp>
 
 namespace reprise::nn {
 
 // ---- activations and dropout ----
 
-// The constructors of options of which the constructor may set one, and its setting.
-#define REPRISE_OPTION_OF_CONSTRUCTOR(X, name)                                                               \
-    X##Options() = default;                                                                                  \
-    X##Options(decltype(Values::name) value) { this->values_.name = std::move(value); }                      \
-    REPRISE_OPTION(name)
-
 // Options of ReLU.
-class ReLUOptions : public detail::ModuleOptions<ReLU::Options, detail::NoArguments, ReLU> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(ReLU, inplace)
-};
+using ReLUOptions = detail::OptionsFor<ReLU(detail::Optional<setting::inplace>)>;
 // Options of ReLU6.
-class ReLU6Options : public detail::ModuleOptions<ReLU6::Options, detail::NoArguments, ReLU6> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(ReLU6, inplace)
-};
+using ReLU6Options = detail::OptionsFor<ReLU6(detail::Optional<setting::inplace>)>;
 // Options of SELU.
-class SELUOptions : public detail::ModuleOptions<SELU::Options, detail::NoArguments, SELU> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(SELU, inplace)
-};
+using SELUOptions = detail::OptionsFor<SELU(detail::Optional<setting::inplace>)>;
 // Options of GELU.
-class GELUOptions : public detail::ModuleOptions<GELU::Options, detail::NoArguments, GELU> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(GELU, approximate)
-};
+using GELUOptions = detail::OptionsFor<GELU(detail::Optional<setting::approximate>)>;
 // Options of LeakyReLU.
-class LeakyReLUOptions : public detail::ModuleOptions<LeakyReLU::Options, detail::NoArguments, LeakyReLU> {
-public:
-    REPRISE_OPTION(negative_slope)
-    REPRISE_OPTION(inplace)
-};
+using LeakyReLUOptions = detail::OptionsFor<LeakyReLU(), setting::negative_slope, setting::inplace>;
 // Options of PReLU.
-class PReLUOptions : public detail::ModuleOptions<PReLU::Options, detail::NoArguments, PReLU> {
-public:
-    REPRISE_OPTION(num_parameters)
-    REPRISE_OPTION(init)
-};
+using PReLUOptions = detail::OptionsFor<PReLU(), setting::num_parameters, setting::init>;
 // Options of ELU.
-class ELUOptions : public detail::ModuleOptions<ELU::Options, detail::NoArguments, ELU> {
-public:
-    REPRISE_OPTION(alpha)
-    REPRISE_OPTION(inplace)
-};
+using ELUOptions = detail::OptionsFor<ELU(), setting::alpha, setting::inplace>;
 // Options of CELU.
-class CELUOptions : public detail::ModuleOptions<CELU::Options, detail::NoArguments, CELU> {
-public:
-    REPRISE_OPTION(alpha)
-    REPRISE_OPTION(inplace)
-};
+using CELUOptions = detail::OptionsFor<CELU(), setting::alpha, setting::inplace>;
 // Options of Softplus.
-class SoftplusOptions : public detail::ModuleOptions<Softplus::Options, detail::NoArguments, Softplus> {
-public:
-    REPRISE_OPTION(beta)
-    REPRISE_OPTION(threshold)
-};
+using SoftplusOptions = detail::OptionsFor<Softplus(), setting::beta, setting::threshold>;
 // Options of Hardtanh.
-class HardtanhOptions : public detail::ModuleOptions<Hardtanh::Options, detail::NoArguments, Hardtanh> {
-public:
-    REPRISE_OPTION(min_val)
-    REPRISE_OPTION(max_val)
-    REPRISE_OPTION(inplace)
-};
+using HardtanhOptions = detail::OptionsFor<Hardtanh(), setting::min_val, setting::max_val, setting::inplace>;
 // Options of GLU.
-class GLUOptions : public detail::ModuleOptions<GLU::Options, detail::NoArguments, GLU> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(GLU, dim)
-};
+using GLUOptions = detail::OptionsFor<GLU(detail::Optional<setting::dim>)>;
 // Options of Softmax.
-class SoftmaxOptions : public detail::ModuleOptions<Softmax::Options, detail::NoArguments, Softmax> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(Softmax, dim)
-};
+using SoftmaxOptions = detail::OptionsFor<Softmax(detail::Optional<setting::dim>)>;
 // Options of LogSoftmax.
-class LogSoftmaxOptions : public detail::ModuleOptions<LogSoftmax::Options, detail::NoArguments, LogSoftmax> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(LogSoftmax, dim)
-};
+using LogSoftmaxOptions = detail::OptionsFor<LogSoftmax(detail::Optional<setting::dim>)>;
 // Options of Softmin.
-class SoftminOptions : public detail::ModuleOptions<Softmin::Options, detail::NoArguments, Softmin> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(Softmin, dim)
-};
+using SoftminOptions = detail::OptionsFor<Softmin(detail::Optional<setting::dim>)>;
 // Options of Hardshrink.
-class HardshrinkOptions : public detail::ModuleOptions<Hardshrink::Options, detail::NoArguments, Hardshrink> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(Hardshrink, lambd)
-};
+using HardshrinkOptions = detail::OptionsFor<Hardshrink(detail::Optional<setting::lambd>)>;
 // Options of Softshrink.
-class SoftshrinkOptions : public detail::ModuleOptions<Softshrink::Options, detail::NoArguments, Softshrink> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(Softshrink, lambd)
-};
+using SoftshrinkOptions = detail::OptionsFor<Softshrink(detail::Optional<setting::lambd>)>;
 // Options of Threshold.
-class ThresholdOptions : public detail::ModuleOptions<Threshold::Options, detail::NoArguments, Threshold> {
-public:
-    // With these arguments; all else has its default.
-    ThresholdOptions(double threshold, double value)
-        : ModuleOptions({}, {.threshold = threshold, .value = value})
-    {}
-    REPRISE_OPTION(threshold)
-    REPRISE_OPTION(value)
-    REPRISE_OPTION(inplace)
-};
-// Options of Dropout.
-class DropoutOptions : public detail::ModuleOptions<Dropout::Options, detail::NoArguments, Dropout, Dropout1d,
-                                                    Dropout2d, Dropout3d, AlphaDropout> {
-public:
-    DropoutOptions() = default;
-    // With these arguments; all else has its default.
-    DropoutOptions(double probability) { values_.p = probability; }
-    REPRISE_OPTION(p)
-    REPRISE_OPTION(inplace)
-};
+using ThresholdOptions = detail::OptionsFor<Threshold(setting::threshold, setting::value), setting::inplace>;
+// Options of Dropout, Dropout1d, Dropout2d, Dropout3d and AlphaDropout.
+using DropoutOptions = detail::OptionsFor<DropoutLayer(detail::Optional<setting::p>), setting::inplace>;
 using Dropout1dOptions = DropoutOptions;    // of Dropout1d
 using Dropout2dOptions = DropoutOptions;    // of Dropout2d
 using Dropout3dOptions = DropoutOptions;    // of Dropout3d
@@ -128,41 +55,28 @@ using AlphaDropoutOptions = DropoutOptions; // of AlphaDropout
 // ---- shapes, paddings, resizing ----
 
 // Options of Flatten.
-class FlattenOptions : public detail::ModuleOptions<Flatten::Options, detail::NoArguments, Flatten> {
-public:
-    REPRISE_OPTION(start_dim)
-    REPRISE_OPTION(end_dim)
+using FlattenOptions = detail::OptionsFor<Flatten(), setting::start_dim, setting::end_dim>;
+// Values of UnflattenOptions.
+struct UnflattenValues {
+    std::int64_t dim = 0;            // the dimension; negative: counts from the end
+    std::vector<std::int64_t> sizes; // what it is split into
 };
 // Options of Unflatten.
-class UnflattenOptions {
+class UnflattenOptions
+    : public detail::SettingsOf<UnflattenOptions, UnflattenValues, setting::dim, setting::sizes> {
 public:
     // With these arguments; all else has its default.
-    UnflattenOptions(std::int64_t dim, std::vector<std::int64_t> sizes) : dim_(dim), sizes_(std::move(sizes))
+    UnflattenOptions(std::int64_t dim, std::vector<std::int64_t> sizes) : SettingsOf({dim, std::move(sizes)})
     {}
-    REPRISE_SETTING(std::int64_t, dim, dim_)
-    REPRISE_SETTING(std::vector<std::int64_t>, sizes, sizes_)
     // Makes the module.
     template <std::same_as<Unflatten> M> operator M() const
     {
-        return M(dim_, Shape(sizes_.begin(), sizes_.end()));
+        return M(dim(), Shape(sizes().begin(), sizes().end()));
     }
-
-private:
-    std::int64_t dim_;
-    std::vector<std::int64_t> sizes_;
 };
 // Options of the paddings by a mode.
-template <class Pad, std::size_t N> class PaddingOptions {
-public:
-    // With these arguments; all else has its default.
-    PaddingOptions(Sizes<2 * N> padding) : padding_(padding) {}
-    REPRISE_SETTING(Sizes<2 * N>, padding, padding_)
-    // Makes the module.
-    template <std::same_as<Pad> M> operator M() const { return M(padding_); }
-
-private:
-    Sizes<2 * N> padding_;
-};
+template <class Pad, std::size_t N> using PaddingOptions =
+    detail::OptionsFor<Pad(detail::Of<setting::padding, Sizes<2 * N>>)>;
 using ZeroPad1dOptions = PaddingOptions<ZeroPad1d, 1>;               // of ZeroPad1d
 using ZeroPad2dOptions = PaddingOptions<ZeroPad2d, 2>;               // of ZeroPad2d
 using ZeroPad3dOptions = PaddingOptions<ZeroPad3d, 3>;               // of ZeroPad3d
@@ -173,206 +87,73 @@ using ReplicationPad1dOptions = PaddingOptions<ReplicationPad1d, 1>; // of Repli
 using ReplicationPad2dOptions = PaddingOptions<ReplicationPad2d, 2>; // of ReplicationPad2d
 using ReplicationPad3dOptions = PaddingOptions<ReplicationPad3d, 3>; // of ReplicationPad3d
 // Options of ConstantPad<N>.
-template <std::size_t N> class ConstantPadOptions {
-public:
-    // With these arguments; all else has its default.
-    ConstantPadOptions(Sizes<2 * N> padding, double value) : padding_(padding), value_(value) {}
-    REPRISE_SETTING(Sizes<2 * N>, padding, padding_)
-    REPRISE_SETTING(double, value, value_)
-    // Makes the module.
-    template <std::same_as<ConstantPad<N>> M> operator M() const { return M(padding_, value_); }
-
-private:
-    Sizes<2 * N> padding_;
-    double value_;
-};
+template <std::size_t N> using ConstantPadOptions = detail::OptionsFor<ConstantPad<N>(
+    detail::Of<setting::padding, Sizes<2 * N>>, detail::Of<setting::value, double>)>;
 using ConstantPad1dOptions = ConstantPadOptions<1>; // of ConstantPad1d
 using ConstantPad2dOptions = ConstantPadOptions<2>; // of ConstantPad2d
 using ConstantPad3dOptions = ConstantPadOptions<3>; // of ConstantPad3d
 // Options of Upsample.
-class UpsampleOptions : public detail::ModuleOptions<Upsample::Options, detail::NoArguments, Upsample> {
-public:
-    // The sizes of the output.
-    UpsampleOptions& size(const std::vector<std::int64_t>& sizes)
-    {
-        values_.size = DimVector(sizes.begin(), sizes.end());
-        return *this;
-    }
-    REPRISE_OPTION(scale_factor)
-    REPRISE_OPTION(mode)
-    REPRISE_OPTION(align_corners)
-};
+using UpsampleOptions = detail::OptionsFor<Upsample(), detail::ImageSize, setting::scale_factor,
+                                           setting::mode, setting::align_corners>;
 // Options of PixelShuffle.
-class PixelShuffleOptions {
-public:
-    // With these arguments; all else has its default.
-    PixelShuffleOptions(std::int64_t upscale_factor) : factor_(upscale_factor) {}
-    REPRISE_SETTING(std::int64_t, upscale_factor, factor_)
-    // Makes the module.
-    template <std::same_as<PixelShuffle> M> operator M() const { return M(factor_); }
-
-private:
-    std::int64_t factor_;
-};
+using PixelShuffleOptions = detail::OptionsFor<PixelShuffle(setting::upscale_factor)>;
 // Options of PixelUnshuffle.
-class PixelUnshuffleOptions {
-public:
-    // With these arguments; all else has its default.
-    PixelUnshuffleOptions(std::int64_t downscale_factor) : factor_(downscale_factor) {}
-    REPRISE_SETTING(std::int64_t, downscale_factor, factor_)
-    // Makes the module.
-    template <std::same_as<PixelUnshuffle> M> operator M() const { return M(factor_); }
-
-private:
-    std::int64_t factor_;
-};
+using PixelUnshuffleOptions = detail::OptionsFor<PixelUnshuffle(setting::downscale_factor)>;
 
 // ---- losses ----
 
 // Options of CrossEntropyLoss.
-class CrossEntropyLossOptions
-    : public detail::ModuleOptions<CrossEntropyLoss::Options, detail::NoArguments, CrossEntropyLoss> {
-public:
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(ignore_index)
-    REPRISE_OPTION(reduction)
-    REPRISE_OPTION(label_smoothing)
-};
+using CrossEntropyLossOptions = detail::OptionsFor<CrossEntropyLoss(), setting::weight, setting::ignore_index,
+                                                   setting::reduction, setting::label_smoothing>;
 // Options of NLLLoss.
-class NLLLossOptions : public detail::ModuleOptions<NLLLoss::Options, detail::NoArguments, NLLLoss> {
-public:
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(ignore_index)
-    REPRISE_OPTION(reduction)
-};
+using NLLLossOptions =
+    detail::OptionsFor<NLLLoss(), setting::weight, setting::ignore_index, setting::reduction>;
 // Options of MSELoss.
-class MSELossOptions : public detail::ModuleOptions<MSELoss::Options, detail::NoArguments, MSELoss> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(MSELoss, reduction)
-};
+using MSELossOptions = detail::OptionsFor<MSELoss(detail::Optional<setting::reduction>)>;
 // Options of L1Loss.
-class L1LossOptions : public detail::ModuleOptions<L1Loss::Options, detail::NoArguments, L1Loss> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(L1Loss, reduction)
-};
+using L1LossOptions = detail::OptionsFor<L1Loss(detail::Optional<setting::reduction>)>;
 // Options of SmoothL1Loss.
-class SmoothL1LossOptions
-    : public detail::ModuleOptions<SmoothL1Loss::Options, detail::NoArguments, SmoothL1Loss> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(SmoothL1Loss, reduction)
-    REPRISE_OPTION(beta)
-};
+using SmoothL1LossOptions =
+    detail::OptionsFor<SmoothL1Loss(detail::Optional<setting::reduction>), setting::beta>;
 // Options of HuberLoss.
-class HuberLossOptions : public detail::ModuleOptions<HuberLoss::Options, detail::NoArguments, HuberLoss> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(HuberLoss, reduction)
-    REPRISE_OPTION(delta)
-};
+using HuberLossOptions = detail::OptionsFor<HuberLoss(detail::Optional<setting::reduction>), setting::delta>;
 // Options of BCELoss.
-class BCELossOptions : public detail::ModuleOptions<BCELoss::Options, detail::NoArguments, BCELoss> {
-public:
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(reduction)
-};
+using BCELossOptions = detail::OptionsFor<BCELoss(), setting::weight, setting::reduction>;
 // Options of BCEWithLogitsLoss.
-class BCEWithLogitsLossOptions
-    : public detail::ModuleOptions<BCEWithLogitsLoss::Options, detail::NoArguments, BCEWithLogitsLoss> {
-public:
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(reduction)
-    REPRISE_OPTION(pos_weight)
-};
+using BCEWithLogitsLossOptions =
+    detail::OptionsFor<BCEWithLogitsLoss(), setting::weight, setting::reduction, setting::pos_weight>;
 // Options of KLDivLoss.
-class KLDivLossOptions : public detail::ModuleOptions<KLDivLoss::Options, detail::NoArguments, KLDivLoss> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(KLDivLoss, reduction)
-    REPRISE_OPTION(log_target)
-};
+using KLDivLossOptions =
+    detail::OptionsFor<KLDivLoss(detail::Optional<setting::reduction>), setting::log_target>;
 // Options of SoftMarginLoss.
-class SoftMarginLossOptions
-    : public detail::ModuleOptions<SoftMarginLoss::Options, detail::NoArguments, SoftMarginLoss> {
-public:
-    REPRISE_OPTION_OF_CONSTRUCTOR(SoftMarginLoss, reduction)
-};
+using SoftMarginLossOptions = detail::OptionsFor<SoftMarginLoss(detail::Optional<setting::reduction>)>;
 // Options of HingeEmbeddingLoss.
-class HingeEmbeddingLossOptions
-    : public detail::ModuleOptions<HingeEmbeddingLoss::Options, detail::NoArguments, HingeEmbeddingLoss> {
-public:
-    REPRISE_OPTION(margin)
-    REPRISE_OPTION(reduction)
-};
+using HingeEmbeddingLossOptions =
+    detail::OptionsFor<HingeEmbeddingLoss(), setting::margin, setting::reduction>;
 // Options of MarginRankingLoss.
-class MarginRankingLossOptions
-    : public detail::ModuleOptions<MarginRankingLoss::Options, detail::NoArguments, MarginRankingLoss> {
-public:
-    REPRISE_OPTION(margin)
-    REPRISE_OPTION(reduction)
-};
+using MarginRankingLossOptions = detail::OptionsFor<MarginRankingLoss(), setting::margin, setting::reduction>;
 // Options of CosineEmbeddingLoss.
-class CosineEmbeddingLossOptions
-    : public detail::ModuleOptions<CosineEmbeddingLoss::Options, detail::NoArguments, CosineEmbeddingLoss> {
-public:
-    REPRISE_OPTION(margin)
-    REPRISE_OPTION(reduction)
-};
+using CosineEmbeddingLossOptions =
+    detail::OptionsFor<CosineEmbeddingLoss(), setting::margin, setting::reduction>;
 // Options of TripletMarginLoss.
-class TripletMarginLossOptions
-    : public detail::ModuleOptions<TripletMarginLoss::Options, detail::NoArguments, TripletMarginLoss> {
-public:
-    REPRISE_OPTION(margin)
-    REPRISE_OPTION(p)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(swap)
-    REPRISE_OPTION(reduction)
-};
+using TripletMarginLossOptions = detail::OptionsFor<TripletMarginLoss(), setting::margin, setting::p,
+                                                    setting::eps, setting::swap, setting::reduction>;
 // Options of PoissonNLLLoss.
-class PoissonNLLLossOptions
-    : public detail::ModuleOptions<PoissonNLLLoss::Options, detail::NoArguments, PoissonNLLLoss> {
-public:
-    REPRISE_OPTION(log_input)
-    REPRISE_OPTION(full)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(reduction)
-};
+using PoissonNLLLossOptions =
+    detail::OptionsFor<PoissonNLLLoss(), setting::log_input, setting::full, setting::eps, setting::reduction>;
 // Options of GaussianNLLLoss.
-class GaussianNLLLossOptions
-    : public detail::ModuleOptions<GaussianNLLLoss::Options, detail::NoArguments, GaussianNLLLoss> {
-public:
-    REPRISE_OPTION(full)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(reduction)
-};
+using GaussianNLLLossOptions =
+    detail::OptionsFor<GaussianNLLLoss(), setting::full, setting::eps, setting::reduction>;
 // Options of MultiMarginLoss.
-class MultiMarginLossOptions
-    : public detail::ModuleOptions<MultiMarginLoss::Options, detail::NoArguments, MultiMarginLoss> {
-public:
-    REPRISE_OPTION(p)
-    REPRISE_OPTION(margin)
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(reduction)
-};
+using MultiMarginLossOptions =
+    detail::OptionsFor<MultiMarginLoss(), setting::p, setting::margin, setting::weight, setting::reduction>;
 // Options of MultiLabelSoftMarginLoss.
-class MultiLabelSoftMarginLossOptions
-    : public detail::ModuleOptions<MultiLabelSoftMarginLoss::Options, detail::NoArguments,
-                                   MultiLabelSoftMarginLoss> {
-public:
-    REPRISE_OPTION(weight)
-    REPRISE_OPTION(reduction)
-};
+using MultiLabelSoftMarginLossOptions =
+    detail::OptionsFor<MultiLabelSoftMarginLoss(), setting::weight, setting::reduction>;
 // Options of CosineSimilarity.
-class CosineSimilarityOptions
-    : public detail::ModuleOptions<CosineSimilarity::Options, detail::NoArguments, CosineSimilarity> {
-public:
-    REPRISE_OPTION(dim)
-    REPRISE_OPTION(eps)
-};
+using CosineSimilarityOptions = detail::OptionsFor<CosineSimilarity(), setting::dim, setting::eps>;
 // Options of PairwiseDistance.
-class PairwiseDistanceOptions
-    : public detail::ModuleOptions<PairwiseDistance::Options, detail::NoArguments, PairwiseDistance> {
-public:
-    REPRISE_OPTION(p)
-    REPRISE_OPTION(eps)
-    REPRISE_OPTION(keepdim)
-};
+using PairwiseDistanceOptions =
+    detail::OptionsFor<PairwiseDistance(), setting::p, setting::eps, setting::keepdim>;
 
 } // namespace reprise::nn

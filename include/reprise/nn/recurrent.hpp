@@ -1,10 +1,8 @@
 // Recurrent networks.  The number of time steps is a size of the input and has to be a number while a program
 // is recorded, so a program is recorded for each; the batch size may be symbolic.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -17,9 +15,10 @@ namespace reprise::nn {
 // The function that an RNN or RNNCell applies in each step.
 enum class Nonlinearity { tanh, relu };
 // PyTorch's names of them, for Choice.
-inline constexpr std::array<std::pair<std::string_view, Nonlinearity>, 2> names_of_choices(Nonlinearity)
+inline constexpr ChoiceNames<Nonlinearity, 2> names_of_choices(Nonlinearity)
 {
-    return {{{"tanh", Nonlinearity::tanh}, {"relu", Nonlinearity::relu}}};
+    using enum Nonlinearity;
+    return {{{"tanh", tanh}, {"relu", relu}}};
 }
 // Options of RNN, GRU and LSTM.
 struct RecurrentOptions {
@@ -89,18 +88,31 @@ private:
 // H], and the hidden states of all layers after the last step, [layers D, N, H] or [layers D, H].
 using RecurrentOutput = std::tuple<Tensor, Tensor>;
 
-// Elman network: h' = tanh(weight_ih x + bias_ih + weight_hh h + bias_hh), or relu.
-class RNN : public Recurrent {
+// The base class of RNN and GRU, which have a hidden state only.
+class HiddenStateNetwork : public Recurrent {
 public:
-    REPRISE_LAYER(RNN)
     using Recurrent::Recurrent;
-    // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
-    RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
     // The output and the last state, from the state h_0 before the first step; undefined: zeros.
     RecurrentOutput forward(Tensor x, Tensor h_0 = {});
     // Calls forward(x, h_0) with the module's hooks.
     RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
                                Place where = Place(std::source_location::current()));
+
+protected:
+    // As Recurrent's, for one tensor of state.
+    HiddenStateNetwork(const char* name, std::int64_t gates, std::int64_t input_size,
+                       std::int64_t hidden_size, const RecurrentOptions& options)
+        : Recurrent(name, gates, 1, input_size, hidden_size, options)
+    {}
+};
+
+// Elman network: h' = tanh(weight_ih x + bias_ih + weight_hh h + bias_hh), or relu.
+class RNN : public HiddenStateNetwork {
+public:
+    REPRISE_LAYER(RNN)
+    using HiddenStateNetwork::HiddenStateNetwork;
+    // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
+    RNN(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
 
 protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;
@@ -112,17 +124,12 @@ private:
 // Gated recurrent unit (Cho et al., 2014): h' = (1 - z) n + z h with the gates r and z, sigmoids of sums as
 // in RNN, and n = tanh(W_in x + b_in + r (W_hn h + b_hn)).  The parameters hold the rows of r, z and n in
 // this order.
-class GRU : public Recurrent {
+class GRU : public HiddenStateNetwork {
 public:
     REPRISE_LAYER(GRU)
-    using Recurrent::Recurrent;
+    using HiddenStateNetwork::HiddenStateNetwork;
     // Throws Error(argument) for sizes or layers below 1 and a dropout that is not from 0 to 1.
     GRU(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-    // The output and the last state, from the state h_0 before the first step; undefined: zeros.
-    RecurrentOutput forward(Tensor x, Tensor h_0 = {});
-    // Calls forward(x, h_0) with the module's hooks.
-    RecurrentOutput operator()(Tensor x, Tensor h_0 = {}, // undefined: zeros
-                               Place where = Place(std::source_location::current()));
 
 protected:
     States step(const Tensor& from_x, const Tensor& from_h, const States& before) const override;

@@ -15,27 +15,37 @@ namespace reprise::nn {
 
 using TransformerDecoderLayerSettings = TransformerEncoderLayerSettings; // of TransformerDecoderLayer
 
-// A stack of encoder layers, each called with the result of the one before, and a norm at the end, if given.
-class TransformerEncoder : public Module {
+// The base class of TransformerEncoder and TransformerDecoder: a stack of layers, each called with the result
+// of the one before, and a norm at the end, if given.
+template <class Layer> class TransformerStack : public Module {
 public:
-    REPRISE_LAYER(TransformerEncoder)
     using Module::Module;
     // With num_layers copies of the layer, whose parameters have the same values at first.  Throws
     // Error(argument) for num_layers below 1.
-    TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers);
+    TransformerStack(const Layer& layer, std::int64_t num_layers);
     // The same with a norm, which is moved into this module.
-    TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers, LayerNorm norm);
+    TransformerStack(const Layer& layer, std::int64_t num_layers, LayerNorm norm);
+    ModuleList layers{nullptr}; // the layers
+    LayerNorm norm{nullptr};    // empty where there is none
+
+protected:
+    Tensor normed(const Tensor& x); // by the norm, if there is one
+
+private:
+    bool has_norm_ = false;
+};
+
+// A stack of encoder layers.
+class TransformerEncoder : public TransformerStack<TransformerEncoderLayer> {
+public:
+    REPRISE_LAYER(TransformerEncoder)
+    using TransformerStack::TransformerStack;
     Tensor forward(Tensor src) override { return forward(std::move(src), Tensor(), Tensor()); }
     // src_mask: an attn_mask, [T, T]; src_key_padding_mask: [N, T].
     Tensor forward(Tensor src, Tensor src_mask, Tensor src_key_padding_mask = {});
     // Calls forward(src, src_mask, src_key_padding_mask) with the module's hooks.
     Tensor operator()(Tensor src, Tensor src_mask = {}, Tensor src_key_padding_mask = {},
                       Place where = Place(std::source_location::current()));
-    ModuleList layers{nullptr}; // the layers
-    LayerNorm norm{nullptr};    // empty where there is none
-
-private:
-    bool has_norm_ = false;
 };
 
 // A decoder layer: self-attention of the target, attention of the target to the memory, which an encoder
@@ -76,17 +86,12 @@ private:
     TransformerDecoderLayerSettings options_;
 };
 
-// A stack of decoder layers, each called with the result of the one before, and a norm at the end, if given.
-class TransformerDecoder : public Module {
+// A stack of decoder layers.
+class TransformerDecoder : public TransformerStack<TransformerDecoderLayer> {
 public:
     REPRISE_LAYER(TransformerDecoder)
-    using Module::Module;
-    // With num_layers copies of the layer, whose parameters have the same values at first.  Throws
-    // Error(argument) for num_layers below 1.
-    TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers);
-    // The same with a norm, which is moved into this module.
-    TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers, LayerNorm norm);
     using Module::forward;
+    using TransformerStack::TransformerStack;
     // Arguments are those of TransformerDecoderLayer::forward().
     Tensor forward(Tensor tgt, Tensor memory, Tensor tgt_mask = {}, Tensor memory_mask = {},
                    Tensor tgt_key_padding_mask = {}, Tensor memory_key_padding_mask = {});
@@ -94,11 +99,6 @@ public:
     Tensor operator()(Tensor tgt, Tensor memory, Tensor tgt_mask = {}, Tensor memory_mask = {},
                       Tensor tgt_key_padding_mask = {}, Tensor memory_key_padding_mask = {},
                       Place where = Place(std::source_location::current()));
-    ModuleList layers{nullptr}; // the layers
-    LayerNorm norm{nullptr};    // empty where there is none
-
-private:
-    bool has_norm_ = false;
 };
 
 // Options of Transformer.

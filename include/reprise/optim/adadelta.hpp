@@ -24,33 +24,19 @@ template <class F> void each_number(AdadeltaSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdadeltaOptions(1.0).rho(0.95).
-class AdadeltaOptions : public OptionsWith<AdadeltaSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(rho)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using AdadeltaOptions = NamedOptions<AdadeltaSettings, setting::lr, setting::rho, setting::eps,
+                                     setting::weight_decay, setting::maximize>;
 // Adadelta (Zeiler 2012), as torch.optim.Adadelta.  With the gradient g of a parameter p:
 // s = rho s + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(s + eps) g;  u = rho u + (1 - rho) d^2;  p -= lr d.
-class Adadelta : public OptimizerOf<AdadeltaOptions> {
+class Adadelta : public BuiltinOptimizer<Adadelta, AdadeltaOptions> {
 public:
-    // Makes an optimizer of one group, Adadelta(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit Adadelta(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> Adadelta(const ParamGroups<Options>& groups, N lr)
-        : Adadelta(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    Adadelta(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -25,34 +25,19 @@ template <class F> void each_number(AdagradSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdagradOptions(1e-2).weight_decay(0.01).
-class AdagradOptions : public OptionsWith<AdagradSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(lr_decay)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(initial_accumulator_value)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using AdagradOptions = NamedOptions<AdagradSettings, setting::lr, setting::lr_decay, setting::weight_decay,
+                                    setting::eps, setting::initial_accumulator_value, setting::maximize>;
 // Adagrad, as torch.optim.Adagrad.  At step t (from 1), with the gradient g of a parameter p:
 // s += g^2;  p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).
-class Adagrad : public OptimizerOf<AdagradOptions> {
+class Adagrad : public BuiltinOptimizer<Adagrad, AdagradOptions> {
 public:
-    // Makes an optimizer of one group, Adagrad(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit Adagrad(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> Adagrad(const ParamGroups<Options>& groups, N lr)
-        : Adagrad(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    Adagrad(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -1,6 +1,5 @@
 // Adam and AdamW.
 #pragma once
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,39 +20,25 @@ struct AdamSettings {
 template <class F> void each_number(AdamSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamOptions(1e-3).weight_decay(0.01).
-class AdamOptions : public OptionsWith<AdamSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(amsgrad)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using AdamOptions = NamedOptions<AdamSettings, setting::lr, setting::eps, setting::weight_decay, BetasSetting,
+                                 setting::amsgrad, setting::maximize>;
 // What Adam and AdamW have alike; for the library itself.
-template <class Named> class AdamOf : public OptimizerOf<Named> {
-protected:
-    AdamOf(); // without groups
+template <class Named> class AdamOf : public BuiltinOptimizer<AdamOf<Named>, Named> {
+public:
+    using BuiltinOptimizer<AdamOf<Named>, Named>::BuiltinOptimizer;
 
 private:
+    friend BuiltinOptimizer<AdamOf<Named>, Named>;
+    static Optimizer::Rule rule();
+    static std::vector<Optimizer::Moment> moments_of(const typename Named::Fields&);
     std::vector<std::vector<Tensor>> updated(const Optimizer::Update&) const override;
-    std::vector<Optimizer::Moment> moments(const typename Named::Fields&) const override;
 };
 extern template class AdamOf<AdamOptions>;
 // Adam, as torch.optim.Adam.  At step t (from 1), with the gradient g of a parameter p:
 // m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
 class Adam : public AdamOf<AdamOptions> {
 public:
-    // Makes an optimizer of one group, Adam(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit Adam(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> Adam(const ParamGroups<Options>& groups, N lr)
-        : Adam(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using AdamOf::AdamOf;
 };
 
 // Options of AdamW in braces, AdamW::Options.  All numbers are at least 0, the betas below 1.
@@ -69,29 +54,13 @@ struct AdamWSettings {
 template <class F> void each_number(AdamWSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamWOptions(1e-3).weight_decay(0.01).
-class AdamWOptions : public OptionsWith<AdamWSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(amsgrad)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using AdamWOptions = NamedOptions<AdamWSettings, setting::lr, setting::eps, setting::weight_decay,
+                                  BetasSetting, setting::amsgrad, setting::maximize>;
 extern template class AdamOf<AdamWOptions>;
 // Adam with weight decay that is not a part of the gradient, as torch.optim.AdamW.
 class AdamW : public AdamOf<AdamWOptions> {
 public:
-    // Makes an optimizer of one group, AdamW(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit AdamW(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> AdamW(const ParamGroups<Options>& groups, N lr)
-        : AdamW(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using AdamOf::AdamOf;
 };
 
 } // namespace reprise::optim

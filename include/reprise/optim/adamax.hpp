@@ -1,6 +1,5 @@
 // Adamax.
 #pragma once
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,33 +19,19 @@ struct AdamaxSettings {
 template <class F> void each_number(AdamaxSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // AdamaxOptions(2e-3).weight_decay(0.01).
-class AdamaxOptions : public OptionsWith<AdamaxSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using AdamaxOptions = NamedOptions<AdamaxSettings, setting::lr, setting::eps, setting::weight_decay,
+                                   BetasSetting, setting::maximize>;
 // Adamax (Kingma and Ba 2015), as torch.optim.Adamax.  At step t (from 1), with the gradient g of a
 // parameter p:  m = b1 m + (1 - b1) g;  u = max(b2 u, |g| + eps);  p -= lr / (1 - b1^t) m / u.
-class Adamax : public OptimizerOf<AdamaxOptions> {
+class Adamax : public BuiltinOptimizer<Adamax, AdamaxOptions> {
 public:
-    // Makes an optimizer of one group, Adamax(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit Adamax(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> Adamax(const ParamGroups<Options>& groups, N lr)
-        : Adamax(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    Adamax(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -1,5 +1,7 @@
 // Clipping of gradients, on the device.
 #pragma once
+#include <compare>
+
 #include <reprise/dim.hpp>
 #include <reprise/optim/parameters.hpp>
 #include <reprise/structure.hpp>
@@ -37,22 +39,15 @@ REPRISE_NORM_WITH_NUMBER(*)
 REPRISE_NORM_WITH_NUMBER(/)
 #undef REPRISE_NORM_WITH_NUMBER
 // Comparisons of a norm with a number, which compare numbers.
-#define REPRISE_NORM_WITH_NUMBER(op)                                                                         \
-    template <shape::Number N> bool operator op(const GradNorm& a, N b)                                      \
-    {                                                                                                        \
-        return a.item<double>() op static_cast<double>(b);                                                   \
-    }                                                                                                        \
-    template <shape::Number N> bool operator op(N a, const GradNorm& b)                                      \
-    {                                                                                                        \
-        return static_cast<double>(a) op b.item<double>();                                                   \
-    }
-REPRISE_NORM_WITH_NUMBER(<)
-REPRISE_NORM_WITH_NUMBER(<=)
-REPRISE_NORM_WITH_NUMBER(>)
-REPRISE_NORM_WITH_NUMBER(>=)
-REPRISE_NORM_WITH_NUMBER(==)
-REPRISE_NORM_WITH_NUMBER(!=)
-#undef REPRISE_NORM_WITH_NUMBER
+template <shape::Number N> auto operator<=>(const GradNorm& a, N b)
+{
+    return a.item<double>() <=> static_cast<double>(b);
+}
+// Whether the norm is that number.
+template <shape::Number N> bool operator==(const GradNorm& a, N b)
+{
+    return a.item<double>() == static_cast<double>(b);
+}
 
 // Scales all gradients by max_norm / (norm + 1e-6) where that is below 1; norm is that of all gradients as
 // one vector.  Returns the norm from before; 0 where there are no gradients.  Parameters without a gradient

@@ -30,18 +30,9 @@ struct LBFGSSettings {
 template <class F> void each_number(LBFGSSettings&, const F&) {}
 // The same options as libtorch writes them, which convert to those in braces:
 // LBFGSOptions(1).max_iter(20).
-class LBFGSOptions : public OptionsWith<LBFGSSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(max_iter)
-    REPRISE_OPTIMIZER_OPTION(max_eval)
-    REPRISE_OPTIMIZER_OPTION(tolerance_grad)
-    REPRISE_OPTIMIZER_OPTION(tolerance_change)
-    REPRISE_OPTIMIZER_OPTION(history_size)
-    REPRISE_OPTIMIZER_OPTION(line_search_fn)
-};
+using LBFGSOptions =
+    NamedOptions<LBFGSSettings, setting::lr, setting::max_iter, setting::max_eval, setting::tolerance_grad,
+                 setting::tolerance_change, setting::history_size, setting::line_search_fn>;
 // Minimizes a function of few parameters that is the same at each call, to a higher precision than
 // first-order methods reach:
 //

@@ -1,6 +1,5 @@
 // Lion (Chen et al. 2023, arXiv:2302.06675).
 #pragma once
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,31 +24,18 @@ template <class F> void each_number(LionSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // LionOptions(1e-4).weight_decay(0.01).
-class LionOptions : public OptionsWith<LionSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using LionOptions =
+    NamedOptions<LionSettings, setting::lr, setting::weight_decay, BetasSetting, setting::maximize>;
 // Lion.  With the gradient g of a parameter p:  p -= lr sign(b1 m + (1 - b1) g);  m = b2 m + (1 - b2) g.
-class Lion : public OptimizerOf<LionOptions> {
+class Lion : public BuiltinOptimizer<Lion, LionOptions> {
 public:
-    // Makes an optimizer of one group, Lion(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit Lion(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> Lion(const ParamGroups<Options>& groups, N lr)
-        : Lion(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    Lion(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -1,6 +1,5 @@
 // Schedules of learning rates, with the names, defaults and values of torch.optim.lr_scheduler.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -274,10 +272,10 @@ struct OneCycleOptions {
     std::int64_t last_epoch = -1; // the step to continue after; -1: begin
 };
 // PyTorch's names of OneCycleOptions::Anneal.
-inline constexpr std::array<std::pair<std::string_view, OneCycleOptions::Anneal>, 2> names_of_choices(
-    OneCycleOptions::Anneal)
+inline constexpr ChoiceNames<OneCycleOptions::Anneal, 2> names_of_choices(OneCycleOptions::Anneal)
 {
-    return {{{"cos", OneCycleOptions::Anneal::cos}, {"linear", OneCycleOptions::Anneal::linear}}};
+    using enum OneCycleOptions::Anneal;
+    return {{{"cos", cos}, {"linear", linear}}};
 }
 // The 1cycle policy (Smith and Topin 2017): the rate goes from max_lr / div_factor up to max_lr and down to
 // max_lr / div_factor / final_div_factor.  Call step() after each batch.
@@ -333,18 +331,16 @@ struct CyclicOptions {
     std::int64_t last_epoch = -1;            // the step to continue after; -1: begin
 };
 // PyTorch's names of CyclicOptions::Mode.
-inline constexpr std::array<std::pair<std::string_view, CyclicOptions::Mode>, 3> names_of_choices(
-    CyclicOptions::Mode)
+inline constexpr ChoiceNames<CyclicOptions::Mode, 3> names_of_choices(CyclicOptions::Mode)
 {
-    return {{{"triangular", CyclicOptions::Mode::triangular},
-             {"triangular2", CyclicOptions::Mode::triangular2},
-             {"exp_range", CyclicOptions::Mode::exp_range}}};
+    using enum CyclicOptions::Mode;
+    return {{{"triangular", triangular}, {"triangular2", triangular2}, {"exp_range", exp_range}}};
 }
 // PyTorch's names of CyclicOptions::Scale.
-inline constexpr std::array<std::pair<std::string_view, CyclicOptions::Scale>, 2> names_of_choices(
-    CyclicOptions::Scale)
+inline constexpr ChoiceNames<CyclicOptions::Scale, 2> names_of_choices(CyclicOptions::Scale)
 {
-    return {{{"cycle", CyclicOptions::Scale::cycle}, {"iterations", CyclicOptions::Scale::iterations}}};
+    using enum CyclicOptions::Scale;
+    return {{{"cycle", cycle}, {"iterations", iterations}}};
 }
 // Cyclical learning rates (Smith 2017): the rate rises from base_lr to max_lr in step_size_up steps, falls
 // back in step_size_down steps, and so on.  Call step() after each batch.
@@ -425,17 +421,18 @@ struct ReduceLROnPlateauOptions {
     double eps = 1e-8;                                 // smaller changes of a rate are not made
 };
 // PyTorch's names of ReduceLROnPlateauOptions::Mode.
-inline constexpr std::array<std::pair<std::string_view, ReduceLROnPlateauOptions::Mode>, 2> names_of_choices(
+inline constexpr ChoiceNames<ReduceLROnPlateauOptions::Mode, 2> names_of_choices(
     ReduceLROnPlateauOptions::Mode)
 {
-    return {{{"min", ReduceLROnPlateauOptions::Mode::min}, {"max", ReduceLROnPlateauOptions::Mode::max}}};
+    using enum ReduceLROnPlateauOptions::Mode;
+    return {{{"min", min}, {"max", max}}};
 }
 // PyTorch's names of ReduceLROnPlateauOptions::Threshold.
-inline constexpr std::array<std::pair<std::string_view, ReduceLROnPlateauOptions::Threshold>, 2>
-names_of_choices(ReduceLROnPlateauOptions::Threshold)
+inline constexpr ChoiceNames<ReduceLROnPlateauOptions::Threshold, 2> names_of_choices(
+    ReduceLROnPlateauOptions::Threshold)
 {
-    return {{{"rel", ReduceLROnPlateauOptions::Threshold::rel},
-             {"abs", ReduceLROnPlateauOptions::Threshold::abs}}};
+    using enum ReduceLROnPlateauOptions::Threshold;
+    return {{{"rel", rel}, {"abs", abs}}};
 }
 // Multiplies the rates by factor when a metric has stopped improving.
 class ReduceLROnPlateau {

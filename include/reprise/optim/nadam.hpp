@@ -1,6 +1,5 @@
 // NAdam.
 #pragma once
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,37 +25,22 @@ template <class F> void each_number(NAdamSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // NAdamOptions(2e-3).momentum_decay(1e-3).
-class NAdamOptions : public OptionsWith<NAdamSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_OPTIMIZER_OPTION(momentum_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(decoupled_weight_decay)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using NAdamOptions =
+    NamedOptions<NAdamSettings, setting::lr, setting::eps, setting::weight_decay, setting::momentum_decay,
+                 BetasSetting, setting::decoupled_weight_decay, setting::maximize>;
 // NAdam, Adam with Nesterov momentum (Dozat 2016), as torch.optim.NAdam.  At step t (from 1), with the
 // gradient g of a parameter p:  c_t = b1 (1 - 0.96^(t momentum_decay) / 2);  C = c_1 c_2 ... c_t;
 // m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  d = sqrt(v / (1 - b2^t)) + eps;
 // p -= lr ((1 - c_t) / (1 - C) g + c_t+1 / (1 - C c_t+1) m) / d.
-class NAdam : public OptimizerOf<NAdamOptions> {
+class NAdam : public BuiltinOptimizer<NAdam, NAdamOptions> {
 public:
-    // Makes an optimizer of one group, NAdam(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit NAdam(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> NAdam(const ParamGroups<Options>& groups, N lr)
-        : NAdam(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    NAdam(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

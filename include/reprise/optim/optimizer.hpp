@@ -267,8 +267,8 @@ private:
     const Group& group(std::size_t) const;
     std::size_t option_index(const std::string& name) const;
     Loaded read(const StateDict&) const;
-    void read_group(const StateDict&, std::size_t group, Loaded&, std::size_t& used) const;
-    void read_parameter(const StateDict&, const Group&, std::size_t index, Loaded&, std::size_t& used) const;
+    void read_group(const StateDict&, std::size_t group, Loaded&) const;
+    void read_parameter(const StateDict&, const Group&, std::size_t index, Loaded&) const;
     void check_names(const StateDict&) const;
 
     Rule rule_;
@@ -331,6 +331,30 @@ private:
         return rule;
     }
     std::vector<Options> kinds_; // by group
+};
+
+// The base class of the library's optimizers.  Self has two static functions: rule() is its Rule, and
+// moments_of(options) lists what is kept for the parameters of a group, or throws Error(argument) for options
+// that do not fit together.
+template <class Self, class Named> class BuiltinOptimizer : public OptimizerOf<Named> {
+public:
+    using Options = typename Named::Fields; // the options in braces
+
+    // Makes an optimizer of one group, Adam(net.parameters(), {.lr = 0.1}), or of several.  The options are
+    // those of groups without their own.  Error(argument) for no parameters, ones that are not leaves that
+    // require a gradient or come twice, and options out of range.
+    explicit BuiltinOptimizer(const ParamGroups<Options>& groups, const Options& options = {})
+        : OptimizerOf<Named>(Self::rule())
+    {
+        this->add_groups(groups, options);
+    }
+    // The same with a learning rate and the other options' defaults.
+    template <shape::Number N> BuiltinOptimizer(const ParamGroups<Options>& groups, N lr)
+        : BuiltinOptimizer(groups, Options{.lr = static_cast<double>(lr)})
+    {}
+
+private:
+    std::vector<Optimizer::Moment> moments(const Options& o) const final { return Self::moments_of(o); }
 };
 
 } // namespace reprise::optim

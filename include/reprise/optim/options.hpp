@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <reprise/error.hpp>
+#include <reprise/settings.hpp>
 
 namespace reprise::optim {
 
@@ -74,7 +75,7 @@ public:
     operator Fields() const { return now(); }           // the options in braces
     double get_lr() const override { return now().lr; } // the learning rate
     // Changes the learning rate.
-    void set_lr(double value) override { set("lr", &Fields::lr, value); }
+    void set_lr(double value) override { set<setting::lr>(value); }
 
 protected:
     // The present options.
@@ -86,13 +87,17 @@ protected:
                         [this](const GroupNumber& n, double& value) { value = number(n.name, value); });
         return fields;
     }
+
+private:
+    friend detail::SettingAccess;
     // Sets an option.  Error(argument) for options of a group, unless it is one of the group's numbers.
-    template <class T> void set(const char* name, T Fields::*option, const T& value)
+    template <class Setting, class T> void set(const T& value)
     {
         Fields fields = now();
-        fields.*option = value;
+        T& option = Setting::in(fields);
+        option = value;
         if (of_group()) {
-            const auto* begin = reinterpret_cast<const std::byte*>(&(fields.*option));
+            const auto* begin = reinterpret_cast<const std::byte*>(&option);
             bool is_number = false;
             each_number(fields, [&](const GroupNumber& n, double& part) { // betas have two
                 const auto* at = reinterpret_cast<const std::byte*>(&part);
@@ -100,30 +105,39 @@ protected:
                 is_number = true;
                 set_number(n.name, part);
             });
-            if (!is_number) check_free(name);
+            if (!is_number) check_free(Setting::name);
         }
         fields_ = fields;
     }
+    template <class Setting> auto get() const
+    {
+        Fields fields = now();
+        return Setting::in(fields);
+    }
 
-private:
     Fields fields_{};
 };
 
-// An option as a member function: name(value) sets it, name() reads it.  The macros are for the headers of the
-// optimizers only; optim.hpp ends them.
-#define REPRISE_OPTIMIZER_OPTION(name)                                                                       \
-    auto& name(const decltype(Fields::name)& value)                                                          \
-    {                                                                                                        \
-        this->set(#name, &Fields::name, value);                                                              \
-        return *this;                                                                                        \
-    }                                                                                                        \
-    auto name() const { return this->now().name; }
-// The betas, which libtorch has as a tuple.
-#define REPRISE_BETAS_OPTION                                                                                 \
-    REPRISE_OPTIMIZER_OPTION(betas)                                                                          \
-    template <class A, class B> auto& betas(const std::tuple<A, B>& value)                                   \
-    {                                                                                                        \
-        return betas(std::pair<double, double>(std::get<0>(value), std::get<1>(value)));                     \
-    }
+// Such options as libtorch writes them: each of the settings is a function that sets the option of its name,
+// or reads it.
+template <class Fields, class... Settings> class NamedOptions
+    : public OptionsWith<Fields>,
+      public Settings::template Functions<NamedOptions<Fields, Settings...>,
+                                          detail::TypeIn<Settings, Fields>>... {
+public:
+    using OptionsWith<Fields>::OptionsWith;
+};
+// The setting of the betas, which libtorch has as a tuple.
+struct BetasSetting : setting::betas {
+    // Its functions, from which options derive.
+    template <class Options, class T> struct Functions : setting::betas::Functions<Options, T> {
+        using setting::betas::Functions<Options, T>::betas;
+        // Sets the betas.
+        template <class A, class B> Options& betas(const std::tuple<A, B>& value)
+        {
+            return betas(T(std::get<0>(value), std::get<1>(value)));
+        }
+    };
+};
 
 } // namespace reprise::optim

@@ -1,6 +1,5 @@
 // RAdam.
 #pragma once
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,36 +20,21 @@ struct RAdamSettings {
 template <class F> void each_number(RAdamSettings& o, const F& f) { each_number_of_adam(o, f); }
 // The same options as libtorch writes them, which convert to those in braces:
 // RAdamOptions(1e-3).weight_decay(0.01).
-class RAdamOptions : public OptionsWith<RAdamSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_BETAS_OPTION
-    REPRISE_OPTIMIZER_OPTION(decoupled_weight_decay)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using RAdamOptions = NamedOptions<RAdamSettings, setting::lr, setting::eps, setting::weight_decay,
+                                  BetasSetting, setting::decoupled_weight_decay, setting::maximize>;
 // RAdam, the rectified Adam (Liu et al. 2020), as torch.optim.RAdam.  At step t (from 1), with the gradient g
 // of a parameter p:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  n = 2 / (1 - b2) - 1;
 // r = n - 2 t b2^t / (1 - b2^t).  While r <= 5:  p -= lr m / (1 - b1^t);  later
 // p -= lr sqrt((r - 4) (r - 2) n / ((n - 4) (n - 2) r)) m / (1 - b1^t) sqrt(1 - b2^t) / (sqrt(v) + eps).
-class RAdam : public OptimizerOf<RAdamOptions> {
+class RAdam : public BuiltinOptimizer<RAdam, RAdamOptions> {
 public:
-    // Makes an optimizer of one group, RAdam(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit RAdam(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> RAdam(const ParamGroups<Options>& groups, N lr)
-        : RAdam(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    RAdam(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

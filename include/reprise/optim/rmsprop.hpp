@@ -27,37 +27,22 @@ template <class F> void each_number(RMSpropSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // RMSpropOptions(1e-2).weight_decay(0.01).
-class RMSpropOptions : public OptionsWith<RMSpropSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(alpha)
-    REPRISE_OPTIMIZER_OPTION(eps)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_OPTIMIZER_OPTION(momentum)
-    REPRISE_OPTIMIZER_OPTION(centered)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using RMSpropOptions =
+    NamedOptions<RMSpropSettings, setting::lr, setting::alpha, setting::eps, setting::weight_decay,
+                 setting::momentum, setting::centered, setting::maximize>;
 // RMSprop, as torch.optim.RMSprop.  With the gradient g of a parameter p:
 // s = alpha s + (1 - alpha) g^2;  d = sqrt(s) + eps;  p -= lr g / d.
 // With `centered`, a = alpha a + (1 - alpha) g and d = sqrt(s - a^2) + eps.
 // With momentum, b = momentum b + g / d and p -= lr b.
-class RMSprop : public OptimizerOf<RMSpropOptions> {
+class RMSprop : public BuiltinOptimizer<RMSprop, RMSpropOptions> {
 public:
-    // Makes an optimizer of one group, RMSprop(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit RMSprop(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> RMSprop(const ParamGroups<Options>& groups, N lr)
-        : RMSprop(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    RMSprop(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim

@@ -25,35 +25,20 @@ template <class F> void each_number(SGDSettings& o, const F& f)
 }
 // The same options as libtorch writes them, which convert to those in braces:
 // SGDOptions(0.1).weight_decay(0.01).
-class SGDOptions : public OptionsWith<SGDSettings> {
-public:
-    using OptionsWith::OptionsWith;
-    // Each member sets the option of its name, or reads it.
-    REPRISE_OPTIMIZER_OPTION(lr)
-    REPRISE_OPTIMIZER_OPTION(momentum)
-    REPRISE_OPTIMIZER_OPTION(dampening)
-    REPRISE_OPTIMIZER_OPTION(weight_decay)
-    REPRISE_OPTIMIZER_OPTION(nesterov)
-    REPRISE_OPTIMIZER_OPTION(maximize)
-};
+using SGDOptions = NamedOptions<SGDSettings, setting::lr, setting::momentum, setting::dampening,
+                                setting::weight_decay, setting::nesterov, setting::maximize>;
 // Stochastic gradient descent, as torch.optim.SGD.  With the gradient g of a parameter p:
 // g += weight_decay p;  v = momentum v + (1 - dampening) g, at the first step v = g;  p -= lr v.
 // With `nesterov`, p -= lr (g + momentum v).
-class SGD : public OptimizerOf<SGDOptions> {
+class SGD : public BuiltinOptimizer<SGD, SGDOptions> {
 public:
-    // Makes an optimizer of one group, SGD(net.parameters(), {.lr = 0.1}), or of several.  The
-    // options are those of groups without their own.  Error(argument) for no parameters, ones that are not
-    // leaves that require a gradient or come twice, and options out of range.
-    explicit SGD(const ParamGroups<Options>&, const Options& = {});
-    // The same with a learning rate and the other options' defaults.
-    template <shape::Number N> SGD(const ParamGroups<Options>& groups, N lr)
-        : SGD(groups, Options{.lr = static_cast<double>(lr)})
-    {}
+    using BuiltinOptimizer::BuiltinOptimizer;
 
 private:
-    SGD(); // without groups
+    friend BuiltinOptimizer;
+    static Rule rule();
+    static std::vector<Moment> moments_of(const Options&);
     std::vector<std::vector<Tensor>> updated(const Update&) const override;
-    std::vector<Moment> moments(const Options&) const override;
 };
 
 } // namespace reprise::optim
