@@ -61,6 +61,7 @@ class Key {
 public:
     explicit Key(const Node& n)
     {
+        words_.reserve(16); // of most nodes
         words_ = {reinterpret_cast<std::uintptr_t>(n.op), n.inputs.size()};
         for (const Value& v : n.inputs)
             word(static_cast<std::uint64_t>(v.node->requires_grad) << 32 |
@@ -68,10 +69,7 @@ public:
         for (const auto& [name, attribute] : n.attributes.all())
             std::visit([this](const auto& value) { part(value); }, attribute);
     }
-    friend bool operator==(const Key& a, const Key& b)
-    {
-        return std::equal(a.words_.begin(), a.words_.end(), b.words_.begin(), b.words_.end());
-    }
+    friend bool operator==(const Key& a, const Key& b) { return a.words_ == b.words_; }
     std::size_t hash() const
     {
         std::uint64_t h = words_.size();
@@ -87,7 +85,7 @@ private:
     void part(std::int64_t i) { word(static_cast<std::uint64_t>(i)); }
     void part(double number) { word(std::bit_cast<std::uint64_t>(number)); }
     void part(DType t) { word(static_cast<std::uint64_t>(t)); }
-    void part(const graph::Sizes& sizes) { word(sizes.size()); }
+    void part(const Shape& sizes) { word(sizes.size()); }
     void part(const std::vector<std::int64_t>& all)
     {
         word(all.size());
@@ -95,7 +93,7 @@ private:
     }
     template <class Other> void part(const Other&) {} // sizes; host scalars
 
-    Few<std::uint64_t, 16> words_;
+    std::vector<std::uint64_t> words_;
 };
 struct Hash {
     std::size_t operator()(const Key& k) const { return k.hash(); }

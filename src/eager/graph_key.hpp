@@ -50,7 +50,7 @@ void visit_attribute(const char* name, Attribute& attribute, bool open_number, V
                 else if (is("seed_low")) visitor.seed_low(v);
                 else if (is("seed_high")) visitor.seed_high(v);
                 else visitor.size(v);
-            } else if constexpr (std::is_same_v<T, graph::Sizes>) {
+            } else if constexpr (std::is_same_v<T, Shape>) {
                 visitor.word(v.size());
                 for (auto& d : v) visitor.size(d);
             } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {

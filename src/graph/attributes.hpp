@@ -23,23 +23,7 @@ struct HostScalar {
 // A kernel that a user wrote (runtime/user_kernel.cpp).
 struct UserKernel;
 
-// A shape in as little room as attributes without one have.
-class Sizes {
-public:
-    // NOLINTNEXTLINE(google-explicit-constructor): the same sizes
-    Sizes(const Shape& s) : dims_(s.begin(), s.end()) {}
-    const Dim& operator[](std::size_t i) const noexcept { return dims_[i]; }
-    std::size_t size() const noexcept { return dims_.size(); }
-    auto begin() noexcept { return dims_.begin(); }
-    auto end() noexcept { return dims_.end(); }
-    auto begin() const noexcept { return dims_.begin(); }
-    auto end() const noexcept { return dims_.end(); }
-
-private:
-    std::vector<Dim> dims_;
-};
-
-using Attribute = std::variant<std::int64_t, double, Dim, Sizes, std::vector<std::int64_t>, DType,
+using Attribute = std::variant<std::int64_t, double, Dim, Shape, std::vector<std::int64_t>, DType,
                                std::shared_ptr<const HostScalar>, std::shared_ptr<const UserKernel>>;
 
 class Attributes {
@@ -58,11 +42,7 @@ public:
     template <class T> const T& get(const char* name) const { return std::get<T>(find(name)); }
     std::int64_t integer(const char* name) const { return get<std::int64_t>(name); }
     double number(const char* name) const { return get<double>(name); }
-    Shape shape(const char* name) const
-    {
-        const Sizes& sizes = get<Sizes>(name);
-        return {sizes.begin(), sizes.end()};
-    }
+    const Shape& shape(const char* name) const { return get<Shape>(name); }
     const std::vector<std::int64_t>& integers(const char* name) const
     {
         return get<std::vector<std::int64_t>>(name);

@@ -8,18 +8,12 @@
 
 namespace reprise::graph {
 
-InputTypes::InputTypes(std::span<const Value> inputs)
-{
-    types_.reserve(inputs.size());
-    for (const Value& v : inputs) types_.push_back(&v.type());
-}
-
 Node::Node() = default;
 
 Node::~Node()
 {
     // Inputs whose last owner this is are collected here instead of in nested destructors.
-    using Dying = Few<std::shared_ptr<const Node>, 8>;
+    using Dying = std::vector<std::shared_ptr<const Node>>;
     thread_local Dying* dying = nullptr;
     const auto collect = [this](Dying& to) {
         for (Value& v : inputs)

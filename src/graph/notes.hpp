@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/few.hpp>
 #include <reprise/hooks.hpp>
 
 #include "graph/node.hpp"
@@ -38,7 +37,7 @@ public:
     }
 
 private:
-    Few<std::uint64_t, 1> words_; // bit i % 64 of word i / 64
+    std::vector<std::uint64_t> words_; // bit i % 64 of word i / 64
     bool all_ = false;
 };
 

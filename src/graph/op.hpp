@@ -3,11 +3,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <vector>
 
-#include <reprise/few.hpp>
 #include <reprise/tensor.hpp>
 
 #include "graph/attributes.hpp"
@@ -20,6 +18,7 @@ struct Scalar;
 
 namespace reprise::graph {
 
+class InputTypes; // graph/node.hpp
 struct Node;
 struct Op;
 struct Value;
@@ -32,42 +31,7 @@ struct TensorType {
         return a.dtype == b.dtype && same(a.shape, b.shape);
     }
 };
-using TensorTypes = Few<TensorType, 1>; // of an op's outputs
-
-// Those of an op's inputs, where they lie.
-class InputTypes {
-public:
-    explicit InputTypes(std::span<const Value>);
-    InputTypes(std::initializer_list<const TensorType*> types) : types_(types) {}
-
-    class Iterator {
-    public:
-        using value_type = TensorType;
-        using difference_type = std::ptrdiff_t;
-        explicit Iterator(const TensorType* const* at = nullptr) : at_(at) {}
-        const TensorType& operator*() const { return **at_; }
-        const TensorType* operator->() const { return *at_; }
-        Iterator& operator++()
-        {
-            ++at_;
-            return *this;
-        }
-        Iterator operator++(int) { return Iterator(at_++); }
-        bool operator==(const Iterator&) const = default;
-
-    private:
-        const TensorType* const* at_;
-    };
-    std::size_t size() const noexcept { return types_.size(); }
-    bool empty() const noexcept { return types_.empty(); }
-    const TensorType& operator[](std::size_t i) const { return *types_[i]; }
-    const TensorType& back() const { return *types_.back(); }
-    Iterator begin() const { return Iterator(types_.begin()); }
-    Iterator end() const { return Iterator(types_.end()); }
-
-private:
-    Few<const TensorType*, 6> types_;
-};
+using TensorTypes = std::vector<TensorType>; // of an op's outputs
 
 // What a VJP gets.  It reads tensors from here, and types from `node`.  Which tensors it reads is found by running it on
 // placeholders (autograd/walk.hpp), never declared.

@@ -41,7 +41,8 @@ Tensor apply_along(const Op& op, const std::vector<Tensor>& inputs, std::int64_t
 
 TensorTypes infer_rows(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
-    for (const TensorType& t : in) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const TensorType& t = in[i];
         require_floating(op.name, t.dtype);
         if (t != in[0])
             detail::fail(ErrorKind::internal, op.name, "The inputs' types differ: ", name_of(in[0].dtype),
