@@ -117,7 +117,7 @@ private:
     {
         graph::Attributes out = n.attributes;
         const bool open = is_open_number(n);
-        out.transform_named([&](const char* name, graph::Attribute& a) {
+        out.transform([&](const char* name, graph::Attribute& a) {
             opened_ = false;
             visit_attribute(name, a, open, *this);
             if (opened_)

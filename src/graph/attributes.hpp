@@ -49,11 +49,7 @@ public:
     }
     using List = std::vector<std::pair<const char*, Attribute>>;
     const List& all() const { return list_; }
-    template <class F> void transform(F&& f) // of each attribute, in place
-    {
-        for (auto& [name, attribute] : list_) f(attribute);
-    }
-    template <class F> void transform_named(F&& f) // with its name
+    template <class F> void transform(F&& f) // f(name, attribute), which may change each attribute
     {
         for (auto& [name, attribute] : list_) f(name, attribute);
     }

@@ -60,7 +60,7 @@ private:
     graph::Attributes attributes(const graph::Attributes& from)
     {
         graph::Attributes to = from;
-        to.transform([&](graph::Attribute& a) {
+        to.transform([&](const char*, graph::Attribute& a) {
             if (Dim* d = std::get_if<Dim>(&a)) *d = shape::substitute(*d, values_);
             if (auto* s = std::get_if<Shape>(&a))
                 for (Dim& d : *s) d = shape::substitute(d, values_);
