@@ -69,7 +69,7 @@ public:
         for (const auto& [name, attribute] : n.attributes.all())
             std::visit([this](const auto& value) { part(value); }, attribute);
     }
-    friend bool operator==(const Key& a, const Key& b) { return a.words_ == b.words_; }
+    bool operator==(const Key&) const = default;
     std::size_t hash() const
     {
         std::uint64_t h = words_.size();
