@@ -147,8 +147,8 @@ private:
         if (to_leaves_) keep_gradients(n, at.cotangents);
         if (!at.passes) return;
         if (n.released) fail_released(n); // by a hook's own pass
-        const std::vector<Value> values =
-            n.inputs; // which the pass of a user's gradient may take from the node
+        // A copy, as the pass of a user's gradient may take them from the node.
+        const std::vector<Value> values = n.inputs;
         std::vector<Tensor> inputs, outputs;
         for (const Value& v : values) inputs.push_back(graph::make_tensor(v));
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
