@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <iosfwd>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include <reprise/few.hpp>
 
 namespace reprise {
 
@@ -288,14 +288,37 @@ Dim symbol(const std::string& name, const SymbolOptions& = {});
 template <class T>
 concept Whole = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, Dim>;
 
-using DimVector = Few<Dim, 4>; // a list of sizes; up to four need no allocation
-// The sizes of a tensor, outermost first.
-using Shape = DimVector;
-using IntArrayRef = Shape;             // libtorch's name
+// The sizes of a tensor, outermost first: a vector of sizes that is made of integers too, and whose == is that of
+// sizes (below).
+class Shape : public std::vector<Dim> {
+public:
+    Shape() = default;                                          // no dimensions
+    explicit Shape(std::size_t n) : vector(n) {}                // n sizes of 0
+    Shape(std::size_t n, const Dim& size) : vector(n, size) {}  // n times this size
+    Shape(std::initializer_list<Dim> sizes) : vector(sizes) {}  // those in the braces
+    Shape(std::vector<Dim> sizes) : vector(std::move(sizes)) {} // those of the vector
+    // Those of a range of sizes or integers.
+    template <std::forward_iterator From> Shape(From from, From to) : vector(from, to) {}
+    // Those of a vector of integers.
+    template <std::convertible_to<Dim> From>
+    requires(!std::same_as<From, Dim>) Shape(const std::vector<From>& sizes)
+        : vector(sizes.begin(), sizes.end())
+    {}
+
+    // The sizes as a std::vector, by default of 64-bit integers.  A size that is a symbol throws Error(state).
+    template <class To = std::int64_t>
+    requires std::convertible_to<const Dim&, To> std::vector<To> vec()
+    const { return std::vector<To>(begin(), end()); }
+};
+
+using IntArrayRef = Shape; // libtorch's name
+using DimVector = Shape;   // its name as a list of other integers: of strides, paddings, repetitions
 std::string to_string(const Shape&);   // as text: "[batch, 1, 28, 28]"
 bool same(const Shape&, const Shape&); // whether all sizes are same() and as many
 // Whether both have equal sizes.  Error(state) where it depends on the values of symbols, as for two sizes.
 bool operator==(const Shape&, const Shape&);
+// The same for a vector of sizes.
+inline bool operator==(const Shape& a, const std::vector<Dim>& b) { return a == Shape(b); }
 // The shape to which both broadcast: aligned at the last dimension, sizes are equal or one of them is the
 // constant 1; a symbol never counts as 1.  What can't be proved becomes a condition that each call checks
 // while a program is recorded, else Error(shape).

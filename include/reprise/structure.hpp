@@ -1,6 +1,7 @@
 // The types that recorded functions take and return: tensors, sizes as host numbers (Dim), and pairs, tuples,
 // arrays, structs, vectors and dictionaries of them, nested as you like.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -66,6 +67,12 @@ template <> struct Structure<Dim> {
     static Dim unflatten_structure(const Layout&, LeafReader& in) { return in.from.sizes.at(in.size++); }
 };
 
+// Whether the layout is of this kind, and all its items fit the type.
+template <class T> bool all_fit(const Layout& l, Layout::Kind kind)
+{
+    return l.kind == kind && std::all_of(l.items.begin(), l.items.end(), Structure<T>::fits);
+}
+
 // Of any number of one type.
 template <class T> struct Structure<std::vector<T>> {
     static Layout layout(const std::vector<T>& list)
@@ -74,13 +81,7 @@ template <class T> struct Structure<std::vector<T>> {
         for (const T& item : list) l.items.push_back(Structure<T>::layout(item));
         return l;
     }
-    static bool fits(const Layout& l)
-    {
-        if (l.kind != Layout::Kind::list) return false;
-        for (const Layout& item : l.items)
-            if (!Structure<T>::fits(item)) return false;
-        return true;
-    }
+    static bool fits(const Layout& l) { return all_fit<T>(l, Layout::Kind::list); }
     static void flatten_structure(const std::vector<T>& list, Leaves& out)
     {
         for (const T& item : list) Structure<T>::flatten_structure(item, out);
@@ -104,13 +105,7 @@ template <class T> struct Structure<std::map<std::string, T>> {
         }
         return l;
     }
-    static bool fits(const Layout& l)
-    {
-        if (l.kind != Layout::Kind::dictionary) return false;
-        for (const Layout& item : l.items)
-            if (!Structure<T>::fits(item)) return false;
-        return true;
-    }
+    static bool fits(const Layout& l) { return all_fit<T>(l, Layout::Kind::dictionary); }
     static void flatten_structure(const Map& map, Leaves& out)
     {
         for (const auto& [key, item] : map) Structure<T>::flatten_structure(item, out);

@@ -46,11 +46,13 @@ Reads found_reads(const Node& n)
 }
 
 // What a VJP can tell nodes of one op apart by, but for sizes: it holds for symbols, so it can't ask for their values.
-using Key = Few<std::uint64_t, 16>;
+using Key = std::vector<std::uint64_t>;
 class KeyOf {
 public:
-    explicit KeyOf(const Node& n) : words_{reinterpret_cast<std::uintptr_t>(n.op), n.inputs.size()}
+    explicit KeyOf(const Node& n)
     {
+        words_.reserve(16); // of most nodes
+        words_ = {reinterpret_cast<std::uintptr_t>(n.op), n.inputs.size()};
         for (const Value& v : n.inputs)
             word(static_cast<std::uint64_t>(v.node->requires_grad) << 32 |
                  static_cast<std::uint64_t>(v.type().dtype) << 24 | v.type().shape.size());
@@ -64,7 +66,7 @@ private:
     void part(std::int64_t i) { word(static_cast<std::uint64_t>(i)); }
     void part(double number) { word(std::bit_cast<std::uint64_t>(number)); }
     void part(DType t) { word(static_cast<std::uint64_t>(t)); }
-    void part(const graph::Sizes& sizes) { word(sizes.size()); }
+    void part(const Shape& sizes) { word(sizes.size()); }
     void part(const std::vector<std::int64_t>& all)
     {
         word(all.size());

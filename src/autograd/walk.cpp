@@ -1,10 +1,10 @@
 #include "autograd/walk.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
-#include <reprise/few.hpp>
 #include <reprise/grad_mode.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
@@ -53,7 +53,7 @@ private:
     struct Visited {
         std::shared_ptr<const Node> node;
         bool wanted = false, passes = false; // its cotangent is required; an input leads to such a one
-        Few<Tensor, 1> cotangents{};         // by output; empty: none has arrived
+        std::vector<Tensor> cotangents{};    // by output; empty: none has arrived
     };
 
     [[noreturn]] static void fail_released(const Node& n)
@@ -134,23 +134,24 @@ private:
         call_hooks(n, at.cotangents);
         if (to_leaves_) keep_gradients(n, at.cotangents);
         if (!at.passes) return;
-        if (n.released) fail_released(n);      // by a hook's own pass
-        const Few<Value, 3> values = n.inputs; // which the pass of a user's gradient may take from the node
+        if (n.released) fail_released(n); // by a hook's own pass
+        // A copy, as the pass of a user's gradient may take them from the node.
+        const std::vector<Value> values = n.inputs;
         std::vector<Tensor> inputs, outputs;
         for (const Value& v : values) inputs.push_back(graph::make_tensor(v));
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
             outputs.push_back(graph::make_tensor({at.node, i}));
-        Few<bool, 8> wanted;
-        for (const Value& v : values) wanted.push_back(is_needed(v));
+        const auto wanted = std::make_unique<bool[]>(values.size());
+        for (std::size_t i = 0; i < values.size(); ++i) wanted[i] = is_needed(values[i]);
         // Its memory can go after this, where nobody reads it.
-        const Few<Tensor, 1> given = at.wanted ? at.cotangents : std::move(at.cotangents);
-        std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, wanted});
+        const std::vector<Tensor> given = at.wanted ? at.cotangents : std::move(at.cotangents);
+        std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, {wanted.get(), values.size()}});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
         for (std::size_t i = 0; i < d.size(); ++i)
             if (wanted[i] && d[i].defined()) pass_on(n, i, values[i], d[i]);
     }
 
-    static void call_hooks(const Node& n, Few<Tensor, 1>& cotangents)
+    static void call_hooks(const Node& n, std::vector<Tensor>& cotangents)
     {
         if (const auto owner = graph::owner_of_leaf(n)) { // its hooks of today
             if (owner->hooks) call(*owner->hooks, cotangents[0]);
@@ -172,7 +173,7 @@ private:
         }
     }
 
-    void keep_gradients(const Node& n, const Few<Tensor, 1>& cotangents)
+    void keep_gradients(const Node& n, const std::vector<Tensor>& cotangents)
     {
         const auto keep = [this](const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) {
             if (!owner || !cotangent.defined()) return;

@@ -78,7 +78,6 @@ private:
         node->id = ++last_id_;
         node->outputs = {{v.type().dtype, std::move(shape)}};
         node->evaluator = v.node->evaluator;
-        node->storage.resize(1);
         plan::Request::External external{{node, 0}, {}, 0};
         if (const Stored& s = Stored::of(v); !s.row_major()) {
             external.strides.resize(s.layout->strides.size());
@@ -100,7 +99,6 @@ private:
         node->outputs = n.op->infer(*n.op, graph::InputTypes(node->inputs), node->attributes);
         node->id = ++last_id_;
         node->evaluator = n.evaluator;
-        node->storage.resize(node->outputs.size());
         if (n.segment) {
             node->segment = segments_.of(graph::made_in(n));
             segments_.copied(n, *node);

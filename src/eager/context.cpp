@@ -211,6 +211,7 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
             of ? of->memory : executable.output(outcome, executable.compiled().results[i].value),
             execution::bytes_of(v.type()), executable.result_layout(i));
         if (of) stored->written = of->written;
+        v.node->storage.resize(v.node->outputs.size());
         v.node->storage[v.index] = std::move(stored);
     }
 }
@@ -334,8 +335,7 @@ void Context::discard(std::span<const Node* const> nodes)
 {
     std::lock_guard lock(mutex_);
     for (const Node* n : nodes) // what is on no tape has no inputs to be computed of
-        if (n->materialised() && n->on_tape() && !n->is_leaf)
-            std::fill(n->storage.begin(), n->storage.end(), nullptr);
+        if (n->materialised() && n->on_tape() && !n->is_leaf) n->storage.clear();
 }
 
 void Context::appended(const Node& n)

@@ -53,7 +53,7 @@ void visit_attribute(const char* name, Attribute& attribute, bool open_number, V
                 const auto draw = std::find_if(draws.begin(), draws.end(), is);
                 if (draw != draws.end()) visitor.drawn(static_cast<std::size_t>(draw - draws.begin()), v);
                 else visitor.size(v);
-            } else if constexpr (std::is_same_v<T, graph::Sizes>) {
+            } else if constexpr (std::is_same_v<T, Shape>) {
                 visitor.word(v.size());
                 for (auto& d : v) visitor.size(d);
             } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {

@@ -16,8 +16,7 @@ std::uint64_t bytes_of(DType dtype, const Shape& shape)
 
 Strides row_major_strides(const Shape& shape)
 {
-    Strides strides;
-    strides.resize(shape.size());
+    Strides strides(shape.size());
     std::int64_t stride = 1;
     for (std::size_t d = shape.size(); d-- > 0;) {
         strides[d] = stride;

@@ -2,15 +2,14 @@
 #pragma once
 #include <memory>
 #include <optional>
-
-#include <reprise/few.hpp>
+#include <vector>
 
 #include "device/device.hpp"
 #include "graph/node.hpp"
 
 namespace reprise::execution {
 
-using Strides = Few<std::int64_t, 4>; // elements
+using Strides = std::vector<std::int64_t>; // elements
 
 // 48 bytes, which with their count of references are a cache line.
 struct Stored : graph::Storage {

@@ -39,7 +39,7 @@ struct Printer {
     void operator()(std::int64_t v) const { out << v; }
     void operator()(double v) const { out << v; }
     void operator()(const Dim& v) const { out << v; }
-    void operator()(const Sizes& v) const { out << to_string(Shape(v.begin(), v.end())); }
+    void operator()(const Shape& v) const { out << to_string(v); }
     void operator()(const std::vector<std::int64_t>& v) const
     {
         out << '[';

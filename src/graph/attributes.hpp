@@ -32,13 +32,7 @@ struct UserKernel {
     std::vector<double> floats;
 };
 
-// A shape in as little room as attributes without one have.
-struct Sizes : std::vector<Dim> {
-    // NOLINTNEXTLINE(google-explicit-constructor): the same sizes
-    Sizes(const Shape& s) : vector(s.begin(), s.end()) {}
-};
-
-using Attribute = std::variant<std::int64_t, double, Dim, Sizes, std::vector<std::int64_t>, DType,
+using Attribute = std::variant<std::int64_t, double, Dim, Shape, std::vector<std::int64_t>, DType,
                                std::shared_ptr<const HostScalar>, std::shared_ptr<const UserKernel>>;
 
 class Attributes {
@@ -57,11 +51,7 @@ public:
     template <class T> const T& get(const char* name) const { return std::get<T>(find(name)); }
     std::int64_t integer(const char* name) const { return get<std::int64_t>(name); }
     double number(const char* name) const { return get<double>(name); }
-    Shape shape(const char* name) const
-    {
-        const Sizes& sizes = get<Sizes>(name);
-        return {sizes.begin(), sizes.end()};
-    }
+    const Shape& shape(const char* name) const { return get<Shape>(name); }
     const std::vector<std::int64_t>& integers(const char* name) const
     {
         return get<std::vector<std::int64_t>>(name);

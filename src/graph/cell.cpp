@@ -27,7 +27,6 @@ std::shared_ptr<Node> new_node(TensorTypes types, std::shared_ptr<Evaluator> eva
 {
     auto node = std::make_shared<Node>();
     node->id = next_id.fetch_add(1, std::memory_order_relaxed);
-    node->storage.resize(types.size());
     node->outputs = std::move(types);
     node->evaluator = std::move(evaluator);
     node->trace = trace_id();
@@ -195,7 +194,7 @@ Value leaf(TensorType type, std::shared_ptr<Evaluator> evaluator, std::shared_pt
     auto node = new_node({std::move(type)}, std::move(evaluator));
     node->is_leaf = true;
     node->requires_grad = requires_grad;
-    node->storage[0] = std::move(storage);
+    node->storage.push_back(std::move(storage));
     return {node, 0};
 }
 
@@ -236,13 +235,12 @@ void check_type(const Op& op, const TensorType& t, const Evaluator& evaluator)
 }
 } // namespace
 
-std::shared_ptr<Node> append(const Op& op, Few<Value, 3> inputs, Attributes attributes,
+std::shared_ptr<Node> append(const Op& op, std::vector<Value> inputs, Attributes attributes,
                              std::shared_ptr<Evaluator> evaluator, bool requires_grad,
                              std::shared_ptr<const GivenGradient> gradient)
 {
-    const InputTypes types(inputs);
-    for (const TensorType& t : types) evaluator->accept(op.name, &op, t.dtype);
-    auto node = new_node(op.infer(op, types, attributes), std::move(evaluator));
+    for (const Value& v : inputs) evaluator->accept(op.name, &op, v.type().dtype);
+    auto node = new_node(op.infer(op, InputTypes(inputs), attributes), std::move(evaluator));
     for (const TensorType& t : node->outputs) check_type(op, t, *node->evaluator);
     node->op = &op;
     node->inputs = std::move(inputs);
@@ -263,9 +261,9 @@ std::shared_ptr<const GivenGradient> gradient_given_for(const Op& op)
     return nullptr;
 }
 
-std::shared_ptr<Node> applied(const Op& op, const Operands& inputs, Attributes attributes)
+std::shared_ptr<Node> applied(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes)
 {
-    Few<Value, 3> values;
+    std::vector<Value> values;
     values.reserve(inputs.size());
     bool requires_grad = false;
     for (const Tensor& t : inputs) {
@@ -287,7 +285,7 @@ std::shared_ptr<Node> applied(const Op& op, const Operands& inputs, Attributes a
     return node;
 }
 
-void note_output(const Tensor& t, const Operands& inputs)
+void note_output(const Tensor& t, const std::vector<Tensor>& inputs)
 {
     const Value& v = t.cell()->value;
     const Op& op = *v.node->op;
@@ -295,14 +293,14 @@ void note_output(const Tensor& t, const Operands& inputs)
 }
 } // namespace
 
-Tensor apply1(const Op& op, const Operands& inputs, Attributes attributes)
+Tensor apply1(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes)
 {
     const Tensor t = make_tensor({applied(op, inputs, std::move(attributes)), 0});
     note_output(t, inputs);
     return t;
 }
 
-std::vector<Tensor> apply(const Op& op, const Operands& inputs, Attributes attributes)
+std::vector<Tensor> apply(const Op& op, const std::vector<Tensor>& inputs, Attributes attributes)
 {
     const std::shared_ptr<Node> node = applied(op, inputs, std::move(attributes));
     std::vector<Tensor> out;

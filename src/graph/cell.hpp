@@ -111,13 +111,12 @@ Value identity(const Value&);
 void set_owner(const Node& leaf, const std::shared_ptr<Cell>&);
 
 // Appends a node: types by the op's rule, requires_grad from the inputs.  All inputs live on one device.
-using Operands = Few<Tensor, 4>;
-std::vector<Tensor> apply(const Op&, const Operands& inputs, Attributes = {});
-Tensor apply1(const Op&, const Operands& inputs, Attributes = {}); // the first output
+std::vector<Tensor> apply(const Op&, const std::vector<Tensor>& inputs, Attributes = {});
+Tensor apply1(const Op&, const std::vector<Tensor>& inputs, Attributes = {}); // the first output
 // The same for an op without inputs.
 Tensor create(const Op&, std::shared_ptr<Evaluator>, Attributes);
 // At the level of values, without a cell; used by transforms.
-std::shared_ptr<Node> append(const Op&, Few<Value, 3> inputs, Attributes, std::shared_ptr<Evaluator>,
+std::shared_ptr<Node> append(const Op&, std::vector<Value> inputs, Attributes, std::shared_ptr<Evaluator>,
                              bool requires_grad, std::shared_ptr<const GivenGradient> = nullptr);
 
 } // namespace reprise::graph

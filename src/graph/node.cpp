@@ -9,12 +9,6 @@
 
 namespace reprise::graph {
 
-InputTypes::InputTypes(std::span<const Value> inputs)
-{
-    types_.reserve(inputs.size());
-    for (const Value& v : inputs) types_.emplace_back(v.type());
-}
-
 Node::Node() = default;
 
 Node::~Node()

@@ -6,8 +6,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include <reprise/few.hpp>
-
 #include "graph/evaluator.hpp"
 #include "graph/op.hpp"
 
@@ -27,6 +25,19 @@ struct Value {
     friend bool operator==(const Value&, const Value&) = default;
 };
 
+// The types of an op's inputs, where they lie.
+class InputTypes {
+public:
+    explicit InputTypes(std::span<const Value> inputs) : inputs_(inputs) {}
+    std::size_t size() const noexcept { return inputs_.size(); }
+    bool empty() const noexcept { return inputs_.empty(); }
+    const TensorType& operator[](std::size_t i) const { return inputs_[i].type(); }
+    const TensorType& back() const { return inputs_.back().type(); }
+
+private:
+    std::span<const Value> inputs_;
+};
+
 // What the evaluation under way notes at a node.
 struct Mark {
     std::uint64_t visit = 0;     // which evaluation's; another's notes are stale
@@ -37,7 +48,6 @@ struct Mark {
 
 // The graph's part of a node is const from when append() shows it to the evaluator; what evaluation and the tape
 // do to it is mutable and belongs to the evaluator's lock, but for the notes, which evaluation never looks at.
-// A step makes thousands of nodes, so a node keeps what most of them have inside itself.
 struct Node : std::enable_shared_from_this<Node> {
     const Op* op = nullptr; // null: its storage or binding is given
     std::uint64_t id = 0;
@@ -47,8 +57,8 @@ struct Node : std::enable_shared_from_this<Node> {
     mutable std::atomic<bool> released = false; // backward has used this part of the tape
     mutable Mark mark;
     std::shared_ptr<Evaluator> evaluator;
-    mutable Few<std::shared_ptr<Storage>, 1> storage; // by output; null: pending
-    mutable Few<Value, 3> inputs; // dropped once the values are known and no tape needs them
+    mutable std::vector<std::shared_ptr<Storage>> storage; // by output; empty or null: pending
+    mutable std::vector<Value> inputs; // dropped once the values are known and no tape needs them
     TensorTypes outputs;
     Attributes attributes;
     std::shared_ptr<const Segment> segment;        // that it was made in; null: none
@@ -63,6 +73,7 @@ struct Node : std::enable_shared_from_this<Node> {
     bool materialised() const noexcept { return !storage.empty() && storage[0] != nullptr; }
     bool on_tape() const noexcept { return requires_grad && !released; }
 };
+inline const TensorType& Value::type() const { return node->outputs[index]; }
 
 // Of a node whose outputs are views: the number of the input that the output is a view of.
 std::size_t viewed_input(const Node&, std::size_t output);
@@ -71,7 +82,6 @@ std::size_t viewed_input(const Node&, std::size_t output);
 const Value* view_base(const Node&, std::size_t output);
 
 inline const Value* view_base(const Value& v) { return view_base(*v.node, v.index); }
-inline const TensorType& Value::type() const { return node->outputs[index]; }
 // Of several outputs those that are no numbers of a floating dtype (places, indices) never do.
 inline bool requires_grad(const Value& v) { return v.node->requires_grad && is_floating(v.type().dtype); }
 

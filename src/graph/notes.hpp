@@ -1,13 +1,11 @@
 // What users put on the tape: hooks, gradients that they keep, places in their code; gradients of their own.
 #pragma once
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <reprise/few.hpp>
 #include <reprise/hooks.hpp>
 
 #include "graph/ambient.hpp"
@@ -30,16 +28,13 @@ public:
     }
     void add(std::size_t i)
     {
-        if (i / 64 >= words_.size()) words_.resize(i / 64 + 1);
-        words_[i / 64] |= std::uint64_t{1} << i % 64;
+        if (i >= added_.size()) added_.resize(i + 1);
+        added_[i] = true;
     }
-    bool contains(std::size_t i) const
-    {
-        return all_ || (i / 64 < words_.size() && (words_[i / 64] >> i % 64 & 1) != 0);
-    }
+    bool contains(std::size_t i) const { return all_ || (i < added_.size() && added_[i]); }
 
 private:
-    Few<std::uint64_t, 1> words_; // bit i % 64 of word i / 64
+    std::vector<bool> added_;
     bool all_ = false;
 };
 

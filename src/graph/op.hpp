@@ -3,11 +3,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
-#include <reprise/few.hpp>
 #include <reprise/tensor.hpp>
 
 #include "graph/attributes.hpp"
@@ -20,6 +18,7 @@ struct Scalar;
 
 namespace reprise::graph {
 
+class InputTypes; // graph/node.hpp
 struct Node;
 struct Op;
 struct Value;
@@ -32,23 +31,7 @@ struct TensorType {
         return a.dtype == b.dtype && same(a.shape, b.shape);
     }
 };
-using TensorTypes = Few<TensorType, 1>; // of an op's outputs
-
-// Those of an op's inputs, where they lie.
-class InputTypes {
-public:
-    explicit InputTypes(std::span<const Value>);
-
-    std::size_t size() const noexcept { return types_.size(); }
-    bool empty() const noexcept { return types_.empty(); }
-    const TensorType& operator[](std::size_t i) const { return types_[i]; }
-    const TensorType& back() const { return types_.back(); }
-    auto begin() const { return types_.begin(); }
-    auto end() const { return types_.end(); }
-
-private:
-    Few<std::reference_wrapper<const TensorType>, 6> types_;
-};
+using TensorTypes = std::vector<TensorType>; // of an op's outputs
 
 // What a VJP gets.  It reads tensors from here, and types from `node`.  Which tensors it reads is found by running it on
 // placeholders (autograd/walk.hpp), never declared.

@@ -25,7 +25,8 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a
     TensorType out = in[0];
     Dim& along = out.shape[dim_of(a)];
     along = 0;
-    for (const TensorType& t : in) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const TensorType& t = in[i];
         if (t.dtype != out.dtype)
             detail::fail(ErrorKind::internal, op.name, "The inputs' dtypes (", name_of(out.dtype), " and ",
                          name_of(t.dtype), ") differ.");

@@ -121,8 +121,8 @@ Tensor transpose_convolve(const char* op, const Tensor& given, const Tensor& wei
                           const Windows& w, const Integers& output_padding)
 {
     Tensor x = batched(given, w.rank());
-    ops::require_one_dtype(
-        op, {&ops::type_of(x), &ops::type_of(weight), &ops::type_of(bias.defined() ? bias : x)});
+    const std::array values{graph::read(x), graph::read(weight), graph::read(bias.defined() ? bias : x)};
+    ops::require_one_dtype(op, graph::InputTypes(values));
     ops::require_image(op, "input", x.shape(), w.rank());
     ops::require_weight(op, weight.shape(), w.rank(), w.groups);
     ops::require_channels(op, "input", x.size(1), weight.size(0), 1);

@@ -286,7 +286,8 @@ graph::Attributes Windows::attributes() const
 
 void require_one_dtype(const char* op, const InputTypes& in)
 {
-    for (const TensorType& t : in) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const TensorType& t = in[i];
         require_floating(op, t.dtype);
         if (t.dtype != in[0].dtype)
             detail::fail(ErrorKind::dtype, op, "The inputs' dtypes (", name_of(in[0].dtype), " and ",

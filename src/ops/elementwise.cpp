@@ -30,12 +30,12 @@ const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
 
 // What the kernel of this part reads, as inputs of the node: x..., y, dy without those that the text leaves
 // out.
-using Slots = Few<int, max_arity + 2>;
-Slots slots_of(const Op& op)
+std::vector<int> slots_of(const Op& op)
 {
     const Row& row = row_of(op);
-    Slots slots;
+    std::vector<int> slots;
     const int all = row.arity() + (op.part ? 2 : 0);
+    slots.reserve(static_cast<std::size_t>(all));
     for (int i = 0; i < all; ++i)
         if (!op.part || (row.reads[static_cast<std::size_t>(op.part)] >> i & 1)) slots.push_back(i);
     return slots;
@@ -49,7 +49,7 @@ char type_of_slot(const Op& op, int slot)
 
 TensorTypes infer(const Op& op, Types in, const Attributes& attributes)
 {
-    const Slots slots = slots_of(op);
+    const std::vector<int> slots = slots_of(op);
     if (in.size() != slots.size())
         detail::fail(ErrorKind::internal, op.name, "The op takes (", slots.size(), ") inputs, not (",
                      in.size(), ").");
@@ -72,7 +72,9 @@ TensorTypes infer(const Op& op, Types in, const Attributes& attributes)
     else if (row_of(op).types.back() != 'B') out = *common;
     Shape sizes = in[0].shape;
     for (std::size_t i = 1; i < in.size(); ++i) sizes = shape::broadcast(op.name, sizes, in[i].shape);
-    return {{out, std::move(sizes)}};
+    TensorTypes types; // a list in braces would copy the shape
+    types.push_back({out, std::move(sizes)});
+    return types;
 }
 
 std::vector<Tensor> vjp(const VjpArguments& a)
@@ -87,7 +89,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
             continue;
         }
         const Op& derivative = row_op(row.name, 1 + k);
-        graph::Operands in;
+        std::vector<Tensor> in;
         for (int slot : slots_of(derivative))
             in.push_back(slot < row.arity() ? a.inputs[static_cast<std::size_t>(slot)]
                                             : (slot == row.arity() ? a.outputs[0] : a.cotangents[0]));
@@ -104,7 +106,7 @@ std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> inputs)
 {
     const Row& row = row_of(*n.op);
     std::vector<Tensor> all(static_cast<std::size_t>(row.arity()) + 2);
-    const Slots slots = slots_of(*n.op);
+    const std::vector<int> slots = slots_of(*n.op);
     for (std::size_t i = 0; i < slots.size(); ++i) all[static_cast<std::size_t>(slots[i])] = inputs[i];
     const Tensor dy = all.back(), y = all[all.size() - 2];
     all.resize(static_cast<std::size_t>(row.arity()));
@@ -136,7 +138,7 @@ void reference(const ReferenceArguments& a)
 {
     const Op& op = *a.op;
     const Row& row = row_of(op);
-    const Slots slots = slots_of(op);
+    const std::vector<int> slots = slots_of(op);
     const HostTensor& out = a.outputs[0];
     std::vector<HostTensor> in(a.inputs.begin(), a.inputs.end());
     for (HostTensor& t : in) { // broadcast: missing dimensions and those of size 1 are walked with stride 0
@@ -237,7 +239,7 @@ namespace ops {
 namespace {
 
 // A tensor without dimensions counts only where it is of a higher category (bool, integer, floating) than the others.
-DType common_dtype(const Row& row, const graph::Operands& in)
+DType common_dtype(const Row& row, const std::vector<Tensor>& in)
 {
     DType with_dims = boolean, without = boolean;
     bool any = false;
@@ -259,7 +261,7 @@ bool refuses_bool(const Row& row)
 }
 
 // Brings the operands that are numbers to one dtype, floating where the row wants that.
-Tensor call(const char* name, graph::Operands in)
+Tensor call(const char* name, std::vector<Tensor> in)
 {
     const Op& op = row_op(name);
     const Row& row = row_of(op);

@@ -51,8 +51,7 @@ TensorTypes infer_take(const Op& op, const InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
     const Shape& index = in[1].shape;
-    require_index(op, index, in[1].dtype,
-                  with_last(in[0].shape, last_of(index, a.get<graph::Sizes>("to").size())));
+    require_index(op, index, in[1].dtype, with_last(in[0].shape, last_of(index, a.shape("to").size())));
     return {{in[0].dtype, index}};
 }
 
@@ -95,7 +94,7 @@ struct Problem {
         : kernel(a.integers("kernel")), stride(a.integers("stride")), padding(a.integers("padding")),
           dilation(a.integers("dilation")), ceil_mode(a.integer("ceil_mode") != 0)
     {
-        const std::size_t n = a.get<graph::Sizes>("to").size();
+        const std::size_t n = a.shape("to").size();
         planes = planes_of(x, n);
         in = three_sizes(x, n);
         out = three_sizes(y, n);
@@ -219,15 +218,14 @@ Integers positions(const Attributes& a, std::size_t d, std::int64_t o, std::int6
 std::int64_t image_size(const HostTensor& t, const Attributes& a)
 {
     std::int64_t size = 1;
-    for (std::size_t d = t.sizes.size() - a.get<graph::Sizes>("to").size(); d < t.sizes.size(); ++d)
-        size *= t.sizes[d];
+    for (std::size_t d = t.sizes.size() - a.shape("to").size(); d < t.sizes.size(); ++d) size *= t.sizes[d];
     return size;
 }
 
 void reference(const ReferenceArguments& a)
 {
     const HostTensor &x = a.inputs[0], &y = a.outputs[0], &index = a.outputs[1];
-    const std::size_t n = a.attributes.get<graph::Sizes>("to").size(), lead = x.sizes.size() - n;
+    const std::size_t n = a.attributes.shape("to").size(), lead = x.sizes.size() - n;
     const std::int64_t inputs = image_size(x, a.attributes), outputs = image_size(y, a.attributes);
     for (std::int64_t at = 0, count = y.count(); at < count; ++at) {
         Integers places{0}; // of the window, in row-major order

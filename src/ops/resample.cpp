@@ -70,7 +70,7 @@ void lower(Lowering& l, const Node& node)
     const Attributes& a = node.attributes;
     const bool forward = node.op == &resample_op;
     const View from = l.contiguous(l.input(0)), to = l.output();
-    const std::size_t n = a.get<graph::Sizes>("to").size();
+    const std::size_t n = a.shape("to").size();
     const Shape given = three_sizes(from.sizes(), n), wanted = three_sizes(to.sizes(), n);
     const Dim planes = planes_of(to.sizes(), n);
     const Shape &in = forward ? given : wanted, &out = forward ? wanted : given;
@@ -227,7 +227,7 @@ std::vector<Axis> axes_of(const Attributes& a, const Integers& in, const Integer
                         .before = before[d],
                         .scale = scale_of(how, in[d], out[d],
                                           std::bit_cast<float>(static_cast<std::uint32_t>(scales[d])),
-                                          a.get<graph::Sizes>("to").size() == 2),
+                                          a.shape("to").size() == 2),
                         .counts_padding = a.integer("counts_padding") != 0,
                         .by_count = a.integer("divisor") == 0});
     return axes;
@@ -243,7 +243,7 @@ void reference(const ReferenceArguments& a)
 {
     const bool forward = a.op == &resample_op;
     const HostTensor &from = a.inputs[0], &to = a.outputs[0];
-    const std::size_t n = a.attributes.get<graph::Sizes>("to").size();
+    const std::size_t n = a.attributes.shape("to").size();
     const Integers given = three_sizes(from, n), wanted = three_sizes(to, n);
     const Integers &in = forward ? given : wanted, &out = forward ? wanted : given;
     const std::vector<Axis> axes = axes_of(a.attributes, in, out, a.dims);

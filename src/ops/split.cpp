@@ -20,7 +20,7 @@ std::size_t dim_of(const Attributes& a) { return static_cast<std::size_t>(a.inte
 TensorTypes infer(const Op&, const graph::InputTypes& in, const Attributes& a)
 {
     TensorTypes out;
-    for (const Dim& size : a.get<graph::Sizes>("sizes")) {
+    for (const Dim& size : a.shape("sizes")) {
         out.push_back(in[0]);
         out.back().shape[dim_of(a)] = size;
     }
@@ -43,7 +43,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
 
 bool view(const Node& n, std::size_t output, Strided& s)
 {
-    const auto& sizes = n.attributes.get<graph::Sizes>("sizes");
+    const auto& sizes = n.attributes.shape("sizes");
     const std::size_t d = dim_of(n.attributes);
     for (std::size_t i = 0; i < output; ++i) s.offset += sizes[i] * s.strides[d];
     s.sizes[d] = sizes[output];

@@ -30,7 +30,7 @@ std::vector<std::vector<Tensor>> apply_step(
     if (moments < names.least || moments > names.moments.size())
         detail::fail(ErrorKind::argument, op.name, "There are (", moments, ") moments: give ", names.least,
                      " to ", names.moments.size(), ".");
-    graph::Operands inputs;
+    std::vector<Tensor> inputs;
     inputs.reserve(of.size() * (2 + moments) + numbers.size());
     for (const StepOf& s : of) {
         if (s.moments.size() != moments)

@@ -501,8 +501,7 @@ private:
             }
         }
         for (const auto& [name, attribute] : attributes.all())
-            if (const auto* s = std::get_if<graph::Sizes>(&attribute))
-                std::for_each(s->begin(), s->end(), add_dim);
+            if (const auto* s = std::get_if<Shape>(&attribute)) std::for_each(s->begin(), s->end(), add_dim);
         l.words = true;
         l.kernel = op.name;
         l.host = std::make_shared<const device::HostFunction>(

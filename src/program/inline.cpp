@@ -62,7 +62,7 @@ private:
         graph::Attributes to = from;
         to.transform([&](const char*, graph::Attribute& a) {
             if (Dim* d = std::get_if<Dim>(&a)) *d = shape::substitute(*d, values_);
-            if (auto* s = std::get_if<graph::Sizes>(&a))
+            if (auto* s = std::get_if<Shape>(&a))
                 for (Dim& d : *s) d = shape::substitute(d, values_);
             if (auto* s = std::get_if<std::shared_ptr<const graph::HostScalar>>(&a)) *s = sampled(*s);
         });

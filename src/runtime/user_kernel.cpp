@@ -64,7 +64,7 @@ void reference(const ops::ReferenceArguments& a)
     }
     for (const ops::HostTensor& t : a.outputs) out.emplace_back(static_cast<std::size_t>(t.count()));
     // the groups, then the sizes of all outputs, then the ints
-    const std::size_t before = 1 + a.attributes.get<graph::Sizes>("sizes").size();
+    const std::size_t before = 1 + a.attributes.shape("sizes").size();
     k.options->host({in, out, a.dims.subspan(before), k.floats});
     for (std::size_t o = 0; o < out.size(); ++o) {
         const ops::HostTensor& t = a.outputs[o];

@@ -85,8 +85,7 @@ Range bounds(const Dim& dim, int& budget)
 Range range_of(const Dim& dim)
 {
     if (dim.is_constant()) return Range::of(dim.value());
-    std::int64_t factor = 0;
-    for (const Term& term : terms_of(dim)) factor = common_divisor(factor, term.coefficient);
+    const std::int64_t factor = common_coefficient(dim);
     int budget = 64; // replacements
     try {
         return bounds(divide_coefficients(dim - constant_of(dim), factor), budget) * Range::of(factor) +

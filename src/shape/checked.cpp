@@ -4,28 +4,31 @@
 
 namespace reprise::shape {
 
-std::int64_t checked_add(std::int64_t a, std::int64_t b)
+namespace {
+
+using Overflows = bool(std::int64_t a, std::int64_t b, std::int64_t& result);
+
+// `name`: what the result is called.
+std::int64_t checked(const char* name, Overflows& overflows, std::int64_t a, std::int64_t b)
 {
-    std::int64_t sum = 0;
-    if (!add_overflows(a, b, sum)) return sum;
-    detail::fail(ErrorKind::argument, "size", "The sum of (", a, ") and (", b,
+    std::int64_t result = 0;
+    if (!overflows(a, b, result)) return result;
+    detail::fail(ErrorKind::argument, "size", "The ", name, " of (", a, ") and (", b,
                  ") exceeds 64 bits: use smaller sizes.");
 }
 
+} // namespace
+
+std::int64_t checked_add(std::int64_t a, std::int64_t b) { return checked("sum", add_overflows, a, b); }
+
 std::int64_t checked_subtract(std::int64_t a, std::int64_t b)
 {
-    std::int64_t difference = 0;
-    if (!subtract_overflows(a, b, difference)) return difference;
-    detail::fail(ErrorKind::argument, "size", "The difference of (", a, ") and (", b,
-                 ") exceeds 64 bits: use smaller sizes.");
+    return checked("difference", subtract_overflows, a, b);
 }
 
 std::int64_t checked_multiply(std::int64_t a, std::int64_t b)
 {
-    std::int64_t product = 0;
-    if (!multiply_overflows(a, b, product)) return product;
-    detail::fail(ErrorKind::argument, "size", "The product of (", a, ") and (", b,
-                 ") exceeds 64 bits: use smaller sizes.");
+    return checked("product", multiply_overflows, a, b);
 }
 
 std::int64_t checked_floor_div(std::int64_t a, std::int64_t b)
@@ -33,10 +36,7 @@ std::int64_t checked_floor_div(std::int64_t a, std::int64_t b)
     if (b == 0) {
         detail::fail(ErrorKind::argument, "size", "(", a, ") is divided by (0): use a divisor other than 0.");
     }
-    std::int64_t quotient = 0;
-    if (!floor_div_overflows(a, b, quotient)) return quotient;
-    detail::fail(ErrorKind::argument, "size", "The quotient of (", a, ") and (", b,
-                 ") exceeds 64 bits: use smaller sizes.");
+    return checked("quotient", floor_div_overflows, a, b);
 }
 
 } // namespace reprise::shape

@@ -5,24 +5,7 @@
 
 namespace reprise::shape {
 
-#if defined(__GNUC__) || defined(__clang__)
-
-// Each writes the result and returns false, or returns true where it does not fit.
-inline bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& sum)
-{
-    return __builtin_add_overflow(a, b, &sum);
-}
-inline bool subtract_overflows(std::int64_t a, std::int64_t b, std::int64_t& difference)
-{
-    return __builtin_sub_overflow(a, b, &difference);
-}
-inline bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t& product)
-{
-    return __builtin_mul_overflow(a, b, &product);
-}
-
-#else
-
+// Each writes the result, wrapped around where it does not fit, and returns whether it does not.
 inline bool add_overflows(std::int64_t a, std::int64_t b, std::int64_t& sum)
 {
     sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -35,13 +18,15 @@ inline bool subtract_overflows(std::int64_t a, std::int64_t b, std::int64_t& dif
 }
 inline bool multiply_overflows(std::int64_t a, std::int64_t b, std::int64_t& product)
 {
+#if defined(__GNUC__)
+    return __builtin_mul_overflow(a, b, &product); // without a division
+#else
     constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
     product = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
     if (a == -1 || b == -1) return (a == -1 ? b : a) == lowest;
     return a != 0 && product / a != b;
-}
-
 #endif
+}
 
 // Toward minus infinity.  The divisor is not 0; only the lowest number over -1 overflows.
 inline bool floor_div_overflows(std::int64_t a, std::int64_t b, std::int64_t& quotient)

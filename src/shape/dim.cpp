@@ -1,8 +1,7 @@
 #include <reprise/dim.hpp>
 
 #include <algorithm>
-#include <sstream>
-#include <type_traits>
+#include <string>
 
 #include <reprise/error.hpp>
 
@@ -38,21 +37,18 @@ void fail_narrow(std::int64_t value, std::size_t bytes)
 
 namespace {
 
-template <class Sizes> [[noreturn]] void fail_undecided(const Sizes& a, const Sizes& b)
+[[noreturn]] void fail_undecided(const std::string& a, const std::string& b)
 {
-    std::ostringstream text;
-    if constexpr (std::is_same_v<Sizes, Dim>) text << "(" << a << ") with (" << b << ")";
-    else text << "(" << to_string(a) << ") with (" << to_string(b) << ")";
     detail::fail(
-        ErrorKind::state, "size", "The comparison of ", text.str(),
-        " depends on a size that is known at each call only: give the symbol the bounds that decide it, ask "
+        ErrorKind::state, "size", "The comparison of (", a, ") with (", b,
+        ") depends on a size that is known at each call only: give the symbol the bounds that decide it, ask "
         "what is known with same(), is_constant(), at_least() or at_most(), or record a function for each "
         "case.");
 }
 
 bool decided(Verdict verdict, const Dim& a, const Dim& b)
 {
-    if (verdict == Verdict::open) fail_undecided(a, b);
+    if (verdict == Verdict::open) fail_undecided(a.text(), b.text());
     return verdict == Verdict::holds;
 }
 
@@ -127,17 +123,13 @@ Dim mod(const Dim& a, const Dim& b)
 Dim symbol(const std::string& name, const SymbolOptions& options)
 {
     const auto& [min, max, multiple_of] = options;
-    const auto describe = [&] {
-        std::ostringstream text;
-        text << "The symbol (" << name << ") is to be at least (" << min << "), at most (" << max
-             << ") and a multiple of (" << multiple_of << "): ";
-        return text.str();
-    };
-    if (min < 0 || multiple_of < 1)
-        detail::fail(ErrorKind::argument, "symbol", describe(),
-                     "give bounds from 0 and multiples of 1 or more.");
-    if (max / multiple_of < min / multiple_of + (min % multiple_of != 0))
-        detail::fail(ErrorKind::argument, "symbol", describe(), "no size is all of it.");
+    const char* fault = nullptr;
+    if (min < 0 || multiple_of < 1) fault = "give bounds from 0 and multiples of 1 or more.";
+    else if (max / multiple_of < min / multiple_of + (min % multiple_of != 0))
+        fault = "no size is all of it.";
+    if (fault)
+        detail::fail(ErrorKind::argument, "symbol", "The symbol (", name, ") is to be at least (", min,
+                     "), at most (", max, ") and a multiple of (", multiple_of, "): ", fault);
     return shape::make_symbol(name, {min, max}, multiple_of);
 }
 
@@ -157,7 +149,7 @@ bool operator==(const Shape& a, const Shape& b)
         if (verdict == shape::Verdict::fails) return false;
         open |= verdict == shape::Verdict::open;
     }
-    if (open) shape::fail_undecided(a, b);
+    if (open) shape::fail_undecided(to_string(a), to_string(b));
     return true;
 }
 

@@ -28,14 +28,6 @@ std::optional<std::vector<AtomPtr>> quotient(const Monomial& a, const Monomial& 
     return left;
 }
 
-// The greatest common divisor of all coefficients, without or with the constant; 0 of nothing.
-std::int64_t content(const Dim& dim, bool with_constant)
-{
-    std::int64_t divisor = with_constant ? constant_of(dim) : 0;
-    for (const Term& term : terms_of(dim)) divisor = common_divisor(divisor, term.coefficient);
-    return divisor;
-}
-
 bool leads_negative(const Dim& dim)
 {
     return (dim.is_constant() ? dim.value() : terms_of(dim).front().coefficient) < 0;
@@ -69,7 +61,9 @@ struct Quotient {
 // Drops common factors: floor((g * m + c) / (g * d)) = floor((m + floor(c / g)) / d) for d > 0.
 bool Quotient::cancel()
 {
-    const std::int64_t g = common_divisor(content(n, !positive()), content(d, true));
+    std::int64_t g = common_divisor(common_coefficient(d), constant_of(d));
+    g = common_divisor(g, common_coefficient(n));
+    if (!positive()) g = common_divisor(g, constant_of(n));
     if (g > 1) {
         n = divide_coefficients(n, g);
         d = divide_coefficients(d, g);

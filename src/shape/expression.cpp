@@ -248,6 +248,13 @@ std::int64_t common_divisor(std::int64_t a, std::int64_t b)
     return divisor >> 63 ? 1 : static_cast<std::int64_t>(divisor);
 }
 
+std::int64_t common_coefficient(const Dim& dim)
+{
+    std::int64_t divisor = 0;
+    for (const Term& term : terms_of(dim)) divisor = common_divisor(divisor, term.coefficient);
+    return divisor;
+}
+
 Dim divide_coefficients(const Dim& dim, std::int64_t n)
 {
     std::vector<Term> terms;

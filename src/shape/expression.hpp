@@ -87,6 +87,8 @@ const Atom* linear_atom(const Term&);
 
 // Greatest common divisor of magnitudes; 1 where it would not fit.
 std::int64_t common_divisor(std::int64_t a, std::int64_t b);
+// That of all coefficients, without the constant; 0 of a constant.
+std::int64_t common_coefficient(const Dim&);
 // Every coefficient and the constant over n, rounded toward minus infinity.
 Dim divide_coefficients(const Dim&, std::int64_t n);
 

@@ -12,25 +12,14 @@ namespace reprise::shape {
 
 namespace {
 
-// The terms of both that are the least: coefficient by coefficient, 0 where a monomial is missing.
+// Of each monomial, and of the constant, the lesser coefficient; 0 counts where a monomial is missing.
 Dim least_terms(const Dim& a, const Dim& b)
 {
-    std::vector<Term> least;
-    const auto collect = [&least](const Dim& from, const Dim& other, bool both) {
-        for (const Term& term : terms_of(from)) {
-            const auto found = std::find_if(terms_of(other).begin(), terms_of(other).end(),
-                                            [&](const Term& t) { return same(*t.monomial, *term.monomial); });
-            const bool shared = found != terms_of(other).end();
-            if (shared && !both) continue;
-            const std::int64_t coefficient = std::min(term.coefficient, shared ? found->coefficient : 0);
-            if (coefficient != 0) least.push_back({coefficient, term.monomial});
-        }
-    };
-    collect(a, b, true);
-    collect(b, a, false);
-    Dim sum = std::min(constant_of(a), constant_of(b));
-    for (const Term& term : least) sum += make_term(term);
-    return sum;
+    const Dim difference = a - b;
+    Dim least = a - std::max<std::int64_t>(constant_of(difference), 0);
+    for (const Term& term : terms_of(difference))
+        if (term.coefficient > 0) least -= make_term(term);
+    return least;
 }
 
 // Appends the operands that a dim stands for: p + c * x and p + c * y for p + c * min(x, y) with c > 0.
@@ -95,7 +84,7 @@ Dim extremum(AtomKind kind, const Dim& a, const Dim& b)
     for (Dim& operand : operands) {
         operand -= shared;
         factor = common_divisor(factor, constant_of(operand));
-        for (const Term& term : terms_of(operand)) factor = common_divisor(factor, term.coefficient);
+        factor = common_divisor(factor, common_coefficient(operand));
     }
     for (Dim& operand : operands) operand = divide_coefficients(operand, factor);
     sort(operands);

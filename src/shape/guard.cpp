@@ -14,8 +14,6 @@ namespace {
 
 thread_local GuardSink* current_sink = nullptr;
 
-Verdict verdict(bool holds) { return holds ? Verdict::holds : Verdict::fails; }
-
 Verdict decide_multiple(const Dim& a, const Dim& b)
 {
     const Range divisor = range_of(b);
@@ -27,15 +25,12 @@ Verdict decide_multiple(const Dim& a, const Dim& b)
     return rest.divisible_by(b.value()) ? Verdict::fails : Verdict::open;
 }
 
-bool symmetric(Relation r) { return r == Relation::equal || r == Relation::different; }
-
 } // namespace
 
 bool holds(Relation relation, std::int64_t a, std::int64_t b)
 {
     switch (relation) {
     case Relation::equal: return a == b;
-    case Relation::different: return a != b;
     case Relation::at_least: return a >= b;
     case Relation::multiple: return b != 0 && a % b == 0;
     }
@@ -46,7 +41,6 @@ std::string Guard::condition() const
 {
     switch (relation) {
     case Relation::equal: return a.text() + " == " + b.text();
-    case Relation::different: return a.text() + " != " + b.text();
     case Relation::at_least: return a.text() + " >= " + b.text();
     case Relation::multiple: return b.text() + " divides " + a.text();
     }
@@ -59,10 +53,9 @@ std::string Guard::fault(std::int64_t a_is, std::int64_t b_is) const
         const std::string number = "(" + std::to_string(value) + ")";
         return d.is_constant() ? number : "(" + d.text() + ") = " + number;
     };
-    const char* missed = relation == Relation::equal       ? ", not "
-                         : relation == Relation::different ? ", which is "
-                         : relation == Relation::at_least  ? ", not at least "
-                                                           : ", no multiple of ";
+    const char* missed = relation == Relation::equal      ? ", not "
+                         : relation == Relation::at_least ? ", not at least "
+                                                          : ", no multiple of ";
     return "(" + a.text() + ") is (" + std::to_string(a_is) + ")" + missed + valued(b, b_is);
 }
 
@@ -95,7 +88,7 @@ void GuardList::require(const Guard& guard)
     const bool known = std::any_of(guards_.begin(), guards_.end(), [&](const Guard& g) {
         return g.relation == guard.relation &&
                ((same(g.a, guard.a) && same(g.b, guard.b)) ||
-                (symmetric(g.relation) && same(g.a, guard.b) && same(g.b, guard.a)));
+                (g.relation == Relation::equal && same(g.a, guard.b) && same(g.b, guard.a)));
     });
     if (!known && !implied(guard)) guards_.push_back(guard);
 }
@@ -105,20 +98,18 @@ GuardScope::~GuardScope() { current_sink = outer_; }
 
 Verdict decide(Relation relation, const Dim& a, const Dim& b)
 {
-    if (a.is_constant() && b.is_constant()) return verdict(holds(relation, a.value(), b.value()));
+    if (a.is_constant() && b.is_constant())
+        return holds(relation, a.value(), b.value()) ? Verdict::holds : Verdict::fails;
     if (relation == Relation::multiple) return decide_multiple(a, b);
     const Dim rest = a - b;
     const Range difference = range_of(rest);
     if (relation == Relation::at_least)
         return difference.low >= 0 ? Verdict::holds : difference.high < 0 ? Verdict::fails : Verdict::open;
-    const bool apart = difference.low > 0 || difference.high < 0;
-    if (apart) return verdict(relation == Relation::different);
-    if (difference.low == 0 && difference.high == 0) return verdict(relation == Relation::equal);
+    if (difference.low > 0 || difference.high < 0) return Verdict::fails;
+    if (difference.low == 0 && difference.high == 0) return Verdict::holds;
     // A sum is never 0 where the terms have a divisor that its constant has not.
-    std::int64_t divisor = 0;
-    for (const Term& term : terms_of(rest)) divisor = common_divisor(divisor, term.coefficient);
-    if (divisor != 0 && constant_of(rest) % divisor != 0) return verdict(relation == Relation::different);
-    return Verdict::open;
+    const std::int64_t divisor = common_coefficient(rest);
+    return divisor != 0 && constant_of(rest) % divisor != 0 ? Verdict::fails : Verdict::open;
 }
 
 void settle(const char* op, Verdict verdict, Relation relation, const Dim& a, const Dim& b,

@@ -9,10 +9,9 @@
 namespace reprise::shape {
 
 enum class Relation : std::uint8_t {
-    equal,     // a == b
-    different, // a != b
-    at_least,  // a >= b
-    multiple,  // a is a multiple of b, and b is not 0
+    equal,    // a == b
+    at_least, // a >= b
+    multiple, // a is a multiple of b, and b is not 0
 };
 bool holds(Relation, std::int64_t a, std::int64_t b);
 
@@ -80,11 +79,6 @@ template <class Describe>
 void require_equal(const char* op, const Dim& a, const Dim& b, const Describe& describe)
 {
     if (!same(a, b)) require(op, Relation::equal, a, b, describe);
-}
-template <class Describe>
-void require_different(const char* op, const Dim& a, const Dim& b, const Describe& describe)
-{
-    require(op, Relation::different, a, b, describe);
 }
 template <class Describe>
 void require_at_least(const char* op, const Dim& a, const Dim& b, const Describe& describe)

@@ -1,7 +1,6 @@
 #include "shape/program.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 
 #include <reprise/error.hpp>
@@ -92,10 +91,7 @@ Slot DimProgram::add_atom(const Atom& atom)
 
 Slot DimProgram::add_quotient(Slot numerator, std::int64_t divisor)
 {
-    const auto d = static_cast<std::uint64_t>(divisor);
-    if (d == 1) return numerator;
-    if (std::has_single_bit(d)) return emit(Op::shift, numerator, 0, std::countr_zero(d));
-    return emit(Op::divide, numerator, 0, divisor);
+    return divisor == 1 ? numerator : emit(Op::divide, numerator, 0, divisor);
 }
 
 std::string DimProgram::symbol_name(std::size_t position) const
@@ -146,7 +142,6 @@ inline bool DimProgram::run(const Instruction& i, const std::int64_t* symbol_val
         return !multiply_overflows(value[i.b], i.immediate, result) &&
                !add_overflows(value[i.a], result, result);
     case Op::multiply: return !multiply_overflows(value[i.a], value[i.b], result);
-    case Op::shift: result = value[i.a] >> i.immediate; return true;
     case Op::divide: floor_div_overflows(value[i.a], i.immediate, result); return true;
     case Op::divide_by: return value[i.b] != 0 && !floor_div_overflows(value[i.a], value[i.b], result);
     case Op::min: result = std::min(value[i.a], value[i.b]); return true;
@@ -181,7 +176,6 @@ std::vector<Slot> DimProgram::depending_on(std::span<const std::size_t> position
             break;
         case Op::scale:
         case Op::offset:
-        case Op::shift:
         case Op::divide: depends[s] = depends[i.a]; break;
         default: depends[s] = depends[i.a] || depends[i.b];
         }

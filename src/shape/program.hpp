@@ -46,7 +46,6 @@ private:
         add,        // a + b
         add_scaled, // a + b * immediate
         multiply,   // a * b
-        shift,      // a >> immediate, toward minus infinity
         divide,     // floor(a / immediate), immediate above 0
         divide_by,  // floor(a / b)
         min,

@@ -175,24 +175,6 @@ Shape reduce(const char* op, const Shape& sizes, std::span<const std::int64_t> d
     return result;
 }
 
-Shape permute(const char* op, const Shape& sizes, std::span<const std::int64_t> dims)
-{
-    if (dims.size() != sizes.size()) {
-        detail::fail(ErrorKind::argument, op, "(", dims.size(), ") dimensions are given for the shape (",
-                     to_string(sizes), "): give each of its (", sizes.size(), ") once.");
-    }
-    Shape result;
-    for (const std::size_t dim : normalize_dims(op, dims, sizes.size())) result.push_back(sizes[dim]);
-    return result;
-}
-
-Shape transpose(const char* op, const Shape& sizes, std::int64_t dim0, std::int64_t dim1)
-{
-    Shape result = sizes;
-    std::swap(result[normalize_dim(op, dim0, sizes.size())], result[normalize_dim(op, dim1, sizes.size())]);
-    return result;
-}
-
 Shape squeeze(const Shape& sizes)
 {
     Shape result;

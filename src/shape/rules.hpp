@@ -30,8 +30,6 @@ std::size_t normalize_dim(const char* op, std::int64_t dim, std::size_t rank);
 std::vector<std::size_t> normalize_dims(const char* op, std::span<const std::int64_t> dims, std::size_t rank);
 
 Shape reduce(const char* op, const Shape&, std::span<const std::int64_t> dims, bool keepdim); // no dims: all
-Shape permute(const char* op, const Shape&, std::span<const std::int64_t> dims);
-Shape transpose(const char* op, const Shape&, std::int64_t dim0, std::int64_t dim1);
 // Without the constant sizes of 1; with `dims`, of these only.
 Shape squeeze(const Shape&);
 Shape squeeze(const char* op, const Shape&, std::span<const std::int64_t> dims);
