@@ -1,8 +1,7 @@
 // Destructors of chains of any length.
 #pragma once
 #include <utility>
-
-#include <reprise/few.hpp>
+#include <vector>
 
 namespace reprise::graph {
 
@@ -10,7 +9,7 @@ namespace reprise::graph {
 // list that it is given.  The outermost such destructor on this thread's stack releases them, so that none recurses.
 template <class Pointer, class Collect> void release_in_turn(const Collect& collect)
 {
-    using List = Few<Pointer, 8>;
+    using List = std::vector<Pointer>;
     thread_local List* releasing = nullptr;
     if (releasing) return collect(*releasing);
     List list;
