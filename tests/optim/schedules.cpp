@@ -265,6 +265,24 @@ TEST(Schedules, AreFollowedByPrograms)
     EXPECT_NE(p.item<float>(), 1);
 }
 
+TEST(Schedules, OneCycleBeginsAtItsMilestone)
+{
+    optim::SGD optimizer({parameter()}, {.lr = 1, .momentum = 0.5}),
+        alone({parameter()}, {.lr = 1, .momentum = 0.5});
+    const auto steps = std::make_shared<optim::StepLR>(optimizer, 2, 0.5);
+    const auto cycle = std::make_shared<optim::OneCycleLR>(
+        optimizer, optim::OneCycleOptions{.max_lr = {0.6}, .total_steps = 8});
+    optim::SequentialLR both(optimizer, {steps, cycle}, {3});
+    for (int step = 0; step < 3; ++step) both.step();
+    optim::OneCycleLR expected(alone, {.max_lr = {0.6}, .total_steps = 8});
+    for (int step = 0; step < 8; ++step) {
+        EXPECT_EQ(optimizer.learning_rate(), alone.learning_rate()) << step;
+        if (step == 7) break;
+        both.step();
+        expected.step();
+    }
+}
+
 TEST(Schedules, GoOnBehindALastEpoch)
 {
     optim::SGD optimizer({parameter()}, {.lr = 0.5});

@@ -296,6 +296,11 @@ private:
         double rates[2], momenta[2]; // from, to
     };
     void update() override;
+    void restart() override
+    {
+        last_epoch_ = 0;
+        update();
+    }
     void check() const;
     std::vector<Phase> phases_of(double max_lr) const;
     std::vector<std::vector<Phase>> phases_; // by group
