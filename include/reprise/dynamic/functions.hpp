@@ -5,12 +5,12 @@
 
 namespace reprise {
 
-// Each takes floating tensors and is called with them: DynamicMatMulBackward()(a, b).  A call with another
-// number of tensors throws Error(argument); other errors are those of the plain op.  get_output_shape() is
-// output_shape() of the op.  All sizes may be symbols.
+// Each takes floating tensors and is called with them: DynamicMatMulBackward()(a, b). A call with another number of
+// tensors throws Error(argument); other errors are those of the plain op. get_output_shape() returns output_shape() of
+// the op. All sizes may be symbols.
 
-// matmul(a, b): [..., m, k] x [..., k, n] gives [..., m, n].  Leading dimensions broadcast.  A vector is a
-// row on the left and a column on the right, and its dimension is not in the result: [m, k] x [k] gives [m].
+// matmul(a, b): [..., m, k] x [..., k, n] returns [..., m, n]. Leading dimensions broadcast. A vector is a row on the
+// left and a column on the right, and its dimension is not in the result: [m, k] x [k] returns [m].
 class DynamicMatMulBackward : public DynamicGradientFunction {
 public:
     // Called with a and b.
@@ -35,8 +35,8 @@ public:
     explicit DynamicReshapeBackward(SymbolicShape);
 };
 
-// expand(x, shape); -1 keeps a size.  The gradient is summed over the dimensions that x does not have or has
-// with size 1.
+// expand(x, shape); -1 retains a size. The gradient is summed over the dimensions that x does not have or has with size
+// 1.
 class DynamicBroadcastBackward : public DynamicGradientFunction {
 public:
     // Called with x.
