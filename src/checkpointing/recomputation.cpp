@@ -166,7 +166,7 @@ std::shared_ptr<const Recording> RecomputationEngine::Layer::record(const Specs&
     recording.program = record_function(
         [&](const Tensors& in) {
             const Tensors all = function(checkpointing::with_undefined(in, call.defined));
-            recording.gives = checkpointing::defined_of(all);
+            recording.outputs_defined = checkpointing::defined_of(all);
             return checkpointing::without_undefined(all);
         },
         specs, on_device);

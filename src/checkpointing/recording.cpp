@@ -39,7 +39,7 @@ Call::Call(const Tensors& all)
 
 Tensors Recording::operator()(const Call& call) const
 {
-    return with_undefined(program.call(call.inputs), gives);
+    return with_undefined(program.call(call.inputs), outputs_defined);
 }
 
 bool same_kind(const Recording& r, const Call& call)

@@ -31,7 +31,7 @@ struct Recording {
     Device device;
     Defined defined;
     std::vector<Spec> specs;
-    Defined gives{}; // by output, including undefined ones
+    Defined outputs_defined{}; // by output, including undefined ones
     Program program{};
 
     std::vector<Tensor> operator()(const Call&) const;

@@ -1,7 +1,7 @@
 // Common subexpression elimination: a gradient reuses a value that a clone has just recomputed, such as the attention
-// weights, if it would compute the same value again by the same launches from the same inputs. The value's lifetime
-// then extends from the recomputed forward pass to the gradient. Plans without recomputation get no CSE, as it would
-// keep values alive across all layers.
+// weights, if it would compute the same value by the same launches from the same inputs. The value's lifetime then
+// extends from the recomputed forward pass to the gradient. Plans without recomputation get no CSE: it would keep
+// values alive across layers.
 #include <algorithm>
 #include <map>
 #include <string>

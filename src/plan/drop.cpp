@@ -117,7 +117,7 @@ private:
         out_.steps.push_back({launch, place, rematerialized, static_cast<std::uint32_t>(out_.values.size())});
     }
 
-    // Removes steps whose results nobody reads: of some values only clones are read.
+    // Removes steps whose results are never read, such as an original whose readers all read clones.
     void remove_unread()
     {
         const std::size_t values = plan_.values.size();
@@ -191,8 +191,8 @@ private:
             const std::uint32_t unit = units_.of(written->value);
             append(i, place, true);
             for (const PlanOperand& o : operands) {
-                const bool own = !o.absent && units_.of(o.value) == unit;
-                out_.values.push_back(own        ? unit_clone_[o.value]
+                const bool in_unit = !o.absent && units_.of(o.value) == unit;
+                out_.values.push_back(in_unit    ? unit_clone_[o.value]
                                       : reads(o) ? current(o.value, place)
                                                  : o.value);
             }

@@ -52,7 +52,7 @@ private:
     std::vector<std::uint32_t> deadline_, place_;
 };
 
-// The launches in their new order, without those whose results nobody reads.
+// The launches in their new order, without those whose results are never read.
 struct RematerializedOrder {
     struct Step {
         std::uint32_t launch = 0;

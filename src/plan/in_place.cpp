@@ -1,5 +1,5 @@
-// Reuses memory in place: an elementwise launch that is the last to read a value, element for element, writes a result
-// over it.
+// Reuses memory in place: an elementwise launch that is the last to read a value, element for element, overwrites it
+// with a result.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"

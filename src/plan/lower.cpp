@@ -320,19 +320,19 @@ private:
     // until the launch fits, first without and then with their repeated elements.
     std::vector<View> walkable(std::vector<View> in, const View& to)
     {
-        for (const bool whole : {false, true})
+        for (const bool expanded : {false, true})
             for (View& v : in) {
                 if (kernels::walks(in, to)) return in;
                 if (v.number) continue;
-                if (whole)
+                if (expanded)
                     v.layout = {to.sizes(), kernels::broadcast_strides(v, to.sizes()), v.layout.offset};
-                v = whole ? contiguous(v) : with_own_elements(v, v.dtype);
+                v = expanded ? contiguous(v) : with_unique_elements(v, v.dtype);
             }
         return in;
     }
 
     // Returns a row-major copy in this dtype that stores each element once; repeated dimensions keep stride 0.
-    View with_own_elements(const View& v, DType dtype)
+    View with_unique_elements(const View& v, DType dtype)
     {
         View once = v;
         for (std::size_t d = 0; d < v.sizes().size(); ++d)
@@ -350,7 +350,7 @@ private:
     View widened(const View& v, DType wide)
     {
         const Dim condition = std::exchange(condition_, Dim(1));
-        const View to = with_own_elements(v, wide);
+        const View to = with_unique_elements(v, wide);
         condition_ = condition;
         return to;
     }
@@ -566,7 +566,7 @@ private:
         std::unordered_map<std::size_t, View> inputs{};
         std::vector<View> outputs{};
     } wide_;
-    Dim condition_ = 1; // of when()
+    Dim condition_ = 1; // product of the conditions of the enclosing when()
     std::unordered_map<const graph::Segment*, std::uint32_t> segments_;
     std::uint32_t current_segment_ = no_segment, current_interior_ = no_segment; // of the current node
     std::uint32_t nodes_ = 0, current_number_ = 0;

@@ -100,16 +100,16 @@ void Placement::search(std::span<const Bytes> sizes, int tries)
         attempt(as_skyline ? skyline(order, first) : std::move(order));
         return min_excess > 0;
     };
-    bool open = attempt_by([&](std::uint32_t i) { return first[i]; }) && attempt_by(bytes_and_end) &&
-                attempt_by(area) && attempt_by(length);
-    if (open && tries > 0)
-        open = attempt_by(area, true) && attempt_by(bytes_and_end, true) && attempt_by(length, true);
-    for (int t = 1; t <= tries && open; ++t) {
+    bool improvable = attempt_by([&](std::uint32_t i) { return first[i]; }) && attempt_by(bytes_and_end) &&
+                      attempt_by(area) && attempt_by(length);
+    if (improvable && tries > 0)
+        improvable = attempt_by(area, true) && attempt_by(bytes_and_end, true) && attempt_by(length, true);
+    for (int t = 1; t <= tries && improvable; ++t) {
         std::vector<double> scattered(live_.size());
         for (const std::uint32_t i : by_creation)
             scattered[i] =
                 static_cast<double>(area(i)) * (1 + 7 * pseudorandom(static_cast<std::uint64_t>(t), i));
-        open = attempt_by([&](std::uint32_t i) { return scattered[i]; }, true);
+        improvable = attempt_by([&](std::uint32_t i) { return scattered[i]; }, true);
     }
     order_ = std::move(best);
 }
@@ -118,23 +118,24 @@ void Placement::search(std::span<const Bytes> sizes, int tries)
 std::vector<std::uint32_t> Placement::skyline(const std::vector<std::uint32_t>& preferred,
                                               std::span<const std::uint64_t> bytes) const
 {
-    struct Open {
+    struct Candidate {
         std::uint32_t value;
         std::uint64_t lowest; // bytes
     };
-    std::vector<Open> open;
-    for (const std::uint32_t v : preferred) open.push_back({v, 0});
+    std::vector<Candidate> candidates;
+    for (const std::uint32_t v : preferred) candidates.push_back({v, 0});
     std::vector<std::uint32_t> order;
-    while (!open.empty()) {
-        const auto next = std::min_element(open.begin(), open.end(),
-                                           [](const Open& a, const Open& b) { return a.lowest < b.lowest; });
+    while (!candidates.empty()) {
+        const auto next =
+            std::min_element(candidates.begin(), candidates.end(),
+                             [](const Candidate& a, const Candidate& b) { return a.lowest < b.lowest; });
         const Live live = live_[next->value];
         const std::uint64_t top = next->lowest + aligned(bytes[next->value]);
         order.push_back(next->value);
-        open.erase(next);
-        for (Open& o : open)
-            if (live_[o.value].first <= live.last && live_[o.value].last >= live.first)
-                o.lowest = std::max(o.lowest, top);
+        candidates.erase(next);
+        for (Candidate& c : candidates)
+            if (live_[c.value].first <= live.last && live_[c.value].last >= live.first)
+                c.lowest = std::max(c.lowest, top);
     }
     return order;
 }
@@ -193,17 +194,17 @@ std::vector<std::uint64_t> typical_bytes(const Plan& plan, std::int64_t size)
 {
     std::vector<std::uint64_t> bytes(plan.values.size(), 0);
     shape::DimProgram program; // of symbolic sizes
-    std::vector<std::pair<std::size_t, shape::Slot>> open;
+    std::vector<std::pair<std::size_t, shape::Slot>> symbolic;
     for (std::size_t v = 0; v < bytes.size(); ++v) {
         const Dim& n = plan.values[v].elements;
         if (n.is_constant()) bytes[v] = static_cast<std::uint64_t>(n.value()) * size_of(plan.values[v].dtype);
-        else open.emplace_back(v, program.add(n));
+        else symbolic.emplace_back(v, program.add(n));
     }
-    if (open.empty()) return bytes;
+    if (symbolic.empty()) return bytes;
     try {
         std::vector<std::int64_t> values;
         program.evaluate(program.legal_values(size), values);
-        for (const auto& [v, slot] : open)
+        for (const auto& [v, slot] : symbolic)
             bytes[v] = static_cast<std::uint64_t>(std::max<std::int64_t>(values[slot], 0)) *
                        size_of(plan.values[v].dtype);
     } catch (const Error&) {

@@ -102,10 +102,10 @@ private:
     void add_constant(const Value& v)
     {
         if (bound_.count(v.node.get()) || !constants_.insert({v.node.get(), v.index}).second) return;
-        const Value whole = p_.context->row_major(v);
+        const Value row_major_value = p_.context->row_major(v);
         request_.externals.push_back({v, {}, 0});
         p_.externals.push_back({Program::Impl::Source::constant, p_.constants.size()});
-        p_.constants.push_back(whole);
+        p_.constants.push_back(row_major_value);
     }
 
     Program::Impl& p_;

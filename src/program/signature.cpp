@@ -24,8 +24,8 @@ Signature::Signature(std::vector<Spec> inputs, DimVector sizes, std::vector<Guar
 {
     find_binding_dims();
     for (const Guard& g : guards_) {
-        require_given(g.a);
-        require_given(g.b);
+        require_defined(g.a);
+        require_defined(g.b);
         conditions_.push_back({program_.add(g.a), program_.add(g.b)});
     }
     for (const std::uint32_t id : program_.symbols()) positions_.push_back(find(id));
@@ -84,7 +84,7 @@ void Signature::find_binding_dims()
     }
     for (Size& size : others) {
         const Dim& want = inputs_[size.input].shape[size.dim];
-        require_given(want);
+        require_defined(want);
         if (size.role == Size::Role::derived) size.slot = program_.add(want);
     }
     std::stable_partition(others.begin(), others.end(),
@@ -92,14 +92,14 @@ void Signature::find_binding_dims()
     checks_.insert(checks_.end(), others.begin(), others.end());
 }
 
-void Signature::require_given(const Dim& d) const
+void Signature::require_defined(const Dim& d) const
 {
-    for (const SymbolPtr& asked : shape::symbols_of(d))
-        if (find(asked->id) == symbols_.size())
+    for (const SymbolPtr& symbol : shape::symbols_of(d))
+        if (find(symbol->id) == symbols_.size())
             detail::fail(ErrorKind::argument, "record", "The size (", d, ") depends on the symbol (",
-                         asked->name,
+                         symbol->name,
                          ") that no call would give: let a size of a spec be it alone, or as in (",
-                         asked->name, " * 2 + 1), or take it as an argument of the function.");
+                         symbol->name, " * 2 + 1), or take it as an argument of the function.");
 }
 
 std::string Signature::location(const Size& s) const

@@ -53,7 +53,7 @@ private:
 
     std::size_t position(const shape::SymbolPtr&);
     void find_binding_dims();
-    void require_given(const Dim&) const;
+    void require_defined(const Dim&) const;
     template <class Where> // returns the source of the value, for errors
     void set_symbol(std::size_t symbol, std::int64_t value, const Where&);
     void set_symbol(const Size&, std::int64_t found);

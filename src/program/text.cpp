@@ -95,7 +95,7 @@ std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
 std::vector<LaunchTime> Program::times() const
 {
     const Impl::Entered entered(*required(impl_), "times"); // calls change what is read here
-    const Executable* ran = nullptr;                        // last
+    const Executable* ran = nullptr;                        // by the newest call
     Executable::Times newest;
     for (const Impl::Variant& v : impl_->variants)
         if (Executable::Times t = v.executable->times(); !t.begun.empty() && (!ran || t.call > newest.call)) {

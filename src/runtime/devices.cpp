@@ -166,12 +166,12 @@ void Device::synchronize() const { context_->device()->wait_idle(); }
 std::uint64_t Device::live_bytes() const { return context_->device()->counters().live_bytes; }
 std::uint64_t Device::peak_bytes() const { return context_->device()->counters().peak_bytes; }
 void Device::set_memory_limit(std::uint64_t bytes) const { context_->device()->set_memory_limit(bytes); }
-void Device::set_calls_in_flight(std::uint32_t most) const
+void Device::set_calls_in_flight(std::uint32_t max_calls) const
 {
-    if (most == 0 || most > RunAhead::most)
-        detail::fail(ErrorKind::argument, "set_calls_in_flight", "(", most, ") calls in flight: give 1 to ",
-                     RunAhead::most, ".");
-    context_->set_calls_in_flight(most);
+    if (max_calls == 0 || max_calls > RunAhead::most)
+        detail::fail(ErrorKind::argument, "set_calls_in_flight", "(", max_calls,
+                     ") calls in flight: give 1 to ", RunAhead::most, ".");
+    context_->set_calls_in_flight(max_calls);
 }
 void Device::set_tensor_float32(bool allowed) const { context_->device()->set_tensor_float32(allowed); }
 
@@ -283,7 +283,10 @@ Stats stats(const Device& device)
     return s;
 }
 
-void set_eager_plans(std::size_t most, const Device& device) { device.context()->set_eager_plans(most); }
+void set_eager_plans(std::size_t max_plans, const Device& device)
+{
+    device.context()->set_eager_plans(max_plans);
+}
 std::string describe_eager_plans(const Device& device) { return device.context()->describe_eager_plans(); }
 
 std::shared_ptr<graph::Evaluator> ops::evaluator_for(const CreationOptions& options)
@@ -335,7 +338,7 @@ Device Tensor::device() const
 {
     const std::shared_ptr<graph::Evaluator>& evaluator = graph::evaluator_of(*this);
     const graph::Evaluator& e = *evaluator;
-    if (typeid(e) != typeid(Context)) return Device(std::shared_ptr<Context>()); // a probe's
+    if (typeid(e) != typeid(Context)) return Device(std::shared_ptr<Context>()); // in a probe
     return Device(std::static_pointer_cast<Context>(evaluator));
 }
 

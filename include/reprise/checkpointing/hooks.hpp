@@ -17,8 +17,8 @@ namespace reprise {
 //
 //     y.register_hook([&](const Tensor& g) { return hooks.invoke("block 3", g); });
 //
-// Several threads may use one manager at once.  No lock is held while a hook runs, so a hook may add and
-// remove hooks; an invocation calls those that were registered when it began.
+// Several threads may use one manager concurrently. No lock is held while a hook runs, so a hook may add and remove
+// hooks; an invocation calls those that were registered when it began.
 class BackwardHookManager {
 public:
     using Handle = std::uint64_t; // identifies a hook, uniquely in the process; never 0

@@ -1,4 +1,4 @@
-// Ops as DynamicGradientFunctions.  Values and gradients have the same bits as those of the plain ops.
+// Ops as DynamicGradientFunctions. Values and gradients are bitwise equal to those of the plain ops.
 #pragma once
 #include <reprise/dynamic/gradient_function.hpp>
 #include <reprise/ops/convolution.hpp>
@@ -17,10 +17,10 @@ public:
     DynamicMatMulBackward();
 };
 
-// conv2d(x, weight) or conv2d(x, weight, bias): x [N, Ci, H, W] or [Ci, H, W], weight [Co, Ci / groups, kh,
-// kw] and bias [Co] give [N, Co, OH, OW] or [Co, OH, OW], with OH = floor((H + 2 padding - dilation (kh - 1)
-// - 1) / stride) + 1.  By default strides, dilations and groups are 1 and paddings 0; padding "same" keeps H
-// and W where strides are 1, and "valid" is 0.
+// conv2d(x, weight) or conv2d(x, weight, bias): x [N, Ci, H, W] or [Ci, H, W], weight [Co, Ci / groups, kh, kw] and
+// bias [Co] produce [N, Co, OH, OW] or [Co, OH, OW], with OH = floor((H + 2 padding - dilation (kh - 1) - 1) / stride)
+// + 1. By default strides, dilations and groups are 1 and paddings 0; padding "same" preserves H and W if strides are
+// 1, and "valid" is 0.
 class DynamicConv2DBackward : public DynamicGradientFunction {
 public:
     // Called with x and weight, or with x, weight and bias.

@@ -9,7 +9,7 @@
 
 namespace reprise {
 
-// A CustomFunction with one output, made of an implementation.  Copies and the graph share the
+// A CustomFunction with one output, defined by an implementation.  Copies and the graph share the
 // implementation, so the function may be destroyed before backward() runs.
 //
 //     struct Twice : DynamicGradientFunction::Implementation {
@@ -22,7 +22,7 @@ namespace reprise {
 //     const DynamicGradientFunction twice("twice", std::make_shared<Twice>());
 //     Tensor y = twice(x);
 //
-// A call checks that the result of forward has the shape that get_output_shape gives for the inputs.  A
+// A call checks that the result of forward has the shape that get_output_shape returns for the inputs.  A
 // backward pass checks the gradient of the output by validate_gradient_shape, and that each gradient from
 // backward has its input's shape.  Shapes must be equal symbol for symbol; otherwise Error(shape) names both.
 class DynamicGradientFunction : public CustomFunction {
