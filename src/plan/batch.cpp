@@ -79,7 +79,7 @@ private:
         return members;
     }
 
-    // Returns whether no launch between `u` and the first unit of `members` conflicts with it.
+    // Returns whether no launch from `u` to the end of the last unit, members.front(), conflicts with `u`.
     bool can_move(const Unit& u, const std::vector<Unit>& members) const
     {
         for (std::size_t k = u.end; k < members.front().end; ++k)
