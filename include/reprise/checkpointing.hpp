@@ -1,4 +1,4 @@
-// Checkpoints by layer, for training systems of your own; docs/checkpointing.md is the guide.
+// Checkpoints by layer, for custom training systems; docs/checkpointing.md is the guide.
 #pragma once
 #include <reprise/checkpointing/accumulator.hpp>
 #include <reprise/checkpointing/config.hpp>

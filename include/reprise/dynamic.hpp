@@ -1,4 +1,4 @@
-// Classes for training systems of one's own, which check shapes of symbols; docs/dynamic.md is their guide.
+// Classes with symbolic shape checks for custom training systems; docs/dynamic.md is the guide.
 #pragma once
 #include <reprise/dynamic/accumulator.hpp>
 #include <reprise/dynamic/context.hpp>

@@ -1,4 +1,4 @@
-// Programs: a function recorded once with symbolic sizes and replayed at any.
+// Programs: a function is recorded once with symbolic sizes and replayed at any sizes.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -18,20 +18,20 @@ namespace reprise {
 
 // Options of record().
 struct RecordOptions {
-    bool keep_grads = false;  // keeps the gradients that the program computes readable by grad() after a call
-    std::uint32_t slots = 16; // the most calls of the program in flight (Device::set_calls_in_flight)
+    bool keep_grads = false;  // whether grad() returns the gradients that a call has computed
+    std::uint32_t slots = 16; // maximum calls of the program in flight (Device::set_calls_in_flight)
     bool timestamps = false;  // measures the time of each launch, for times()
-    // Fuses chains of elementwise ops into kernels that are compiled while recording: the same bits in less
-    // time.  On Vulkan devices without effect where reprise::fuser is not linked.
+    // Fuses chains of elementwise ops into kernels that are compiled while recording: bitwise equal results in less
+    // time. On Vulkan devices it has no effect unless reprise::fuser is linked.
     bool fuse = true;
     std::optional<Device> device = std::nullopt; // the device to run on; none: default_device()
-    // Limits the bytes that a call may hold: temporaries, workspaces, gradients and outputs, without
-    // parameters and optimizer state (CallMemory::state).  To stay within it, values are dropped while they
-    // are not needed and computed again by the same launches, so the bits stay the same and calls take
-    // longer.  How many depends on the sizes: record() makes up to four plans, each with `slots` of its own,
-    // and a call takes the first that fits.  Error(out_of_memory), with the least that was found: from
-    // record() where nothing fits at the smallest sizes; from a call, before it does anything, where nothing
-    // fits at its sizes.  Where a program becomes a part of another one, the other's budget counts.
+    // Limits the bytes that a call may hold: temporaries, workspaces, gradients and outputs, without parameters and
+    // optimizer state (CallMemory::state). To stay within the limit, values are dropped while they are not needed and
+    // recomputed by the same launches, so results stay bitwise equal and calls take longer. The number of dropped
+    // values depends on the sizes: record() compiles up to four plans, each with its own `slots`, and a call uses the
+    // first that fits. Error(out_of_memory), with the lowest number of bytes that was found: from record() if nothing
+    // fits at the smallest sizes; from a call, before it has any effect, if nothing fits at its sizes. If a program
+    // becomes a part of another one, the other's budget applies.
     std::optional<std::uint64_t> memory_budget = std::nullopt;
 };
 
@@ -40,16 +40,16 @@ struct LaunchTime {
     std::string label{}; // kernel and op
     double begin = 0;    // its start, in ns after the start of the call
     double end = 0;      // its end, in ns after the start of the call
-    double flops = 0;    // multiplications and additions; 0 where they are not counted
+    double flops = 0;    // multiplications and additions; 0 if they are not counted
     double bytes = 0;    // bytes of its operands' values
 };
 
 // The device memory that a call holds, in bytes.
 struct CallMemory {
-    // The arena: temporaries, workspaces, gradients that the program does not keep, and values that
-    // checkpoints recompute.
+    // The arena: temporaries, workspaces, gradients that the program does not return, and values that checkpoints
+    // recompute.
     std::uint64_t peak = 0;
-    // The most of the arena that is in use at one launch: the least that this order of launches can take.
+    // The maximum over the launches of the bytes in use: no arena for this order of launches can be smaller.
     std::uint64_t lower_bound = 0;
     std::uint64_t outputs = 0; // the results, each rounded up to 256 bytes
     std::uint64_t state = 0;   // parameters, optimizer state, running statistics, constants
@@ -61,17 +61,17 @@ struct CallMemory {
 class Program {
 public:
     Program() = default; // undefined
-    // Replays the recording and returns its results, in memory of their own.  The inputs' sizes give the
-    // values of their symbols, and `sizes` those of the symbols that the function takes as numbers.
-    // Error(shape, dtype, device) where an input does not fit its spec, or where the sizes break a condition
-    // that recording left open; nothing has changed then, and the program stays usable.  No gradient flows
-    // through a call: take gradients inside the recorded function.
+    // Replays the recording and returns its results in newly allocated memory. The inputs' sizes determine the values
+    // of their symbols, and `sizes` those of the symbols that the function takes as numbers. Error(shape, dtype,
+    // device) if an input does not match its spec, or if the sizes violate a guard of the recording; nothing has
+    // changed then, and the program stays usable. No gradient flows through a call: take gradients inside the recorded
+    // function.
     //
-    // While another program is recorded, this one becomes a part of it, with its state, random numbers and
-    // conditions, and also without gradients through it.
+    // While another program is recorded, this one is inlined into it, with its state, random numbers and guards, and
+    // also without gradients through it.
     std::vector<Tensor> call(const std::vector<Tensor>& inputs, const DimVector& sizes = {}) const;
-    // Calls the program with tensors, sizes and structures of them.  Returns the first result, undefined
-    // where there is none, and drops the others: call() returns all.
+    // Calls the program with tensors, sizes and structures of them. Returns the first result, undefined if there is
+    // none, and discards the others: call() returns all.
     template <class... Inputs> Tensor operator()(const Inputs&... inputs) const
     {
         detail::Leaves in;
@@ -81,23 +81,22 @@ public:
     }
     bool defined() const noexcept { return impl_ != nullptr; } // false for Program()
 
-    // Describes the program: inputs, symbols, conditions of a call, state, results, values with their
-    // lifetimes, and launches with their grids.  With a memory budget it describes all plans.
+    // Describes the program: inputs, symbols, guards of a call, state, results, values with their lifetimes, and
+    // launches with their grids. With a memory budget it describes all plans.
     std::string text() const;
     std::string dot()
         const; // the plan as a graph for Graphviz; with a memory budget the plan that drops least
-    // A picture of the arena for these sizes (see arena_bytes()): time from left to right, addresses upwards,
-    // a rectangle for each temporary.
+    // Draws the arena for these sizes (see arena_bytes()): time from left to right, addresses upwards, one rectangle
+    // per temporary.
     std::string svg(const std::vector<std::int64_t>& symbol_values) const;
-    // The launches of the plan, with those that a call's sizes switch off; with a memory budget of the plan
-    // that drops least.
+    // The number of launches of the plan, including those that a call's sizes disable; with a memory budget, of the
+    // plan that drops least.
     std::size_t launches() const;
-    // With RecordOptions::timestamps: the launches of the newest finished call, in the order in which they
-    // ran.  Launches that its sizes switch off take almost no time.  Empty where the device has no
-    // timestamps.
+    // With RecordOptions::timestamps: the launches of the newest finished call, in the order in which they ran.
+    // Launches that its sizes disable take almost no time. Empty if the device has no timestamps.
     std::vector<LaunchTime> times() const;
-    // The bytes of temporaries for these sizes.  `symbol_values` has a value for each symbol, in the order of
-    // text(): sizes that the function takes first, then symbols as the specs name them.
+    // The bytes of temporaries for these sizes. `symbol_values` has a value for each symbol, in the order of text():
+    // sizes that the function takes first, then symbols in the order of the specs.
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbol_values) const;
     // The memory that a call at these sizes holds.  Error(argument) unless there is a value for each symbol.
     CallMemory memory(const std::vector<std::int64_t>& symbol_values) const;
@@ -121,15 +120,14 @@ private:
     std::shared_ptr<Impl> impl_;
 };
 
-// Sets the folder in which kernels that record() compiled are kept for later runs; an empty path keeps none.
-// The default is the environment variable REPRISE_CACHE_DIR if that is set, else "reprise" in the user's
-// folder for caches.
+// Sets the folder that caches the kernels compiled by record() for later runs; an empty path disables the cache. The
+// default is the environment variable REPRISE_CACHE_DIR if set, otherwise "reprise" in the user's cache folder.
 void set_cache_directory(const std::filesystem::path&);
 
-// A function from tensors to tensors, as record_function() and checkpoints take it.
+// A function from tensors to tensors, as taken by record_function() and checkpoints.
 using TracedFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
-// Records a function of tensors of the given types, as record() does.  `sizes` are symbols whose values each
-// call gives.
+// Records a function of tensors of the given types, as record() does. `sizes` are symbols whose values are passed to
+// each call.
 Program record_function(const TracedFunction&, const std::vector<Spec>&, const RecordOptions& = {},
                         const DimVector& sizes = {});
 
@@ -150,7 +148,7 @@ template <class R, class C, class... A> struct SignatureOf<R (C::*)(A...) noexce
 template <class R, class C, class... A> struct SignatureOf<R (C::*)(A...) const noexcept>
     : SignatureOf<R(A...)> {};
 
-// Of a generic one: as many tensors as it takes.
+// For a generic callable: tries increasing numbers of tensors until it can be invoked.
 template <class T, std::size_t> using Repeat = T;
 template <class F, std::size_t N = 0> struct GenericSignature {
     template <std::size_t... I> static auto of(std::index_sequence<I...>)
@@ -173,21 +171,21 @@ template <class F> struct CallSignature : GenericSignature<F> {};
 template <class F>
 requires(std::is_pointer_v<F> || requires { &F::operator(); }) struct CallSignature<F> : SignatureOf<F> {};
 
-// Throw Error(argument) unless the specs are those of the arguments, the inputs those of the specs.
+// Throw Error(argument) unless the specs match the arguments, and the inputs the specs.
 void check_count(std::size_t takes, std::size_t specs);
 void check_argument(std::size_t index, bool fits, const Layout& spec);
 void check_inputs(const Layout& recorded, const Layout& given);
-void check_result(const Leaves&); // no sizes
+void check_result(const Leaves&); // throws if a result is a size
 
 } // namespace detail
 
 template <class Function> class Recorded;
-// A Program that is called as the function that was recorded: it takes and returns the same types.  Vectors
-// and dictionaries must have the lengths and keys that they had while recording.
+// A Program that is called like the recorded function: it takes and returns the same types. Vectors and dictionaries
+// must have the lengths and keys that they had while recording.
 template <class R, class... Args> class Recorded<R(Args...)> : public Program {
 public:
     Recorded() = default; // undefined
-    // For the library itself: record() makes it.
+    // For the library itself: record() creates it.
     Recorded(Program p, detail::Layout arguments, std::shared_ptr<const detail::Layout> result)
         : Program(std::move(p)), arguments_(std::move(arguments)), result_(std::move(result))
     {}
@@ -209,7 +207,7 @@ public:
 
 private:
     detail::Layout arguments_;
-    std::shared_ptr<const detail::Layout> result_; // null: nothing
+    std::shared_ptr<const detail::Layout> result_; // null: returns nothing
 };
 
 namespace detail {
@@ -220,7 +218,7 @@ template <class R, class... Args> struct Recorder<R(Args...)> {
     static Recorded<R(Args...)> record(F f, const ArgumentSpecs& specs, const RecordOptions& options)
     {
         std::vector<ArgumentSpec> list = specs.list();
-        if constexpr (sizeof...(Args) == 1) // of a function of one vector the specs may be given as they are
+        if constexpr (sizeof...(Args) == 1) // for a function of one vector, the specs may be passed unnested
             if (!(Structure<Args>::fits(list.empty() ? Layout() : list[0].layout()) && ...)) list = {list};
         check_count(sizeof...(Args), list.size());
         std::vector<Spec> tensors;
@@ -260,9 +258,9 @@ template <class R, class... Args> struct Recorder<R(Args...)> {
 
 } // namespace detail
 
-// Runs `f` once on placeholders of the given types and records its ops as a program.  f takes Tensors, sizes
-// (Dim) and structures of them (structure.hpp), and returns nothing, a Tensor or a structure of Tensors.
-// Error(argument) where the specs do not fit the arguments; Error(state) where f reads a value.
+// Runs `f` once on placeholders of the given types and records its ops as a program. f takes Tensors, sizes (Dim) and
+// structures of them (structure.hpp), and returns nothing, a Tensor or a structure of Tensors. Error(argument) if the
+// specs do not match the arguments; Error(state) if f reads a value.
 //
 //     Dim n = symbol("n"), length = symbol("length", {.min = 1});
 //     auto f = record([](Tensor x, Dim length) { return narrow(x, 0, 0, length); }, {spec({n, 4}), length});
@@ -274,15 +272,15 @@ template <class F> auto record(F f, const ArgumentSpecs& specs, const RecordOpti
 
 // Whether this thread is recording a program.
 bool is_recording();
-// The number of this thread's recording, which differs from that of all others; 0 where there is none.
+// The number of this thread's current recording, unique among all recordings; 0 if there is none.
 std::uint32_t recording_id();
 
-// Runs `f` at the start of each call of the program that is being recorded; in eager code, runs it at once.
-// Where such a call fails, `undo` takes back what `f` did.  Without `undo`, the next call counts as another
-// try of the failed one and does not run `f` again.
+// Runs `f` at the start of each call of the program that is being recorded; in eager code, runs it immediately. If such
+// a call fails, `undo` reverts the effect of `f`. Without `undo`, the next call counts as a retry of the failed one and
+// does not run `f` again.
 void on_each_call(std::function<void()> f, std::function<void()> undo = nullptr);
-// While this object exists, what this thread does is not part of the program being recorded.  For making
-// state, such as moments, inside a recorded function.
+// While this object exists, nothing that this thread does is recorded. It serves to create state, such as moments,
+// inside a recorded function.
 class outside_recording {
 public:
     outside_recording();  // suspends the recording

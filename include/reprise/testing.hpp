@@ -35,7 +35,7 @@ template <class T> Bytes bytes_of(const std::vector<T>& values)
     const auto bytes = std::as_bytes(std::span(values));
     return {bytes.begin(), bytes.end()};
 }
-// The elements of a buffer; bytes at the end that do not fill an element are left out.
+// The elements of a buffer; trailing bytes that do not fill an element are ignored.
 template <class T> std::vector<T> values_of(const Bytes& bytes)
 {
     std::vector<T> values(bytes.size() / sizeof(T));
@@ -43,21 +43,21 @@ template <class T> std::vector<T> values_of(const Bytes& bytes)
     return values;
 }
 
-// One launch of one shader.  Groups, ints and floats are in the order of KernelLaunch.
+// One launch of one shader. The members groups, ints and floats are in the order of KernelLaunch.
 struct ShaderRun {
     std::vector<std::uint32_t> spirv{};     // SPIR-V for Vulkan 1.2; empty: the library's own kernel `name`
     std::string name = "shader";            // the shader's name in errors
     std::vector<std::uint32_t> constants{}; // the values of specialization constants 0, 1, 2, ...
-    std::vector<Bytes> buffers{};     // the operands' contents at the start; each is aligned to 256 bytes
-    Dim groups = 1;                   // the number of workgroups; no symbols
-    std::vector<std::int32_t> ints{}; // the ints of the record
-    std::vector<float> floats{};      // the floats of the record
+    std::vector<Bytes> buffers{};           // initial contents of the operands; each is aligned to 256 bytes
+    Dim groups = 1;                         // the number of workgroups; must be constant
+    std::vector<std::int32_t> ints{};       // the ints of the record
+    std::vector<float> floats{};            // the floats of the record
 };
 
-// Runs the shader and returns the contents of the buffers afterwards.  Errors: internal where the shader wrote
-// into the guard regions of 256 bytes around a buffer; argument where the words are no SPIR-V, where there are
-// none and no kernel of the library has the name, and for groups that are no number or below 0; unsupported on
-// a device that runs no shaders.
+// Runs the shader and returns the contents of the buffers afterwards. Errors: internal if the shader wrote into the
+// guard regions of 256 bytes around a buffer; argument if the words are not SPIR-V, if there are none and the library
+// has no kernel of this name, and for groups that are not constant or below 0; unsupported on a device that runs no
+// shaders.
 std::vector<Bytes> run_shader(const Device&, const ShaderRun&);
 
 // ---- checking a device's results ----
@@ -67,7 +67,7 @@ enum class Verdict {
     right,     // equal to the reference device's result, within the tolerance
     wrong,     // different: see the message
     zero,      // the derivative is 0 everywhere
-    undefined, // there is no derivative: of integers, comparisons, random numbers
+    undefined, // there is no derivative, as for integers, comparisons and random numbers
     no_type,   // the op does not take this dtype
     lacking,   // the device does not support the op in this dtype
 };
@@ -75,9 +75,9 @@ enum class Verdict {
 struct Verified {
     std::string op;                           // the op's name
     DType dtype = f32;                        // the dtype of its floating inputs
-    Verdict forward = Verdict::right;         // of its values
-    Verdict gradient = Verdict::right;        // of the gradients of its inputs
-    Verdict second_gradient = Verdict::right; // of the gradients of the gradients
+    Verdict forward = Verdict::right;         // result for its values
+    Verdict gradient = Verdict::right;        // result for the gradients of its inputs
+    Verdict second_gradient = Verdict::right; // result for the gradients of the gradients
     double worst = 0;                         // the largest error, divided by 1 + the result's largest value
     std::string message;                      // describes the first wrong result
     // Whether nothing is wrong; ops that the device does not support count as passed.

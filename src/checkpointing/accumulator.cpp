@@ -50,7 +50,7 @@ void eval_all(const CheckpointedGradientAccumulator::Gradients& gradients)
     eval(all);
 }
 
-// f32 [], queried at each call.
+// Returns an f32 scalar, shape [], which is queried at each call.
 Tensor number_of_call(const std::shared_ptr<double>& value)
 {
     return reshape(host_scalar([value] { return *value; }), {});
@@ -99,7 +99,7 @@ CheckpointedGradientAccumulator::Befores CheckpointedGradientAccumulator::find(
     return found;
 }
 
-// Under the mutex.
+// Returns whether the snapshot still refers to the current sums. Called with the mutex locked.
 bool CheckpointedGradientAccumulator::has_found(const Befores& found) const
 {
     return std::all_of(found.begin(), found.end(), [&](const auto& entry) {
@@ -108,15 +108,15 @@ bool CheckpointedGradientAccumulator::has_found(const Befores& found) const
     });
 }
 
-// Where another thread comes first, the sums are made anew.
+// Computes new sums without the lock and retries if another thread has changed them.
 void CheckpointedGradientAccumulator::add(const Gradients& gradients, bool now)
 {
     const no_grad off;
     for (;;) {
-        Befores found = find(gradients); // what it holds goes without the lock
+        Befores found = find(gradients); // destroyed after the lock is released
         {
             const std::lock_guard lock(state_->mutex);
-            for (auto& [name, before] : found) State::look(before);
+            for (auto& [name, before] : found) State::take_snapshot(before);
         }
         Gradients after;
         for (const auto& [name, before] : found) {
@@ -139,7 +139,7 @@ void CheckpointedGradientAccumulator::add(const Gradients& gradients, bool now)
     }
 }
 
-// Each call of the program counts, and learns whether its gradient is the first.
+// Records an addition. Each call increments the count and reads whether its gradient is the first.
 void CheckpointedGradientAccumulator::record_sums(const Gradients& gradients)
 {
     const no_grad off;
@@ -175,7 +175,7 @@ bool CheckpointedGradientAccumulator::should_apply_gradients() const
                        [&](const auto& entry) { return entry.second->count >= steps_; });
 }
 
-// Each call of the program learns which names have a sum.
+// Records the reading of all sums. Each call reads which names have a sum.
 CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::record_reading() const
 {
     Sums all;
@@ -191,7 +191,7 @@ CheckpointedGradientAccumulator::Gradients CheckpointedGradientAccumulator::reco
                 const std::lock_guard lock(state->mutex);
                 *counts = sum->count > 0 ? 1 : 0;
             },
-            [] {}); // a call that is tried again asks again
+            [] {}); // nothing to undo: a retry reads the counts again
         const Tensor value = sum->value.detach().clone();
         out[name] = where(number_of_call(counts) > 0, value, zeros_like(value));
     }
@@ -211,7 +211,7 @@ CheckpointedGradientAccumulator::Befores CheckpointedGradientAccumulator::snapsh
 {
     Befores all;
     const std::lock_guard lock(state_->mutex);
-    for (const auto& [name, sum] : state_->sums) State::look(all[name] = {.sum = sum});
+    for (const auto& [name, sum] : state_->sums) State::take_snapshot(all[name] = {.sum = sum});
     return all;
 }
 
@@ -253,14 +253,15 @@ void CheckpointedGradientAccumulator::reset()
         });
 }
 
-// A program's state stays where it is.  False: another thread has changed something.
+// Resets the sums. State of a program keeps its memory. Returns false if another thread has changed something.
 bool CheckpointedGradientAccumulator::forget(const Befores& all)
 {
-    std::map<std::string, Variable> others; // take the places of sums, which go without the lock
+    std::map<std::string, Variable>
+        others; // replace the sums, which are destroyed after the lock is released
     for (const auto& [name, before] : all)
         if (!before.in_program) others[name] = zeros_of(before.sum->type);
     const std::lock_guard lock(state_->mutex);
-    if (!state_->is_as(all)) return false;
+    if (!state_->is_unchanged(all)) return false;
     state_->replace_counts({});
     for (auto& [name, zeros] : others) std::swap(state_->sums.at(name)->value, zeros);
     return true;
@@ -268,11 +269,11 @@ bool CheckpointedGradientAccumulator::forget(const Befores& all)
 
 bool CheckpointedGradientAccumulator::remove(const std::string& name)
 {
-    std::shared_ptr<Sum> gone; // without the lock
+    std::shared_ptr<Sum> removed; // destroyed after the lock is released
     const std::lock_guard lock(state_->mutex);
     const auto found = state_->sums.find(name);
     if (found == state_->sums.end()) return false;
-    gone = std::move(found->second);
+    removed = std::move(found->second);
     state_->sums.erase(found);
     return true;
 }

@@ -1,4 +1,4 @@
-// What the classes of this room refuse alike.
+// Argument checks shared by the classes of this folder.
 #pragma once
 #include <string>
 
@@ -20,12 +20,13 @@ inline void require_id(const char* op, const std::string& id)
                  ") is registered already: give each its own id.");
 }
 
-// `ids`: of all that there are.
+// `ids`: the ids of all registered layers.
 template <class Ids> [[noreturn]] void fail_unknown(const char* op, const std::string& id, const Ids& ids)
 {
-    std::string known;
-    for (const std::string& name : ids) known += (known.empty() ? "" : ", ") + name;
-    detail::fail(ErrorKind::argument, op, "The layer (", id, ") is not registered: there are (", known, ").");
+    std::string listed;
+    for (const std::string& name : ids) listed += (listed.empty() ? "" : ", ") + name;
+    detail::fail(ErrorKind::argument, op, "The layer (", id, ") is not registered: there are (", listed,
+                 ").");
 }
 
 } // namespace reprise::checkpointing

@@ -15,21 +15,21 @@ constexpr const char* op = "CheckpointContext";
 
 struct CheckpointContext::Stack {
     const std::thread::id thread = std::this_thread::get_id();
-    std::vector<std::shared_ptr<Entry>> entries{}; // the innermost last; of that thread alone
-    std::uint64_t entered = 0;                     // until now
+    std::vector<std::shared_ptr<Entry>> entries{}; // innermost last; accessed by that thread only
+    std::uint64_t entered = 0;                     // number of contexts entered so far
 };
 
-// Closed from another thread it stays on its stack until that thread looks.
+// An entry that another thread closes remains on its stack until the stack's own thread removes it.
 struct CheckpointContext::Entry {
     explicit Entry(CheckpointConfig c) : config(std::move(c)) {}
 
-    // Null: it is not entered, or its thread has ended.
+    // Returns null if the context is not entered or its thread has ended.
     std::shared_ptr<Stack> stack() const
     {
         const std::lock_guard lock(mutex);
         return on.lock();
     }
-    bool open(const std::shared_ptr<Stack>& stack) // whether it was closed
+    bool open(const std::shared_ptr<Stack>& stack) // returns false if it is already open
     {
         const std::lock_guard lock(mutex);
         if (!on.expired()) return false;
@@ -44,7 +44,7 @@ struct CheckpointContext::Entry {
     }
 
     const CheckpointConfig config;
-    std::uint64_t number = 0; // on its stack
+    std::uint64_t number = 0; // position in the order of entering, on its stack
 
 private:
     mutable std::mutex mutex;
@@ -73,7 +73,7 @@ CheckpointContext::CheckpointContext(CheckpointConfig config)
     entry_ = std::make_shared<Entry>(std::move(config));
 }
 
-// Where the thread is ending its stack may be gone already, so it is reached through the entry.
+// At thread exit the thread_local stack may be destroyed already, so it is accessed through the entry's weak pointer.
 CheckpointContext::~CheckpointContext()
 {
     const auto stack = entry_->stack();

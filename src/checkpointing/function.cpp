@@ -18,11 +18,11 @@ namespace {
 
 constexpr const char* op = "CheckpointFunction";
 
-bool is_watched(const Tensor& y) { return y.defined() && y.requires_grad(); }
+bool needs_gradient(const Tensor& y) { return y.defined() && y.requires_grad(); }
 
 } // namespace
 
-// Registered for its life.
+// Registers the layer in its constructor and removes it in its destructor.
 struct CheckpointFunction::Impl {
     Impl(std::string name, TracedFunction f, std::shared_ptr<CheckpointManager> m,
          std::shared_ptr<RecomputationEngine> e, BackwardHook h, bool keep)
@@ -49,7 +49,7 @@ struct CheckpointFunction::Impl {
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    // Contexts that the function entered and left open are closed where it throws.
+    // Runs the function. If it throws, contexts that it entered and did not exit are closed.
     std::vector<Tensor> run(const std::optional<CheckpointOptions>& options,
                             const std::vector<Tensor>& inputs) const
     {
@@ -62,14 +62,15 @@ struct CheckpointFunction::Impl {
         }
     }
 
-    // The graph owns what is kept: until a pass releases the outputs, or they are gone.
-    void watch(std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, bool keeps) const
+    // Adds hooks to the outputs. The graph owns the stored inputs until a backward pass releases it or the outputs are
+    // destroyed.
+    void add_hooks(std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, bool keeps) const
     {
         if (!hook && !keeps) return;
-        if (std::none_of(outputs.begin(), outputs.end(), is_watched)) return;
+        if (std::none_of(outputs.begin(), outputs.end(), needs_gradient)) return;
         const auto kept = keeps ? manager->lend(id, inputs) : nullptr;
         for (Tensor& y : outputs) {
-            if (!is_watched(y)) continue;
+            if (!needs_gradient(y)) continue;
             y = detail::boundary(y);
             if (hook) y.register_hook(hook);
             if (kept) y.register_hook([kept](const Tensor&) { return Tensor(); });
@@ -82,7 +83,7 @@ struct CheckpointFunction::Impl {
     const std::shared_ptr<RecomputationEngine> engine;
     const BackwardHook hook;
     const bool keep_inputs;
-    std::uint64_t in_manager = 0, in_engine = 0; // the registrations
+    std::uint64_t in_manager = 0, in_engine = 0; // numbers of the registrations
 };
 
 CheckpointFunction::CheckpointFunction(std::string id, TracedFunction function,
@@ -95,12 +96,12 @@ CheckpointFunction::CheckpointFunction(std::string id, TracedFunction function,
 
 std::vector<Tensor> CheckpointFunction::call(const std::vector<Tensor>& inputs) const
 {
-    const auto impl = impl_; // the function may let go of this
+    const auto impl = impl_; // the function may destroy this object
     const bool on = grad_enabled() && checkpoint_mode();
     const auto options = on ? impl->manager->checkpoint_options(impl->id) : std::nullopt;
     const bool keeps = impl->keep_inputs && options && !is_recording() && !is_checkpointing();
     std::vector<Tensor> outputs = impl->run(options, inputs);
-    if (grad_enabled()) impl->watch(outputs, inputs, keeps);
+    if (grad_enabled()) impl->add_hooks(outputs, inputs, keeps);
     impl->manager->count_call(options.has_value());
     return outputs;
 }

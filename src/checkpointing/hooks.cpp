@@ -28,31 +28,31 @@ BackwardHookManager::Handle BackwardHookManager::register_hook(const std::string
 
 bool BackwardHookManager::remove(Handle handle)
 {
-    Entry gone;
+    Entry removed;
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(hooks_.begin(), hooks_.end(),
                                     [&](const auto& hook) { return hook.second.first == handle; });
     if (found == hooks_.end()) return false;
-    gone = std::move(found->second);
+    removed = std::move(found->second);
     hooks_.erase(found);
     return true;
 }
 
 std::size_t BackwardHookManager::remove_layer(const std::string& layer)
 {
-    std::vector<Entry> gone;
+    std::vector<Entry> removed;
     const std::lock_guard lock(mutex_);
     const auto [from, to] = hooks_.equal_range(layer);
-    for (auto hook = from; hook != to; ++hook) gone.push_back(std::move(hook->second));
+    for (auto hook = from; hook != to; ++hook) removed.push_back(std::move(hook->second));
     hooks_.erase(from, to);
-    return gone.size();
+    return removed.size();
 }
 
 void BackwardHookManager::clear()
 {
-    decltype(hooks_) gone;
+    decltype(hooks_) removed;
     const std::lock_guard lock(mutex_);
-    gone.swap(hooks_);
+    removed.swap(hooks_);
 }
 
 Tensor BackwardHookManager::invoke(const std::string& layer, const Tensor& gradient) const
@@ -66,18 +66,18 @@ Tensor BackwardHookManager::invoke(const std::string& layer, const Tensor& gradi
         const auto [from, to] = hooks_.equal_range(layer);
         for (auto hook = from; hook != to; ++hook) hooks.push_back(hook->second);
     }
-    Tensor present = gradient;
+    Tensor current = gradient;
     for (const auto& [handle, hook] : hooks) {
-        const Tensor given = (*hook)(present);
+        const Tensor given = (*hook)(current);
         if (!given.defined()) continue;
-        if (given.dtype() != present.dtype() || !same(given.shape(), present.shape()))
+        if (given.dtype() != current.dtype() || !same(given.shape(), current.shape()))
             detail::fail(ErrorKind::shape, op, "A hook of the layer (", layer, ") gave ",
                          name_of(given.dtype()), to_string(given.shape()), " for a gradient of ",
-                         name_of(present.dtype()), to_string(present.shape()),
+                         name_of(current.dtype()), to_string(current.shape()),
                          ": give one of the same shape and dtype.");
-        present = given;
+        current = given;
     }
-    return present;
+    return current;
 }
 
 std::size_t BackwardHookManager::size() const

@@ -1,4 +1,4 @@
-// What a layer keeps, until it is released.
+// The tensors that a layer stores until it releases them.
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -14,20 +14,20 @@ class Kept {
 public:
     explicit Kept(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {}
 
-    std::optional<std::vector<Tensor>> tensors() const // none: released
+    std::optional<std::vector<Tensor>> tensors() const // nullopt: released
     {
         const std::lock_guard lock(mutex_);
         return tensors_;
     }
     void release()
     {
-        std::optional<std::vector<Tensor>> gone; // without the lock
+        std::optional<std::vector<Tensor>> released; // destroyed after the lock is released
         const std::lock_guard lock(mutex_);
-        gone.swap(tensors_);
+        released.swap(tensors_);
     }
 
 private:
-    mutable std::mutex mutex_; // backward passes of several threads may come by
+    mutable std::mutex mutex_; // several threads may run backward passes
     std::optional<std::vector<Tensor>> tensors_;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* op = "CheckpointManager";
 
-// Values only: no tape lives on because of them.
+// Stores values only, so that they keep no tape alive.
 std::shared_ptr<Kept> values_of(const std::vector<Tensor>& tensors)
 {
     std::vector<Tensor> values;
@@ -165,17 +165,17 @@ bool CheckpointManager::chooses(const CheckpointConfig& config, std::size_t laye
     detail::fail(ErrorKind::argument, op, "There is no strategy (", static_cast<int>(config.strategy), ").");
 }
 
-// Whether the layer is one of the last that keep no more than the budget together.
+// Returns whether this layer and all later ones together save at most the budget in bytes.
 bool CheckpointManager::within_budget(const CheckpointConfig& config, std::size_t layer) const
 {
     if (!layers_[layer].bytes()) return false;
-    std::uint64_t kept = 0; // by this layer and those behind it
+    std::uint64_t saved = 0; // bytes of this layer and the later ones
     for (std::size_t i = layer; i < layers_.size(); ++i)
-        if (!config.layers.contains(layers_[i].id)) kept += layers_[i].bytes().value_or(0);
-    return kept <= config.bytes;
+        if (!config.layers.contains(layers_[i].id)) saved += layers_[i].bytes().value_or(0);
+    return saved <= config.bytes;
 }
 
-// ---- what they keep ----
+// ---- stored tensors ----
 
 void CheckpointManager::keep(const std::string& id, const std::vector<Tensor>& tensors)
 {
@@ -193,7 +193,7 @@ std::shared_ptr<Kept> CheckpointManager::lend(const std::string& id, const std::
     return kept;
 }
 
-// A layer keeps one thing: what it kept goes, whoever owns it.
+// Replaces the tensors that a layer stores and releases the previous ones, whoever owns them.
 void CheckpointManager::replace(const std::string& id, const std::shared_ptr<Kept>& by, bool owns)
 {
     std::shared_ptr<Kept> before;

@@ -22,8 +22,8 @@ constexpr const char* op = "RecomputationEngine";
 
 using Tensors = std::vector<Tensor>;
 
-// None: the sizes break a condition of the recording.
-std::optional<Tensors> replay_if_it_fits(const Recording& r, const Call& call)
+// Returns nullopt if the sizes violate a guard of the recording.
+std::optional<Tensors> try_replay(const Recording& r, const Call& call)
 {
     try {
         return r(call);
@@ -38,12 +38,12 @@ std::optional<Tensors> replay_if_it_fits(const Recording& r, const Call& call)
 struct RecomputationEngine::Layer {
     TracedFunction function;
     RecordOptions options;
-    std::size_t programs = 0; // at most
-    std::uint64_t number = 0; // of its registration
+    std::size_t programs = 0; // maximum number of programs
+    std::uint64_t number = 0; // number of its registration
 
-    std::mutex mutex; // of what follows; never held while the function or a program runs
-    std::vector<std::shared_ptr<const Recording>> recordings{}; // the one used last first
-    bool follows = true;                                        // sizes that are symbols
+    std::mutex mutex; // guards the members below; never held while the function or a program runs
+    std::vector<std::shared_ptr<const Recording>> recordings{}; // most recently used first
+    bool supports_symbols = true;                               // whether recording with symbolic sizes works
     RecomputationStatistics statistics{};
 
     Tensors recompute(const Tensors& inputs);
@@ -53,7 +53,7 @@ private:
     Tensors replay(const Call&);
     std::shared_ptr<const Recording> find(const Call&);
     std::optional<Specs> more_general(const Call&);
-    std::optional<Specs> more_special(const Call&, const Recording& broken);
+    std::optional<Specs> more_special(const Call&, const Recording& failed);
     std::shared_ptr<const Recording> record(const Specs&, const Call&);
     std::shared_ptr<const Recording> record_symbols(const Specs&, const Call&);
 };
@@ -77,71 +77,73 @@ Tensors RecomputationEngine::Layer::replay(const Call& call)
     auto recording = find(call);
     if (recording && differences(recording->specs, call.specs).empty()) return (*recording)(call);
     if (!recording && (symbols = more_general(call))) recording = record_symbols(*symbols, call);
-    const bool in_vain = symbols && !recording;
+    const bool symbols_failed = symbols && !recording;
     while (recording) {
-        if (auto outputs = replay_if_it_fits(*recording, call)) return *std::move(outputs);
+        if (auto outputs = try_replay(*recording, call)) return *std::move(outputs);
         symbols = more_special(call, *recording);
         recording = symbols ? record_symbols(*symbols, call) : nullptr;
     }
     Tensors outputs = (*record(call.specs, call))(call);
-    if (in_vain) { // it works for these sizes, and not for symbols
+    if (symbols_failed) { // recording works with these sizes, but not with symbols
         const std::lock_guard lock(mutex);
-        follows = false;
+        supports_symbols = false;
     }
     return outputs;
 }
 
-// The one with the fewest symbols that serves these sizes.
+// Returns the recording with the fewest symbols that serves these sizes.
 std::shared_ptr<const Recording> RecomputationEngine::Layer::find(const Call& call)
 {
     const std::lock_guard lock(mutex);
     auto best = recordings.end();
-    std::size_t least = 0;
+    std::size_t min_symbols = 0;
     for (auto r = recordings.begin(); r != recordings.end(); ++r) {
         if (!same_kind(**r, call) || !fits(**r, call)) continue;
         const std::size_t symbols = differences((*r)->specs, call.specs).size();
-        if (best != recordings.end() && symbols >= least) continue;
+        if (best != recordings.end() && symbols >= min_symbols) continue;
         best = r;
-        least = symbols;
+        min_symbols = symbols;
     }
     if (best == recordings.end()) return nullptr;
     std::rotate(recordings.begin(), best, best + 1);
     return recordings.front();
 }
 
-// None: nothing was recorded for inputs of this kind, or the function does not follow.
+// Generalises the recording with most symbols to these sizes. Returns nullopt if there is no recording for inputs of
+// this kind, or the function does not work with symbols.
 std::optional<std::vector<Spec>> RecomputationEngine::Layer::more_general(const Call& call)
 {
     const std::lock_guard lock(mutex);
-    if (!follows) return std::nullopt;
-    const Recording* most = nullptr;
+    if (!supports_symbols) return std::nullopt;
+    const Recording* most_symbolic = nullptr;
     for (const auto& r : recordings)
-        if (same_kind(*r, call) && (!most || count_symbols(r->specs) > count_symbols(most->specs)))
-            most = r.get();
-    if (!most) return std::nullopt;
-    return generalised(most->specs, call.specs, Ones::symbols);
+        if (same_kind(*r, call) &&
+            (!most_symbolic || count_symbols(r->specs) > count_symbols(most_symbolic->specs)))
+            most_symbolic = r.get();
+    if (!most_symbolic) return std::nullopt;
+    return generalised(most_symbolic->specs, call.specs, Ones::symbols);
 }
 
-// The fewest symbols that serve these sizes and another recording's, fewer than those whose condition they
-// break.
+// Returns specs with the fewest symbols that serve these sizes and those of another recording. They have fewer symbols
+// than `failed`, the recording whose guard these sizes violate.
 std::optional<std::vector<Spec>> RecomputationEngine::Layer::more_special(const Call& call,
-                                                                          const Recording& broken)
+                                                                          const Recording& failed)
 {
     std::optional<Specs> best;
-    std::size_t least = count_symbols(broken.specs);
+    std::size_t min_symbols = count_symbols(failed.specs);
     const std::lock_guard lock(mutex);
     for (const auto& r : recordings) {
         if (!same_kind(*r, call) || fits(*r, call)) continue;
         Specs specs = generalised(r->specs, call.specs, Ones::numbers);
         const std::size_t symbols = count_symbols(specs);
-        if (symbols == 0 || symbols >= least) continue;
+        if (symbols == 0 || symbols >= min_symbols) continue;
         best = std::move(specs);
-        least = symbols;
+        min_symbols = symbols;
     }
     return best;
 }
 
-// Null: the function does not work for symbols.
+// Returns null if the function does not work with symbols.
 std::shared_ptr<const Recording> RecomputationEngine::Layer::record_symbols(const Specs& specs,
                                                                             const Call& call)
 {
@@ -155,34 +157,35 @@ std::shared_ptr<const Recording> RecomputationEngine::Layer::record_symbols(cons
     }
 }
 
-// Where another thread has made one for the call meanwhile, it is that.
+// Records the function. Returns another thread's recording if there is one for this call by now.
 std::shared_ptr<const Recording> RecomputationEngine::Layer::record(const Specs& specs, const Call& call)
 {
-    RecordOptions there = options;
-    there.device = call.device;
+    RecordOptions on_device = options;
+    on_device.device = call.device;
     Recording recording{call.device, call.defined, specs};
     recording.program = record_function(
         [&](const Tensors& in) {
             const Tensors all = function(checkpointing::with_undefined(in, call.defined));
-            recording.gives = checkpointing::defined_of(all);
+            recording.outputs_defined = checkpointing::defined_of(all);
             return checkpointing::without_undefined(all);
         },
-        specs, there);
-    const auto made = std::make_shared<const Recording>(std::move(recording));
-    std::shared_ptr<const Recording> gone;
+        specs, on_device);
+    const auto created = std::make_shared<const Recording>(std::move(recording));
+    std::shared_ptr<const Recording> removed;
     const std::lock_guard lock(mutex);
     ++statistics.recordings;
     const auto other = std::find_if(recordings.begin(), recordings.end(), [&](const auto& r) {
-        return same_kind(*r, call) && fits(*r, call) && count_symbols(r->specs) == count_symbols(made->specs);
+        return same_kind(*r, call) && fits(*r, call) &&
+               count_symbols(r->specs) == count_symbols(created->specs);
     });
     if (other != recordings.end()) return *other;
-    recordings.insert(recordings.begin(), made);
+    recordings.insert(recordings.begin(), created);
     if (recordings.size() > programs) {
-        gone = std::move(recordings.back());
+        removed = std::move(recordings.back());
         recordings.pop_back();
     }
     statistics.programs = recordings.size();
-    return made;
+    return created;
 }
 
 RecomputationEngine::RecomputationEngine(RecordOptions options, std::size_t programs_per_layer)
@@ -217,11 +220,11 @@ bool RecomputationEngine::remove_function(const std::string& id) { return remove
 
 bool RecomputationEngine::remove_function(const std::string& id, std::optional<std::uint64_t> number)
 {
-    std::shared_ptr<Layer> gone;
+    std::shared_ptr<Layer> removed;
     const std::lock_guard lock(mutex_);
     const auto found = layers_.find(id);
     if (found == layers_.end() || (number && found->second->number != *number)) return false;
-    gone = std::move(found->second);
+    removed = std::move(found->second);
     layers_.erase(found);
     return true;
 }

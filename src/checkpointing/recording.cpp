@@ -39,7 +39,7 @@ Call::Call(const Tensors& all)
 
 Tensors Recording::operator()(const Call& call) const
 {
-    return with_undefined(program.call(call.inputs), gives);
+    return with_undefined(program.call(call.inputs), outputs_defined);
 }
 
 bool same_kind(const Recording& r, const Call& call)
@@ -51,8 +51,8 @@ bool same_kind(const Recording& r, const Call& call)
                       });
 }
 
-// Of the pair among those that differ; their number where it is none of them.
-std::size_t place(const Differences& all, const std::pair<Dim, Dim>& pair)
+// Returns the index of the pair; all.size() if it is absent.
+std::size_t index_of(const Differences& all, const std::pair<Dim, Dim>& pair)
 {
     const auto found = std::find_if(all.begin(), all.end(), [&](const auto& other) {
         return same(other.first, pair.first) && same(other.second, pair.second);
@@ -66,7 +66,8 @@ Differences differences(const std::vector<Spec>& recorded, const std::vector<Spe
     for (std::size_t i = 0; i < given.size(); ++i)
         for (std::size_t d = 0; d < given[i].shape.size(); ++d) {
             const std::pair<Dim, Dim> pair{recorded[i].shape[d], given[i].shape[d]};
-            if (!same(pair.first, pair.second) && place(found, pair) == found.size()) found.push_back(pair);
+            if (!same(pair.first, pair.second) && index_of(found, pair) == found.size())
+                found.push_back(pair);
         }
     return found;
 }
@@ -89,7 +90,7 @@ std::vector<Spec> generalised(const std::vector<Spec>& recorded, const std::vect
     std::vector<Spec> specs = recorded;
     for (std::size_t i = 0; i < given.size(); ++i)
         for (std::size_t d = 0; d < given[i].shape.size(); ++d) {
-            const std::size_t found = place(all, {recorded[i].shape[d], given[i].shape[d]});
+            const std::size_t found = index_of(all, {recorded[i].shape[d], given[i].shape[d]});
             if (ones == Ones::numbers && same(given[i].shape[d], 1)) specs[i].shape[d] = 1;
             else if (found != all.size()) specs[i].shape[d] = symbols[found];
         }

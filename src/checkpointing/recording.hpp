@@ -1,4 +1,4 @@
-// What RecomputationEngine records, and for which sizes.
+// The recordings of RecomputationEngine, and the matching of their sizes with those of a call.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -11,18 +11,18 @@
 
 namespace reprise::checkpointing {
 
-using Defined = std::vector<bool>; // of a list of tensors
+using Defined = std::vector<bool>; // whether each tensor of a list is defined
 
 Defined defined_of(const std::vector<Tensor>&);
 std::vector<Tensor> without_undefined(const std::vector<Tensor>&);
-std::vector<Tensor> with_undefined(const std::vector<Tensor>&, const Defined&); // back where they were
+std::vector<Tensor> with_undefined(const std::vector<Tensor>&, const Defined&); // reinserts undefined tensors
 
-// Programs take and give tensors that are defined.
+// The inputs of one recomputation. Programs take and return defined tensors only.
 struct Call {
     explicit Call(const std::vector<Tensor>& all);
 
     std::vector<Tensor> inputs;
-    Defined defined; // of all inputs
+    Defined defined; // by input, including undefined ones
     Device device;
     std::vector<Spec> specs{};
 };
@@ -31,22 +31,23 @@ struct Recording {
     Device device;
     Defined defined;
     std::vector<Spec> specs;
-    Defined gives{}; // of all outputs
+    Defined outputs_defined{}; // by output, including undefined ones
     Program program{};
 
     std::vector<Tensor> operator()(const Call&) const;
 };
 
-bool same_kind(const Recording&, const Call&); // whether they differ in sizes only
+bool same_kind(const Recording&, const Call&); // whether they differ at most in sizes
 
-// What the recorded sizes are at a call, where they differ from it; each once.
+// Pairs of a recorded size and the call's size where they differ; without duplicates.
 using Differences = std::vector<std::pair<Dim, Dim>>;
 Differences differences(const std::vector<Spec>& recorded, const std::vector<Spec>& given);
-bool fits(const Recording&, const Call&); // all differences are symbols, each with one size
+bool fits(const Recording&,
+          const Call&); // whether each recorded size that differs is a symbol with one value
 
-// A symbol for each difference: sizes that were equal and are equal now stay one.
-enum class Ones { symbols, numbers }; // what a given 1 becomes: what broadcasts is a number
+// Replaces each difference by a symbol; sizes that are equal both in the recording and in the call share one symbol.
+enum class Ones { symbols, numbers }; // how a size of 1 is recorded; a number if it broadcasts
 std::vector<Spec> generalised(const std::vector<Spec>& recorded, const std::vector<Spec>& given, Ones);
-std::size_t count_symbols(const std::vector<Spec>&); // each as often as it stands there
+std::size_t count_symbols(const std::vector<Spec>&); // counts repeated symbols repeatedly
 
 } // namespace reprise::checkpointing

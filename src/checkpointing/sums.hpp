@@ -1,4 +1,4 @@
-// What CheckpointedGradientAccumulator has of its names.
+// The sums that CheckpointedGradientAccumulator stores by name.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -31,7 +31,7 @@ inline std::string describe(const Type& t)
     return std::string(name_of(t.dtype)) + to_string(t.shape) + " on " + t.device.name();
 }
 
-// What differs first; none: nothing does.
+// Returns the kind of the first difference; nullopt if there is none.
 inline std::optional<ErrorKind> difference(const Type& a, const Type& b)
 {
     if (a.dtype != b.dtype) return ErrorKind::dtype;
@@ -40,7 +40,7 @@ inline std::optional<ErrorKind> difference(const Type& a, const Type& b)
     return std::nullopt;
 }
 
-// State that programs may have, so it is made outside of them.
+// Creates a zero sum. It may become state of a program, so it is created outside of the recording.
 inline Variable zeros_of(const Type& type)
 {
     const outside_recording eager;
@@ -53,13 +53,13 @@ struct CheckpointedGradientAccumulator::Sum {
     explicit Sum(const checkpointing::Type& t) : type(t), value(checkpointing::zeros_of(t)) {}
 
     const checkpointing::Type type;
-    Variable value; // what it holds counts where `count` is not 0; of a program's sum it is never another one
+    Variable value; // valid if `count` is not 0; never replaced once a program uses it
     std::int64_t count = 0;
     std::uint64_t changes = 0;
-    std::weak_ptr<void> programs{}; // that have it as their state
+    std::weak_ptr<void> programs{}; // expired if no program has the sum as state
 };
 
-// What a name had before a change, which is made without the lock.
+// A snapshot of a name's sum, from which a new sum is computed without the lock.
 struct CheckpointedGradientAccumulator::Before {
     std::shared_ptr<Sum> sum;
     bool is_new = false;
@@ -68,9 +68,9 @@ struct CheckpointedGradientAccumulator::Before {
     std::uint64_t changes = 0;
 };
 
-// Programs have it, too: they count.  All members are called under the mutex.
+// Shared with programs, which count their calls in it. All members are called with the mutex locked.
 struct CheckpointedGradientAccumulator::State {
-    using Counts = std::map<std::string, std::int64_t>; // names that are not in it: 0
+    using Counts = std::map<std::string, std::int64_t>; // 0 for absent names
 
     Counts replace_counts(const Counts& by)
     {
@@ -82,7 +82,7 @@ struct CheckpointedGradientAccumulator::State {
         }
         return before;
     }
-    // Null: there is none, or one of another type that nothing depends on.
+    // Returns null if there is no sum, or an unused one of another type.
     std::shared_ptr<Sum> sum_for(const std::string& name, const checkpointing::Type& type) const
     {
         const auto found = sums.find(name);
@@ -91,14 +91,14 @@ struct CheckpointedGradientAccumulator::State {
         const bool free = s.count == 0 && s.programs.expired();
         return free && difference(s.type, type) ? nullptr : found->second;
     }
-    static void look(Before& b)
+    static void take_snapshot(Before& b)
     {
         b.value = b.sum->value.detach().clone();
         b.counts = b.sum->count > 0;
         b.in_program = !b.sum->programs.expired();
         b.changes = b.sum->changes;
     }
-    bool is_as(const Befores& all) const
+    bool is_unchanged(const Befores& all) const
     {
         return all.size() == sums.size() && std::all_of(all.begin(), all.end(), [&](const auto& entry) {
                    const auto found = sums.find(entry.first);
@@ -106,7 +106,7 @@ struct CheckpointedGradientAccumulator::State {
                           found->second->changes == entry.second.changes;
                });
     }
-    // While one of these lives, the sum is a program's.
+    // Returns a handle; while one exists, the sum counts as used by a program.
     static std::shared_ptr<Sum> for_program(const std::shared_ptr<Sum>& sum)
     {
         auto owner = sum->programs.lock();

@@ -15,8 +15,8 @@ using dynamic::check_shape;
 
 namespace {
 
-// What either one is assigned the other does not see.
-Tensor own(const Tensor& t) { return grad_enabled() ? t.snapshot() : t.detach().clone(); }
+// Returns a copy that later assignments to the tensor do not affect, nor the reverse.
+Tensor independent(const Tensor& t) { return grad_enabled() ? t.snapshot() : t.detach().clone(); }
 
 } // namespace
 
@@ -48,13 +48,13 @@ std::optional<Tensor> GradientAccumulatorDynamic::get_accumulated(const Symbolic
     const Tensor t = total();
     if (!t.defined()) return std::nullopt;
     check_shape("get_accumulated", "sum", t.shape(), shape, "the requested one is");
-    return own(t);
+    return independent(t);
 }
 
 void GradientAccumulatorDynamic::reset()
 {
     require_own_recording("reset");
-    Tensor before; // its memory is given back without the lock
+    Tensor before; // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     std::swap(before, total_);
 }
@@ -85,7 +85,7 @@ void GradientAccumulatorDynamic::add_to_total(const char* op, const Tensor& grad
                 detail::fail(ErrorKind::dtype, op, "The gradient is ", name_of(gradient.dtype()),
                              " but the sum is ", name_of(before.dtype()), ": cast it.");
         }
-        const Tensor after = before.defined() ? add(before, gradient) : own(gradient);
+        const Tensor after = before.defined() ? add(before, gradient) : independent(gradient);
         const std::lock_guard lock(mutex_);
         if (total_.cell() != before.cell()) continue; // another thread was first
         total_ = after;

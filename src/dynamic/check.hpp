@@ -1,12 +1,12 @@
-// What every class of this room asks of shapes.
+// The shape check shared by the classes of this folder.
 #pragma once
 #include <reprise/dynamic/symbolic_shape.hpp>
 #include <reprise/error.hpp>
 
 namespace reprise::dynamic {
 
-// Error(shape) with both unless they are equal symbol for symbol.  `whose`: which one the wanted shape is,
-// as "input (", i, ") has".
+// Throws Error(shape) with both shapes unless they are equal symbol for symbol. `whose`: describes the wanted shape, as
+// in "input (", i, ") has".
 template <class... Whose> void check_shape(const char* op, const char* what, const SymbolicShape& given,
                                            const SymbolicShape& wanted, const Whose&... whose)
 {

@@ -20,15 +20,17 @@ namespace {
 using Tensors = std::vector<Tensor>;
 using Shapes = std::vector<SymbolicShape>;
 
-// A plain op that takes from `least` to `most` tensors, of which the last of three is a bias.  The gradient by one of two
-// operands reads the other one; else only shapes are read.
-class OfOp final : public DynamicGradientFunction::Implementation {
+// Implements a DynamicGradientFunction by a plain op of `min_inputs` to `max_inputs` tensors; the third one is a bias.
+// With two operands, the gradient of each reads the other one; otherwise only shapes are saved.
+class OpImplementation final : public DynamicGradientFunction::Implementation {
 public:
     using Op = std::function<Tensor(const Tensors& inputs)>;
     using Gradients = std::function<Tensors(const Tensor& gradient, const Tensors& inputs)>;
 
-    OfOp(const char* name, std::size_t least, std::size_t most, Op op, Gradients gradients)
-        : name_(name), least_(least), most_(most), op_(std::move(op)), gradients_(std::move(gradients))
+    OpImplementation(const char* name, std::size_t min_inputs, std::size_t max_inputs, Op op,
+                     Gradients gradients)
+        : name_(name), min_inputs_(min_inputs), max_inputs_(max_inputs), op_(std::move(op)),
+          gradients_(std::move(gradients))
     {}
 
     SymbolicShape get_output_shape(const Shapes& inputs) const override
@@ -50,15 +52,16 @@ public:
 private:
     struct Inputs {
         std::vector<Shape> shapes;
-        std::vector<std::size_t> saved; // which of them
+        std::vector<std::size_t> saved; // indices of the saved inputs
     };
 
     void check_count(std::size_t given) const
     {
-        if (given >= least_ && given <= most_) return;
-        const std::string most = most_ > least_ ? " or (" + std::to_string(most_) + ")" : "";
-        detail::fail(ErrorKind::argument, name_, "There are (", given, ") inputs: give (", least_, ")", most,
-                     ".");
+        if (given >= min_inputs_ && given <= max_inputs_) return;
+        const std::string or_max =
+            max_inputs_ > min_inputs_ ? " or (" + std::to_string(max_inputs_) + ")" : "";
+        detail::fail(ErrorKind::argument, name_, "There are (", given, ") inputs: give (", min_inputs_, ")",
+                     or_max, ".");
     }
 
     static void save(FunctionContext& context, const Tensors& inputs)
@@ -75,7 +78,7 @@ private:
         context.data = std::move(of);
     }
 
-    // Zeros where only the shape is read.
+    // Returns the inputs, with zeros for those of which only the shape is read.
     static Tensors inputs_of(const FunctionContext& context, const Tensor& gradient)
     {
         const auto& of = std::any_cast<const Inputs&>(context.data);
@@ -88,14 +91,14 @@ private:
     }
 
     const char* name_;
-    std::size_t least_, most_;
+    std::size_t min_inputs_, max_inputs_;
     Op op_;
     Gradients gradients_;
 };
 
-std::shared_ptr<const OfOp> matmul_of_two()
+std::shared_ptr<const OpImplementation> matmul_of_two()
 {
-    return std::make_shared<OfOp>(
+    return std::make_shared<OpImplementation>(
         "DynamicMatMulBackward", 2, 2, [](const Tensors& in) { return matmul(in[0], in[1]); },
         [](const Tensor& gradient, const Tensors& in) {
             const auto [a, b] = backward::matmul_backward(gradient, in[0], in[1]);
@@ -103,10 +106,10 @@ std::shared_ptr<const OfOp> matmul_of_two()
         });
 }
 
-std::shared_ptr<const OfOp> convolution(const ConvOptions<2>& options)
+std::shared_ptr<const OpImplementation> convolution(const ConvOptions<2>& options)
 {
     const auto bias_of = [](const Tensors& in) { return in.size() == 3 ? in[2] : Tensor(); };
-    return std::make_shared<OfOp>(
+    return std::make_shared<OpImplementation>(
         "DynamicConv2DBackward", 2, 3,
         [=](const Tensors& in) { return conv2d(in[0], in[1], bias_of(in), options); },
         [=](const Tensor& gradient, const Tensors& in) {
@@ -117,17 +120,19 @@ std::shared_ptr<const OfOp> convolution(const ConvOptions<2>& options)
         });
 }
 
-// An op of one tensor and a shape, the gradient of which is `back` to the tensor's own shape.
-std::shared_ptr<const OfOp> to_shape(const char* name, const SymbolicShape& to,
-                                     Tensor (*forth)(const Tensor&, const Shape&),
-                                     Tensor (*back)(const Tensor&, const Shape&))
+// Returns an op of one tensor and a shape, whose gradient is `backward` applied with the tensor's own shape.
+std::shared_ptr<const OpImplementation> to_shape(const char* name, const SymbolicShape& to,
+                                                 Tensor (*forward)(const Tensor&, const Shape&),
+                                                 Tensor (*backward)(const Tensor&, const Shape&))
 {
-    return std::make_shared<OfOp>(
-        name, 1, 1, [=](const Tensors& in) { return forth(in[0], to.dims()); },
-        [=](const Tensor& gradient, const Tensors& in) { return Tensors{back(gradient, in[0].shape())}; });
+    return std::make_shared<OpImplementation>(
+        name, 1, 1, [=](const Tensors& in) { return forward(in[0], to.dims()); },
+        [=](const Tensor& gradient, const Tensors& in) {
+            return Tensors{backward(gradient, in[0].shape())};
+        });
 }
 
-constexpr bool checks_output = false; // the ops check what they are called with themselves
+constexpr bool checks_output = false; // the ops check their inputs
 
 } // namespace
 

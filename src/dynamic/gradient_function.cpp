@@ -12,13 +12,13 @@ namespace {
 using Implementation = DynamicGradientFunction::Implementation;
 using Tensors = std::vector<Tensor>;
 
-// What a call leaves for its backward, beside what the user leaves.
+// Data that a call saves for its backward pass, in addition to the user's.
 struct Call {
     std::vector<SymbolicShape> inputs;
     SymbolicShape output;
     std::any data; // the user's
 };
-using SharedCall = std::shared_ptr<const Call>; // as FunctionContext::data is copied on its way
+using SharedCall = std::shared_ptr<const Call>; // shared, since FunctionContext::data is copied
 
 Tensor forward(const std::string& name, const Implementation& f, bool checks_output, FunctionContext& context,
                const Tensors& inputs)
@@ -55,7 +55,7 @@ Tensors backward(const std::string& name, const Implementation& f, const Functio
     FunctionContext context = given;
     context.data = call.data;
     Tensors gradients = f.backward(context, gradient);
-    if (gradients.size() != call.inputs.size()) return gradients; // refused by the caller
+    if (gradients.size() != call.inputs.size()) return gradients; // CustomFunction throws the error
     for (std::size_t i = 0; i < gradients.size(); ++i)
         if (context.needs_input_grad(i) && gradients[i].defined())
             dynamic::check_shape(name.c_str(), "result of backward", gradients[i].shape(), call.inputs[i],

@@ -41,9 +41,9 @@ SymbolicShape SymbolicShape::bind(const std::vector<std::pair<Dim, std::int64_t>
         if (value < 0 || !symbol.is_symbol())
             detail::fail(ErrorKind::argument, "bind", "The value (", value, ") is given to (", symbol,
                          "): give one of at least 0 to a symbol alone.");
-        const auto [known, added] = by_id.try_emplace(symbol.symbols()[0], value);
-        if (known->second != value)
-            detail::fail(ErrorKind::argument, "bind", "The values (", known->second, ") and (", value,
+        const auto [entry, added] = by_id.try_emplace(symbol.symbols()[0], value);
+        if (entry->second != value)
+            detail::fail(ErrorKind::argument, "bind", "The values (", entry->second, ") and (", value,
                          ") are given to (", symbol, "): give one.");
     }
     Shape bound;

@@ -1,5 +1,6 @@
-// Launches of a kernel that serves several at once become one, at the place of the last: the update of all parameters is
-// one launch.  A launch stays where it is if something between would notice.
+// Merges launches of a kernel that can process several parameters in one launch, such as all parameter updates of an
+// optimizer. The merged launch is at the position of the last one. A launch is not merged if moving it there would
+// change a result.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"
@@ -8,17 +9,17 @@ namespace reprise::plan {
 
 namespace {
 
-// A launch, and the fallback that follows it.
+// A launch and the fallbacks that follow it.
 struct Unit {
     std::size_t first, end;
 };
 
-bool alike(const PlanLaunch& a, const PlanLaunch& b)
+bool can_batch(const PlanLaunch& a, const PlanLaunch& b)
 {
     return a.kernel == b.kernel && a.constants == b.constants;
 }
 
-// `members` in the order of the plan; all are alike.
+// Merges launches that can_batch() accepts; `members` are in plan order.
 PlanLaunch joined(const std::vector<const PlanLaunch*>& members)
 {
     PlanLaunch l = *members.back();
@@ -60,14 +61,14 @@ public:
     }
 
 private:
-    // The last unit and all before it that may move to its place, in order.
+    // Removes and returns the last unit and all earlier ones that may move to its position, in plan order.
     std::vector<Unit> take_last()
     {
         const Unit last = units_.back();
         units_.pop_back();
         std::vector<Unit> members{last}, left;
         for (std::size_t u = units_.size(); u-- > 0;) {
-            if (alike(plan_.launches[units_[u].first], plan_.launches[last.first]) &&
+            if (can_batch(plan_.launches[units_[u].first], plan_.launches[last.first]) &&
                 can_move(units_[u], members))
                 members.push_back(units_[u]);
             else left.push_back(units_[u]);
@@ -78,7 +79,7 @@ private:
         return members;
     }
 
-    // Nothing from the unit to the last of `members` depends on the order.
+    // Returns whether no launch from `u` to the end of the last unit, members.front(), conflicts with `u`.
     bool can_move(const Unit& u, const std::vector<Unit>& members) const
     {
         for (std::size_t k = u.end; k < members.front().end; ++k)
@@ -101,7 +102,7 @@ private:
     }
 
     Plan& plan_;
-    std::vector<Unit> units_; // not looked at yet
+    std::vector<Unit> units_; // not processed yet
     std::vector<bool> dropped_;
 };
 

@@ -1,5 +1,5 @@
-// Elementwise launches get their kernels: one launch, or a preferred one and its fallback.  Reductions that a chain went
-// into get a kernel of their own.
+// Chooses kernels for elementwise launches: one launch, or a preferred one and its fallback. A reduction that has
+// absorbed a chain gets a kernel generated for it.
 #include "plan/pipeline.hpp"
 
 namespace reprise::plan {

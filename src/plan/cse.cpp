@@ -1,6 +1,7 @@
-// Common subexpressions: a gradient reuses what a clone has just recomputed, where it would compute the same of the same
-// values by the same launches once more, such as attention's weights.  The value then lives a little longer, from the
-// recomputed forward pass to the gradient.  Where nothing is recomputed there is no CSE: it would hold values over all layers.
+// Common subexpression elimination: a gradient reuses a value that a clone has just recomputed, such as the attention
+// weights, if it would compute the same value by the same launches from the same inputs. The value's lifetime then
+// extends from the recomputed forward pass to the gradient. Plans without recomputation get no CSE: it would keep
+// values alive across layers.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -12,10 +13,10 @@ namespace reprise::plan {
 
 namespace {
 
-// Numbers what values hold: equal numbers, equal contents.
-class Contents {
+// Value numbering: values with equal numbers have equal contents.
+class ValueNumbers {
 public:
-    explicit Contents(const Plan& p) : plan_(p), of_(p.values.size(), nothing)
+    explicit ValueNumbers(const Plan& p) : plan_(p), of_(p.values.size(), unwritten)
     {
         for (std::size_t v = 0; v < of_.size(); ++v)
             if (p.values[v].place != Place::temporary) of_[v] = fresh();
@@ -24,38 +25,38 @@ public:
     void run(std::uint32_t launch)
     {
         const PlanLaunch& l = plan_.launches[launch];
-        Known& known = find(launch);
+        FirstLaunch& first = find(launch);
         for (std::size_t k = 0; k < l.operands.size(); ++k) {
             const PlanOperand& o = l.operands[k];
             if (!writes(o)) continue;
             if (plan_.values[o.value].place == Place::temporary) {
-                if (known.made.size() <= k) known.made.resize(k + 1, nothing);
-                if (known.made[k] == nothing) known.made[k] = fresh();
-                of_[o.value] = known.made[k];
+                if (first.results.size() <= k) first.results.resize(k + 1, unwritten);
+                if (first.results[k] == unwritten) first.results[k] = fresh();
+                of_[o.value] = first.results[k];
             } else of_[o.value] = fresh();
         }
     }
     std::uint32_t of(std::uint32_t value) const { return of_[value]; }
 
 private:
-    static constexpr std::uint32_t nothing = 0; // never written
-    struct Known {
+    static constexpr std::uint32_t unwritten = 0; // number of a value that no launch has written yet
+    struct FirstLaunch {
         std::uint32_t launch;
-        std::vector<std::uint32_t> made{}; // by operand
+        std::vector<std::uint32_t> results{}; // numbers of the written values, by operand
     };
 
     std::uint32_t fresh() { return ++last_; }
 
-    // The first launch that does the same to the same.
-    Known& find(std::uint32_t launch)
+    // Returns the first launch that computes the same from the same inputs; this launch itself if there is none.
+    FirstLaunch& find(std::uint32_t launch)
     {
         const PlanLaunch& l = plan_.launches[launch];
-        std::vector<std::uint32_t> holds; // before it, by operand
-        for (const PlanOperand& o : l.operands) holds.push_back(o.absent ? nothing : of_[o.value]);
-        std::vector<Known>& alike = known_[{l.kernel, std::move(holds)}];
-        for (Known& k : alike)
+        std::vector<std::uint32_t> inputs; // numbers before the launch, by operand
+        for (const PlanOperand& o : l.operands) inputs.push_back(o.absent ? unwritten : of_[o.value]);
+        std::vector<FirstLaunch>& candidates = first_launches_[{l.kernel, std::move(inputs)}];
+        for (FirstLaunch& k : candidates)
             if (same_launch(plan_.launches[k.launch], l)) return k;
-        return alike.emplace_back(Known{launch});
+        return candidates.emplace_back(FirstLaunch{launch});
     }
 
     bool same_launch(const PlanLaunch& a, const PlanLaunch& b) const
@@ -80,9 +81,9 @@ private:
     }
 
     const Plan& plan_;
-    std::vector<std::uint32_t> of_; // by value
-    std::map<std::pair<std::string, std::vector<std::uint32_t>>, std::vector<Known>> known_;
-    std::uint32_t last_ = nothing;
+    std::vector<std::uint32_t> of_; // number, by value
+    std::map<std::pair<std::string, std::vector<std::uint32_t>>, std::vector<FirstLaunch>> first_launches_;
+    std::uint32_t last_ = unwritten;
 };
 
 class CommonSubexpressions {
@@ -94,18 +95,18 @@ public:
 
     void run()
     {
-        Contents contents(plan_);
-        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) contents.run(i);
-        std::map<std::uint32_t, std::uint32_t> made; // by contents: a clone
+        ValueNumbers numbers(plan_);
+        for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) numbers.run(i);
+        std::map<std::uint32_t, std::uint32_t> clones; // by number: a clone
         for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
-            if (is_clone(v)) made.try_emplace(contents.of(v), v);
+            if (is_clone(v)) clones.try_emplace(numbers.of(v), v);
 
         std::vector<bool> dead(plan_.launches.size(), false);
         std::map<std::uint32_t, std::uint32_t> becomes;
         for (std::uint32_t v = 0; v < plan_.values.size(); ++v) {
-            if (!is_computed_again(v)) continue;
-            const auto found = made.find(contents.of(v));
-            if (found == made.end() || writers_[found->second].back() > touched_[v].front()) continue;
+            if (!is_replaceable(v)) continue;
+            const auto found = clones.find(numbers.of(v));
+            if (found == clones.end() || writers_[found->second].back() > touched_[v].front()) continue;
             becomes.emplace(v, found->second);
             for (const std::uint32_t i : writers_[v]) dead[i] = true;
         }
@@ -126,8 +127,9 @@ private:
                            [&](std::uint32_t i) { return plan_.launches[i].recomputation != 0; });
     }
 
-    // By a gradient, for itself; worth its memory, as a product went into it; and read when it is ready.
-    bool is_computed_again(std::uint32_t value) const
+    // Returns whether a clone may replace the value: it belongs to no segment and is not a clone, its launches write
+    // nothing else, a product is among them, so that reuse is worth the memory, and no launch reads a partial result.
+    bool is_replaceable(std::uint32_t value) const
     {
         if (plan_.values[value].place != Place::temporary || plan_.values[value].segment != no_segment ||
             writers_[value].empty())
@@ -140,11 +142,11 @@ private:
             for (const PlanOperand& o : l.operands)
                 if (writes(o) && o.value != value) return false;
         }
-        return product && is_ready(value);
+        return product && is_written_before_read(value);
     }
 
-    // Nobody reads it between the launches that write it.
-    bool is_ready(std::uint32_t value) const
+    // Returns whether all launches that write the value come before those that only read it.
+    bool is_written_before_read(std::uint32_t value) const
     {
         return std::equal(writers_[value].begin(), writers_[value].end(), touched_[value].begin());
     }

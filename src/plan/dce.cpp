@@ -1,4 +1,4 @@
-// Launches whose results nobody reads.
+// Dead code elimination: removes launches whose results no launch or caller reads.
 #include "plan/pipeline.hpp"
 
 namespace reprise::plan {

@@ -11,8 +11,8 @@ namespace reprise::plan {
 namespace {
 
 constexpr double left = 84, top = 64, bottom = 64, right = 24,
-                 height = 520;                                         // of the margins and the plot, pixels
-constexpr double least_width = 900, least_epoch = 12, character = 5.6; // of a label's letter
+                 height = 520;                                           // margins and plot height, pixels
+constexpr double min_width = 900, min_epoch = 12, character_width = 5.6; // pixels
 
 std::string escaped(const std::string& text)
 {
@@ -37,14 +37,14 @@ std::string readable(std::uint64_t bytes)
     return out.str();
 }
 
-// "%12 conv2d" is of the kind "conv2d".
+// Returns the kind of a value by its name: "conv2d" for "%12 conv2d".
 std::string kind_of(const std::string& name)
 {
     const std::size_t space = name[0] == '%' ? name.find(' ') : std::string::npos;
     return space == std::string::npos ? name : name.substr(space + 1);
 }
 
-// One colour for each kind, the same in every picture; light, so that a label is readable on it.
+// Returns one colour per kind, the same in each picture and light enough for a readable label.
 std::string colour_of(const std::string& kind)
 {
     std::uint32_t hash = 2166136261u; // FNV-1a
@@ -55,11 +55,11 @@ std::string colour_of(const std::string& kind)
     return out.str();
 }
 
-// A distance between marks that leaves at most `most` of them: a power of 2, which sizes are read in.
-std::uint64_t step_for(std::uint64_t range, std::uint64_t most)
+// Returns the smallest power of 2 as a distance between marks that yields at most `max_steps` steps over the range.
+std::uint64_t step_for(std::uint64_t range, std::uint64_t max_steps)
 {
     std::uint64_t step = 1;
-    while (range / step > most) step *= 2;
+    while (range / step > max_steps) step *= 2;
     return step;
 }
 
@@ -68,7 +68,7 @@ public:
     Picture(const Plan& plan, const ArenaPicture& p) : plan_(plan), picture_(p)
     {
         const double epochs = std::max<double>(plan.epochs, 1);
-        epoch_ = std::max(least_width / epochs, least_epoch);
+        epoch_ = std::max(min_width / epochs, min_epoch);
         width_ = epoch_ * epochs;
         scale_ = height / static_cast<double>(std::max<std::uint64_t>(p.arena, 1));
         out_ << std::fixed << std::setprecision(1);
@@ -135,11 +135,11 @@ private:
         out_ << "</g>\n";
     }
 
-    // The first of the labels that there is room for, from left to right or upward.
+    // Writes the first of the labels that fits into the box, horizontally or rotated.
     void write(double x, double y, double w, double h, std::initializer_list<std::string> labels)
     {
         for (const std::string& label : labels) {
-            const double length = character * static_cast<double>(label.size()) + 6;
+            const double length = character_width * static_cast<double>(label.size()) + 6;
             if (length <= w && h >= 11) return text(x, y + 3.5, "middle", 10, label);
             if (length > h || w < 11) continue;
             out_ << "<g transform=\"rotate(-90 " << x << ' ' << y << ")\">";
@@ -149,7 +149,7 @@ private:
         }
     }
 
-    // The sum of the bytes that are alive, epoch by epoch.
+    // Draws the sum of the live bytes in each epoch.
     void alive()
     {
         std::vector<std::uint64_t> bytes(plan_.epochs, 0);

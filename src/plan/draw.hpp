@@ -1,5 +1,4 @@
-// The arena of a plan at given sizes as a picture: each temporary a rectangle, epochs to the right, addresses
-// upward.
+// Draws the arena of a plan at given sizes as SVG: a rectangle per temporary, epochs as x and addresses as y.
 #pragma once
 #include <cstdint>
 #include <span>

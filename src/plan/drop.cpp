@@ -17,7 +17,7 @@ Units::Units(const Plan& p) : unit_(p.values.size(), no_launch)
     for (std::uint32_t i = 0; i < p.launches.size(); ++i)
         place_.push_back(p.launches[i].fallback_of == no_launch ? i : p.launches[i].fallback_of);
     join_writers(p);
-    judge(p);
+    find_deadlines(p);
 }
 
 void Units::join_writers(const Plan& p)
@@ -33,7 +33,7 @@ void Units::join_writers(const Plan& p)
         if (place_[i] != i) join(place_[i]);
         for (const PlanOperand& o : p.launches[i].operands) {
             if (!writes(o)) continue;
-            // State is written by whoever comes last: that makes no unit of all who write it.
+            // Launches that assign the same state don't form a unit.
             if (writer[o.value] != no_launch && p.values[o.value].place == Place::temporary)
                 join(writer[o.value]);
             writer[o.value] = i;
@@ -52,7 +52,7 @@ void Units::join_writers(const Plan& p)
     }
 }
 
-void Units::judge(const Plan& p)
+void Units::find_deadlines(const Plan& p)
 {
     const LaunchesByValue writers = launches_by_value(p, writes);
     for (std::uint32_t u = 0; u < launches_.size(); ++u) {
@@ -68,8 +68,8 @@ void Units::judge(const Plan& p)
                 const auto later = std::upper_bound(all.begin(), all.end(), i);
                 if (later != all.end()) deadline = std::min(deadline, place_[*later]);
             }
-        // What one of its own launches comes too late for is not made of what it was.
-        fit_.push_back(fit && deadline > place_[launches_[u].back()]);
+        // An input that is overwritten before the unit's last launch could not be read again.
+        droppable_.push_back(fit && deadline > place_[launches_[u].back()]);
         deadline_.push_back(deadline);
     }
 }
@@ -78,9 +78,9 @@ namespace {
 
 class Rematerialization {
 public:
-    Rematerialization(const Plan& p, const Units& units, DropSet drops, std::size_t most_steps)
-        : plan_(p), units_(units), drops_(std::move(drops)), most_steps_(most_steps),
-          first_(p.values.size() + 1, 0), own_(p.values.size(), no_launch)
+    Rematerialization(const Plan& p, const Units& units, DropSet drops, std::size_t max_steps)
+        : plan_(p), units_(units), drops_(std::move(drops)), max_steps_(max_steps),
+          first_(p.values.size() + 1, 0), unit_clone_(p.values.size(), no_launch)
     {
         for (Drop& d : drops_) {
             d.after = units.place(d.after);
@@ -99,7 +99,7 @@ public:
         if (!out_.possible) return std::move(out_);
         for (std::uint32_t i = 0; i < plan_.launches.size() && out_.possible; ++i) {
             const std::uint32_t place = units_.place(i);
-            if (i == place) // for its fallbacks as well: nothing comes between the two
+            if (i == place) // also for its fallbacks, as no launch may come between them
                 for (std::uint32_t k = i; k < plan_.launches.size() && units_.place(k) == place; ++k)
                     for (const PlanOperand& o : plan_.launches[k].operands)
                         if (reads(o)) provide(o.value, place);
@@ -117,7 +117,7 @@ private:
         out_.steps.push_back({launch, place, rematerialized, static_cast<std::uint32_t>(out_.values.size())});
     }
 
-    // What only clones are read of runs later, and not here.
+    // Removes steps whose results are never read, such as an original whose readers all read clones.
     void remove_unread()
     {
         const std::size_t values = plan_.values.size();
@@ -138,22 +138,23 @@ private:
         std::erase_if(out_.steps, [&](const RematerializedOrder::Step&) { return dead[at++]; });
     }
 
-    // The last drop of the value before this place; no_launch: none.
+    // Returns the index of the value's last drop before this launch; no_launch: none.
     std::uint32_t drop_before(std::uint32_t value, std::uint32_t place) const
     {
         const auto first = drops_.begin() + first_[value], end = drops_.begin() + first_[value + 1];
-        const auto behind = std::partition_point(first, end, [&](const Drop& d) { return d.after < place; });
-        return behind == first ? no_launch : static_cast<std::uint32_t>(behind - drops_.begin() - 1);
+        const auto end_before =
+            std::partition_point(first, end, [&](const Drop& d) { return d.after < place; });
+        return end_before == first ? no_launch : static_cast<std::uint32_t>(end_before - drops_.begin() - 1);
     }
-    // The value itself, or its clone that is read at this place.
+    // Returns the value itself, or the clone that is read at this launch.
     std::uint32_t current(std::uint32_t value, std::uint32_t place) const
     {
         const std::uint32_t d = drop_before(value, place);
         return d == no_launch ? value : clone_[d];
     }
 
-    // Where the value was dropped by then, clones of its unit and of all that it reads and that was dropped too, in their
-    // old order.
+    // If the value was dropped before this launch, appends clones of its unit and of all dropped units that it depends
+    // on, in their original order.
     void provide(std::uint32_t value, std::uint32_t place)
     {
         std::vector<std::uint32_t> stack, order; // units; launches
@@ -164,11 +165,12 @@ private:
             out_.possible &= place <= units_.deadline(unit);
             for (const std::uint32_t i : units_.launches(unit))
                 for (const PlanOperand& o : plan_.launches[i].operands)
-                    if (writes(o)) own_[o.value] = no_launch;
+                    if (writes(o)) unit_clone_[o.value] = no_launch;
             for (const std::uint32_t i : units_.launches(unit)) {
                 order.push_back(i);
                 for (const PlanOperand& o : plan_.launches[i].operands)
-                    if (writes(o) && own_[o.value] == no_launch) own_[o.value] = clone(o.value, place);
+                    if (writes(o) && unit_clone_[o.value] == no_launch)
+                        unit_clone_[o.value] = clone(o.value, place);
             }
             stack.push_back(unit);
         };
@@ -181,7 +183,7 @@ private:
                     if (reads(o) && units_.of(o.value) != unit) visit(o.value);
         }
         std::sort(order.begin(), order.end());
-        out_.possible &= out_.steps.size() + order.size() <= most_steps_;
+        out_.possible &= out_.steps.size() + order.size() <= max_steps_;
         for (const std::uint32_t i : order) {
             const auto& operands = plan_.launches[i].operands;
             const auto written = std::find_if(operands.begin(), operands.end(),
@@ -189,13 +191,16 @@ private:
             const std::uint32_t unit = units_.of(written->value);
             append(i, place, true);
             for (const PlanOperand& o : operands) {
-                const bool own = !o.absent && units_.of(o.value) == unit;
-                out_.values.push_back(own ? own_[o.value] : reads(o) ? current(o.value, place) : o.value);
+                const bool in_unit = !o.absent && units_.of(o.value) == unit;
+                out_.values.push_back(in_unit    ? unit_clone_[o.value]
+                                      : reads(o) ? current(o.value, place)
+                                                 : o.value);
             }
         }
     }
 
-    // A new one, for who reads the value now; where that is the value itself still, for who reads it behind its first drop.
+    // Creates a clone. Launches that read the value at this point read the clone; if the value is not dropped yet,
+    // launches after its first drop do.
     std::uint32_t clone(std::uint32_t value, std::uint32_t place)
     {
         const auto id = static_cast<std::uint32_t>(plan_.values.size() + out_.clone_of.size());
@@ -208,20 +213,20 @@ private:
 
     const Plan& plan_;
     const Units& units_;
-    DropSet drops_; // by value, then by place
-    std::size_t most_steps_;
-    std::vector<std::uint32_t> first_; // of drops_, by value, and their number
-    std::vector<std::uint32_t> clone_; // by drop
-    std::vector<std::uint32_t> own_;   // by value: the clone that its unit writes when it is rematerialized
+    DropSet drops_; // sorted by value, then by launch
+    std::size_t max_steps_;
+    std::vector<std::uint32_t> first_;      // first index into drops_, by value
+    std::vector<std::uint32_t> clone_;      // by drop
+    std::vector<std::uint32_t> unit_clone_; // by value: its latest clone
     RematerializedOrder out_;
 };
 
 } // namespace
 
 RematerializedOrder rematerialized_order(const Plan& plan, const Units& units, const DropSet& drops,
-                                         std::size_t most_steps)
+                                         std::size_t max_steps)
 {
-    return Rematerialization(plan, units, drops, most_steps).run();
+    return Rematerialization(plan, units, drops, max_steps).run();
 }
 
 bool Profile::is_temporary(std::uint32_t v) const
@@ -238,7 +243,7 @@ Profile::Profile(const Plan& plan, const Weights& weights, RematerializedOrder o
         clone_before_.push_back(std::exchange(last_clone_[order_.clone_of[c]], c));
     for (const RematerializedOrder::Step& s : order_.steps) time += weights.time[s.launch];
     for (const double t : weights.time) time -= t;
-    std::vector<std::uint64_t> change(order_.steps.size() + 1, 0); // from step to step; wraps
+    std::vector<std::uint64_t> change(order_.steps.size() + 1, 0); // between steps; differences wrap around
     for (std::uint32_t v = 0; v < values(); ++v) {
         const auto list = touches(v);
         if (list.empty()) continue;
@@ -256,7 +261,7 @@ Profile::Profile(const Plan& plan, const Weights& weights, RematerializedOrder o
     if (!order_.possible) peak = std::numeric_limits<std::uint64_t>::max();
 }
 
-// In two rounds: how many each value has, and where they are.
+// Uses two passes: the first counts the accesses of each value, the second stores them.
 void Profile::find_touches()
 {
     const auto each = [&](const auto& visit) {

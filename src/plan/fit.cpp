@@ -1,4 +1,4 @@
-// Which values to drop for a peak.
+// Searches for the values to drop to reach a peak.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -13,14 +13,14 @@ namespace reprise::plan {
 
 namespace {
 
-constexpr std::size_t most_tried = 12;            // values at a turn, the most worth
-constexpr std::size_t max_search_steps = 1 << 22; // looked at in one way
-constexpr std::size_t max_rematerialized = 4;     // times that all launches run
-constexpr std::size_t patience = 60;              // turns without a lower peak
-constexpr std::size_t small_plan = 24;            // launches
-constexpr std::size_t tenure = 7;                 // turns for which a value stays as it is
+constexpr std::size_t max_candidates = 12;        // candidates per turn, ordered by worth
+constexpr std::size_t max_search_steps = 1 << 22; // evaluated by one search strategy
+constexpr std::size_t max_rematerialized = 4; // limit on the steps, as a multiple of the number of launches
+constexpr std::size_t patience = 60;          // turns without a lower peak before the search ends
+constexpr std::size_t small_plan = 24;        // launches
+constexpr std::size_t tenure = 7;             // turns for which the drops of a value stay unchanged
 
-bool holds(const DropSet& set, const Drop& drop)
+bool contains(const DropSet& set, const Drop& drop)
 {
     return std::find(set.begin(), set.end(), drop) != set.end();
 }
@@ -31,11 +31,11 @@ bool drops(const DropSet& set, std::uint32_t value)
 
 class Search {
 public:
-    Search(const Plan& plan, const Weights& weights, std::uint64_t budget, const DropSet& kept)
-        : plan_(plan), weights_(weights), units_(plan), budget_(budget), kept_(kept)
+    Search(const Plan& plan, const Weights& weights, std::uint64_t budget, const DropSet& required)
+        : plan_(plan), weights_(weights), units_(plan), budget_(budget), required_(required)
     {
         for (std::uint32_t v = 0; v < plan.values.size(); ++v) {
-            unit_time_.push_back(least_time);
+            unit_time_.push_back(min_time);
             if (units_.may_drop(v))
                 for (const std::uint32_t i : units_.launches(units_.of(v))) unit_time_[v] += weights.time[i];
         }
@@ -43,23 +43,23 @@ public:
 
     DropSet run()
     {
-        const Profile first = profile(kept_);
-        best_ = kept_;
+        const Profile first = profile(required_);
+        best_ = required_;
         best_peak_ = first.peak;
         best_time_ = first.time;
-        search_greedily(kept_);
-        if (goes_on()) search_greedily(segmented());
-        if (goes_on()) drop_all_gaps();
-        if (goes_on()) search_tabu(false);
-        if (goes_on() && plan_.launches.size() <= small_plan) search_tabu(true);
+        search_greedily(required_);
+        if (start_next_strategy()) search_greedily(segmented());
+        if (start_next_strategy()) drop_all_gaps();
+        if (start_next_strategy()) search_tabu(false);
+        if (start_next_strategy() && plan_.launches.size() <= small_plan) search_tabu(true);
         return pruned();
     }
 
 private:
-    static constexpr double least_time = 1e-9;
+    static constexpr double min_time = 1e-9;
 
     bool searching() const { return best_peak_ > budget_ && steps_ < max_search_steps; }
-    bool goes_on() // in another way
+    bool start_next_strategy()
     {
         steps_ = 0;
         return searching();
@@ -72,7 +72,7 @@ private:
         steps_ += order.steps.size();
         return {plan_, weights_, std::move(order)};
     }
-    // The lowest peak, and of those within the budget the least time.
+    // Records the set if it has the lowest peak so far or, among sets within the budget, the least time.
     void note(const DropSet& set, const Profile& p)
     {
         const bool both_fit = p.peak <= budget_ && best_peak_ <= budget_;
@@ -87,14 +87,15 @@ private:
         DropSet set;
         Profile profile;
     };
-    // By what lies above the budget; where that brings no lower peak, by what lies at the peak.
+    // Rates drops by the bytes above the budget; if this does not lower the peak, by the bytes at the peak.
     void search_greedily(DropSet set)
     {
         Step now{set, profile(set)}, best = now;
         note(now.set, now.profile);
         while (searching()) {
-            std::optional<Step> next = more(now, budget_);
-            if (!next || next->profile.peak >= best.profile.peak) next = more(best, best.profile.peak - 1);
+            std::optional<Step> next = with_more_drops(now, budget_);
+            if (!next || next->profile.peak >= best.profile.peak)
+                next = with_more_drops(best, best.profile.peak - 1);
             if (!next || next->set == now.set) return;
             now = std::move(*next);
             note(now.set, now.profile);
@@ -107,10 +108,10 @@ private:
 
     struct Candidate {
         Drop drop;
-        std::uint32_t behind; // the step that reads it next
-        double worth;         // bytes for the time of the unit alone
+        std::uint32_t next_use; // the next step that reads it
+        double worth;           // bytes per time of the unit alone
     };
-    // What is idle at the peak, or made there for later.
+    // Returns the drops of values that are live but not accessed at the peak, or computed there for later use.
     std::vector<Candidate> candidates(const Profile& now) const
     {
         std::vector<Candidate> all;
@@ -119,35 +120,36 @@ private:
             if (!units_.may_drop(v)) continue;
             const std::optional<Profile::Gap> gap = now.gap(id, now.peak_at);
             if (!gap) continue;
-            const std::uint32_t after = now.step(gap->before).place, made = units_.last_place(units_.of(v));
-            if (after < made || after >= now.step(gap->behind).place) continue;
-            if (gap->before == now.peak_at && (id != v || after != made)) continue;
-            all.push_back({{v, after}, gap->behind, static_cast<double>(weights_.bytes[v]) / unit_time_[v]});
+            const std::uint32_t after = now.step(gap->previous).place,
+                                computed = units_.last_place(units_.of(v));
+            if (after < computed || after >= now.step(gap->next).place) continue;
+            if (gap->previous == now.peak_at && (id != v || after != computed)) continue;
+            all.push_back({{v, after}, gap->next, static_cast<double>(weights_.bytes[v]) / unit_time_[v]});
         }
         std::stable_sort(all.begin(), all.end(),
                          [](const auto& a, const auto& b) { return a.worth > b.worth; });
         return all;
     }
 
-    // With one more drop, or several that need each other; none: none helps.
-    std::optional<Step> more(const Step& now, std::uint64_t budget)
+    // Adds one drop, or several that only help together; nullopt if none reduces the bytes above the budget.
+    std::optional<Step> with_more_drops(const Step& now, std::uint64_t budget)
     {
         const double above = now.profile.above(budget);
         std::optional<Step> best;
-        double most = 0;
-        std::size_t looked_at = 0;
+        double best_gain = 0;
+        std::size_t tried_count = 0;
         for (const Candidate& c : candidates(now.profile)) {
-            if ((looked_at++ % most_tried == 0 && best) || steps_ >= max_search_steps) break;
+            if ((tried_count++ % max_candidates == 0 && best) || steps_ >= max_search_steps) break;
             for (const bool with_inputs : {false, true}) {
-                if (holds(now.set, c.drop)) continue;
+                if (contains(now.set, c.drop)) continue;
                 DropSet tried = now.set;
                 tried.push_back(c.drop);
-                if (with_inputs && !add_inputs(tried, c.behind, now.profile)) continue;
+                if (with_inputs && !add_inputs(tried, c.next_use, now.profile)) continue;
                 Profile then = profile(tried);
                 const double gain =
-                    (above - then.above(budget)) / std::max(then.time - now.profile.time, least_time);
-                if (gain > most) {
-                    most = gain;
+                    (above - then.above(budget)) / std::max(then.time - now.profile.time, min_time);
+                if (gain > best_gain) {
+                    best_gain = gain;
                     best.emplace(Step{std::move(tried), std::move(then)});
                 }
             }
@@ -155,40 +157,41 @@ private:
         return best;
     }
 
-    // What the last drop is made of and nobody keeps until step `behind`, and so on; false where that is nothing.
-    bool add_inputs(DropSet& set, std::uint32_t behind, const Profile& now) const
+    // Adds drops of the inputs of the last drop that are not live until step `next_use`, and of their inputs in turn.
+    // Returns false if there are none.
+    bool add_inputs(DropSet& set, std::uint32_t next_use, const Profile& now) const
     {
-        const std::size_t before = set.size();
-        for (std::size_t k = before - 1; k < set.size(); ++k)
+        const std::size_t size_before = set.size();
+        for (std::size_t k = size_before - 1; k < set.size(); ++k)
             for (const std::uint32_t i : units_.launches(units_.of(set[k].value)))
                 for (const PlanOperand& o : plan_.launches[i].operands) {
-                    if (!reads(o) || !units_.may_drop(o.value) || now.lives(o.value, behind)) continue;
-                    const Drop drop{o.value,
-                                    std::max(set[before - 1].after, units_.last_place(units_.of(o.value)))};
-                    if (!holds(set, drop)) set.push_back(drop);
+                    if (!reads(o) || !units_.may_drop(o.value) || now.lives(o.value, next_use)) continue;
+                    const Drop drop{
+                        o.value, std::max(set[size_before - 1].after, units_.last_place(units_.of(o.value)))};
+                    if (!contains(set, drop)) set.push_back(drop);
                 }
-        return set.size() > before;
+        return set.size() > size_before;
     }
 
-    // -- segments: up to the peak all goes that waits there, but for what crosses a few borders (Chen et al., "Training deep
-    // nets with sublinear memory cost", 2016), each where least crosses --
+    // -- segments: drops all values that wait for a use after the peak, except those that cross a few borders, which
+    // lie where the fewest bytes cross (Chen et al., "Training deep nets with sublinear memory cost", 2016) --
     struct Waiting {
-        std::uint32_t value, made, last; // launches; up to the peak
+        std::uint32_t value, computed, last; // launches; last use up to the peak
     };
     DropSet segmented()
     {
-        const Profile now = profile(kept_);
+        const Profile now = profile(required_);
         const std::uint32_t peak = now.step(now.peak_at).place;
         const std::vector<Waiting> all = waiting(peak);
         std::vector<std::uint64_t> crossing(std::size_t{peak} + 2,
-                                            0); // bytes, in front of each launch; first its changes
+                                            0); // bytes before each launch; at first the differences
         for (const Waiting& w : all) {
-            crossing[w.made + 1] += weights_.bytes[w.value];
+            crossing[w.computed + 1] += weights_.bytes[w.value];
             crossing[w.last + 1] -= weights_.bytes[w.value];
         }
         std::partial_sum(crossing.begin(), crossing.end(), crossing.begin());
-        DropSet least = kept_;
-        std::uint64_t least_peak = std::numeric_limits<std::uint64_t>::max();
+        DropSet lowest = required_;
+        std::uint64_t lowest_peak = std::numeric_limits<std::uint64_t>::max();
         for (const std::uint32_t segments : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
             if (segments > std::max<std::size_t>(all.size(), 1)) break;
             std::vector<std::uint32_t> borders;
@@ -199,19 +202,20 @@ private:
                     std::min_element(crossing.begin() + from, crossing.begin() + std::max(to, from + 1)) -
                     crossing.begin()));
             }
-            DropSet set = kept_;
+            DropSet set = required_;
             for (const Waiting& w : all)
                 if (std::none_of(borders.begin(), borders.end(),
-                                 [&](std::uint32_t b) { return w.made < b && b <= w.last; }))
+                                 [&](std::uint32_t b) { return w.computed < b && b <= w.last; }))
                     set.push_back({w.value, w.last});
             const Profile p = profile(set);
-            if (p.peak >= least_peak) continue;
-            least_peak = p.peak;
-            least = std::move(set);
+            if (p.peak >= lowest_peak) continue;
+            lowest_peak = p.peak;
+            lowest = std::move(set);
         }
-        return least;
+        return lowest;
     }
-    // What is made and read before this launch, and read behind it while it can be rematerialized.
+    // Returns the values that are computed and last read up to this launch, and read again later, early enough to be
+    // rematerialized.
     std::vector<Waiting> waiting(std::uint32_t peak) const
     {
         std::vector<std::uint32_t> last(plan_.values.size(), no_launch),
@@ -224,34 +228,35 @@ private:
             }
         std::vector<Waiting> out;
         for (std::uint32_t v = 0; v < last.size(); ++v) {
-            if (last[v] == no_launch || later[v] == no_launch || !units_.may_drop(v) || drops(kept_, v))
+            if (last[v] == no_launch || later[v] == no_launch || !units_.may_drop(v) || drops(required_, v))
                 continue;
-            const std::uint32_t made = units_.last_place(units_.of(v));
-            if (made <= last[v] && later[v] <= units_.deadline(units_.of(v)))
-                out.push_back({v, made, last[v]});
+            const std::uint32_t computed = units_.last_place(units_.of(v));
+            if (computed <= last[v] && later[v] <= units_.deadline(units_.of(v)))
+                out.push_back({v, computed, last[v]});
         }
         return out;
     }
 
-    // -- nothing waits: what is made up to the peak goes after each launch that reads it, also where that is rematerialized --
+    // -- all gaps: drops each value computed up to the peak after each launch that reads it, rematerialized ones
+    // included --
     void drop_all_gaps()
     {
-        const Profile first = profile(kept_);
+        const Profile first = profile(required_);
         const std::uint32_t peak = first.step(first.peak_at).place,
                             end = units_.place(static_cast<std::uint32_t>(plan_.launches.size() - 1));
         const auto is_droppable = [&](std::uint32_t v) {
             return units_.may_drop(v) && units_.last_place(units_.of(v)) <= peak &&
-                   units_.deadline(units_.of(v)) >= end && !drops(kept_, v);
+                   units_.deadline(units_.of(v)) >= end && !drops(required_, v);
         };
         std::vector<bool> can_drop;
         for (std::uint32_t v = 0; v < plan_.values.size(); ++v) can_drop.push_back(is_droppable(v));
-        std::set<std::pair<std::uint32_t, std::uint32_t>> known; // value, after
-        DropSet set = kept_;
-        for (bool more = true; more && searching();) {
+        std::set<std::pair<std::uint32_t, std::uint32_t>> seen; // value, after
+        DropSet set = required_;
+        for (bool found_more = true; found_more && searching();) {
             const Profile now = profile(set);
             if (!now.possible()) return;
             note(set, now);
-            more = false;
+            found_more = false;
             for (std::uint32_t id = 0; id < now.values(); ++id) {
                 const std::uint32_t v = now.original(id);
                 if (!can_drop[v]) continue;
@@ -260,16 +265,16 @@ private:
                     const Drop drop{v, now.step(at[k - 1]).place};
                     const bool is_gap = at[k] > at[k - 1] + 1 && drop.after < now.step(at[k]).place;
                     if (!is_gap || drop.after < units_.last_place(units_.of(v)) ||
-                        !known.emplace(v, drop.after).second)
+                        !seen.emplace(v, drop.after).second)
                         continue;
                     set.push_back(drop);
-                    more = true;
+                    found_more = true;
                 }
             }
         }
     }
 
-    // -- tabu search: the best neighbour at each turn, even where it is worse, unless it undoes what was done lately --
+    // -- tabu search: moves to the best neighbour at each turn, even a worse one, unless it reverts a recent change --
     struct Score {
         std::uint64_t peak;
         double above, time;
@@ -284,32 +289,34 @@ private:
         std::vector<std::size_t> free_at(plan_.values.size(), 0); // turn, by value
         std::size_t last_better = 0;
         for (std::size_t turn = 1; turn - last_better <= patience && searching(); ++turn) {
-            const std::uint64_t before = best_peak_, aim = std::max(budget_, before - before / 16);
+            const std::uint64_t peak_before = best_peak_,
+                                aim = std::max(budget_, peak_before - peak_before / 16);
             DropSet next;
             std::uint32_t moved = 0;
-            Score least{std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<double>::infinity(),
-                        0};
+            Score lowest{std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<double>::infinity(),
+                         0};
             each_neighbour(set, anywhere, [&](DropSet&& to, std::uint32_t value) {
                 const Profile p = profile(to);
                 note(to, p);
                 const Score score{p.peak, p.above(aim), p.time};
-                if ((free_at[value] > turn && p.peak >= before) || !(score < least)) return;
-                least = score;
+                if ((free_at[value] > turn && p.peak >= peak_before) || !(score < lowest)) return;
+                lowest = score;
                 moved = value;
                 next = std::move(to);
             });
-            if (best_peak_ < before) last_better = turn;
-            if (least.peak == std::numeric_limits<std::uint64_t>::max()) continue;
+            if (best_peak_ < peak_before) last_better = turn;
+            if (lowest.peak == std::numeric_limits<std::uint64_t>::max()) continue;
             free_at[moved] = turn + tenure;
             set = std::move(next);
         }
     }
 
-    // Sets with a drop less, or one more, or one instead of the value's others; each with the value that differs.
+    // Visits the sets with one drop fewer, one more, or one in place of the value's other drops, with the value that
+    // differs.
     template <class Visit> void each_neighbour(const DropSet& set, bool anywhere, const Visit& visit)
     {
         const Profile now = profile(set);
-        for (std::size_t k = kept_.size(); k < set.size() && steps_ < max_search_steps; ++k) {
+        for (std::size_t k = required_.size(); k < set.size() && steps_ < max_search_steps; ++k) {
             DropSet fewer = set;
             fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
             visit(std::move(fewer), set[k].value);
@@ -317,16 +324,17 @@ private:
         const auto offer = [&](const Drop& drop, bool instead, const Candidate* with_inputs) {
             DropSet tried = set;
             if (instead)
-                std::erase_if(tried,
-                              [&](const Drop& d) { return d.value == drop.value && !holds(kept_, d); });
-            if (holds(tried, drop) || (instead && tried.size() == set.size()) || steps_ >= max_search_steps)
+                std::erase_if(
+                    tried, [&](const Drop& d) { return d.value == drop.value && !contains(required_, d); });
+            if (contains(tried, drop) || (instead && tried.size() == set.size()) ||
+                steps_ >= max_search_steps)
                 return;
             tried.push_back(drop);
-            if (!with_inputs || add_inputs(tried, with_inputs->behind, now))
+            if (!with_inputs || add_inputs(tried, with_inputs->next_use, now))
                 visit(std::move(tried), drop.value);
         };
         std::vector<Candidate> all = candidates(now);
-        if (all.size() > most_tried) all.resize(most_tried);
+        if (all.size() > max_candidates) all.resize(max_candidates);
         for (const Candidate& c : all)
             for (const bool instead : {false, true}) {
                 offer(c.drop, instead, nullptr);
@@ -339,10 +347,10 @@ private:
                     for (const bool instead : {false, true}) offer({v, i}, instead, nullptr);
     }
 
-    // Without drops that the peak does not need, the dearest first.
+    // Removes drops that the peak does not need, the most expensive first.
     DropSet pruned()
     {
-        DropSet set = best_, order(set.begin() + static_cast<std::ptrdiff_t>(kept_.size()), set.end());
+        DropSet set = best_, order(set.begin() + static_cast<std::ptrdiff_t>(required_.size()), set.end());
         std::stable_sort(order.begin(), order.end(), [&](const Drop& a, const Drop& b) {
             return unit_time_[a.value] > unit_time_[b.value];
         });
@@ -365,7 +373,7 @@ private:
     const Weights& weights_;
     Units units_;
     std::uint64_t budget_;
-    const DropSet& kept_;
+    const DropSet& required_;
     std::vector<double> unit_time_; // by value
     DropSet best_;
     std::uint64_t best_peak_ = 0;
@@ -375,9 +383,9 @@ private:
 
 } // namespace
 
-DropSet fit(const Plan& plan, const Weights& weights, std::uint64_t budget, const DropSet& kept)
+DropSet fit(const Plan& plan, const Weights& weights, std::uint64_t budget, const DropSet& required)
 {
-    return Search(plan, weights, budget, kept).run();
+    return Search(plan, weights, budget, required).run();
 }
 
 } // namespace reprise::plan

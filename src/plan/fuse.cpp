@@ -1,6 +1,7 @@
-// Joins chains: an elementwise launch goes into one whose results it reads or whose inputs it shares, so that the
-// values between them stay in registers.  One of the two moves to the other's place, which no launch between them may
-// notice.  The bits stay: each step is rounded to its value's dtype (kernels/fused_text.cpp).
+// Elementwise fusion: joins a chain with an earlier one whose results it reads or whose inputs it shares, so that the
+// values between them stay in registers. One of the two launches moves to the position of the other if no launch
+// between them conflicts with it. Results stay bitwise identical: each step is rounded to its value's dtype
+// (kernels/fused_text.cpp).
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -16,14 +17,15 @@ namespace {
 using kernels::Chain;
 using From = Chain::Source::From;
 
-// Kernels that are longer gain nothing: their values no longer fit into registers, and drivers compile for long.
-constexpr std::size_t max_chain_steps = 48, most_operands = 16;
-// A reduction holds a chain's steps 16 times.
-constexpr std::size_t most_reduced_steps = 8;
-// A launch that only shares inputs moves this far: values must not live much longer for it.
-constexpr std::size_t near = 6;
+// Longer kernels gain nothing: their values no longer fit into registers, and drivers take long to compile them.
+constexpr std::size_t max_chain_steps = 48, max_operands = 16;
+// The kernel of a reduction contains the steps of its chain 16 times.
+constexpr std::size_t max_reduced_steps = 8;
+// Maximum distance to a launch that only shares inputs; a larger one would extend lifetimes too much.
+constexpr std::size_t max_shared_distance = 6;
 
-// The chain over `sizes`, of which its own are products of neighbours; false where they are not.
+// Rewrites the chain to iterate over `sizes`, if each of its own sizes is a product of adjacent ones; otherwise returns
+// false.
 bool expand(Chain& c, const Shape& sizes)
 {
     if (same(c.sizes, sizes)) return true;
@@ -45,7 +47,8 @@ bool expand(Chain& c, const Shape& sizes)
     return true;
 }
 
-// Numbers of one dtype and of the same bits: -0 is another number than 0, and a step computes in its sources' dtype.
+// Returns whether both are numbers with equal dtype and bits: -0 differs from 0, and a step computes in its sources'
+// dtype.
 bool same(const Chain::Input& a, const Chain::Input& b)
 {
     return a.number && b.number && a.dtype == b.dtype && same(a.number->factor, b.number->factor) &&
@@ -54,7 +57,7 @@ bool same(const Chain::Input& a, const Chain::Input& b)
                std::bit_cast<std::uint64_t>(b.number->constant);
 }
 
-// `first`, then `second`, as one launch.
+// Joins `first` and `second`, executed in this order, into one launch.
 class Join {
 public:
     Join(const PlanLaunch& first, const PlanLaunch& second)
@@ -69,7 +72,7 @@ public:
         if (!expand(a_, b_.sizes) && !expand(b_, a_.sizes)) return std::nullopt;
         out_.sizes = a_.sizes;
         if (!take(first_, a_) || !take(second_, b_)) return std::nullopt;
-        if (out_.steps.size() > max_chain_steps || inputs_.size() + results_.size() > most_operands)
+        if (out_.steps.size() > max_chain_steps || inputs_.size() + results_.size() > max_operands)
             return std::nullopt;
         PlanLaunch l = second_;
         l.operands = inputs_;
@@ -132,7 +135,8 @@ private:
         return add(in);
     }
 
-    // A value that an earlier step made is taken from it, if it is read at i for element i.
+    // Returns the source of an operand: the earlier step that computes it, or an input. Returns nullopt if a step
+    // computes it but element i does not read index i.
     std::optional<Chain::Source> memory(const PlanOperand& o, Chain::Input in, const Chain& c)
     {
         for (const auto& [written, step] : results_) {
@@ -188,17 +192,17 @@ public:
     }
 
 private:
-    // Joins the launch with an earlier one, if any fits; `at` is then where both are.
+    // Joins the launch with an earlier one, if possible, and sets `at` to the position of the joined launch.
     bool join_one(std::size_t& at)
     {
         for (const bool producers : {true, false})
-            for (std::size_t i = at; i-- > 0 && (producers || at - i <= near);)
+            for (std::size_t i = at; i-- > 0 && (producers || at - i <= max_shared_distance);)
                 if (!dead_[i] && plan_.launches[i].chain && related(i, at, producers) && join(i, at))
                     return true;
         return false;
     }
 
-    // Makes what the other reads; or reads what the other reads, element for element.
+    // Returns whether `i` computes an input of `j` (`producer`), or both read the same input, `j` element for element.
     bool related(std::size_t i, std::size_t j, bool producer) const
     {
         const PlanLaunch &a = plan_.launches[i], &b = plan_.launches[j];
@@ -212,14 +216,14 @@ private:
 
     bool join(std::size_t i, std::size_t& j)
     {
-        bool down = true, up = true; // i to j's place, j to i's
+        bool down = true, up = true; // whether i can move to j, and j to i
         for (std::size_t k = i + 1; k < j && (down || up); ++k) {
             if (dead_[k]) continue;
             down &= !conflict(plan_.launches[k], plan_.launches[i]);
             up &= !conflict(plan_.launches[k], plan_.launches[j]);
         }
         if (!down && !up) return false;
-        if (!together(plan_.launches[i], plan_.launches[j])) return false;
+        if (!may_join(plan_.launches[i], plan_.launches[j])) return false;
         std::optional<PlanLaunch> joined = Join(plan_.launches[i], plan_.launches[j]).run();
         if (!joined) return false;
         plan_.launches[down ? j : i] = std::move(*joined);
@@ -228,40 +232,40 @@ private:
         return true;
     }
 
-    // What is computed again stays where it is: with what was there before, it would be computed too early.
-    static bool together(const PlanLaunch& first, const PlanLaunch& second)
+    // A recomputed launch must not join an earlier launch that is not recomputed with it, since it would run too early.
+    static bool may_join(const PlanLaunch& first, const PlanLaunch& second)
     {
         return first.recomputation == second.recomputation ||
                (first.recomputation != 0 && second.recomputation == 0);
     }
 
-    // A chain that is made for one reduction goes into it, as what the reduction loads.
+    // Fuses a chain whose result only one reduction reads into this reduction, where it computes the loaded elements.
     void join_reduction(std::size_t j)
     {
         const PlanOperand x = plan_.launches[j].operands[0];
         std::size_t i = j;
         while (i > 0 && (dead_[i - 1] || !any_operand(plan_.launches[i - 1], x.value, writes))) --i;
         if (i-- == 0 || !plan_.launches[i].chain || plan_.launches[i].reduces) return;
-        const PlanLaunch made = plan_.launches[i];
-        if (!same(x.offset, 0) || made.chain->steps.size() > most_reduced_steps ||
-            !same(made.condition, plan_.launches[j].condition) || is_read_elsewhere(x.value, j))
+        const PlanLaunch producer = plan_.launches[i];
+        if (!same(x.offset, 0) || producer.chain->steps.size() > max_reduced_steps ||
+            !same(producer.condition, plan_.launches[j].condition) || is_read_elsewhere(x.value, j))
             return;
-        if (!kernels::fits_reduction(*made.chain, made.operands)) return;
+        if (!kernels::fits_reduction(*producer.chain, producer.operands)) return;
         for (std::size_t k = i + 1; k < j; ++k)
-            if (!dead_[k] && conflict(plan_.launches[k], made)) return;
-        if (!together(made, plan_.launches[j])) return;
+            if (!dead_[k] && conflict(plan_.launches[k], producer)) return;
+        if (!may_join(producer, plan_.launches[j])) return;
         for (std::size_t k = j; k == j || (k < plan_.launches.size() && plan_.launches[k].fallback_of == j);
              ++k) {
             PlanLaunch& l = plan_.launches[k];
             l.operands.erase(l.operands.begin());
-            l.operands.insert(l.operands.begin(), made.operands.begin(), made.operands.end() - 1);
-            l.chain = made.chain;
-            l.label = made.label + " + " + l.label;
+            l.operands.insert(l.operands.begin(), producer.operands.begin(), producer.operands.end() - 1);
+            l.chain = producer.chain;
+            l.label = producer.label + " + " + l.label;
         }
         dead_[i] = true;
     }
 
-    // By a launch that is not the reduction `j` or its fallback, or by the caller.
+    // Returns whether a launch other than the reduction `j` and its fallbacks, or the caller, reads the value.
     bool is_read_elsewhere(std::uint32_t value, std::size_t j) const
     {
         if (plan_.values[value].place != Place::temporary) return true;
@@ -272,7 +276,7 @@ private:
         return false;
     }
 
-    // Results that only steps of their own chain read stay in registers.
+    // Removes results that only steps of their own chain read; they stay in registers.
     void drop_unread()
     {
         std::vector<bool> read(plan_.values.size(), false);

@@ -1,5 +1,5 @@
-// Memory that is used on: an elementwise launch that is the last to read a value, element for element, writes a result
-// over it.
+// Reuses memory in place: an elementwise launch that is the last to read a value, element for element, overwrites it
+// with a result.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"
@@ -29,7 +29,7 @@ public:
     }
 
 private:
-    // Result operand `r` in the memory of an input, where one fits.
+    // Lets result operand `r` share the memory of an input, if one qualifies.
     void write_over_input(std::uint32_t i, PlanLaunch& l, std::size_t r, std::size_t inputs)
     {
         const std::uint32_t result = l.operands[r].value;
@@ -53,8 +53,9 @@ private:
         }
     }
 
-    // Nobody touches the value later, and who did last comes before this launch anyway: it would share its epoch.  Nor is
-    // any of those that did to be batched with others, for which it moves.
+    // Returns whether no later launch accesses the value and the previous one that does conflicts with this launch
+    // anyway; otherwise sharing memory would force them into different epochs. Values of launches that can be batched
+    // are excluded, since batching moves these launches.
     bool is_last(std::uint32_t i, std::uint32_t value) const
     {
         const auto& all = touched_[value];
@@ -77,7 +78,7 @@ private:
     }
 
     Plan& plan_;
-    LaunchesByValue touched_;            // of all that lies in its memory
+    LaunchesByValue touched_;            // launches that access the value's memory
     std::vector<std::uint32_t> becomes_; // by value
 };
 

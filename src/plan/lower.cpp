@@ -1,4 +1,4 @@
-// Nodes to launches.  Views cost nothing: each value of the graph is a strided view of a value of the plan.
+// Lowers nodes to launches. View ops launch nothing: each value of the graph is a strided view of a plan value.
 #include <algorithm>
 #include <deque>
 #include <tuple>
@@ -69,8 +69,8 @@ public:
         }
         for (const Value& v : request_.results) out_.results.push_back(materialised(v));
         node_ = nullptr;
-        entered_ = ++nodes_;
-        made_in_ = interior_of_ = no_segment;
+        current_number_ = ++nodes_;
+        current_segment_ = current_interior_ = no_segment;
         copy_aside_assigned();
         for (const View& r : out_.results) keep(r.value);
         copy_into_state();
@@ -170,7 +170,7 @@ private:
         v.dtype = dtype;
         v.elements = std::move(elements);
         v.name = std::move(name);
-        v.segment = made_in_;
+        v.segment = current_segment_;
         out_.plan.values.push_back(std::move(v));
         return static_cast<std::uint32_t>(out_.plan.values.size() - 1);
     }
@@ -193,7 +193,7 @@ private:
                                           e.offset}};
     }
 
-    // The first node of a recording meets what nobody bound: a tensor that escaped.
+    // Reports the first node whose value is not bound: a tensor that escaped from a recording.
     [[noreturn]] static void unbound(const Node& n)
     {
         detail::fail(
@@ -208,7 +208,7 @@ private:
         return n.op->number && n.op->number(n, s);
     }
 
-    // Also through views: a view of a number is a number.
+    // Also follows views, since a view of a number is a number.
     bool number_of(const Value& v, ops::Scalar& s) const
     {
         const Node* n = v.node.get();
@@ -223,16 +223,16 @@ private:
             list.push_back({.value = add_value(t.dtype, shape::element_count(t.shape), name_of_value(n)),
                             .dtype = t.dtype,
                             .layout = {t.shape, shape::contiguous_strides(t.shape), 0}});
-            out_.plan.values.back().segment = interior_of_;
+            out_.plan.values.back().segment = current_interior_;
         }
     }
 
-    // What is lowered next belongs to the segments of this node.
+    // Sets the segments and the number of the node that is lowered next.
     void enter(const Node& n)
     {
-        entered_ = ++nodes_;
-        made_in_ = segment(graph::made_in(n));
-        interior_of_ = segment(graph::interior_of(n));
+        current_number_ = ++nodes_;
+        current_segment_ = segment(graph::made_in(n));
+        current_interior_ = segment(graph::interior_of(n));
     }
 
     std::uint32_t segment(const graph::Segment* s)
@@ -249,7 +249,7 @@ private:
         node_ = &n;
         if (n.op->view) lower_view(n);
         else if (caps_.host_kernels) lower_for_host(n);
-        else if (is_number(n)) return; // written only where its memory is read
+        else if (is_number(n)) return; // written to memory only on demand
         else if (lacks_kernels(n)) lower_decomposed(n);
         else lower_node(n);
     }
@@ -281,9 +281,9 @@ private:
             detail::fail(ErrorKind::internal, n.op->name, "The op has no kernels: it can't run on (",
                          caps_.id, ").");
         make_outputs(n);
-        // A number may need memory while another node is lowered.
+        // The previous state is saved, as a number may need memory while another node is lowered.
         const bool multiplied =
-            n.outputs[0].dtype == bf16 ? caps_.bf16_products : caps_.half_products; // as it is
+            n.outputs[0].dtype == bf16 ? caps_.bf16_products : caps_.half_products; // without widening
         const bool narrow = n.op->row || n.op->narrow || (n.op->half_products && multiplied);
         Widening outer = std::exchange(wide_, {.on = !narrow});
         const std::vector<View> outputs = views_.at(&n);
@@ -296,10 +296,10 @@ private:
         wide_ = std::move(outer);
     }
 
-    // What kernels compute narrow dtypes in.
+    // Returns the dtype in which kernels compute a narrow dtype.
     static DType wide_dtype(DType t) { return size_of(t) >= 4 ? t : is_floating(t) ? f32 : i32; }
 
-    // Any number of dimensions of `from`, which broadcasts to `to`.
+    // Copies a view of any rank, which broadcasts to `to`.
     void launch_strided_copy(const View& from, const View& to)
     {
         const shape::Strides strides = kernels::broadcast_strides(from, to.sizes());
@@ -316,23 +316,23 @@ private:
                               .moves = true}));
     }
 
-    // The inputs of an elementwise launch whose strides together need more dimensions than its kernels walk: copied
-    // row-major one by one until they fit, if need be with what is repeated written out.
+    // Elementwise kernels walk a limited number of collapsed dimensions. Copies inputs to row-major memory one by one
+    // until the launch fits, first without and then with their repeated elements.
     std::vector<View> walkable(std::vector<View> in, const View& to)
     {
-        for (const bool whole : {false, true})
+        for (const bool expanded : {false, true})
             for (View& v : in) {
                 if (kernels::walks(in, to)) return in;
                 if (v.number) continue;
-                if (whole)
+                if (expanded)
                     v.layout = {to.sizes(), kernels::broadcast_strides(v, to.sizes()), v.layout.offset};
-                v = whole ? contiguous(v) : with_own_elements(v, v.dtype);
+                v = expanded ? contiguous(v) : with_unique_elements(v, v.dtype);
             }
         return in;
     }
 
-    // A row-major copy of each element once, in this dtype; what is repeated stays repeated.
-    View with_own_elements(const View& v, DType dtype)
+    // Returns a row-major copy in this dtype that stores each element once; repeated dimensions keep stride 0.
+    View with_unique_elements(const View& v, DType dtype)
     {
         View once = v;
         for (std::size_t d = 0; d < v.sizes().size(); ++d)
@@ -345,11 +345,12 @@ private:
         return to;
     }
 
-    // A copy in another dtype, which is made at every call, whatever condition the launch that needs it has.
+    // Returns a copy in another dtype. It is computed at every call, whatever the condition of the launch that needs
+    // it.
     View widened(const View& v, DType wide)
     {
         const Dim condition = std::exchange(condition_, Dim(1));
-        const View to = with_own_elements(v, wide);
+        const View to = with_unique_elements(v, wide);
         condition_ = condition;
         return to;
     }
@@ -367,7 +368,7 @@ private:
             View v = from;
             if (!n.op->view(n, i, v.layout)) {
                 v = from = contiguous(from);
-                out_.plan.values[v.value].segment = interior_of_;
+                out_.plan.values[v.value].segment = current_interior_;
                 if (!n.op->view(n, i, v.layout))
                     detail::fail(ErrorKind::internal, n.op->name,
                                  "A contiguous input can't be viewed as the output.");
@@ -383,10 +384,10 @@ private:
         if (auto found = views_.find(n); found != views_.end()) return found->second[v.index];
         const bool view = n->op && n->op->view;
         if (!view && (!n->op || !n->op->lower)) unbound(*n);
-        // A number that now needs memory, or a view of one: made at every call, whatever condition the launch has that
-        // needs it first.
+        // A number that now needs memory, or a view of one. It is written at every call, whatever the condition of the
+        // launch that needs it first.
         const Node* before = std::exchange(node_, n);
-        const auto segments = std::tuple(made_in_, interior_of_, entered_);
+        const auto segments = std::tuple(current_segment_, current_interior_, current_number_);
         enter(*n);
         const Dim condition = std::exchange(condition_, Dim(1));
         if (view) {
@@ -395,11 +396,11 @@ private:
         } else lower_node(*n);
         condition_ = condition;
         node_ = before;
-        std::tie(made_in_, interior_of_, entered_) = segments;
+        std::tie(current_segment_, current_interior_, current_number_) = segments;
         return views_.at(n)[v.index];
     }
 
-    // Of i64 as i32: shaders/indices.comp.
+    // Converts i64 indices to i32 (shaders/indices.comp).
     View in_words(View from)
     {
         const auto collapsed = [&] { return shape::collapse(from.sizes(), {{from.layout.strides}}); };
@@ -423,8 +424,8 @@ private:
                            [&](const ops::LaunchOperand& o) { return !o.absent && o.dtype == dtype; });
     }
 
-    // Elements of 64 bits have kernels of their own (shaders/common/abi.glsl).
-    static const char* ending_of(const ops::LaunchSpec& spec)
+    // Returns the kernel name's suffix for elements of 64 bits (shaders/common/abi.glsl).
+    static const char* suffix_of(const ops::LaunchSpec& spec)
     {
         const bool doubles = touches(spec, f64), longs = touches(spec, i64);
         if (spec.moves) return doubles || longs ? "_wide" : "";
@@ -433,8 +434,8 @@ private:
 
     void append(PlanLaunch l)
     {
-        l.segment = made_in_;
-        l.node = entered_;
+        l.segment = current_segment_;
+        l.node = current_number_;
         out_.plan.launches.push_back(std::move(l));
     }
 
@@ -443,7 +444,7 @@ private:
         PlanLaunch l(std::move(spec));
         l.label = label_of(l.kernel);
         l.doubles = touches(l, f64) && !l.moves;
-        l.kernel += ending_of(l);
+        l.kernel += suffix_of(l);
         if (touches(l, i64) && !kernels::has_kernel(l.kernel))
             detail::fail(ErrorKind::unsupported, node_ && node_->op ? node_->op->name : "tensor",
                          "There are no kernels for i64 on the device (", caps_.id,
@@ -474,8 +475,8 @@ private:
         return kernel + " (%" + std::to_string(node_->id) + " " + node_->op->name + ")";
     }
 
-    // One launch a node, by its reference function.  Ints: sizes and strides of each operand, then the Dim
-    // attributes and the sizes of shapes as low and high words.
+    // Launches the op's reference function. Ints: sizes and strides of each operand, then the Dim attributes and the
+    // sizes of Shape attributes as low and high words.
     void launch_for_host(const graph::Op& op, const graph::Attributes& attributes,
                          const std::vector<View>& in, const std::vector<View>& out)
     {
@@ -520,17 +521,17 @@ private:
         launch_for_host(*n.op, n.attributes, in, views_.at(&n));
     }
 
-    // A result that looks at state which this call overwrites is copied aside, be it for the caller or for
-    // another cell: two cells can be swapped.
+    // Copies results that are views of state which this call overwrites, for the caller or for another cell, so that
+    // two cells can be swapped.
     void copy_aside_assigned()
     {
         std::vector<bool> overwritten(out_.plan.values.size(), false);
         for (const Request::Assignment& a : request_.assignments) overwritten[out_.external[a.to]] = true;
         for (View& r : out_.results) {
             if (!overwritten[r.value]) continue;
-            const View aside = temporary(r.dtype, r.sizes());
-            copy(r, aside);
-            r = aside;
+            const View copied = temporary(r.dtype, r.sizes());
+            copy(r, copied);
+            r = copied;
             overwritten.push_back(false);
         }
     }
@@ -557,18 +558,18 @@ private:
     const device::Capabilities& caps_;
     Compiled out_;
     std::unordered_map<const Node*, std::vector<View>> views_;
-    std::deque<autograd::Decomposed> decomposed_; // alive as long as views of its nodes
+    std::deque<autograd::Decomposed> decomposed_; // keeps the nodes alive that views_ refers to
     const Node* node_ = nullptr;
-    // The node's operands as its kernels take them, where they take no narrow dtypes.
+    // Operands of the current node after widening, if its kernels do not take narrow dtypes.
     struct Widening {
         bool on = false;
         std::unordered_map<std::size_t, View> inputs{};
         std::vector<View> outputs{};
     } wide_;
-    Dim condition_ = 1; // of when()
+    Dim condition_ = 1; // product of the conditions of the enclosing when()
     std::unordered_map<const graph::Segment*, std::uint32_t> segments_;
-    std::uint32_t made_in_ = no_segment, interior_of_ = no_segment; // of what is being lowered
-    std::uint32_t nodes_ = 0, entered_ = 0;
+    std::uint32_t current_segment_ = no_segment, current_interior_ = no_segment; // of the current node
+    std::uint32_t nodes_ = 0, current_number_ = 0;
 };
 
 } // namespace

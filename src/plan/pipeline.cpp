@@ -6,8 +6,8 @@ namespace reprise::plan {
 
 namespace {
 
-// In debug builds a pass that leaves a broken plan is named.
-void passed([[maybe_unused]] const Compiled& c, [[maybe_unused]] const char* pass)
+// In debug builds, checks the plan after each pass, so that an error names the pass that broke it.
+void check_after([[maybe_unused]] const Compiled& c, [[maybe_unused]] const char* pass)
 {
 #ifndef NDEBUG
     check_invariants(c, pass);
@@ -19,32 +19,32 @@ void passed([[maybe_unused]] const Compiled& c, [[maybe_unused]] const char* pas
 Compiled draft(const Request& request)
 {
     Compiled c = lower(request);
-    passed(c, "lower");
+    check_after(c, "lower");
     recompute_segments(c);
-    passed(c, "recompute_segments");
+    check_after(c, "recompute_segments");
     eliminate_common_subexpressions(c);
-    passed(c, "eliminate_common_subexpressions");
+    check_after(c, "eliminate_common_subexpressions");
     assign_state(c, request);
-    passed(c, "assign_state");
+    check_after(c, "assign_state");
     eliminate_dead_code(c.plan);
-    passed(c, "eliminate_dead_code");
+    check_after(c, "eliminate_dead_code");
     if (request.fuse && kernels::can_fuse(*request.capabilities)) fuse(c.plan);
-    passed(c, "fuse");
+    check_after(c, "fuse");
     return c;
 }
 
 void finish(Compiled& c, const Request& request)
 {
-    passed(c, "rematerialize"); // what a memory budget has added between the two parts
+    check_after(c, "rematerialize"); // a memory budget may have added launches since draft()
     write_in_place(c.plan);
-    passed(c, "write_in_place");
+    check_after(c, "write_in_place");
     choose_kernels(c.plan, *request.capabilities);
-    passed(c, "choose_kernels");
+    check_after(c, "choose_kernels");
     batch(c.plan);
-    passed(c, "batch");
+    check_after(c, "batch");
     schedule(c.plan);
     find_lifetimes(c.plan);
-    passed(c, "schedule");
+    check_after(c, "schedule");
 }
 
 Compiled compile(const Request& request)

@@ -1,4 +1,4 @@
-// The compiler: a graph becomes a plan by the passes that pipeline.cpp lists in order.
+// The compiler turns a graph into a plan by the passes that pipeline.cpp lists in order.
 #pragma once
 #include <span>
 #include <vector>
@@ -7,61 +7,61 @@
 
 namespace reprise::plan {
 
-// What to compile.
+// The input of the compiler.
 struct Request {
-    std::vector<const graph::Node*> nodes; // to compute, inputs first
-    // Values that exist at the call, by slot.  `layouts` says how their elements lie in their memory; empty:
-    // row-major.
+    std::vector<const graph::Node*> nodes; // nodes to compute, in topological order
+    // Values that exist at the call, by slot.
     struct External {
         graph::Value value;
         DimVector strides; // elements; empty: contiguous
         Dim offset = 0;
     };
     std::vector<External> externals;
-    std::vector<graph::Value> results; // to keep
-    // State: external slot `to` gets result `from` at the end of the call.
+    std::vector<graph::Value> results; // values to return
+    // State update: at the end of the call, external slot `to` gets the value of result `from`.
     struct Assignment {
         std::uint32_t to = 0, from = 0;
     };
     std::vector<Assignment> assignments;
     const device::Capabilities* capabilities = nullptr;
-    bool fuse = false; // chains become one kernel: worth compiling for what is called again
+    bool fuse = false; // whether to fuse chains: worth it for plans that run repeatedly
 };
 
 struct Compiled {
     Plan plan;
-    std::vector<ops::View> results;          // as the request lists them: of outputs and externals
-    std::vector<std::uint32_t> external;     // plan value of each external slot
-    std::vector<std::uint32_t> state_copies; // first launch of the copy of each assignment
+    std::vector<ops::View> results;          // in the order of the request; views of outputs and externals
+    std::vector<std::uint32_t> external;     // plan value, by external slot
+    std::vector<std::uint32_t> state_copies; // first launch of its copy, by assignment
 };
 
 Compiled compile(const Request&);
-// The same in two parts: launches that no kernel is chosen for yet, which a memory budget may add to (drop.hpp), and
-// what makes a plan of them.
+// compile() in two parts. draft() ends before kernels are chosen, so that a memory budget can add launches (drop.hpp);
+// finish() turns the draft into a plan.
 Compiled draft(const Request&);
 void finish(Compiled&, const Request&);
 
-// What holds between any two passes (invariants.cpp).  Throws Error(internal), which names the pass that ran last and the launch, where:
-// - an operand, a result or an external slot is no value of the plan;
-// - a launch reads a temporary or an output that no launch before it writes, or a result is never written;
-// - a fallback does not follow the launch that it stands in for, or writes other values;
-// - a launch or a value lies in a segment that does not exist;
-// - a chain has another number of operands than its launch, as long as no kernel is chosen;
+// Checks the invariants that hold between any two passes (invariants.cpp). Throws Error(internal), which names the last
+// pass and the launch, if one of these holds:
+// - an operand, a result or an external slot refers to no value of the plan;
+// - a launch reads a temporary or an output that no earlier launch writes, or a result is never written;
+// - a fallback does not come after the launch that it replaces, or writes other values;
+// - a launch or a value belongs to a segment that does not exist;
+// - the number of operands of a launch differs from that of its chain while no kernel is chosen;
 // - epochs decrease.
 void check_invariants(const Compiled&, const char* pass);
 
 // -- the passes, each with its file and its test --
-Compiled lower(const Request&);                  // lower.cpp: nodes to launches
-void recompute_segments(Compiled&);              // recompute.cpp: readers outside of a segment read clones
-void eliminate_common_subexpressions(Compiled&); // cse.cpp: gradients use what was recomputed for them
-// state.cpp: updates in place where nothing else reads, else copies
+Compiled lower(const Request&);                  // lower.cpp: translates nodes to launches
+void recompute_segments(Compiled&);              // recompute.cpp: recomputes segments for their readers
+void eliminate_common_subexpressions(Compiled&); // cse.cpp: gradients reuse recomputed values
+// state.cpp: updates state in place if nothing else reads the old value, otherwise copies the new value.
 void assign_state(Compiled&, const Request&);
-void eliminate_dead_code(Plan&); // dce.cpp: launches whose results nobody reads
+void eliminate_dead_code(Plan&); // dce.cpp: removes launches whose results nobody reads
 void fuse(Plan&);                // fuse.cpp: joins chains of elementwise launches
-void write_in_place(Plan&);      // in_place.cpp: elementwise launches write over what they read last
-void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: elementwise launches get their kernels
-void batch(Plan&);          // batch.cpp: the updates of all parameters become one launch
-void schedule(Plan&);       // schedule.cpp: epochs
-void find_lifetimes(Plan&); // schedule.cpp: first and last epoch of each value
+void write_in_place(Plan&);      // in_place.cpp: elementwise launches overwrite inputs at their last use
+void choose_kernels(Plan&, const device::Capabilities&); // choose.cpp: chooses elementwise kernels
+void batch(Plan&);                                       // batch.cpp: merges the updates of all parameters
+void schedule(Plan&);                                    // schedule.cpp: assigns epochs
+void find_lifetimes(Plan&);                              // schedule.cpp: first and last epoch of each value
 
 } // namespace reprise::plan

@@ -12,10 +12,10 @@ namespace reprise::plan {
 
 namespace {
 
-// The sum of what lives, from time to time.
-class Living {
+// Computes the sum of live bytes at each point in time, from lifetimes.
+class LiveBytes {
 public:
-    explicit Living(std::size_t times) : change_(times + 1, 0) {}
+    explicit LiveBytes(std::size_t times) : change_(times + 1, 0) {}
     void add(std::size_t first, std::size_t last, std::uint64_t bytes)
     {
         change_[first] += bytes;
@@ -29,16 +29,16 @@ public:
     }
 
 private:
-    std::vector<std::uint64_t> change_; // wraps
+    std::vector<std::uint64_t> change_; // differences wrap around
 };
 
-std::uint64_t most(const std::vector<std::uint64_t>& sums)
+std::uint64_t max_of(const std::vector<std::uint64_t>& sums)
 {
     return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
-// From 0 to 1; looks random, is the same each time (the finalizer of SplitMix64).
-double share(std::uint64_t a, std::uint64_t b)
+// Returns a deterministic pseudorandom number in [0, 1) (the finalizer of SplitMix64).
+double pseudorandom(std::uint64_t a, std::uint64_t b)
 {
     std::uint64_t x = (a << 32 | b) * 0x9E3779B97F4A7C15u;
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
@@ -46,7 +46,7 @@ double share(std::uint64_t a, std::uint64_t b)
     return static_cast<double>(x >> 40) / static_cast<double>(1 << 24);
 }
 
-struct Placed {
+struct Allocation {
     std::uint64_t from, to;    // bytes
     std::uint32_t first, last; // epochs
 };
@@ -63,75 +63,79 @@ Placement::Placement(const Plan& plan, std::span<const Bytes> bytes, int tries) 
     search(bytes, tries);
 }
 
-// The best of a few orders: by bytes, bytes and end, area, length; where that is above the bound, skylines that prefer by
-// these, then by areas that are scattered.
+// Chooses the best of a few orders: by bytes, by bytes and end, by area, by length. If none reaches the lower bound,
+// tries skyline orders with these preferences, then with randomly scaled areas.
 void Placement::search(std::span<const Bytes> sizes, int tries)
 {
     std::vector<std::uint64_t> bounds;
     for (const Bytes& bytes : sizes) bounds.push_back(std::max<std::uint64_t>(lower_bound(bytes), 1));
     const Bytes& first = sizes.front();
-    constexpr std::size_t most_work = 1 << 24; // pairs of values
+    constexpr std::size_t max_work = 1 << 24; // pairs of values
     tries = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(tries),
-                                                   most_work / (order_.size() * order_.size() + 1)));
+                                                   max_work / (order_.size() * order_.size() + 1)));
     const auto length = [&](std::uint32_t i) { return std::uint64_t{live_[i].last} - live_[i].first + 1; };
     const auto area = [&](std::uint32_t i) { return first[i] * length(i); };
     const auto bytes_and_end = [&](std::uint32_t i) { return std::pair(first[i], live_[i].last); };
     std::vector<std::uint32_t> best;
-    double least = std::numeric_limits<double>::infinity(); // above the bounds, relative, summed over sizes
+    double min_excess =
+        std::numeric_limits<double>::infinity(); // excess over the bounds, relative, summed over sizes
     const auto attempt = [&](std::vector<std::uint32_t> order) {
         order_ = std::move(order);
-        double over = 0;
+        double excess = 0;
         std::vector<std::uint64_t> offsets;
-        for (std::size_t k = 0; k < sizes.size() && over < least; ++k)
-            over += static_cast<double>(std::max<std::uint64_t>(fill(sizes[k], 0, 0, offsets), 1)) /
-                        static_cast<double>(bounds[k]) -
-                    1;
-        if (over >= least) return;
-        least = over;
+        for (std::size_t k = 0; k < sizes.size() && excess < min_excess; ++k)
+            excess += static_cast<double>(std::max<std::uint64_t>(fill(sizes[k], 0, 0, offsets), 1)) /
+                          static_cast<double>(bounds[k]) -
+                      1;
+        if (excess >= min_excess) return;
+        min_excess = excess;
         best = order_;
     };
-    const std::vector<std::uint32_t> made = order_;                  // in the order of their making
-    const auto attempt_by = [&](auto key, bool as_skyline = false) { // false: no order is better
-        std::vector<std::uint32_t> order = made;
+    const std::vector<std::uint32_t> by_creation = order_; // in the order of creation
+    const auto attempt_by = [&](auto key,
+                                bool as_skyline = false) { // returns false once the bound is reached
+        std::vector<std::uint32_t> order = by_creation;
         std::stable_sort(order.begin(), order.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return key(a) > key(b); });
         attempt(as_skyline ? skyline(order, first) : std::move(order));
-        return least > 0;
+        return min_excess > 0;
     };
-    bool open = attempt_by([&](std::uint32_t i) { return first[i]; }) && attempt_by(bytes_and_end) &&
-                attempt_by(area) && attempt_by(length);
-    if (open && tries > 0)
-        open = attempt_by(area, true) && attempt_by(bytes_and_end, true) && attempt_by(length, true);
-    for (int t = 1; t <= tries && open; ++t) {
+    bool improvable = attempt_by([&](std::uint32_t i) { return first[i]; }) && attempt_by(bytes_and_end) &&
+                      attempt_by(area) && attempt_by(length);
+    if (improvable && tries > 0)
+        improvable = attempt_by(area, true) && attempt_by(bytes_and_end, true) && attempt_by(length, true);
+    for (int t = 1; t <= tries && improvable; ++t) {
         std::vector<double> scattered(live_.size());
-        for (const std::uint32_t i : made)
-            scattered[i] = static_cast<double>(area(i)) * (1 + 7 * share(static_cast<std::uint64_t>(t), i));
-        open = attempt_by([&](std::uint32_t i) { return scattered[i]; }, true);
+        for (const std::uint32_t i : by_creation)
+            scattered[i] =
+                static_cast<double>(area(i)) * (1 + 7 * pseudorandom(static_cast<std::uint64_t>(t), i));
+        improvable = attempt_by([&](std::uint32_t i) { return scattered[i]; }, true);
     }
     order_ = std::move(best);
 }
 
-// At each turn what can lie lowest on what is placed; the first of such in `preferred`.
+// Repeatedly selects the value that fits lowest above those already placed; ties go to the first in `preferred`.
 std::vector<std::uint32_t> Placement::skyline(const std::vector<std::uint32_t>& preferred,
                                               std::span<const std::uint64_t> bytes) const
 {
-    struct Open {
+    struct Candidate {
         std::uint32_t value;
         std::uint64_t lowest; // bytes
     };
-    std::vector<Open> open;
-    for (const std::uint32_t v : preferred) open.push_back({v, 0});
+    std::vector<Candidate> candidates;
+    for (const std::uint32_t v : preferred) candidates.push_back({v, 0});
     std::vector<std::uint32_t> order;
-    while (!open.empty()) {
-        const auto next = std::min_element(open.begin(), open.end(),
-                                           [](const Open& a, const Open& b) { return a.lowest < b.lowest; });
+    while (!candidates.empty()) {
+        const auto next =
+            std::min_element(candidates.begin(), candidates.end(),
+                             [](const Candidate& a, const Candidate& b) { return a.lowest < b.lowest; });
         const Live live = live_[next->value];
         const std::uint64_t top = next->lowest + aligned(bytes[next->value]);
         order.push_back(next->value);
-        open.erase(next);
-        for (Open& o : open)
-            if (live_[o.value].first <= live.last && live_[o.value].last >= live.first)
-                o.lowest = std::max(o.lowest, top);
+        candidates.erase(next);
+        for (Candidate& c : candidates)
+            if (live_[c.value].first <= live.last && live_[c.value].last >= live.first)
+                c.lowest = std::max(c.lowest, top);
     }
     return order;
 }
@@ -140,28 +144,28 @@ std::uint64_t Placement::fill(std::span<const std::uint64_t> bytes, std::uint64_
                               std::vector<std::uint64_t>& offsets) const
 {
     offsets.assign(live_.size(), 0);
-    std::vector<Placed> placed; // lowest first
+    std::vector<Allocation> placed; // lowest first
     placed.reserve(order_.size());
-    // Below the first window's edge nothing is divided: that takes longer than all else here.
+    // Below the first window's edge the divisions are skipped: they would dominate the run time.
     const std::uint64_t edge = window ? window - base % window : ~std::uint64_t{0};
     std::uint64_t size = 0;
     for (const std::uint32_t v : order_) {
         const std::uint64_t n = aligned(bytes[v]);
         if (n == 0) continue;
         const Live live = live_[v];
-        const auto fitted = [&](std::uint64_t at) { // behind a window's edge where it would cross one
+        const auto fitted = [&](std::uint64_t at) { // moves it past a window's edge that it would cross
             if (at + n <= edge || n > window) return at;
             const std::uint64_t first = base + at;
             return first / window == (first + n - 1) / window ? at : (first / window + 1) * window - base;
         };
         std::uint64_t at = fitted(0);
-        for (const Placed& p : placed) {
-            // One branch that is seldom taken: most of what lies here is dead, or lies below.
+        for (const Allocation& p : placed) {
+            // A single branch that is rarely taken: most allocations are dead or lie below.
             if (!((p.to > at) & (p.first <= live.last) & (p.last >= live.first))) continue;
             if (at + n <= p.from) break;
             at = fitted(p.to);
         }
-        const auto above = std::find_if(placed.rbegin(), placed.rend(), [&](const Placed& p) {
+        const auto above = std::find_if(placed.rbegin(), placed.rend(), [&](const Allocation& p) {
                                return p.from <= at;
                            }).base();
         placed.insert(above, {at, at + n, live.first, live.last});
@@ -174,33 +178,33 @@ std::uint64_t Placement::fill(std::span<const std::uint64_t> bytes, std::uint64_
 std::vector<std::uint64_t> live_at_launches(const Plan& plan, std::span<const std::uint64_t> bytes)
 {
     const LaunchesByValue touched = launches_by_value(plan, touches);
-    Living live(plan.launches.size());
+    LiveBytes live(plan.launches.size());
     for (std::size_t v = 0; v < touched.size(); ++v)
         if (plan.values[v].place == Place::temporary && !touched[v].empty())
             live.add(touched[v].front(), touched[v].back(), aligned(bytes[v]));
     return live.sums();
 }
 
-std::uint64_t most_live_at_a_launch(const Plan& plan, std::span<const std::uint64_t> bytes)
+std::uint64_t max_live_at_launch(const Plan& plan, std::span<const std::uint64_t> bytes)
 {
-    return most(live_at_launches(plan, bytes));
+    return max_of(live_at_launches(plan, bytes));
 }
 
 std::vector<std::uint64_t> typical_bytes(const Plan& plan, std::int64_t size)
 {
     std::vector<std::uint64_t> bytes(plan.values.size(), 0);
-    shape::DimProgram program; // of sizes that are no numbers
-    std::vector<std::pair<std::size_t, shape::Slot>> open;
+    shape::DimProgram program; // of symbolic sizes
+    std::vector<std::pair<std::size_t, shape::Slot>> symbolic;
     for (std::size_t v = 0; v < bytes.size(); ++v) {
         const Dim& n = plan.values[v].elements;
         if (n.is_constant()) bytes[v] = static_cast<std::uint64_t>(n.value()) * size_of(plan.values[v].dtype);
-        else open.emplace_back(v, program.add(n));
+        else symbolic.emplace_back(v, program.add(n));
     }
-    if (open.empty()) return bytes;
+    if (symbolic.empty()) return bytes;
     try {
         std::vector<std::int64_t> values;
         program.evaluate(program.legal_values(size), values);
-        for (const auto& [v, slot] : open)
+        for (const auto& [v, slot] : symbolic)
             bytes[v] = static_cast<std::uint64_t>(std::max<std::int64_t>(values[slot], 0)) *
                        size_of(plan.values[v].dtype);
     } catch (const Error&) {
@@ -226,9 +230,9 @@ std::vector<std::vector<std::uint64_t>> bytes_at_sizes(const Plan& plan)
 
 std::uint64_t Placement::lower_bound(std::span<const std::uint64_t> bytes) const
 {
-    Living live(std::size_t{epochs_} + 1);
+    LiveBytes live(std::size_t{epochs_} + 1);
     for (const std::uint32_t v : order_) live.add(live_[v].first, live_[v].last, aligned(bytes[v]));
-    return most(live.sums());
+    return max_of(live.sums());
 }
 
 } // namespace reprise::plan

@@ -1,6 +1,6 @@
-// The arena: where each temporary lies, for given sizes.  The order of placing is searched once, when a plan
-// is made; a call at new sizes fills it first-fit.  Values whose epochs overlap never share a byte, so any
-// placement is safe.
+// The arena holds the temporaries of a plan at given sizes. The order of placement is searched once, when a plan is
+// compiled; each call at new sizes fills the arena in this order, first-fit. Values with overlapping epochs never share
+// a byte, so any placement is safe.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,17 +12,17 @@ namespace reprise::plan {
 
 class Placement {
 public:
-    // `bytes[i]`: of value i, for the search, at each of a few sizes.  `tries`: of orders beyond a few that are good
-    // as a rule; what is placed once is not worth them.
+    // `bytes[k][i]`: bytes of value i at the k-th of a few sizes, for the search. `tries`: number of orders to try
+    // beyond a few good heuristics; not worth it for a plan that runs once.
     using Bytes = std::vector<std::uint64_t>;
     Placement(const Plan&, std::span<const Bytes> bytes, int tries);
 
-    // Offsets from the arena's start by value (0 for what is not in the arena) and the arena's size.  `base`
-    // is the arena's distance from the slab's start: no value of up to `window` bytes crosses a multiple of
-    // it (0: no windows).
+    // Returns the arena's size and sets `offsets` by value, from the arena's start (0 for values outside of the arena).
+    // `base` is the distance from the slab's start to the arena's; no value of up to `window` bytes crosses a multiple
+    // of `window` from the slab's start (0: no windows).
     std::uint64_t fill(std::span<const std::uint64_t> bytes, std::uint64_t base, std::uint64_t window,
                        std::vector<std::uint64_t>& offsets) const;
-    // The largest sum of bytes live in one epoch: no arena can be smaller.
+    // Returns the largest sum of live bytes in one epoch: no arena can be smaller.
     std::uint64_t lower_bound(std::span<const std::uint64_t> bytes) const;
 
     const std::vector<std::uint32_t>& order() const { return order_; }
@@ -40,18 +40,18 @@ private:
     std::uint32_t epochs_ = 0;
 };
 
-// Bytes of temporaries that live at each launch, were each to run by itself in the plan's order.  Epochs of several
-// launches make lower_bound() larger than the most of these.
+// Returns the bytes of live temporaries at each launch, if launches ran one at a time in plan order. Since an epoch may
+// have several launches, lower_bound() may exceed their maximum.
 std::vector<std::uint64_t> live_at_launches(const Plan&, std::span<const std::uint64_t> bytes);
-std::uint64_t most_live_at_a_launch(const Plan&, std::span<const std::uint64_t> bytes);
+std::uint64_t max_live_at_launch(const Plan&, std::span<const std::uint64_t> bytes);
 
-// Bytes of each value with every symbol at this size or near it, by default one that is neither large nor small; zeros where
-// that is legal nowhere.
+// Returns the bytes of each value with every symbol at or near this size, by default a medium one; zeros if no legal
+// size is found.
 std::vector<std::uint64_t> typical_bytes(const Plan&, std::int64_t size = 64);
-// At a few sizes; at one where all are numbers.
+// Returns typical_bytes() at a few sizes, or at one if all sizes are constant.
 std::vector<std::vector<std::uint64_t>> bytes_at_sizes(const Plan&);
 
-constexpr std::uint64_t arena_alignment = 256; // bytes, of any memory that a device gives
+constexpr std::uint64_t arena_alignment = 256; // bytes; the alignment of all device memory
 constexpr std::uint64_t aligned(std::uint64_t bytes)
 {
     return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;

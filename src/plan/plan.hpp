@@ -1,5 +1,5 @@
-// A Plan: a flat list of launches over values, made from a graph by the passes of pipeline.cpp.  Sizes,
-// addresses and scalars are expressions; nothing in a plan depends on one call's sizes.
+// A Plan is a flat list of launches over values, compiled from a graph by the passes of pipeline.cpp. Sizes, addresses
+// and scalars are expressions; nothing in a plan depends on the sizes of one call.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace reprise::plan {
 
 enum class Place : std::uint8_t {
-    external,  // bound at the call: inputs, state, values that were computed before
-    output,    // memory of its own for each call, survives it
+    external,  // bound at the call: inputs, state, values computed earlier
+    output,    // newly allocated by each call, outlives it
     temporary, // in the arena
 };
 
@@ -25,59 +25,60 @@ constexpr std::uint32_t no_segment = 0xFFFFFFFF;
 struct PlanValue {
     Place place = Place::temporary;
     DType dtype = DType::f32;
-    Dim elements;            // of its contiguous buffer
-    std::uint32_t slot = 0;  // of an external or output: which
-    std::uint32_t first = 0; // epochs of the first write and the last read
+    Dim elements;            // number of elements in its contiguous buffer
+    std::uint32_t slot = 0;  // index of an external or an output
+    std::uint32_t first = 0; // epochs of the first and the last access
     std::uint32_t last = 0;
-    std::uint32_t segment = no_segment; // whose interior it is of
-    std::string name;                   // "%12 conv2d"
+    std::uint32_t segment = no_segment; // the segment to whose interior it belongs
+    std::string name;                   // for example "%12 conv2d"
 };
 
 using PlanOperand = ops::LaunchOperand;
 
 constexpr std::uint32_t no_launch = 0xFFFFFFFF;
 
-// What an op launches, and what the passes add.
+// A launch as an op's lowering specifies it, with the fields that the passes add.
 struct PlanLaunch : ops::LaunchSpec {
     PlanLaunch() = default;
     explicit PlanLaunch(ops::LaunchSpec spec) : LaunchSpec(std::move(spec)) {}
 
-    std::shared_ptr<const device::HostFunction> host{}; // what a host device runs instead of the kernel
-    // What an elementwise launch does; until its kernel is chosen its operands are the chain's.  With `reduces`: what
-    // makes the elements that it reduces.
+    std::shared_ptr<const device::HostFunction>
+        host{}; // function that a host device runs instead of the kernel
+    // The computation of an elementwise launch; until its kernel is chosen, the operands are those of the chain. With
+    // `reduces`: the chain that computes the elements to be reduced.
     std::shared_ptr<const kernels::Chain> chain{};
-    Dim condition = 1; // 1 or 0: whether it runs; a factor of the groups
+    Dim condition = 1; // 1 or 0: whether the launch runs; multiplies the number of groups
     std::uint32_t epoch = 0;
-    std::uint32_t segment = no_segment; // that it lies in
-    std::uint32_t node = 0;             // of those of one node: a number of its own
-    // Launches of the same number are recomputed together; 0: as in the graph.
+    std::uint32_t segment = no_segment; // the segment that it belongs to
+    std::uint32_t node = 0;             // the number of its node: equal for all launches of one node
+    // Launches with the same number are recomputed together; 0: not a recomputation.
     std::uint32_t recomputation = 0;
-    std::uint32_t fallback_of = no_launch; // runs where that one's operands are not in the slab
+    std::uint32_t fallback_of = no_launch; // the launch that it replaces if operands are not in the slab
     std::string label;
 };
 
 struct Plan {
     std::vector<PlanValue> values;
-    std::vector<std::uint32_t> segments; // which each lies in
-    std::vector<PlanLaunch> launches;    // ascending epochs
+    std::vector<std::uint32_t> segments; // by segment: its outer segment, or no_segment
+    std::vector<PlanLaunch> launches;    // ordered by epoch
     std::uint32_t epochs = 0;
 };
 
 inline bool reads(const PlanOperand& o) { return !o.absent && o.use != ops::Use::write; }
 inline bool writes(const PlanOperand& o) { return !o.absent && o.use != ops::Use::read; }
 inline bool touches(const PlanOperand& o) { return !o.absent; }
-// Whether one of the launch's operands that are `which` is this value.
+// Returns whether some operand of the launch refers to this value and satisfies `which`.
 template <class Which> bool any_operand(const PlanLaunch& l, std::uint32_t value, const Which& which)
 {
     return std::any_of(l.operands.begin(), l.operands.end(),
                        [&](const PlanOperand& o) { return o.value == value && which(o); });
 }
-// By value: the launches with an operand of it that is `which`, ascending, each once.
+// By value: the launches that have an operand of this value that satisfies `which`, ascending, each once.
 using LaunchesByValue = std::vector<std::vector<std::uint32_t>>;
 LaunchesByValue launches_by_value(const Plan&, bool (*which)(const PlanOperand&));
-// Whether the order of the two shows: one writes what the other touches.
+// Returns whether the two launches depend on their order: one writes a value that the other accesses.
 bool conflict(const PlanLaunch&, const PlanLaunch&);
-// Removes launches; those that are left keep their order and their fallbacks.
+// Removes launches. The remaining ones keep their order, and `fallback_of` is renumbered.
 void drop(Plan&, const std::vector<bool>& dropped);
 
 std::string print(const Plan&);

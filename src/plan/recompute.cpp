@@ -1,7 +1,8 @@
-// Checkpoints: what lies outside of a segment and reads its interior reads clones instead, made by the same launches
-// again.  They stand right before their first reader; so the interior itself dies in the forward pass.  A generation is
-// what one segment's readers share: clones of its launches and of those nested in it, whose own readers have a
-// generation of their own, of the nested segment's inputs as this one has them.
+// Activation checkpointing: launches outside of a segment that read its interior read clones, computed again by clones
+// of the same launches. The clones are placed right before their first reader, so the interior itself dies in the
+// forward pass. A generation is the set of clones that the readers of one segment share: clones of its launches and of
+// those in nested segments. Readers of a nested segment's interior have a generation of their own, whose inputs come
+// from the outer one.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,7 +19,7 @@ public:
     explicit Recompute(Compiled& c) : c_(c), plan_(c.plan)
     {
         for (PlanValue& v : plan_.values)
-            if (v.place != Place::temporary) v.segment = no_segment; // it stays
+            if (v.place != Place::temporary) v.segment = no_segment; // outputs and externals stay live
         written_by_.resize(plan_.values.size(), no_node);
         for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
             const PlanLaunch& l = plan_.launches[i];
@@ -35,7 +36,8 @@ public:
         for (std::uint32_t i = 0; i < plan_.launches.size(); ++i) {
             PlanLaunch l = plan_.launches[i];
             for (PlanOperand& o : l.operands)
-                if (reads(o) && !visible(o.value, l.segment)) o.value = again(o.value, segment_of(o.value));
+                if (reads(o) && !visible(o.value, l.segment))
+                    o.value = recomputed_value(o.value, segment_of(o.value));
             if (l.fallback_of != no_launch) l.fallback_of = moved[l.fallback_of];
             moved[i] = emit(std::move(l));
         }
@@ -53,7 +55,7 @@ private:
         while (s != outer && s != no_segment) s = plan_.segments[s];
         return s == outer;
     }
-    // To launches of this segment as it is.
+    // Returns whether launches of this segment may read the original value.
     bool visible(std::uint32_t value, std::uint32_t segment) const
     {
         return written_by_[value] == no_node || segment_of(value) == no_segment ||
@@ -66,7 +68,7 @@ private:
         return static_cast<std::uint32_t>(out_.size() - 1);
     }
 
-    std::uint32_t again(std::uint32_t value, std::uint32_t generation)
+    std::uint32_t recomputed_value(std::uint32_t value, std::uint32_t generation)
     {
         recompute({generation, written_by_[value]});
         return clone(value, generation);
@@ -86,7 +88,7 @@ private:
         return found->second;
     }
 
-    // Where a launch of a generation's node reads this value from; no_segment: from where it is.
+    // Returns the generation from which a node of a generation reads this value; no_segment: it reads the original.
     std::uint32_t generation_of(std::uint32_t value, InGeneration reader) const
     {
         const std::uint32_t s = segment_of(value);
@@ -95,8 +97,8 @@ private:
         return within(s, reader.first) ? reader.first : s;
     }
 
-    // The node and all that it is made of, as far as there are no clones of it: all launches of each, as what they
-    // keep between them is theirs alone.  In the order of the originals what is read comes first.
+    // Clones the node and all nodes that it depends on and that have no clones yet. All launches of a node are cloned,
+    // as their temporaries belong to the node alone. In the original order, inputs come before their readers.
     void recompute(InGeneration wanted)
     {
         std::vector<InGeneration> stack;
@@ -133,9 +135,9 @@ private:
 
     Compiled& c_;
     Plan& plan_;
-    std::vector<std::uint32_t> written_by_;                           // by value: a node of a segment
+    std::vector<std::uint32_t> written_by_;                           // by value: node within a segment
     std::map<std::uint32_t, std::vector<std::uint32_t>> launches_of_; // by node
-    std::map<InGeneration, std::uint32_t> clones_;                    // of values
+    std::map<InGeneration, std::uint32_t> clones_;                    // plan value, by generation and value
     std::set<InGeneration> recomputed_;                               // nodes
     std::vector<PlanLaunch> out_;
 };

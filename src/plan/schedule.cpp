@@ -1,6 +1,6 @@
-// Epochs: launches in their order, a new epoch wherever one conflicts with those of the present one.  The order stays that
-// of the program, so lifetimes do; neighbours that are independent share an epoch, unless together they hold more than any
-// launch of the plan by itself does.
+// Assigns epochs: launches keep their order, and a new epoch starts at each launch that conflicts with one in the
+// current epoch. Program order preserves the lifetimes. Independent neighbours share an epoch, unless together they
+// have more live bytes than any single launch of the plan.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t never = no_launch;
 
-// Bytes of temporaries at one size of each symbol, and what of them lives in the epoch under way.
+// Tracks the live bytes of temporaries in the current epoch, at one size per symbol.
 class Memory {
 public:
     Memory(const Plan& p, const LaunchesByValue& touched, const std::vector<std::uint64_t>& bytes)
@@ -23,11 +23,11 @@ public:
             begins_[touched[v].front()] += aligned(bytes[v]);
             ends_[touched[v].back()] += aligned(bytes[v]);
         }
-        const std::uint64_t most = most_live_at_a_launch(p, bytes);
-        limit_ = most + most / 64;
+        const std::uint64_t max_live = max_live_at_launch(p, bytes);
+        limit_ = max_live + max_live / 64;
     }
-    // Whether launches [from, to) would make the epoch hold more than any launch by itself does, and what ends in it
-    // could go.
+    // Returns whether launches [from, to) would exceed the live bytes of any single launch while values that die in
+    // this epoch could be released by ending it.
     bool is_full(std::size_t from, std::size_t to) const
     {
         return live_ + sum(begins_, from, to) > limit_ && dying_ > 0;
@@ -51,7 +51,7 @@ private:
         return out;
     }
 
-    std::vector<std::uint64_t> begins_, ends_; // by launch: of what it is the first or the last to touch
+    std::vector<std::uint64_t> begins_, ends_; // by launch: bytes of values that it accesses first or last
     std::uint64_t limit_ = 0, live_ = 0, dying_ = 0;
 };
 
@@ -66,15 +66,16 @@ void schedule(Plan& plan)
     std::uint32_t epoch = 0;
     std::size_t i = 0;
     while (i < plan.launches.size()) {
-        std::size_t end = i + 1; // a launch and its fallback are one: just one of them runs
+        std::size_t end = i + 1; // a launch and its fallbacks: only one of them runs
         while (end < plan.launches.size() && plan.launches[end].fallback_of == i) ++end;
-        bool apart =
+        bool new_epoch =
             std::any_of(memory.begin(), memory.end(), [&](const Memory& m) { return m.is_full(i, end); });
         for (std::size_t k = i; k < end; ++k)
             for (const PlanOperand& o : plan.launches[k].operands)
                 if (!o.absent)
-                    apart |= written[o.value] == epoch || (o.use != ops::Use::read && read[o.value] == epoch);
-        if (apart) {
+                    new_epoch |=
+                        written[o.value] == epoch || (o.use != ops::Use::read && read[o.value] == epoch);
+        if (new_epoch) {
             ++epoch;
             for (Memory& m : memory) m.end_epoch();
         }

@@ -1,6 +1,6 @@
-// Updates in place: where the launch that makes a cell's new value reads each old element only to write the
-// same one, and nobody reads the old value later, it writes into the cell, and the copy at the end of the
-// call goes.
+// Updates state in place: if the launch that computes a cell's new value reads each old element only to write the same
+// element, and no later launch reads the old value, it writes to the cell directly and the copy at the end of the call
+// is removed.
 #include <algorithm>
 
 #include "plan/pipeline.hpp"
@@ -36,15 +36,16 @@ bool can_write_in_place(const Compiled& c, const Request::Assignment& a, std::si
     return written;
 }
 
-// What only state is made of lives for the call; what the caller gets as well keeps its own memory.
+// Turns results that are only assigned to state into temporaries; results that the caller also gets remain outputs.
 void release_sources(Compiled& c, const Request& request)
 {
-    std::vector<bool> source(c.results.size(), false), given(c.plan.values.size(), false);
-    for (const Request::Assignment& a : request.assignments) source[a.from] = true;
+    std::vector<bool> assigned(c.results.size(), false), returned(c.plan.values.size(), false);
+    for (const Request::Assignment& a : request.assignments) assigned[a.from] = true;
     for (std::size_t i = 0; i < c.results.size(); ++i)
-        if (!source[i]) given[c.results[i].value] = true;
-    for (std::size_t v = 0; v < given.size(); ++v)
-        if (!given[v] && c.plan.values[v].place == Place::output) c.plan.values[v].place = Place::temporary;
+        if (!assigned[i]) returned[c.results[i].value] = true;
+    for (std::size_t v = 0; v < returned.size(); ++v)
+        if (!returned[v] && c.plan.values[v].place == Place::output)
+            c.plan.values[v].place = Place::temporary;
 }
 
 } // namespace

@@ -8,9 +8,9 @@ namespace reprise::plan {
 
 namespace {
 
-constexpr std::uint32_t outside = 0xFFFFFFFF; // the owner of what was there before the call
+constexpr std::uint32_t outside = 0xFFFFFFFF; // owner of data from before the call
 
-// Which value each byte holds: disjoint ranges by their begin.
+// Tracks which value each byte holds, as disjoint ranges keyed by their begin.
 class Owners {
 public:
     void write(const Range& r, std::uint32_t value)
@@ -21,7 +21,7 @@ public:
         parts_.erase(parts_.lower_bound(r.begin), parts_.lower_bound(r.end));
         parts_[r.begin] = {r.end, value};
     }
-    // Whether each byte holds one of the two.
+    // Returns whether each byte holds one of the two values.
     bool holds(const Range& r, std::uint32_t value, std::uint32_t or_value) const
     {
         std::uint64_t at = r.begin;
@@ -64,8 +64,8 @@ public:
     std::vector<std::string> run()
     {
         check_epochs();
-        // State and inputs hold their values when a call begins; of the second call, what the first left in
-        // the arena is nothing that it may read.
+        // Externals hold their values when a call begins. The second call may not read what the first left in the
+        // arena.
         for (int call = 0; call < 2 && faults_.empty(); ++call) {
             Owners owners;
             for (std::uint32_t v = 0; v < plan_.values.size(); ++v)
@@ -101,7 +101,7 @@ private:
             }
     }
 
-    // A launch that writes what it reads needs a kernel that does so element by element.
+    // A launch that overwrites its input needs a kernel that does so element by element.
     void check_within(std::size_t i)
     {
         const PlanLaunch& l = plan_.launches[i];
@@ -116,7 +116,8 @@ private:
             }
     }
 
-    // What a value holds when a call begins.  Externals may share memory: one tensor given twice, views of one.
+    // Returns the owner of a value's bytes when a call begins. Externals may share memory, such as a tensor passed
+    // twice or views of one tensor.
     std::uint32_t initial(std::uint32_t value) const
     {
         return plan_.values[value].place == Place::external ? outside : value;

@@ -1,5 +1,4 @@
-// Derivatives that are many products with one Jacobian: the product is recorded once, and each of its rows
-// is a replay.
+// Derivatives that take many products with one Jacobian: the product is recorded once and replayed for each row.
 #include "autograd/derivatives.hpp"
 
 #include <algorithm>
@@ -30,14 +29,14 @@ std::int64_t concrete(const char* op, const Dim& size)
     return size.value();
 }
 
-// 1 at `row` of the last dimension, 0 elsewhere; beside `like`, of its dtype.
+// Returns a one-hot vector with 1 at `row`, on the device and of the dtype of `like`.
 Tensor basis(const Tensor& like, const Dim& size, const Dim& row)
 {
     const Tensor at = ops::full_on(ops::evaluator_of(like), {}, 1.0, i32, row);
     return cast(eq(ops::count_like(like, size), at), like.dtype());
 }
 
-// The products with `count` vectors, each made into what is wanted of it.
+// Computes the vector-Jacobian products with unit vectors and applies `finish` to each.
 class Products {
 public:
     using Finish = std::function<Tensor(const Tensor& vector, const Tensor& product)>;
@@ -49,14 +48,15 @@ public:
 
     std::vector<Tensor> rows(std::int64_t count) const
     {
-        constexpr std::int64_t worth_compiling = 256; // rows that repay the time for a fused kernel
+        constexpr std::int64_t worth_compiling =
+            256; // number of rows from which compiling a fused kernel pays off
         std::vector<Tensor> out;
         if (create_ || is_recording() || graph::current_scope() || count < 2) {
             for (std::int64_t row = 0; row < count; ++row) out.push_back(one(row));
             return out;
         }
         const Tensor from = graph::make_tensor(from_);
-        from.eval(); // and with it what the products read
+        from.eval(); // also computes the values that the products read
         const Dim row = symbol("row");
         const Program product =
             record_function([&](const std::vector<Tensor>&) { return std::vector{one(row)}; }, {},
@@ -80,12 +80,13 @@ private:
     }
 
     Value from_, x_;
-    Shape shape_; // of a vector, with as many elements as `from`; at least one dimension
+    Shape shape_; // of a vector: numel of `from`, rank of at least 1
     bool create_;
     Finish finish_;
 };
 
-// Stacked in parts, each computed at once: no plan grows with their number.
+// Stacks the rows in parts, each evaluated immediately, so that the size of a plan does not grow with the number of
+// rows.
 Tensor stacked(const std::vector<Tensor>& rows)
 {
     constexpr std::size_t part = 64;
@@ -99,7 +100,7 @@ Tensor stacked(const std::vector<Tensor>& rows)
     return cat(parts);
 }
 
-// d from / d x, [shape of from, shape of x].
+// Returns d from / d x, [shape of from, shape of x].
 Tensor matrix(const char* op, const Tensor& from, const Tensor& x, bool create)
 {
     Shape shape = from.shape();

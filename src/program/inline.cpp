@@ -1,8 +1,8 @@
-// A program that is called while another is recorded.  Its recorded graph is appended to the other's, with the
-// caller's sizes in place of its symbols.  The function that it was made of is not run again: what that refers
-// to may be gone.  State is read and assigned through the recording, random ops take the recording's next
-// ordinals, conditions are decided anew or go to the recording's guards, and host scalars are queried
-// at the place among the hooks where the call stands: all as if the calls came one by one.
+// Inlining: a program that is called during another recording. Its recorded graph is appended to the outer graph with
+// the caller's sizes substituted for its symbols. The original function is not run again, as objects that it refers to
+// may no longer exist. State is read and assigned through the outer recording, random ops take its next ordinals,
+// guards are decided again or added to its guards, and host scalars are queried at the call's position among the hooks.
+// The results are those of separate calls.
 #include <unordered_map>
 
 #include <reprise/ops/creation.hpp>
@@ -69,24 +69,25 @@ private:
         return to;
     }
 
-    // The number as it is when the hooks before this call have run: a later one may change what it is made of.
+    // Samples the host scalar after the hooks that precede this call, since a later hook may change its inputs.
     std::shared_ptr<const graph::HostScalar> sampled(const std::shared_ptr<const graph::HostScalar>& scalar)
     {
-        auto& known = scalars_[scalar.get()];
-        if (known) return known;
+        auto& sample = scalars_[scalar.get()];
+        if (sample) return sample;
         const auto number = std::make_shared<double>(0);
         trace_.on_each_call({[scalar, number] { *number = scalar->value(); }, [] {}});
-        return known = std::make_shared<graph::HostScalar>(graph::HostScalar{[number] { return *number; }});
+        return sample = std::make_shared<graph::HostScalar>(graph::HostScalar{[number] { return *number; }});
     }
 
     program::Trace& trace_;
     shape::Values values_;
     std::unordered_map<const Node*, std::vector<Value>> values_of_;
-    graph::SegmentCopies segments_{graph::current_segment()}; // in what the call stands in
+    graph::SegmentCopies segments_{graph::current_segment()}; // within the segment of the call
     std::unordered_map<const graph::HostScalar*, std::shared_ptr<const graph::HostScalar>> scalars_;
 };
 
-// A gradient that the outer function has cleared starts from zero, as it does for a call.
+// Returns the value of state at the call. A gradient that the outer function has cleared starts from zero, as in a
+// call.
 Value state_at_call(const Program::Impl::State& s)
 {
     if (!s.owner) return graph::read(Tensor(s.cell));

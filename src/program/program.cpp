@@ -1,4 +1,4 @@
-// Calls: symbols from the inputs' sizes, addresses from the cells, one replay.
+// Program calls: bind symbols to the inputs' sizes and addresses to the cells, then replay the recording once.
 #include "program/program.hpp"
 
 #include <algorithm>
@@ -43,52 +43,52 @@ void Program::Impl::check_input(std::size_t i, const Value& v) const
                      ") but the program is for (", context->name(), ").");
 }
 
-void Program::Impl::Variant::place(const std::vector<std::int64_t>& of_signature,
-                                   std::vector<std::int64_t>& symbols, std::int64_t others) const
+void Program::Impl::Variant::assign_symbols(const std::vector<std::int64_t>& of_signature,
+                                            std::vector<std::int64_t>& symbols, std::int64_t others) const
 {
     symbols.assign(executable->symbols().size(), others);
     for (std::size_t i = 0; i < of_signature.size(); ++i)
-        if (symbol_places[i] != unused_symbol) symbols[symbol_places[i]] = of_signature[i];
+        if (symbol_positions[i] != unused_symbol) symbols[symbol_positions[i]] = of_signature[i];
 }
 
 std::size_t Program::Impl::variant_at(const std::vector<std::int64_t>& sizes) const
 {
     if (!memory_budget) return 0;
-    std::uint64_t least = 0;
+    std::uint64_t min_peak = 0;
     std::vector<std::int64_t> symbols;
     for (std::size_t i = 0; i < variants.size(); ++i) {
-        variants[i].place(sizes, symbols, 0);
+        variants[i].assign_symbols(sizes, symbols, 0);
         const std::uint64_t peak = variants[i].executable->peak_bytes(symbols);
         if (peak <= *memory_budget) return i;
-        least = i == 0 ? peak : std::min(least, peak);
+        min_peak = i == 0 ? peak : std::min(min_peak, peak);
     }
     std::string text;
     for (std::size_t i = 0; i < sizes.size(); ++i)
         text += (i ? ", " : "") + signature.symbols()[i]->name + " = " + std::to_string(sizes[i]);
-    detail::fail(ErrorKind::out_of_memory, "program", "At (", text, ") the program takes (", least,
+    detail::fail(ErrorKind::out_of_memory, "program", "At (", text, ") the program takes (", min_peak,
                  ") bytes at least, but its memory budget is (", *memory_budget,
                  "): call it at smaller sizes, or record it with a larger budget.");
 }
 
-// The executable for a call at these sizes.
+// Chooses the variant for a call at these sizes.
 void Program::Impl::choose(const std::vector<std::int64_t>& sizes)
 {
     bound.choice = {};
     if (memory_budget) {
-        const Choice* known = chosen.find(sizes);
-        if (!known) {
+        const Choice* cached = choices.find(sizes);
+        if (!cached) {
             Choice c{.variant = variant_at(sizes)};
-            variants[c.variant].place(sizes, bound.call.symbols, 0);
+            variants[c.variant].assign_symbols(sizes, bound.call.symbols, 0);
             c.outputs = variants[c.variant].executable->output_bytes(bound.call.symbols);
-            known = &chosen.add(sizes, c, 8 * sizes.size() + 64);
+            cached = &choices.add(sizes, c, 8 * sizes.size() + 64);
         }
-        bound.choice = *known;
+        bound.choice = *cached;
     }
     bound.executable = variants[bound.choice.variant].executable.get();
-    variants[bound.choice.variant].place(sizes, bound.call.symbols);
+    variants[bound.choice.variant].assign_symbols(sizes, bound.call.symbols);
 }
 
-// Seeds and ordinals for one call.
+// Takes ordinals for the call's random ops from the generator and binds the seed and ordinal symbols.
 GeneratorState Program::Impl::draw()
 {
     const GeneratorState first = ops::take_ordinals(random_ops);
@@ -104,7 +104,8 @@ GeneratorState Program::Impl::draw()
     return first;
 }
 
-// All variants use one arena; what is left of it at other sizes must leave room for this call's outputs.
+// Replays the chosen variant. All variants share one arena, which is trimmed so that the outputs fit into the budget
+// too.
 Executable::Outcome Program::Impl::replay()
 {
     const GeneratorState drawn = random_ops ? draw() : GeneratorState();
@@ -118,7 +119,7 @@ Executable::Outcome Program::Impl::replay()
         context->submitted(outcome.ticket);
         return outcome;
     } catch (...) {
-        if (random_ops) ops::give_back_ordinals(drawn, random_ops); // if nobody has drawn since
+        if (random_ops) ops::give_back_ordinals(drawn, random_ops); // unless others were taken since
         throw;
     }
 }
@@ -135,7 +136,7 @@ void Program::Impl::Bound::clear()
     written.clear();
 }
 
-// Symbol values in the executable's order; counters are left open.
+// Binds symbol values in the executable's order; counters are bound in draw().
 void Program::Impl::bind_sizes(const std::vector<Tensor>& inputs, const DimVector& sizes)
 {
     check_count(inputs.size(), sizes.size());
@@ -146,18 +147,18 @@ void Program::Impl::bind_sizes(const std::vector<Tensor>& inputs, const DimVecto
     }
     for (const Dim& d : sizes) bound.sizes.push_back(d.value());
     choose(signature.bind(bound.shapes, bound.sizes));
-    bound.held.clear(); // what is held on to looks shared where state is written
+    bound.held.clear(); // held values would count as shared when state is written
 }
 
-// Each hook once a call.  Where the call fails, what can be is taken back, the newest first; the rest has run for the
-// next call, which is that call again.
+// Runs each hook once per call. If the call fails, hooks are undone in reverse order; hooks without an undo count as
+// run for the next call, which is treated as a retry.
 class Program::Impl::Hooks {
 public:
     explicit Hooks(Impl& p) : p_(p) { p.hooks_run.resize(p.hooks.size()); }
     ~Hooks()
     {
         for (std::size_t i = p_.hooks.size(); i-- > 0;) {
-            if (kept_) p_.hooks_run[i] = false;
+            if (succeeded_) p_.hooks_run[i] = false;
             if (!p_.hooks_run[i] || !p_.hooks[i].undo) continue;
             p_.hooks[i].undo();
             p_.hooks_run[i] = false;
@@ -174,11 +175,11 @@ public:
             p_.hooks_run[i] = true;
         }
     }
-    void keep() { kept_ = true; }
+    void succeed() { succeeded_ = true; }
 
 private:
     Impl& p_;
-    bool kept_ = false;
+    bool succeeded_ = false;
 };
 
 Program::Impl::Entered::Entered(Impl& p, const char* by) : caller_(p.caller)
@@ -191,7 +192,7 @@ Program::Impl::Entered::Entered(Impl& p, const char* by) : caller_(p.caller)
     caller_ = std::this_thread::get_id();
 }
 
-// Before the lock: computing them may wait.
+// Runs before the lock is taken, since the evaluation may wait.
 void Program::Impl::compute_inputs(const std::vector<Tensor>& inputs)
 {
     for (const Tensor& t : inputs) bound.held.push_back(graph::read(t));
@@ -199,7 +200,7 @@ void Program::Impl::compute_inputs(const std::vector<Tensor>& inputs)
     bound.held.clear();
 }
 
-// In row-major memory that no state which this program writes lies in.
+// Returns the input in row-major memory that holds no state written by this program; copies it if necessary.
 const Stored& Program::Impl::bind_input(const Tensor& t)
 {
     std::vector<Value>& held = bound.held;
@@ -212,7 +213,7 @@ const Stored& Program::Impl::bind_input(const Tensor& t)
     return Stored::of(held.back());
 }
 
-// A gradient that the program adds to may have been replaced or cleared since the last call.
+// Updates the cells of gradients, which may have been replaced or cleared since the last call.
 void Program::Impl::find_grads()
 {
     std::vector<const graph::Cell*> seen;
@@ -220,7 +221,8 @@ void Program::Impl::find_grads()
         if (!s.owner) continue;
         if (!s.owner->grad) s.owner->grad = zeros_like(Tensor(s.owner)).cell();
         s.cell = s.owner->grad;
-        if (std::find(seen.begin(), seen.end(), s.cell.get()) != seen.end()) { // one tensor is two gradients
+        if (std::find(seen.begin(), seen.end(), s.cell.get()) !=
+            seen.end()) { // one tensor serves as two gradients
             s.cell = graph::make_tensor(s.cell->value).cell();
             s.owner->grad = s.cell;
         }
@@ -228,9 +230,9 @@ void Program::Impl::find_grads()
     }
 }
 
-// State is bound in row-major memory.  What is assigned is written in place, so its memory must be its own: it is
-// copied first where a tensor, a view or a tape shares it.  Nothing here counts references up: there is a lot of
-// state, and memory is slow enough without fences.
+// Binds state in row-major memory. Assigned state is written in place, so its memory must not be shared: it is copied
+// first if a tensor, a view or the tape shares it. This code increments no reference counts, as the atomic operations
+// would be slow for large numbers of state tensors.
 const Stored& Program::Impl::bind_state(const State& s)
 {
     Value& v = s.cell->value;
@@ -249,7 +251,7 @@ const Stored& Program::Impl::bind_state(const State& s)
         bound.held.pop_back();
     }
     if (!s.assigned) return Stored::of(v);
-    ++s.cell->version; // views that were made before this call hold old values
+    ++s.cell->version; // earlier views hold old values
     const bool shared = v.node.use_count() > 1 || v.node->storage[v.index].use_count() > 1 ||
                         Stored::of(v).memory.use_count() > 1;
     if (shared) v = context->replaced(v, context->copy_of(v), s.cell);
@@ -270,7 +272,7 @@ Value Program::Impl::result_value(std::size_t result, const Executable::Outcome&
     return graph::leaf(type, context, stored, false);
 }
 
-// All memory of a call, by the executable's external slots.
+// Binds all memory of a call, by external slot of the executable.
 void Program::Impl::bind_memory(const std::vector<Tensor>& inputs)
 {
     for (const State& s : states) {
@@ -331,7 +333,7 @@ std::vector<Tensor> Program::Impl::run(const std::vector<Tensor>& inputs, const 
     find_grads();
     bind_memory(inputs);
     const Executable::Outcome outcome = replay();
-    of_call.keep();
+    of_call.succeed();
 
     std::vector<Tensor> out;
     out.reserve(outputs.size());

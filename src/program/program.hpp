@@ -1,4 +1,5 @@
-// What a Program holds: the executable, how inputs bind to symbols, which cells are its state.
+// The implementation of Program: the executables, the signature that binds inputs to symbols, and the cells of its
+// state.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -22,25 +23,27 @@ namespace reprise {
 struct Program::Impl {
     std::shared_ptr<eager::Context> context;
     program::Signature signature;
-    // One, or within a memory budget several that drop more and more.
+    // There is one variant; with a memory budget there may be several, each of which drops more values than the one
+    // before.
     struct Variant {
         std::unique_ptr<execution::Executable> executable;
-        // Of the signature's symbols among its own, or `unused_symbol`.
-        std::vector<std::size_t> symbol_places;
+        // By symbol of the signature: its index among the executable's symbols, or `unused_symbol`.
+        std::vector<std::size_t> symbol_positions;
 
-        // Values in the executable's order; `others` for those that are no sizes.
-        void place(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols,
-                   std::int64_t others = shape::DimProgram::no_value) const;
+        // Sets the values of the executable's symbols, in its order; `others` is the value of symbols that are not
+        // sizes.
+        void assign_symbols(const std::vector<std::int64_t>& of_signature, std::vector<std::int64_t>& symbols,
+                            std::int64_t others = shape::DimProgram::no_value) const;
     };
     static constexpr std::size_t unused_symbol = static_cast<std::size_t>(-1);
     std::vector<Variant> variants;
     std::optional<std::uint64_t> memory_budget; // bytes
-    // The first that fits at these sizes.  Throws Error(out_of_memory) where none does.
+    // Returns the first variant that fits the memory budget at these sizes. Throws Error(out_of_memory) if none does.
     std::size_t variant_at(const std::vector<std::int64_t>& sizes) const;
-    std::vector<program::Trace::ReadMode> modes; // must be as they were
+    std::vector<program::Trace::ReadMode> modes; // a call requires the recorded values
     std::vector<program::Trace::Hook> hooks;
     std::vector<bool>
-        hooks_run; // of a call that failed, those without an undo: the next one is that call again
+        hooks_run; // by hook: it ran in a failed call and has no undo, so the retry must skip it
 
     enum class Source : std::uint8_t { input, state, constant };
     struct Binding {
@@ -51,33 +54,33 @@ struct Program::Impl {
     struct State {
         std::shared_ptr<graph::Cell> cell;
         bool assigned = false;
-        std::shared_ptr<graph::Cell> owner; // of a gradient: the cell is what its grad() is at each call
-        DType dtype = f32;                  // when it was recorded
+        std::shared_ptr<graph::Cell> owner; // if a gradient: each call uses the current grad() of this cell
+        DType dtype = f32;                  // at recording
     };
     std::vector<State> states;
     std::vector<graph::Value> constants; // by index of a constant binding
 
-    // Indices into the results: what the function returned, then what is to be checked.
+    // Indices into the results: the values that the function returned, then the indices to be checked.
     std::vector<std::size_t> outputs;
     std::vector<graph::IndexCheck> index_checks;
     struct Grad {
         std::shared_ptr<graph::Cell> owner;
-        std::optional<std::size_t> result{}; // none: it is cleared
+        std::optional<std::size_t> result{}; // nullopt: the gradient is cleared
     };
-    std::vector<Grad> grads; // that a call leaves
+    std::vector<Grad> grads; // gradients that a call sets
     graph::RandomState random;
     std::uint64_t random_ops = 0;
-    // What was recorded, for programs that are recorded around this one: values by external slot, results with
-    // all that they are made of, and which result goes into which external.
+    // The recorded graph, for inlining into another recording: values by external slot, results with the nodes they
+    // depend on, and assignments of results to externals.
     struct Graph {
         std::vector<graph::Value> externals, results;
         std::vector<plan::Request::Assignment> assignments;
     } recorded;
-    // One thread at a time is inside.  Throws Error(state) for user code that a call runs and that enters again: it would
-    // wait for itself.
+    // Locks the program for one thread. Throws Error(state) if user code that runs within a call enters the program
+    // again, since it would deadlock.
     class Entered {
     public:
-        Entered(Impl&, const char* by); // what errors name
+        Entered(Impl&, const char* by); // `by`: the name that errors use
         ~Entered() { caller_ = std::thread::id(); }
         Entered(const Entered&) = delete;
         Entered& operator=(const Entered&) = delete;
@@ -86,30 +89,33 @@ struct Program::Impl {
         std::atomic<std::thread::id>& caller_;
         std::unique_lock<std::mutex> lock_;
     };
-    std::mutex mutex;                    // of Entered
-    std::atomic<std::thread::id> caller; // whose call runs
+    std::mutex mutex;                    // held by Entered
+    std::atomic<std::thread::id> caller; // the thread that holds the mutex
 
     std::vector<Tensor> call(const std::vector<Tensor>& inputs, const DimVector& sizes);
-    // The same as a part of the recording that is under way (inline.cpp).
+    // Inlines the call into the active recording (inline.cpp).
     std::vector<Tensor> append_to(program::Trace&, const std::vector<Tensor>& inputs,
                                   const DimVector& sizes) const;
-    const execution::Executable& executable() const { return *variants[used].executable; } // of the last call
+    const execution::Executable& executable() const
+    {
+        return *variants[used].executable;
+    } // used by the last call
 
 private:
-    std::size_t used = 0; // variant, which has the arena
+    std::size_t used = 0; // index of the variant that owns the arena
     struct Choice {
         std::size_t variant = 0;
         std::uint64_t outputs = 0; // bytes
     };
-    static constexpr std::size_t most_known_bytes = 1 << 20;
-    execution::LruCache<Choice> chosen{most_known_bytes}; // by sizes
-    // What one call binds.  Kept from call to call for its memory: a call's caches are cold, and each allocation
-    // costs it a miss or two.
+    static constexpr std::size_t max_cached_bytes = 1 << 20;
+    execution::LruCache<Choice> choices{max_cached_bytes}; // cache, by sizes
+    // The bindings of one call. The buffers are reused across calls: the caches are cold at a call, so that each
+    // allocation costs a cache miss or two.
     struct Bound {
         Choice choice;
         execution::Executable* executable = nullptr;
         execution::Executable::Call call;
-        std::vector<graph::Value> held; // until the call is submitted
+        std::vector<graph::Value> held; // keeps values alive until the call is submitted
         std::vector<const Shape*> shapes;
         std::vector<std::int64_t> sizes;
         std::vector<const execution::Stored*> state, input, external;
@@ -132,7 +138,7 @@ private:
     void bind_memory(const std::vector<Tensor>& inputs);
     graph::Value result_value(std::size_t result, const execution::Executable::Outcome&);
     std::vector<Tensor> run(const std::vector<Tensor>& inputs, const DimVector& sizes); // all outputs
-    // Takes the values to be checked off the outputs.
+    // Removes the values to be checked from the outputs and returns them.
     std::vector<Tensor> take_checked(std::vector<Tensor>& out) const;
 };
 

@@ -1,4 +1,4 @@
-// record(): runs a function once on placeholders and makes a Program of what it did.
+// record() runs a function once on placeholders and builds a Program from the trace.
 #include <algorithm>
 #include <atomic>
 #include <set>
@@ -22,7 +22,7 @@ using program::Trace;
 
 namespace {
 
-// Turns what a trace saw into the request of a plan.
+// Builds the request for the compiler from a trace.
 class Builder {
 public:
     Builder(Program::Impl& p, const Trace& trace, const RecordOptions& options)
@@ -78,7 +78,8 @@ private:
         }
     }
 
-    // Everything pending that the results need; what is computed already becomes a constant of the program.
+    // Collects the pending nodes that the results depend on; values that are already computed become constants of the
+    // program.
     void collect_nodes()
     {
         for (const graph::Node* n : graph::pending(request_.results)) {
@@ -101,18 +102,18 @@ private:
     void add_constant(const Value& v)
     {
         if (bound_.count(v.node.get()) || !constants_.insert({v.node.get(), v.index}).second) return;
-        const Value whole = p_.context->row_major(v);
+        const Value row_major_value = p_.context->row_major(v);
         request_.externals.push_back({v, {}, 0});
         p_.externals.push_back({Program::Impl::Source::constant, p_.constants.size()});
-        p_.constants.push_back(whole);
+        p_.constants.push_back(row_major_value);
     }
 
     Program::Impl& p_;
     const Trace& trace_;
     const RecordOptions& options_;
     plan::Request request_;
-    std::unordered_map<const graph::Node*, std::size_t> bound_;        // external slot
-    std::set<std::pair<const graph::Node*, std::uint32_t>> constants_; // values: a node has several
+    std::unordered_map<const graph::Node*, std::size_t> bound_;        // external slot, by node
+    std::set<std::pair<const graph::Node*, std::uint32_t>> constants_; // values: node and output index
 };
 
 std::vector<std::uint32_t> counters(const Program::Impl& p)
@@ -123,22 +124,22 @@ std::vector<std::uint32_t> counters(const Program::Impl& p)
     return ids;
 }
 
-// Where an executable wants the symbols that a call gives.  Every other symbol of it must be a counter.
-std::vector<std::size_t> symbol_places(const Program::Impl& p, const Executable& e)
+// Returns the executable's symbol index for each symbol of the signature. Any other symbol of it must be a counter.
+std::vector<std::size_t> symbol_positions(const Program::Impl& p, const Executable& e)
 {
     const std::vector<std::uint32_t>& wanted = e.symbols();
     const std::vector<std::uint32_t> drawn = counters(p);
-    std::vector<std::size_t> places(p.signature.symbols().size(), Program::Impl::unused_symbol);
+    std::vector<std::size_t> positions(p.signature.symbols().size(), Program::Impl::unused_symbol);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        const std::size_t given = p.signature.find(wanted[i]);
-        if (given < places.size()) places[given] = i;
+        const std::size_t index = p.signature.find(wanted[i]);
+        if (index < positions.size()) positions[index] = i;
         else if (std::find(drawn.begin(), drawn.end(), wanted[i]) == drawn.end())
             detail::fail(ErrorKind::argument, "record", "A size of the function is the symbol (",
                          e.symbol_name(i),
                          ") that no call would give: let a size of a spec be it alone, or take it as an "
                          "argument of the function.");
     }
-    return places;
+    return positions;
 }
 
 std::vector<std::unique_ptr<Executable>> executables(const Program::Impl& p, const plan::Request& request)
@@ -148,7 +149,7 @@ std::vector<std::unique_ptr<Executable>> executables(const Program::Impl& p, con
                                         {.bytes = *p.memory_budget,
                                          .sizes = p.signature.symbols(),
                                          .caller = "record",
-                                         .check = [&](const Executable& e) { symbol_places(p, e); }},
+                                         .check = [&](const Executable& e) { symbol_positions(p, e); }},
                                         p.context->device(), Executable::Purpose::program);
     std::vector<std::unique_ptr<Executable>> one;
     one.push_back(std::make_unique<Executable>(plan::compile(request), p.context->device(),
@@ -204,13 +205,13 @@ Program record_function(const TracedFunction& f, const std::vector<Spec>& specs,
     p->memory_budget = options.memory_budget;
     for (auto& e : executables(*p, request)) {
         p->context->count_plan(e->compiled().plan);
-        std::vector<std::size_t> places = symbol_places(*p, *e);
+        std::vector<std::size_t> positions = symbol_positions(*p, *e);
         e->set_counters(counters(*p));
         for (const std::size_t i : p->outputs) e->make_readable(i);
         e->record(options.slots, options.timestamps);
-        p->variants.push_back({std::move(e), std::move(places)});
+        p->variants.push_back({std::move(e), std::move(positions)});
     }
-    trace.keep();
+    trace.succeed();
     return Program(std::move(p));
 }
 

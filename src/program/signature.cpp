@@ -24,8 +24,8 @@ Signature::Signature(std::vector<Spec> inputs, DimVector sizes, std::vector<Guar
 {
     find_binding_dims();
     for (const Guard& g : guards_) {
-        require_given(g.a);
-        require_given(g.b);
+        require_defined(g.a);
+        require_defined(g.b);
         conditions_.push_back({program_.add(g.a), program_.add(g.b)});
     }
     for (const std::uint32_t id : program_.symbols()) positions_.push_back(find(id));
@@ -45,8 +45,8 @@ std::size_t Signature::position(const SymbolPtr& symbol)
     return at;
 }
 
-// The caller's numbers give symbols, and sizes that are a symbol alone; then, for symbols without such a place,
-// sizes that can be solved for one.  All other sizes follow.
+// Symbols are defined by the caller's numbers and by sizes that are a single symbol, then, for the remaining symbols,
+// by sizes that can be solved for one. All other sizes are derived.
 void Signature::find_binding_dims()
 {
     for (const Dim& d : sizes_) {
@@ -84,7 +84,7 @@ void Signature::find_binding_dims()
     }
     for (Size& size : others) {
         const Dim& want = inputs_[size.input].shape[size.dim];
-        require_given(want);
+        require_defined(want);
         if (size.role == Size::Role::derived) size.slot = program_.add(want);
     }
     std::stable_partition(others.begin(), others.end(),
@@ -92,17 +92,17 @@ void Signature::find_binding_dims()
     checks_.insert(checks_.end(), others.begin(), others.end());
 }
 
-void Signature::require_given(const Dim& d) const
+void Signature::require_defined(const Dim& d) const
 {
-    for (const SymbolPtr& asked : shape::symbols_of(d))
-        if (find(asked->id) == symbols_.size())
+    for (const SymbolPtr& symbol : shape::symbols_of(d))
+        if (find(symbol->id) == symbols_.size())
             detail::fail(ErrorKind::argument, "record", "The size (", d, ") depends on the symbol (",
-                         asked->name,
+                         symbol->name,
                          ") that no call would give: let a size of a spec be it alone, or as in (",
-                         asked->name, " * 2 + 1), or take it as an argument of the function.");
+                         symbol->name, " * 2 + 1), or take it as an argument of the function.");
 }
 
-std::string Signature::place(const Size& s) const
+std::string Signature::location(const Size& s) const
 {
     return "dimension (" + std::to_string(s.dim) + ") of input (" + std::to_string(s.input) + ")";
 }
@@ -112,12 +112,12 @@ std::int64_t Signature::solved(const Size& s, std::int64_t found) const
     const std::int64_t rest = found - s.value, divisor = symbols_[s.symbol]->divisor;
     if (s.scale == divisor && s.value == 0) return found;
     if (rest % s.scale != 0)
-        detail::fail(ErrorKind::shape, "program", "The size (", found, ") by ", place(s), " cannot be (",
+        detail::fail(ErrorKind::shape, "program", "The size (", found, ") by ", location(s), " cannot be (",
                      inputs_[s.input].shape[s.dim], ") for any integer (", symbols_[s.symbol]->name, ").");
     return rest / s.scale * divisor;
 }
 
-template <class Where> void Signature::give(std::size_t symbol, std::int64_t value, const Where& where)
+template <class Where> void Signature::set_symbol(std::size_t symbol, std::int64_t value, const Where& where)
 {
     const std::string fault = symbols_[symbol]->fault(value);
     if (!fault.empty())
@@ -126,15 +126,15 @@ template <class Where> void Signature::give(std::size_t symbol, std::int64_t val
     values_[symbol] = value;
 }
 
-void Signature::give(const Size& s, std::int64_t found)
+void Signature::set_symbol(const Size& s, std::int64_t found)
 {
     const std::int64_t value = solved(s, found);
     if (values_[s.symbol] == value) return;
     if (values_[s.symbol] != unknown)
         detail::fail(ErrorKind::shape, "program", "The size (", symbols_[s.symbol]->name, ") is (",
-                     values_[s.symbol], ") by an earlier input but (", value, ") by ", place(s),
+                     values_[s.symbol], ") by an earlier input but (", value, ") by ", location(s),
                      ": give inputs of one size.");
-    give(s.symbol, value, [&] { return place(s); });
+    set_symbol(s.symbol, value, [&] { return location(s); });
 }
 
 const std::vector<std::int64_t>& Signature::bind(std::span<const Shape* const> inputs,
@@ -142,12 +142,12 @@ const std::vector<std::int64_t>& Signature::bind(std::span<const Shape* const> i
 {
     values_.assign(symbols_.size(), unknown);
     for (std::size_t i = 0; i < sizes.size(); ++i)
-        give(i, sizes[i], [i] { return "number (" + std::to_string(i) + ")"; });
+        set_symbol(i, sizes[i], [i] { return "number (" + std::to_string(i) + ")"; });
     bool evaluated = false;
     for (const Size& s : checks_) {
         const std::int64_t found = (*inputs[s.input])[s.dim].value();
         if (s.role == Size::Role::given) {
-            give(s, found);
+            set_symbol(s, found);
             continue;
         }
         if (s.role == Size::Role::derived && !evaluated) {
@@ -172,7 +172,7 @@ const std::vector<std::int64_t>& Signature::bind(std::span<const Shape* const> i
 shape::Values Signature::bind_symbolic(std::span<const Shape* const> inputs, std::span<const Dim> sizes) const
 {
     shape::Values values;
-    const auto give = [&](const SymbolPtr& symbol, const Dim& value, const std::string& where) {
+    const auto set_symbol = [&](const SymbolPtr& symbol, const Dim& value, const std::string& where) {
         const auto describe = [&] {
             return "The size (" + value.text() + ") given by " + where + " does not fit the symbol (" +
                    symbol->name + "): it must be within its bounds, and one everywhere.";
@@ -186,11 +186,11 @@ shape::Values Signature::bind_symbolic(std::span<const Shape* const> inputs, std
         values.emplace(symbol->id, value);
     };
     for (std::size_t i = 0; i < sizes.size(); ++i)
-        give(symbols_[i], sizes[i], "number (" + std::to_string(i) + ")");
+        set_symbol(symbols_[i], sizes[i], "number (" + std::to_string(i) + ")");
     for (const Size& s : checks_) {
         const Dim &found = (*inputs[s.input])[s.dim], &want = inputs_[s.input].shape[s.dim];
         const auto describe = [&] {
-            return "The size (" + found.text() + ") by " + place(s) + " is not what was recorded, (" +
+            return "The size (" + found.text() + ") by " + location(s) + " is not what was recorded, (" +
                    want.text() + ").";
         };
         if (s.role != Size::Role::given) {
@@ -200,7 +200,8 @@ shape::Values Signature::bind_symbolic(std::span<const Shape* const> inputs, std
         const SymbolPtr& symbol = symbols_[s.symbol];
         shape::require_multiple("program", found - s.value, s.scale, describe);
         const bool alone = s.scale == symbol->divisor && s.value == 0;
-        give(symbol, alone ? found : floor_div(found - s.value, s.scale) * symbol->divisor, place(s));
+        set_symbol(symbol, alone ? found : floor_div(found - s.value, s.scale) * symbol->divisor,
+                   location(s));
     }
     for (const Guard& g : guards_)
         shape::require(
@@ -208,7 +209,8 @@ shape::Values Signature::bind_symbolic(std::span<const Shape* const> inputs, std
     return values;
 }
 
-// A guard may stand before what can't be computed where it does not hold (a division by 0): then it is the error.
+// Evaluates the size program. If this fails, as in a division by 0, a guard that does not hold at this call is reported
+// instead.
 void Signature::evaluate()
 {
     ordered_.clear();

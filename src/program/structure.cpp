@@ -1,4 +1,4 @@
-// Structures of tensors and sizes: what they look like, and errors for those that do not fit.
+// Descriptions of structures of tensors and sizes, and errors for mismatches.
 #include <reprise/structure.hpp>
 
 #include <reprise/program.hpp>

@@ -1,4 +1,4 @@
-// What a program says and draws of itself.
+// Text, dot and SVG output, statistics and memory use of a program.
 #include <algorithm>
 #include <sstream>
 
@@ -17,13 +17,13 @@ const std::shared_ptr<Program::Impl>& required(const std::shared_ptr<Program::Im
     return impl;
 }
 
-// The plan that drops least.
+// Returns the plan of the first variant, which drops least.
 const plan::Plan& plan_of(const std::shared_ptr<Program::Impl>& impl)
 {
     return required(impl)->variants.front().executable->compiled().plan;
 }
 
-// What a call at these sizes would run, and its symbol values; counters are no sizes.
+// The executable that a call at these sizes would run, and the values of its symbols (0 for counters).
 struct At {
     const Executable& executable;
     std::vector<std::int64_t> symbols;
@@ -39,7 +39,7 @@ At at(const Program::Impl& p, const std::vector<std::int64_t>& sizes)
             detail::fail(ErrorKind::argument, "program", fault);
     const Program::Impl::Variant& v = p.variants[p.variant_at(sizes)];
     std::vector<std::int64_t> values;
-    v.place(sizes, values, 0);
+    v.assign_symbols(sizes, values, 0);
     return {*v.executable, std::move(values)};
 }
 
@@ -95,7 +95,7 @@ std::size_t Program::launches() const { return plan_of(impl_).launches.size(); }
 std::vector<LaunchTime> Program::times() const
 {
     const Impl::Entered entered(*required(impl_), "times"); // calls change what is read here
-    const Executable* ran = nullptr;                        // last
+    const Executable* ran = nullptr;                        // by the newest call
     Executable::Times newest;
     for (const Impl::Variant& v : impl_->variants)
         if (Executable::Times t = v.executable->times(); !t.begun.empty() && (!ran || t.call > newest.call)) {
@@ -130,7 +130,7 @@ CallMemory Program::memory(const std::vector<std::int64_t>& sizes) const
     const Executable::Placed placed = executable.placed(symbols);
     const plan::Plan& plan = executable.compiled().plan;
     CallMemory m{.peak = placed.arena,
-                 .lower_bound = plan::most_live_at_a_launch(plan, placed.bytes),
+                 .lower_bound = plan::max_live_at_launch(plan, placed.bytes),
                  .outputs = executable.output_bytes(symbols)};
     for (std::size_t slot = 0; slot < p.externals.size(); ++slot)
         if (p.externals[slot].source != Impl::Source::input)

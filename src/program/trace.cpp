@@ -18,8 +18,8 @@ Trace::Trace(std::shared_ptr<eager::Context> context, std::uint32_t id)
 
 Trace::~Trace()
 {
-    if (kept_) return;
-    for (const auto& owner : given_zero_grads_) owner->grad = nullptr;
+    if (succeeded_) return;
+    for (const auto& owner : added_zero_grads_) owner->grad = nullptr;
 }
 
 Trace::State& Trace::state(const std::shared_ptr<Cell>& cell)
@@ -68,10 +68,11 @@ std::shared_ptr<Cell> Trace::grad(const std::shared_ptr<Cell>& owner)
 
 std::shared_ptr<Cell> Trace::grad_to_add_to(const std::shared_ptr<Cell>& owner)
 {
-    if (!owner->grad && !grad_by_owner_.count(owner.get())) { // it is state, and starts at zero
+    if (!owner->grad &&
+        !grad_by_owner_.count(owner.get())) { // the gradient becomes state that starts at zero
         graph::Suspend outside;
         owner->grad = zeros_like(Tensor(owner)).cell();
-        given_zero_grads_.push_back(owner);
+        added_zero_grads_.push_back(owner);
     }
     return grad(owner);
 }
@@ -83,7 +84,7 @@ void Trace::set_grad(const std::shared_ptr<Cell>& owner, std::shared_ptr<Cell> g
         return;
     }
     if (g && owner->grad &&
-        by_cell_.count(owner->grad.get())) { // it was read before: added to, so it is state
+        by_cell_.count(owner->grad.get())) { // it was read, so the gradient accumulates and is state
         assign(owner->grad, graph::read(Tensor(g)));
         return;
     }
@@ -93,14 +94,14 @@ void Trace::set_grad(const std::shared_ptr<Cell>& owner, std::shared_ptr<Cell> g
 
 void Trace::read_mode(const std::shared_ptr<const graph::Switch>& mode)
 {
-    const auto known = [&](const ReadMode& m) { return m.mode == mode; };
-    if (std::any_of(modes_.begin(), modes_.end(), known) ||
-        std::find(own_modes_.begin(), own_modes_.end(), mode) != own_modes_.end())
+    const auto is_same = [&](const ReadMode& m) { return m.mode == mode; };
+    if (std::any_of(modes_.begin(), modes_.end(), is_same) ||
+        std::find(set_modes_.begin(), set_modes_.end(), mode) != set_modes_.end())
         return;
     modes_.push_back({mode, mode->on});
 }
 
-void Trace::set_mode(const std::shared_ptr<const graph::Switch>& mode) { own_modes_.push_back(mode); }
+void Trace::set_mode(const std::shared_ptr<const graph::Switch>& mode) { set_modes_.push_back(mode); }
 
 void Trace::ReadMode::check() const
 {

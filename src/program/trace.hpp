@@ -1,5 +1,4 @@
-// A recording under way: it stands between the cells that were made outside and the function that is
-// recorded.
+// An active recording, which intercepts the recorded function's accesses to cells created outside.
 #pragma once
 #include <functional>
 #include <memory>
@@ -35,31 +34,31 @@ public:
         index_checks_.emplace_back(check, std::move(v));
     }
 
-    // A cell of the outside that the function read or assigned.
+    // A cell from outside that the function read or assigned.
     struct State {
         std::shared_ptr<graph::Cell> cell;
-        graph::Value placeholder; // its value at the start of a call
-        graph::Value current;     // as the function left it
+        graph::Value placeholder; // the cell's value at the start of a call
+        graph::Value current;     // the value after the function's assignments so far
         bool assigned = false;
-        std::shared_ptr<graph::Cell> owner{}; // of a gradient: the cell is what its grad() is at each call
+        std::shared_ptr<graph::Cell> owner{}; // if a gradient: each call uses the current grad() of this cell
     };
     const std::vector<State>& states() const { return states_; }
-    // Gradients that the function set, by owner; null: it cleared it.
+    // Gradients that the function set, by owner; null: cleared.
     struct Grad {
         std::shared_ptr<graph::Cell> owner, value;
     };
     const std::vector<Grad>& grads() const { return grads_; }
     struct Hook {
-        std::function<void()> run, undo; // undo: where the call failed; may be empty
+        std::function<void()> run, undo; // undo: runs if the call failed; may be empty
     };
     void on_each_call(Hook hook) { hooks_.push_back(std::move(hook)); }
     const std::vector<Hook>& hooks() const { return hooks_; }
-    // What the function did depends on a mode's value, as it was.
+    // The recorded value of a mode that the function read.
     struct ReadMode {
         std::shared_ptr<const graph::Switch> mode;
         bool on = true;
 
-        void check() const; // throws Error(state) where it is another now
+        void check() const; // throws Error(state) if the mode has changed
     };
     const std::vector<ReadMode>& modes() const { return modes_; }
     using IndexChecks = std::vector<std::pair<graph::IndexCheck, graph::Value>>;
@@ -67,7 +66,7 @@ public:
     const graph::RandomState& random_symbols() const { return random_; }
     std::uint64_t random_ops() const { return random_ops_; }
     shape::GuardList& guards() { return guards_; }
-    void keep() { kept_ = true; } // the recording succeeded
+    void succeed() { succeeded_ = true; } // the recording succeeded
 
 private:
     State& state(const std::shared_ptr<graph::Cell>&);
@@ -81,13 +80,13 @@ private:
     std::unordered_map<const graph::Cell*, std::shared_ptr<graph::Cell>> owner_by_grad_;
     std::vector<Hook> hooks_;
     std::vector<ReadMode> modes_;
-    std::vector<std::shared_ptr<const graph::Switch>> own_modes_; // set by the function before it read them
+    std::vector<std::shared_ptr<const graph::Switch>> set_modes_; // set by the function before it read them
     IndexChecks index_checks_;
     graph::RandomState random_;
     std::uint64_t random_ops_ = 0;
     shape::GuardList guards_;
-    std::vector<std::shared_ptr<graph::Cell>> given_zero_grads_; // taken back if the recording fails
-    bool kept_ = false;
+    std::vector<std::shared_ptr<graph::Cell>> added_zero_grads_; // removed if the recording fails
+    bool succeeded_ = false;
 };
 
 } // namespace reprise::program

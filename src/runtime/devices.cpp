@@ -1,4 +1,5 @@
-// The public Device: names to contexts, the default device, counters, an application's own device.
+// The public Device: lookup of contexts by name, the default device, counters, and devices that an application
+// provides.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -28,10 +29,10 @@ namespace {
 struct Open {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<Context>> contexts; // by id
-    std::shared_ptr<Context> standard;
-    std::vector<std::weak_ptr<device::Device>> opened; // reset ones too
-    // The application's.  Nothing of them is touched when the process ends: they may have been destroyed by then.
-    std::vector<std::weak_ptr<device::Device>> lent;
+    std::shared_ptr<Context> default_context;
+    std::vector<std::weak_ptr<device::Device>> opened; // including reset ones
+    // Devices of the application. They are not accessed at process exit, as they may have been destroyed by then.
+    std::vector<std::weak_ptr<device::Device>> external;
 };
 
 Open& open_devices()
@@ -44,31 +45,32 @@ void close_devices()
 {
     Open& o = open_devices();
     std::map<std::string, std::shared_ptr<Context>> contexts;
-    std::shared_ptr<Context> standard;
+    std::shared_ptr<Context> default_context;
     std::vector<std::weak_ptr<device::Device>> opened;
     {
         std::lock_guard lock(o.mutex);
-        for (const auto& device : o.lent)
+        for (const auto& device : o.external)
             if (const auto held = device.lock()) held->abandon();
         contexts.swap(o.contexts);
-        standard.swap(o.standard);
+        default_context.swap(o.default_context);
         opened.swap(o.opened);
     }
     contexts.clear();
-    standard = nullptr;
+    default_context = nullptr;
     for (const auto& device : opened) // tensors and programs in static storage outlive this
         if (const auto held = device.lock()) held->abandon();
 }
 
-// Drivers tear themselves down when the process ends, so devices must be closed before.  What is registered after a
-// driver was loaded runs before the driver's own end.
+// Drivers shut down at process exit, so devices must be closed before. Since exit handlers run in reverse order, a
+// handler registered after the driver was loaded runs before the driver's shutdown.
 void close_before_the_driver_ends() { std::atexit(close_devices); }
 
-// The library's static objects are made on the main thread.
+// Static initialization of the library runs on the main thread.
 const std::thread::id main_thread = std::this_thread::get_id();
 
-// What is in flight may be compiled just now, with objects that a driver made static at its first compilation: they go
-// before what atexit() was told when the device was opened, but after the main thread's own objects.
+// Waits for work in flight, which may still compile kernels with static objects that a driver created at its first
+// compilation. Those are destroyed before the atexit() handlers registered when the device was opened, but after the
+// main thread's thread_local objects, such as this one.
 struct WaitAtTheEnd {
     WaitAtTheEnd() = default;
     ~WaitAtTheEnd()
@@ -164,12 +166,12 @@ void Device::synchronize() const { context_->device()->wait_idle(); }
 std::uint64_t Device::live_bytes() const { return context_->device()->counters().live_bytes; }
 std::uint64_t Device::peak_bytes() const { return context_->device()->counters().peak_bytes; }
 void Device::set_memory_limit(std::uint64_t bytes) const { context_->device()->set_memory_limit(bytes); }
-void Device::set_calls_in_flight(std::uint32_t most) const
+void Device::set_calls_in_flight(std::uint32_t max_calls) const
 {
-    if (most == 0 || most > RunAhead::most)
-        detail::fail(ErrorKind::argument, "set_calls_in_flight", "(", most, ") calls in flight: give 1 to ",
-                     RunAhead::most, ".");
-    context_->set_calls_in_flight(most);
+    if (max_calls == 0 || max_calls > RunAhead::most)
+        detail::fail(ErrorKind::argument, "set_calls_in_flight", "(", max_calls,
+                     ") calls in flight: give 1 to ", RunAhead::most, ".");
+    context_->set_calls_in_flight(max_calls);
 }
 void Device::set_tensor_float32(bool allowed) const { context_->device()->set_tensor_float32(allowed); }
 
@@ -205,28 +207,28 @@ Device default_device()
     Open& o = open_devices();
     {
         std::lock_guard lock(o.mutex);
-        if (o.standard) return Device(o.standard);
+        if (o.default_context) return Device(o.default_context);
     }
     const char* name = std::getenv("REPRISE_DEVICE");
     const Device d(name && *name ? std::string(name) : device::default_id());
     std::lock_guard lock(o.mutex);
-    if (!o.standard) o.standard = d.context();
-    return Device(o.standard);
+    if (!o.default_context) o.default_context = d.context();
+    return Device(o.default_context);
 }
 
 void set_default_device(const Device& d)
 {
     Open& o = open_devices();
     std::lock_guard lock(o.mutex);
-    o.standard = d.context();
+    o.default_context = d.context();
 }
 
 void reset_default_device()
 {
     Open& o = open_devices();
-    std::shared_ptr<Context> before; // goes without the lock
+    std::shared_ptr<Context> before; // released after the lock
     std::lock_guard lock(o.mutex);
-    before.swap(o.standard);
+    before.swap(o.default_context);
 }
 
 void Device::close() const
@@ -242,7 +244,7 @@ void Device::close() const
         const auto found = o.contexts.find(name());
         named = found != o.contexts.end() && found->second == context_;
         if (named) o.contexts.erase(found);
-        if (o.standard == context_) o.standard = nullptr;
+        if (o.default_context == context_) o.default_context = nullptr;
     }
     if (named) device::reset(name());
 }
@@ -251,7 +253,7 @@ void reset_device(const std::string& name)
 {
     Open& o = open_devices();
     std::string id = name;
-    if (name == "vulkan") // stands for the first that serves
+    if (name == "vulkan") // names the first usable Vulkan device
         for (const device::Listed& l : device::enumerate())
             if (l.refused.empty() && l.capabilities.id.rfind("vulkan:", 0) == 0) {
                 id = l.capabilities.id;
@@ -259,7 +261,7 @@ void reset_device(const std::string& name)
             }
     device::reset(id);
     std::lock_guard lock(o.mutex);
-    if (o.standard && o.standard->name() == id) o.standard = nullptr;
+    if (o.default_context && o.default_context->name() == id) o.default_context = nullptr;
     o.contexts.erase(id);
 }
 
@@ -281,7 +283,10 @@ Stats stats(const Device& device)
     return s;
 }
 
-void set_eager_plans(std::size_t most, const Device& device) { device.context()->set_eager_plans(most); }
+void set_eager_plans(std::size_t max_plans, const Device& device)
+{
+    device.context()->set_eager_plans(max_plans);
+}
 std::string describe_eager_plans(const Device& device) { return device.context()->describe_eager_plans(); }
 
 std::shared_ptr<graph::Evaluator> ops::evaluator_for(const CreationOptions& options)
@@ -322,8 +327,8 @@ Device vulkan::make_device(const Handles& h)
     {
         Open& o = open_devices();
         const std::lock_guard lock(o.mutex);
-        std::erase_if(o.lent, [](const auto& d) { return d.expired(); });
-        o.lent.push_back(device);
+        std::erase_if(o.external, [](const auto& d) { return d.expired(); });
+        o.external.push_back(device);
     }
     close_before_the_driver_ends();
     return Device(std::make_shared<Context>(device));
@@ -333,7 +338,7 @@ Device Tensor::device() const
 {
     const std::shared_ptr<graph::Evaluator>& evaluator = graph::evaluator_of(*this);
     const graph::Evaluator& e = *evaluator;
-    if (typeid(e) != typeid(Context)) return Device(std::shared_ptr<Context>()); // a probe's
+    if (typeid(e) != typeid(Context)) return Device(std::shared_ptr<Context>()); // in a probe
     return Device(std::static_pointer_cast<Context>(evaluator));
 }
 

@@ -1,4 +1,4 @@
-// Kernels that users wrote: an op each, by name, whose launch is what the call says.
+// User kernels: each is an op with the kernel's name, and the call specifies its launch.
 #include <reprise/autograd/kernel.hpp>
 
 #include <algorithm>
@@ -63,9 +63,9 @@ void reference(const ops::ReferenceArguments& a)
         for (std::int64_t i = 0, count = t.count(); i < count; ++i) values.push_back(t.at(i));
     }
     for (const ops::HostTensor& t : a.outputs) out.emplace_back(static_cast<std::size_t>(t.count()));
-    // the groups, then the sizes of all outputs, then the ints
-    const std::size_t before = 1 + a.attributes.shape("sizes").size();
-    k.options->host({in, out, a.dims.subspan(before), k.floats});
+    // `dims` holds the groups, then the sizes of all outputs, then the ints.
+    const std::size_t first_int = 1 + a.attributes.shape("sizes").size();
+    k.options->host({in, out, a.dims.subspan(first_int), k.floats});
     for (std::size_t o = 0; o < out.size(); ++o) {
         const ops::HostTensor& t = a.outputs[o];
         if (out[o].size() != static_cast<std::size_t>(t.count()))
@@ -92,7 +92,8 @@ std::string without_comments(const std::string& glsl)
     return out;
 }
 
-// How many ints the text reads by constant indices, as record.n[2].  0 where a directive may decide what counts.
+// Returns the number of ints that the text reads by constant indices, as in record.n[2]. Returns 0 if it has
+// preprocessor directives, which may affect this.
 std::size_t ints_read(const std::string& glsl)
 {
     const std::string text = without_comments(glsl), access = "record.n[";
@@ -108,15 +109,15 @@ std::size_t ints_read(const std::string& glsl)
     return count;
 }
 
-struct Known : KernelOptions {
-    std::size_t ints; // that the text reads at least
+struct CheckedOptions : KernelOptions {
+    std::size_t ints; // minimum number of ints that the text reads
 
-    explicit Known(KernelOptions o) : KernelOptions(std::move(o)), ints(ints_read(glsl)) {}
+    explicit CheckedOptions(KernelOptions o) : KernelOptions(std::move(o)), ints(ints_read(glsl)) {}
 };
 
 const Op kernel_op{.name = "kernel", .infer = infer, .lower = lower, .reference = reference, .narrow = true};
 
-std::string whole_text(const KernelOptions& o, std::size_t operands, std::size_t floats)
+std::string full_source(const KernelOptions& o, std::size_t operands, std::size_t floats)
 {
     return "#version 460\n#extension GL_GOOGLE_include_directive : require\n#define OPERANDS " +
            std::to_string(operands) + "\n#define FLOATS " + std::to_string(floats) +
@@ -124,8 +125,8 @@ std::string whole_text(const KernelOptions& o, std::size_t operands, std::size_t
            ") in;\n#line 1\n" + o.glsl;
 }
 
-// The same code has the same name, so that the device keeps its pipelines.
-void take_code(graph::UserKernel& k, const device::Capabilities& caps, std::size_t operands)
+// Sets the kernel's code. Equal code gets an equal name, so that the device can cache its pipelines.
+void set_code(graph::UserKernel& k, const device::Capabilities& caps, std::size_t operands)
 {
     const KernelOptions& o = *k.options;
     if (!o.spirv.empty()) {
@@ -138,14 +139,14 @@ void take_code(graph::UserKernel& k, const device::Capabilities& caps, std::size
         k.words = {k.options, &o.spirv};
         return;
     }
-    const kernels::Code code = kernels::code_of_user(o.name, whole_text(o, operands, k.floats.size()), caps);
+    const kernels::Code code = kernels::code_of_user(o.name, full_source(o, operands, k.floats.size()), caps);
     k.name = code.name;
     k.words = code.words;
 }
 
 } // namespace
 
-Kernel::Kernel(KernelOptions options) : options_(std::make_shared<const Known>(std::move(options)))
+Kernel::Kernel(KernelOptions options) : options_(std::make_shared<const CheckedOptions>(std::move(options)))
 {
     const char* name = options_->name.c_str();
     if (options_->glsl.empty() == options_->spirv.empty())
@@ -166,7 +167,8 @@ std::vector<Tensor> Kernel::call(const std::vector<Tensor>& inputs, const Kernel
     if (inputs.empty() || launch.outputs.empty())
         detail::fail(ErrorKind::argument, op.name, "The kernel has (", inputs.size(), ") inputs and (",
                      launch.outputs.size(), ") outputs: give at least one of each.");
-    if (const std::size_t ints = static_cast<const Known&>(*options_).ints; ints > launch.ints.size())
+    if (const std::size_t ints = static_cast<const CheckedOptions&>(*options_).ints;
+        ints > launch.ints.size())
         detail::fail(ErrorKind::argument, op.name, "The kernel reads record.n[", ints - 1, "] but is given (",
                      launch.ints.size(), ") ints: give all that it reads.");
     auto k = std::make_shared<graph::UserKernel>();
@@ -174,7 +176,7 @@ std::vector<Tensor> Kernel::call(const std::vector<Tensor>& inputs, const Kernel
     k->floats = launch.floats;
     const Device device = inputs[0].device();
     const device::Capabilities& caps = device.context()->device()->capabilities();
-    if (!caps.host_kernels && caps.computes) take_code(*k, caps, inputs.size() + launch.outputs.size());
+    if (!caps.host_kernels && caps.computes) set_code(*k, caps, inputs.size() + launch.outputs.size());
     else if (caps.host_kernels && !options_->host)
         detail::fail(ErrorKind::unsupported, op.name, "The device (", device.name(),
                      ") runs no shaders: give the kernel a host body, or use a Vulkan device.");

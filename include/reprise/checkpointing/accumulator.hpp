@@ -1,4 +1,4 @@
-// Adding up gradients over several steps.
+// Gradient accumulation over several steps.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace reprise {
 
-// Sums of gradients by name, through which no gradients flow.  They have the same bits as grad() after as
-// many calls of backward().  Several threads may use one accumulator at once.
+// Sums of gradients by name, through which no gradients flow. They are bitwise equal to grad() after the same number of
+// backward() calls. Several threads may use one accumulator concurrently.
 //
-// In record() the sums are state of the program: its calls add to them and count, and eager code may add to
-// them between the calls.  The gradients' sizes must be numbers, else Error(shape).  While a program that
-// uses an accumulator is called, no other thread may use the accumulator.
+// In record() the sums are state of the program: its calls add to them and count, and eager code may add to them
+// between the calls. The gradients' sizes must be numbers, otherwise Error(shape). While a program that uses an
+// accumulator is called, no other thread may use the accumulator.
 class CheckpointedGradientAccumulator {
 public:
     using Gradients = std::map<std::string, Tensor>; // gradients by name
@@ -27,28 +27,26 @@ public:
     CheckpointedGradientAccumulator(const CheckpointedGradientAccumulator&) = delete;
     CheckpointedGradientAccumulator& operator=(const CheckpointedGradientAccumulator&) = delete;
 
-    // Adds a gradient to the sum of its name.  Errors, after which nothing has changed: argument for an empty
-    // name or an undefined gradient; shape, dtype or device where they differ from those of the name's first
-    // gradient.
+    // Adds a gradient to the sum of its name. Errors, after which nothing has changed: argument for an empty name or an
+    // undefined gradient; shape, dtype or device if they differ from those of the name's first gradient.
     void accumulate(const std::string& name, const Tensor& gradient);
-    // Adds the gradients of one step: all or, with an Error, none.  In eager code the sums are computed at
-    // once, in one evaluation, so that checkpoints compute nothing twice and the step's graph is freed.  The
-    // sums that the member above adds to are computed when they are read, and keep their graphs until then.
+    // Adds the gradients of one step: all or, with an Error, none. In eager code the sums are computed immediately, in
+    // one evaluation, so that checkpoints recompute nothing twice and the step's graph is freed. The sums of the
+    // overload above are computed when they are read, and retain their graphs until then.
     void accumulate(const Gradients&);
 
-    // Whether some name has at least `steps` gradients; call it at the end of a step.  While a program is
-    // recorded, it says nothing about the program's calls.
+    // Whether some name has at least `steps` gradients; call it at the end of a step. While a program is recorded, the
+    // result says nothing about the program's calls.
     bool should_apply_gradients() const;
     // The sums since the last reset, computed; names without a gradient are left out.  While recording: the
     // sums of all names as they are at each call of the program, with zeros for names without a gradient.
     Gradients get_accumulated_gradients() const;
-    // The same, and then reset().
+    // Returns get_accumulated_gradients(), then calls reset().
     Gradients get_accumulated_gradients_and_reset();
-    // Begins new sums.  The memory of a name that no program uses is freed, and its next gradient may have
-    // another shape, dtype and device.
+    // Starts new sums. The memory of a name that no program uses is freed, and its next gradient may have another
+    // shape, dtype and device.
     void reset();
-    // Removes a name; returns whether there was one.  Programs that use the name go on with a sum of their
-    // own.
+    // Removes a name; returns whether there was one. Programs that use the name continue with a separate sum.
     bool remove(const std::string& name);
 
     std::int64_t steps() const noexcept { return steps_; } // the number given to the constructor
@@ -58,7 +56,7 @@ public:
 private:
     struct Sum;
     struct Before;
-    struct State; // outlives this in programs
+    struct State; // shared with programs, which may outlive this object
     using Sums = std::map<std::string, std::shared_ptr<Sum>>;
     using Befores = std::map<std::string, Before>;
     Befores find(const Gradients&) const;

@@ -1,4 +1,4 @@
-// Choosing other checkpoints for a part of the code.
+// Overrides the choice of checkpoints in a scope.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,32 +8,30 @@
 
 namespace reprise {
 
-// Between enter() and exit(), its config replaces that of all CheckpointManagers for this thread.  Contexts
-// nest, and the innermost counts; other threads are not affected.  A context may be entered again after its
-// exit.  When its thread ends, it is exited.
+// Between enter() and exit(), its config replaces that of all CheckpointManagers on this thread. Contexts nest, and the
+// innermost one applies; other threads are not affected. A context may be entered again after its exit. When its thread
+// ends, it is exited.
 //
 //     CheckpointContext off({.strategy = CheckpointConfig::Strategy::none});
 //     off.enter();
 class CheckpointContext {
 public:
-    // Makes a context without entering it.  Error(argument) for a config that CheckpointConfig does not
-    // allow.
+    // Creates a context without entering it. Error(argument) for a config that CheckpointConfig does not allow.
     explicit CheckpointContext(CheckpointConfig);
-    // Exits the context if it is entered, with all contexts that were entered inside and not exited, such as
-    // after an exception.  On another thread than that of enter() it exits itself only.
+    // Exits the context if it is entered, with all contexts that were entered inside and not exited, as after an
+    // exception. On another thread than that of enter(), only this context is exited.
     ~CheckpointContext();
     CheckpointContext(const CheckpointContext&) = delete;
     CheckpointContext& operator=(const CheckpointContext&) = delete;
 
-    void
-    enter(); // begins to use the config; Error(state) where the context is entered already, on any thread
-    // Ends using the config.  Error(state) where the context is not entered or was entered on another thread,
-    // and where a context inside it is still entered.
+    void enter(); // starts using the config; Error(state) if the context is already entered, on any thread
+    // Stops using the config. Error(state) if the context is not entered, was entered on another thread, or a context
+    // inside it is still entered.
     void exit();
     bool is_enabled() const noexcept;                // whether the context is entered and not exited
     const CheckpointConfig& config() const noexcept; // the config given to the constructor
 
-    // The config of this thread's innermost context; no value where none is entered.
+    // The config of this thread's innermost context; no value if none is entered.
     static std::optional<CheckpointConfig> current();
 
 private:
@@ -42,7 +40,7 @@ private:
     struct Entry;
     static const std::shared_ptr<Stack>& this_stack(); // of this thread
     static void close_from(Stack&, std::uint64_t number);
-    // Closes what this thread has entered since the mark.
+    // Closes the contexts that this thread has entered since the mark.
     static std::uint64_t mark();
     static void close_since(std::uint64_t mark);
 

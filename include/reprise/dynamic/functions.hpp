@@ -1,26 +1,26 @@
-// Ops as DynamicGradientFunctions.  Values and gradients have the same bits as those of the plain ops.
+// Ops as DynamicGradientFunctions. Values and gradients are bitwise equal to those of the plain ops.
 #pragma once
 #include <reprise/dynamic/gradient_function.hpp>
 #include <reprise/ops/convolution.hpp>
 
 namespace reprise {
 
-// Each takes floating tensors and is called with them: DynamicMatMulBackward()(a, b).  A call with another
-// number of tensors throws Error(argument); other errors are those of the plain op.  get_output_shape() is
-// output_shape() of the op.  All sizes may be symbols.
+// Each takes floating tensors and is called with them: DynamicMatMulBackward()(a, b). A call with another number of
+// tensors throws Error(argument); other errors are those of the plain op. get_output_shape() returns output_shape() of
+// the op. All sizes may be symbols.
 
-// matmul(a, b): [..., m, k] x [..., k, n] gives [..., m, n].  Leading dimensions broadcast.  A vector is a
-// row on the left and a column on the right, and its dimension is not in the result: [m, k] x [k] gives [m].
+// matmul(a, b): [..., m, k] x [..., k, n] returns [..., m, n]. Leading dimensions broadcast. A vector is a row on the
+// left and a column on the right, and its dimension is not in the result: [m, k] x [k] returns [m].
 class DynamicMatMulBackward : public DynamicGradientFunction {
 public:
     // Called with a and b.
     DynamicMatMulBackward();
 };
 
-// conv2d(x, weight) or conv2d(x, weight, bias): x [N, Ci, H, W] or [Ci, H, W], weight [Co, Ci / groups, kh,
-// kw] and bias [Co] give [N, Co, OH, OW] or [Co, OH, OW], with OH = floor((H + 2 padding - dilation (kh - 1)
-// - 1) / stride) + 1.  By default strides, dilations and groups are 1 and paddings 0; padding "same" keeps H
-// and W where strides are 1, and "valid" is 0.
+// conv2d(x, weight) or conv2d(x, weight, bias): x [N, Ci, H, W] or [Ci, H, W], weight [Co, Ci / groups, kh, kw] and
+// bias [Co] produce [N, Co, OH, OW] or [Co, OH, OW], with OH = floor((H + 2 padding - dilation (kh - 1) - 1) / stride)
+// + 1. By default strides, dilations and groups are 1 and paddings 0; padding "same" preserves H and W if strides are
+// 1, and "valid" is 0.
 class DynamicConv2DBackward : public DynamicGradientFunction {
 public:
     // Called with x and weight, or with x, weight and bias.
@@ -35,8 +35,8 @@ public:
     explicit DynamicReshapeBackward(SymbolicShape);
 };
 
-// expand(x, shape); -1 keeps a size.  The gradient is summed over the dimensions that x does not have or has
-// with size 1.
+// expand(x, shape); -1 retains a size. The gradient is summed over the dimensions that x does not have or has with size
+// 1.
 class DynamicBroadcastBackward : public DynamicGradientFunction {
 public:
     // Called with x.

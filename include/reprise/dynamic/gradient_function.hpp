@@ -1,4 +1,4 @@
-// A function with a gradient of its own whose shapes are checked in the forward and the backward pass.
+// A custom function whose shapes are checked in the forward and the backward pass.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace reprise {
 
-// A CustomFunction with one output, made of an implementation.  Copies and the graph share the
+// A CustomFunction with one output, defined by an implementation.  Copies and the graph share the
 // implementation, so the function may be destroyed before backward() runs.
 //
 //     struct Twice : DynamicGradientFunction::Implementation {
@@ -22,13 +22,13 @@ namespace reprise {
 //     const DynamicGradientFunction twice("twice", std::make_shared<Twice>());
 //     Tensor y = twice(x);
 //
-// A call checks that the result of forward has the shape that get_output_shape gives for the inputs.  A
+// A call checks that the result of forward has the shape that get_output_shape returns for the inputs.  A
 // backward pass checks the gradient of the output by validate_gradient_shape, and that each gradient from
 // backward has its input's shape.  Shapes must be equal symbol for symbol; otherwise Error(shape) names both.
 class DynamicGradientFunction : public CustomFunction {
 public:
-    // The functions of a DynamicGradientFunction.  They run when those of a CustomFunction do, also at the
-    // same time where several threads use the function.
+    // The functions of a DynamicGradientFunction. They run when those of a CustomFunction do, and concurrently if
+    // several threads use the function.
     class Implementation {
     public:
         Implementation() = default; // for classes that derive from it
@@ -36,22 +36,21 @@ public:
         Implementation(const Implementation&) = delete;
         Implementation& operator=(const Implementation&) = delete;
 
-        // The shape of the output for inputs of these shapes; throws where they do not fit.  Runs before
-        // forward.
+        // The shape of the output for inputs of these shapes; throws if they do not fit. Runs before forward.
         virtual SymbolicShape get_output_shape(const std::vector<SymbolicShape>& inputs) const = 0;
         // Computes the output, and may save tensors for backward.
         virtual Tensor forward(FunctionContext&, const std::vector<Tensor>& inputs) const = 0;
-        // Computes a gradient for each input, of its shape and dtype, or undefined for none, from that of the
-        // output.
+        // Computes from the gradient of the output a gradient for each input, of the input's shape and dtype, or
+        // undefined for none.
         virtual std::vector<Tensor> backward(const FunctionContext&, const Tensor& gradient) const = 0;
-        // Throws where `gradient` cannot be the shape of the gradient of an output of the shape `output`: by
-        // default Error(shape) unless they are equal.  In a backward pass they are equal already; an override
-        // may check more, and its Error gets the function's name in front.
+        // Throws if `gradient` cannot be the shape of the gradient of an output of the shape `output`: by default
+        // Error(shape) unless they are equal. In a backward pass they are equal already; an override may check more,
+        // and its Error is prefixed with the function's name.
         virtual void validate_gradient_shape(const SymbolicShape& gradient,
                                              const SymbolicShape& output) const;
     };
 
-    // `name` is the op's name, as of a CustomFunction.  Error(argument) for a null implementation.
+    // `name` is the op's name, as for a CustomFunction. Error(argument) for a null implementation.
     DynamicGradientFunction(std::string name, std::shared_ptr<const Implementation>);
 
     // Calls the implementation's get_output_shape().
@@ -66,8 +65,8 @@ public:
     }
 
 protected:
-    // With `checks_output` false, calls do not use get_output_shape(); for implementations whose forward is
-    // one op that checks its inputs itself.
+    // With `checks_output` false, calls do not use get_output_shape(), for implementations whose forward is one op that
+    // checks its inputs itself.
     DynamicGradientFunction(std::string name, std::shared_ptr<const Implementation>, bool checks_output);
 
 private:

@@ -23,8 +23,7 @@ public:
     const Shape& dims() const& noexcept { return dims_; }      // the shape itself
     Shape dims() && { return std::move(dims_); }               // the shape of a temporary
     std::size_t rank() const noexcept { return dims_.size(); } // the number of dimensions
-    // The size of a dimension; negative counts from the end.  Error(argument) where there is no such
-    // dimension.
+    // The size of a dimension; negative indices count from the end. Error(argument) if the index is out of range.
     const Dim& operator[](std::int64_t dim) const& { return dims_[place_of(dim)]; }
     // The same for a temporary.
     Dim operator[](std::int64_t dim) && { return std::move(dims_[place_of(dim)]); }
@@ -35,12 +34,12 @@ public:
 
     // The shape that both broadcast to, as broadcast_shapes().
     SymbolicShape broadcast(const SymbolicShape& other) const;
-    // The shape with each symbol replaced by its value: {{batch, 32}, {seq, 128}}.  Error(argument) for a
-    // symbol without a value, with different values, or with one below 0 or outside of its range, and where a
-    // value is given to something other than a symbol; Error(shape) where a size would be below 0.
+    // The shape with each symbol replaced by its value: {{batch, 32}, {seq, 128}}. Error(argument) for a symbol without
+    // a value, with different values, or with one below 0 or outside of its range, and if a value is assigned to
+    // anything but a symbol; Error(shape) if a size would be below 0.
     SymbolicShape bind(const std::vector<std::pair<Dim, std::int64_t>>& values) const;
 
-    // Whether the shapes are equal, as for Shape: Error(state) where that depends on the values of symbols.
+    // Whether the shapes are equal, as for Shape: Error(state) if that depends on the values of symbols.
     friend bool operator==(const SymbolicShape& a, const SymbolicShape& b) { return a.dims_ == b.dims_; }
     // Whether the shapes are equal symbol for symbol.
     friend bool same(const SymbolicShape& a, const SymbolicShape& b)
