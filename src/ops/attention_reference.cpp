@@ -1,4 +1,4 @@
-// What attention means.
+// The reference implementation of attention.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// One row of weights at a time.
+// Computes one row of weights at a time.
 class HostAttention {
 public:
     HostAttention(const ReferenceArguments& a, const HostTensor& q, const HostTensor& k,
@@ -23,7 +23,8 @@ public:
           kept(static_cast<std::size_t>(keys)), scale(a.attributes.number("scale"))
     {}
 
-    // p of a query, `kept` what dropout multiplies each with; returns log(sum of exponentials), or infinity.
+    // Sets `scores` to the weights of a query and `dropout_factors` to the factor of each. Returns the logarithm of the
+    // sum of exponentials, or infinity if all keys are masked.
     double row(std::int64_t b, std::int64_t h, std::int64_t t)
     {
         const bool causal = a_.attributes.integer("causal") != 0;

@@ -1,6 +1,6 @@
-// batch_norm by the batch's statistics, which are outputs of the op, and by given ones, which is made of other ops.
-// The running statistics have an op of their own, so that nothing writes state when a part of the backward is
-// replayed.
+// batch_norm: with the batch's statistics it is an op, which returns them as outputs; with given statistics it is
+// composed of other ops. A separate op updates the running statistics, so that recomputing the forward op in a backward
+// pass writes no state.
 #include <algorithm>
 #include <cmath>
 
@@ -59,7 +59,7 @@ TensorTypes infer_update(const Op& op, const InputTypes& in, const Attributes&)
     return {in[0], in[1]};
 }
 
-Dim count_of(const Shape& x) { return reduced_count(x, all_but_channels(x)); } // elements of a channel
+Dim count_of(const Shape& x) { return reduced_count(x, all_but_channels(x)); } // elements per channel
 
 // -- derivatives --
 
@@ -172,7 +172,7 @@ void lower_update(Lowering& l, const Node& node)
 
 // -- the specification --
 
-// visit(row-major index), for the elements of a channel
+// Calls visit(row-major index) for the elements of a channel.
 template <class Visit> void each_element(const HostTensor& x, std::int64_t channel, const Visit& visit)
 {
     std::int64_t image = 1;
@@ -242,7 +242,7 @@ void reference_update(const ReferenceArguments& a)
 void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, const Tensor& found_variance,
                     double momentum, const Dim& count)
 {
-    // No kernel takes f64 beside another dtype.
+    // No kernel takes f64 together with another dtype.
     const auto found_for = [](const Tensor& running, const Tensor& found) {
         return running.dtype() == f64 || found.dtype() == f64 ? cast(found, running.dtype()) : found;
     };
@@ -277,7 +277,7 @@ namespace {
 
 constexpr const char* op = "batch_norm";
 
-// By statistics that are given.
+// Normalizes with given statistics.
 Tensor evaluated(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
                  const Tensor& bias, double eps)
 {

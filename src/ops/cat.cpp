@@ -1,4 +1,4 @@
-// cat: tensors one behind the other along one dimension; stack: along a new one.
+// cat: concatenates tensors along a dimension; stack: along a new one.
 #include <algorithm>
 #include <string>
 
@@ -42,10 +42,10 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return split(a.cotangents[0], sizes, a.node.attributes.integer("dim"));
 }
 
-// A copy of any strides into any strides.
+// Copies a view with any strides into another.
 void lower_part(Lowering& l, View from, const View& to)
 {
-    constexpr std::size_t max_rank = 6; // of kernels
+    constexpr std::size_t max_rank = 6; // of the kernels
     const auto collapsed = [&] {
         return shape::collapse(to.sizes(), {{from.layout.strides, to.layout.strides}});
     };

@@ -49,7 +49,7 @@ Tensor by_channel(const Tensor& t, const Shape& x)
 
 namespace {
 
-constexpr std::int64_t block = 256, most_partials = 1024; // of shaders/common/batch_norm.glsl
+constexpr std::int64_t block = 256, most_partials = 1024; // as in shaders/common/batch_norm.glsl
 
 View partials_of(Lowering& l, const ChannelProblem& p)
 {

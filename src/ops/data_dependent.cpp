@@ -1,4 +1,4 @@
-// Ops whose result's size the host must read values for, and counts of values.
+// Ops whose result size depends on values that the host must read, and counts of values.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -40,7 +40,7 @@ Tensor vector_on(const Tensor& like, const std::vector<std::int32_t>& values)
     return from_vector(values, {static_cast<std::int64_t>(values.size())}, {.device = like.device()});
 }
 
-// Runs of equal neighbours in x [n]: which elements begin one, by number on the host.
+// Runs of equal neighbours in x [n]. `first` has the index of each run's first element, on the host.
 struct Runs {
     Tensor begins; // bool [n]
     std::vector<std::int32_t> first;
@@ -66,7 +66,7 @@ struct Runs {
                           first[i]);
         return vector_on(x, out);
     }
-    Tensor numbers() const { return cast(cumsum(begins, 0) - 1.0, i32); } // of each element's run, [n]
+    Tensor numbers() const { return cast(cumsum(begins, 0) - 1.0, i32); } // the index of each element's run, [n]
 };
 
 } // namespace
@@ -168,14 +168,14 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
     if (!(min <= max))
         detail::fail(ErrorKind::argument, op, "The least (", min, ") must be at most the largest (", max,
                      ").");
-    const ops::IndexChecksOff off; // what lies outside has no bin
+    const ops::IndexChecksOff off; // elements outside get the index -1 and are not counted
     const Tensor x = reshape(cast(given.detach(), given.dtype() == f64 ? f64 : f32), {given.numel()});
     const Tensor counts = ops::full_on(ops::evaluator_of(x), {bins}, 0, f32);
     if (same(given.numel(), 0)) return counts;
     Tensor low = ops::number_like(x, min), high = ops::number_like(x, max);
     if (min == max) {
         if (min == 0) std::tie(low, high) = aminmax(x);
-        const Tensor flat = eq(low, high); // all are in the middle then
+        const Tensor flat = eq(low, high); // then all elements are in the middle
         low = where(flat, low - 1.0, low);
         high = where(flat, high + 1.0, high);
     }

@@ -1,4 +1,4 @@
-// amax and amin: the largest and the least element over some dimensions.
+// amax and amin: the largest and the smallest element over some dimensions.
 #include <cmath>
 #include <limits>
 
@@ -20,7 +20,8 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a
     return {{in[0].dtype, reduced_shape(op, in[0], a)}};
 }
 
-// Equal elements share the gradient; where NaN won, the NaNs do if they are said to, else all is NaN: as in PyTorch.
+// Equal elements share the gradient. If the result is NaN, the NaNs share it if "nan_shares" is set, else the whole
+// gradient is NaN, as in PyTorch.
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const Tensor& x = a.inputs[0];
@@ -44,7 +45,7 @@ void reference(const ReferenceArguments& a)
                         });
 }
 
-// Of nothing the ops give -infinity and infinity, which are no element.
+// Requires at least one element per result: the reduction of none would return -infinity or infinity.
 Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim, bool nan_shares = false)
 {
     if (x.dtype() == boolean) return cast(extremum(op, cast(x, i32), dims, keepdim), boolean);

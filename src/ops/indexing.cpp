@@ -1,4 +1,4 @@
-// Reading and writing by indices, made of embedding and its gradient: elements are rows of a matrix there.
+// Gathers and scatters, composed of embedding and its gradient, with elements as rows of a matrix.
 #include <algorithm>
 #include <string>
 
@@ -30,16 +30,16 @@ void check_vector(const char* op, const Tensor& index)
                      ") is not a vector's.");
 }
 
-// Negative numbers as those that they are counted from the end.
+// Converts negative indices, which count from the end.
 Tensor counted(const Tensor& index, const Dim& size)
 {
     return where(index < 0.0, index + ops::size_like(index, size), index);
 }
 
-// A tensor without dimensions is one of one element to these ops.
+// Reshapes a tensor without dimensions to [1], as which these ops treat it.
 Tensor lined(const Tensor& t) { return t.dim() == 0 ? reshape(t, {1}) : t; }
 
-// The dimension to the front, the others merged: [size, rest].
+// The permutation of x to a matrix [size, rest], with dimension dim in front and the others merged.
 struct Rows {
     std::size_t dim;
     Shape sizes; // with the dimension in front
@@ -69,14 +69,14 @@ Tensor from_matrix(const Tensor& m, const Rows& r)
     return permute(reshape(m, sizes), ops::inverse_order(r.order));
 }
 
-// Sums of rows by their numbers.
+// Returns the sums of the rows that have the same index.
 Tensor added_rows(const Tensor& rows, const Tensor& index, const Dim& count)
 {
     return graph::apply1(ops::embedding_vjp_op, {rows, index},
                          {{"rows", count}, {"padding", std::int64_t{-1}}});
 }
 
-// For each element of the index the number of the element of x (row-major) that it names, -1 where it names none.
+// Returns the row-major index of the element of x for each element of the index, or -1 if it is out of range.
 Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const Tensor& index)
 {
     check_index(op, index);
@@ -104,7 +104,7 @@ Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const 
     return reshape(where(inside, at, ops::number_like(index, -1)), {index.numel()});
 }
 
-// The part of src that the index's shape covers, flat.
+// Returns the part of src that the index's shape covers, flattened.
 Tensor flat_part(const char* op, const Tensor& src, const Tensor& index)
 {
     Tensor part = src;
@@ -146,7 +146,7 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index)
 
 namespace {
 
-// The rows of a source for an index along a dimension of x, [index's size, rest].
+// Checks a source for an index along a dimension of x, and returns it as a matrix [index's size, rest].
 Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor& index, const Tensor& source)
 {
     check_vector(op, index);
@@ -162,13 +162,13 @@ Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor&
     return to_matrix(source, rows_of(op, source, static_cast<std::int64_t>(r.dim)));
 }
 
-// Which of so many rows the index names, [rows, 1].
+// Returns the last position in the index of each row, or -1 for none, [rows, 1].
 Tensor last_rows(const Tensor& index, const Dim& rows)
 {
     return unsqueeze(graph::apply1(ops::last_positions_op, {index}, {{"rows", rows}}), 1);
 }
 
-// x [V, D] and the rows [N, D] of a source, joined by their numbers (index [N]).
+// Reduces the rows [N, D] of a source that have the same index (index [N]) into x [V, D].
 Tensor joined_rows(const Tensor& x, const Tensor& index, const Tensor& rows, const std::string& reduce,
                    bool include_self)
 {
@@ -318,7 +318,7 @@ Tensor take(const Tensor& x, const Tensor& index)
 
 namespace {
 
-// As many as it takes to have a class for the largest index.
+// Returns the number of classes that the largest index requires.
 std::int64_t classes_of(const Tensor& index)
 {
     constexpr const char* op = "one_hot";

@@ -8,7 +8,8 @@ namespace reprise::ops {
 
 namespace {
 
-// Many rows fill a device as they are, and need no temporaries; lavapipe, which takes texels, is full with 8.
+// With many rows, one invocation per row occupies the whole device and needs no temporaries. 8 rows suffice for
+// lavapipe, the device that prefers texels.
 constexpr std::int64_t long_row = 8192, few_rows = 64, few_for_texels = 7;
 
 Dim is_long(const Lowering& l, const Dim& length, const Dim& rows, std::int64_t longest)
