@@ -29,11 +29,11 @@ namespace ops {
 
 Dim by_matrices(const AttentionSizes& s, const Attributes& a)
 {
-    constexpr std::int64_t most_keys = 512;
+    constexpr std::int64_t max_keys = 512;
     if (a.integer("masked")) return 0;
     const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads is a multiple of key_heads
-    if (a.integer("wide") || s.keys.at_most(most_keys)) return ungrouped;
-    return ungrouped * (1 - min(1, floor_div(s.keys, most_keys + 1)));
+    if (a.integer("wide") || s.keys.at_most(max_keys)) return ungrouped;
+    return ungrouped * (1 - min(1, floor_div(s.keys, max_keys + 1)));
 }
 
 namespace {
@@ -41,7 +41,7 @@ namespace {
 constexpr const char* op_name = "scaled_dot_product_attention";
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Tensor heads_outside(const Tensor& t) { return transpose(t, 1, 2); }
+Tensor heads_first(const Tensor& t) { return transpose(t, 1, 2); }
 
 // -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F], and the logarithm of each row's sum of exponentials,
 // which the gradient in one pass reads: [B, H, T], or [B, H, 0] where the weights are matrices --
@@ -108,8 +108,8 @@ public:
     {
         const Tensor ds = of_scores(dy);
         return {graph::apply1(matmul_heads_op, {ds, k_}) * scale_,
-                heads_outside(shared(matmul(ds.mT(), q_) * scale_)),
-                heads_outside(shared(matmul(dropped(weights).mT(), dy)))};
+                heads_first(shared(matmul(ds.mT(), q_) * scale_)),
+                heads_first(shared(matmul(dropped(weights).mT(), dy)))};
     }
 
 private:
@@ -131,7 +131,8 @@ private:
         const Tensor wide = expand(unsqueeze(t, 2), {t.size(0), t.size(1), times, t.size(2), t.size(3)});
         return reshape(wide, {t.size(0), q_.size(1), t.size(2), t.size(3)});
     }
-    Tensor shared(const Tensor& t) const // the adjoint of repeated(): sums over the query heads of each key head
+    Tensor shared(
+        const Tensor& t) const // the adjoint of repeated(): sums over the query heads of each key head
     {
         const Dim times = floor_div(t.size(1), groups_);
         if (same(times, 1)) return t;
@@ -153,11 +154,11 @@ std::vector<Tensor> vjp(const VjpArguments& a)
         std::vector<Tensor> in = {dy, a.inputs[0], a.inputs[1], a.inputs[2], a.outputs[0], a.outputs[1]};
         if (mask.defined()) in.push_back(mask);
         const std::vector<Tensor> all = graph::apply(attention_vjp_op, in, a.node.attributes);
-        for (std::size_t i = 0; i < 3; ++i) d[i] = heads_outside(all[i]);
+        for (std::size_t i = 0; i < 3; ++i) d[i] = heads_first(all[i]);
     }
     if (mask.defined() && a.wanted[3]) // the result is as large as the weights, so they may as well be stored
         d[3] = Composed(a.node.attributes, a.inputs[0], a.inputs[1], a.inputs[2], mask)
-                   .of_scores(heads_outside(dy));
+                   .of_scores(heads_first(dy));
     return d;
 }
 
@@ -171,7 +172,7 @@ std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
 std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
     return Composed(n.attributes, in[1], in[2], in[3], in.size() > 6 ? in[6] : Tensor())
-        .gradients(heads_outside(in[0]));
+        .gradients(heads_first(in[0]));
 }
 
 // -- the function --
@@ -244,10 +245,10 @@ Tensor as_heads(const Tensor& t, const Shape& batch, const Dim& rows, const Dim&
 void check_dropout(const Shape& batch, const Dim& queries, const Dim& keys)
 {
     const Dim draws = shape::element_count(batch) * queries * ceil_div(keys, 4);
-    constexpr std::int64_t most = (std::int64_t{1} << 32) - 1;
-    shape::require_at_least(op_name, most, draws, [&] {
+    constexpr std::int64_t max_draws = (std::int64_t{1} << 32) - 1;
+    shape::require_at_least(op_name, max_draws, draws, [&] {
         return "With a dropout_p the leading sizes times queries times a quarter of the keys (" +
-               draws.text() + ") may be at most (" + std::to_string(most) +
+               draws.text() + ") may be at most (" + std::to_string(max_draws) +
                "): split the batch or the heads into several calls.";
     });
 }
@@ -255,8 +256,8 @@ void check_dropout(const Shape& batch, const Dim& queries, const Dim& keys)
 // Returns whether rows of `features` elements don't fit into the registers of the kernels, or are of unknown size.
 bool too_wide(const Dim& features)
 {
-    constexpr std::int64_t most = 128;
-    return !features.is_constant() || features.value() > most || features.value() < 1;
+    constexpr std::int64_t max_features = 128;
+    return !features.is_constant() || features.value() > max_features || features.value() < 1;
 }
 
 } // namespace

@@ -246,12 +246,12 @@ void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, co
     const auto found_for = [](const Tensor& running, const Tensor& found) {
         return running.dtype() == f64 || found.dtype() == f64 ? cast(found, running.dtype()) : found;
     };
-    const std::vector<Tensor> kept =
+    const std::vector<Tensor> updated =
         graph::apply(batch_norm_update_op,
                      {mean, variance, found_for(mean, found_mean), found_for(variance, found_variance)},
                      {{"momentum", momentum}, {"count", count}});
-    mean.assign(kept[0]);
-    variance.assign(kept[1]);
+    mean.assign(updated[0]);
+    variance.assign(updated[1]);
 }
 
 const Op batch_norm_op{.name = "batch_norm",

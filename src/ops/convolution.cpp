@@ -202,7 +202,7 @@ enum Member : std::uint8_t { of_x, of_weight, of_y };
 Three image_of(const HostTensor& t) { return with_depth({t.sizes.begin() + 2, t.sizes.end()}, 1); }
 
 // Calls visit with each position in three dimensions, in row-major order.
-template <class Visit> void each_place(const Three& sizes, const Visit& visit)
+template <class Visit> void each_position(const Three& sizes, const Visit& visit)
 {
     for (std::int64_t z = 0; z < sizes[0]; ++z)
         for (std::int64_t y = 0; y < sizes[1]; ++y)
@@ -226,9 +226,9 @@ template <class Visit> void each_term(const Tensors& of, const Attributes& a, co
     for (std::int64_t plane = 0; plane < y.sizes[0] * y.sizes[1]; ++plane) {
         const std::int64_t n = plane / y.sizes[1], o = plane % y.sizes[1],
                            first = o / (y.sizes[1] / groups) * channels; // first input channel of the group
-        each_place(out, [&](const Three& to) {
+        each_position(out, [&](const Three& to) {
             for (std::int64_t i = 0; i < channels; ++i)
-                each_place(kernel, [&](const Three& tap) {
+                each_position(kernel, [&](const Three& tap) {
                     Three from{};
                     for (std::size_t d = 0; d < 3; ++d) {
                         from[d] = to[d] * stride[d] - padding[d] + tap[d] * dilation[d];
@@ -248,8 +248,8 @@ std::vector<double> sums(const ReferenceArguments& a, const Tensors& of, Member 
     const std::vector<double> p = of[left]->values(), q = of[right]->values();
     std::vector<double> out(static_cast<std::size_t>(of[wanted]->count()));
     each_term(of, a.attributes, [&](const Three& at) {
-        const auto place = [&](Member m) { return static_cast<std::size_t>(at[m]); };
-        out[place(wanted)] += p[place(left)] * q[place(right)];
+        const auto offset = [&](Member m) { return static_cast<std::size_t>(at[m]); };
+        out[offset(wanted)] += p[offset(left)] * q[offset(right)];
     });
     return out;
 }

@@ -21,8 +21,8 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// -- dynamic_shift: x [rows..., T, ...], start [rows...] -> y [rows..., length, ...], y[r, i] = x[r, i + sign * start[r]]
-// --
+// -- dynamic_shift: x [rows..., T, ...], start [rows...] -> y [rows..., length, ...]:
+// y[r, i] = x[r, i + sign * start[r]] --
 
 // Requires that the leading dimensions of x are those of `rows` and that at least one more follows.
 void check_rows(const char* op, const char* what, const TensorType& x, const TensorType& rows)
@@ -151,8 +151,8 @@ Tensor dynamic_mask(const Tensor& x, std::int64_t dim, const Dim& length, double
 {
     const std::size_t along = shape::normalize_dim("dynamic_mask", dim, x.shape().size());
     const Tensor at = ops::positions(x, x.shape()[along], along, x.shape().size());
-    const Dim kept = max(min(length, x.shape()[along]), 0);
-    return where(less(at, ops::size_like(at, kept)), x, ops::number_like(x, value));
+    const Dim clamped = max(min(length, x.shape()[along]), 0);
+    return where(less(at, ops::size_like(at, clamped)), x, ops::number_like(x, value));
 }
 
 Tensor dynamic_slice(const Tensor& x, const Tensor& start, const Dim& length)
@@ -179,7 +179,7 @@ Tensor dynamic_gather(const Tensor& x, const Tensor& index)
     const auto begin = sizes.begin() + static_cast<std::ptrdiff_t>(along);
     const Dim outer = shape::element_count(Shape(sizes.begin(), begin)), size = sizes[along],
               inner = shape::element_count(Shape(begin + 1, sizes.end()));
-    const ops::IndexChecksOff any; // an index outside of its row becomes -1
+    const ops::IndexChecksOff checks_off; // an index outside of its row becomes -1
     Tensor at = index;
     if (along > 0) {
         const Tensor first = ops::positions(x, outer, 0, 1) * ops::size_like(index, size);

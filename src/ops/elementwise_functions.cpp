@@ -32,8 +32,8 @@ Tensor is_infinite(const Tensor& a, const Tensor& b) { return logical_or(isinf(a
 Tensor log_of_sum(const Tensor& given_a, const Tensor& given_b, double scale)
 {
     const Tensor a = floating(given_a), b = floating(given_b);
-    const Tensor apart = where(eq(a, b), 0.0, a - b);
-    return maximum(a, b) + log1p(exp(abs(apart) * -scale)) / scale;
+    const Tensor difference = where(eq(a, b), 0.0, a - b);
+    return maximum(a, b) + log1p(exp(abs(difference) * -scale)) / scale;
 }
 
 void check_lambda(const char* op, double lambda)
@@ -115,9 +115,9 @@ Tensor isclose(const Tensor& given_a, const Tensor& given_b, double rtol, double
     if (!(rtol >= 0 && atol >= 0))
         detail::fail(ErrorKind::argument, "isclose", "The tolerances (", rtol, " and ", atol,
                      ") must be at least 0.");
-    const Tensor a = floating(given_a), b = floating(given_b), apart = abs(a - b);
-    Tensor close =
-        logical_or(eq(given_a, given_b), logical_and(isfinite(apart), apart <= abs(b) * rtol + atol));
+    const Tensor a = floating(given_a), b = floating(given_b), difference = abs(a - b);
+    Tensor close = logical_or(eq(given_a, given_b),
+                              logical_and(isfinite(difference), difference <= abs(b) * rtol + atol));
     return equal_nan ? logical_or(close, logical_and(isnan(a), isnan(b))) : close;
 }
 

@@ -68,11 +68,11 @@ void reference(const ReferenceArguments& a)
     const HostTensor &indices = a.inputs[0], &weight = a.inputs[1], &to = a.outputs[0];
     for (std::int64_t i = 0, length = to.sizes[1]; i < to.count(); ++i) {
         const std::int64_t row = indices.get_whole(indices.offset(i / length));
-        const bool known = row >= 0 && row < weight.sizes[0];
-        const std::int64_t at = (known ? row : 0) * length + i % length;
+        const bool valid = row >= 0 && row < weight.sizes[0];
+        const std::int64_t at = (valid ? row : 0) * length + i % length;
         if (!is_floating(to.dtype))
-            to.set_whole(to.offset(i), known ? weight.get_whole(weight.offset(at)) : 0);
-        else to.put(i, known ? weight.at(at) : std::numeric_limits<double>::quiet_NaN());
+            to.set_whole(to.offset(i), valid ? weight.get_whole(weight.offset(at)) : 0);
+        else to.put(i, valid ? weight.at(at) : std::numeric_limits<double>::quiet_NaN());
     }
 }
 
@@ -176,8 +176,8 @@ void reference_vjp(const ReferenceArguments& a) // unsigned, so that integers wr
     reference_join(a, a.attributes.integer("padding"), std::uint64_t{0}, 0, std::plus());
 }
 
-// -- reduce_rows: rows [N, D], indices [N] -> [V, D], with the types of embedding_vjp. The result for an index that does
-// not occur is 1, -infinity or infinity (for integers the minimum or maximum of their dtype, i32 or i64) --
+// -- reduce_rows: rows [N, D], indices [N] -> [V, D], with the types of embedding_vjp. The result for an index that
+// does not occur is 1, -infinity or infinity (for integers the minimum or maximum of their dtype, i32 or i64) --
 RowReduction how_of(const Attributes& a) { return static_cast<RowReduction>(a.integer("how")); }
 
 void lower_reduce(Lowering& l, const Node& n) { join_rows(l, n, no_padding, how_of(n.attributes)); }
@@ -188,9 +188,9 @@ std::vector<Tensor> vjp_reduce(const VjpArguments& a)
 {
     const Tensor &rows = a.inputs[0], &indices = a.inputs[1], &y = a.outputs[0], &dy = a.cotangents[0];
     const Dim count = a.node.attributes.get<Dim>("rows");
-    const Tensor known = logical_and(indices >= 0.0, less(indices, size_like(indices, count)));
+    const Tensor valid = logical_and(indices >= 0.0, less(indices, size_like(indices, count)));
     const auto at_rows = [&](const Tensor& t) { // 0 where the index is out of range
-        return where(unsqueeze(known, 1), embedding(indices, t), 0.0);
+        return where(unsqueeze(valid, 1), embedding(indices, t), 0.0);
     };
     const auto added = [&](const Tensor& t) {
         return graph::apply1(embedding_vjp_op, {t, indices}, {{"rows", count}, {"padding", no_padding}});
@@ -218,9 +218,9 @@ void reference_reduce(const ReferenceArguments& a)
     using LongLimits = std::numeric_limits<std::int64_t>;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const bool largest = how == RowReduction::largest, wide = a.inputs[0].dtype == i64;
-    const std::int64_t least = wide ? LongLimits::min() : Limits::min();
-    const std::int64_t most = wide ? LongLimits::max() : Limits::max();
-    reference_join(a, no_padding, largest ? least : most, largest ? -infinity : infinity,
+    const std::int64_t lowest = wide ? LongLimits::min() : Limits::min();
+    const std::int64_t highest = wide ? LongLimits::max() : Limits::max();
+    reference_join(a, no_padding, largest ? lowest : highest, largest ? -infinity : infinity,
                    [largest](auto had, auto v) {
                        return (largest ? v > had : v < had) || std::isnan(v) ? v : had; // NaN stays
                    });
@@ -285,9 +285,9 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<std:
                      ") must be [rows, length].");
     std::int64_t padding = padding_idx.value_or(ops::no_padding);
     if (padding_idx) {
-        const bool known = rows[0].is_constant();
-        if (padding < 0 && known) padding += rows[0].value();
-        if (padding < 0 || (known && padding >= rows[0].value()))
+        const bool is_constant = rows[0].is_constant();
+        if (padding < 0 && is_constant) padding += rows[0].value();
+        if (padding < 0 || (is_constant && padding >= rows[0].value()))
             detail::fail(ErrorKind::argument, "embedding", "The padding_idx (", *padding_idx,
                          ") is none of the weight's (", rows[0], ") rows.");
     }

@@ -25,13 +25,13 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const Tensor& x = a.inputs[0];
-    const Shape kept = kept_shape(x.shape(), a.node.attributes);
-    const Tensor y = reshape(a.outputs[0], kept);
+    const Shape keepdim_shape = kept_shape(x.shape(), a.node.attributes);
+    const Tensor y = reshape(a.outputs[0], keepdim_shape);
     Tensor won = eq(x, y);
     if (a.node.attributes.integer("nan_shares") != 0) won = logical_or(won, logical_and(isnan(x), isnan(y)));
     const Tensor winners = cast(won, x.dtype());
     const Tensor count = sum(winners, a.node.attributes.integers("dims"), true);
-    return {winners * (reshape(a.cotangents[0], kept) / count)};
+    return {winners * (reshape(a.cotangents[0], keepdim_shape) / count)};
 }
 
 void reference(const ReferenceArguments& a)

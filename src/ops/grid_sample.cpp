@@ -97,12 +97,12 @@ struct Rows {
 
     // Adds the weighted rows of all combinations of one tap per axis.
     void add(std::size_t axis, const std::vector<std::vector<Tap>>& taps, const Tensor& at,
-             const Tensor& weight, const Tensor& known)
+             const Tensor& weight, const Tensor& valid)
     {
         if (axis == axes.size()) {
-            const ops::IndexChecksOff own;
-            const Tensor index = cast(where(known, at, 0.0), i32);
-            const Tensor factor = weight.defined() ? where(known, weight, 0.0) : cast(known, rows.dtype());
+            const ops::IndexChecksOff checks_off;
+            const Tensor index = cast(where(valid, at, 0.0), i32);
+            const Tensor factor = weight.defined() ? where(valid, weight, 0.0) : cast(valid, rows.dtype());
             const Tensor part = cast(embedding(index + image, rows), factor.dtype()) * unsqueeze(factor, 1);
             sum = sum.defined() ? sum + part : part;
             return;
@@ -112,7 +112,7 @@ struct Rows {
             const Tensor within = logical_and(tap.at >= 0.0, tap.at < size);
             add(axis + 1, taps, at.defined() ? at * size + tap.at : tap.at,
                 weight.defined() && tap.weight.defined() ? weight * tap.weight : tap.weight,
-                known.defined() ? logical_and(known, within) : within);
+                valid.defined() ? logical_and(valid, within) : within);
         }
     }
 };
@@ -160,7 +160,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
     const Shape wanted = grid.shape(), out_sizes = {wanted.begin() + 1, wanted.end() - 1};
     const Dim images = x.shape()[0], channels = x.shape()[1], positions = shape::element_count(out_sizes),
               elements = shape::element_count(ops::last_of(x.shape(), n));
-    const Tensor places = ops::accumulated(reshape(grid, {images * positions, static_cast<std::int64_t>(n)}));
+    const Tensor points = ops::accumulated(reshape(grid, {images * positions, static_cast<std::int64_t>(n)}));
     Rows all;
     all.rows = reshape(permute(x, channels_last(rank)), {images * elements, channels});
     const Tensor firsts = ops::count_like(x, images);
@@ -169,7 +169,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
     std::vector<std::vector<Tap>> taps;
     for (std::size_t d = 0; d < n; ++d) { // the grid's last coordinate belongs to the outermost dimension
         all.axes.push_back({x.shape()[2 + d], options});
-        taps.push_back(taps_of(all.axes.back(), select(places, 1, static_cast<std::int64_t>(n - 1 - d))));
+        taps.push_back(taps_of(all.axes.back(), select(points, 1, static_cast<std::int64_t>(n - 1 - d))));
     }
     all.add(0, taps, {}, {}, {});
     Shape wide{images};

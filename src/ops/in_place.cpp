@@ -126,7 +126,7 @@ Tensor& Tensor::fill_diagonal_(double value, bool wrap)
     }
     const Dim count = wrap && sizes.size() == 2 ? ceil_div(numel(), step) : reprise::min(sizes[0], sizes[1]);
     const Tensor numbers = ops::count_like(*this, count), at = numbers * ops::size_like(numbers, step);
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const Tensor flat = reprise::reshape(graph::current(*this), {numel()});
     return write(op, reprise::reshape(flat.index_put({at}, filled_as(op, *this, {}, value)), sizes));
 }

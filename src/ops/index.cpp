@@ -152,17 +152,17 @@ private:
                              ") elements in dimension (", original_ + d, ").");
         const std::vector<bool> keep = mask.to_vector<bool>();
         if (rank == 0) return add(static_cast<bool>(keep[0]));
-        std::vector<std::vector<std::int32_t>> places(static_cast<std::size_t>(rank));
+        std::vector<std::vector<std::int32_t>> positions(static_cast<std::size_t>(rank));
         for (std::size_t i = 0; i < keep.size(); ++i) {
             if (!keep[i]) continue;
             auto rest = static_cast<std::int64_t>(i);
             for (std::int64_t d = rank; d-- > 0;) {
                 const std::int64_t size = mask.size(d).value();
-                places[static_cast<std::size_t>(d)].push_back(static_cast<std::int32_t>(rest % size));
+                positions[static_cast<std::size_t>(d)].push_back(static_cast<std::int32_t>(rest % size));
                 rest /= size;
             }
         }
-        for (const auto& line : places)
+        for (const auto& line : positions)
             parts_.lookups.push_back({dim_++, from_vector(line, {static_cast<std::int64_t>(line.size())},
                                                           {.device = view().device()})});
         original_ += rank;
@@ -225,7 +225,7 @@ Tensor matrix_of(const Tensor& x, const Table& t)
 
 // Returns the permutation that moves the dimensions of the index tensors from the front to dimension t.at of the
 // result, or, with to_front, back.
-Integers placed(const Table& t, bool to_front)
+Integers result_order(const Table& t, bool to_front)
 {
     const auto found = static_cast<std::int64_t>(t.found.size()),
                rest = static_cast<std::int64_t>(t.rest.size());
@@ -246,12 +246,12 @@ Integers placed(const Table& t, bool to_front)
 
 Tensor looked_up(const Tensor& x, const std::vector<Lookup>& lookups)
 {
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     const Table t = table_of(x, lookups);
     const Tensor rows = embedding(reshape(t.row, {t.row.numel()}), matrix_of(x, t));
     Shape sizes = t.found;
     sizes.insert(sizes.end(), t.rest.begin(), t.rest.end());
-    return permute(reshape(rows, sizes), placed(t, false));
+    return permute(reshape(rows, sizes), result_order(t, false));
 }
 
 Shape found_shape(const Tensor& x, const std::vector<Lookup>& lookups)
@@ -265,11 +265,11 @@ Shape found_shape(const Tensor& x, const std::vector<Lookup>& lookups)
 // Returns x with its looked-up elements replaced by the values, or with these added. Values have the looked-up shape.
 Tensor put_rows(const Tensor& x, const std::vector<Lookup>& lookups, const Tensor& values, bool accumulate)
 {
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     const Table t = table_of(x, lookups);
     const Dim count = t.row.numel();
     if (same(count, 0)) return x;
-    const Tensor rows = reshape(permute(values, placed(t, true)), {count, t.columns});
+    const Tensor rows = reshape(permute(values, result_order(t, true)), {count, t.columns});
     const Tensor before = matrix_of(x, t), row = reshape(t.row, {count});
     Tensor after;
     if (accumulate)
@@ -306,7 +306,7 @@ Tensor Tensor::index(const std::vector<TensorIndex>& indices) const
     graph::ViewLink& link = graph::link_view(part, *this);
     link.gather = [indices](const Tensor& base) { return base.index(indices); };
     link.scatter = [indices](const Tensor& base, const Tensor& value) {
-        const ops::IndexChecksOff checked;
+        const ops::IndexChecksOff checks_off;
         return base.index_put(indices, value);
     };
     link.advanced_index = !parts.lookups.empty();

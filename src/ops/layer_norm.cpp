@@ -220,8 +220,8 @@ void lower_long_vjp(Lowering& l, const Node& n)
     const View g = is_number(l, 2, 1) ? dy : rows.across("mul", {dy, l.input(2)});
     const View z = rows.across("mul", {lower_shifted(rows, n, x, mean), rstd});
     const View product = rows.across("mul", {z, rows.mean(rows.across("mul", {g, z}))});
-    const View apart = centered(n) ? rows.across("sub", {g, rows.mean(g)}) : g;
-    rows.write(l.output(), "mul", {rows.across("sub", {apart, product}), rstd});
+    const View deviation = centered(n) ? rows.across("sub", {g, rows.mean(g)}) : g;
+    rows.write(l.output(), "mul", {rows.across("sub", {deviation, product}), rstd});
 }
 
 void lower_short_vjp(Lowering& l, const Node& n)
@@ -303,8 +303,8 @@ void lower_weight_vjp(Lowering& l, const Node& n)
     const View dy = l.input(0), x = l.input(1);
     require_floating_kernel(n.op->name, x.dtype);
     const Dim &count = x.sizes()[0], &length = x.sizes()[1];
-    constexpr std::int64_t block = 64, most_partials = 128; // rows; as in shaders/layer_norm_weight_vjp.comp
-    const Dim partials = max(min(ceil_div(count, block), most_partials), 1);
+    constexpr std::int64_t block = 64, max_partials = 128; // rows; as in shaders/layer_norm_weight_vjp.comp
+    const Dim partials = max(min(ceil_div(count, block), max_partials), 1);
     const std::array<View, 2> between = {l.temporary(f32, {partials, length}),
                                          l.temporary(f32, {partials, length})};
     const auto &a = dy.layout.strides, &b = x.layout.strides;

@@ -47,10 +47,10 @@ struct Equation {
 // Returns the letter of the i-th dimension of "...", counted from the right.
 char dot(std::size_t i) { return static_cast<char>(1 + i); }
 bool is_dot(char c) { return c > 0 && c < ' '; }
-constexpr std::size_t most_dots = ' ' - 1;
+constexpr std::size_t max_dots = ' ' - 1;
 
 // Replaces "..." by the letters of `dots` dimensions.
-std::string spelled(const std::string& equation, const std::string& text, std::size_t dots)
+std::string expand_dots(const std::string& equation, const std::string& text, std::size_t dots)
 {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -98,21 +98,21 @@ Equation parse(const std::string& equation, const std::vector<Tensor>& operands)
         bad_equation(equation, "names (" + std::to_string(parts.size()) + ") operands, not (" +
                                    std::to_string(operands.size()) + ").");
     Equation e;
-    std::size_t most = 0;
+    std::size_t dots = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const bool has_dots = parts[i].find("...") != std::string::npos;
         const std::size_t named = parts[i].size() - (has_dots ? 3 : 0);
         const auto rank = static_cast<std::size_t>(operands[i].dim());
-        spelled(equation, parts[i], 0); // checks the characters
-        if (has_dots ? rank < named || rank - named > most_dots : rank != named)
+        expand_dots(equation, parts[i], 0); // checks the characters
+        if (has_dots ? rank < named || rank - named > max_dots : rank != named)
             detail::fail(ErrorKind::shape, "einsum", "The equation (", equation, ") gives operand (", i,
                          ") (", named, ") dimensions", has_dots ? " or more" : "", ", but its shape is (",
                          to_string(operands[i].shape()), ").");
-        e.inputs.push_back(spelled(equation, parts[i], rank - named));
-        most = std::max(most, rank - named);
+        e.inputs.push_back(expand_dots(equation, parts[i], rank - named));
+        dots = std::max(dots, rank - named);
     }
-    e.output =
-        arrow == text.npos ? implied_output(e.inputs, most) : spelled(equation, text.substr(arrow + 2), most);
+    e.output = arrow == text.npos ? implied_output(e.inputs, dots)
+                                  : expand_dots(equation, text.substr(arrow + 2), dots);
     for (const char c : e.output) {
         const auto holds = [c](const std::string& in) { return in.find(c) != in.npos; };
         if (std::none_of(e.inputs.begin(), e.inputs.end(), holds))
@@ -153,12 +153,12 @@ Term with_order(const Term& t, const std::string& letters)
     return {permute(t.value, order), letters};
 }
 
-Term summed_away(const Term& t, const std::string& kept)
+Term summed_away(const Term& t, const std::string& needed)
 {
     Dims dims;
     std::string letters;
     for (std::size_t i = 0; i < t.letters.size(); ++i)
-        if (has(kept, t.letters[i])) letters += t.letters[i];
+        if (has(needed, t.letters[i])) letters += t.letters[i];
         else dims.push_back(static_cast<std::int64_t>(i));
     return dims.empty() ? t : Term{sum(t.value, dims), letters};
 }
@@ -169,17 +169,17 @@ void drop_ones(std::vector<Term>& terms)
     const auto size = [](const Term& t, char c) { return t.value.shape()[t.letters.find(c)]; };
     for (Term& t : terms) {
         Dims ones;
-        std::string kept;
+        std::string remaining;
         for (std::size_t i = 0; i < t.letters.size(); ++i) {
             const char c = t.letters[i];
             const bool larger = std::any_of(terms.begin(), terms.end(), [&](const Term& other) {
                 return has(other.letters, c) && !same(size(other, c), 1);
             });
             if (larger && same(size(t, c), 1)) ones.push_back(static_cast<std::int64_t>(i));
-            else kept += c;
+            else remaining += c;
         }
         if (!ones.empty()) t.value = squeeze(t.value, ones);
-        t.letters = kept;
+        t.letters = remaining;
     }
 }
 
@@ -292,7 +292,7 @@ Tensor with_diagonal(const Tensor& x, const Tensor& value, std::int64_t offset, 
     const Tensor rows = offset < 0 ? steps - static_cast<double>(offset) : steps,
                  columns = offset > 0 ? steps + static_cast<double>(offset) : steps;
     const Dims front{static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)};
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     return movedim(movedim(x, front, {0, 1}).index_put({rows, columns}, movedim(value, -1, 0)), {0, 1},
                    front);
 }
@@ -323,7 +323,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
     const Tensor at = steps * ops::size_like(steps, columns + 1) +
                       (offset >= 0 ? ops::number_like(steps, static_cast<double>(offset))
                                    : ops::size_like(steps, columns) * static_cast<double>(-offset));
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const Tensor found = index_select(flat, -1, at);
     graph::ViewLink& link = graph::link_view(found, x);
     link.gather = [=](const Tensor& base) { return diagonal(base, offset, a, b); };

@@ -18,18 +18,18 @@ public:
     static void choose(Lowering&, const Dim& length, const Dim& rows, std::int64_t longest,
                        const std::function<void()>& one_each, const std::function<void()>& divided);
 
-    View each(const char* row, const std::vector<View>& in);   // one number per row: size 1 along the dimension
+    View each(const char* row, const std::vector<View>& in); // one number per row: size 1 along the dimension
     View across(const char* row, const std::vector<View>& in); // all elements
     void write(const View& to, const char* row, const std::vector<View>& in);
     View reduced(const char* op, const View& x); // "sum", "amax"
     View mean(const View& x);
 
     static View number(double value) { return {.number = Scalar(value)}; }
-    static View column(View one_a_row); // views [rows] as [rows, 1]
+    static View column(View per_row); // views [rows] as [rows, 1]
 
 private:
     Lowering& l_;
-    Shape sizes_, kept_;
+    Shape sizes_, reduced_sizes_;
     std::size_t dim_;
 };
 

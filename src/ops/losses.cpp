@@ -36,7 +36,7 @@ void check_same_shape(const char* op, const Tensor& input, const Tensor& target)
     });
 }
 
-Tensor weighed(const Tensor& losses, const Tensor& weight)
+Tensor weighted(const Tensor& losses, const Tensor& weight)
 {
     return weight.defined() ? losses * weight : losses;
 }
@@ -48,9 +48,9 @@ void check_classes(const char* op, const Tensor& x, const Tensor& target)
     if (sizes.size() < 2)
         detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
                      ") has no classes: give [N, C] or [N, C, ...].");
-    Shape one_each = sizes;
-    one_each.erase(one_each.begin() + 1);
-    shape::require_same(op, target.shape(), one_each, [&] {
+    Shape expected = sizes;
+    expected.erase(expected.begin() + 1);
+    shape::require_same(op, target.shape(), expected, [&] {
         return "The target's shape (" + to_string(target.shape()) + ") is not the input's (" +
                to_string(sizes) + ") without its second dimension, the classes.";
     });
@@ -77,7 +77,7 @@ void check_weight(const char* op, const Tensor& weight, const Dim& classes)
     });
 }
 
-// The loss of log-probabilities [..., C] for class indices [...]. Each row is weighted by its class; rows to ignore have
+// The loss of log-probabilities [..., C] for class indices [...]. Each row is weighted by its class; ignored rows have
 // weight 0. The mean divides by the sum of these weights.
 Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const ClassLossOptions& o)
 {
@@ -86,7 +86,7 @@ Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const C
     check_weight(op, o.weight, classes);
     const Tensor flat = reshape(x, {rows, classes}), t = reshape(target, {rows});
     ops::check_indices({.op = op, .except = o.ignore_index}, t, classes);
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     Tensor losses = graph::apply1(ops::nll_op, {flat, t}, {{"ignore", o.ignore_index}});
     const Tensor counts = t != static_cast<double>(o.ignore_index);
     Tensor weights;
@@ -113,7 +113,7 @@ Tensor of_probabilities(const char* op, const Tensor& x, const Tensor& target, c
     Tensor p = target;
     if (o.label_smoothing > 0)
         p = p * (1 - o.label_smoothing) + o.label_smoothing / ops::size_like(x, classes);
-    const Tensor losses = -sum(weighed(p * x, o.weight), {-1});
+    const Tensor losses = -sum(weighted(p * x, o.weight), {-1});
     if (o.reduction != Reduction::mean) return reduced(op, losses, o.reduction);
     return mean(losses);
 }
@@ -196,7 +196,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Choice<Reduction> r
 Tensor bce_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, const Tensor& weight)
 {
     check_same_shape("bce_loss", input, target);
-    return reduced("bce_loss", weighed(bce(input, target), weight), reduction);
+    return reduced("bce_loss", weighted(bce(input, target), weight), reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
@@ -219,7 +219,7 @@ Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Choice<R
     const Tensor losses = pos_weight.defined() ? (1.0 - target) * logits -
                                                      ((pos_weight - 1.0) * target + 1.0) * logsigmoid(logits)
                                                : bce_with_logits(logits, target);
-    return reduced(op, weighed(losses, weight), reduction);
+    return reduced(op, weighted(losses, weight), reduction);
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, bool log_target)

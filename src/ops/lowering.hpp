@@ -132,8 +132,9 @@ public:
     // Copies a view [batch, (batch,) rows, columns] with any strides to [batch, (batch,) rows_padded, columns_padded],
     // padded with zeros.
     virtual View packed(const View&, const Dim& rows_padded, const Dim& columns_padded) = 0;
-    virtual bool texels() const = 0;             // whether texel variants are worth recording
-    virtual bool launches_are_cheap() const = 0; // compared with their work, even those without groups: on CPUs
+    virtual bool texels() const = 0; // whether texel variants are worth recording
+    virtual bool launches_are_cheap()
+        const = 0; // compared with their work, even those without groups: on CPUs
 };
 
 // Appends a 64-bit number as two ints of a launch with `words`: first the low half, then the high one.
