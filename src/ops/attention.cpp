@@ -253,7 +253,7 @@ void check_dropout(const Shape& batch, const Dim& queries, const Dim& keys)
     });
 }
 
-// Returns whether rows of `features` elements don't fit into the registers of the kernels, or are of unknown size.
+// Returns whether the kernels can't store rows of `features` elements in registers, as for symbolic sizes and 0.
 bool too_wide(const Dim& features)
 {
     constexpr std::int64_t max_features = 128;
@@ -284,7 +284,7 @@ namespace {
 // The arguments of a call in the layout of the op.
 struct Call {
     Tensor q, k, v, mask; // mask: bool or numbers; may be undefined
-    Shape full;           // leading dimensions, T, S
+    Shape full;           // the leading dimensions, followed by T, S
     Attributes attributes;
     double softcap;
 
@@ -300,7 +300,7 @@ struct Call {
 };
 
 // Combines the mask with that of is_causal. Returns true if the op itself applies the causal mask, which it does for
-// upper_left alignment and no other mask.
+// upper_left alignment (or as many keys as queries) and no other mask.
 bool add_causal(Call& c, const AttentionOptions& o, const Shape& batch, const Dim& queries, const Dim& keys)
 {
     if (!o.is_causal) return false;

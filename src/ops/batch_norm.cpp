@@ -170,7 +170,7 @@ void lower_update(Lowering& l, const Node& node)
     l.launch(record.launch({.groups = ceil_div(channels, 64), .in_place = true}));
 }
 
-// -- the specification --
+// -- the reference implementation --
 
 // Calls visit(row-major index) for the elements of a channel.
 template <class Visit> void each_element(const HostTensor& x, std::int64_t channel, const Visit& visit)

@@ -93,7 +93,7 @@ void reference(const ReferenceArguments& a)
     }
 }
 
-// PyTorch's exception: an empty vector joins tensors of any shape.
+// Removes empty vectors: as in PyTorch, they may be concatenated with tensors of any shape.
 std::vector<Tensor> parts_of(const std::vector<Tensor>& tensors)
 {
     const auto is_vector = [](const Tensor& t) { return t.shape().size() == 1; };

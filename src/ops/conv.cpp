@@ -1,4 +1,4 @@
-// conv1d to conv3d, their gradients as functions, and transposed convolutions: checks and views around the ops.
+// conv1d to conv3d, functions of their gradients, and transposed convolutions: checks and views around the ops.
 #include <algorithm>
 #include <array>
 

@@ -192,9 +192,9 @@ void lower_weight(Lowering& l, const Node& node)
                    l.contiguous(l.input(0)), node.attributes));
 }
 
-// -- the specification --
+// -- the reference implementation --
 
-// x, weight and y: every element of one of them is a sum of products of elements of the two others.
+// x, weight and y: each element of one of them is a sum of products of elements of the other two.
 using Tensors = std::array<const HostTensor*, 3>;
 enum Member : std::uint8_t { of_x, of_weight, of_y };
 

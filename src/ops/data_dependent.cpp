@@ -114,7 +114,7 @@ std::vector<Tensor> nonzero_as_tuple(const Tensor& x)
 }
 std::vector<Tensor> where(const Tensor& condition) { return nonzero_as_tuple(condition); }
 
-// The order of elements is that of sort(), which puts NaN last.
+// The elements are ordered as by sort(), which puts NaN last.
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, bool, bool return_inverse, bool return_counts)
 {
     check_not_recording("unique", "How many elements differ");
@@ -184,7 +184,7 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
     }
     const Tensor inside = logical_and(x >= low, x <= high);
     const Tensor bin = floor((x - low) / (high - low) * static_cast<double>(bins));
-    const Tensor number = minimum(bin, static_cast<double>(bins - 1)); // the last bin holds its end
+    const Tensor number = minimum(bin, static_cast<double>(bins - 1)); // the last bin includes its upper end
     const Tensor index = cast(where(inside, number, -1.0), i32);
     return scatter_add(counts, 0, index, ops::full_on(ops::evaluator_of(x), x.shape(), 1, f32));
 }

@@ -28,8 +28,8 @@ using Types = const graph::InputTypes&;
 
 const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
 
-// Returns the slots that the kernel of this part reads, in the order of the node's inputs: those of x..., y, dy that
-// occur in the formula.
+// Returns the slots that the kernel of this part reads, in the order of the node's inputs: all of x... for the formula,
+// those of x..., y, dy that occur in it for a derivative.
 std::vector<int> slots_of(const Op& op)
 {
     const Row& row = row_of(op);
@@ -84,7 +84,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     for (int k = 0; k < row.arity(); ++k) {
         const auto i = static_cast<std::size_t>(k);
         if (!a.wanted[i]) continue;
-        if (!row.differentiable(k)) { // a step function: the derivative is 0
+        if (!row.differentiable(k)) { // a step function has derivative 0
             out[i] = zeros_like(a.inputs[i]);
             continue;
         }
@@ -263,8 +263,8 @@ bool refuses_bool(const Row& row)
     return std::string_view(row.name) == "sub" || row.name == std::string_view("neg");
 }
 
-// Calls a row of the table after casting its operands, except masks, to a common dtype, which is floating if the row
-// requires it.
+// Calls a row of the table after casting masks to bool and the other operands to a common dtype, which is floating if
+// the row requires it.
 Tensor call(const char* name, std::vector<Tensor> in)
 {
     const Op& op = row_op(name);

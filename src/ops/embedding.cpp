@@ -222,7 +222,7 @@ void reference_reduce(const ReferenceArguments& a)
     const std::int64_t highest = wide ? LongLimits::max() : Limits::max();
     reference_join(a, no_padding, largest ? lowest : highest, largest ? -infinity : infinity,
                    [largest](auto had, auto v) {
-                       return (largest ? v > had : v < had) || std::isnan(v) ? v : had; // NaN stays
+                       return (largest ? v > had : v < had) || std::isnan(v) ? v : had; // NaN wins
                    });
 }
 

@@ -41,7 +41,7 @@ void reference(const ReferenceArguments& a)
     const bool least = a.op == &amin_op;
     reference_reduction(a, least ? Limits::max() : Limits::min(), least ? infinity : -infinity,
                         [least](auto best, auto v) {
-                            return (least ? v < best : v > best) || std::isnan(v) ? v : best; // NaN stays
+                            return (least ? v < best : v > best) || std::isnan(v) ? v : best; // NaN wins
                         });
 }
 

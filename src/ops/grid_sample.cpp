@@ -191,7 +191,7 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners)
     shape::require_same(name, theta.shape(), {size[0], n, n + 1}, sentence);
     const Shape image = {size.begin() + 2, size.end()};
     std::vector<Tensor> coordinates;     // x, y(, z), 1
-    for (std::int64_t d = n; d-- > 0;) { // from -1 to 1, or to the centres of the outermost elements
+    for (std::int64_t d = n; d-- > 0;) { // corners: -1 to 1; else centres of elements
         const auto k = static_cast<std::size_t>(d);
         const Tensor at = cast(ops::count_like(theta, image[k]), theta.dtype());
         const Tensor last = ops::size_like(at, image[k] - 1),

@@ -28,7 +28,7 @@ struct Groups {
     Dim images, channels, image, count, members; // count: groups per image; members: channels per group
     Groups(const Shape& x, const Dim& groups)
         : images(x[0]), channels(x[1]), image(x[2]), count(groups),
-          members(floor_div(x[1], max(groups, 1))) // instance_norm of no channels has no groups
+          members(floor_div(x[1], max(groups, 1))) // instance_norm with no channels has no groups
     {}
     Dim planes() const { return images * channels; }
     Dim all() const { return images * count; }
@@ -162,7 +162,7 @@ void lower_vjp(Lowering& l, const Node& node)
     launch_vjp_elements(l, planes, dy, x, coefficients, l.output(0));
 }
 
-// -- the specification --
+// -- the reference implementation --
 
 struct HostGroups {
     std::int64_t channels, image, groups, members;

@@ -7,7 +7,7 @@
 
 namespace reprise::ops {
 
-// A condition on sizes as a Dim: 1 if it holds at the call, else 0. It is a constant if it is provably always true.
+// A condition on sizes as a Dim: 1 if it holds at the call, else 0. It is a constant if the bounds decide it.
 inline Dim is_multiple(const Dim& d, std::int64_t n)
 {
     return d.divisible_by(n) ? Dim(1) : 1 - min(1, mod(d, n));
@@ -46,8 +46,8 @@ inline void launch_with_texels(Lowering& l, const Dim& condition, LaunchSpec add
     launch_where(l, condition, std::move(texel), std::move(address));
 }
 
-// launch_of(unit) returns the launch with row strides in units of `unit` elements. in_texels says whether all strides
-// are multiples of 4.
+// launch_of(unit) returns the launch with row strides in units of `unit` elements. in_texels says whether a unit of 4
+// is possible.
 template <class LaunchOf> void launch_rows(Lowering& l, bool in_texels, const LaunchOf& launch_of)
 {
     if (!l.texels() || !in_texels) return l.launch(launch_of(1));

@@ -55,7 +55,7 @@ RowsOperand matrix(const View& v)
 {
     return {v, v.layout.strides[1], v.layout.strides[0], has_texel_rows(v.layout)};
 }
-// [D], repeated for each row.
+// Returns a vector [D] as an operand that is repeated for each row.
 RowsOperand repeated(const View& v)
 {
     return {v, v.layout.strides[0], 0, same(v.layout.strides[0], 1) && v.layout.offset.divisible_by(4)};
