@@ -6,8 +6,8 @@
 //   constant  0: whether a dilation is more than 1 (col2im)
 //   groups    ceil(N * Ci * D * H * W / 64)
 //             col2im_texel: ceil(N * Ci * ceil(H * W / 16) / 64)
-//   col2im_texel requires  D, kd and dilations of 1; both operands in the slab, dx inside a window; strides of 1, OW == W >= 4,
-//             H * W and pitch multiples of 4
+//   col2im_texel requires  D, kd and dilations of 1; both operands in the slab, dx within one window; strides of 1,
+//             OW == W >= 4, H * W and pitch multiples of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLAB

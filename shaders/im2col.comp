@@ -7,8 +7,8 @@
 //   elements  number of elements of col: not read, but must fit in 32 bits, too
 //   groups    Ci * ceil(columns / 64)
 //             im2col_texel: Ci * ceil(N * ceil(OH * OW / 16) / 64)
-//   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, from whole texels on, col inside a window; strides of 1, OW == W >= 4,
-//             OH * OW a multiple of 4, pitch == N * OH * OW
+//   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, starting at whole texels, col within
+//             one window; strides of 1, OW == W >= 4, OH * OW a multiple of 4, pitch == N * OH * OW
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLAB
