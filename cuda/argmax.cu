@@ -1,23 +1,23 @@
-// shaders/argmax.comp: the same indices; a warp makes an output, or a run of one, whose elements lie side by side and
-// fill its lanes, else a thread does.
+// Computes the same indices as shaders/argmax.comp. A warp computes an output, or a run of one, if its elements are
+// contiguous and at least as many as the lanes; else a thread does.
 #include "common/block.cuh"
 #include "common/shaders.cuh"
 
 namespace rp {
 
-constexpr uint argmax_threads = 256, argmax_blocks = 8; // of a block, of a group of 64 outputs or runs
+constexpr uint argmax_threads = 256, argmax_blocks = 8; // threads per block; blocks per group of 64 outputs or runs
 
 template <class Real> struct Best {
     Real v;
     uint index;
     RP_DEVICE explicit Best(uint first) : v(-rp_inf()), index(first) {}
     static RP_DEVICE bool larger(Real a, Real b) { return a > b || (rp_is_nan(a) && !rp_is_nan(b)); }
-    // an element behind those so far
+    // Updates the result by a later element.
     RP_DEVICE void take(Real other, uint at)
     {
         if (larger(other, v)) *this = {other, at};
     }
-    // The first of equal ones, whichever lane it is in.
+    // Reduces over the lanes of a warp; of equal elements the one with the lowest index wins.
     RP_DEVICE void over_lanes()
     {
 #pragma unroll
@@ -31,14 +31,14 @@ private:
     RP_DEVICE Best(Real value, uint at) : v(value), index(at) {}
 };
 
-// Which of `count` the thread works for; not below it: for none.
+// Returns the index, below `count`, of the output or run for which the thread works; at least `count` for none.
 RP_DEVICE uint place_of(bool by_warp, uint count)
 {
     const uint each = by_warp ? warp_lanes : 1, of_block = argmax_threads / each;
     return blockIdx.x > count / of_block ? count : blockIdx.x * of_block + threadIdx.x / each;
 }
 
-// Of runs where `in_runs`, else of all elements of an output.
+// Reduces the elements of a run if `in_runs`, else all elements of an output.
 template <class Real, bool in_runs> RP_DEVICE void argmax(const void* record, const Constants& constants)
 {
     const auto* operand = static_cast<const Operand*>(record);
@@ -70,7 +70,7 @@ template <class Real, bool in_runs> RP_DEVICE void argmax(const void* record, co
     if (in_runs) Elements<Real>(operand[1].address).v[place] = best.v;
 }
 
-// Of the runs' largest.
+// Reduces the results of the runs.
 template <class Real> RP_DEVICE void argmax_partials(const void* record)
 {
     const auto* operand = static_cast<const Operand*>(record);
@@ -78,7 +78,7 @@ template <class Real> RP_DEVICE void argmax_partials(const void* record)
     const uint outputs = uint(ints[0]), runs = uint(ints[1]);
     const Real* values = Elements<const Real>(operand[0].address).v;
 
-    const bool by_warp = outputs == 1; // whose runs lie side by side
+    const bool by_warp = outputs == 1; // then the results of its runs are contiguous
     const uint place = place_of(by_warp, outputs);
     if (place >= outputs) return;
     Best<Real> best(0);

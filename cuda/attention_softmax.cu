@@ -1,10 +1,10 @@
-// shaders/attention_softmax.comp; the order of a row's sum is that of common/rows.cuh.
+// The kernel of shaders/attention_softmax.comp, with the order of summation of common/rows.cuh.
 #include "common/rows.cuh"
 
 namespace rp {
 
 struct AttentionSoftmax {
-    RowsRecord<2, 1, 2> record; // x, y: perhaps the same
+    RowsRecord<2, 1, 2> record; // x, y; they may be the same
     bool causal;
 
     template <class Way> RP_DEVICE void make(const Row (&row)[2], uint number, uint n) const

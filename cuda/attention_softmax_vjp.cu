@@ -1,10 +1,10 @@
-// shaders/attention_softmax_vjp.comp; the order of a row's sum is that of common/rows.cuh.
+// The kernel of shaders/attention_softmax_vjp.comp, with the order of summation of common/rows.cuh.
 #include "common/rows.cuh"
 
 namespace rp {
 
 struct AttentionSoftmaxVjp {
-    RowsRecord<3, 1, 3> record; // dy, y, dx: perhaps dy
+    RowsRecord<3, 1, 3> record; // dy, y, dx; dx may be dy
     bool causal;
 
     template <class Way> RP_DEVICE void make(const Row (&row)[3], uint number, uint n) const

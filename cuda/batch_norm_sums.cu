@@ -1,4 +1,4 @@
-// shaders/batch_norm_sums.comp: its bits, by the threads of common/batch_norm.cuh.
+// Computes the same bits as shaders/batch_norm_sums.comp, with the threads of common/batch_norm.cuh.
 #include "common/batch_norm.cuh"
 
 namespace rp {
@@ -7,7 +7,7 @@ struct Statistics {
     float mean = 0.0f, squares = 0.0f, count = 0.0f;
 
     RP_DEVICE Statistics() {}
-    // a chunk's
+    // Merges the statistics of a chunk.
     RP_DEVICE void merge(float chunk, float average, float chunk_squares)
     {
         const float total = count + chunk, delta = average - mean, part = chunk / total;

@@ -1,4 +1,4 @@
-// shaders/batch_norm_vjp_sums.comp: its bits, by the threads of common/batch_norm.cuh.
+// Computes the same bits as shaders/batch_norm_vjp_sums.comp, with the threads of common/batch_norm.cuh.
 #include "common/batch_norm.cuh"
 
 namespace rp {

@@ -1,23 +1,24 @@
-// A convolution and its gradients as products of matrices whose second one, the windows of an image, is read where the
-// image lies.  For each group of channels:
+// A convolution and its gradients as implicit matrix products (implicit GEMM): the second matrix, the windows of an
+// image, is never stored but read directly from the image. For each group of channels:
 //
 //                   C            A                  windows of        k
 //   y               [Co, P]      weight [Co, K]     x                 in channel, tap
-//   x, by phases    [Ci, P]      weight^T           dy                out channel, tap that meets the phase
-//   weight          [Co, K]      dy [Co, P]         x, transposed     position, a part of them
+//   x, per phase    [Ci, P]      weight^T           dy                out channel, tap that contributes to the phase
+//   weight          [Co, K]      dy [Co, P]         x, transposed     position, within a part
 //
-// P positions are (image, z, y, x) of the result, or for `weight` of y.  An index of a row, a column or k is taken
-// apart into digits, and where an element lies is linear in these; so the three differ in coefficients only
+// The P positions are (image, z, y, x) of the result, or for `weight` of y. An index of a row, a column or k is split
+// into digits, and the offset of an element is linear in these; so the three products differ in coefficients only
 // (Problem::set).
 //
-// By a stride s the gradient by the input falls into s phases a dimension: elements z = phase + s q meet the taps with
-// phase + padding - tap * dilation = s m, at q + m of y.  Each phase is a product of its own, without zeros.
+// With a stride s, the gradient by the input has s phases per dimension: elements z = phase + s q get contributions
+// from the taps with phase + padding - tap * dilation = s m, at q + m of y. Each phase is a separate product, without
+// zeros.
 //
 //   operands   y: weight, x, bias (constant 0: whether there is one), y;  x: weight, dy, dx;  weight: dy, x, f32 sums
-//   ints       N, Ci and Co of a group, groups, then three each: D H W, OD OH OW, kd kh kw, strides, paddings,
-//              dilations;  weight: parts, positions of a part;  elements of x, y, weight, which are not read
-//   groups     groups * tiles of 64 rows * tiles of 128 columns;  x: of each phase, min(s, size) in each dimension, as
-//              many as the largest has;  weight: of each part, whose sums lie one behind the other
+//   ints       N, Ci and Co per group, groups, then three each: D H W, OD OH OW, kd kh kw, strides, paddings,
+//              dilations;  weight: parts, positions per part;  elements of x, y, weight, which are not read
+//   groups     groups * tiles of 64 rows * tiles of 128 columns;  x: times the phases, min(s, size) per dimension, each
+//              with the tiles of the largest;  weight: times the parts, whose sums are contiguous
 //   requires   tensors below 2^31 elements
 // architectures: 80
 #include "common/divider.cuh"
@@ -35,14 +36,14 @@ struct Sizes { // the record's ints
     static RP_DEVICE uint volume(const int (&d)[3]) { return uint(d[0]) * uint(d[1]) * uint(d[2]); }
 };
 
-// A place in an image, or what is added to one.  Places add up; `at` counts elements, right where z, y and x are in.
+// A position in an image, or an offset to add to one. `at` counts elements; the sum is valid if z, y and x are inside.
 struct alignas(16) Place {
     uint at;
     int z, y, x;
 };
-constexpr int outside = 1 << 30; // whatever is added
+constexpr int outside = 1 << 30; // outside of any image, even after an addition
 
-// Mixed radix: digits of three sizes, the rest in front.
+// A number in mixed radix: three digits, preceded by the remaining quotient.
 struct Digits {
     uint front;
     int of[3];
@@ -65,7 +66,7 @@ struct Radix {
     RP_DEVICE uint volume() const { return by[0].by * by[1].by * by[2].by; }
 };
 
-// Where an element lies: in each dimension of an image at digit * scale + first.
+// A linear map of digits to a position: digit * scale + first in each dimension of an image.
 struct Linear {
     int scale[3], first[3];
     uint size[3], front; // elements from one front digit to the next
@@ -84,10 +85,10 @@ struct Linear {
     }
 };
 
-// The taps of one dimension that meet a phase: first + i * step, i < count.
+// The taps of one dimension that contribute to a phase: first + i * step, i < count.
 struct Taps {
     int first = 0, step = 1, count = 0;
-    int to = 0, by = 1; // tap i leads q to q + to - i * by
+    int to = 0, by = 1; // tap i maps q to q + to - i * by
 
     RP_DEVICE Taps(int kernel, int stride, int padding, int dilation, int phase)
     {
@@ -110,9 +111,9 @@ struct Taps {
     }
 };
 
-// What a block makes.
+// The part of the result that a block computes.
 struct Part {
-    uint group, row, column, part; // first ones
+    uint group, row, column, part; // row, column: the first ones
     int phase[3];
     bool present;
 
@@ -144,13 +145,13 @@ struct Part {
     }
 };
 
-// In shared memory; made by three threads, one a dimension.
+// The coefficients of a product, in shared memory; three threads compute them, one per dimension.
 struct Problem {
     Radix columns, k;
     Linear window_of_column, window_of_k, a_of_k, c_of_column;
     uint limit[3]; // of the image with the windows
     uint row_of_a, row_of_c;
-    // Of the block, for what does not stay in registers: steps of k, and its first elements of C and bias.
+    // Values of the block that are stored here to save registers: its range of k, its first elements of C and bias.
     uint first_k, end_k, first_c, first_bias;
 
     template <Wanted wanted> RP_DEVICE void set(const Sizes& s, const Part& part, uint i)
@@ -178,7 +179,7 @@ struct Problem {
             (wanted == Wanted::y ? a_of_k : c_of_column).set(i, kernel, 1, 0);
             (wanted == Wanted::y ? c_of_column : a_of_k).set(i, out, 1, 0);
             limit[i] = uint(in);
-            const uint row = s.in_channels * taps; // of the weight
+            const uint row = s.in_channels * taps; // a row of the weight
             if constexpr (wanted == Wanted::y) set_fronts(x_image, x_plane, taps, y_image, row, y_plane);
             else set_fronts(x_plane, x_image, y_image, taps, y_plane, row);
         }
@@ -196,10 +197,11 @@ private:
     }
 };
 
-// Where the elements of some steps of k lie, in shared memory, for the steps that are fetched and those behind them.
+// The positions of the elements of a block of steps of k, in shared memory, for two blocks: the one being fetched and
+// the next.
 template <uint steps> struct Table {
     Place window[2][steps];
-    uint a[2][steps]; // `nowhere` behind the last
+    uint a[2][steps]; // `nowhere` after the last step
 };
 template <uint steps> struct Steps {
     Table<steps>& table;
@@ -241,7 +243,7 @@ template <class Tile> struct LoadOfA {
     template <class Side> RP_DEVICE void store(Side& side) const { store_share<S>(side, v); }
 };
 
-// Neighbours read neighbours of the image: those are columns, or for `weight` steps of k.
+// Neighbouring threads read neighbours in the image: these are columns, or for `weight` steps of k.
 template <class Tile, bool along_k> struct LoadOfWindows {
     using S = ShareOfB<Tile, along_k>;
     using Cell = typename Tile::Cell;
@@ -272,7 +274,7 @@ RP_DEVICE void put(float* at, float v, uint) { *at = v; }
 RP_DEVICE void put(unsigned short* at, float v, uint dtype) { *at = static_cast<unsigned short>(bits_of(v, dtype)); }
 
 template <class Cell, class Out> struct WriterOfC {
-    const uint* columns; // where those of the tile lie
+    const uint* columns; // offsets of the tile's columns
     Out* matrix;
     const Cell* bias; // or null
     uint dtype, rows, row_stride;
@@ -280,7 +282,7 @@ template <class Cell, class Out> struct WriterOfC {
     RP_DEVICE uint column(uint c) const { return columns[c]; }
     RP_DEVICE void put(uint at, uint row, float sum) const
     {
-        sum += bias ? to_float(bias[row], dtype) : 0.0f; // a sum is never -0, be it of one part or of several
+        sum += bias ? to_float(bias[row], dtype) : 0.0f; // adding 0 changes no bit, as a sum is never -0
         convolution::put(matrix + (at + row * row_stride), sum, dtype);
     }
 };
@@ -294,7 +296,7 @@ template <class Then, class Else> struct If<false, Then, Else> {
     using type = Else;
 };
 
-// Out: of C
+// Out: the element type of C
 template <class Tile, Wanted wanted, uint dtype, class Out>
 RP_DEVICE void convolve(const void* record, const Constants& constants)
 {
@@ -315,7 +317,7 @@ RP_DEVICE void convolve(const void* record, const Constants& constants)
     sync_block();
     const uint all_rows = wanted == Wanted::x ? s.in_channels : s.out_channels;
     const uint columns = (wanted == Wanted::weight ? s.in_channels : s.images) * p.columns.volume();
-    if (part.column >= columns) return; // of a phase with fewer
+    if (part.column >= columns) return; // the phase has fewer tiles than the largest one
     uint first = 0, end = p.k.volume();
     if (wanted == Wanted::weight) {
         first = part.part * s.length;
@@ -335,7 +337,7 @@ RP_DEVICE void convolve(const void* record, const Constants& constants)
         results[i] = result;
     }
 
-    // Channels of the group begin here; of x, y and weight.
+    // The offsets of the group's first channel in x, y and weight.
     const uint in = part.group * s.in_channels * Sizes::volume(s.in);
     const uint out = part.group * s.out_channels * Sizes::volume(s.out);
     const uint weight = s.out_channels * s.in_channels * Sizes::volume(s.kernel), taps = part.group * weight;

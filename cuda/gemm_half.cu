@@ -1,7 +1,7 @@
-// C[b] = A[b] B[b] in f16 or bf16 with sums in f32, on tensor cores where there are some: the record of
+// C[b] = A[b] B[b] in f16 or bf16 with sums in f32, on tensor cores if the device has them. The record is that of
 // shaders/gemm_address.comp.
 //
-//   operands   A, B with any strides, C with columns side by side; halves
+//   operands   A, B with any strides, C with contiguous columns; all f16 or bf16
 //   ints       M, N, K, rsA, rsB, ldc, batch, strideA, strideB, strideC, csA, csB, inners, innerA, innerB, innerC
 //   groups     batch * ceil(M / 64) * ceil(N / 64)
 //   requires   offsets below 2^31 elements
@@ -10,9 +10,9 @@
 
 namespace rp::products {
 
-// Rows of A or columns of B.
+// Loads lines: rows of A or columns of B.
 template <class Tile> struct LoadOfLines {
-    static constexpr uint lines = Tile::rows, at_once = 8; // halves in 16 bytes
+    static constexpr uint lines = Tile::rows, at_once = 8; // elements in 16 bytes
     static_assert(Tile::rows == Tile::columns);
     using Neighbours = Share<lines, Tile::steps, Tile::threads, true>;
     using Alone = Share<lines, Tile::steps, Tile::threads, false>;
@@ -20,11 +20,11 @@ template <class Tile> struct LoadOfLines {
     static constexpr uint eights = Neighbours::count / at_once;
 
     enum class Way { eights, neighbours, alone };
-    const Cell* matrix; // from the tile's first line on
-    uint present, depth; // lines and steps of k that there are
+    const Cell* matrix; // the tile's first line
+    uint present, depth; // numbers of existing lines and steps of k
     int line_stride, step_stride;
     Way way;
-    uint v[Neighbours::count]; // a half each, or two each of the first
+    uint v[Neighbours::count]; // one element each, or, with Way::eights, two each in the first half
 
     RP_DEVICE LoadOfLines(const Cell* from, uint count, uint k, int between_lines, int between_steps)
         : matrix(from), present(count), depth(k), line_stride(between_lines), step_stride(between_steps)
@@ -85,7 +85,7 @@ struct NothingOfSteps {
 };
 
 struct WriterOfHalves {
-    unsigned short* matrix; // from the tile's first element on
+    unsigned short* matrix; // the tile's first element
     uint dtype, rows, columns;
     int row_stride;
 

@@ -1,10 +1,10 @@
-// shaders/layer_norm.comp; the order of a row's sums is that of common/rows.cuh.
+// The kernel of shaders/layer_norm.comp, with the order of summation of common/rows.cuh.
 #include "common/rows.cuh"
 
 namespace rp {
 
 struct LayerNorm {
-    RowsRecord<6, 1, 4> record; // x, weight, bias, y; behind them mean, rstd
+    RowsRecord<6, 1, 4> record; // x, weight, bias, y, followed by mean, rstd
     bool weighted, biased, centered;
 
     template <class Way> RP_DEVICE void make(const Row (&row)[4], uint number, uint n) const

@@ -1,10 +1,10 @@
-// shaders/layer_norm_vjp.comp; the order of a row's sums is that of common/rows.cuh.
+// The kernel of shaders/layer_norm_vjp.comp, with the order of summation of common/rows.cuh.
 #include "common/rows.cuh"
 
 namespace rp {
 
 struct LayerNormVjp {
-    RowsRecord<6, 0, 4> record; // dy, x, weight, dx; behind them mean, rstd
+    RowsRecord<6, 0, 4> record; // dy, x, weight, dx, followed by mean, rstd
     bool weighted, centered;
 
     template <class Way> RP_DEVICE void make(const Row (&row)[4], uint number, uint n) const

@@ -1,4 +1,4 @@
-// shaders/layer_norm_weight_vjp.comp: its bits, by a thread for each column of a partial.
+// Computes the same bits as shaders/layer_norm_weight_vjp.comp, with one thread per column of a partial.
 #include "common/kernel.cuh"
 
 namespace rp {
@@ -12,7 +12,7 @@ RP_DEVICE void layer_norm_weight_vjp(const void* record)
     const float *dy = Floats(operand[0].address).v, *x = Floats(operand[1].address).v;
     const float *means = Floats(operand[2].address).v, *rstds = Floats(operand[3].address).v;
 
-    const uint columns = (length + 3) / 4 * 4; // as many as the groups are for
+    const uint columns = (length + 3) / 4 * 4; // columns that the number of groups covers
     const uint thread = blockIdx.x * 256 + threadIdx.x, partial = thread / columns;
     const uint column = thread - partial * columns;
     if (partial >= partials || column >= length) return;

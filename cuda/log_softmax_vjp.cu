@@ -1,4 +1,4 @@
-// shaders/log_softmax_vjp.comp; the order of a row's sum is that of common/rows.cuh.
+// The kernel of shaders/log_softmax_vjp.comp, with the order of summation of common/rows.cuh.
 #include "common/rows.cuh"
 
 namespace rp {

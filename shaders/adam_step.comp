@@ -1,8 +1,8 @@
 #version 460
 //   g  = grad + weight_decay * param
-//   m' = m + share1 * (g - m)            from g where share1 >= 0.5, as lerp has it
+//   m' = m + share1 * (g - m)            starting from g if share1 >= 0.5, like lerp
 //   v' = beta2 * v + share2 * g * g
-//   max' = the larger of max and v'      AMSGRAD, and takes the place of v' below
+//   max' = max(max, v')                  with AMSGRAD; then replaces v' below
 //   param' = param * kept - step_size * m' / (sqrt(v') / root + eps)
 //
 //   operands   param, grad, m, v, max, step_size, share1, beta2, share2, root, eps, weight_decay, kept,

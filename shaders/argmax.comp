@@ -1,11 +1,11 @@
 #version 460
-// The index of the largest element: the first of equal ones, the first NaN before all.  An invocation goes
-// through the elements of one output, or of one run of them, in order.
+// The index of the largest element: the first of equal ones; the first NaN precedes all. An invocation reads the
+// elements of one output, or of one run of them, in order.
 //
-//   RUNS       writes the values and indices of runs: [runs][outputs]
-//   PARTIALS   makes the indices of those
-//   count      elements of an output, `stride` apart; the lists are of the kept dimensions
-//   groups     ceil(outputs / 64); of RUNS ceil(outputs * runs / 64)
+//   RUNS       the first level: writes the values and indices of runs, [runs][outputs]
+//   PARTIALS   the second level: computes the indices from those of the runs
+//   count      elements per output, `stride` apart; the lists have the dimensions that are not reduced
+//   groups     ceil(outputs / 64); with RUNS ceil(outputs * runs / 64)
 // variants: argmax: ; argmax_runs: -DRUNS ; argmax_partials: -DPARTIALS
 // variants: argmax_f64: -DDOUBLE ; argmax_runs_f64: -DDOUBLE -DRUNS ; argmax_partials_f64: -DDOUBLE -DPARTIALS
 #extension GL_GOOGLE_include_directive : require
@@ -15,7 +15,7 @@
 
 layout(local_size_x = 64) in;
 
-layout(constant_id = 0) const uint KEPT = 0; // dimensions
+layout(constant_id = 0) const uint KEPT = 0; // number of dimensions that are not reduced
 
 #if defined(PARTIALS)
 RECORD(argmax_partials)

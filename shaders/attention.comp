@@ -1,6 +1,6 @@
 #version 460
-// y = softmax(scale * q k^T + mask) v, a query a lane, with a running maximum and sum; lse = log of the sum of the
-// exponentials.  A query that no key is left for gives 0, and lse infinity.
+// y = softmax(scale * q k^T + mask) v, one query per lane, with a running maximum and sum; lse is the logarithm of the
+// sum of exponentials. If all keys of a query are masked, y is 0 and lse is infinity.
 //
 //   lse [B, H, T] is contiguous, and so are the columns of y; strides of k and v count texels
 //   groups     all_heads * ceil(queries / 64)
@@ -77,7 +77,7 @@ void main()
 
         const float before = largest;
         largest = rp_max(largest, rp_max(rp_max(score.x, score.y), rp_max(score.z, score.w)));
-        const float shift = largest == -rp_inf() ? 0.0 : largest; // all is masked so far
+        const float shift = largest == -rp_inf() ? 0.0 : largest; // all keys so far are masked
         precise float behind = before - shift;
         const float shrink = rp_exp(behind);
         precise vec4 ahead = score - shift;

@@ -1,8 +1,8 @@
 #version 460
-// y = exp(scale x - max) / sum along a row, over the elements that count: the first `keys`, and where CAUSAL
-// those up to the diagonal of the row's matrix.  Zeros elsewhere.
+// y = exp(scale x - max) / sum along a row, over its unmasked elements: the first `keys`, with CAUSAL only up to the
+// diagonal of the row's matrix. The others become zero.
 //
-//   queries, keys  one int each: rows of a matrix, and of a row the elements that may count
+//   queries, keys  one int each: rows of a matrix, and elements of a row that are not padding
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: CAUSAL
 // variants: attention_softmax: ; attention_softmax_texel: -DTEXELS
@@ -45,7 +45,7 @@ void main()
         m = vec4(rp_max(m.x, t.x), rp_max(m.y, t.y), rp_max(m.z, t.z), rp_max(m.w, t.w));
     }
     float largest = rp_max(rp_max(m.x, m.y), rp_max(m.z, m.w));
-    largest = rp_is_zero(largest) ? 0.0 : largest; // which zero won depends on the order
+    largest = rp_is_zero(largest) ? 0.0 : largest; // whether it is +0 or -0 would depend on the order
 
     precise float total = 0.0;
     for (uint block = 0u; block < count; block += BLOCK) {

@@ -1,8 +1,8 @@
 #version 460
-// dx = scale * (dy - sum(dy * y)) * y along a row, over the elements that count (attention_softmax.comp); zeros
-// elsewhere.
+// dx = scale * (dy - sum(dy * y)) * y along a row, over its unmasked elements (attention_softmax.comp). The others
+// become zero.
 //
-//   queries, keys  one int each: rows of a matrix, and of a row the elements that may count
+//   queries, keys  one int each: rows of a matrix, and elements of a row that are not padding
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: CAUSAL
 // variants: attention_softmax_vjp: ; attention_softmax_vjp_texel: -DTEXELS

@@ -1,6 +1,6 @@
 #version 460
-// The gradients by key and value, a key a lane; all heads of queries that share it are added in order.  With p, share
-// and dp as in attention_vjp_query.comp: dv = sum of p dy where dropout keeps it, dk = scale * sum of p (dp - share) q.
+// The gradients by key and value, one key per lane; the query heads that share it are added in order. With p, share and
+// dp as in attention_vjp_query.comp: dv = sum of p dy after dropout, dk = scale * sum of p (dp - share) q.
 //
 //   lse and share [B, H, T] are contiguous, and so are the columns of dk and dv; strides of q and dy count texels
 //   groups     all_heads * ceil(keys / 64)
@@ -47,7 +47,7 @@ void main()
         return;
     const uint b = quotient(head_of_all, key_heads), g = head_of_all - b * key_heads;
     const uint sharing = quotient(heads, key_heads), fours = (keys + 3u) / 4u;
-    const uint from = CAUSAL != 0u ? first : 0u; // where the first of this workgroup's keys begins to count
+    const uint from = CAUSAL != 0u ? first : 0u; // the first query that attends to the first key of this workgroup
 
     vec4 k[ROOM_E4], v[ROOM_F4];
     precise vec4 dk[ROOM_E4], dv[ROOM_F4];

@@ -1,6 +1,6 @@
 #version 460
-// The gradient by the query, a query a lane: with p = exp(scale * q k^T + mask - lse), share = sum(dy * y) and
-// dp = dy v^T where dropout keeps it, dq = scale * sum of p (dp - share) k.  Writes share, too.
+// The gradient by the query, one query per lane: with p = exp(scale * q k^T + mask - lse), share = sum(dy * y) and
+// dp = dy v^T after dropout, dq = scale * sum of p (dp - share) k. Writes share, too.
 //
 //   lse and share [B, H, T] are contiguous, and so are the columns of y and dq; strides of k and v count texels
 //   groups     all_heads * ceil(queries / 64)

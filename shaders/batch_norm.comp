@@ -1,7 +1,7 @@
 // variants: batch_norm: ; batch_norm_texel: -DTEXELS
-// y = (x - mean) * scale + bias, by channel.
+// y = (x - mean) * scale + bias, per channel.
 //
-//   x, y      [planes, image], plane p of the channel p % channels
+//   x, y      [planes, image]; plane p belongs to channel p % channels
 //   affine    [channels] of vec4 (mean, scale, bias, 0)
 //   groups    ceil(planes * image / 64); batch_norm_texel: ceil(planes * ceil(image / 32) / 64)
 //   texel     all in the slab, y in one window; image a multiple of 4

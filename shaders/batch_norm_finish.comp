@@ -1,10 +1,10 @@
 // variants: batch_norm_finish: ; batch_norm_finish_texel: -DTEXELS
-// The statistics of each channel from its partials, and what normalises with them.
+// Computes the statistics of each channel from its partials, and the coefficients that normalise with them.
 //
 //   partials  [partial_count][channels] of vec4 (batch_norm_sums)
 //   weight, bias, mean, variance (biased)  [channels]
 //   affine    [channels] of vec4 (mean, weight / sqrt(variance + eps), bias, 0)
-//   one_weight, one_bias  where they are one number
+//   one_weight, one_bias  used if weight or bias is a single number, not in memory
 //   constant  0: bit 0: weight is in memory, bit 1: bias is
 //   groups    ceil(channels / 64)
 //   texel     partials in the slab
@@ -49,7 +49,7 @@ void main()
         squares += partial.y + delta * delta * (count * part);
         count = total;
     }
-    precise float variance = squares / max(count, 1.0); // of nothing: 0
+    precise float variance = squares / max(count, 1.0); // 0 if there are no elements
     precise float scale = weight / rp_sqrt(variance + eps);
     Floats(record.mean.address).v[c] = mean;
     Floats(record.variance.address).v[c] = variance;

@@ -1,6 +1,6 @@
 // variants: batch_norm_sums: ; batch_norm_sums_texel: -DTEXELS
-// Partial statistics of each channel: mean, sum of squared deviations from it, count.  A chunk's are made
-// around its own mean and merged into the partial's (Chan, Golub, LeVeque 1979), so that nothing cancels.
+// Partial statistics of each channel: mean, sum of squared deviations from it, count. Those of a chunk are computed
+// around its own mean and merged into the partial (Chan, Golub, LeVeque 1979), which avoids cancellation.
 //
 //   x         [images, channels, image]
 //   partials  [partial_count][channels] of vec4

@@ -1,7 +1,7 @@
-// Running statistics of batch_norm: running + momentum of what was found; count elements a channel.
+// Updates the running statistics of batch_norm by those of a batch with `count` elements per channel:
 //   new_mean     = mean * keep + found_mean * momentum, keep = 1 - momentum
 //   new_variance = variance * keep + found_variance * count / (count - 1) * momentum
-// Nothing changes where count is 0.
+// If count is 0, nothing changes.
 //
 //   all operands are [channels]; found_variance is biased
 //   groups    ceil(channels / 64)

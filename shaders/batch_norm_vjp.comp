@@ -1,7 +1,7 @@
 // variants: batch_norm_vjp: ; batch_norm_vjp_texel: -DTEXELS
-// dx = dy * a + (x - mean) * b + c, by channel.
+// dx = dy * a + (x - mean) * b + c, per channel.
 //
-//   dy, x, dx     [planes, image], plane p of the channel p % channels
+//   dy, x, dx     [planes, image]; plane p belongs to channel p % channels
 //   coefficients  [channels] of vec4 (mean, a, b, c)
 //   groups    ceil(planes * image / 64); batch_norm_vjp_texel: ceil(planes * ceil(image / 32) / 64)
 //   texel     all in the slab, dx in one window; image a multiple of 4

@@ -1,11 +1,11 @@
 // variants: batch_norm_vjp_finish: ; batch_norm_vjp_finish_texel: -DTEXELS
-// The gradients by weight and bias, and what makes the gradient by x: dx = dy * a + (x - mean) * b + c.
+// Computes the gradients by weight and bias, and the coefficients of dx = dy * a + (x - mean) * b + c.
 //
 //   partials  [partial_count][channels] of vec4 (batch_norm_vjp_sums)
 //   mean, variance, weight, dweight, dbias  [channels]
 //   coefficients  [channels] of vec4 (mean, a, b, c)
-//   one_weight    where it is one number
-//   count     elements of a channel
+//   one_weight    used if weight is a single number, not in memory
+//   count     elements per channel
 //   constant  0: whether weight is in memory
 //   groups    ceil(channels / 64)
 //   texel     partials in the slab
@@ -28,7 +28,7 @@ FLOAT(one_weight) FLOAT(eps)
 INT(channels) INT(partial_count) INT(count)
 END_RECORD
 
-const uint FAN = 32u; // partials that are added before their sum is
+const uint FAN = 32u; // partials that are summed before their sum is added to the total
 
 void main()
 {

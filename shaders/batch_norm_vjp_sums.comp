@@ -2,7 +2,7 @@
 // Partial sums of each channel: dy, dy * (x - mean).
 //
 //   dy, x     [images, channels, image]
-//   mean      [channels / sharing]: so many channels share one
+//   mean      [channels / sharing]: `sharing` channels share each mean
 //   partials  [partial_count][channels] of vec4
 //   groups    ceil(channels * partial_count / 64)
 //   texel     dy and x in the slab; image a multiple of 4

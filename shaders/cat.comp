@@ -1,8 +1,8 @@
 #version 460
-// Copies words, or pairs of them, from any strides to any strides: a part of a joined tensor to its place.
+// Copies words, or pairs of them (WIDE), between any strides: an input of cat to its part of the output.
 //
 //   sizes, strides  of RANK dimensions, outermost first
-//   constants  0: dimensions
+//   constants  0: RANK
 //   groups     ceil(count / 256): an invocation copies 4 elements
 //   TEXELS     the innermost size is a multiple of 4, its strides are 1, and the other strides multiples of 4
 // variants: cat: ; cat_texel: -DTEXELS ; cat_wide: -DWIDE

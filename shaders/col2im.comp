@@ -1,13 +1,13 @@
 // variants: col2im: ; col2im_texel: -DTEXEL ; col2im_f64: -DDOUBLE
-// The transpose of im2col: dx[n][ci][z][y][x] is the sum over the windows that hold it, kz, ky and kx ascending, of
-// dcol[(ci, kz, ky, kx)][(n, oz, oy, ox)].  The sum starts at +0, so adding a 0 for a window outside changes no bit.
+// The transpose of im2col: dx[n][ci][z][y][x] is the sum over the windows that contain it, kz, ky and kx ascending, of
+// dcol[(ci, kz, ky, kx)][(n, oz, oy, ox)]. The sum starts at +0, so adding a 0 for a window outside changes no bit.
 //
-//   from      dcol [Ci * kd * kh * kw][pitch], to dx [N, Ci, D, H, W] contiguous; all else as in im2col
+//   from      dcol [Ci * kd * kh * kw][pitch], to dx [N, Ci, D, H, W] contiguous; the rest as in im2col
 //   constant  0: whether a dilation is more than 1 (col2im)
 //   groups    ceil(N * Ci * D * H * W / 64)
 //             col2im_texel: ceil(N * Ci * ceil(H * W / 16) / 64)
-//   col2im_texel requires  D, kd and dilations of 1; both operands in the slab, dx inside a window; strides of 1, OW == W >= 4,
-//             H * W and pitch multiples of 4
+//   col2im_texel requires  D, kd and dilations of 1; both operands in the slab, dx within one window; strides of 1,
+//             OW == W >= 4, H * W and pitch multiples of 4
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLAB
@@ -33,8 +33,8 @@ END_RECORD
 #endif
 
 #ifdef TEXEL
-// Element q of an image is in the windows q + (padding y - ky) * W + padding x - kx.  An invocation makes 16
-// neighbours.  Sums stand in macros, as the loop unroller of spirv-opt drops NoContraction.
+// Element q of an image is in the windows q + (padding y - ky) * W + padding x - kx. An invocation computes 16
+// neighbours. Macros unroll the sums, since the loop unroller of spirv-opt drops NoContraction.
 const uint TEXELS = 4u;
 
 void main()
@@ -95,7 +95,7 @@ void main()
 #else
 layout(constant_id = 0) const uint DILATED = 0;
 
-// Which place of a window lies `distance` behind its begin; `found`: one does.
+// Returns the tap at `distance` elements from the begin of a window. `found` is false if there is none, between taps.
 int place_at(int distance, int dilation, out bool found)
 {
     const int k = DILATED != 0u ? int(quotient(uint(distance), uint(dilation))) : distance;
@@ -121,7 +121,8 @@ void main()
     const ivec3 at = ivec3(element - line * W, line - slice * H, slice - plane * D) + padding;
     const int taps = int((plane - n * channels) * uint(kernel.z * kernel.y * kernel.x) * pitch + n * between);
 
-    // The last window begins in output z / stride, ...; places in windows grow as windows go back.
+    // The last window that contains the element is that of output z / stride, ...; the tap index grows with each
+    // preceding window.
     const ivec3 last = min(ivec3(quotient(uint(at.x), uint(stride.x)), quotient(uint(at.y), uint(stride.y)),
                                  quotient(uint(at.z), uint(stride.z))), out_size - 1);
     const ivec3 reach = (kernel - 1) * dilation;

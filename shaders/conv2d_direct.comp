@@ -1,17 +1,16 @@
 // devices: Vulkan
 // variants: conv2d_direct: ; conv2d_direct_texel: -DTEXELS
 // variants: conv2d_direct_point: -DPOINT ; conv2d_direct_point_texel: -DPOINT -DTEXELS
-// y = conv(x, w) + bias (common/conv_direct.glsl).  A group is one subgroup: 8 output channels of 32 pixels.
+// y = conv(x, w) + bias (common/conv_direct.glsl). A group is one subgroup and computes 8 output channels of 32 pixels.
 //
-// Numeric class: a sum over (channel, ky, kx) ascending, in chunks of 64 channels.  A chunk's sum starts at
-// +0 and takes one product after the other, padding as zeros; the total starts at +0 and takes the chunks'
-// sums.
+// Numeric class: a sum over (channel, ky, kx) ascending, in chunks of 64 channels. The sum of a chunk starts at +0 and
+// adds one product after the other, with padding as zeros; the total starts at +0 and adds the sums of the chunks.
 //
 //   x          [N, Ci, H, W], y [N, Co, OH, OW], bias [Co]
 //   weight     [Co] rows of `pitch` elements: [ceil(Ci / 4) * 4][taps]
-//   constants  0 to 2: common/conv_direct.glsl; 3: whether there is a bias; 4: CHANNELS, Ci where it is known
-//              to be below 4, else 4; 5: EVEN, promises that Ci is a multiple of it; 6: OUTPUTS, Co where it
-//              is known to be below 8, else 8
+//   constants  0 to 2: common/conv_direct.glsl; 3: whether there is a bias; 4: CHANNELS, Ci if that is constant and
+//              below 4, else 4; 5: EVEN, promises that Ci is a multiple of CHANNELS; 6: OUTPUTS, Co if that is
+//              constant and below 8, else 8
 //   groups     N * ceil(OH * OW / 32) * ceil(Co / 8)
 //   requires   16-byte aligned operands, pitch a multiple of 4; and common/conv_direct.glsl
 //   texel      x and w in the slab, y in one window
@@ -32,15 +31,15 @@ INPUT(x) INPUT(weight) INPUT(bias) OUTPUT(y)
 INT(images) INT(in_channels) INT(height) INT(width) INT(out_channels) INT(out_height) INT(out_width) INT(pitch)
 END_RECORD
 
-const uint ROWS = 8u;   // output channels of a group
-const uint STEP = 4u;   // input channels that are loaded at once: a texel of weights for each tap
-const uint CHUNK = 64u; // input channels
+const uint ROWS = 8u;   // output channels per group
+const uint STEP = 4u;   // input channels loaded per iteration: one texel of weights for each tap
+const uint CHUNK = 64u; // input channels per chunk
 
 #define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
-// k counts (channel, ky, kx) of a step
+// k is the row-major index of (channel, ky, kx) within a step.
 #define WEIGHT(row, k) subgroupShuffle(weight[(k) / 4][(k) % 4], row)
 #define MULTIPLY(row, k, tap) sum[row] += WEIGHT(row, k) * tap;
-// Four rows at a time: their sums stay in registers.
+// Processes four rows at a time, so that their sums stay in registers.
 #define MULTIPLY_4(row, k, tap)                                          \
     MULTIPLY(row, k, tap)                                                \
     MULTIPLY(row + 1, k, tap)                                            \
@@ -95,7 +94,7 @@ void main()
     uint w_at = min(channel + gl_SubgroupInvocationID, Co - 1u) * pitch4;
     uint first = 0u;
     if (Ci > 0u) {
-        do { // tests at its end: lavapipe runs the round that finds a loop ended
+        do { // do-while: on lavapipe the iteration that fails the test at the top of a loop runs, too
             const uint end = min(first + CHUNK, Ci);
             do {
                 const uint here = EVEN ? CHANNELS : min(Ci - first, STEP); // channels of this step

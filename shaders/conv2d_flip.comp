@@ -1,6 +1,6 @@
 // devices: Vulkan
-// A convolution's weight as the gradient by the input takes it, turned around:
-// turned[ci][co][tap] = weight[co][ci][taps - 1 - tap], and zeros for channels that fill up to a multiple of 4.
+// The flipped weight of a convolution, which the gradient by the input reads:
+// turned[ci][co][tap] = weight[co][ci][taps - 1 - tap], with zeros for channels that pad to a multiple of 4.
 //
 //   turned    [in_channels][padded_channels][taps]
 //   groups    ceil(in_channels * padded_channels * taps / 64)

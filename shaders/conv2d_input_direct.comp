@@ -1,16 +1,16 @@
 // devices: Vulkan
 // variants: conv2d_input_direct: ; conv2d_input_direct_texel: -DTEXELS
 // variants: conv2d_input_direct_point: -DPOINT ; conv2d_input_direct_point_texel: -DPOINT -DTEXELS
-// dx = the gradient by the input, for windows with a stride of 2 (common/conv_direct.glsl).  A group is one
-// subgroup: 8 input channels of 32 pixels of dy.  Pixel (a, b) of dy and its right and lower neighbours make
-// the pixels (2a, 2b) to (2a + 1, 2b + 1) of dx.
+// dx is the gradient by the input, for windows with a stride of 2 (common/conv_direct.glsl). A group is one subgroup
+// and computes 8 input channels for 32 pixels of dy. Pixel (a, b) of dy and its right and lower neighbours contribute
+// to the pixels (2a, 2b) to (2a + 1, 2b + 1) of dx.
 //
-// Numeric class: for each pixel a sum over (output channel, ky, kx) ascending of the windows that hold it, in
+// Numeric class: for each pixel a sum over (output channel, ky, kx) ascending of the windows that contain it, in
 // chunks of 64 channels as in conv2d_direct.
 //
 //   dy         [N, Co, OH, OW], dx [N, Ci, H, W]
-//   weight     [Ci] rows of `pitch` elements: [ceil(Co / 4) * 4][taps], turned around (conv2d_flip)
-//   constants  0: EDGES, 1: 1, 2: 0 (of common/conv_direct.glsl, which walks dy); 3: EVEN, promises that
+//   weight     [Ci] rows of `pitch` elements: [ceil(Co / 4) * 4][taps], flipped (conv2d_flip)
+//   constants  0: EDGES, 1: 1, 2: 0 (of common/conv_direct.glsl, which reads dy); 3: EVEN, promises that
 //              Co % 4 is 0
 //   groups     N * ceil(OH * OW / 32) * ceil(Ci / 8)
 //   requires   16-byte aligned operands, OW a multiple of 4, W = 2 OW
@@ -29,15 +29,15 @@ INPUT(dy) INPUT(weight) OUTPUT(dx)
 INT(images) INT(out_channels) INT(out_height) INT(out_width) INT(in_channels) INT(height) INT(width) INT(pitch)
 END_RECORD
 
-const uint ROWS = 8u;   // input channels of a group
-const uint STEP = 4u;   // output channels that are loaded at once: a texel of weights for each tap
-const uint CHUNK = 64u; // output channels
+const uint ROWS = 8u;   // input channels per group
+const uint STEP = 4u;   // output channels loaded per iteration: one texel of weights for each tap
+const uint CHUNK = 64u; // output channels per chunk
 
 #define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 #ifdef POINT
 #define CHANNEL(row, c) sum[row * 4] += subgroupShuffle(weight[0][c], row) * here##c.at[0];
 #else
-// The weights are turned around: what multiplies the window's element (ky, kx) stands at 8 - 3 ky - kx.
+// The weights are flipped: the factor of the window's element (ky, kx) is at index 8 - 3 ky - kx.
 #define WEIGHT(row, c, ky, kx) \
     subgroupShuffle(weight[(c * 9 + 8 - ky * 3 - kx) / 4][(c * 9 + 8 - ky * 3 - kx) % 4], row)
 #define MULTIPLY(row, quarter, c, ky, kx, from) sum[row * 4 + quarter] += WEIGHT(row, c, ky, kx) * from;
@@ -104,7 +104,7 @@ void main()
     uint w_at = min(channel + gl_SubgroupInvocationID, Ci - 1u) * pitch4;
     uint first = 0u;
     if (Co > 0u) {
-        do { // tests at its end: lavapipe runs the round that finds a loop ended
+        do { // do-while: on lavapipe the iteration that fails the test at the top of a loop runs, too
             const uint end = min(first + CHUNK, Co);
             do {
                 const int left = EVEN ? 3 : int(min(Co - first, STEP)) - 1; // the last channel of the step

@@ -3,8 +3,8 @@
 // Swaps batch and channels around an image of Q elements: to[b][a][q] = from[a][b][q], plus bias[a].
 // [Co][N * Q] becomes an output [N, Co, Q], and a gradient [N, Co, Q] becomes [Co][N * Q].
 //
-//   from      [a][b][image] with rows of `from_pitch`, bias [a]
-//   to        [b][a][image] with rows of `to_pitch`, whose surplus gets zeros
+//   from      [a][b][image] with rows of `from_pitch` elements, bias [a]
+//   to        [b][a][image] with rows of `to_pitch` elements, padded with zeros
 //   constant  0: whether there is a bias
 //   groups    ceil(b * to_pitch / 64); conv2d_swap_texel: ceil(b * to_pitch / 256)
 //   conv2d_swap_texel requires  the operands in the slab, `to` inside a window; image and pitches multiples of 4

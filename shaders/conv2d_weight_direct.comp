@@ -1,19 +1,19 @@
 // devices: Vulkan
 // variants: conv2d_weight_direct: ; conv2d_weight_direct_texel: -DTEXELS
 // variants: conv2d_weight_direct_point: -DPOINT ; conv2d_weight_direct_point_texel: -DPOINT -DTEXELS
-// dw = the gradient by the weight (common/conv_direct.glsl).  A group is one subgroup: 32 output channels, 4
-// a lane, by 2 input channels (with POINT 8), over some of the images.  Where there are fewer output
-// channels, lanes share the pixels.
+// dw is the gradient by the weight (common/conv_direct.glsl). A group is one subgroup and computes 32 output channels,
+// 4 per lane, by 2 input channels (with POINT 8), over some of the images. If there are fewer output channels, lanes
+// share the pixels.
 //
-// Numeric class: part p of `parts` takes the images from floor(p N / parts) on; the S = 8 / LANES lanes that
-// have the same channels each take 32 / S of 32 pixels.  Those are added in order, starting at +0, and their
-// sum to the lane's: 32 pixels after 32, each from image to image.  At last lanes are added in pairs, s with
-// s ^ (S / 2), s ^ (S / 4), ...
+// Numeric class: part p of `parts` sums the images from floor(p N / parts) on; the S = 8 / LANES lanes with the same
+// channels each process 32 / S of 32 pixels. A lane sums these in order, starting at +0, and adds the sum to its total:
+// one tile of 32 pixels after the other, and one image after the other within a tile. Finally lanes are added in pairs,
+// s with s ^ (S / 2), s ^ (S / 4), ...
 //
 //   x          [N, Ci, H, W], dy [N][OH * OW] rows of `pitch` elements: [Co]
 //   sums       [parts][Co][Ci][taps]
-//   constants  0 to 2: common/conv_direct.glsl; 3: CHANNELS, Ci where it is known to be below SIDE, else
-//              SIDE; 4: LANES that have different output channels: 8, 4, 2, 1
+//   constants  0 to 2: common/conv_direct.glsl; 3: CHANNELS, Ci if that is constant and below SIDE, else
+//              SIDE; 4: LANES, the number of lanes with different output channels: 8, 4, 2, 1
 //   groups     parts * ceil(Co / (4 LANES)) * ceil(Ci / SIDE)
 //   requires   16-byte aligned operands, pitch a multiple of 4; and common/conv_direct.glsl
 //   texel      x and dy in the slab
@@ -26,7 +26,7 @@
 #include "common/conv_direct.glsl"
 
 #ifdef POINT
-const uint SIDE = 8u; // input channels of a group
+const uint SIDE = 8u; // input channels per group
 #define EACH_CHANNEL(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 #else
 const uint SIDE = 2u;
@@ -111,7 +111,7 @@ void main()
     const int last_in = int(min(Ci - in_channel, SIDE)) - 1;
     const int image4 = int(H * W / 4u);
     const uint out_image = OH * OW, tiles = (out_image + 31u) / 32u, last_pixel = out_image - 1u;
-    const uint share = lane / LANES, from = share * LANES; // of the pixels, and the lane that has the first
+    const uint share = lane / LANES, from = share * LANES; // share of the pixels, and the first lane that has it
 
     precise vec4 sum[SIDE][TAPS];
     EACH_CHANNEL(CLEAR)

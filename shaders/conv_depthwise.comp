@@ -1,12 +1,12 @@
 // variants: conv_depthwise: ; conv_depthwise_input: -DOF_INPUT; conv_depthwise_weight: -DOF_WEIGHT
-// Convolutions of single channels, each with M windows of its own, and their gradients: y[n][c M + m] is the sum over
-// the windows' places (k, ascending) of weight[c M + m][k] times what it meets of x[n][c].
+// Depthwise convolutions, with M windows for each channel, and their gradients: y[n][c M + m] is the sum over the taps
+// k (ascending) of weight[c M + m][k] times the element of x[n][c] at that tap.
 //
 //   x         [N, C, D, H, W], weight [C M][taps], bias [C M], y [N, C M, OD, OH, OW]
 //   M         the multiplier
-//   conv_depthwise_input   dx: sums over m, in it over k
-//   conv_depthwise_weight  sums [parts][C M][taps]: part p adds what the `share` places of outputs [N, OD, OH, OW]
-//                          from p * share on give, ascending
+//   conv_depthwise_input   dx: sums over m, and within it over k
+//   conv_depthwise_weight  sums [parts][C M][taps]: part p sums over the `share` output positions of [N, OD, OH, OW]
+//                          from p * share on, ascending
 //   constant  0: whether there is a bias (conv_depthwise)
 //   groups    ceil(elements of the last operand / 64)
 #version 460
@@ -37,7 +37,7 @@ END_RECORD
 
 int volume(ivec3 size) { return size[0] * size[1] * size[2]; }
 
-// The place of a row-major index; what is left of it: whole images.
+// Returns the position of a row-major index within an image; the index becomes that of the image.
 ivec3 place_of(inout uint at, ivec3 size)
 {
     const uint line = quotient(at, uint(size[2])), slice = quotient(line, uint(size[1])),

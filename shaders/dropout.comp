@@ -2,7 +2,7 @@
 // y = dropped ? 0 : x * scale; ops/philox.inc says which elements are dropped.
 //
 //   x, y       contiguous
-//   threshold  of the probability, in 2^-24
+//   threshold  the probability in units of 2^-24
 //   groups     ceil(count / 256)
 // variants: dropout: ; dropout_texel: -DTEXELS ; dropout_f64: -DDOUBLE
 #ifdef TEXELS

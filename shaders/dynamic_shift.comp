@@ -1,12 +1,12 @@
 #version 460
-// y[o][i][k] = x[o][i + s][k] where that is inside of x, else a value; s = direction * start[o].
+// y[o][i][k] = x[o][i + s][k] if that is inside of x, else a given value; s = direction * start[o].
 //
 //   x          [outer, x_size, inner], start [outer] (i32), y [outer, y_size, inner]; all contiguous
 //   direction  1 or -1
-//   value      its bits: of 64-bit elements two ints, the low one first
+//   value      its bits; for 64-bit elements two ints, the low one first
 //   groups     ceil(outer * y_size * inner / 256): an invocation writes 4 elements, which are whole words
-//   constants  bytes of an element (1, 2 or 4; dynamic_shift_wide has 8 and does not read it); whether its 4 elements
-//              lie side by side in x (inner is a multiple of 4, elements have 4 bytes)
+//   constants  bytes per element (1, 2 or 4; dynamic_shift_wide has 8 and does not read it); whether the 4 elements of
+//              an invocation are contiguous in x (inner is a multiple of 4, elements have 4 bytes)
 // variants: dynamic_shift: ; dynamic_shift_wide: -DWIDE
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
@@ -35,7 +35,7 @@ void main()
     for (uint e = 0u; e < 4u; ++e) {
         const uint element = min(first + e, count - 1u), row = quotient(element, inner), o = quotient(row, length);
         const uint i = row - o * length, k = element - row * inner;
-        // in two halves, so that nothing overflows: forward by `ahead`, back by `behind`
+        // The shift is split in two, so that nothing overflows: forward by `ahead`, back by `behind`.
         const int given = max(Ints(start.address).v[o], -0x7FFFFFFF);
         const int s = back ? -given : given;
         const uint ahead = uint(clamp(s, 0, int(size))), behind = uint(clamp(-s, 0, int(length)));

@@ -1,23 +1,22 @@
 #version 460
-// One row of reprise/elementwise.def and one part of it: the formula (tanh_fwd) or the derivative by input k
-// (tanh_d0).  The build makes row.def of the row's text and compiles two kernels of it: elementwise_tanh_fwd
-// for all dtypes and modes, and elementwise_tanh_fwd_plain for operands of the row's own types (F f32, N f32
-// or i32, B bool) that are contiguous, scalar or immediate.  Both take the same record and constants and give
-// the same bits; drivers that do not fold branches on specialization constants (SwiftShader) run the plain
-// one five times faster.  The build defines
+// One part of a row of reprise/elementwise.def: the formula (tanh_fwd) or the derivative by input k (tanh_d0). The
+// build writes the row's text to row.def and compiles two kernels from it: elementwise_tanh_fwd for all dtypes and
+// modes, and elementwise_tanh_fwd_plain for operands of the row's own types (F f32, N f32 or i32, B bool) that are
+// contiguous, scalar or immediate. Both have the same record and constants and produce the same bits; drivers that do
+// not fold branches on specialization constants (SwiftShader) run the plain one five times faster. The build defines
 //   KERNEL          tanh_d0
 //   OPERANDS        inputs [, y, dy], output
-//   T0 ... T4       types of the operands but the output: F, B, N or I (integers: INTEGER only)
+//   T0 ... T4       types of the operands except the output: F, B, N or I (integers: INTEGER only)
 //   RESULT          type of the result
-//   INTEGER         where N is int (elementwise_add_fwd_i32), else it is float
+//   INTEGER         N is int (elementwise_add_fwd_i32), else it is float
 //   PLAIN           in *_plain
-//   DOUBLE          F and N are double, in *_f64: there operands by address only, of f64 or bool
+//   DOUBLE          F and N are double, in *_f64: operands are accessed by address only and are f64 or bool
 //   CONVERTS        with DOUBLE: the row is the identity, whose operands may be of any two dtypes
 //
 // record: operands  inputs..., y and dy for a derivative, output; unread ones may have address 0
-//         floats    one a slot (operand but the output): the value of an immediate
+//         floats    one per slot (operand except the output): the value of an immediate
 //         ints      count, size[RANK], stride[slots][RANK] in elements, outermost first;
-//                   with INTEGER then one immediate a slot
+//                   with INTEGER then one immediate per slot
 // The output is contiguous and has the broadcast shape; groups = ceil(count / 512).
 #define FLOATS (OPERANDS - 1)
 #ifndef DOUBLE
@@ -32,16 +31,16 @@
 #include "common/i64.glsl"
 #endif
 
-layout(local_size_x = 128) in; // lavapipe: 64 is 6 % slower, 256 4 % faster and more than Vulkan promises
+layout(local_size_x = 128) in; // on lavapipe 64 is 6 % slower; 256 is 4 % faster, but more than Vulkan guarantees
 
-layout(constant_id = 0) const uint PATH = 0; // 0: addresses, 1: texel loads, window stores of 4-byte elements
+layout(constant_id = 0) const uint PATH = 0; // 0: by address; 1: texel loads, and window stores of 4-byte elements
 layout(constant_id = 3) const uint MODE_0 = 0;
 layout(constant_id = 5) const uint MODE_1 = 0;
 layout(constant_id = 7) const uint MODE_2 = 0;
 layout(constant_id = 9) const uint MODE_3 = 0;
 layout(constant_id = 11) const uint MODE_4 = 0;
 #ifndef PLAIN
-layout(constant_id = 1) const uint RANK = 0; // of the strided index; 0 where no operand is strided
+layout(constant_id = 1) const uint RANK = 0; // dimensions of the strided index; 0 if no operand is strided
 layout(constant_id = 2) const uint DTYPE_0 = 0;
 layout(constant_id = 4) const uint DTYPE_1 = 0;
 layout(constant_id = 6) const uint DTYPE_2 = 0;
@@ -58,12 +57,12 @@ const uint RANK = 0;
 #define DTYPE_RESULT DTYPE(RESULT)
 #endif
 
-// modes
+// The modes of an operand.
 const uint CONTIGUOUS = 0; // starts 16-byte aligned
 const uint SCALAR = 1;     // one element
 const uint STRIDED = 2;    // offset = sum of coordinate * stride, never negative
 const uint IMMEDIATE = 3;  // in the record
-// strided, and the innermost size is known to be a multiple of 4:
+// Strided modes whose innermost size is always a multiple of 4:
 const uint ROWS = 4;  // innermost stride 1, the others multiples of 4, starts 16-byte aligned
 const uint SPLAT = 5; // innermost stride 0
 
@@ -145,7 +144,7 @@ bool walks(uint mode) { return mode == STRIDED || mode == ROWS || mode == SPLAT;
 bool walks(uint mode) { return false; }
 #endif
 
-// the four elements of a group; `at`: their offsets in a strided operand
+// Loads the four elements of a group as bits. `at` has their offsets in a strided operand.
 uvec4 load_slot(Operand o, uint dtype, uint mode, uint group, uvec4 at)
 {
     uvec4 bits = uvec4(0);
@@ -215,7 +214,7 @@ bvec4 load_B(Operand o, uint dtype, uint mode, IMMEDIATE_TYPE immediate, uint gr
 
 void main()
 {
-    // the record, whole, before any branch: lavapipe reads it again lane by lane inside one
+    // Reads the whole record before any branch: inside of one, lavapipe would read it lane by lane.
     const uint count = uint(record.n[0]);
     const Operand result = record.operand[OPERANDS - 1];
     uint size[MAX_RANK];

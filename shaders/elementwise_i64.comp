@@ -1,12 +1,12 @@
 #version 460
-// A row of reprise/elementwise.def on i64: the same record and constants as those of elementwise.comp, in which an
-// immediate has two ints, the low one first.  Operands are i64 or bool, and by address only.  The build makes row.def of
-// the row's text with rp_add(a, b) in place of a + b, and defines
+// A row of reprise/elementwise.def on i64. Record and constants are those of elementwise.comp, except that an immediate
+// has two ints, the low one first. Operands are i64 or bool and are accessed by address only. The build writes the
+// row's text to row.def, with rp_add(a, b) in place of a + b, and defines
 //   KERNEL          add_fwd
 //   OPERANDS        inputs, output
 //   T0 ... T2       types of the inputs: B, N or I
 //   RESULT          type of the result
-//   CONVERTS        the row is the identity, the one whose operands may be of any two dtypes but f64
+//   CONVERTS        the row is the identity, whose operands may be of any two dtypes except f64
 #define FLOATS (OPERANDS - 1)
 #extension GL_GOOGLE_include_directive : require
 #include "common/abi.glsl"
@@ -17,7 +17,7 @@
 
 layout(local_size_x = 128) in;
 
-layout(constant_id = 1) const uint RANK = 0; // of the strided index; 0 where no operand is strided
+layout(constant_id = 1) const uint RANK = 0; // dimensions of the strided index; 0 if no operand is strided
 layout(constant_id = 2) const uint DTYPE_0 = 0;
 layout(constant_id = 3) const uint MODE_0 = 0;
 layout(constant_id = 4) const uint DTYPE_1 = 0;
@@ -26,7 +26,7 @@ layout(constant_id = 6) const uint DTYPE_2 = 0;
 layout(constant_id = 7) const uint MODE_2 = 0;
 layout(constant_id = 12) const uint DTYPE_RESULT = 0;
 
-// modes of shaders/elementwise.comp; the others walk
+// Modes of shaders/elementwise.comp; all others are strided.
 const uint CONTIGUOUS = 0, SCALAR = 1, IMMEDIATE = 3;
 
 #define TYPE_N uvec2
@@ -67,7 +67,7 @@ uint narrowed(uvec2 y)
 {
 #ifdef CONVERTS
     const bool real = DTYPE_RESULT == DTYPE_F32 || is_half(DTYPE_RESULT);
-    return real ? bits_of(rp_to_f32(y), DTYPE_RESULT) : y.x; // bools have to_bool
+    return real ? bits_of(rp_to_f32(y), DTYPE_RESULT) : y.x; // to bool there is the row to_bool
 #else
     return 0u; // the result is i64
 #endif
@@ -111,7 +111,7 @@ void main()
     const uint end = min(first + 4u, count);
     uint c[MAX_RANK];
     if (RANK > 0) coordinates(first, RANK, size, c);
-    uvec4 bits = uvec4(0u); // of a narrower result: an invocation owns whole words
+    uvec4 bits = uvec4(0u); // for narrower results: an invocation writes whole words
     for (uint e = first; e < end; ++e) {
 #define VALUE(k)                                                                                        \
     uint at_##k = MODE_##k == CONTIGUOUS ? e : 0u;                                                      \

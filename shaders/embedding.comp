@@ -1,9 +1,9 @@
 #version 460
-// y[i] = weight[indices[i]]; where there is no such row the bits that the launch gives.
+// y[i] = weight[indices[i]]; rows out of range are filled with the bits `unknown`.
 //
 //   indices    i32; y [count, columns] is contiguous
-//   unknown    the bits of an element of an unknown row: of 64-bit elements two ints, the low one first
-//   groups     ceil(count * ceil(columns / 4) / 64): an invocation makes 4 elements
+//   unknown    the bits of an element of a row out of range; for 64-bit elements two ints, the low one first
+//   groups     ceil(count * ceil(columns / 4) / 64): an invocation writes 4 elements
 //   TEXELS     columns and the row stride are multiples of 4, the column stride is 1
 // variants: embedding: ; embedding_texel: -DTEXELS ; embedding_wide: -DWIDE
 #ifdef TEXELS
@@ -37,7 +37,7 @@ void main()
     if (quad >= count * quads)
         return;
     const uint i = quotient(quad, quads), column = (quad - i * quads) * 4u;
-    const uint row = uint(Ints(indices.address).v[int(i) * index_stride]); // below 0 is above
+    const uint row = uint(Ints(indices.address).v[int(i) * index_stride]); // negative indices become large ones
     const bool known = row < rows;
     const uint from = known ? row : 0u;
 #ifdef TEXELS

@@ -1,14 +1,14 @@
 #version 460
-// dw[r] = the sum of dy[i] over all i with indices[i] = r, in ascending order of i, whatever the launches'
-// shapes.  An index outside of the rows, and the padding's, counts nothing.
+// dw[r] = the sum of dy[i] over all i with indices[i] = r, in ascending order of i, for any shape of the launches.
+// Indices out of range and the padding index are ignored.
 //
-// The positions of one row form a ring, next[i], that is held by its last member: next of that is the first.
-//   LINK   an invocation walks a block of positions and makes its rings: tails[block][row], -1: none.
-//          indices are i32, tails -1 everywhere; block_size: positions of a block; padding: -1: none;
+// The positions of one row form a circular linked list, next[i], stored by its last member, whose next is the first.
+//   LINK   an invocation reads a block of positions and builds its lists: tails[block][row], -1: none.
+//          indices are i32, tails initially -1; block_size: positions per block; padding: -1: none;
 //          groups: ceil(blocks / 8)
-//   JOIN   an invocation joins a row's rings in the order of the blocks; the result is that of block 0.
+//   JOIN   an invocation joins the lists of a row in the order of the blocks; the result is stored for block 0.
 //          groups: ceil(rows / 64)
-//   else   an invocation joins 4 columns of a row, as constant 0 says (ops::RowReduction; 0: adds them).
+//   else   an invocation reduces 4 columns of a row by the operation of constant 0 (ops::RowReduction; 0: sum).
 //          dw [rows, columns] is contiguous; groups: ceil(rows * ceil(columns / 4) / 64)
 //   TEXELS columns and the row stride are multiples of 4, the column stride is 1
 // variants: embedding_vjp: ; embedding_vjp_texel: -DTEXELS ; embedding_vjp_link: -DLINK
@@ -22,7 +22,7 @@
 #include "common/index.glsl"
 
 #if defined(LINK)
-layout(local_size_x = 8) in; // few work long: spread over the device
+layout(local_size_x = 8) in; // few invocations work for long: spreads them over the device
 
 RECORD(embedding_vjp_link)
 INPUT(indices) UPDATE(tails) OUTPUT(next)
@@ -103,12 +103,12 @@ END_RECORD
 #define Elements Reals
 #endif
 
-// What joins with any element to that element.
+// Returns the identity element of the reduction.
 ELEMENT identity()
 {
 #if defined(LONG)
     if (HOW == SUM || HOW == PRODUCT) return uvec2(HOW == SUM ? 0u : 1u, 0u);
-    // by words: lavapipe chooses only the first word of a vector by a constant of specialization
+    // Selects word by word: lavapipe selects only the first word of a vector by a specialization constant.
     return uvec2(HOW == LARGEST ? 0u : 0xFFFFFFFFu, HOW == LARGEST ? 0x80000000u : 0x7FFFFFFFu);
 #elif defined(INTEGER)
     if (HOW == SUM || HOW == PRODUCT) return HOW == SUM ? 0 : 1;
@@ -132,7 +132,7 @@ ELEMENT joined(ELEMENT had, ELEMENT v)
     if (HOW == PRODUCT) return product;
     bool take = HOW == LARGEST ? v > had : v < had;
 #ifndef INTEGER
-    take = take || rp_is_nan(v); // NaN stays
+    take = take || rp_is_nan(v); // NaN wins
 #endif
     return take ? v : had;
 #endif

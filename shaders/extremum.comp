@@ -1,5 +1,5 @@
 #version 460
-// The largest, or with LEAST the least, of f32, f64, i32 or i64; NaN wins.  common/reduce.glsl has all but the operation.
+// The maximum, or with LEAST the minimum, of f32, f64, i32 or i64; NaN wins. common/reduce.glsl has the reduction.
 // variants: amax: ; amax_rows: -DROWS ; amax_rows_texel: -DROWS -DTEXELS
 // variants: amax_columns: -DCOLUMNS ; amax_columns_texel: -DCOLUMNS -DTEXELS ; amax_partials: -DPARTIALS
 // variants: amax_i32: -DINTEGER ; amax_i32_partials: -DINTEGER -DPARTIALS

@@ -1,4 +1,4 @@
-// flip: the elements in reverse order along one dimension, whose neighbours are merged: [outer, along, inner].
+// flip: reverses the elements along one dimension; the dimensions on both sides are merged: [outer, along, inner].
 //   x, y      contiguous
 //   groups    ceil(outer * along * inner / 64)
 // variants: flip: ; flip_wide: -DWIDE

@@ -1,7 +1,7 @@
 #version 460
-// One value everywhere.
+// Fills a tensor with one value.
 //
-//   number     the value, for floating dtypes; whole: for the others; of i64 two ints, the low one first
+//   number     the value, for floating dtypes; whole: for the others; for i64 two ints, the low one first
 //   groups     ceil(count / 256)
 // variants: full: ; full_texel: -DTEXELS ; full_f64: -DDOUBLE ; full_i64: -DLONG
 #ifdef TEXELS

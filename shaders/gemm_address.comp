@@ -1,17 +1,17 @@
 // variants: gemm_address: ; gemm_address_shuffle: -DSHUFFLE ; gemm_address_f64: -DDOUBLE
 #version 460
-// C[b] = A[b] * B[b], loads by address, any strides: transposes and views need no packing.
-// Bits: common/gemm.glsl.
+// C[b] = A[b] * B[b] with loads by address and any strides: transposes and views need no packing.
+// Numeric class: common/gemm.glsl.
 //
-// Each lane makes ROWS rows x COLUMNS columns, LANES columns apart.  No barriers.  Three forms:
-//   by default  8 rows x 8 columns, 4 lanes that all load the same A: right on any device, fit for
+// Each lane computes ROWS rows x COLUMNS columns, LANES columns apart, without barriers. There are three forms:
+//   by default  8 rows x 8 columns, 4 lanes that all load the same A: runs on any device, tuned for
 //               SwiftShader
-//   DOUBLE      8 rows x 4 columns, 8 lanes: as many registers
-//   SHUFFLE     16 rows x 4 columns, 8 lanes that share what they load of A: needs subgroups of 8 lanes,
-//               fit for lavapipe where an operand is not in the slab or not worth packing
+//   DOUBLE      8 rows x 4 columns, 8 lanes: the same number of registers
+//   SHUFFLE     16 rows x 4 columns, 8 lanes that share their loads of A: needs subgroups of 8 lanes,
+//               tuned for lavapipe if an operand is not in the slab or not worth packing
 //
-//   strides    in elements; C's columns lie side by side
-//   batches    are batches / inners times `inners` matrices: outer and inner strides lead from one to the next
+//   strides    in elements; the columns of C are contiguous
+//   batches    batches / inners times `inners` matrices, with an outer and an inner stride
 //   groups     batches * ceil(M / 8) * ceil(N / 32);  SHUFFLE: batches * ceil(M / 16) * ceil(N / 32)
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
@@ -23,7 +23,7 @@
 #include "common/index.glsl"
 #include "common/gemm.glsl"
 
-// STEPS of k in a block: with more of them SwiftShader's code outgrows the instruction cache.
+// STEPS is the number of k per block: with more, SwiftShader's code outgrows the instruction cache.
 #ifdef SHUFFLE
 const uint LANES = 8u, ROWS = 16u, COLUMNS = 4u, STEPS = 4u;
 const uint A_LOADS = 2u; // lane i loads rows i and 8 + i
@@ -105,7 +105,7 @@ void main()
     const uint lane = gl_LocalInvocationID.x;
     const uint column = tile.column + lane;
 
-    // Rows and columns beyond the edge read the last one instead, and are not stored.
+    // Rows and columns beyond the edge read the last one instead and are not stored.
     int a_at[A_LOADS], b_at[COLUMNS];
     [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
         a_at[i] = first_a + int(min(tile.row + A_ROW(i), M - 1u)) * rsA;
@@ -138,7 +138,7 @@ void main()
             EACH_ROW(END_CHUNK)
         } while (k < whole);
     }
-    for (; k < K; ++k) { // fewer than STEPS, all in one chunk, as CHUNK % STEPS is 0
+    for (; k < K; ++k) { // fewer than STEPS, all in one chunk since CHUNK % STEPS is 0
         REAL a[1][A_LOADS];
         REAL4 b[1][COLUMNS / 4u];
         [[unroll]] for (uint i = 0u; i < A_LOADS; ++i)
@@ -151,7 +151,7 @@ void main()
     }
     EACH_ROW(END)
 
-    // Not unrolled, to stay small: row 0 is stored and the others move up.
+    // Not unrolled, for small code: stores row 0 and moves the others up.
     int c_at = first_c + int(tile.row) * ldc + int(column);
     for (uint row = 0u; row < min(M - tile.row, ROWS); ++row) {
         EACH_COLUMN(STORE)

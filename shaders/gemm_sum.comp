@@ -1,5 +1,5 @@
-// The second launch of a product of matrices that workgroups shared by chunks of K: adds the chunks' sums in order,
-// starting at +0, which gives the bits of one workgroup (common/gemm.glsl).
+// The second launch of a split-K matrix product, whose workgroups each compute some chunks of K: adds the chunks' sums
+// in order, starting at +0, which produces the same bits as one workgroup (common/gemm.glsl).
 //
 //   partial    [chunks][rows][columns]; c [rows][columns]
 //   groups     ceil(rows * columns / 64)

@@ -1,25 +1,25 @@
 // devices: Vulkan
 // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED ; gemm_texel_nn_turned: -DC_TRANSPOSED
 #version 460
-// C[b] = A[b] * B[b] for lavapipe: texel loads, subgroups of 8 lanes, no barriers.  Bits: common/gemm.glsl.
+// C[b] = A[b] * B[b] for lavapipe: texel loads, subgroups of 8 lanes, no barriers. Numeric class: common/gemm.glsl.
 //
-// A group is one subgroup.  It makes 16 rows x 32 columns, each lane 16 rows x 4 columns.  A texel of A is
-// loaded by one lane and handed to all by a shuffle from a constant lane (a subgroupBroadcast is a loop).
+// A group is one subgroup. It computes 16 rows x 32 columns, each lane 16 rows x 4 columns. One lane loads a texel of A
+// and passes it to all by a shuffle from a constant lane (a subgroupBroadcast would be a loop).
 //
-//   strides    in elements; a_row_stride leads from one row of A as it is stored to the next, and so on
-//   batches    are batches / inners times `inners` matrices: outer and inner strides lead from one to the next
+//   strides    in elements, between rows of A, B and C as they are stored
+//   batches    batches / inners times `inners` matrices, with an outer and an inner stride
 //   constants  0: EVEN, promises that K is a multiple of 16, N and C's strides are multiples of 4, C starts on
 //              16 bytes
 //   groups     batches * ceil(M / 16) * ceil(N / 32)
 //   A          stored as [M][K];  with A_TRANSPOSED as [K][M]
 //   B          stored as [K][N]
 //   requires   A and B in the slab, 16-byte aligned;  their strides multiples of 4, and rows readable up to the
-//              next multiple of 4 (what stands there is ignored);  C in the slab and in one window, unless N, one
-//              of its strides or its start is no multiple of 4 floats: then C anywhere
+//              next multiple of 4 (the contents are ignored);  C in the slab and in one window, unless N, one
+//              of its strides or its start is no multiple of 4 floats: then C may be anywhere
 //              C_TRANSPOSED: C is stored as [N][M], and M, its strides and its start are multiples of 4 floats
 //
-// lavapipe never jumps over code: an untaken branch, and the round that finds a loop ended, run with all
-// lanes off.  So the big loop tests at its end, code that is seldom needed is small, and EVEN leaves it out.
+// lavapipe never jumps over code: an untaken branch, and the iteration that fails the test at the top of a loop, run
+// with all lanes off. So the big loop is a do-while loop, and rarely needed code is small and omitted with EVEN.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -38,11 +38,11 @@ INT(a_column_stride) INT(b_column_stride) // neither is read
 INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
 END_RECORD
 
-const uint ROWS = 16u, COLUMNS = 32u; // of a tile
-const uint STEPS = 16u;               // of k, loaded at once: a fetch is a call, which spills what is live
+const uint ROWS = 16u, COLUMNS = 32u; // per tile
+const uint STEPS = 16u;               // k per block of loads: a fetch is a call, which spills live registers
 
 #ifdef A_TRANSPOSED
-// Lanes 0 to 3 load the rows of one k, lanes 4 to 7 those of the next.
+// Lanes 0 to 3 load the rows of one k, and lanes 4 to 7 those of the next.
 #define A_OF(row, step) subgroupShuffle(a[(step) / 2][(row) % 4], (row) / 4 + (step) % 2 * 4)
 #define LOAD_A(i) a[i] = texelFetch(slab, int(a_at + i * 2u * lda4));
 #define NEXT_A a_at += STEPS * lda4;
@@ -62,7 +62,7 @@ const uint STEPS = 16u;               // of k, loaded at once: a fetch is a call
 
 #define CLEAR(row) sum[row] = total[row] = vec4(0.0);
 #define MULTIPLY(row, step) sum[row] += A_OF(row, step) * b[step];
-// Four rows at a time: their sums stay in registers.
+// Processes four rows at a time, so that their sums stay in registers.
 #define MULTIPLY_4(row, step)                                                                      \
     MULTIPLY(row, step) MULTIPLY(row + 1, step) MULTIPLY(row + 2, step) MULTIPLY(row + 3, step)
 #define FOUR_STEPS(row, step)                                                                      \
@@ -111,7 +111,7 @@ void main()
     const uint lane = gl_SubgroupInvocationID;
     const uint column = tile.column + lane * 4u;
 
-    // Rows and columns beyond the edge read the last one instead, and are not stored.
+    // Rows and columns beyond the edge read the last one instead and are not stored.
 #ifdef A_TRANSPOSED
     const uint a_column = A + batch.outer * strideA4 + batch.inner * innerA4 + min(tile.row / 4u + lane % 4u, (M - 1u) / 4u);
     uint a_at = a_column + lane / 4u * lda4;
@@ -142,7 +142,7 @@ void main()
         } while (k < whole);
     }
     if (!EVEN) {
-        for (; k < K; ++k) { // at most 15, all in one chunk, as CHUNK % STEPS is 0
+        for (; k < K; ++k) { // at most 15, all in one chunk since CHUNK % STEPS is 0
             LOAD_LAST_A
             const vec4 b = texelFetch(slab, int(b_at));
             b_at += ldb4;
@@ -163,7 +163,7 @@ void main()
         EACH_16(STORE)
     } else {
         Floats c_floats = Floats(record.c.address);
-        // Not unrolled, to stay small: row 0 is stored and the others move up.
+        // Not unrolled, for small code: stores row 0 and moves the others up.
         for (uint row = 0u; row < min(rows, ROWS); ++row) {
             EACH_4(STORE_SCALAR)
             c_at += ldc;

@@ -1,12 +1,12 @@
 // devices: Vulkan
 #version 460
 // C[b] = A[b] * B[b] for GPUs: tiles in shared memory, loads by address, any strides.
-// Bits: common/gemm.glsl.
+// Numeric class: common/gemm.glsl.
 //
-// A group of 256 lanes makes 64 rows x 64 columns, each lane 4 x 4, from blocks of 16 steps of k.
+// A group of 256 lanes computes 64 rows x 64 columns, each lane 4 x 4, in blocks of 16 steps of k.
 //
-//   strides    in elements; C's columns lie side by side
-//   batches    are batches / inners times `inners` matrices: outer and inner strides lead from one to the next
+//   strides    in elements; the columns of C are contiguous
+//   batches    batches / inners times `inners` matrices, with an outer and an inner stride
 //   groups     batches * ceil(M / 64) * ceil(N / 64)
 //   requires   offsets below 2^31 elements
 #extension GL_GOOGLE_include_directive : require
@@ -23,12 +23,12 @@ INT(a_column_stride) INT(b_column_stride)
 INT(inners) INT(a_inner_stride) INT(b_inner_stride) INT(c_inner_stride)
 END_RECORD
 
-const uint SIDE = 64u;  // of a tile
-const uint STEPS = 16u; // of k in a block
-// [k][4 rows of A or columns of B]; one more keeps lanes that write along k out of each other's banks
+const uint SIDE = 64u;  // rows and columns per tile
+const uint STEPS = 16u; // k per block
+// [k][4 rows of A or columns of B]; the padding of one avoids bank conflicts between lanes that write along k.
 shared vec4 a_tile[STEPS][SIDE / 4u + 1u], b_tile[STEPS][SIDE / 4u + 1u];
 
-// Which element of a block a lane loads in its i-th turn: neighbours load along the unit stride.
+// Returns the element of a block that a lane loads in iteration i: neighbouring lanes load along the unit stride.
 uvec2 element_of(uint i, bool along_k) // (row of A or column of B, k)
 {
     const uint n = i * 256u + gl_LocalInvocationIndex;
@@ -58,7 +58,7 @@ void main()
     const int first_a = outer * strideA + inner * record.a_inner_stride;
     const int first_b = outer * strideB + inner * record.b_inner_stride;
     const int first_c = outer * strideC + inner * record.c_inner_stride;
-    const uint lane_row = gl_LocalInvocationIndex / 16u; // rows and columns of a lane: counted in fours
+    const uint lane_row = gl_LocalInvocationIndex / 16u; // rows and columns of a lane, in units of four
     const uint lane_column = gl_LocalInvocationIndex % 16u;
 
     precise vec4 sum[4], total[4];

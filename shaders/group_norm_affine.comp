@@ -1,9 +1,9 @@
-// What normalises each plane, from its group's statistics and its channel's weight and bias.
+// Computes the coefficients that normalise each plane from its group's statistics and its channel's weight and bias.
 //
 //   statistics    [groups] of vec4 (mean, 1 / sqrt(variance + eps), 0, 0)
-//   weight, bias  [channels]; one_weight, one_bias: where they are one number
+//   weight, bias  [channels]; one_weight, one_bias: used if they are single numbers, not in memory
 //   affine    [planes] of vec4 (mean, scale, bias, 0)
-//   members   channels of a group
+//   members   channels per group
 //   constant  0: bit 0: weight is in memory, bit 1: bias is
 //   groups    ceil(planes / 64)
 #version 460

@@ -1,10 +1,10 @@
-// What makes the gradient of each plane from its group's sums: dx = dy * a + (x - mean) * b + c.
+// Computes the coefficients of dx = dy * a + (x - mean) * b + c for each plane from the sums of its group.
 //
 //   totals    [planes] of vec4 (sums of dy and dy * (x - mean))
 //   mean, variance  [groups]
-//   weight    [channels]; one_weight: where it is one number
+//   weight    [channels]; one_weight: used if it is a single number, not in memory
 //   coefficients  [planes] of vec4 (mean, a, b, c)
-//   members, count  channels and elements of a group
+//   members, count  channels and elements per group
 //   constant  0: whether weight is in memory
 //   groups    ceil(planes / 64)
 #version 460

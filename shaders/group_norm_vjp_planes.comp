@@ -1,10 +1,10 @@
-// Of each plane: the sums of dy and dy * (x - mean), and what they add to the gradients of weight and bias.
+// Computes for each plane the sums of dy and dy * (x - mean), and its terms of the gradients by weight and bias.
 //
 //   partials  [partial_count][planes] of vec4 (batch_norm_vjp_sums)
 //   variance  [groups]
 //   totals    [planes] of vec4
 //   dweight, dbias  [planes]
-//   members   channels of a group
+//   members   channels per group
 //   groups    ceil(planes / 64)
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -19,7 +19,7 @@ FLOAT(eps)
 INT(planes) INT(partial_count) INT(members)
 END_RECORD
 
-const uint FAN = 32u; // partials that are added before their sum is
+const uint FAN = 32u; // partials that are summed before their sum is added to the total
 
 void main()
 {

@@ -1,14 +1,14 @@
 // variants: im2col: ; im2col_texel: -DTEXEL ; im2col_f64: -DDOUBLE
 // The patches of a convolution as the columns of a matrix: col[(ci, kz, ky, kx)][(n, oz, oy, ox)] is
-// x[n][ci][oz * stride - padding + kz * dilation][...], 0 outside of the image and in columns that fill up the pitch.
+// x[n][ci][oz * stride - padding + kz * dilation][...], or 0 outside of the image and in columns that pad to the pitch.
 //
 //   from      x [N, Ci, D, H, W] contiguous, to col [Ci * kd * kh * kw][pitch]
-//   between   from an image's first column to that of the next: OD * OH * OW, or what makes a matrix of each image
-//   elements  of col: not read, but must have 32 bits as well
+//   between   distance between the first columns of two images: OD * OH * OW, or more if each image gets its own matrix
+//   elements  number of elements of col: not read, but must fit in 32 bits, too
 //   groups    Ci * ceil(columns / 64)
 //             im2col_texel: Ci * ceil(N * ceil(OH * OW / 16) / 64)
-//   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, from whole texels on, col inside a window; strides of 1, OW == W >= 4,
-//             OH * OW a multiple of 4, pitch == N * OH * OW
+//   im2col_texel requires  D, kd and dilations of 1; both operands in the slab, starting at whole texels, col within
+//             one window; strides of 1, OW == W >= 4, OH * OW a multiple of 4, pitch == N * OH * OW
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLAB
@@ -34,9 +34,9 @@ END_RECORD
 #endif
 
 #ifdef TEXEL
-// As the output is as wide as the image, output element q reads the image's element
-// q + (ky - padding y) * W + kx - padding x: four neighbours read four neighbours, begun anywhere in a texel.
-// An invocation makes the same 16 columns of all rows of one channel.
+// Since the output is as wide as the image, output element q reads element
+// q + (ky - padding y) * W + kx - padding x of the image: four neighbours read four neighbours, which may start within
+// a texel. An invocation computes the same 16 columns of all rows of one channel.
 const int TEXELS = 4;
 
 void main()
@@ -91,7 +91,7 @@ void main()
     } while (++ky < kh);
 }
 #else
-// An invocation makes one column of all rows of one channel.
+// An invocation computes one column of all rows of one channel.
 void main()
 {
     const uint N = record.images, channels = record.channels, D = record.windows.in_size[0], H = record.windows.in_size[1],

@@ -1,8 +1,7 @@
-// indices: i64 as i32, for kernels that look something up; what is outside of i32 becomes its limit, which is outside
-// of every tensor.
+// indices: casts i64 indices to i32 with saturation; the limits of i32 are out of range of every tensor.
 //   x         i64, any strides; y: i32, contiguous
 //   sizes, strides  of RANK dimensions, outermost first
-//   constants 0: dimensions
+//   constants 0: RANK
 //   groups    ceil(count / 64)
 // variants: indices_i64:
 #version 460

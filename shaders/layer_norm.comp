@@ -1,8 +1,8 @@
 #version 460
 // y = (x - mean) * rstd * weight + bias along a row, rstd = 1 / sqrt(variance + eps); the variance is the mean
-// of (x - mean)^2, so that nothing cancels.  Where not CENTERED, the mean is 0.
+// of (x - mean)^2, which avoids cancellation. If not CENTERED, the mean is 0.
 //
-//   weight, bias  one row each, repeated; mean, rstd: one element a row
+//   weight, bias  one row each, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1, 2: whether there are a weight and a bias; 3: CENTERED
 // variants: layer_norm: ; layer_norm_texel: -DTEXELS

@@ -1,8 +1,8 @@
 #version 460
-// dx = rstd * (g - mean(g) - z * mean(g * z)) along a row, with g = dy * weight and z = (x - mean) * rstd; where not
+// dx = rstd * (g - mean(g) - z * mean(g * z)) along a row, with g = dy * weight and z = (x - mean) * rstd; if not
 // CENTERED, without mean(g).
 //
-//   weight     one row, repeated; mean, rstd: one element a row
+//   weight     one row, repeated; mean, rstd: one element per row
 //   the rest   common/rows.glsl with KEPT = 1
 //   constants  1: whether there is a weight; 2: CENTERED
 // variants: layer_norm_vjp: ; layer_norm_vjp_texel: -DTEXELS

@@ -1,9 +1,9 @@
 #version 460
-// Partial sums over rows of dy * (x - mean) * rstd and of dy: [partial_count][columns] each.  Partial p takes the
-// blocks p, p + partial_count, ... of 64 rows; a block is added in order, starting at +0, and then to the partial.
+// Partial sums over rows of dy * (x - mean) * rstd and of dy: [partial_count][columns] each. Partial p sums the blocks
+// p, p + partial_count, ... of 64 rows; a block is summed in order, starting at +0, and then added to the partial.
 //
 //   mean, rstd  [rows]
-//   groups     ceil(partial_count * ceil(columns / 4) / 64): an invocation makes 4 columns of a partial
+//   groups     ceil(partial_count * ceil(columns / 4) / 64): an invocation computes 4 columns of a partial
 //   TEXELS     columns and the row strides are multiples of 4, the column strides are 1
 // variants: layer_norm_weight_vjp: ; layer_norm_weight_vjp_texel: -DTEXELS
 #ifdef TEXELS

@@ -1,10 +1,10 @@
-// y[e] = a[e] * y[e - 1] + b[e], the one before the first being 0, along one dimension whose neighbours are
-// merged: [outer, n, inner].  An invocation goes through a block of 256 elements of one line.
+// y[e] = a[e] * y[e - 1] + b[e], with 0 before the first element, along one dimension; the dimensions on both sides
+// are merged: [outer, n, inner]. An invocation computes a block of 256 elements of one line.
 //
-//   linear_scan_totals   of each block alone: its last y, and the product of its a.
+//   linear_scan_totals   for each block by itself: its last y, and the product of its a.
 //                        groups  ceil(outer * blocks * inner / 64)
-//   linear_scan_carry    replaces each last y by the one before the block; groups ceil(outer * inner / 64)
-//   linear_scan          does not read totals where there is one block; groups as for linear_scan_totals
+//   linear_scan_carry    replaces each last y by the y that precedes the block; groups ceil(outer * inner / 64)
+//   linear_scan          does not read totals if there is one block; groups as for linear_scan_totals
 // a, b and y are contiguous, totals [outer][blocks][inner][2].
 // variants: linear_scan_f64: -DDOUBLE ; linear_scan_totals_f64: -DDOUBLE -DTOTALS
 // variants: linear_scan_carry_f64: -DDOUBLE -DCARRY
@@ -54,7 +54,7 @@ void main()
         const uint at = ((o * blocks + b) * inner + k) * 2u;
         const REAL of_block = totals.v[at], product = totals.v[at + 1u];
         totals.v[at] = value;
-        value = value == 0.0 ? of_block : next(product, value, of_block); // a product may be infinite
+        value = value == 0.0 ? of_block : next(product, value, of_block); // an infinite product times 0 would be NaN
     }
 #else
     Reals factors = Reals(record.a.address), terms = Reals(record.b.address);
@@ -78,7 +78,7 @@ void main()
         const REAL a = factors.v[at];
         value = next(a, value, terms.v[at]);
 #ifdef TOTALS
-        product = a == 0.0 || product == 0.0 ? 0.0 : product * a; // not of an infinite one
+        product = a == 0.0 || product == 0.0 ? 0.0 : product * a; // an infinite factor times 0 would be NaN
 #else
         y.v[at] = value;
 #endif

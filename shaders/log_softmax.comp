@@ -38,7 +38,7 @@ void main()
         EACH_4_OF_STEP(TAKE_LARGEST)
     }
     float largest = rp_max(rp_max(m.x, m.y), rp_max(m.z, m.w));
-    largest = rp_is_zero(largest) ? 0.0 : largest; // which zero won depends on the order
+    largest = rp_is_zero(largest) ? 0.0 : largest; // whether it is +0 or -0 would depend on the order
 
     precise float total = 0.0;
     for (uint block = 0u; block < n; block += BLOCK) {

@@ -1,5 +1,5 @@
 #version 460
-// dx = dy - exp(y) * sum(dy) along a row; of softmax: dx = (dy - sum(dy * y)) * y.
+// dx = dy - exp(y) * sum(dy) along a row; for softmax dx = (dy - sum(dy * y)) * y.
 //
 //   the record is that of common/rows.glsl
 // variants: log_softmax_vjp: ; log_softmax_vjp_texel: -DTEXELS

@@ -1,14 +1,14 @@
-// What sums are kept in.
+// The dtypes in which sums are accumulated.
 #pragma once
 #include <reprise/ops/elementwise.hpp>
 
 namespace reprise::ops {
 
-// What f16 and bf16 are added up in, and what statistics of them are kept in: f32.
+// Returns the dtype in which values of t are accumulated and their statistics are stored: f32 for f16 and bf16, else t.
 inline DType accumulated(DType t) { return t == f16 || t == bf16 ? f32 : t; }
 inline Tensor accumulated(const Tensor& x) { return cast(x, accumulated(x.dtype())); }
 
-// Of sums and products: i64 of integers and bool.
+// Returns the dtype of the results of sum() and prod(): i64 for integers and bool, else t.
 inline DType total_dtype(DType t) { return is_floating(t) ? t : i64; }
 
 } // namespace reprise::ops

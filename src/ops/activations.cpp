@@ -1,4 +1,4 @@
-// Activations that are made of rows of the table.
+// Activations composed of rows of the table of elementwise ops.
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/elementwise.hpp>
 #include <reprise/ops/shapes.hpp>
@@ -12,7 +12,7 @@ namespace reprise {
 Tensor relu6(const Tensor& x) { return hardtanh(x, 0, 6); }
 Tensor swish(const Tensor& x) { return silu(x); }
 
-// log1p(exp) of what is beyond the threshold would overflow and spoil the gradient.
+// Beyond the threshold, log1p(exp(x)) would overflow and make the gradient NaN, so its argument is replaced by 0 there.
 Tensor softplus(const Tensor& x, double beta, double threshold)
 {
     const Tensor scaled = x * beta, linear = scaled > threshold;

@@ -1,4 +1,4 @@
-// adam_step: a step of one parameter, in one launch and in place.
+// adam_step: the optimizer step of one parameter, done in place by one launch.
 #include <cmath>
 
 #include "ops/registry.hpp"

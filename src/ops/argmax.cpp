@@ -1,4 +1,4 @@
-// argmax and argmin, and max and min over one dimension, which are made of them.
+// argmax and argmin, and max and min over one dimension, which are composed of them.
 #include <cmath>
 #include <string>
 
@@ -29,8 +29,8 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a
     return {{i32, reduced_shape(op, in[0], a)}};
 }
 
-// Over more than 256 elements in two levels: the largest of each of up to 1024 runs, and of these.  Nothing
-// is rounded, so the cut changes no bit.
+// Over more than 256 elements, reduces in two levels: each of up to 1024 runs first, then their results. Nothing is
+// rounded, so the division into runs does not change the result.
 void lower(Lowering& l, const Node& n)
 {
     View x = l.input(0);
@@ -68,7 +68,7 @@ void lower(Lowering& l, const Node& n)
     l.launch(of_partials.launch({.constants = {rank}, .groups = ceil_div(r.outputs, 64)}));
 }
 
-// The first of equal elements; the first NaN before all.  `element` gives x's by offset.
+// Finds the first of equal elements; the first NaN takes precedence over all. `element` reads x at an offset.
 template <class T>
 void find_largest(const ReferenceArguments& a, T (HostTensor::*element)(std::int64_t) const)
 {
@@ -102,7 +102,7 @@ const Op argmax_op{.name = "argmax", .infer = infer, .lower = lower, .reference 
 
 namespace {
 
-// The first of equal elements wins, and the first NaN before all.
+// Returns the index of the first of equal elements; the first NaN takes precedence over all.
 Tensor index_of(const char* op, const Tensor& given, std::int64_t dim, bool keepdim, bool least)
 {
     const Tensor x = given.dtype() == boolean ? cast(given, i32) : given;
@@ -116,7 +116,7 @@ Tensor index_of(const char* op, const Tensor& given, std::int64_t dim, bool keep
     return keepdim ? index : squeeze(index, dim);
 }
 
-// The last of equal elements is the first one from the end on.
+// The last of equal elements is the first one of the flipped tensor.
 Tensor chosen(const char* op, const Tensor& x, std::int64_t dim, bool keepdim, bool least, bool last)
 {
     if (!last || x.dim() == 0) return index_of(op, x, dim, keepdim, least);
@@ -125,7 +125,7 @@ Tensor chosen(const char* op, const Tensor& x, std::int64_t dim, bool keepdim, b
     return ops::size_like(index, x.shape()[along] - 1) - index;
 }
 
-// The values are taken at the indices, so that the gradient goes there.
+// Returns values and indices. The values are gathered at the indices, so that only those elements get a gradient.
 std::pair<Tensor, Tensor> extremum_of(const char* op, const Tensor& x, std::int64_t dim, bool keepdim,
                                       bool least)
 {

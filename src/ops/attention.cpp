@@ -1,6 +1,6 @@
-// Attention as one op.  For few keys its weights are matrices between products, which the gradient makes again, else they
-// never lie in memory: one pass with a running maximum, and the gradient makes them again from what each row's
-// exponentials add up to.
+// Attention as one op. For few keys the weights are matrices in memory, which the gradient recomputes. Otherwise they
+// are never stored: the forward pass uses a running maximum (online softmax), and the gradient recomputes the weights
+// from the logarithm of each row's sum of exponentials.
 #include "ops/attention.hpp"
 
 #include <algorithm>
@@ -29,11 +29,11 @@ namespace ops {
 
 Dim by_matrices(const AttentionSizes& s, const Attributes& a)
 {
-    constexpr std::int64_t most_keys = 512;
+    constexpr std::int64_t max_keys = 512;
     if (a.integer("masked")) return 0;
-    const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads are a multiple of the keys' heads
-    if (a.integer("wide") || s.keys.at_most(most_keys)) return ungrouped;
-    return ungrouped * (1 - min(1, floor_div(s.keys, most_keys + 1)));
+    const Dim ungrouped = 1 - min(1, s.heads - s.key_heads); // heads is a multiple of key_heads
+    if (a.integer("wide") || s.keys.at_most(max_keys)) return ungrouped;
+    return ungrouped * (1 - min(1, floor_div(s.keys, max_keys + 1)));
 }
 
 namespace {
@@ -41,10 +41,10 @@ namespace {
 constexpr const char* op_name = "scaled_dot_product_attention";
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Tensor heads_outside(const Tensor& t) { return transpose(t, 1, 2); }
+Tensor heads_first(const Tensor& t) { return transpose(t, 1, 2); }
 
-// -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F]; and for the gradient in one pass the logarithm of each
-// row's sum of exponentials [B, H, T], of no row by matrices --
+// -- attention: q, k, v [, mask [B, H, T, S]] -> out [B, T, H, F], and the logarithm of each row's sum of exponentials,
+// which the gradient in one pass reads: [B, H, T], or [B, H, 0] where the weights are matrices --
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_floating(op.name, in[0].dtype);
@@ -64,7 +64,8 @@ TensorTypes infer_vjp(const Op&, const graph::InputTypes& in, const Attributes&)
     return out;
 }
 
-// Whether query t sees key s: s <= t, or s <= t + S - T where the last ones are aligned, [T, S].
+// Returns a bool [T, S]: whether query t may attend to key s, which is s <= t for upper_left alignment and
+// s <= t + S - T for lower_right.
 Tensor causal_mask(const Tensor& like, const Dim& queries, const Dim& keys, CausalAlignment alignment)
 {
     Tensor last = count_like(like, queries);
@@ -73,8 +74,8 @@ Tensor causal_mask(const Tensor& like, const Dim& queries, const Dim& keys, Caus
     return count_like(like, keys) <= unsqueeze(last, 1);
 }
 
-// The same by ops with matrices of weights: what is differentiated again, and what serves heads of any width, softcap
-// and scores as results.
+// Attention composed of other ops, with the weights as matrices. It serves second derivatives, heads of any width,
+// softcap, and scores as results.
 class Composed {
 public:
     Composed(const Attributes& a, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
@@ -89,7 +90,7 @@ public:
         if (mask.defined()) masked = mask.dtype() == boolean ? where(mask, masked, none) : masked + mask;
         if (a.integer("causal"))
             masked = where(causal_mask(q, q.size(2), k.size(2), CausalAlignment::upper_left), masked, none);
-        // A row of which all is masked gives zeros.
+        // A row whose keys are all masked gets zero weights.
         const Tensor hidden = sum(masked != none, {-1}, true) == 0;
         weights = where(hidden, zero, softmax(where(hidden, zero, masked), -1));
     }
@@ -97,7 +98,7 @@ public:
     Tensor weights;                  // before dropout
 
     Tensor out() const { return graph::apply1(matmul_heads_op, {dropped(weights), v_}); }
-    // Of the scores before the scale; dy [B, H, T, F].
+    // Returns the gradient of the masked scores; dy is [B, H, T, F].
     Tensor of_scores(const Tensor& dy) const
     {
         const Tensor dp = dropped(matmul(dy, v_.mT()));
@@ -107,8 +108,8 @@ public:
     {
         const Tensor ds = of_scores(dy);
         return {graph::apply1(matmul_heads_op, {ds, k_}) * scale_,
-                heads_outside(shared(matmul(ds.mT(), q_) * scale_)),
-                heads_outside(shared(matmul(dropped(weights).mT(), dy)))};
+                heads_first(shared(matmul(ds.mT(), q_) * scale_)),
+                heads_first(shared(matmul(dropped(weights).mT(), dy)))};
     }
 
 private:
@@ -123,14 +124,15 @@ private:
                                           {"p", attributes_.number("p")}});
         return narrow(all, 3, 0, keys);
     }
-    Tensor repeated(const Tensor& t) const // for each head of queries
+    Tensor repeated(const Tensor& t) const // one copy of its key head per query head
     {
         const Dim times = floor_div(q_.size(1), t.size(1));
         if (same(times, 1)) return t;
         const Tensor wide = expand(unsqueeze(t, 2), {t.size(0), t.size(1), times, t.size(2), t.size(3)});
         return reshape(wide, {t.size(0), q_.size(1), t.size(2), t.size(3)});
     }
-    Tensor shared(const Tensor& t) const // back again
+    Tensor shared(
+        const Tensor& t) const // the adjoint of repeated(): sums over the query heads of each key head
     {
         const Dim times = floor_div(t.size(1), groups_);
         if (same(times, 1)) return t;
@@ -152,11 +154,11 @@ std::vector<Tensor> vjp(const VjpArguments& a)
         std::vector<Tensor> in = {dy, a.inputs[0], a.inputs[1], a.inputs[2], a.outputs[0], a.outputs[1]};
         if (mask.defined()) in.push_back(mask);
         const std::vector<Tensor> all = graph::apply(attention_vjp_op, in, a.node.attributes);
-        for (std::size_t i = 0; i < 3; ++i) d[i] = heads_outside(all[i]);
+        for (std::size_t i = 0; i < 3; ++i) d[i] = heads_first(all[i]);
     }
-    if (mask.defined() && a.wanted[3]) // as large as the weights anyway
+    if (mask.defined() && a.wanted[3]) // the result is as large as the weights, so they may as well be stored
         d[3] = Composed(a.node.attributes, a.inputs[0], a.inputs[1], a.inputs[2], mask)
-                   .of_scores(heads_outside(dy));
+                   .of_scores(heads_first(dy));
     return d;
 }
 
@@ -164,13 +166,13 @@ std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
 {
     const Tensor out = Composed(n.attributes, in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor()).out();
     return {out,
-            expand(number_like(out, 0), n.outputs[1].shape)}; // the decomposed gradient reads no logarithms
+            expand(number_like(out, 0), n.outputs[1].shape)}; // decompose_vjp does not read the logarithms
 }
 
 std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
     return Composed(n.attributes, in[1], in[2], in[3], in.size() > 6 ? in[6] : Tensor())
-        .gradients(heads_outside(in[0]));
+        .gradients(heads_first(in[0]));
 }
 
 // -- the function --
@@ -203,13 +205,13 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOpt
                      ") is not known before the call: give the scale.");
 }
 
-Shape leading(const Tensor& t) // without length and features
+Shape leading(const Tensor& t) // the dimensions before length and features
 {
     const Shape sizes = t.shape();
     return {sizes.begin(), sizes.end() - 2};
 }
 
-// Of grouped heads the leading dimensions but the last broadcast.
+// Returns the number of key heads with enable_gqa. Then the leading dimensions other than the heads broadcast.
 Dim key_heads_of(const Tensor& q, const Tensor& k, const Tensor& v)
 {
     if (q.dim() < 3 || k.dim() < 3 || v.dim() < 3)
@@ -226,7 +228,7 @@ Dim key_heads_of(const Tensor& q, const Tensor& k, const Tensor& v)
     return heads;
 }
 
-// Expanded to these leading dimensions and then [B, heads, rows, columns].
+// Expands t to the leading dimensions `batch` and reshapes it to [B, heads, rows, columns].
 Tensor as_heads(const Tensor& t, const Shape& batch, const Dim& rows, const Dim& columns)
 {
     Shape sizes = batch;
@@ -239,23 +241,23 @@ Tensor as_heads(const Tensor& t, const Shape& batch, const Dim& rows, const Dim&
                    {shape::element_count({batch.begin(), batch.end() - 1}), batch.back(), rows, columns});
 }
 
-// A draw of random words serves four weights of a row, and its number in the op has 32 bits.
+// One draw of random words serves four weights of a row, and the index of a draw within the op has 32 bits.
 void check_dropout(const Shape& batch, const Dim& queries, const Dim& keys)
 {
     const Dim draws = shape::element_count(batch) * queries * ceil_div(keys, 4);
-    constexpr std::int64_t most = (std::int64_t{1} << 32) - 1;
-    shape::require_at_least(op_name, most, draws, [&] {
+    constexpr std::int64_t max_draws = (std::int64_t{1} << 32) - 1;
+    shape::require_at_least(op_name, max_draws, draws, [&] {
         return "With a dropout_p the leading sizes times queries times a quarter of the keys (" +
-               draws.text() + ") may be at most (" + std::to_string(most) +
+               draws.text() + ") may be at most (" + std::to_string(max_draws) +
                "): split the batch or the heads into several calls.";
     });
 }
 
-// Whether the kernels that keep rows of features in registers serve them.
+// Returns whether the kernels can't store rows of `features` elements in registers, as for symbolic sizes and 0.
 bool too_wide(const Dim& features)
 {
-    constexpr std::int64_t most = 128;
-    return !features.is_constant() || features.value() > most || features.value() < 1;
+    constexpr std::int64_t max_features = 128;
+    return !features.is_constant() || features.value() > max_features || features.value() < 1;
 }
 
 } // namespace
@@ -279,15 +281,15 @@ const Op attention_vjp_op{.name = "attention_vjp",
 namespace ops {
 namespace {
 
-// A call in the layout of the op.
+// The arguments of a call in the layout of the op.
 struct Call {
     Tensor q, k, v, mask; // mask: bool or numbers; may be undefined
-    Shape full;           // leading dimensions, T, S
+    Shape full;           // the leading dimensions, followed by T, S
     Attributes attributes;
     double softcap;
 
     bool is_wide() const { return attributes.integer("wide") != 0; }
-    // [B, H, T, X] as the caller's [..., T, X].
+    // Reshapes [B, H, T, X] to the caller's [..., T, X].
     Tensor in_full(const Tensor& t, const Dim& columns) const
     {
         if (full.size() == 4) return t;
@@ -297,8 +299,8 @@ struct Call {
     }
 };
 
-// Joins the mask with what is_causal lets see.  True where the op does that by itself: from the first keys on, without
-// a mask.
+// Combines the mask with that of is_causal. Returns true if the op itself applies the causal mask, which it does for
+// upper_left alignment (or as many keys as queries) and no other mask.
 bool add_causal(Call& c, const AttentionOptions& o, const Shape& batch, const Dim& queries, const Dim& keys)
 {
     if (!o.is_causal) return false;

@@ -1,11 +1,11 @@
-// What the files of attention share.
+// Declarations shared by the files that implement attention.
 #pragma once
 #include "ops/lowering.hpp"
 #include "ops/reference.hpp"
 
 namespace reprise::ops {
 
-// q [B, H, T, E], k [B, G, S, E], v [B, G, S, F]: H / G heads of queries share one of keys.
+// q [B, H, T, E], k [B, G, S, E], v [B, G, S, F]: H / G query heads share each key head.
 struct AttentionSizes {
     Dim batch, heads, key_heads, queries, keys, features, value_features;
     AttentionSizes(const Shape& q, const Shape& k, const Shape& v)
@@ -14,11 +14,11 @@ struct AttentionSizes {
     {}
 };
 
-// A Dim of 1 where the weights are made as matrices, which is faster for few keys; 0 where they never lie in memory.
-// A pure function of sizes and of what the call is.
+// Returns 1 where the weights are computed as matrices in memory, which is faster for few keys, and 0 where one pass
+// computes the result without storing them. It is a pure function of the sizes and the attributes.
 Dim by_matrices(const AttentionSizes&, const graph::Attributes&);
 
-// The weights are matrices with this many columns; also the numbers that dropout counts.
+// Returns the number of columns of the weight matrices. Dropout numbers the weights by it, too.
 inline Dim attention_pitch(const Dim& keys) { return round_up(keys, 4); }
 
 void lower_attention(Lowering&, const graph::Node&);

@@ -1,4 +1,4 @@
-// The launches of attention: products of matrices for few keys, else one pass over all keys (and queries).
+// The launches of attention: matrix products for few keys, else one pass over all keys (or queries).
 #include <utility>
 
 #include "ops/attention.hpp"
@@ -21,7 +21,7 @@ View swapped(View v, std::size_t a, std::size_t b)
     std::swap(v.layout.strides[a], v.layout.strides[b]);
     return v;
 }
-View heads_outside(const View& v) { return swapped(v, 1, 2); } // [B, T, H, E] as [B, H, T, E]
+View heads_first(const View& v) { return swapped(v, 1, 2); } // [B, T, H, E] as [B, H, T, E]
 View transposed(const View& v) { return swapped(v, 2, 3); }
 View first_columns(View v, const Dim& count)
 {
@@ -29,7 +29,7 @@ View first_columns(View v, const Dim& count)
     return v;
 }
 
-// A copy with zeros behind each row, which has this many columns then.
+// Returns a copy whose rows are padded with zeros to `columns`.
 View padded(Lowering& l, View v, const Dim& columns)
 {
     const View filled = l.packed(v, v.sizes()[2], columns);
@@ -39,29 +39,31 @@ View padded(Lowering& l, View v, const Dim& columns)
     return v;
 }
 
-// -- by matrices: [B, H, T, pitch], zero beyond the keys --
+// -- with weights as matrices [B, H, T, pitch], zero beyond the keys --
 
 View matrix(Lowering& l, const AttentionSizes& s)
 {
     return l.temporary(f32, {s.batch, s.heads, s.queries, attention_pitch(s.keys)});
 }
 
-// a b^T for rows [B, H, ., E], with zeros behind those of b where `to` has more columns.
+// Computes a rows^T for a and rows [B, H, ., E]. If `to` has more columns than there are rows, the others become zero.
 void product_of_rows(Lowering& l, const View& a, const View& rows, const View& to)
 {
-    const View turned = transposed(rows);
+    const View right = transposed(rows);
     const Dim columns = to.sizes().back();
-    const auto as_it_is = [&] { lower_product(l, a, first_columns(turned, columns), to); }; // all of them
-    const auto filled_up = [&] { lower_product(l, a, padded(l, turned, columns), to); };
-    // A library's bits depend on the request, so it is the same at a call as where the sizes are known.
-    const Dim fills = l.texels() ? Dim(same(turned.sizes().back(), columns) ? 0 : 1)
-                                 : min(columns - turned.sizes().back(), 1);
-    if (!same(fills, 1)) l.when(1 - fills, as_it_is);
-    if (!same(fills, 0)) l.when(fills, filled_up);
+    const auto without_padding = [&] {
+        lower_product(l, a, first_columns(right, columns), to);
+    }; // all columns
+    const auto with_padding = [&] { lower_product(l, a, padded(l, right, columns), to); };
+    // The bits of a library's product depend on the problem, so a symbolic size leads to the same one as a constant.
+    const Dim needs_padding = l.texels() ? Dim(same(right.sizes().back(), columns) ? 0 : 1)
+                                         : min(columns - right.sizes().back(), 1);
+    if (!same(needs_padding, 1)) l.when(1 - needs_padding, without_padding);
+    if (!same(needs_padding, 0)) l.when(needs_padding, with_padding);
 }
 
-// attention_softmax or its gradient, along rows of matrices.  The result may lie over the first operand: an invocation
-// reads each element of its row before it writes it.
+// Launches attention_softmax or its gradient along the rows of matrices. The result may overwrite the first operand: an
+// invocation reads each element of its row before it writes it.
 void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, const AttentionSizes& s,
              const Attributes& a)
 {
@@ -107,7 +109,7 @@ void rows_of(Lowering& l, const char* kernel, const std::vector<View>& views, co
     });
 }
 
-// What dropout leaves of a matrix.
+// Returns a matrix after dropout.
 View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attributes& a)
 {
     if (a.number("p") == 0) return from;
@@ -116,10 +118,10 @@ View dropped(Lowering& l, const View& from, const AttentionSizes& s, const Attri
     return to;
 }
 
-// Before dropout; the same bits for the forward pass and its gradient.
+// Computes the weights before dropout, with the same bits for the forward pass and the gradient.
 View weights_of(Lowering& l, const View& q, const View& k, const AttentionSizes& s, const Attributes& a)
 {
-    const View weights = matrix(l, s); // first of all the scores
+    const View weights = matrix(l, s); // holds the scores first
     product_of_rows(l, q, k, weights);
     rows_of(l, "attention_softmax", {weights, weights}, s, a);
     return weights;
@@ -128,33 +130,32 @@ View weights_of(Lowering& l, const View& q, const View& k, const AttentionSizes&
 void forward_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
     const View weights = weights_of(l, l.input(0), l.input(1), s, a);
-    lower_product(l, first_columns(dropped(l, weights, s, a), s.keys), l.input(2),
-                  heads_outside(l.output(0)));
+    lower_product(l, first_columns(dropped(l, weights, s, a), s.keys), l.input(2), heads_first(l.output(0)));
 }
 
 void gradient_by_matrices(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View dy = heads_outside(l.input(0)), weights = weights_of(l, l.input(1), l.input(2), s, a);
+    const View dy = heads_first(l.input(0)), weights = weights_of(l, l.input(1), l.input(2), s, a);
     const View dp = matrix(l, s);
     product_of_rows(l, dy, l.input(3), dp);
-    const View ds = dropped(l, dp, s, a); // first of all dp
+    const View ds = dropped(l, dp, s, a); // holds dp first
     rows_of(l, "attention_softmax_vjp", {ds, weights, ds}, s, a);
     const View used = first_columns(ds, s.keys);
-    lower_product(l, used, l.input(2), heads_outside(l.output(0)));
-    lower_product(l, transposed(used), l.input(1), heads_outside(l.output(1)));
+    lower_product(l, used, l.input(2), heads_first(l.output(0)));
+    lower_product(l, transposed(used), l.input(1), heads_first(l.output(1)));
     lower_product(l, transposed(first_columns(dropped(l, weights, s, a), s.keys)), dy,
-                  heads_outside(l.output(2)));
+                  heads_first(l.output(2)));
 }
 
 // -- in one pass --
 
-// Rows as whole texels: where they are none, a copy with zeros behind each.
+// Returns v if its rows are whole texels, else a copy with rows padded with zeros.
 View in_texels(Lowering& l, const View& v)
 {
     return has_texel_rows(v.layout) ? v : padded(l, v, round_up(v.sizes()[3], 4));
 }
 
-// In units of so many elements.
+// Strides in units of `unit` elements.
 records::Strides strides(const View& v, std::int64_t unit = 1)
 {
     const auto& s = v.layout.strides;
@@ -180,7 +181,7 @@ records::AttentionSizes sizes_of(const AttentionSizes& s, const Dim& all_heads)
             .all_heads = all_heads};
 }
 
-// What all three kernels take.
+// The arguments that all three kernels share.
 struct Pass {
     LaunchOperand mask{View(), Use::read, true};
     records::Strides mask_strides{0, 0, 0, 0};
@@ -224,7 +225,7 @@ void forward_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes&
                                     .q_strides = strides(q),
                                     .k_strides = row_strides(k, 4),
                                     .v_strides = row_strides(v, 4),
-                                    .y_strides = row_strides(heads_outside(l.output(0)))};
+                                    .y_strides = row_strides(heads_first(l.output(0)))};
     launch_with_texels(
         l, 1,
         record.launch({.constants = pass.constants,
@@ -258,8 +259,8 @@ void gradient_by_query(Lowering& l, const Attributes& a, const AttentionSizes& s
                                               .dy_strides = strides(dy),
                                               .k_strides = row_strides(k, 4),
                                               .v_strides = row_strides(v, 4),
-                                              .y_strides = row_strides(heads_outside(y)),
-                                              .dq_strides = row_strides(heads_outside(l.output(0)))};
+                                              .y_strides = row_strides(heads_first(y)),
+                                              .dq_strides = row_strides(heads_first(l.output(0)))};
     launch_with_texels(
         l, 1,
         record.launch({.constants = pass.constants,
@@ -293,8 +294,8 @@ void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, 
                                             .dy_strides = row_strides(dy, 4),
                                             .k_strides = strides(k),
                                             .v_strides = strides(v),
-                                            .dk_strides = row_strides(heads_outside(l.output(1))),
-                                            .dv_strides = row_strides(heads_outside(l.output(2)))};
+                                            .dk_strides = row_strides(heads_first(l.output(1))),
+                                            .dv_strides = row_strides(heads_first(l.output(2)))};
     launch_with_texels(l, 1,
                        record.launch({.constants = pass.constants,
                                       .groups = all_heads * ceil_div(s.keys, 64),
@@ -305,13 +306,13 @@ void gradient_by_key(Lowering& l, const Attributes& a, const AttentionSizes& s, 
 
 void gradient_in_one_pass(Lowering& l, const Attributes& a, const AttentionSizes& s)
 {
-    const View dy = heads_outside(l.input(0)), y = l.contiguous(l.input(4)), lse = l.contiguous(l.input(5));
+    const View dy = heads_first(l.input(0)), y = l.contiguous(l.input(4)), lse = l.contiguous(l.input(5));
     const View share = l.temporary(f32, {s.batch, s.heads, s.queries});
     gradient_by_query(l, a, s, dy, y, lse, share);
     gradient_by_key(l, a, s, dy, lse, share);
 }
 
-// Emits what serves at these sizes, both where they are not known.
+// Emits the launches that serve these sizes, or both kinds, each with a condition, if the sizes are symbols.
 template <class Matrices, class Pass>
 void choose(Lowering& l, const Node& n, const AttentionSizes& s, const Matrices& matrices, const Pass& pass)
 {

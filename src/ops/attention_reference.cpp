@@ -1,4 +1,4 @@
-// What attention means.
+// The reference implementation of attention.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,17 +13,18 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// One row of weights at a time.
+// Computes one row of weights at a time.
 class HostAttention {
 public:
     HostAttention(const ReferenceArguments& a, const HostTensor& q, const HostTensor& k,
                   const HostTensor* mask)
         : a_(a), q_(q), k_(k), mask_(mask), heads(q.sizes[1]), queries(q.sizes[2]), keys(k.sizes[2]),
           sharing(k.sizes[1] == 0 ? 1 : heads / k.sizes[1]), scores(static_cast<std::size_t>(keys)),
-          kept(static_cast<std::size_t>(keys)), scale(a.attributes.number("scale"))
+          dropout_factors(static_cast<std::size_t>(keys)), scale(a.attributes.number("scale"))
     {}
 
-    // p of a query, `kept` what dropout multiplies each with; returns log(sum of exponentials), or infinity.
+    // Sets `scores` to the weights of a query and `dropout_factors` to the factor of each. Returns the logarithm of the
+    // sum of exponentials, or infinity if all keys are masked.
     double row(std::int64_t b, std::int64_t h, std::int64_t t)
     {
         const bool causal = a_.attributes.integer("causal") != 0;
@@ -59,19 +60,19 @@ private:
 
     void drop(std::int64_t row)
     {
-        std::fill(kept.begin(), kept.end(), 1.0);
+        std::fill(dropout_factors.begin(), dropout_factors.end(), 1.0);
         if (a_.attributes.number("p") == 0) return;
         const RandomWords words(a_);
         const auto threshold = static_cast<native::uint>(dropout_threshold(a_.attributes));
         const std::int64_t pitch = (keys + 3) / 4 * 4;
         for (std::int64_t s = 0; s < keys; ++s)
-            kept[static_cast<std::size_t>(s)] =
+            dropout_factors[static_cast<std::size_t>(s)] =
                 native::rp_dropped(words.of(row * pitch + s), threshold) ? 0 : dropout_scale(a_.attributes);
     }
 
 public:
     std::int64_t heads, queries, keys, sharing;
-    std::vector<double> scores, kept;
+    std::vector<double> scores, dropout_factors;
     double scale;
 };
 
@@ -93,7 +94,7 @@ void reference_attention(const ReferenceArguments& a)
                     double total = 0;
                     for (std::int64_t s = 0; s < keys; ++s) {
                         const auto i = static_cast<std::size_t>(s);
-                        total += attention.scores[i] * attention.kept[i] *
+                        total += attention.scores[i] * attention.dropout_factors[i] *
                                  HostAttention::value(v, b, h / attention.sharing, s, e);
                     }
                     out.put(((b * queries + t) * heads + h) * columns + e, total);
@@ -122,7 +123,7 @@ void reference_attention_vjp(const ReferenceArguments& a)
                 for (std::int64_t s = 0; s < keys; ++s) {
                     for (std::int64_t e = 0; e < columns; ++e)
                         dp[at(s)] += value(dy, b, t, h, e) * value(v, b, g, s, e);
-                    dp[at(s)] *= attention.kept[at(s)];
+                    dp[at(s)] *= attention.dropout_factors[at(s)];
                     share += dp[at(s)] * attention.scores[at(s)];
                 }
                 for (std::int64_t s = 0; s < keys; ++s) {
@@ -134,7 +135,8 @@ void reference_attention_vjp(const ReferenceArguments& a)
                         sums[1][at(key * features + e)] += ds * value(q, b, h, t, e);
                     }
                     for (std::int64_t e = 0; e < columns; ++e)
-                        sums[2][at(key * columns + e)] += p * attention.kept[at(s)] * value(dy, b, t, h, e);
+                        sums[2][at(key * columns + e)] +=
+                            p * attention.dropout_factors[at(s)] * value(dy, b, t, h, e);
                 }
             }
     for (std::size_t i = 0; i < 3; ++i) a.outputs[i].put_all(sums[i]);

@@ -1,6 +1,6 @@
-// batch_norm by the batch's statistics, which are outputs of the op, and by given ones, which is made of other ops.
-// The running statistics have an op of their own, so that nothing writes state when a part of the backward is
-// replayed.
+// batch_norm: with the batch's statistics it is an op, which returns them as outputs; with given statistics it is
+// composed of other ops. A separate op updates the running statistics, so that recomputing the forward op in a backward
+// pass writes no state.
 #include <algorithm>
 #include <cmath>
 
@@ -59,7 +59,7 @@ TensorTypes infer_update(const Op& op, const InputTypes& in, const Attributes&)
     return {in[0], in[1]};
 }
 
-Dim count_of(const Shape& x) { return reduced_count(x, all_but_channels(x)); } // elements of a channel
+Dim count_of(const Shape& x) { return reduced_count(x, all_but_channels(x)); } // elements per channel
 
 // -- derivatives --
 
@@ -170,9 +170,9 @@ void lower_update(Lowering& l, const Node& node)
     l.launch(record.launch({.groups = ceil_div(channels, 64), .in_place = true}));
 }
 
-// -- the specification --
+// -- the reference implementation --
 
-// visit(row-major index), for the elements of a channel
+// Calls visit(row-major index) for the elements of a channel.
 template <class Visit> void each_element(const HostTensor& x, std::int64_t channel, const Visit& visit)
 {
     std::int64_t image = 1;
@@ -242,16 +242,16 @@ void reference_update(const ReferenceArguments& a)
 void update_running(Tensor& mean, Tensor& variance, const Tensor& found_mean, const Tensor& found_variance,
                     double momentum, const Dim& count)
 {
-    // No kernel takes f64 beside another dtype.
+    // No kernel takes f64 together with another dtype.
     const auto found_for = [](const Tensor& running, const Tensor& found) {
         return running.dtype() == f64 || found.dtype() == f64 ? cast(found, running.dtype()) : found;
     };
-    const std::vector<Tensor> kept =
+    const std::vector<Tensor> updated =
         graph::apply(batch_norm_update_op,
                      {mean, variance, found_for(mean, found_mean), found_for(variance, found_variance)},
                      {{"momentum", momentum}, {"count", count}});
-    mean.assign(kept[0]);
-    variance.assign(kept[1]);
+    mean.assign(updated[0]);
+    variance.assign(updated[1]);
 }
 
 const Op batch_norm_op{.name = "batch_norm",
@@ -277,7 +277,7 @@ namespace {
 
 constexpr const char* op = "batch_norm";
 
-// By statistics that are given.
+// Normalizes with given statistics.
 Tensor evaluated(const Tensor& x, const Tensor& mean, const Tensor& variance, const Tensor& weight,
                  const Tensor& bias, double eps)
 {

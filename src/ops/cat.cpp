@@ -1,4 +1,4 @@
-// cat: tensors one behind the other along one dimension; stack: along a new one.
+// cat: concatenates tensors along a dimension; stack: along a new one.
 #include <algorithm>
 #include <string>
 
@@ -42,10 +42,10 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return split(a.cotangents[0], sizes, a.node.attributes.integer("dim"));
 }
 
-// A copy of any strides into any strides.
+// Copies a view with any strides into another.
 void lower_part(Lowering& l, View from, const View& to)
 {
-    constexpr std::size_t max_rank = 6; // of kernels
+    constexpr std::size_t max_rank = 6; // of the kernels
     const auto collapsed = [&] {
         return shape::collapse(to.sizes(), {{from.layout.strides, to.layout.strides}});
     };
@@ -72,28 +72,28 @@ void lower_part(Lowering& l, View from, const View& to)
 void lower(Lowering& l, const Node& n)
 {
     const std::size_t d = dim_of(n.attributes);
-    View place = l.output();
+    View part = l.output();
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
         const View from = l.input(i);
-        place.layout.sizes = from.sizes();
-        lower_part(l, from, place);
-        place.layout.offset += from.sizes()[d] * place.layout.strides[d];
+        part.layout.sizes = from.sizes();
+        lower_part(l, from, part);
+        part.layout.offset += from.sizes()[d] * part.layout.strides[d];
     }
 }
 
 void reference(const ReferenceArguments& a)
 {
-    HostTensor place = a.outputs[0];
+    HostTensor part = a.outputs[0];
     const std::size_t d = dim_of(a.attributes);
     for (const HostTensor& from : a.inputs) {
-        place.sizes = from.sizes;
+        part.sizes = from.sizes;
         for (std::int64_t i = 0, count = from.count(); i < count; ++i)
-            place.copy(place.offset(i), from, from.offset(i));
-        place.data += from.sizes[d] * place.strides[d] * static_cast<std::int64_t>(size_of(place.dtype));
+            part.copy(part.offset(i), from, from.offset(i));
+        part.data += from.sizes[d] * part.strides[d] * static_cast<std::int64_t>(size_of(part.dtype));
     }
 }
 
-// PyTorch's exception: an empty vector joins tensors of any shape.
+// Removes empty vectors: as in PyTorch, they may be concatenated with tensors of any shape.
 std::vector<Tensor> parts_of(const std::vector<Tensor>& tensors)
 {
     const auto is_vector = [](const Tensor& t) { return t.shape().size() == 1; };

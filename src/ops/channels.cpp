@@ -49,7 +49,7 @@ Tensor by_channel(const Tensor& t, const Shape& x)
 
 namespace {
 
-constexpr std::int64_t block = 256, most_partials = 1024; // of shaders/common/batch_norm.glsl
+constexpr std::int64_t block = 256, max_partials = 1024; // as in shaders/common/batch_norm.glsl
 
 View partials_of(Lowering& l, const ChannelProblem& p)
 {
@@ -78,7 +78,7 @@ ChannelProblem::ChannelProblem(const Shape& x) : images(x[0]), channels(x[1]), i
     for (std::size_t d = 2; d < x.size(); ++d) image *= x[d];
 }
 
-Dim ChannelProblem::partials() const { return min(ceil_div(count(), block), most_partials); }
+Dim ChannelProblem::partials() const { return min(ceil_div(count(), block), max_partials); }
 
 View launch_sums(Lowering& l, const ChannelProblem& p, const View& x)
 {

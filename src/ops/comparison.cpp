@@ -1,4 +1,4 @@
-// Whether tensors are equal, and nearly so.
+// equal and allclose: whether tensors are equal or nearly equal.
 #include <cmath>
 
 #include <reprise/ops/elementwise.hpp>

@@ -1,4 +1,4 @@
-// conv1d to conv3d, their gradients as functions, and transposed convolutions: checks and views around the ops.
+// conv1d to conv3d, functions of their gradients, and transposed convolutions: checks and views around the ops.
 #include <algorithm>
 #include <array>
 
@@ -24,14 +24,14 @@ template <std::size_t N> Windows windows(const ConvOptions<N>& o)
     return {list(o.stride), list(o.padding), list(o.dilation), o.groups};
 }
 
-// As of a batch of one, where there is none.
+// Adds a batch dimension of size 1 if there is none.
 Tensor batched(const Tensor& x, std::size_t rank)
 {
     return x.dim() == static_cast<std::int64_t>(rank) + 1 ? unsqueeze(x, 0) : x;
 }
 
-// The padding that makes the output as large as the input, half of it on each side; what is odd becomes zeros behind
-// x at once.
+// Sets the padding that makes the output as large as the input, half of it on each side. If the total is odd, x is
+// padded explicitly with the remaining zero at the end.
 void pad_same(const char* op, Tensor& x, const Shape& weight, Windows& w)
 {
     const std::size_t rank = w.rank();
@@ -80,7 +80,7 @@ Tensor weight_gradient(const Tensor& x, const Shape& size, const Tensor& dy, con
     return graph::apply1(ops::convolution_weight_op, {dy, x}, w.attributes().with("size", size));
 }
 
-// [N, Co, ...] of a transposed convolution
+// Returns the output shape [N, Co, ...] of a transposed convolution.
 Shape transposed_shape(const char* op, const Shape& x, const Shape& weight, const Windows& w,
                        const Integers& output_padding)
 {
@@ -104,8 +104,8 @@ Shape transposed_shape(const char* op, const Shape& x, const Shape& weight, cons
     return y;
 }
 
-// A convolution over the output ends at x's last element or short of a stride behind it.  An output padding of a stride
-// or more, which a dilation allows, is zeros behind x.
+// With an output padding below the stride, a convolution over the output has exactly the size of x. A larger output
+// padding, which a dilation allows, gives it further elements: x is padded at the end with zeros for these.
 Tensor padded_by_strides(const Tensor& x, const Windows& w, const Integers& output_padding)
 {
     DimVector amounts;

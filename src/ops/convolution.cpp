@@ -1,5 +1,5 @@
-// convolution (of images of one to three dimensions) and the gradients by its input and its weight.  Each is linear
-// in both of its tensors, so the derivatives of the three are made of the three.
+// convolution (of images of one to three dimensions) and the gradients by its input and its weight. Each is linear
+// in both of its tensors, so the derivatives of the three ops are composed of the three.
 #include "ops/convolution.hpp"
 
 #include <array>
@@ -23,7 +23,7 @@ using Three = std::array<std::int64_t, 3>; // depth, height, width
 
 // -- shapes --
 
-// What users called, by the number of an image's dimensions.
+// Returns the name of the public function, which depends on the number of spatial dimensions.
 const char* called(const Op& op, const Attributes& a)
 {
     static constexpr std::array<std::array<const char*, 3>, 3> names = {
@@ -34,7 +34,7 @@ const char* called(const Op& op, const Attributes& a)
     return names.at(which).at(a.integers("stride").size() - 1);
 }
 
-// [N, C, ...] of the output of windows of these sizes over x.
+// Returns the output shape [N, Co, ...] of a convolution of x.
 Shape output_shape(const char* op, const Shape& x, const Shape& weight, const Attributes& a)
 {
     const Integers &stride = a.integers("stride"), &padding = a.integers("padding"),
@@ -47,7 +47,7 @@ Shape output_shape(const char* op, const Shape& x, const Shape& weight, const At
     return y;
 }
 
-// The shapes of a convolution that is taken or gone through backward, and the output's shape.
+// Checks the shapes of a convolution or of one of its gradients, and returns the output's shape.
 Shape checked(const char* op, const Shape& x, const Shape& weight, const Attributes& a)
 {
     const std::size_t rank = a.integers("stride").size();
@@ -108,7 +108,7 @@ std::vector<Tensor> vjp(const VjpArguments& v)
     const Attributes& a = v.node.attributes;
     const Tensor &x = v.inputs[0], &weight = v.inputs[1], &dy = v.cotangents[0];
     std::vector<Tensor> d(v.inputs.size());
-    // The weight's first: behind it nobody needs x any more, whose gradient is as large.
+    // The weight's gradient comes first: after it x can be released, before the gradient of the same size is computed.
     if (v.wanted[1]) d[1] = weight_vjp(a, dy, x, weight.shape());
     if (v.wanted[0]) d[0] = input_vjp(a, dy, weight, x.shape());
     if (d.size() == 3 && v.wanted[2]) d[2] = sum(dy, all_but_channels(dy.shape()));
@@ -137,7 +137,7 @@ std::vector<Tensor> vjp_of_weight(const VjpArguments& v)
 
 // -- launches --
 
-// [N, C, W] and [N, C, H, W] as [N, C, D, H, W]
+// Extend [N, C, W] and [N, C, H, W] to [N, C, D, H, W].
 template <class Sizes> void insert_ones(Sizes& sizes)
 {
     sizes.insert(sizes.begin() + 2, 5 - sizes.size(), 1);
@@ -192,17 +192,17 @@ void lower_weight(Lowering& l, const Node& node)
                    l.contiguous(l.input(0)), node.attributes));
 }
 
-// -- the specification --
+// -- the reference implementation --
 
-// x, weight and y: every element of one of them is a sum of products of elements of the two others.
+// x, weight and y: each element of one of them is a sum of products of elements of the other two.
 using Tensors = std::array<const HostTensor*, 3>;
 enum Member : std::uint8_t { of_x, of_weight, of_y };
 
-// The sizes of an image or a kernel in a tensor of 3 to 5 dimensions.
+// Returns the spatial sizes of a tensor of 3 to 5 dimensions.
 Three image_of(const HostTensor& t) { return with_depth({t.sizes.begin() + 2, t.sizes.end()}, 1); }
 
-// Row-major places in sizes of three dimensions.
-template <class Visit> void each_place(const Three& sizes, const Visit& visit)
+// Calls visit with each position in three dimensions, in row-major order.
+template <class Visit> void each_position(const Three& sizes, const Visit& visit)
 {
     for (std::int64_t z = 0; z < sizes[0]; ++z)
         for (std::int64_t y = 0; y < sizes[1]; ++y)
@@ -225,10 +225,10 @@ template <class Visit> void each_term(const Tensors& of, const Attributes& a, co
     const auto volume = [](const Three& s) { return s[0] * s[1] * s[2]; };
     for (std::int64_t plane = 0; plane < y.sizes[0] * y.sizes[1]; ++plane) {
         const std::int64_t n = plane / y.sizes[1], o = plane % y.sizes[1],
-                           first = o / (y.sizes[1] / groups) * channels; // channel of the group
-        each_place(out, [&](const Three& to) {
+                           first = o / (y.sizes[1] / groups) * channels; // first input channel of the group
+        each_position(out, [&](const Three& to) {
             for (std::int64_t i = 0; i < channels; ++i)
-                each_place(kernel, [&](const Three& tap) {
+                each_position(kernel, [&](const Three& tap) {
                     Three from{};
                     for (std::size_t d = 0; d < 3; ++d) {
                         from[d] = to[d] * stride[d] - padding[d] + tap[d] * dilation[d];
@@ -248,8 +248,8 @@ std::vector<double> sums(const ReferenceArguments& a, const Tensors& of, Member 
     const std::vector<double> p = of[left]->values(), q = of[right]->values();
     std::vector<double> out(static_cast<std::size_t>(of[wanted]->count()));
     each_term(of, a.attributes, [&](const Three& at) {
-        const auto place = [&](Member m) { return static_cast<std::size_t>(at[m]); };
-        out[place(wanted)] += p[place(left)] * q[place(right)];
+        const auto offset = [&](Member m) { return static_cast<std::size_t>(at[m]); };
+        out[offset(wanted)] += p[offset(left)] * q[offset(right)];
     });
     return out;
 }

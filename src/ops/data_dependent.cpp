@@ -1,4 +1,4 @@
-// Ops whose result's size the host must read values for, and counts of values.
+// Ops whose result size depends on values that the host must read, and counts of values.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -26,13 +26,13 @@ void check_not_recording(const char* op, const char* what)
                      " is not known while recording: call it outside of the program.");
 }
 
-std::vector<std::int32_t> places_of(const Tensor& mask)
+std::vector<std::int32_t> nonzero_positions(const Tensor& mask)
 {
-    const std::vector<bool> kept = mask.to_vector<bool>();
-    std::vector<std::int32_t> places;
-    for (std::size_t i = 0; i < kept.size(); ++i)
-        if (kept[i]) places.push_back(static_cast<std::int32_t>(i));
-    return places;
+    const std::vector<bool> is_set = mask.to_vector<bool>();
+    std::vector<std::int32_t> positions;
+    for (std::size_t i = 0; i < is_set.size(); ++i)
+        if (is_set[i]) positions.push_back(static_cast<std::int32_t>(i));
+    return positions;
 }
 
 Tensor vector_on(const Tensor& like, const std::vector<std::int32_t>& values)
@@ -40,7 +40,7 @@ Tensor vector_on(const Tensor& like, const std::vector<std::int32_t>& values)
     return from_vector(values, {static_cast<std::int64_t>(values.size())}, {.device = like.device()});
 }
 
-// Runs of equal neighbours in x [n]: which elements begin one, by number on the host.
+// Runs of equal neighbours in x [n]. `first` has the index of each run's first element, on the host.
 struct Runs {
     Tensor begins; // bool [n]
     std::vector<std::int32_t> first;
@@ -51,11 +51,11 @@ struct Runs {
         const std::int64_t later = std::max<std::int64_t>(count - 1, 0);
         const Tensor changes = not_equal(narrow(x, 0, count - later, later), narrow(x, 0, 0, later));
         begins = count == 0 ? cast(x, boolean) : pad(changes, {1, 0}, 1);
-        first = places_of(begins);
+        first = nonzero_positions(begins);
     }
     Tensor values(const Tensor& x) const
     {
-        const ops::IndexChecksOff own;
+        const ops::IndexChecksOff checks_off;
         return take(x, vector_on(x, first));
     }
     Tensor lengths(const Tensor& x) const // i32
@@ -66,7 +66,10 @@ struct Runs {
                           first[i]);
         return vector_on(x, out);
     }
-    Tensor numbers() const { return cast(cumsum(begins, 0) - 1.0, i32); } // of each element's run, [n]
+    Tensor numbers() const
+    {
+        return cast(cumsum(begins, 0) - 1.0, i32);
+    } // the index of each element's run, [n]
 };
 
 } // namespace
@@ -80,8 +83,8 @@ Tensor masked_select(const Tensor& x, const Tensor& mask)
                      "How many elements a mask keeps is not known while recording: use "
                      "dynamic_mask(), or where(), which keep the shape.");
     const Shape both = shape::broadcast(op, x.shape(), mask.shape());
-    const std::vector<std::int32_t> numbers = places_of(ops::expand_for(op, mask, both));
-    const ops::IndexChecksOff known;
+    const std::vector<std::int32_t> numbers = nonzero_positions(ops::expand_for(op, mask, both));
+    const ops::IndexChecksOff checks_off;
     return take(ops::expand_for(op, x, both), vector_on(x, numbers));
 }
 
@@ -90,32 +93,32 @@ Tensor nonzero(const Tensor& x)
 {
     check_not_recording("nonzero", "How many elements are not 0");
     const Shape sizes = x.shape();
-    const std::vector<std::int32_t> places = places_of(cast(x.detach(), boolean));
+    const std::vector<std::int32_t> positions = nonzero_positions(cast(x.detach(), boolean));
     const std::size_t rank = sizes.size();
-    std::vector<std::int32_t> out(places.size() * rank);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        std::int64_t rest = places[i];
+    std::vector<std::int32_t> out(positions.size() * rank);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        std::int64_t rest = positions[i];
         for (std::size_t d = rank; d-- > 0;) {
             out[i * rank + d] = static_cast<std::int32_t>(rest % sizes[d].value());
             rest /= sizes[d].value();
         }
     }
-    return from_vector(out, {static_cast<std::int64_t>(places.size()), static_cast<std::int64_t>(rank)},
+    return from_vector(out, {static_cast<std::int64_t>(positions.size()), static_cast<std::int64_t>(rank)},
                        {.device = x.device()});
 }
 
 std::vector<Tensor> nonzero_as_tuple(const Tensor& x)
 {
-    const Tensor places = nonzero(x.dim() == 0 ? reshape(x, {1}) : x);
-    return unbind(places, 1);
+    const Tensor positions = nonzero(x.dim() == 0 ? reshape(x, {1}) : x);
+    return unbind(positions, 1);
 }
 std::vector<Tensor> where(const Tensor& condition) { return nonzero_as_tuple(condition); }
 
-// The order of elements is that of sort(), which puts NaN last.
+// The elements are ordered as by sort(), which puts NaN last.
 std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& x, bool, bool return_inverse, bool return_counts)
 {
     check_not_recording("unique", "How many elements differ");
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const auto [sorted, order] = sort(reshape(x.detach(), {x.numel()}), 0);
     const Runs runs(sorted);
     Tensor inverse;
@@ -147,15 +150,15 @@ Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength)
                      ") is not the input's (", to_string(x.shape()), ").");
     std::int64_t length = minlength;
     if (!same(x.size(0), 0)) {
-        const auto [least, most] = aminmax(cast(x, i64));
-        if (const std::int64_t low = least.item<std::int64_t>(); low < 0)
+        const auto [lowest, highest] = aminmax(cast(x, i64));
+        if (const std::int64_t low = lowest.item<std::int64_t>(); low < 0)
             detail::fail(ErrorKind::argument, op, "The number (", low, ") is negative: they count from 0.");
-        length = std::max(length, most.item<std::int64_t>() + 1);
+        length = std::max(length, highest.item<std::int64_t>() + 1);
     }
     const Tensor values =
         weights.defined() ? weights.detach() : ops::full_on(ops::evaluator_of(x), x.shape(), 1, i32);
     const Tensor none = ops::full_on(ops::evaluator_of(x), {length}, 0, values.dtype());
-    const ops::IndexChecksOff seen;
+    const ops::IndexChecksOff checks_off;
     return scatter_add(none, 0, cast(x, i32), values);
 }
 
@@ -168,20 +171,20 @@ Tensor histc(const Tensor& given, std::int64_t bins, double min, double max)
     if (!(min <= max))
         detail::fail(ErrorKind::argument, op, "The least (", min, ") must be at most the largest (", max,
                      ").");
-    const ops::IndexChecksOff off; // what lies outside has no bin
+    const ops::IndexChecksOff checks_off; // elements outside get the index -1 and are not counted
     const Tensor x = reshape(cast(given.detach(), given.dtype() == f64 ? f64 : f32), {given.numel()});
     const Tensor counts = ops::full_on(ops::evaluator_of(x), {bins}, 0, f32);
     if (same(given.numel(), 0)) return counts;
     Tensor low = ops::number_like(x, min), high = ops::number_like(x, max);
     if (min == max) {
         if (min == 0) std::tie(low, high) = aminmax(x);
-        const Tensor flat = eq(low, high); // all are in the middle then
+        const Tensor flat = eq(low, high); // then all elements are in the middle
         low = where(flat, low - 1.0, low);
         high = where(flat, high + 1.0, high);
     }
     const Tensor inside = logical_and(x >= low, x <= high);
-    const Tensor place = floor((x - low) / (high - low) * static_cast<double>(bins));
-    const Tensor number = minimum(place, static_cast<double>(bins - 1)); // the last bin holds its end
+    const Tensor bin = floor((x - low) / (high - low) * static_cast<double>(bins));
+    const Tensor number = minimum(bin, static_cast<double>(bins - 1)); // the last bin includes its upper end
     const Tensor index = cast(where(inside, number, -1.0), i32);
     return scatter_add(counts, 0, index, ops::full_on(ops::evaluator_of(x), x.shape(), 1, f32));
 }
@@ -206,7 +209,7 @@ Tensor repeat_interleave(const Tensor& given, const Tensor& repeats, std::option
             detail::fail(ErrorKind::argument, op, "The number of repetitions (", times[i], ") is negative.");
         index.insert(index.end(), static_cast<std::size_t>(times[i]), static_cast<std::int32_t>(i));
     }
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     return index_select(x, d, vector_on(x, index));
 }
 
@@ -239,7 +242,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& x, std::int64_t dim,
             ++lengths.back();
             inverse[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(first.size()) - 1;
         }
-        const ops::IndexChecksOff own;
+        const ops::IndexChecksOff checks_off;
         return std::tuple{index_select(x.detach(), d, vector_on(x, first)),
                           return_inverse ? vector_on(x, inverse) : Tensor(),
                           return_counts ? vector_on(x, lengths) : Tensor()};

@@ -21,7 +21,7 @@ Tensor normalize(const Tensor& x, double p, std::int64_t dim, double eps)
     return x / maximum(norm(x, p, {dim}, true), eps);
 }
 
-// The mean over channels is that of windows [size, 1] of planes [C, the rest].
+// The mean over neighbouring channels is an average pooling with windows [size, 1] over planes [C, other sizes].
 Tensor local_response_norm(const Tensor& given, std::int64_t size, double alpha, double beta, double k)
 {
     constexpr const char* op = "local_response_norm";

@@ -1,5 +1,5 @@
-// dropout: the mask is a function of the node's ordinal, so nothing is kept and the gradient is the op
-// itself.
+// dropout: the mask is a function of the seed, the node's ordinal and the element, so it is not stored; the gradient
+// is the same op applied to the output's gradient.
 #include "ops/dropout.hpp"
 
 #include <cmath>

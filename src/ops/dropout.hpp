@@ -1,4 +1,4 @@
-// What dropout and the dropout of attention share.  Attributes: "p" and those of the random state.
+// Code shared by dropout and the dropout of attention. Attributes: "p" and those of the random state.
 #pragma once
 #include <cstdint>
 
@@ -7,9 +7,9 @@
 namespace reprise::ops {
 
 void require_probability(const char* op, double p);
-std::int64_t dropout_threshold(const graph::Attributes&); // the probability in 2^-24: 2^24 drops all
-double dropout_scale(const graph::Attributes&);           // of what is kept: 1 / (1 - p)
-// Both are contiguous.
+std::int64_t dropout_threshold(const graph::Attributes&); // p in units of 2^-24: 2^24 drops all
+double dropout_scale(const graph::Attributes&);           // the factor of retained elements: 1 / (1 - p)
+// Both views are contiguous.
 void launch_dropout(Lowering&, const graph::Attributes&, const View& from, const View& to);
 
 } // namespace reprise::ops

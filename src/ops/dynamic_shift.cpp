@@ -1,5 +1,5 @@
-// Ops whose sizes and indices are known only at the call, as tensors on the device: masks, windows, padding and
-// gathering by rows.  A window and its padding are one op, each other's gradient: what lies outside is a value.
+// Ops whose sizes and indices are tensors on the device: masks, slices, padding and gathering per row. A slice and its
+// padding are one op with opposite signs, and each other's gradient; elements from outside of x are a given value.
 #include <bit>
 #include <string>
 
@@ -21,9 +21,10 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// -- dynamic_shift: x [rows..., T, ...], start [rows...] -> [rows..., length, ...]; y[r, i] = x[r, i + sign * start[r]] --
+// -- dynamic_shift: x [rows..., T, ...], start [rows...] -> y [rows..., length, ...]:
+// y[r, i] = x[r, i + sign * start[r]] --
 
-// The leading dimensions of x are those of `rows`, and one more follows.
+// Requires that the leading dimensions of x are those of `rows` and that at least one more follows.
 void check_rows(const char* op, const char* what, const TensorType& x, const TensorType& rows)
 {
     require_indices(op, what, rows.dtype);
@@ -95,7 +96,7 @@ void reference(const ReferenceArguments& a)
     for (std::size_t d = along + 1; d < y.sizes.size(); ++d) inner *= y.sizes[d];
     for (std::int64_t e = 0, count = y.count(); e < count; ++e) {
         const std::int64_t row = e / inner, outer = row / length;
-        const double start_of_row = std::clamp(start.at(outer), -0x1p31, 0x1p31); // beyond any size
+        const double start_of_row = std::clamp(start.at(outer), -0x1p31, 0x1p31); // larger than any size
         const std::int64_t at = row % length + sign * static_cast<std::int64_t>(start_of_row);
         const bool inside = at >= 0 && at < size;
         if (inside) y.copy(y.offset(e), x, x.offset((outer * size + at) * inner + e % inner));
@@ -103,7 +104,7 @@ void reference(const ReferenceArguments& a)
     }
 }
 
-// 0, 1, ... as a tensor that broadcasts along dimension `dim` of one with `rank`.
+// Returns 0, 1, ..., count - 1 shaped to broadcast along dimension `dim` of a tensor of rank `rank`.
 Tensor positions(const Tensor& like, const Dim& count, std::size_t dim, std::size_t rank)
 {
     const Tensor numbers = count_like(like, count);
@@ -112,7 +113,7 @@ Tensor positions(const Tensor& like, const Dim& count, std::size_t dim, std::siz
     return reshape(numbers, wide);
 }
 
-// With dimensions of 1 behind, up to `rank`.
+// Appends dimensions of size 1 up to `rank`.
 Tensor widened(const Tensor& t, std::size_t rank)
 {
     Shape wide = t.shape();
@@ -150,8 +151,8 @@ Tensor dynamic_mask(const Tensor& x, std::int64_t dim, const Dim& length, double
 {
     const std::size_t along = shape::normalize_dim("dynamic_mask", dim, x.shape().size());
     const Tensor at = ops::positions(x, x.shape()[along], along, x.shape().size());
-    const Dim kept = max(min(length, x.shape()[along]), 0);
-    return where(less(at, ops::size_like(at, kept)), x, ops::number_like(x, value));
+    const Dim clamped = max(min(length, x.shape()[along]), 0);
+    return where(less(at, ops::size_like(at, clamped)), x, ops::number_like(x, value));
 }
 
 Tensor dynamic_slice(const Tensor& x, const Tensor& start, const Dim& length)
@@ -164,7 +165,8 @@ Tensor dynamic_pad(const Tensor& x, const Tensor& before, const Dim& size, doubl
     return ops::shift(x, before, size, -1, ops::rounded_to(x.dtype(), value));
 }
 
-// The rows' elements one below the other: an index is a row of a matrix then, one outside of its row none of it.
+// Treats the elements of all rows as the rows of one matrix: an index becomes a row of it, or -1 if it lies outside of
+// its own row.
 Tensor dynamic_gather(const Tensor& x, const Tensor& index)
 {
     constexpr const char* op = "dynamic_gather";
@@ -177,7 +179,7 @@ Tensor dynamic_gather(const Tensor& x, const Tensor& index)
     const auto begin = sizes.begin() + static_cast<std::ptrdiff_t>(along);
     const Dim outer = shape::element_count(Shape(sizes.begin(), begin)), size = sizes[along],
               inner = shape::element_count(Shape(begin + 1, sizes.end()));
-    const ops::IndexChecksOff any; // one outside of its row is none
+    const ops::IndexChecksOff checks_off; // an index outside of its row becomes -1
     Tensor at = index;
     if (along > 0) {
         const Tensor first = ops::positions(x, outer, 0, 1) * ops::size_like(index, size);

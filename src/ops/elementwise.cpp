@@ -1,4 +1,4 @@
-// The elementwise ops: one Op for each row of the table and one for each of its derivatives.
+// The elementwise ops: one Op for each row of the table (elementwise.def) and one for each of its derivatives.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,8 +28,8 @@ using Types = const graph::InputTypes&;
 
 const Row& row_of(const Op& op) { return *static_cast<const Row*>(op.row); }
 
-// What the kernel of this part reads, as inputs of the node: x..., y, dy without those that the text leaves
-// out.
+// Returns the slots that the kernel of this part reads, in the order of the node's inputs: all of x... for the formula,
+// those of x..., y, dy that occur in it for a derivative.
 std::vector<int> slots_of(const Op& op)
 {
     const Row& row = row_of(op);
@@ -67,12 +67,12 @@ TensorTypes infer(const Op& op, Types in, const Attributes& attributes)
         common = &in[i].dtype;
     }
     DType out = boolean;
-    if (op.part) out = in.back().dtype; // dy is read by every derivative
+    if (op.part) out = in.back().dtype; // every derivative reads dy, which is last
     else if (!attributes.all().empty()) out = attributes.get<DType>("dtype"); // cast
     else if (row_of(op).types.back() != 'B') out = *common;
     Shape sizes = in[0].shape;
     for (std::size_t i = 1; i < in.size(); ++i) sizes = shape::broadcast(op.name, sizes, in[i].shape);
-    TensorTypes types; // a list in braces would copy the shape
+    TensorTypes types; // an initializer list would copy the shape
     types.push_back({out, std::move(sizes)});
     return types;
 }
@@ -84,7 +84,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     for (int k = 0; k < row.arity(); ++k) {
         const auto i = static_cast<std::size_t>(k);
         if (!a.wanted[i]) continue;
-        if (!row.differentiable(k)) { // a step function: the derivative is 0
+        if (!row.differentiable(k)) { // a step function has derivative 0
             out[i] = zeros_like(a.inputs[i]);
             continue;
         }
@@ -93,15 +93,15 @@ std::vector<Tensor> vjp(const VjpArguments& a)
         for (int slot : slots_of(derivative))
             in.push_back(slot < row.arity() ? a.inputs[static_cast<std::size_t>(slot)]
                                             : (slot == row.arity() ? a.outputs[0] : a.cotangents[0]));
-        const bool passes = std::string_view(row.text[1 + i]) == "dy"; // as it is
+        const bool passes = std::string_view(row.text[1 + i]) == "dy"; // the gradient is dy unchanged
         const Tensor whole = passes ? a.cotangents[0] : graph::apply1(derivative, in);
-        // A cast's cotangent goes back to the input's dtype; elsewhere both are the same.
+        // The cotangent of a cast is cast back to the input's dtype; for other ops both dtypes are the same.
         out[i] = cast(sum_to(whole, a.node.inputs[i].type().shape), a.node.inputs[i].type().dtype);
     }
     return out;
 }
 
-// A derivative written with the table's own rows.
+// Records a derivative by rows of the table.
 std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> inputs)
 {
     const Row& row = row_of(*n.op);
@@ -118,7 +118,7 @@ void lower(Lowering& l, const Node& n)
 {
     std::vector<View> in;
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-        // A host scalar is a float: a kernel for i64 reads it from memory.
+        // A host scalar is passed as a float, so kernels for i64 read it from memory instead.
         if (Scalar number; l.scalar(i, number) && !(number.source && n.outputs[0].dtype == i64))
             in.push_back({.dtype = n.inputs[i].type().dtype, .number = number});
         else in.push_back(l.input(i));
@@ -126,7 +126,8 @@ void lower(Lowering& l, const Node& n)
     l.elementwise(*n.op, in, l.output());
 }
 
-// The formula of the row in integers, where all of its inputs are; what a cast makes of them is rounded once.
+// Returns the row's formula in integer arithmetic if all inputs are integers or bool, else null. A cast of integers is
+// thereby rounded only once.
 IntegerFormula integer_formula(const ReferenceArguments& a)
 {
     const auto is_whole = [](const HostTensor& t) { return !is_floating(t.dtype); };
@@ -141,7 +142,7 @@ void reference(const ReferenceArguments& a)
     const std::vector<int> slots = slots_of(op);
     const HostTensor& out = a.outputs[0];
     std::vector<HostTensor> in(a.inputs.begin(), a.inputs.end());
-    for (HostTensor& t : in) { // broadcast: missing dimensions and those of size 1 are walked with stride 0
+    for (HostTensor& t : in) { // broadcast: missing dimensions and those of size 1 get stride 0
         const std::size_t missing = out.sizes.size() - t.sizes.size();
         t.strides.insert(t.strides.begin(), missing, 0);
         t.sizes.insert(t.sizes.begin(), missing, 1);
@@ -172,7 +173,8 @@ bool is_number(char type) { return type == 'F' || type == 'N'; }
 struct Table {
     std::deque<std::string> names; // stable addresses
     std::deque<Op> ops;
-    std::unordered_map<std::string_view, std::vector<const Op*>> parts; // by row
+    std::unordered_map<std::string_view, std::vector<const Op*>>
+        parts; // by row: the formula, then the derivatives
 
     Table()
     {
@@ -204,7 +206,7 @@ const Table& table()
     return t;
 }
 
-// PyTorch's order: a floating dtype wins over integers, then the wider one.
+// The order of type promotion in PyTorch: floating dtypes precede integers, then the wider dtype wins.
 int rank_of(DType t)
 {
     switch (t) {
@@ -238,7 +240,8 @@ DType promote_types(DType a, DType b)
 namespace ops {
 namespace {
 
-// A tensor without dimensions counts only where it is of a higher category (bool, integer, floating) than the others.
+// Returns the promoted dtype of the operands. As in PyTorch, a tensor without dimensions counts only if its category
+// (bool, integer, floating) is higher than that of the others.
 DType common_dtype(const Row& row, const std::vector<Tensor>& in)
 {
     DType with_dims = boolean, without = boolean;
@@ -254,13 +257,14 @@ DType common_dtype(const Row& row, const std::vector<Tensor>& in)
                                                                  : promote_types(with_dims, without);
 }
 
-// As in PyTorch, where 1 - mask is taken for a mistake.
+// Bool operands are refused as in PyTorch, which considers 1 - mask a mistake.
 bool refuses_bool(const Row& row)
 {
     return std::string_view(row.name) == "sub" || row.name == std::string_view("neg");
 }
 
-// Brings the operands that are numbers to one dtype, floating where the row wants that.
+// Calls a row of the table after casting masks to bool and the other operands to a common dtype, which is floating if
+// the row requires it.
 Tensor call(const char* name, std::vector<Tensor> in)
 {
     const Op& op = row_op(name);
@@ -281,7 +285,7 @@ Tensor call(const char* name, std::vector<Tensor> in)
     return graph::apply1(op, in);
 }
 
-// A number takes the tensor's dtype, unless it is of a higher category: then i64 or f32.
+// Returns a number as a tensor of t's dtype, or, if the number is of a higher category, of i64 or f32.
 Tensor number_for(const Tensor& t, double v)
 {
     const bool whole = v == std::floor(v) && std::fabs(v) < (t.dtype() == i64 ? 0x1p63 : 0x1p31);
@@ -290,7 +294,7 @@ Tensor number_for(const Tensor& t, double v)
     return full_on(evaluator_of(t), {}, v, dtype);
 }
 
-// A size is an integer.
+// Returns a size as a tensor of t's dtype, or of i64 if t is bool.
 Tensor number_for(const Tensor& t, const Dim& size)
 {
     return full_on(evaluator_of(t), {}, 1.0, t.dtype() == boolean ? i64 : t.dtype(), size);
@@ -343,7 +347,7 @@ Tensor clamp(const Tensor& x, std::optional<double> min, std::optional<double> m
 {
     if (!min && !max) detail::fail(ErrorKind::argument, "clamp", "There is no bound: give min, max or both.");
     if (!is_floating(x.dtype()) && !(min && max))
-        return min ? maximum(x, *min) : minimum(x, *max); // stays whole
+        return min ? maximum(x, *min) : minimum(x, *max); // keeps the integer dtype
     return ops::call("clamp_scalar", {x, ops::number_for(x, min.value_or(-infinity)),
                                       ops::number_for(x, max.value_or(infinity))});
 }

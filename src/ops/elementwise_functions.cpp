@@ -1,4 +1,4 @@
-// Functions of elements that are made of rows of the table.
+// Elementwise functions composed of rows of the table.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Integers and bools as f32, which rows of floating types take them as too.
+// Casts integers and bool to f32, as rows of floating types do, too.
 Tensor floating(const Tensor& x) { return is_floating(x.dtype()) ? x : cast(x, f32); }
 
 double largest_of(DType dtype)
@@ -27,13 +27,13 @@ double largest_of(DType dtype)
 
 Tensor is_infinite(const Tensor& a, const Tensor& b) { return logical_or(isinf(a), isinf(b)); }
 
-// max + log(1 + exp(-scale |a - b|)) / scale, the logarithm of a sum of powers of exp(scale).  Equal infinities have
-// the difference 0.
+// Computes max(a, b) + log(1 + exp(-scale |a - b|)) / scale, which is the logarithm to base exp(scale) of the sum of
+// exp(scale a) and exp(scale b). The difference of equal infinities counts as 0.
 Tensor log_of_sum(const Tensor& given_a, const Tensor& given_b, double scale)
 {
     const Tensor a = floating(given_a), b = floating(given_b);
-    const Tensor apart = where(eq(a, b), 0.0, a - b);
-    return maximum(a, b) + log1p(exp(abs(apart) * -scale)) / scale;
+    const Tensor difference = where(eq(a, b), 0.0, a - b);
+    return maximum(a, b) + log1p(exp(abs(difference) * -scale)) / scale;
 }
 
 void check_lambda(const char* op, double lambda)
@@ -52,7 +52,7 @@ Tensor frac(const Tensor& x)
     return x - trunc(x);
 }
 
-// 1 / -0 is -infinity, also of subnormal numbers where these are taken for 0.
+// Detects -0 by 1 / -0 = -infinity. This also detects negative subnormal numbers on devices that flush them to 0.
 Tensor signbit(const Tensor& x)
 {
     if (!is_floating(x.dtype())) return (x.dtype() == boolean ? cast(x, i32) : x) < 0.0;
@@ -70,7 +70,7 @@ Tensor copysign(const Tensor& a, double b)
     return std::signbit(b) ? -size : size;
 }
 
-// The larger one times sqrt(1 + ratio^2), so that no square overflows.
+// Computes the larger one times sqrt(1 + ratio^2), so that no square overflows.
 Tensor hypot(const Tensor& given_a, const Tensor& given_b)
 {
     const Tensor a = abs(floating(given_a)), b = abs(floating(given_b));
@@ -115,9 +115,9 @@ Tensor isclose(const Tensor& given_a, const Tensor& given_b, double rtol, double
     if (!(rtol >= 0 && atol >= 0))
         detail::fail(ErrorKind::argument, "isclose", "The tolerances (", rtol, " and ", atol,
                      ") must be at least 0.");
-    const Tensor a = floating(given_a), b = floating(given_b), apart = abs(a - b);
-    Tensor close =
-        logical_or(eq(given_a, given_b), logical_and(isfinite(apart), apart <= abs(b) * rtol + atol));
+    const Tensor a = floating(given_a), b = floating(given_b), difference = abs(a - b);
+    Tensor close = logical_or(eq(given_a, given_b),
+                              logical_and(isfinite(difference), difference <= abs(b) * rtol + atol));
     return equal_nan ? logical_or(close, logical_and(isnan(a), isnan(b))) : close;
 }
 

@@ -1,5 +1,5 @@
-// embedding: rows of a matrix by their numbers; its gradient adds rows to where they came from.  last_positions: which
-// of several rows for one place comes last.  reduce_rows: the product, the largest or the least of rows.
+// embedding: gathers rows of a matrix by index; its gradient scatters and adds rows. last_positions: the last position
+// at which each index occurs. reduce_rows: the product, maximum or minimum of the rows that have the same index.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -68,11 +68,11 @@ void reference(const ReferenceArguments& a)
     const HostTensor &indices = a.inputs[0], &weight = a.inputs[1], &to = a.outputs[0];
     for (std::int64_t i = 0, length = to.sizes[1]; i < to.count(); ++i) {
         const std::int64_t row = indices.get_whole(indices.offset(i / length));
-        const bool known = row >= 0 && row < weight.sizes[0];
-        const std::int64_t at = (known ? row : 0) * length + i % length;
+        const bool valid = row >= 0 && row < weight.sizes[0];
+        const std::int64_t at = (valid ? row : 0) * length + i % length;
         if (!is_floating(to.dtype))
-            to.set_whole(to.offset(i), known ? weight.get_whole(weight.offset(at)) : 0);
-        else to.put(i, known ? weight.at(at) : std::numeric_limits<double>::quiet_NaN());
+            to.set_whole(to.offset(i), valid ? weight.get_whole(weight.offset(at)) : 0);
+        else to.put(i, valid ? weight.at(at) : std::numeric_limits<double>::quiet_NaN());
     }
 }
 
@@ -86,7 +86,7 @@ TensorTypes infer_vjp(const Op& op, const graph::InputTypes& in, const Attribute
 std::vector<Tensor> vjp_vjp(const VjpArguments& a)
 {
     const std::int64_t padding = a.node.attributes.integer("padding");
-    Tensor rows = a.cotangents[0]; // [V, D]; the padding's counts nothing
+    Tensor rows = a.cotangents[0]; // [V, D]; the padding row has no gradient
     if (padding != no_padding) {
         const Tensor numbers = count_like(rows, rows.size(0));
         rows = where(unsqueeze(numbers, 1) == static_cast<double>(padding), number_like(rows, 0), rows);
@@ -94,9 +94,10 @@ std::vector<Tensor> vjp_vjp(const VjpArguments& a)
     return {graph::apply1(embedding_op, {a.inputs[1], rows}, {{"padding", padding}}), {}};
 }
 
-// The positions of each row number as rings in ascending order (shaders/embedding_vjp.comp): no atomics.
+// The positions of each row index as circular linked lists in ascending order, built without atomics
+// (shaders/embedding_vjp.comp).
 struct Links {
-    View tails; // [blocks, rows]; the first line: each row's last position, -1: none
+    View tails; // [blocks, rows]; the first line has each row's last position, or -1 for none
     View next;  // [positions]
 };
 Links link(Lowering& l, const View& indices, const Dim& rows, std::int64_t padding)
@@ -120,7 +121,8 @@ Links link(Lowering& l, const View& indices, const Dim& rows, std::int64_t paddi
     return links;
 }
 
-// Joins along the rings: the order of the sums is fixed.
+// Launches the reduction of the rows with the same index, in the order of the linked lists, so that sums have a fixed
+// order.
 void join_rows(Lowering& l, const Node& n, std::int64_t padding, RowReduction how)
 {
     const View dy = l.input(0), indices = l.indices(1), to = l.output();
@@ -147,7 +149,7 @@ void lower_vjp(Lowering& l, const Node& n)
     join_rows(l, n, n.attributes.integer("padding"), RowReduction::sum);
 }
 
-// Joins the elements of rows with those of their place, one after the other; those of an integer dtype as
+// Reduces the rows with the same index by `join`, one after the other. Elements of an integer dtype are joined as
 // Whole.
 template <class Whole, class Join> void reference_join(const ReferenceArguments& a, std::int64_t padding,
                                                        Whole whole_start, double start, const Join& join)
@@ -169,26 +171,26 @@ template <class Whole, class Join> void reference_join(const ReferenceArguments&
     else join_all(start);
 }
 
-void reference_vjp(const ReferenceArguments& a) // integers wrap
+void reference_vjp(const ReferenceArguments& a) // unsigned, so that integers wrap
 {
     reference_join(a, a.attributes.integer("padding"), std::uint64_t{0}, 0, std::plus());
 }
 
-// -- reduce_rows: rows [N, D], indices [N] -> [V, D], with the types of embedding_vjp; of no row 1, -infinity
-// or infinity (of integers the least and the largest of their dtype, i32 or i64) --
+// -- reduce_rows: rows [N, D], indices [N] -> [V, D], with the types of embedding_vjp. The result for an index that
+// does not occur is 1, -infinity or infinity (for integers the minimum or maximum of their dtype, i32 or i64) --
 RowReduction how_of(const Attributes& a) { return static_cast<RowReduction>(a.integer("how")); }
 
 void lower_reduce(Lowering& l, const Node& n) { join_rows(l, n, no_padding, how_of(n.attributes)); }
 
-// Of the largest and the least, equal rows share the gradient.  Of a product: the others' product, which is divided out
-// where no factor is 0, and is 0 but for the one that alone is 0.
+// For maximum and minimum, equal elements share the gradient. For a product, the gradient of a factor is the product of
+// the others: the product divided by the factor if none is 0, else 0 except for a factor that is the only 0.
 std::vector<Tensor> vjp_reduce(const VjpArguments& a)
 {
     const Tensor &rows = a.inputs[0], &indices = a.inputs[1], &y = a.outputs[0], &dy = a.cotangents[0];
     const Dim count = a.node.attributes.get<Dim>("rows");
-    const Tensor known = logical_and(indices >= 0.0, less(indices, size_like(indices, count)));
-    const auto at_rows = [&](const Tensor& t) { // 0 where there is no such row
-        return where(unsqueeze(known, 1), embedding(indices, t), 0.0);
+    const Tensor valid = logical_and(indices >= 0.0, less(indices, size_like(indices, count)));
+    const auto at_rows = [&](const Tensor& t) { // 0 where the index is out of range
+        return where(unsqueeze(valid, 1), embedding(indices, t), 0.0);
     };
     const auto added = [&](const Tensor& t) {
         return graph::apply1(embedding_vjp_op, {t, indices}, {{"rows", count}, {"padding", no_padding}});
@@ -206,8 +208,7 @@ std::vector<Tensor> vjp_reduce(const VjpArguments& a)
     return {at_rows(dy) * others, {}};
 }
 
-// Integers are joined in 64 bits, of which the low ones are what kernels get: these join narrow dtypes in
-// i32.
+// Integers are joined in 64 bits; the low bits agree with those of the kernels, which join narrow dtypes in i32.
 void reference_reduce(const ReferenceArguments& a)
 {
     const RowReduction how = how_of(a.attributes);
@@ -217,15 +218,15 @@ void reference_reduce(const ReferenceArguments& a)
     using LongLimits = std::numeric_limits<std::int64_t>;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const bool largest = how == RowReduction::largest, wide = a.inputs[0].dtype == i64;
-    const std::int64_t least = wide ? LongLimits::min() : Limits::min();
-    const std::int64_t most = wide ? LongLimits::max() : Limits::max();
-    reference_join(a, no_padding, largest ? least : most, largest ? -infinity : infinity,
+    const std::int64_t lowest = wide ? LongLimits::min() : Limits::min();
+    const std::int64_t highest = wide ? LongLimits::max() : Limits::max();
+    reference_join(a, no_padding, largest ? lowest : highest, largest ? -infinity : infinity,
                    [largest](auto had, auto v) {
-                       return (largest ? v > had : v < had) || std::isnan(v) ? v : had; // NaN stays
+                       return (largest ? v > had : v < had) || std::isnan(v) ? v : had; // NaN wins
                    });
 }
 
-// -- last_positions: indices [N] -> [rows]: the last position of each row number, -1 where it does not occur --
+// -- last_positions: indices [N] -> [rows]: the last position of each row index, or -1 if it does not occur --
 TensorTypes infer_last(const Op& op, const graph::InputTypes& in, const Attributes& a)
 {
     require_indices(op.name, "indices", in[0].dtype);
@@ -284,9 +285,9 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, std::optional<std:
                      ") must be [rows, length].");
     std::int64_t padding = padding_idx.value_or(ops::no_padding);
     if (padding_idx) {
-        const bool known = rows[0].is_constant();
-        if (padding < 0 && known) padding += rows[0].value();
-        if (padding < 0 || (known && padding >= rows[0].value()))
+        const bool is_constant = rows[0].is_constant();
+        if (padding < 0 && is_constant) padding += rows[0].value();
+        if (padding < 0 || (is_constant && padding >= rows[0].value()))
             detail::fail(ErrorKind::argument, "embedding", "The padding_idx (", *padding_idx,
                          ") is none of the weight's (", rows[0], ") rows.");
     }

@@ -1,4 +1,4 @@
-// amax and amin: the largest and the least element over some dimensions.
+// amax and amin: the largest and the smallest element over some dimensions.
 #include <cmath>
 #include <limits>
 
@@ -20,17 +20,18 @@ TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes& a
     return {{in[0].dtype, reduced_shape(op, in[0], a)}};
 }
 
-// Equal elements share the gradient; where NaN won, the NaNs do if they are said to, else all is NaN: as in PyTorch.
+// Equal elements share the gradient. If the result is NaN, the NaNs share it if "nan_shares" is set, else the whole
+// gradient is NaN, as in PyTorch.
 std::vector<Tensor> vjp(const VjpArguments& a)
 {
     const Tensor& x = a.inputs[0];
-    const Shape kept = kept_shape(x.shape(), a.node.attributes);
-    const Tensor y = reshape(a.outputs[0], kept);
+    const Shape keepdim_shape = kept_shape(x.shape(), a.node.attributes);
+    const Tensor y = reshape(a.outputs[0], keepdim_shape);
     Tensor won = eq(x, y);
     if (a.node.attributes.integer("nan_shares") != 0) won = logical_or(won, logical_and(isnan(x), isnan(y)));
     const Tensor winners = cast(won, x.dtype());
     const Tensor count = sum(winners, a.node.attributes.integers("dims"), true);
-    return {winners * (reshape(a.cotangents[0], kept) / count)};
+    return {winners * (reshape(a.cotangents[0], keepdim_shape) / count)};
 }
 
 void reference(const ReferenceArguments& a)
@@ -40,11 +41,11 @@ void reference(const ReferenceArguments& a)
     const bool least = a.op == &amin_op;
     reference_reduction(a, least ? Limits::max() : Limits::min(), least ? infinity : -infinity,
                         [least](auto best, auto v) {
-                            return (least ? v < best : v > best) || std::isnan(v) ? v : best; // NaN stays
+                            return (least ? v < best : v > best) || std::isnan(v) ? v : best; // NaN wins
                         });
 }
 
-// Of nothing the ops give -infinity and infinity, which are no element.
+// Requires at least one element per result: the reduction of none would return -infinity or infinity.
 Tensor extremum(const Op& op, const Tensor& x, const Dims& dims, bool keepdim, bool nan_shares = false)
 {
     if (x.dtype() == boolean) return cast(extremum(op, cast(x, i32), dims, keepdim), boolean);

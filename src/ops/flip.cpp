@@ -1,4 +1,4 @@
-// flip: the elements in reverse order along some dimensions.  Its own transpose, so its own gradient.
+// flip: reverses the order of elements along some dimensions. It is its own transpose, and so its own gradient.
 #include <algorithm>
 
 #include <reprise/ops/creation.hpp>

@@ -1,4 +1,4 @@
-// full: one value everywhere; zeros, ones and their likes.
+// full: a tensor filled with one value; zeros, ones and the _like functions.
 #include "ops/full.hpp"
 
 #include <cmath>
@@ -23,7 +23,7 @@ TensorTypes infer(const Op& op, const graph::InputTypes&, const Attributes& a)
     return {{a.get<DType>("dtype"), sizes}};
 }
 
-// The value is a number, or, in plans that eager code replays, a host scalar.
+// Stores the value in s: a number, or, in plans that eager code replays, a host scalar.
 bool number(const Node& n, Scalar& s)
 {
     if (n.attributes.has_source("value")) {
@@ -51,12 +51,12 @@ void reference(const ReferenceArguments& a)
 
 template <class T> bool holds(double value)
 {
-    // the limits in double: of i64 the upper one is 2^63, which it does not hold
+    // The upper bound is exclusive and exact in double: 2^63 for i64, while max() itself would be rounded.
     const double least = static_cast<double>(std::numeric_limits<T>::min());
     return value >= least && value < static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
 }
 
-// Whether the number, without what follows its point, has a place in the dtype.
+// Returns whether the value, truncated to an integer, is in range of the dtype.
 bool holds(DType dtype, double value)
 {
     switch (dtype) {
@@ -69,7 +69,7 @@ bool holds(DType dtype, double value)
     }
 }
 
-// With the name that the user called.
+// Returns a filled tensor; errors have the name `op` of the function that the user called.
 Tensor filled(const char* op, const std::shared_ptr<graph::Evaluator>& evaluator, const Shape& shape,
               double value, DType dtype)
 {
@@ -101,7 +101,7 @@ void require_sizes(const char* op, const Shape& sizes)
                          size, "): sizes start at 0.");
 }
 
-// Integers go to the kernel whole: a float has 24 bits only.
+// Integers are passed to the kernel as ints, since a float has only 24 bits of precision.
 void launch_full(Lowering& l, const View& to, const Scalar& value)
 {
     const Dim count = shape::element_count(to.sizes());

@@ -3,12 +3,12 @@
 
 namespace reprise::ops {
 
-// Throws Error(argument) where the number, without what follows its point, has no place in an integer dtype.
+// Throws Error(argument) if the value, truncated to an integer, is out of range of an integer dtype.
 void require_holds(const char* op, DType, double value);
-// Throws Error(shape) for a negative size.
+// Throws Error(shape) if a size is negative.
 void require_sizes(const char* op, const Shape&);
 
-// Writes one value everywhere.
+// Fills a view with one value.
 void launch_full(Lowering&, const View& to, const Scalar&);
 
 } // namespace reprise::ops

@@ -17,7 +17,7 @@ struct V {
     Tensor tensor;
 };
 
-// What a function takes: a value or a constant, which becomes one of its neighbours' dtype.
+// An argument of a function: a value, or a constant, which gets the dtype of the other arguments.
 struct Argument {
     Tensor tensor;
     double constant = 0;
@@ -27,7 +27,7 @@ struct Argument {
 
 V emit(const char* row, std::initializer_list<Argument> arguments)
 {
-    const Tensor* like = nullptr; // the last operand: a condition comes first and is bool
+    const Tensor* like = nullptr; // the last tensor: a condition is bool and comes first
     for (const Argument& a : arguments)
         if (a.tensor.defined()) like = &a.tensor;
     std::vector<Tensor> inputs;
@@ -36,7 +36,7 @@ V emit(const char* row, std::initializer_list<Argument> arguments)
     return {graph::apply1(row_op(row), inputs)};
 }
 
-// rp_select(c, K, K) would take its dtype from c: rows do not do that (a row's text is checked by its test).
+// rp_select(c, K, K) would get its dtype from c, so rows must not use it (the test of each row checks its text).
 #define RP_OPERATOR(symbol, row)                                                                             \
     V operator symbol(const V& a, const V& b) { return emit(row, {a, b}); }                                  \
     [[maybe_unused]] V operator symbol(const V& a, K b) { return emit(row, {a, b}); }                        \
@@ -66,7 +66,7 @@ RP_CALL2(max, "maximum")
 RP_CALL2(min, "minimum")
 RP_CALL2(and, "logical_and")
 RP_CALL2(or, "logical_or")
-// The others have the names of their rows.
+// The other functions have the names of their rows.
 #define UNARY(name, ...) RP_CALL1(name, #name)
 #define BINARY(name, ...) RP_CALL2(name, #name)
 #define TERNARY(...)
@@ -77,7 +77,7 @@ V rp_select(const Argument& c, const Argument& a, const Argument& b) { return em
 
 using Record = V (*)(std::span<const Tensor> in, const V& y, const V& dy);
 
-// A row that calls its own function (exp: rp_exp) is a primitive: recorded as itself.
+// A row whose formula calls the function of the same name (exp: rp_exp) is a primitive, which is recorded as itself.
 #define NONE                                                                                                 \
     V {}
 #define RP_PART(e, ...)                                                                                      \

@@ -1,4 +1,4 @@
-// The table read by values that record: a row's formula, or a derivative, as nodes of the graph.
+// The reader of the table of elementwise ops that records graph nodes for a row's formula or derivative.
 #pragma once
 #include <span>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace reprise::ops {
 
-// part 0: the formula of `inputs`; 1 + k: the derivative by input k, of inputs, y and dy.  Undefined tensors
-// stand for what a derivative does not read; undefined comes back where there is no derivative.
+// Part 0 is the formula, applied to `inputs`; part 1 + k is the derivative by input k, which may read inputs, y and dy.
+// Tensors that a derivative does not read may be undefined. Returns an undefined tensor if there is no derivative.
 Tensor record_row(std::string_view row, int part, std::span<const Tensor> inputs, const Tensor& y = {},
                   const Tensor& dy = {});
 

@@ -1,4 +1,4 @@
-// grid_sample: elements between elements, made of rows of channels that are read by their numbers; affine_grid.
+// grid_sample: interpolates between elements of an image, composed of gathers of rows of channels; affine_grid.
 #include <string>
 #include <vector>
 
@@ -27,13 +27,13 @@ struct Axis {
     const GridSampleOptions& options;
 
     Tensor number(const Tensor& like) const { return ops::size_like(like, size); }
-    // Of -1 to 1, in elements.
+    // Converts a coordinate from -1 to 1 to a position in elements.
     Tensor position(const Tensor& at) const
     {
         return options.align_corners ? (at + 1.0) / 2 * (number(at) - 1.0)
                                      : ((at + 1.0) * number(at) - 1.0) / 2;
     }
-    // Where the padding moves it.  The bounds let no gradient pass.
+    // Returns the position after the padding mode is applied. Clamped positions have no gradient.
     Tensor inside(const Tensor& at) const
     {
         if (options.padding_mode == GridSamplePadding::zeros) return at;
@@ -43,7 +43,8 @@ struct Axis {
     }
 
 private:
-    // Turned around at the corners' centres, or at their edges, as often as it takes.
+    // Reflects a position at the centres of the outermost elements (align_corners) or at their outer edges, repeatedly
+    // if necessary.
     Tensor reflected(const Tensor& at) const
     {
         const double first = options.align_corners ? 0 : -0.5;
@@ -54,7 +55,7 @@ private:
     }
 };
 
-// An element along one dimension and what it counts; elements outside count nothing.
+// An element along one dimension and its weight; elements outside of the image have weight 0.
 struct Tap {
     Tensor at, weight; // at: whole numbers in the positions' dtype; no weight: 1
 };
@@ -65,7 +66,7 @@ std::vector<Tap> linear_taps(const Tensor& at)
     return {{first, 1.0 - right}, {first + 1.0, right}};
 }
 
-// Of Keys' cubic with -0.75.
+// The taps of cubic convolution (Keys 1981) with a = -0.75.
 std::vector<Tap> cubic_taps(const Tensor& at)
 {
     const Tensor first = floor(at), t = at - first;
@@ -82,26 +83,26 @@ std::vector<Tap> taps_of(const Axis& axis, const Tensor& given)
     const Tensor position = axis.position(given);
     if (axis.options.mode == GridSampleMode::nearest) return {{round(axis.inside(position).detach()), {}}};
     if (axis.options.mode == GridSampleMode::bilinear) return linear_taps(axis.inside(position));
-    std::vector<Tap> taps = cubic_taps(position); // here each element is moved
+    std::vector<Tap> taps = cubic_taps(position); // the padding applies to each tap
     for (Tap& t : taps) t.at = axis.inside(t.at.detach());
     return taps;
 }
 
-// The images' elements as rows of channels.
+// The elements of all images as rows of channels, and the sum of weighted rows.
 struct Rows {
     Tensor rows; // [N * elements, C]
     std::vector<Axis> axes;
     Tensor image; // the first row of each position's image, [positions]
     Tensor sum;   // [positions, C]
 
-    // Adds all products of one tap an axis.
+    // Adds the weighted rows of all combinations of one tap per axis.
     void add(std::size_t axis, const std::vector<std::vector<Tap>>& taps, const Tensor& at,
-             const Tensor& weight, const Tensor& known)
+             const Tensor& weight, const Tensor& valid)
     {
         if (axis == axes.size()) {
-            const ops::IndexChecksOff own;
-            const Tensor index = cast(where(known, at, 0.0), i32);
-            const Tensor factor = weight.defined() ? where(known, weight, 0.0) : cast(known, rows.dtype());
+            const ops::IndexChecksOff checks_off;
+            const Tensor index = cast(where(valid, at, 0.0), i32);
+            const Tensor factor = weight.defined() ? where(valid, weight, 0.0) : cast(valid, rows.dtype());
             const Tensor part = cast(embedding(index + image, rows), factor.dtype()) * unsqueeze(factor, 1);
             sum = sum.defined() ? sum + part : part;
             return;
@@ -111,7 +112,7 @@ struct Rows {
             const Tensor within = logical_and(tap.at >= 0.0, tap.at < size);
             add(axis + 1, taps, at.defined() ? at * size + tap.at : tap.at,
                 weight.defined() && tap.weight.defined() ? weight * tap.weight : tap.weight,
-                known.defined() ? logical_and(known, within) : within);
+                valid.defined() ? logical_and(valid, within) : within);
         }
     }
 };
@@ -159,16 +160,16 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
     const Shape wanted = grid.shape(), out_sizes = {wanted.begin() + 1, wanted.end() - 1};
     const Dim images = x.shape()[0], channels = x.shape()[1], positions = shape::element_count(out_sizes),
               elements = shape::element_count(ops::last_of(x.shape(), n));
-    const Tensor places = ops::accumulated(reshape(grid, {images * positions, static_cast<std::int64_t>(n)}));
+    const Tensor points = ops::accumulated(reshape(grid, {images * positions, static_cast<std::int64_t>(n)}));
     Rows all;
     all.rows = reshape(permute(x, channels_last(rank)), {images * elements, channels});
     const Tensor firsts = ops::count_like(x, images);
     const Tensor first = firsts * ops::size_like(firsts, elements);
     all.image = reshape(expand(unsqueeze(first, 1), {images, positions}), {images * positions});
     std::vector<std::vector<Tap>> taps;
-    for (std::size_t d = 0; d < n; ++d) { // the grid's last number is the outermost dimension's
+    for (std::size_t d = 0; d < n; ++d) { // the grid's last coordinate belongs to the outermost dimension
         all.axes.push_back({x.shape()[2 + d], options});
-        taps.push_back(taps_of(all.axes.back(), select(places, 1, static_cast<std::int64_t>(n - 1 - d))));
+        taps.push_back(taps_of(all.axes.back(), select(points, 1, static_cast<std::int64_t>(n - 1 - d))));
     }
     all.add(0, taps, {}, {}, {});
     Shape wide{images};
@@ -190,7 +191,7 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners)
     shape::require_same(name, theta.shape(), {size[0], n, n + 1}, sentence);
     const Shape image = {size.begin() + 2, size.end()};
     std::vector<Tensor> coordinates;     // x, y(, z), 1
-    for (std::int64_t d = n; d-- > 0;) { // from -1 to 1, or to the centres of the outermost elements
+    for (std::int64_t d = n; d-- > 0;) { // corners: -1 to 1; else centres of elements
         const auto k = static_cast<std::size_t>(d);
         const Tensor at = cast(ops::count_like(theta, image[k]), theta.dtype());
         const Tensor last = ops::size_like(at, image[k] - 1),

@@ -1,6 +1,6 @@
-// group_norm: the channels of an image in groups, each normalised by its own mean and variance; instance_norm, where
-// each channel is a group.  Sums and elements have batch_norm's kernels: a plane, one channel of one image, is a
-// channel there.
+// group_norm: divides the channels of an image into groups and normalises each by its own mean and variance.
+// instance_norm: each channel is a group. Sums and elements are computed by batch_norm's kernels, with each plane (one
+// channel of one image) as a channel.
 #include <algorithm>
 #include <cmath>
 
@@ -23,16 +23,16 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// x [N, C, image]; the channels of a group lie side by side.
+// x [N, C, image]; the channels of a group are contiguous.
 struct Groups {
-    Dim images, channels, image, count, members; // groups of an image, channels of a group
+    Dim images, channels, image, count, members; // count: groups per image; members: channels per group
     Groups(const Shape& x, const Dim& groups)
         : images(x[0]), channels(x[1]), image(x[2]), count(groups),
-          members(floor_div(x[1], max(groups, 1))) // instance_norm of no channels has no groups
+          members(floor_div(x[1], max(groups, 1))) // instance_norm with no channels has no groups
     {}
     Dim planes() const { return images * channels; }
     Dim all() const { return images * count; }
-    Dim elements() const { return members * image; } // of a group
+    Dim elements() const { return members * image; } // per group
 };
 Groups groups_of(const Shape& x, const Node& n) { return {x, n.attributes.get<Dim>("groups")}; }
 
@@ -43,7 +43,7 @@ TensorTypes infer(const Op&, const InputTypes& in, const Attributes& a)
     return {in[0], statistic, statistic};
 }
 
-// -- group_norm_vjp: dy, x, weight, mean, variance -> dx, gradients of weight and bias by each image [N, C] --
+// -- group_norm_vjp: dy, x, weight, mean, variance -> dx, gradients of weight and bias per image [N, C] --
 TensorTypes infer_vjp(const Op&, const InputTypes& in, const Attributes&)
 {
     const TensorType planes{accumulated(in[1].dtype), {in[1].shape[0], in[1].shape[1]}};
@@ -74,7 +74,7 @@ std::vector<Tensor> decompose(const Node& n, std::span<const Tensor> in)
     return {reshape(z, shape) * by_channel(in[1], shape) + by_channel(in[2], shape), center, variance};
 }
 
-// Mean and variance are functions of x, which is what is differentiated.
+// Recomputes mean and variance from x, so that they are differentiated as functions of it.
 std::vector<Tensor> decompose_vjp(const Node& n, std::span<const Tensor> in)
 {
     const Shape shape = in[1].shape();
@@ -162,7 +162,7 @@ void lower_vjp(Lowering& l, const Node& node)
     launch_vjp_elements(l, planes, dy, x, coefficients, l.output(0));
 }
 
-// -- the specification --
+// -- the reference implementation --
 
 struct HostGroups {
     std::int64_t channels, image, groups, members;
@@ -171,7 +171,7 @@ struct HostGroups {
           members(groups == 0 ? 0 : channels / groups)
     {}
     std::int64_t elements() const { return members * image; }
-    std::int64_t channel(std::int64_t group, std::int64_t element) const // of all groups of all images
+    std::int64_t channel(std::int64_t group, std::int64_t element) const // group: counted over all images
     {
         return group % groups * members + element / image;
     }
@@ -244,7 +244,7 @@ const Op group_norm_vjp_op{.name = "group_norm_vjp",
 
 namespace {
 
-// y, mean, variance; y has the shape of x.
+// Returns y, with the shape of x, mean and variance.
 std::vector<Tensor> by_groups(const char* op, const Tensor& x, const Dim& groups, const Tensor& weight,
                               const Tensor& bias, double eps)
 {
@@ -279,7 +279,7 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
         return "The (" + channels.text() + ") channels do not make (" + std::to_string(groups) + ") groups.";
     });
     const Shape& sizes = x.shape();
-    // As in PyTorch, which counts the values of a group over all images.
+    // Counts the values of a group over all images, as PyTorch does.
     ops::require_several(op, "group", floor_div(shape::element_count(sizes), groups), sizes);
     return ops::by_groups(op, x, groups, weight, bias, eps)[0];
 }
@@ -301,7 +301,7 @@ Tensor instance_norm(const Tensor& x, Tensor running_mean, Tensor running_var, c
     const std::vector<Tensor> out = ops::by_groups(op, x, channels, weight, bias, options.eps);
     if (running_mean.defined() && running_var.defined()) {
         const no_grad guard;
-        // An empty batch has no statistics.
+        // An empty batch has no statistics: its count is 0.
         const Tensor found_mean = mean(out[1], {0}), found_variance = mean(out[2], {0});
         ops::update_running(running_mean, running_var, found_mean, found_variance, options.momentum,
                             image * min(sizes[0], 1));

@@ -38,7 +38,7 @@ const Op host_scalar_op{
 
 Tensor host_scalar(std::function<double()> value)
 {
-    const auto evaluator = ops::evaluator_for({}); // the recording's, while there is one
+    const auto evaluator = ops::evaluator_for({}); // that of the recording, if there is one
     if (!graph::current_tracer()) return ops::full_on(evaluator, {}, value(), f32);
     std::shared_ptr<const graph::HostScalar> source =
         std::make_shared<graph::HostScalar>(graph::HostScalar{std::move(value)});

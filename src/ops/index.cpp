@@ -1,4 +1,4 @@
-// index and index_put: parts of a tensor by numbers, ranges, index tensors and masks.
+// index and index_put: parts of a tensor selected by numbers, slices, index tensors and masks.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -28,7 +28,7 @@ struct Lookup {
     Tensor index; // i32
 };
 
-// What a view did to one dimension.
+// The effect of one index, other than a tensor, on one dimension.
 struct ViewStep {
     enum class Kind { select, range, strided, added } kind;
     Tensor before;
@@ -37,7 +37,7 @@ struct ViewStep {
     std::int64_t step = 1;
 };
 
-// The view that all but index tensors make, and what these look up in it.
+// The view that results from all indices but tensors, and the index tensors to look up in it.
 struct Parts {
     Tensor view;
     std::vector<ViewStep> steps{};
@@ -50,14 +50,14 @@ struct Parts {
                  ") of the size (", size, "): it must be from ", -size, " to ", size - 1, ".");
 }
 
-// As i32: what is outside of that becomes its limit, which is outside of every tensor.
+// Casts to i32 with saturation: the limits of i32 are out of range of every tensor.
 Tensor saturated(const Tensor& index)
 {
     using Limits = std::numeric_limits<std::int32_t>;
     return index.dtype() == i32 ? index : cast(clamp(index, Limits::min(), Limits::max()), i32);
 }
 
-// How many dimensions an index names.
+// Returns how many dimensions of the tensor an index consumes.
 std::int64_t named(const TensorIndex& index)
 {
     if (const Tensor* t = std::get_if<Tensor>(&index.kind())) return t->dtype() == boolean ? t->dim() : 1;
@@ -66,7 +66,7 @@ std::int64_t named(const TensorIndex& index)
 
 class Reader {
 public:
-    // `op` is the function that the indices were given to.
+    // `op` is the function to which the indices were passed.
     Reader(const char* op, const Tensor& x, const Indices& indices) : op_(op), parts_{x}
     {
         std::int64_t all = 0, ellipses = 0;
@@ -137,7 +137,7 @@ private:
         parts_.lookups.push_back({dim_++, saturated(t)});
         ++original_;
     }
-    // The places of what is true, as index tensors.
+    // Converts a mask to index tensors: the positions of its true elements.
     void add_mask(const Tensor& mask)
     {
         if (graph::current_tracer())
@@ -152,17 +152,17 @@ private:
                              ") elements in dimension (", original_ + d, ").");
         const std::vector<bool> keep = mask.to_vector<bool>();
         if (rank == 0) return add(static_cast<bool>(keep[0]));
-        std::vector<std::vector<std::int32_t>> places(static_cast<std::size_t>(rank));
+        std::vector<std::vector<std::int32_t>> positions(static_cast<std::size_t>(rank));
         for (std::size_t i = 0; i < keep.size(); ++i) {
             if (!keep[i]) continue;
             auto rest = static_cast<std::int64_t>(i);
             for (std::int64_t d = rank; d-- > 0;) {
                 const std::int64_t size = mask.size(d).value();
-                places[static_cast<std::size_t>(d)].push_back(static_cast<std::int32_t>(rest % size));
+                positions[static_cast<std::size_t>(d)].push_back(static_cast<std::int32_t>(rest % size));
                 rest /= size;
             }
         }
-        for (const auto& line : places)
+        for (const auto& line : positions)
             parts_.lookups.push_back({dim_++, from_vector(line, {static_cast<std::int64_t>(line.size())},
                                                           {.device = view().device()})});
         original_ += rank;
@@ -170,19 +170,19 @@ private:
 
     const char* op_;
     Parts parts_;
-    std::int64_t dim_ = 0;      // of the view, that the next index names
-    std::int64_t original_ = 0; // of the tensor, for messages
-    std::int64_t left_ = 0;     // that the ellipsis stands for
+    std::int64_t dim_ = 0;      // dimension of the view to which the next index applies
+    std::int64_t original_ = 0; // the same of the tensor, for messages
+    std::int64_t left_ = 0;     // number of dimensions that the ellipsis covers
 };
 
-// A tensor as rows of a matrix that index tensors look up.
+// A tensor as a matrix whose rows are looked up by index tensors.
 struct Table {
-    Integers order; // brings the dimensions that are looked up to the front
-    Shape ordered;  // the sizes then
+    Integers order; // the permutation that moves the indexed dimensions to the front
+    Shape ordered;  // the permuted sizes
     Dim rows = 1, columns = 1;
-    Shape found;         // the shape of the index tensors together
-    Tensor row;          // for each of them which row, -1: none; [found]
-    std::int64_t at = 0; // where the dimensions of `found` stand in the result
+    Shape found;         // the shape of the index tensors, broadcast
+    Tensor row;          // the row for each of their elements, -1: out of range; [found]
+    std::int64_t at = 0; // the first dimension of `found` in the result
     Shape rest;          // the other sizes
 };
 
@@ -223,8 +223,9 @@ Tensor matrix_of(const Tensor& x, const Table& t)
     return reshape(permute(x, t.order), {t.rows, t.columns});
 }
 
-// The order of dimensions that moves those of the index tensors from the front to where they stand, or back.
-Integers placed(const Table& t, bool to_front)
+// Returns the permutation that moves the dimensions of the index tensors from the front to dimension t.at of the
+// result, or, with to_front, back.
+Integers result_order(const Table& t, bool to_front)
 {
     const auto found = static_cast<std::int64_t>(t.found.size()),
                rest = static_cast<std::int64_t>(t.rest.size());
@@ -245,12 +246,12 @@ Integers placed(const Table& t, bool to_front)
 
 Tensor looked_up(const Tensor& x, const std::vector<Lookup>& lookups)
 {
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     const Table t = table_of(x, lookups);
     const Tensor rows = embedding(reshape(t.row, {t.row.numel()}), matrix_of(x, t));
     Shape sizes = t.found;
     sizes.insert(sizes.end(), t.rest.begin(), t.rest.end());
-    return permute(reshape(rows, sizes), placed(t, false));
+    return permute(reshape(rows, sizes), result_order(t, false));
 }
 
 Shape found_shape(const Tensor& x, const std::vector<Lookup>& lookups)
@@ -261,14 +262,14 @@ Shape found_shape(const Tensor& x, const std::vector<Lookup>& lookups)
     return sizes;
 }
 
-// x with the values, which have the shape of what is looked up, in those places.
+// Returns x with its looked-up elements replaced by the values, or with these added. Values have the looked-up shape.
 Tensor put_rows(const Tensor& x, const std::vector<Lookup>& lookups, const Tensor& values, bool accumulate)
 {
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     const Table t = table_of(x, lookups);
     const Dim count = t.row.numel();
     if (same(count, 0)) return x;
-    const Tensor rows = reshape(permute(values, placed(t, true)), {count, t.columns});
+    const Tensor rows = reshape(permute(values, result_order(t, true)), {count, t.columns});
     const Tensor before = matrix_of(x, t), row = reshape(t.row, {count});
     Tensor after;
     if (accumulate)
@@ -305,7 +306,7 @@ Tensor Tensor::index(const std::vector<TensorIndex>& indices) const
     graph::ViewLink& link = graph::link_view(part, *this);
     link.gather = [indices](const Tensor& base) { return base.index(indices); };
     link.scatter = [indices](const Tensor& base, const Tensor& value) {
-        const ops::IndexChecksOff checked;
+        const ops::IndexChecksOff checks_off;
         return base.index_put(indices, value);
     };
     link.advanced_index = !parts.lookups.empty();

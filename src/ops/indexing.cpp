@@ -1,4 +1,4 @@
-// Reading and writing by indices, made of embedding and its gradient: elements are rows of a matrix there.
+// Gathers and scatters, composed of embedding and its gradient, with elements as rows of a matrix.
 #include <algorithm>
 #include <string>
 
@@ -30,16 +30,16 @@ void check_vector(const char* op, const Tensor& index)
                      ") is not a vector's.");
 }
 
-// Negative numbers as those that they are counted from the end.
-Tensor counted(const Tensor& index, const Dim& size)
+// Converts negative indices, which count from the end.
+Tensor from_start(const Tensor& index, const Dim& size)
 {
     return where(index < 0.0, index + ops::size_like(index, size), index);
 }
 
-// A tensor without dimensions is one of one element to these ops.
-Tensor lined(const Tensor& t) { return t.dim() == 0 ? reshape(t, {1}) : t; }
+// Reshapes a tensor without dimensions to [1], as which these ops treat it.
+Tensor as_vector(const Tensor& t) { return t.dim() == 0 ? reshape(t, {1}) : t; }
 
-// The dimension to the front, the others merged: [size, rest].
+// The permutation of x to a matrix [size, rest], with dimension dim in front and the others merged.
 struct Rows {
     std::size_t dim;
     Shape sizes; // with the dimension in front
@@ -69,14 +69,14 @@ Tensor from_matrix(const Tensor& m, const Rows& r)
     return permute(reshape(m, sizes), ops::inverse_order(r.order));
 }
 
-// Sums of rows by their numbers.
+// Returns the sums of the rows that have the same index.
 Tensor added_rows(const Tensor& rows, const Tensor& index, const Dim& count)
 {
     return graph::apply1(ops::embedding_vjp_op, {rows, index},
                          {{"rows", count}, {"padding", std::int64_t{-1}}});
 }
 
-// For each element of the index the number of the element of x (row-major) that it names, -1 where it names none.
+// Returns the row-major index of the element of x for each element of the index, or -1 if it is out of range.
 Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const Tensor& index)
 {
     check_index(op, index);
@@ -104,7 +104,7 @@ Tensor element_numbers(const char* op, const Tensor& x, std::int64_t dim, const 
     return reshape(where(inside, at, ops::number_like(index, -1)), {index.numel()});
 }
 
-// The part of src that the index's shape covers, flat.
+// Returns the part of src that the index's shape covers, flattened.
 Tensor flat_part(const char* op, const Tensor& src, const Tensor& index)
 {
     Tensor part = src;
@@ -124,7 +124,7 @@ Tensor flat_part(const char* op, const Tensor& src, const Tensor& index)
 Tensor scattered(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& values)
 {
     const Tensor at = element_numbers("scatter", x, dim, index);
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     const Dim count = x.numel();
     const Tensor last = graph::apply1(ops::last_positions_op, {at}, {{"rows", count}});
     const Tensor taken = reshape(embedding(maximum(last, 0.0), unsqueeze(values, 1)), {count});
@@ -135,18 +135,18 @@ Tensor scattered(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index)
 {
-    if (x.dim() == 0) return reshape(index_select(lined(x), dim, index), {});
+    if (x.dim() == 0) return reshape(index_select(as_vector(x), dim, index), {});
     check_vector("index_select", index);
     const Rows r = rows_of("index_select", x, dim);
     ops::check_indices({.op = "index_select", .from_end = true}, index, r.sizes[0]);
-    const ops::IndexChecksOff checked;
-    const Tensor at = counted(index, r.sizes[0]);
+    const ops::IndexChecksOff checks_off;
+    const Tensor at = from_start(index, r.sizes[0]);
     return from_matrix(embedding(at, to_matrix(x, r)), r);
 }
 
 namespace {
 
-// The rows of a source for an index along a dimension of x, [index's size, rest].
+// Checks a source for an index along a dimension of x, and returns it as a matrix [index's size, rest].
 Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor& index, const Tensor& source)
 {
     check_vector(op, index);
@@ -162,13 +162,13 @@ Tensor source_rows(const char* op, const Tensor& x, const Rows& r, const Tensor&
     return to_matrix(source, rows_of(op, source, static_cast<std::int64_t>(r.dim)));
 }
 
-// Which of so many rows the index names, [rows, 1].
+// Returns the last position in the index of each row, or -1 for none, [rows, 1].
 Tensor last_rows(const Tensor& index, const Dim& rows)
 {
     return unsqueeze(graph::apply1(ops::last_positions_op, {index}, {{"rows", rows}}), 1);
 }
 
-// x [V, D] and the rows [N, D] of a source, joined by their numbers (index [N]).
+// Reduces the rows [N, D] of a source that have the same index (index [N]) into x [V, D].
 Tensor joined_rows(const Tensor& x, const Tensor& index, const Tensor& rows, const std::string& reduce,
                    bool include_self)
 {
@@ -199,9 +199,9 @@ Tensor joined_rows(const Tensor& x, const Tensor& index, const Tensor& rows, con
 
 void check_reduce(const char* op, const std::string& reduce, const Tensor& x, bool sums)
 {
-    const bool known = (sums && reduce == "sum") || reduce == "prod" || reduce == "mean" ||
+    const bool valid = (sums && reduce == "sum") || reduce == "prod" || reduce == "mean" ||
                        reduce == "amax" || reduce == "amin";
-    if (!known)
+    if (!valid)
         detail::fail(ErrorKind::argument, op, "The reduction (", reduce, ") must be ", sums ? "sum, " : "",
                      "prod, mean, amax or amin.");
     if (x.dtype() == boolean) ops::wrong_dtype(op, x.dtype(), "a dtype of numbers");
@@ -221,22 +221,22 @@ Tensor index_add(const Tensor& x, std::int64_t dim, const Tensor& index, const T
 Tensor index_fill(const Tensor& x, std::int64_t dim, const Tensor& index, double value)
 {
     constexpr const char* op = "index_fill";
-    if (x.dim() == 0) return reshape(index_fill(lined(x), dim, lined(index), value), {});
+    if (x.dim() == 0) return reshape(index_fill(as_vector(x), dim, as_vector(index), value), {});
     check_vector(op, index);
     ops::require_holds(op, x.dtype(), ops::rounded_to(x.dtype(), value));
     const std::size_t d = shape::normalize_dim(op, dim, x.shape().size());
     ops::check_indices({op}, index, x.shape()[d]);
-    const Tensor named = last_rows(index, x.shape()[d]) >= 0.0;
-    return where(ops::along_dim(named, d, x.shape().size()), value, x);
+    const Tensor selected = last_rows(index, x.shape()[d]) >= 0.0;
+    return where(ops::along_dim(selected, d, x.shape().size()), value, x);
 }
 
 Tensor index_copy(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
 {
     constexpr const char* op = "index_copy";
-    if (x.dim() == 0) return reshape(index_copy(lined(x), dim, lined(index), lined(source)), {});
+    if (x.dim() == 0) return reshape(index_copy(as_vector(x), dim, as_vector(index), as_vector(source)), {});
     const Rows r = rows_of(op, x, dim);
     const Tensor rows = source_rows(op, x, r, index, source), last = last_rows(index, r.sizes[0]);
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     const Tensor taken = embedding(squeeze(maximum(last, 0.0), 1), rows);
     return from_matrix(where(last >= 0.0, taken, to_matrix(x, r)), r);
 }
@@ -247,27 +247,28 @@ Tensor index_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, cons
     constexpr const char* op = "index_reduce";
     check_reduce(op, reduce, x, false);
     if (x.dim() == 0)
-        return reshape(index_reduce(lined(x), dim, lined(index), lined(source), reduce, include_self), {});
+        return reshape(
+            index_reduce(as_vector(x), dim, as_vector(index), as_vector(source), reduce, include_self), {});
     const Rows r = rows_of(op, x, dim);
     const Tensor rows = source_rows(op, x, r, index, source);
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     return from_matrix(joined_rows(to_matrix(x, r), index, rows, reduce, include_self), r);
 }
 
 Tensor gather(const Tensor& x, std::int64_t dim, const Tensor& index)
 {
-    if (x.dim() == 0) return reshape(gather(lined(x), dim, lined(index)), index.shape());
+    if (x.dim() == 0) return reshape(gather(as_vector(x), dim, as_vector(index)), index.shape());
     check_index("gather", index);
     const Dim size = x.shape()[shape::normalize_dim("gather", dim, x.shape().size())];
     ops::check_indices({.op = "gather", .from_end = true}, index, size);
-    const ops::IndexChecksOff checked;
-    const Tensor at = element_numbers("gather", x, dim, counted(index, size));
+    const ops::IndexChecksOff checks_off;
+    const Tensor at = element_numbers("gather", x, dim, from_start(index, size));
     return reshape(embedding(at, reshape(x, {x.numel(), 1})), index.shape());
 }
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
 {
-    if (x.dim() == 0) return reshape(scatter(lined(x), dim, lined(index), lined(source)), {});
+    if (x.dim() == 0) return reshape(scatter(as_vector(x), dim, as_vector(index), as_vector(source)), {});
     ops::check_dtype("scatter", "source", source.dtype(), x.dtype());
     check_index("scatter", index);
     return scattered(x, dim, index, flat_part("scatter", source, index));
@@ -275,7 +276,7 @@ Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Ten
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value)
 {
-    if (x.dim() == 0) return reshape(scatter(lined(x), dim, lined(index), value), {});
+    if (x.dim() == 0) return reshape(scatter(as_vector(x), dim, as_vector(index), value), {});
     check_index("scatter", index);
     ops::require_holds("scatter", x.dtype(), ops::rounded_to(x.dtype(), value));
     return scattered(
@@ -285,7 +286,7 @@ Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double va
 
 Tensor scatter_add(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source)
 {
-    if (x.dim() == 0) return reshape(scatter_add(lined(x), dim, lined(index), lined(source)), {});
+    if (x.dim() == 0) return reshape(scatter_add(as_vector(x), dim, as_vector(index), as_vector(source)), {});
     ops::check_dtype("scatter_add", "source", source.dtype(), x.dtype());
     const Tensor at = element_numbers("scatter_add", x, dim, index);
     const Tensor rows = unsqueeze(flat_part("scatter_add", source, index), 1);
@@ -298,7 +299,8 @@ Tensor scatter_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, co
     constexpr const char* op = "scatter_reduce";
     check_reduce(op, reduce, x, true);
     if (x.dim() == 0)
-        return reshape(scatter_reduce(lined(x), dim, lined(index), lined(source), reduce, include_self), {});
+        return reshape(
+            scatter_reduce(as_vector(x), dim, as_vector(index), as_vector(source), reduce, include_self), {});
     ops::check_dtype(op, "source", source.dtype(), x.dtype());
     const Tensor at = element_numbers(op, x, dim, index);
     const Tensor rows = unsqueeze(flat_part(op, source, index), 1);
@@ -311,14 +313,14 @@ Tensor take(const Tensor& x, const Tensor& index)
     check_index("take", index);
     const Dim count = x.numel();
     ops::check_indices({.op = "take", .from_end = true}, index, count);
-    const ops::IndexChecksOff checked;
-    const Tensor at = counted(index, count);
+    const ops::IndexChecksOff checks_off;
+    const Tensor at = from_start(index, count);
     return reshape(embedding(reshape(at, {index.numel()}), reshape(x, {count, 1})), index.shape());
 }
 
 namespace {
 
-// As many as it takes to have a class for the largest index.
+// Returns the number of classes that the largest index requires.
 std::int64_t classes_of(const Tensor& index)
 {
     constexpr const char* op = "one_hot";
@@ -329,10 +331,10 @@ std::int64_t classes_of(const Tensor& index)
     if (all.empty())
         detail::fail(ErrorKind::argument, op, "The index (", to_string(index.shape()),
                      ") has no element to tell the number of classes: give it.");
-    const auto [least, most] = std::minmax_element(all.begin(), all.end());
-    if (*least < 0)
-        detail::fail(ErrorKind::argument, op, "The index (", *least, ") is negative: classes count from 0.");
-    return *most + 1;
+    const auto [lowest, highest] = std::minmax_element(all.begin(), all.end());
+    if (*lowest < 0)
+        detail::fail(ErrorKind::argument, op, "The index (", *lowest, ") is negative: classes count from 0.");
+    return *highest + 1;
 }
 
 } // namespace

@@ -1,11 +1,11 @@
-// What names rows, classes and places: i32 or i64.
+// The dtypes of indices of rows, classes and positions: i32 or i64.
 #pragma once
 #include <reprise/dtype.hpp>
 #include <reprise/error.hpp>
 
 namespace reprise::ops {
 
-// `what` they are: "indices".
+// `what` names the tensor in the error, such as "indices".
 inline void require_indices(const char* op, const char* what, DType t)
 {
     if (t != i32 && t != i64)

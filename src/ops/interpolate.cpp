@@ -1,4 +1,4 @@
-// interpolate: sizes and checks; resample.cpp computes.  Pixels to and from channels: views.
+// interpolate: sizes and checks (resample.cpp computes it). pixel_shuffle and its relatives, composed of views.
 #include <cmath>
 #include <string>
 
@@ -19,7 +19,7 @@ constexpr const char* op = "interpolate";
 
 struct Mode {
     const char* name;
-    std::size_t dims; // that it is for; 0: any
+    std::size_t dims; // number of spatial dimensions that it takes; 0: any
     ops::Resampling centres, corners;
 };
 
@@ -38,8 +38,8 @@ Mode mode_of(Interpolation mode)
     return {"area", 0, R::adaptive, R::adaptive};
 }
 
-// floor(size * factor) as the product of doubles has it; of a symbolic size where the factor is a fraction that
-// whole numbers can say.
+// Returns floor(size * factor), with the product rounded to double. If the size is symbolic, the factor must be a
+// multiple of 2^-20.
 Dim scaled(const Dim& size, double factor)
 {
     if (!(factor > 0) || !std::isfinite(factor))
@@ -129,7 +129,8 @@ Dim part_of(const char* name, const Tensor& x, const char* what, const Dim& size
     return floor_div(size, parts);
 }
 
-// From [planes, C, r, r, H, W] to [planes, C, H, r, W, r] or back.
+// Splits x, permutes it and merges it to sizes that end with `last`: [planes, C, r, r, H, W] to
+// [planes, C, H, r, W, r] or back.
 Tensor in_order(const Tensor& x, const Shape& split, const std::vector<std::int64_t>& order,
                 const Shape& last)
 {

@@ -1,4 +1,4 @@
-// Launches of kernels that have a texel variant, for all sizes or for some only.
+// Launches of kernels that have a texel variant, which may serve all sizes or only some.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace reprise::ops {
 
-// A condition on sizes as a number: 1 where it holds at the call, else 0; a constant where that is provable.
+// A condition on sizes as a Dim: 1 if it holds at the call, else 0. It is a constant if the bounds decide it.
 inline Dim is_multiple(const Dim& d, std::int64_t n)
 {
     return d.divisible_by(n) ? Dim(1) : 1 - min(1, mod(d, n));
@@ -17,8 +17,8 @@ inline Dim is_at_least(const Dim& d, std::int64_t n)
     return d.at_least(n) ? Dim(1) : min(1, floor_div(d, n));
 }
 
-// `texel` at calls where the condition holds and the operands are in the slab, else `address`.  What is not
-// provable is recorded both ways, and one of them gets zero groups.
+// Runs `texel` at calls where the condition holds and the operands are in the slab, else `address`. If the condition
+// is not constant, both are recorded, and at each call one of them gets zero groups.
 inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, LaunchSpec address)
 {
     if (!l.texels() || same(condition, 0)) return l.launch(std::move(address));
@@ -33,7 +33,7 @@ inline void launch_where(Lowering& l, const Dim& condition, LaunchSpec texel, La
     l.launch(std::move(texel), std::move(address));
 }
 
-// The same arguments for the kernel's texel variant, <kernel>_texel.
+// Returns a launch of the kernel's texel variant, <kernel>_texel, with the same arguments.
 inline LaunchSpec texel_variant(LaunchSpec spec)
 {
     spec.kernel += "_texel";
@@ -46,8 +46,8 @@ inline void launch_with_texels(Lowering& l, const Dim& condition, LaunchSpec add
     launch_where(l, condition, std::move(texel), std::move(address));
 }
 
-// launch_of(unit): the launch whose strides from row to row count units of so many elements; in_texels:
-// whether units of 4 serve.
+// launch_of(unit) returns the launch with row strides in units of `unit` elements. in_texels says whether a unit of 4
+// is possible.
 template <class LaunchOf> void launch_rows(Lowering& l, bool in_texels, const LaunchOf& launch_of)
 {
     if (!l.texels() || !in_texels) return l.launch(launch_of(1));

@@ -1,5 +1,5 @@
-// layer_norm: each row normalised by its own mean and variance, and the gradients; rms_norm is the same around 0 in
-// place of the mean.  The functions make a matrix of rows; the ops know only that.
+// layer_norm: normalises each row by its own mean and variance, and the gradients; rms_norm is the same with 0 in place
+// of the mean. The functions reshape x to a matrix, which is all that the ops take.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -28,20 +28,20 @@ namespace ops {
 namespace {
 
 constexpr std::int64_t longest_row = std::int64_t{1}
-                                     << 16; // of an invocation: 3 passes, 4 elements an iteration
+                                     << 16; // per invocation: 3 passes, 4 elements per iteration
 
-// A one everywhere that the host knows is no weight, a zero no bias.
+// Returns whether an input is the constant `value`: a weight of 1 or a bias of 0 is omitted.
 bool is_number(Lowering& l, std::size_t input, double value)
 {
     Scalar s;
     return l.scalar(input, s) && !s.source && same(s.factor, 1) && s.constant == value;
 }
 
-// An operand of a kernel that makes a row by an invocation (shaders/common/rows.glsl).
+// An operand of a kernel that computes one row per invocation (shaders/common/rows.glsl).
 struct RowsOperand {
     View view;
     Dim along, down; // strides: along a row, from row to row
-    bool in_texels;  // its rows lie in whole ones
+    bool in_texels;  // its rows consist of whole texels
     bool absent = false;
 
     records::Input input() const
@@ -55,7 +55,7 @@ RowsOperand matrix(const View& v)
 {
     return {v, v.layout.strides[1], v.layout.strides[0], has_texel_rows(v.layout)};
 }
-// [D], repeated for each row.
+// Returns a vector [D] as an operand that is repeated for each row.
 RowsOperand repeated(const View& v)
 {
     return {v, v.layout.strides[0], 0, same(v.layout.strides[0], 1) && v.layout.offset.divisible_by(4)};
@@ -64,8 +64,8 @@ RowsOperand no_row(const View& any) { return {any, 1, 0, true, true}; }
 
 std::uint32_t centered(const Node& n) { return static_cast<std::uint32_t>(n.attributes.integer("centered")); }
 
-// -- layer_norm: x [R, D], weight [D], bias [D] -> y [R, D], mean [R], 1 / sqrt(variance + eps) [R]; where not
-// centered, the mean is 0 and the variance the mean of squares --
+// -- layer_norm: x [R, D], weight [D], bias [D] -> y [R, D], mean [R], 1 / sqrt(variance + eps) [R]; if not centered,
+// the mean is 0 and the variance is the mean of squares --
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);
@@ -87,7 +87,7 @@ std::vector<Tensor> vjp(const VjpArguments& a)
     return d;
 }
 
-// x - mean; where not centered, x.
+// Computes x - mean, or returns x if not centered.
 View lower_shifted(LongRows& rows, const Node& n, const View& x, const View& mean)
 {
     return centered(n) ? rows.across("sub", {x, mean}) : x;
@@ -190,7 +190,7 @@ void reference(const ReferenceArguments& a)
     }
 }
 
-// mean and rstd are functions of x, which is what is differentiated.
+// Recomputes mean and rstd from x, so that they are differentiated as functions of it.
 struct Normalised {
     Tensor z, rstd;
 };
@@ -220,8 +220,8 @@ void lower_long_vjp(Lowering& l, const Node& n)
     const View g = is_number(l, 2, 1) ? dy : rows.across("mul", {dy, l.input(2)});
     const View z = rows.across("mul", {lower_shifted(rows, n, x, mean), rstd});
     const View product = rows.across("mul", {z, rows.mean(rows.across("mul", {g, z}))});
-    const View apart = centered(n) ? rows.across("sub", {g, rows.mean(g)}) : g;
-    rows.write(l.output(), "mul", {rows.across("sub", {apart, product}), rstd});
+    const View deviation = centered(n) ? rows.across("sub", {g, rows.mean(g)}) : g;
+    rows.write(l.output(), "mul", {rows.across("sub", {deviation, product}), rstd});
 }
 
 void lower_short_vjp(Lowering& l, const Node& n)
@@ -303,8 +303,8 @@ void lower_weight_vjp(Lowering& l, const Node& n)
     const View dy = l.input(0), x = l.input(1);
     require_floating_kernel(n.op->name, x.dtype);
     const Dim &count = x.sizes()[0], &length = x.sizes()[1];
-    constexpr std::int64_t block = 64, most_partials = 128; // rows; of shaders/layer_norm_weight_vjp.comp
-    const Dim partials = max(min(ceil_div(count, block), most_partials), 1);
+    constexpr std::int64_t block = 64, max_partials = 128; // rows; as in shaders/layer_norm_weight_vjp.comp
+    const Dim partials = max(min(ceil_div(count, block), max_partials), 1);
     const std::array<View, 2> between = {l.temporary(f32, {partials, length}),
                                          l.temporary(f32, {partials, length})};
     const auto &a = dy.layout.strides, &b = x.layout.strides;

@@ -1,4 +1,4 @@
-// Products of matrices under their other names, and einsum, made of matmul.
+// Products of matrices and vectors, and einsum, composed of matmul; diagonal and trace.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -35,7 +35,7 @@ struct Term {
 };
 
 struct Equation {
-    std::vector<std::string> inputs; // dots: the dimensions that "..." stands for, from the right
+    std::vector<std::string> inputs; // letters, with those of dot() for the dimensions of "..."
     std::string output;
 };
 
@@ -44,13 +44,13 @@ struct Equation {
     detail::fail(ErrorKind::argument, "einsum", "The equation (", equation, ") ", why);
 }
 
-// The i-th dimension of "..." counted from the right, as a letter.
+// Returns the letter of the i-th dimension of "...", counted from the right.
 char dot(std::size_t i) { return static_cast<char>(1 + i); }
 bool is_dot(char c) { return c > 0 && c < ' '; }
-constexpr std::size_t most_dots = ' ' - 1;
+constexpr std::size_t max_dots = ' ' - 1;
 
-// "..." of so many dimensions by its letters.
-std::string spelled(const std::string& equation, const std::string& text, std::size_t dots)
+// Replaces "..." by the letters of `dots` dimensions.
+std::string expand_dots(const std::string& equation, const std::string& text, std::size_t dots)
 {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -67,7 +67,7 @@ std::string spelled(const std::string& equation, const std::string& text, std::s
     return out;
 }
 
-// The letters that occur once, sorted, behind the dimensions of "...".
+// Returns the dimensions of "...", followed by the sorted letters that occur once.
 std::string implied_output(const std::vector<std::string>& inputs, std::size_t dots)
 {
     std::map<char, int> uses;
@@ -98,21 +98,21 @@ Equation parse(const std::string& equation, const std::vector<Tensor>& operands)
         bad_equation(equation, "names (" + std::to_string(parts.size()) + ") operands, not (" +
                                    std::to_string(operands.size()) + ").");
     Equation e;
-    std::size_t most = 0;
+    std::size_t dots = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const bool has_dots = parts[i].find("...") != std::string::npos;
         const std::size_t named = parts[i].size() - (has_dots ? 3 : 0);
         const auto rank = static_cast<std::size_t>(operands[i].dim());
-        spelled(equation, parts[i], 0); // what it may be made of
-        if (has_dots ? rank < named || rank - named > most_dots : rank != named)
+        expand_dots(equation, parts[i], 0); // checks the characters
+        if (has_dots ? rank < named || rank - named > max_dots : rank != named)
             detail::fail(ErrorKind::shape, "einsum", "The equation (", equation, ") gives operand (", i,
                          ") (", named, ") dimensions", has_dots ? " or more" : "", ", but its shape is (",
                          to_string(operands[i].shape()), ").");
-        e.inputs.push_back(spelled(equation, parts[i], rank - named));
-        most = std::max(most, rank - named);
+        e.inputs.push_back(expand_dots(equation, parts[i], rank - named));
+        dots = std::max(dots, rank - named);
     }
-    e.output =
-        arrow == text.npos ? implied_output(e.inputs, most) : spelled(equation, text.substr(arrow + 2), most);
+    e.output = arrow == text.npos ? implied_output(e.inputs, dots)
+                                  : expand_dots(equation, text.substr(arrow + 2), dots);
     for (const char c : e.output) {
         const auto holds = [c](const std::string& in) { return in.find(c) != in.npos; };
         if (std::none_of(e.inputs.begin(), e.inputs.end(), holds))
@@ -125,12 +125,12 @@ Equation parse(const std::string& equation, const std::vector<Tensor>& operands)
 
 bool has(const std::string& letters, char c) { return letters.find(c) != letters.npos; }
 
-// One dimension for each letter: of "ii" the diagonal.
+// Replaces the dimensions of a repeated letter, as in "ii", by their diagonal.
 Term without_repeats(Term t)
 {
     for (std::size_t i = 0; i < t.letters.size(); ++i)
         for (std::size_t k = t.letters.size() - 1; k > i; --k)
-            if (t.letters[k] == t.letters[i]) { // the diagonal comes last
+            if (t.letters[k] == t.letters[i]) { // diagonal() appends its dimension
                 const char letter = t.letters[i];
                 const Shape sizes = t.value.shape();
                 shape::require_equal("einsum", sizes[i], sizes[k], [&] {
@@ -153,33 +153,33 @@ Term with_order(const Term& t, const std::string& letters)
     return {permute(t.value, order), letters};
 }
 
-Term summed_away(const Term& t, const std::string& kept)
+Term summed_away(const Term& t, const std::string& needed)
 {
     Dims dims;
     std::string letters;
     for (std::size_t i = 0; i < t.letters.size(); ++i)
-        if (has(kept, t.letters[i])) letters += t.letters[i];
+        if (has(needed, t.letters[i])) letters += t.letters[i];
         else dims.push_back(static_cast<std::int64_t>(i));
     return dims.empty() ? t : Term{sum(t.value, dims), letters};
 }
 
-// Without the dimensions of size 1 that another operand has larger: these broadcast.
+// Drops the dimensions of size 1 that are larger in another operand: these broadcast.
 void drop_ones(std::vector<Term>& terms)
 {
     const auto size = [](const Term& t, char c) { return t.value.shape()[t.letters.find(c)]; };
     for (Term& t : terms) {
         Dims ones;
-        std::string kept;
+        std::string remaining;
         for (std::size_t i = 0; i < t.letters.size(); ++i) {
             const char c = t.letters[i];
             const bool larger = std::any_of(terms.begin(), terms.end(), [&](const Term& other) {
                 return has(other.letters, c) && !same(size(other, c), 1);
             });
             if (larger && same(size(t, c), 1)) ones.push_back(static_cast<std::int64_t>(i));
-            else kept += c;
+            else remaining += c;
         }
         if (!ones.empty()) t.value = squeeze(t.value, ones);
-        t.letters = kept;
+        t.letters = remaining;
     }
 }
 
@@ -190,7 +190,8 @@ Shape sizes_of(const Term& t, const std::string& letters)
     return s;
 }
 
-// Two operands as one batched product: [both and kept, left only, contracted] x [.., contracted, right only].
+// Computes a batched matrix product of two operands: [batch, left, contracted] x [batch, contracted, right], where
+// batch letters are in both operands and needed afterwards, and left and right letters are in one operand only.
 Term product(Term a, Term b, const std::string& needed)
 {
     a = summed_away(a, needed + b.letters);
@@ -262,12 +263,12 @@ Tensor bmm(const Tensor& a, const Tensor& b)
 }
 namespace {
 
-// beta * input + alpha * product.
+// Returns beta * input + alpha * product.
 Tensor added(const char* op, const Tensor& input, const Tensor& product, double beta, double alpha)
 {
     const Tensor scaled = alpha == 1 ? product : product * alpha;
     shape::require_broadcastable(op, input.shape(), product.shape());
-    if (beta == 0) return scaled; // what input holds does not matter then, not even NaN
+    if (beta == 0) return scaled; // input is ignored then, even if it has NaN
     return (beta == 1 ? input : input * beta) + scaled;
 }
 
@@ -284,14 +285,14 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double bet
 }
 
 namespace {
-// x with the value, of the diagonal's shape, on the diagonal of the dimensions a and b.
+// Returns x with its diagonal along dimensions a and b replaced by the value.
 Tensor with_diagonal(const Tensor& x, const Tensor& value, std::int64_t offset, std::size_t a, std::size_t b)
 {
     const Tensor steps = ops::count_like(x, value.size(-1));
     const Tensor rows = offset < 0 ? steps - static_cast<double>(offset) : steps,
                  columns = offset > 0 ? steps + static_cast<double>(offset) : steps;
     const Dims front{static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)};
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     return movedim(movedim(x, front, {0, 1}).index_put({rows, columns}, movedim(value, -1, 0)), {0, 1},
                    front);
 }
@@ -318,11 +319,11 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, std::int64_t dim1, std::in
     rest.push_back(rows * columns);
     const Tensor flat = reshape(permute(x, order), rest);
     const Tensor steps = ops::count_like(x, length);
-    // element i: row i (below the main diagonal -offset more), column i (above it offset more)
+    // Element i has row i (plus -offset if that is positive) and column i (plus offset if that is positive).
     const Tensor at = steps * ops::size_like(steps, columns + 1) +
                       (offset >= 0 ? ops::number_like(steps, static_cast<double>(offset))
                                    : ops::size_like(steps, columns) * static_cast<double>(-offset));
-    const ops::IndexChecksOff own;
+    const ops::IndexChecksOff checks_off;
     const Tensor found = index_select(flat, -1, at);
     graph::ViewLink& link = graph::link_view(found, x);
     link.gather = [=](const Tensor& base) { return diagonal(base, offset, a, b); };

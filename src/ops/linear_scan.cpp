@@ -1,5 +1,5 @@
-// linear_scan: y[e] = a[e] y[e - 1] + b[e] along a dimension.  Its gradient is a linear_scan from the end,
-// so that gradients of products exist to any order, with zeros among the factors too.
+// linear_scan: y[e] = a[e] y[e - 1] + b[e] along a dimension. Its gradient is a linear_scan from the end, so that
+// gradients of products exist to any order, even with zeros among the factors.
 #include "ops/linear_scan.hpp"
 
 #include <reprise/ops/shapes.hpp>
@@ -13,7 +13,7 @@
 namespace reprise::ops {
 namespace {
 
-constexpr std::int64_t block = 256; // of shaders/scan.comp and linear_scan.comp
+constexpr std::int64_t block = 256; // as in shaders/scan.comp and linear_scan.comp
 
 TensorTypes infer(const Op& op, const InputTypes& in, const Attributes&)
 {
@@ -77,7 +77,7 @@ void reference(const ReferenceArguments& a)
     });
 }
 
-// Padded on one side and cut on the other.
+// Shifts x by one along dim, forward if before is 1 and back if it is 0, and fills the gap with `value`.
 Tensor shifted(const Tensor& x, std::int64_t dim, std::int64_t before, double value)
 {
     const std::size_t d = shape::normalize_dim("linear_scan", dim, x.shape().size());
@@ -98,7 +98,8 @@ void lower_scan(Lowering& l, const Node& n, const ScanLaunches& launches)
     const Dim blocks = max(ceil_div(length, block), 1);
     const ScanSizes sizes{lines.outer, length, lines.inner, blocks};
     const bool one = length.at_most(block);
-    const Dim several = one ? Dim(0) : floor_div(min(blocks, 2), 2); // 1 where a line has more than one block
+    const Dim several =
+        one ? Dim(0) : floor_div(min(blocks, 2), 2); // 1 if a line has more than one block, else 0
     const auto launch = [&](LaunchSpec spec, const Dim& invocations) {
         spec.groups = ceil_div(invocations, 64);
         l.launch(std::move(spec));

@@ -1,4 +1,4 @@
-// What scans along a dimension share, and the gradients of products there.
+// Code shared by scans along a dimension and by the gradients of products along one.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -7,25 +7,25 @@
 
 namespace reprise::ops {
 
-// y[e] = a[e] y[e + 1] + b[e] from the end on, the one behind the last being 0.
+// Computes y[e] = a[e] y[e + 1] + b[e], starting at the end; the element after the last one counts as 0.
 Tensor linear_scan_back(const Tensor& a, const Tensor& b, std::int64_t dim);
-// The element before each one, and the one behind it; `value` where there is none.
+// Return the previous and the next element of each element; `value` where there is none.
 Tensor before_each(const Tensor& x, std::int64_t dim, double value);
 Tensor behind_each(const Tensor& x, std::int64_t dim, double value);
 
-// [outer, n, inner] around a dimension, whose lines are scanned in blocks.
+// Sizes as [outer, n, inner]; each line of n elements is scanned in `blocks` blocks.
 struct ScanSizes {
     Dim outer, n, inner, blocks;
 };
 
-// The launches of a scan (shaders/scan.comp, linear_scan.comp) but for their groups: what each block comes to, what all
-// blocks before it do, and the result.
+// Functions that return the launches of a scan (shaders/scan.comp, linear_scan.comp) without their groups: the total of
+// each block, the total of all preceding blocks, and the result.
 struct ScanLaunches {
     std::function<LaunchSpec(const ScanSizes&, const View&totals)> totals, carry;
     std::function<LaunchSpec(const ScanSizes&, const records::Input& totals)> result;
 };
 
-// A scan along attribute "dim".
+// Lowers a scan along the dimension given by attribute "dim".
 void lower_scan(Lowering&, const graph::Node&, const ScanLaunches&);
 
 } // namespace reprise::ops

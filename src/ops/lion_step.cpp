@@ -1,4 +1,4 @@
-// lion_step: a step of one parameter, in one launch and in place.
+// lion_step: the optimizer step of one parameter, done in place by one launch.
 #include "ops/registry.hpp"
 #include "ops/step.hpp"
 

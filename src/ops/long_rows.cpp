@@ -8,7 +8,8 @@ namespace reprise::ops {
 
 namespace {
 
-// Many rows fill a device as they are, and need no temporaries; lavapipe, which takes texels, is full with 8.
+// With many rows, one invocation per row occupies the whole device and needs no temporaries. 8 rows suffice for
+// lavapipe, the device that prefers texels.
 constexpr std::int64_t long_row = 8192, few_rows = 64, few_for_texels = 7;
 
 Dim is_long(const Lowering& l, const Dim& length, const Dim& rows, std::int64_t longest)
@@ -22,9 +23,9 @@ Dim is_long(const Lowering& l, const Dim& length, const Dim& rows, std::int64_t 
 } // namespace
 
 LongRows::LongRows(Lowering& l, const Shape& sizes, std::size_t dim)
-    : l_(l), sizes_(sizes), kept_(sizes), dim_(dim)
+    : l_(l), sizes_(sizes), reduced_sizes_(sizes), dim_(dim)
 {
-    kept_[dim] = 1;
+    reduced_sizes_[dim] = 1;
 }
 
 void LongRows::choose(Lowering& l, const Dim& length, const Dim& rows, std::int64_t longest,
@@ -39,7 +40,7 @@ void LongRows::choose(Lowering& l, const Dim& length, const Dim& rows, std::int6
 
 View LongRows::each(const char* row, const std::vector<View>& in)
 {
-    View to = l_.temporary(f32, kept_);
+    View to = l_.temporary(f32, reduced_sizes_);
     write(to, row, in);
     return to;
 }
@@ -58,7 +59,7 @@ void LongRows::write(const View& to, const char* row, const std::vector<View>& i
 
 View LongRows::reduced(const char* op, const View& x)
 {
-    View to = l_.temporary(f32, kept_);
+    View to = l_.temporary(f32, reduced_sizes_);
     reduce_into(l_, op, x, {static_cast<std::int64_t>(dim_)}, to);
     return to;
 }
@@ -70,11 +71,11 @@ View LongRows::mean(const View& x)
     return each("div", {reduced("sum", x), {.number = length}});
 }
 
-View LongRows::column(View one_a_row)
+View LongRows::column(View per_row)
 {
-    one_a_row.layout.sizes.push_back(1);
-    one_a_row.layout.strides.push_back(1);
-    return one_a_row;
+    per_row.layout.sizes.push_back(1);
+    per_row.layout.strides.push_back(1);
+    return per_row;
 }
 
 } // namespace reprise::ops

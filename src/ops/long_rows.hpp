@@ -1,5 +1,5 @@
-// Rows that are long for one invocation: their sums are made by reductions, which divide a row, and what follows them
-// by elementwise launches.  The same sizes always go this way, so that bits do not depend on more.
+// Rows that are too long for one invocation each: reductions, which divide a row, compute their sums, and elementwise
+// launches compute the rest. The choice depends only on sizes and device, so that equal calls produce equal bits.
 #pragma once
 #include <functional>
 #include <vector>
@@ -12,23 +12,24 @@ class LongRows {
 public:
     LongRows(Lowering&, const Shape& sizes, std::size_t dim);
 
-    // Emits one of both, or both where the sizes are not known.  From `longest` on an invocation can't make a row:
-    // lavapipe ends the loops of a shader after 65,535 iterations of all of them together.
+    // Emits `one_each` (one invocation per row) or `divided`, or both, each with a condition, if the sizes are symbols.
+    // An invocation can't process a row of `longest` or more elements: lavapipe limits the loops of a shader to 65,535
+    // iterations in total.
     static void choose(Lowering&, const Dim& length, const Dim& rows, std::int64_t longest,
                        const std::function<void()>& one_each, const std::function<void()>& divided);
 
-    View each(const char* row, const std::vector<View>& in);   // one number a row: sizes with 1 along it
-    View across(const char* row, const std::vector<View>& in); // of all elements
+    View each(const char* row, const std::vector<View>& in); // one number per row: size 1 along the dimension
+    View across(const char* row, const std::vector<View>& in); // all elements
     void write(const View& to, const char* row, const std::vector<View>& in);
     View reduced(const char* op, const View& x); // "sum", "amax"
     View mean(const View& x);
 
     static View number(double value) { return {.number = Scalar(value)}; }
-    static View column(View one_a_row); // [rows] as [rows, 1]
+    static View column(View per_row); // views [rows] as [rows, 1]
 
 private:
     Lowering& l_;
-    Shape sizes_, kept_;
+    Shape sizes_, reduced_sizes_;
     std::size_t dim_;
 };
 

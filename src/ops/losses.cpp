@@ -1,4 +1,4 @@
-// Losses, made of other ops.
+// Losses, composed of other ops.
 #include <numeric>
 #include <string>
 
@@ -36,21 +36,21 @@ void check_same_shape(const char* op, const Tensor& input, const Tensor& target)
     });
 }
 
-Tensor weighed(const Tensor& losses, const Tensor& weight)
+Tensor weighted(const Tensor& losses, const Tensor& weight)
 {
     return weight.defined() ? losses * weight : losses;
 }
 
-// [N, C, ...] with a target [N, ...].
+// Checks an input [N, C, ...] with a target [N, ...].
 void check_classes(const char* op, const Tensor& x, const Tensor& target)
 {
     const Shape& sizes = x.shape();
     if (sizes.size() < 2)
         detail::fail(ErrorKind::shape, op, "The shape (", to_string(sizes),
                      ") has no classes: give [N, C] or [N, C, ...].");
-    Shape one_each = sizes;
-    one_each.erase(one_each.begin() + 1);
-    shape::require_same(op, target.shape(), one_each, [&] {
+    Shape expected = sizes;
+    expected.erase(expected.begin() + 1);
+    shape::require_same(op, target.shape(), expected, [&] {
         return "The target's shape (" + to_string(target.shape()) + ") is not the input's (" +
                to_string(sizes) + ") without its second dimension, the classes.";
     });
@@ -58,7 +58,7 @@ void check_classes(const char* op, const Tensor& x, const Tensor& target)
     ops::require_indices(op, "target", target.dtype());
 }
 
-// [N, C, ...] -> [N, ..., C]
+// Permutes [N, C, ...] to [N, ..., C].
 Tensor with_classes_last(const Tensor& x)
 {
     std::vector<std::int64_t> dims(x.shape().size());
@@ -77,8 +77,8 @@ void check_weight(const char* op, const Tensor& weight, const Dim& classes)
     });
 }
 
-// Log-probabilities [..., C] and class numbers [...].  Each row counts with its class's weight, and those to be
-// ignored not at all; the mean divides by the weights that count.
+// The loss of log-probabilities [..., C] for class indices [...]. Each row is weighted by its class; ignored rows have
+// weight 0. The mean divides by the sum of these weights.
 Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const ClassLossOptions& o)
 {
     const Shape sizes = x.shape();
@@ -86,7 +86,7 @@ Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const C
     check_weight(op, o.weight, classes);
     const Tensor flat = reshape(x, {rows, classes}), t = reshape(target, {rows});
     ops::check_indices({.op = op, .except = o.ignore_index}, t, classes);
-    const ops::IndexChecksOff checked;
+    const ops::IndexChecksOff checks_off;
     Tensor losses = graph::apply1(ops::nll_op, {flat, t}, {{"ignore", o.ignore_index}});
     const Tensor counts = t != static_cast<double>(o.ignore_index);
     Tensor weights;
@@ -105,7 +105,7 @@ Tensor of_classes(const char* op, const Tensor& x, const Tensor& target, const C
     return sum(losses) / (weights.defined() ? sum(weights) : cast(sum(counts), losses.dtype()));
 }
 
-// Targets that are probabilities, [..., C] like x.
+// The loss for targets that are probabilities [..., C], like x.
 Tensor of_probabilities(const char* op, const Tensor& x, const Tensor& target, const ClassLossOptions& o)
 {
     const Dim classes = x.shape().back();
@@ -113,7 +113,7 @@ Tensor of_probabilities(const char* op, const Tensor& x, const Tensor& target, c
     Tensor p = target;
     if (o.label_smoothing > 0)
         p = p * (1 - o.label_smoothing) + o.label_smoothing / ops::size_like(x, classes);
-    const Tensor losses = -sum(weighed(p * x, o.weight), {-1});
+    const Tensor losses = -sum(weighted(p * x, o.weight), {-1});
     if (o.reduction != Reduction::mean) return reduced(op, losses, o.reduction);
     return mean(losses);
 }
@@ -178,7 +178,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Choice<Reductio
     if (beta == 0) return l1_loss(input, target, reduction);
     check_same_shape(op, input, target);
     const Tensor d = abs(input - target);
-    const Tensor small = masked_fill(d, d > beta, beta); // what is dropped stays finite
+    const Tensor small = masked_fill(d, d > beta, beta); // keeps the unused branch of where() finite
     return reduced(op, where(d < beta, square(small) * (0.5 / beta), d - 0.5 * beta), reduction);
 }
 
@@ -196,7 +196,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Choice<Reduction> r
 Tensor bce_loss(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, const Tensor& weight)
 {
     check_same_shape("bce_loss", input, target);
-    return reduced("bce_loss", weighed(bce(input, target), weight), reduction);
+    return reduced("bce_loss", weighted(bce(input, target), weight), reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
@@ -210,7 +210,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
     return bce_with_logits_loss(logits, target, reduction, weight, pos_weight);
 }
 
-// log(sigmoid(x)) is -(log(1 + exp(-|x|)) + max(-x, 0)): nothing overflows.
+// Uses log(sigmoid(x)) = -(log(1 + exp(-|x|)) + max(-x, 0)), which does not overflow.
 Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Choice<Reduction> reduction,
                             const Tensor& weight, const Tensor& pos_weight)
 {
@@ -219,13 +219,13 @@ Tensor bce_with_logits_loss(const Tensor& logits, const Tensor& target, Choice<R
     const Tensor losses = pos_weight.defined() ? (1.0 - target) * logits -
                                                      ((pos_weight - 1.0) * target + 1.0) * logsigmoid(logits)
                                                : bce_with_logits(logits, target);
-    return reduced(op, weighed(losses, weight), reduction);
+    return reduced(op, weighted(losses, weight), reduction);
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, Choice<Reduction> reduction, bool log_target)
 {
     check_same_shape("kl_div", input, target);
-    const auto entropy = [&] { // t log(t), 0 at 0
+    const auto entropy = [&] { // t log(t), and 0 for t = 0
         const Tensor none = target == 0.0;
         return where(none, ops::number_like(target, 0),
                      target * log(where(none, ops::number_like(target, 1), target)));
