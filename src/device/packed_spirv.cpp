@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// Reads numbers; past the end they are 0 and `failed` says so.
+// Reads numbers; past the end they are 0, and `failed` is set.
 class Reader {
 public:
     explicit Reader(std::span<const std::uint8_t> text) : text_(text) {}
@@ -62,7 +62,7 @@ bool own_instructions(Reader& in, std::size_t end, Words& out)
 struct Base {
     const Words& words;
     const Words& begins; // of instructions
-    std::uint32_t next;  // instruction behind the last run
+    std::uint32_t next;  // first instruction after the last run
     SpirvRenaming renaming;
 };
 

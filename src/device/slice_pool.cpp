@@ -39,8 +39,9 @@ std::uint32_t SlicePool::add_chunk(std::uint64_t bytes)
     return at;
 }
 
-// One empty chunk of the usual size stays, so that a load that comes and goes asks the driver for nothing.  Owners give
-// slices back only when the device has done with them, so the others can go at once.
+// Retains one empty chunk of the usual size, so that a load that allocates and frees repeatedly does not call the
+// driver.  Owners return slices only after the device has finished with them, so other empty chunks are freed
+// immediately.
 void SlicePool::release(std::uint32_t at, std::uint32_t node) noexcept
 {
     const std::lock_guard lock(mutex_);

@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::span<const std::uint32_t>;
 
-// Numbers from the SPIR-V specification.
+// Opcodes from the SPIR-V specification.
 const std::map<std::uint32_t, const char*> float_operations = {
     {127, "OpFNegate"},
     {129, "OpFAdd"},

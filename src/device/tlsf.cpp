@@ -65,7 +65,7 @@ std::optional<std::uint64_t> Tlsf::place(const Node& node, std::uint64_t size) c
     return start;
 }
 
-// Only ranges that lie across a window's edge can fail to hold a size of their bin, so the loop is short.
+// A node in a bin >= `sure` is too small only if it lies across a window's edge, so the loop is short.
 std::uint32_t Tlsf::find(std::uint64_t size, std::uint64_t& start) const noexcept
 {
     const auto search = [&](std::uint32_t bin) {
@@ -83,7 +83,7 @@ std::uint32_t Tlsf::find(std::uint64_t size, std::uint64_t& start) const noexcep
             return n;
         }
     }
-    const std::uint32_t own = bin_of(size); // its ranges may be large enough
+    const std::uint32_t own = bin_of(size); // its nodes may be large enough
     return own < sure ? search(own) : none;
 }
 
@@ -146,7 +146,7 @@ std::uint64_t Tlsf::largest_free() const noexcept
     return largest * granule;
 }
 
-// One allocation makes at most two nodes; they are there before anything changes, so nothing can throw
+// One allocation creates at most two nodes.  They are allocated before anything changes, so that nothing can throw
 // midway.
 void Tlsf::reserve_nodes()
 {

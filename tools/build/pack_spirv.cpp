@@ -15,9 +15,9 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-constexpr std::size_t shortest_run = 6; // instructions; found by their first words, which hold no ids
+constexpr std::size_t shortest_run = 6; // instructions; found by their first words, which contain no ids
 
-// A module with its instructions.
+// A module, split into instructions.
 struct Module {
     explicit Module(std::span<const std::uint32_t> all) : words(all), begins(spirv_instructions(all))
     {
@@ -93,7 +93,8 @@ public:
     }
 
 private:
-    // Of the base, as (first instruction, count): the nearest to what is expected of those that are as long.
+    // Returns the longest run of the base as (first instruction, count); among equally long ones, the nearest to
+    // `expected`.
     std::pair<std::size_t, std::size_t> longest_run(std::size_t at, std::size_t expected) const
     {
         std::pair<std::size_t, std::size_t> best{0, 0};
@@ -154,12 +155,12 @@ private:
     const Module& module_;
     const Module& base_;
     SpirvRenaming renaming_;
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> places_; // of runs' hashes in the base
-    std::size_t next_ = 0; // the base's instruction behind the last run
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> places_; // in the base, by hash of a run
+    std::size_t next_ = 0; // the base's instruction after the last run
     Writer out_;
 };
 
-// Hashes of each four instructions, ascending: how alike two modules are is how many they share.
+// Returns the sorted hashes of every four consecutive instructions: the similarity of modules is the number they share.
 std::vector<std::uint64_t> fours(const Module& m)
 {
     std::vector<std::uint64_t> hashes;
@@ -178,7 +179,7 @@ PackedText pack(std::span<const std::uint32_t> words, std::span<const std::uint3
 
 std::vector<std::size_t> choose_bases(const std::vector<Words>& modules)
 {
-    constexpr double worth = 0.25; // of the size without a base
+    constexpr double worth = 0.25; // upper bound for the packed size, relative to the size without a base
     constexpr std::size_t tried = 2;
     std::vector<std::vector<std::uint64_t>> parts;
     for (const Words& words : modules) parts.push_back(fours(Module(words)));
@@ -190,7 +191,7 @@ std::vector<std::size_t> choose_bases(const std::vector<Words>& modules)
     };
     std::vector<std::size_t> base_of, bases;
     for (std::size_t i = 0; i < modules.size(); ++i) {
-        std::vector<std::pair<std::size_t, std::size_t>> candidates; // (what they share, base)
+        std::vector<std::pair<std::size_t, std::size_t>> candidates; // (number of shared hashes, base)
         for (const std::size_t base : bases) candidates.emplace_back(shared(i, base), base);
         std::sort(candidates.rbegin(), candidates.rend());
         candidates.resize(std::min(candidates.size(), tried));

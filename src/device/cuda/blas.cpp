@@ -61,14 +61,14 @@ void check_status(const char* name, cublasStatus_t status)
                           "). Please report it with the library's version, ", blas_version(), ".");
 }
 
-// Answers to a question that the library or the device has no words for, which it gives always.
+// Statuses that mean that the library or the device does not support the problem; they are the same at each call.
 bool declines(cublasStatus_t status)
 {
     return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
            status == CUBLAS_STATUS_ARCH_MISMATCH;
 }
 
-// Owned objects of the library: Destroy is its function for them.
+// Owned objects of the library; `function` is the library's function that destroys them.
 template <auto function> struct Destroy {
     template <class T> void operator()(T* object) const { (blas().*function)(object); }
 };
@@ -144,7 +144,7 @@ Preference prefer(const Problem& p, std::uint64_t workspace_bytes)
     check_status("cublasLtMatmulPreferenceCreate", blas().cublasLtMatmulPreferenceCreate(&made));
     Preference preference(made);
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes);
-    // Sums that are shared out are added in a launch of their own: an order that blocks can't change.
+    // Split-K sums are added by a separate launch, in an order that does not depend on the scheduling of blocks.
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p.a.alignment);
@@ -154,7 +154,7 @@ Preference prefer(const Problem& p, std::uint64_t workspace_bytes)
     return preference;
 }
 
-// As cuBLAS recommends for Hopper and later, and for what came before.
+// The sizes that cuBLAS recommends: 32 MiB for Hopper and later, 4 MiB for older devices.
 std::uint64_t workspace_for(std::uint32_t compute_capability)
 {
     return std::uint64_t{compute_capability >= 90 ? 32u : 4u} << 20;
@@ -200,8 +200,8 @@ Blas::Blas(Context& context, std::uint32_t compute_capability)
 
 Blas::~Blas()
 {
-    if (context_
-            .abandoned()) { // the library's own objects may be gone: its functions are not called any more
+    // The library's own objects may be destroyed already, so none of its functions is called.
+    if (context_.abandoned()) {
         static auto* const left = new std::vector<decltype(prepared_)>;
         left->push_back(std::move(prepared_));
         return;
@@ -215,7 +215,7 @@ void Blas::open()
     cublasLtHandle_t made = nullptr;
     const cublasStatus_t status = blas().cublasLtCreate(&made);
     if (status == CUBLAS_STATUS_ALLOC_FAILED) check("cublasLtCreate", status);
-    if (status != CUBLAS_STATUS_SUCCESS) return; // not for this device
+    if (status != CUBLAS_STATUS_SUCCESS) return; // the library does not support this device
     handle_ = made;
     context_.call("cuMemAlloc", &Driver::cuMemAlloc, &workspace_, workspace_bytes_);
 }
@@ -230,7 +230,7 @@ void Blas::close() noexcept
 void Blas::check(const char* name, cublasStatus_t status) const
 {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    // A device that is lost says so itself, whatever the library makes of it.
+    // If the device is lost, this call reports it, whatever status the library returned.
     context_.call("cuStreamSynchronize", &Driver::cuStreamSynchronize, context_.stream());
     check_status(name, status);
 }
@@ -250,7 +250,7 @@ std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
     if (status == CUBLAS_STATUS_SUCCESS) status = result.state;
     if (status == CUBLAS_STATUS_SUCCESS) {
         p->algorithm = result.algo;
-        // A rehearsal: the library loads what it needs now, and not between the launches of a call.
+        // A trial run under capture: the library loads what it needs now, not between the launches of a call.
         const CUgraph graph = captured([&](CUstream stream) {
             status = launch({problem, 1, {workspace_, workspace_, workspace_}, {}}, *p, stream);
             if (!declines(status)) check("cublasLtMatmul", status);
@@ -259,7 +259,7 @@ std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
     }
     if (declines(status)) p = nullptr;
     else check("cublasLtMatmulAlgoGetHeuristic", status);
-    if (prepared_.size() >= most_prepared) prepared_.clear(); // found again, the same
+    if (prepared_.size() >= most_prepared) prepared_.clear(); // later lookups find the same algorithms
     return prepared_[problem] = std::move(p);
 }
 
@@ -287,7 +287,7 @@ void Blas::run(const Product& product, const Prepared& p, CUstream stream) const
     check("cublasLtMatmul", launch(product, p, stream));
 }
 
-// With mutex_ held.
+// Requires mutex_.
 template <class Launch> CUgraph Blas::captured(Launch&& launch)
 {
     const Driver& d = context_.driver;
@@ -296,12 +296,12 @@ template <class Launch> CUgraph Blas::captured(Launch&& launch)
     }
     CUgraph graph = nullptr;
     try {
-        // Relaxed: the library may load a kernel on the way.
+        // Relaxed, since the library may load a kernel during the capture.
         context_.call("cuStreamBeginCapture", &Driver::cuStreamBeginCapture, capturing_,
                       CU_STREAM_CAPTURE_MODE_RELAXED);
         launch(capturing_);
         context_.call("cuStreamEndCapture", &Driver::cuStreamEndCapture, capturing_, &graph);
-    } catch (...) { // a stream that may be capturing is of no more use
+    } catch (...) { // a stream that may still be capturing can't be reused
         d.cuStreamEndCapture(capturing_, &graph);
         if (graph) d.cuGraphDestroy(graph);
         d.cuStreamDestroy(capturing_);

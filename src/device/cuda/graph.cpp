@@ -6,7 +6,7 @@ namespace reprise::device::cuda {
 
 std::uint32_t blocks_of(const Function& f, std::uint64_t groups)
 {
-    constexpr std::uint64_t most = 0x7FFFFFFF; // in x, of every device
+    constexpr std::uint64_t most = 0x7FFFFFFF; // in x, on every device
     if (groups > most / f.blocks) {
         reprise::detail::fail(ErrorKind::argument, "launch", "(", groups, ") workgroups of (", f.blocks,
                               ") blocks are more than (", most, ") blocks: split the launch.");
@@ -16,7 +16,7 @@ std::uint32_t blocks_of(const Function& f, std::uint64_t groups)
 
 namespace {
 
-bool alike(const Product& a, const Product& b) // but for their addresses
+bool alike(const Product& a, const Product& b) // except for their addresses
 {
     return a.problem == b.problem && a.repeats == b.repeats;
 }
@@ -94,7 +94,7 @@ template <class Use> void Graph::with_captured(const GraphCall& call, Use&& use)
         context_.driver.cuGraphDestroy(inner);
         throw;
     }
-    context_.driver.cuGraphDestroy(inner); // what was made of it is a copy
+    context_.driver.cuGraphDestroy(inner); // the graph contains a copy
 }
 
 CUgraphNode Graph::add_product(CUgraph graph, const std::vector<CUgraphNode>& before, const GraphCall& call)
@@ -109,12 +109,12 @@ CUgraphNode Graph::add_product(CUgraph graph, const std::vector<CUgraphNode>& be
 
 void Graph::make(CUgraph graph, const std::vector<GraphCall>& call)
 {
-    std::vector<CUgraphNode> before, here; // what this epoch waits for; its own nodes
+    std::vector<CUgraphNode> before, here; // dependencies of this epoch; its own nodes
     nodes_.reserve(launches_.size());
     for (std::size_t first = 0, last = 0; first < launches_.size(); first = last) {
         while (last < launches_.size() && launches_[last].epoch == launches_[first].epoch) ++last;
         if (before.size() > 1 && last - first > 1)
-            before = {add_empty(graph, before)}; // edges would be their product
+            before = {add_empty(graph, before)}; // avoids before.size() * (last - first) edges
         here.clear();
         std::vector<CUgraphNode> before_product = before;
         for (std::size_t i = first; i < last; ++i) {

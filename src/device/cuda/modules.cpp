@@ -76,7 +76,7 @@ Function Modules::find(CUmodule module, const std::string& name)
     return f;
 }
 
-// Recordings made before keep theirs.
+// Older recordings keep their functions, since modules are not unloaded.
 void Modules::add(const std::string& name, std::vector<std::uint32_t> image)
 {
     const std::lock_guard lock(mutex_);

@@ -11,9 +11,9 @@ namespace {
 constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t canary_bytes = 256; // before and after each allocation
 constexpr std::byte canary{0xC5};
-constexpr int poison_byte = 0xFF; // NaN in every float format
+constexpr int poison_byte = 0xFF; // NaN in every floating-point format
 
-// Tensors are padded to 16 bytes: kernels may write whole words there.
+// Tensors are padded to 16 bytes: kernels may write whole 16-byte words.
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 std::byte* pointer(Address address)

@@ -28,8 +28,7 @@ public:
     void upload(Address to, std::span<const std::byte> from) override;
     void download(Address from, std::span<std::byte> to) override;
     std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;
-    void register_kernel(const std::string&, std::vector<std::uint32_t>) override {
-    } // SPIR-V is nothing to it
+    void register_kernel(const std::string&, std::vector<std::uint32_t>) override {} // it runs no SPIR-V
     bool done(Ticket) override
     {
         health_.require_alive("done");
@@ -41,7 +40,7 @@ public:
         health_.pass("wait", "wait_idle");
         arena_.check();
     }
-    void close() override { health_.set_closed(); } // memory goes with what holds it
+    void close() override { health_.set_closed(); } // memory is freed with its holders
 
 private:
     friend class ReferenceMemory;
@@ -204,7 +203,7 @@ void ReferenceRecording::check_operands(std::size_t launch) const
     }
 }
 
-// Of what is declared as read and not written under another operand's name.
+// Hashes the operands that are declared as read and do not overlap an operand that is written.
 std::vector<std::size_t> ReferenceRecording::hash_reads(std::size_t launch) const
 {
     const Call& call = calls_[launch];

@@ -54,7 +54,7 @@ Address DeviceMemory::add_buffer(std::uint64_t bytes)
 
 void DeviceMemory::remove_buffer(Address block) noexcept
 {
-    std::unique_ptr<Buffer> gone; // without the lock
+    std::unique_ptr<Buffer> gone; // destroyed after the lock is released
     const std::unique_lock lock(mutex_);
     places_.erase(block);
     const auto at = buffers_.find(block);

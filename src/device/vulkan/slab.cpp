@@ -29,11 +29,11 @@ std::unique_ptr<Buffer> make_buffer(const LogicalDevice& device, std::uint64_t b
 std::uint64_t Slab::default_bytes(const PhysicalDevice& d)
 {
     const std::uint64_t most = std::min<std::uint64_t>(d.heap_bytes(), d.v11.maxMemoryAllocationSize);
-    std::uint64_t bytes = 256 * mebi; // further blocks follow as they are needed
+    std::uint64_t bytes = 256 * mebi; // more blocks are added on demand
     if (has_quirk(d, Quirk::writes_what_it_allocates)) {
         bytes = 128 * mebi;
     } else if (d.is_cpu()) {
-        bytes = 2048 * mebi; // costs nothing until it is touched
+        bytes = 2048 * mebi; // pages cost nothing until they are touched
     }
     bytes = std::min(bytes, most);
     return bytes >= window_bytes ? bytes / window_bytes * window_bytes : bytes / mebi * mebi;

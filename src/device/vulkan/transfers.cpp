@@ -7,10 +7,10 @@ namespace reprise::device::vulkan {
 
 namespace {
 
-constexpr std::uint64_t piece_bytes = 4 * mebi;    // of a large copy
-constexpr std::uint64_t batch_bytes = 8 * mebi;    // a fuller batch is submitted
-constexpr std::uint64_t staging_limit = 32 * mebi; // in flight
-constexpr std::size_t most_targets = 64;           // remembered; then a barrier orders the batch anyway
+constexpr std::uint64_t piece_bytes = 4 * mebi;    // maximum of one copy; larger ones are split
+constexpr std::uint64_t batch_bytes = 8 * mebi;    // a batch of at least this size is submitted
+constexpr std::uint64_t staging_limit = 32 * mebi; // uploads wait while more is in flight
+constexpr std::size_t most_targets = 64;           // remembered at most; then a barrier is inserted unchecked
 
 } // namespace
 
@@ -68,7 +68,7 @@ std::unique_ptr<Transfers::Batch> Transfers::begin_batch()
     return batch;
 }
 
-// Copies of one batch run in any order: one that writes where an earlier one did needs a barrier.
+// Copies of one batch run in any order: a copy that overlaps the target of an earlier one needs a barrier.
 void Transfers::order_after_overlapping(const Target& target)
 {
     const auto overlaps = [&](const Target& t) {
@@ -153,7 +153,7 @@ void Transfers::download(Address from, std::span<std::byte> to)
         flush_locked();
         last = queue_.submitted();
     }
-    queue_.wait(last); // every submission ends with a barrier to the host
+    queue_.wait(last); // every submission ends with a barrier for host reads
     std::memcpy(to.data(), place.host, to.size());
 }
 

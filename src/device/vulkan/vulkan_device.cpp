@@ -9,7 +9,7 @@ namespace {
 
 using Range = OwnedRange<Context>;
 
-// Where the device's memory is not the host's.
+// Readable memory on a device that is not unified: a slice of a readback buffer.
 class ReadableRange : public Memory {
 public:
     ReadableRange(std::shared_ptr<Context> context, std::uint64_t size)
@@ -25,7 +25,7 @@ public:
     ~ReadableRange() override
     {
         context_->memory.remove_place(address);
-        context_->queue.retire(context_->queue.submitted(), std::move(holder_)); // its buffer may go with it
+        context_->queue.retire(context_->queue.submitted(), std::move(holder_)); // may free its buffer
     }
     ReadableRange(const ReadableRange&) = delete;
     ReadableRange& operator=(const ReadableRange&) = delete;
