@@ -32,7 +32,7 @@ bool flush_to_disk(std::FILE* file)
 }
 
 // In the same folder, since a rename is atomic only inside one file system; unique, since several processes may write.
-std::filesystem::path temporary_beside(std::filesystem::path path)
+std::filesystem::path temporary_path(std::filesystem::path path)
 {
     static std::atomic<unsigned> counter{std::random_device{}()};
     path += ".partial-" + std::to_string(counter.fetch_add(1));
@@ -41,7 +41,7 @@ std::filesystem::path temporary_beside(std::filesystem::path path)
 
 } // namespace
 
-WholeFile::WholeFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_beside(path_))
+WholeFile::WholeFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_path(path_))
 {
     std::error_code ignored; // fopen reports errors of a path that can't be queried
     if (path_.filename().empty() || std::filesystem::is_directory(path_, ignored)) {

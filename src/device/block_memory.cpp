@@ -44,13 +44,13 @@ SubAllocator::Allocation BlockMemory::allocate(std::uint64_t bytes)
 bool BlockMemory::grow(std::uint64_t bytes)
 {
     const SubAllocator::Usage usage = ranges_.usage();
-    if (bytes > source_.most || bytes > usage.limit || usage.live > usage.limit - bytes) return false;
+    if (bytes > source_.max_block || bytes > usage.limit || usage.live > usage.limit - bytes) return false;
     const std::uint64_t ceiling = std::max(usage.limit, source_.ceiling);
     bool trimmed = usage.reserved + bytes > ceiling;
     if (trimmed) trim();
     const std::uint64_t left = ceiling - std::min(ceiling, ranges_.usage().reserved);
     std::uint64_t size = std::clamp(usage.reserved, smallest_block, largest_block);
-    size = std::max(std::min({size, source_.most, left}), bytes);
+    size = std::max(std::min({size, source_.max_block, left}), bytes);
     for (;;) {
         try {
             add_block(size);

@@ -14,9 +14,9 @@ public:
         std::function<void(Address)> remove;
         // Waits until no work in flight uses memory that was freed.
         std::function<void()> drain;
-        std::uint64_t most = 0;    // upper bound for the bytes of one block
-        std::uint64_t ceiling = 0; // upper bound for the bytes of all blocks, if larger than the limit
-        std::string name;          // of the device
+        std::uint64_t max_block = 0; // upper bound for the bytes of one block
+        std::uint64_t ceiling = 0;   // upper bound for the bytes of all blocks, if larger than the limit
+        std::string name;            // of the device
     };
     BlockMemory(Source source, std::uint64_t limit) : source_(std::move(source)), ranges_(limit) {}
     // Starts with a first block, which the caller owns.

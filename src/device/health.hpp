@@ -39,7 +39,7 @@ public:
     [[noreturn]] static void fail_closed(const char* op);
 
 private:
-    struct Order {
+    struct Injection {
         std::string kind;
         std::uint32_t remaining;
         Device::Fault fault;
@@ -47,7 +47,7 @@ private:
     std::optional<Device::Fault> count(std::string_view kind);
 
     std::mutex mutex_;
-    std::vector<Order> orders_;
+    std::vector<Injection> injections_;
     std::atomic<bool> armed_ = false;
     std::atomic<bool> lost_ = false, closed_ = false;
 };

@@ -40,13 +40,13 @@ std::vector<std::uint32_t> spirv_instructions(std::span<const std::uint32_t> wor
 // Small words that are not ids are treated the same way: a wrong guess costs a correction.
 class SpirvRenaming {
 public:
-    explicit SpirvRenaming(std::uint32_t bound) : moved_(bound), known_((bound + 63) / 64) {}
+    explicit SpirvRenaming(std::uint32_t bound) : moved_(bound), learned_((bound + 63) / 64) {}
     std::uint32_t expected(std::uint32_t word) const;
     void learn(std::uint32_t word, std::uint32_t actual);
 
 private:
-    std::vector<std::uint32_t> moved_; // by id: actual - id, modulo 2^32
-    std::vector<std::uint64_t> known_; // one bit per id: moved_ is set
+    std::vector<std::uint32_t> moved_;   // by id: actual - id, modulo 2^32
+    std::vector<std::uint64_t> learned_; // one bit per id: moved_ is set
 };
 
 } // namespace reprise::device

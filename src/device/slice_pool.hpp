@@ -60,7 +60,7 @@ public:
 
 private:
     friend class Slice;
-    struct Dealt {
+    struct OwnedChunk {
         Chunk chunk;
         Tlsf ranges; // offsets from the chunk's begin, in bytes
     };
@@ -70,7 +70,7 @@ private:
     Source source_;
     std::uint64_t chunk_bytes_;
     mutable std::mutex mutex_;
-    std::vector<std::unique_ptr<Dealt>> chunks_; // null: freed
+    std::vector<std::unique_ptr<OwnedChunk>> chunks_; // null: freed
 };
 
 } // namespace reprise::device

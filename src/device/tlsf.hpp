@@ -46,14 +46,14 @@ private:
     static std::uint32_t bin_above(std::uint64_t size) noexcept; // nodes in it and above have at least `size`
     std::uint32_t next_bin(std::uint32_t bin) const noexcept;    // first bin from `bin` on that is not empty
     // The first offset in the node at which `size` fits without crossing a window's edge.
-    std::optional<std::uint64_t> place(const Node&, std::uint64_t size) const noexcept;
+    std::optional<std::uint64_t> fit_offset(const Node&, std::uint64_t size) const noexcept;
     std::uint32_t find(std::uint64_t size, std::uint64_t& start) const noexcept;
     void reserve_nodes();
     std::uint32_t new_node(std::uint64_t offset, std::uint64_t size) noexcept;
     void link(std::uint32_t) noexcept;
     void unlink(std::uint32_t) noexcept;
-    void cut(std::uint32_t node, std::uint64_t size) noexcept; // the rest becomes a free node after it
-    void swallow_after(std::uint32_t node) noexcept;
+    void split(std::uint32_t node, std::uint64_t size) noexcept; // the rest becomes a free node after it
+    void merge_after(std::uint32_t node) noexcept;
 
     std::uint64_t total_, free_, window_;
     std::vector<Node> nodes_;

@@ -70,7 +70,7 @@ public:
         : module_(module), base_(base), renaming_(base.size() > 0 ? base.words[3] : 0)
     {
         for (std::size_t i = 0; i + shortest_run <= base.size(); ++i)
-            places_[base.hash(i, shortest_run)].push_back(i);
+            positions_[base.hash(i, shortest_run)].push_back(i);
     }
 
     PackedText pack()
@@ -99,21 +99,21 @@ private:
     {
         std::pair<std::size_t, std::size_t> best{0, 0};
         if (at + shortest_run > module_.size()) return best;
-        const auto found = places_.find(module_.hash(at, shortest_run));
-        if (found == places_.end()) return best;
+        const auto found = positions_.find(module_.hash(at, shortest_run));
+        if (found == positions_.end()) return best;
         const auto distance = [&](std::size_t i) { return i > expected ? i - expected : expected - i; };
         constexpr std::ptrdiff_t tried = 12;
-        std::vector<std::size_t> places = found->second;
-        const auto nearest = places.size() > tried ? places.begin() + tried : places.end();
-        std::partial_sort(places.begin(), nearest, places.end(), [&](std::size_t a, std::size_t b) {
+        std::vector<std::size_t> positions = found->second;
+        const auto nearest = positions.size() > tried ? positions.begin() + tried : positions.end();
+        std::partial_sort(positions.begin(), nearest, positions.end(), [&](std::size_t a, std::size_t b) {
             return std::pair(distance(a), a) < std::pair(distance(b), b);
         });
-        for (auto place = places.begin(); place != nearest; ++place) {
+        for (auto position = positions.begin(); position != nearest; ++position) {
             std::size_t count = 0;
-            while (at + count < module_.size() && *place + count < base_.size() &&
-                   module_.first_word(at + count) == base_.first_word(*place + count))
+            while (at + count < module_.size() && *position + count < base_.size() &&
+                   module_.first_word(at + count) == base_.first_word(*position + count))
                 ++count;
-            if (count > best.second) best = {*place, count};
+            if (count > best.second) best = {*position, count};
         }
         return best;
     }
@@ -155,7 +155,7 @@ private:
     const Module& module_;
     const Module& base_;
     SpirvRenaming renaming_;
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> places_; // in the base, by hash of a run
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> positions_; // in the base, by hash of a run
     std::size_t next_ = 0; // the base's instruction after the last run
     Writer out_;
 };
@@ -197,7 +197,7 @@ std::vector<std::size_t> choose_bases(const std::vector<Words>& modules)
         candidates.resize(std::min(candidates.size(), tried));
         std::size_t best = i;
         auto least = static_cast<std::size_t>(worth * static_cast<double>(pack(modules[i], {}).bytes.size()));
-        for (const auto& [alike, base] : candidates) {
+        for (const auto& [shared_hashes, base] : candidates) {
             const std::size_t size = pack(modules[i], modules[base]).bytes.size();
             if (size < least) std::tie(least, best) = std::pair(size, base);
         }

@@ -115,11 +115,11 @@ cublasComputeType_t compute_type_of(Numbers n)
 
 Description describe(const Problem& p)
 {
-    cublasLtMatmulDesc_t made = nullptr;
+    cublasLtMatmulDesc_t created = nullptr;
     check_status("cublasLtMatmulDescCreate",
-                 blas().cublasLtMatmulDescCreate(&made, compute_type_of(p.numbers),
+                 blas().cublasLtMatmulDescCreate(&created, compute_type_of(p.numbers),
                                                  p.numbers == Numbers::f64 ? CUDA_R_64F : CUDA_R_32F));
-    Description d(made);
+    Description d(created);
     set(d, CUBLASLT_MATMUL_DESC_TRANSA, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(d, CUBLASLT_MATMUL_DESC_TRANSB, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     return d;
@@ -127,12 +127,12 @@ Description describe(const Problem& p)
 
 Layout lay_out(const Problem& p, const Matrix& m)
 {
-    cublasLtMatrixLayout_t made = nullptr;
+    cublasLtMatrixLayout_t created = nullptr;
     check_status("cublasLtMatrixLayoutCreate",
-                 blas().cublasLtMatrixLayoutCreate(&made, type_of(p.numbers),
+                 blas().cublasLtMatrixLayoutCreate(&created, type_of(p.numbers),
                                                    static_cast<std::uint64_t>(m.rows),
                                                    static_cast<std::uint64_t>(m.columns), m.pitch));
-    Layout l(made);
+    Layout l(created);
     set(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(p.batch));
     set(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, m.stride);
     return l;
@@ -140,9 +140,9 @@ Layout lay_out(const Problem& p, const Matrix& m)
 
 Preference prefer(const Problem& p, std::uint64_t workspace_bytes)
 {
-    cublasLtMatmulPreference_t made = nullptr;
-    check_status("cublasLtMatmulPreferenceCreate", blas().cublasLtMatmulPreferenceCreate(&made));
-    Preference preference(made);
+    cublasLtMatmulPreference_t created = nullptr;
+    check_status("cublasLtMatmulPreferenceCreate", blas().cublasLtMatmulPreferenceCreate(&created));
+    Preference preference(created);
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes);
     // Split-K sums are added by a separate launch, in an order that does not depend on the scheduling of blocks.
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
@@ -160,7 +160,7 @@ std::uint64_t workspace_for(std::uint32_t compute_capability)
     return std::uint64_t{compute_capability >= 90 ? 32u : 4u} << 20;
 }
 
-constexpr std::size_t most_prepared = 4096;
+constexpr std::size_t max_prepared = 4096;
 
 } // namespace
 
@@ -212,11 +212,11 @@ Blas::~Blas()
 
 void Blas::open()
 {
-    cublasLtHandle_t made = nullptr;
-    const cublasStatus_t status = blas().cublasLtCreate(&made);
+    cublasLtHandle_t created = nullptr;
+    const cublasStatus_t status = blas().cublasLtCreate(&created);
     if (status == CUBLAS_STATUS_ALLOC_FAILED) check("cublasLtCreate", status);
     if (status != CUBLAS_STATUS_SUCCESS) return; // the library does not support this device
-    handle_ = made;
+    handle_ = created;
     context_.call("cuMemAlloc", &Driver::cuMemAlloc, &workspace_, workspace_bytes_);
 }
 
@@ -238,7 +238,7 @@ void Blas::check(const char* name, cublasStatus_t status) const
 std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
 {
     const std::lock_guard lock(mutex_);
-    if (const auto known = prepared_.find(problem); known != prepared_.end()) return known->second;
+    if (const auto cached = prepared_.find(problem); cached != prepared_.end()) return cached->second;
     auto p = std::make_shared<Prepared>(problem);
     const Preference preference = prefer(problem, workspace_bytes_);
     cublasLtMatmulHeuristicResult_t result{};
@@ -259,7 +259,7 @@ std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
     }
     if (declines(status)) p = nullptr;
     else check("cublasLtMatmulAlgoGetHeuristic", status);
-    if (prepared_.size() >= most_prepared) prepared_.clear(); // later lookups find the same algorithms
+    if (prepared_.size() >= max_prepared) prepared_.clear(); // later lookups find the same algorithms
     return prepared_[problem] = std::move(p);
 }
 

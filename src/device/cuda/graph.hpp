@@ -13,9 +13,9 @@ namespace reprise::device::cuda {
 
 // The layout of Constants in cuda/common/kernel.cuh.
 struct Constants {
-    static constexpr std::size_t most = 24;
+    static constexpr std::size_t max_count = 24;
     std::uint32_t count = 0;
-    std::uint32_t v[most] = {};
+    std::uint32_t v[max_count] = {};
 };
 
 struct GraphLaunch {
@@ -43,7 +43,7 @@ public:
     // Whether the graph can run a call: its products must be the same except for their addresses.
     bool fits(const std::vector<GraphCall>&) const;
     // For a call that the graph fits: the number of products whose addresses differ.
-    std::size_t elsewhere(const std::vector<GraphCall>&) const;
+    std::size_t moved_products(const std::vector<GraphCall>&) const;
     // Sets the grids and addresses of a call that the graph fits; false if the driver requires a new graph for it.
     bool update(const std::vector<GraphCall>&);
     void launch();
@@ -57,9 +57,9 @@ private:
     };
     CUDA_KERNEL_NODE_PARAMS parameters(const GraphLaunch&, std::uint64_t groups, void** arguments) const;
     void make(CUgraph, const std::vector<GraphCall>&);
-    CUgraphNode add_empty(CUgraph, const std::vector<CUgraphNode>& before);
-    CUgraphNode add_kernel(CUgraph, const std::vector<CUgraphNode>& before, const GraphLaunch&);
-    CUgraphNode add_product(CUgraph, const std::vector<CUgraphNode>& before, const GraphCall&);
+    CUgraphNode add_empty(CUgraph, const std::vector<CUgraphNode>& dependencies);
+    CUgraphNode add_kernel(CUgraph, const std::vector<CUgraphNode>& dependencies, const GraphLaunch&);
+    CUgraphNode add_product(CUgraph, const std::vector<CUgraphNode>& dependencies, const GraphCall&);
     template <class Use> void with_captured(const GraphCall&, Use&&);
     void set_groups(std::size_t launch, std::uint64_t groups);
     bool set_product(std::size_t launch, const GraphCall&);

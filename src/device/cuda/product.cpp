@@ -21,7 +21,7 @@ struct Strides {
 // Describes a matrix of rows x columns in memory as its transpose in columns, the form of cuBLASLt.  The stride of a
 // dimension of size 1 is replaced by a fixed value, so that equal products have equal problems, whether or not such a
 // size was a constant when the launch was planned.
-std::optional<Matrix> turned(std::int64_t rows, std::int64_t columns, Strides s)
+std::optional<Matrix> column_major(std::int64_t rows, std::int64_t columns, Strides s)
 {
     if (columns == 1) s.column = 1;
     if (rows == 1) s.row = s.column == 1 ? columns : 1;
@@ -78,9 +78,9 @@ std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
     const records::gemm_address r(l); // gemm_half has the same record
     const std::int64_t rows = r.m, columns = r.n, depth = r.k, batch = r.batches, inners = r.inners;
     if (rows == 0 || columns == 0 || depth == 0 || batch == 0) return std::nullopt;
-    const auto a = turned(depth, columns, {r.b_row_stride, r.b_column_stride});
-    const auto b = turned(rows, depth, {r.a_row_stride, r.a_column_stride});
-    const auto d = turned(rows, columns, {r.c_row_stride, 1});
+    const auto a = column_major(depth, columns, {r.b_row_stride, r.b_column_stride});
+    const auto b = column_major(rows, depth, {r.a_row_stride, r.a_column_stride});
+    const auto d = column_major(rows, columns, {r.c_row_stride, 1});
     if (!a || !b || !d) return std::nullopt;
 
     // The longer dimension of the batch is cuBLASLt's batch, the shorter one is repeated.

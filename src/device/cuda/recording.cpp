@@ -35,9 +35,10 @@ std::uint64_t hash_of(const std::vector<GraphCall>& call) // of the products, wi
 
 Constants constants_of(const Kernel& kernel)
 {
-    if (kernel.constants.size() > Constants::most) {
+    if (kernel.constants.size() > Constants::max_count) {
         reprise::detail::fail(ErrorKind::internal, "record", "The kernel (", kernel.name, ") has (",
-                              kernel.constants.size(), ") constants, of at most (", Constants::most, ").");
+                              kernel.constants.size(), ") constants, of at most (", Constants::max_count,
+                              ").");
     }
     Constants c;
     c.count = static_cast<std::uint32_t>(kernel.constants.size());
@@ -179,16 +180,16 @@ Graph* CudaRecording::graph_for_call()
     if (one_shot_ || timed_ || call_.empty()) return nullptr;
     try {
         if (Graph* const graph = fitting_graph()) {
-            if (graph->elsewhere(call_) * launches_of_capture > call_.size()) return nullptr;
+            if (graph->moved_products(call_) * launches_of_capture > call_.size()) return nullptr;
             if (graph->update(call_)) return graph;
             drop_graph(resources_->graphs.size() - 1);
         } else if (!deserves_graph()) {
             return nullptr;
         }
-        Graph& made = make_graph();
+        Graph& created = make_graph();
         if (resources_->graphs.size() > most_graphs) drop_graph(0);
-        made.update(call_); // the products' addresses are already those of this call
-        return &made;
+        created.update(call_); // the products' addresses are already those of this call
+        return &created;
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::out_of_memory) throw;
         if (!resources_->graphs.empty()) drop_graph(0);
@@ -209,8 +210,8 @@ Graph* CudaRecording::fitting_graph() // moves it to the end of the list
 // True at the second call with these products, or later if another graph has to be dropped for it.
 bool CudaRecording::deserves_graph()
 {
-    if (without_.size() >= most_counted) without_.clear();
-    unsigned& calls = without_[hash_of(call_)];
+    if (calls_without_graph_.size() >= most_counted) calls_without_graph_.clear();
+    unsigned& calls = calls_without_graph_[hash_of(call_)];
     ++calls;
     if (calls < (resources_->graphs.size() < most_graphs ? 2 : calls_of_replacement)) return false;
     calls = 0;

@@ -47,8 +47,8 @@ private:
     Records records_;
     std::unique_ptr<Resources> resources_; // handed to the queue on destruction
     std::vector<Slot> slots_;
-    std::vector<GraphCall> call_;               // the arguments that were set last
-    std::map<std::uint64_t, unsigned> without_; // by hash of a call's products: such calls without a graph
+    std::vector<GraphCall> call_;                           // the arguments that were set last
+    std::map<std::uint64_t, unsigned> calls_without_graph_; // by hash of the call's products
     Ticket last_ = 0;
     std::uint32_t current_ = 0, set_ = 0;
     bool open_ = false, one_shot_, timed_;

@@ -28,8 +28,8 @@ private:
         std::uint64_t bytes; // requested
         std::uint64_t taken; // rounded up; this counts against the limit
     };
-    static bool canaries_live(Address, const Block&) noexcept;
-    void note_dead(Address, const Block&) noexcept;
+    static bool canaries_intact(Address, const Block&) noexcept;
+    void note_corruption(Address, const Block&) noexcept;
 
     mutable std::mutex mutex_;
     std::map<Address, Block> live_;

@@ -210,11 +210,11 @@ std::vector<std::size_t> ReferenceRecording::hash_reads(std::size_t launch) cons
     const std::vector<Access>& access = launches_[launch].operands;
     std::vector<std::size_t> hashes;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-        bool kept = access[i] == Access::read && call.operands[i].address != 0;
-        for (std::size_t k = 0; kept && k < call.operands.size(); ++k) {
-            kept = access[k] == Access::read || !overlap(call.operands[i], call.operands[k]);
+        bool checked = access[i] == Access::read && call.operands[i].address != 0;
+        for (std::size_t k = 0; checked && k < call.operands.size(); ++k) {
+            checked = access[k] == Access::read || !overlap(call.operands[i], call.operands[k]);
         }
-        if (kept) {
+        if (checked) {
             hashes.push_back(hash_bytes(call.operands[i]));
         }
     }

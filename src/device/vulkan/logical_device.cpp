@@ -106,13 +106,13 @@ OnClose::OnClose(const LogicalDevice& device, std::function<void()> destroy)
     : device_(device), destroy_(std::move(destroy))
 {
     const std::lock_guard lock(device_.on_close_mutex_);
-    place_ = device_.on_close_.insert(device_.on_close_.end(), &destroy_);
+    position_ = device_.on_close_.insert(device_.on_close_.end(), &destroy_);
 }
 
 OnClose::~OnClose()
 {
     const std::lock_guard lock(device_.on_close_mutex_);
-    device_.on_close_.erase(place_);
+    device_.on_close_.erase(position_);
 }
 
 std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,

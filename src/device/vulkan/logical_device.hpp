@@ -81,7 +81,7 @@ public:
 private:
     const LogicalDevice& device_;
     const std::function<void()> destroy_;
-    std::list<const std::function<void()>*>::iterator place_;
+    std::list<const std::function<void()>*>::iterator position_;
 };
 
 // A driver object: destroyed with its owner, or earlier if the device is closed.

@@ -22,17 +22,17 @@ public:
     void verify() const { blocks_.verify(); }
 
     // The buffer range at a device address.
-    struct Place {
+    struct Location {
         VkBuffer buffer;
         std::uint64_t offset, bytes; // bytes: to the end of the range
         std::byte* host;             // null: not mapped
         bool host_cached;            // the host can read it at full speed
     };
     // Throws Error(internal) if the range lies in no registered buffer.
-    Place locate(Address, std::uint64_t bytes) const;
+    Location locate(Address, std::uint64_t bytes) const;
     // Registers ranges of other buffers for locate().
-    void add_place(Address, const Place&);
-    void remove_place(Address) noexcept;
+    void add_location(Address, const Location&);
+    void remove_location(Address) noexcept;
 
 private:
     BlockMemory::Source further_blocks(std::function<void()> drain);
@@ -41,7 +41,7 @@ private:
 
     const LogicalDevice& device_;
     mutable std::shared_mutex mutex_;
-    std::map<Address, Place> places_;                    // blocks and added ranges
+    std::map<Address, Location> locations_;              // blocks and added ranges
     std::map<Address, std::unique_ptr<Buffer>> buffers_; // further blocks
     BlockMemory blocks_; // last member: its destructor frees blocks through the members above
 };

@@ -7,7 +7,7 @@
 namespace reprise::device::vulkan {
 
 namespace {
-constexpr std::size_t most_in_flight = 64; // retired objects of recordings and transfers
+constexpr std::size_t max_in_flight = 64; // retired objects of recordings and transfers
 } // namespace
 
 OneShot::OneShot(std::shared_ptr<Context> context, std::span<const LaunchDeclaration> launches,
@@ -15,7 +15,7 @@ OneShot::OneShot(std::shared_ptr<Context> context, std::span<const LaunchDeclara
     : context_(std::move(context)), parameters_(launches), resources_(std::make_unique<Resources>())
 {
     const LogicalDevice& device = context_->device;
-    context_->queue.bound_retired(most_in_flight);
+    context_->queue.bound_retired(max_in_flight);
     const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches);
     launches_.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {

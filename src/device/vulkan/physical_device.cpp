@@ -132,9 +132,9 @@ void FeatureRequest::restrict_to(const FeatureChain* given)
 {
     FeatureChain copy = given ? *given : FeatureChain{};
     for (const FeatureRow& r : feature_rows) {
-        const bool kept = given ? r.of(copy) == VK_TRUE : r.required;
-        r.of(enabled_) = r.of(enabled_) && kept ? VK_TRUE : VK_FALSE;
-        if (r.required && !kept) {
+        const bool enabled = given ? r.of(copy) == VK_TRUE : r.required;
+        r.of(enabled_) = r.of(enabled_) && enabled ? VK_TRUE : VK_FALSE;
+        if (r.required && !enabled) {
             missing_.push_back(r.name);
         }
     }

@@ -79,8 +79,8 @@ VkPipeline PipelineCache::get(const Kernel& kernel)
         }
     }
     e.variants.reserve(e.variants.size() + 1);
-    Variant made{kernel.constants, make_pipeline(e.module, kernel)};
-    e.variants.push_back(std::move(made));
+    Variant created{kernel.constants, make_pipeline(e.module, kernel)};
+    e.variants.push_back(std::move(created));
     return e.variants.back().pipeline;
 }
 

@@ -154,17 +154,17 @@ std::size_t Queue::retired() const
     return retired_.size();
 }
 
-void Queue::bound_retired(std::size_t most)
+void Queue::bound_retired(std::size_t max_count)
 {
     collect();
     for (;;) {
         Ticket surplus = 0;
         {
             const std::lock_guard lock(retired_mutex_);
-            if (retired_.size() <= most) {
+            if (retired_.size() <= max_count) {
                 return;
             }
-            for (std::size_t i = 0; i < retired_.size() - most; ++i) {
+            for (std::size_t i = 0; i < retired_.size() - max_count; ++i) {
                 surplus = std::max(surplus, retired_[i].ticket);
             }
         }

@@ -35,8 +35,8 @@ public:
     void collect() noexcept;
     void collect_all() noexcept; // waits for all submissions first
     std::size_t retired() const;
-    // Waits until at most `most` retired objects are left.
-    void bound_retired(std::size_t most);
+    // Waits until at most `max_count` retired objects are left.
+    void bound_retired(std::size_t max_count);
 
     std::uint64_t submits() const noexcept { return submits_.load(std::memory_order_relaxed); }
 

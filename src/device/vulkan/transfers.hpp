@@ -44,7 +44,7 @@ private:
     void order_after_overlapping(const Target&);
     void flush_locked();
     void bound_staging();
-    void download_staged(const DeviceMemory::Place&, std::span<std::byte> to);
+    void download_staged(const DeviceMemory::Location&, std::span<std::byte> to);
 
     const LogicalDevice& device_;
     Queue& queue_;

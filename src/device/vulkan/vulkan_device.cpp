@@ -20,11 +20,11 @@ public:
         address = slice.address();
         bytes = size;
         host = slice.host();
-        context_->memory.add_place(address, {buffer_of(slice), slice.offset(), size, slice.host(), true});
+        context_->memory.add_location(address, {buffer_of(slice), slice.offset(), size, slice.host(), true});
     }
     ~ReadableRange() override
     {
-        context_->memory.remove_place(address);
+        context_->memory.remove_location(address);
         context_->queue.retire(context_->queue.submitted(), std::move(holder_)); // may free its buffer
     }
     ReadableRange(const ReadableRange&) = delete;
