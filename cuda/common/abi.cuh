@@ -1,9 +1,9 @@
-// What shaders/common/abi.glsl is on CUDA; included inside the struct that a shader becomes.
+// The CUDA version of shaders/common/abi.glsl; included inside the struct that a shader is translated to.
 #ifndef COMMON_ABI
 #define COMMON_ABI
-#undef SLAB // views are Vulkan's
+#undef SLAB // only Vulkan has views
 #define RP_FN RP_DEVICE
-#define MOST_FOURS 32u // of features of attention
+#define MOST_FOURS 32u // upper bound of E and F in attention, in fours
 #ifdef DOUBLE
 #define REAL double
 #define REAL4 dvec4

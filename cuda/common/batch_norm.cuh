@@ -1,14 +1,14 @@
-// Reductions over a channel of x [N, C, image], with the bits of shaders/common/batch_norm.glsl: a warp makes a
-// partial, whose chunks are an element of each lane; where channels lie side by side and are many, a thread does.
+// Reductions over a channel of x [N, C, image], with the same bits as shaders/common/batch_norm.glsl.  A warp computes
+// a partial, with one element of each chunk per lane; if channels are contiguous and numerous, one thread computes it.
 #pragma once
 #include "common/block.cuh"
 
 namespace rp {
 
 constexpr uint chunk_elements = 32, block_chunks = 8, block_elements = 256;
-constexpr uint sums_threads = 256, sums_blocks = 8; // of a block, of a group of 64 partials
+constexpr uint sums_threads = 256, sums_blocks = 8; // per block; per group of 64 partials
 
-// The fours of a chunk, ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)); element e of the four for lanes 4n + e.
+// Adds the fours of a chunk as ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)); lanes 4n + e get element e of the result.
 RP_DEVICE float tree_of_fours(float v)
 {
     v += shuffle_xor(v, 4);
@@ -28,7 +28,7 @@ RP_DEVICE vec4 tree_of_fours(const vec4 (&v)[8])
 }
 RP_DEVICE float sum_of_four(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 
-// What shaders/batch_norm_sums.comp and batch_norm_vjp_sums.comp have in common.
+// The common part of shaders/batch_norm_sums.comp and batch_norm_vjp_sums.comp.
 template <uint operands> struct ChannelSums {
     const Operand* operand;
     const int* ints;
@@ -48,8 +48,8 @@ template <uint operands> struct ChannelSums {
 
 // A lane's elements in the chunks of a block.
 struct LaneOfBlock {
-    uint at[block_chunks]; // in the tensor
-    uint count;            // they exist
+    uint at[block_chunks]; // index in the tensor
+    uint count;            // number of elements that exist
 
     template <class Sums> RP_DEVICE LaneOfBlock(const Sums& s, uint channel, uint block)
     {
@@ -74,7 +74,7 @@ struct LaneOfBlock {
     }
 };
 
-// Fours from `element` on of a channel whose elements are `channels` apart; 0 from `end` on.
+// Loads fours from `element` on of a channel with a stride of `channels` between elements; 0 from `end` on.
 template <uint fours>
 RP_DEVICE void load_fours(vec4 (&v)[fours], const float* from, uint element, uint end, uint channels)
 {
@@ -87,12 +87,13 @@ RP_DEVICE void load_fours(vec4 (&v)[fours], const float* from, uint element, uin
     }
 }
 
-// All partials of all channels: neighbours make neighbouring partials, or channels where these lie side by side.
+// Computes all partials of all channels: neighbouring threads or warps take neighbouring partials, or neighbouring
+// channels if these are contiguous.
 template <class Kernel> RP_DEVICE void make_sums(const Kernel& kernel)
 {
     const uint channels = kernel.channels, partials = kernel.partials;
     if (kernel.by_threads()) {
-        if (blockIdx.x > channels * partials / sums_threads) return; // the product might wrap
+        if (blockIdx.x > channels * partials / sums_threads) return; // the product below might wrap
         const uint share = blockIdx.x * sums_threads + threadIdx.x, partial = share / channels;
         if (partial < partials) kernel.by_thread(share - partial * channels, partial);
         return;

@@ -1,5 +1,5 @@
-// Threads of a block that work together: barriers, shared memory (RP_SHARED), and what the 32 lanes of a warp give each
-// other.  All of a block come to each barrier, and all lanes of a warp to each of its exchanges.
+// Cooperation of the threads of a block: barriers, shared memory (RP_SHARED), and shuffles between the 32 lanes of a
+// warp.  All threads of a block must reach each barrier, and all lanes of a warp each shuffle.
 #pragma once
 #include "common/kernel.cuh"
 
@@ -10,20 +10,20 @@ constexpr uint warp_lanes = 32;
 RP_DEVICE uint lane_of_warp() { return threadIdx.x % warp_lanes; }
 RP_DEVICE uint warp_of_block() { return threadIdx.x / warp_lanes; }
 RP_DEVICE void sync_block() { rp_host::sync_block(); }
-// Of 4 or 8 bytes: the value that a lane gives.
+// Returns the value of another lane; T has 4 or 8 bytes.
 template <class T> RP_DEVICE T shuffle(T v, uint lane) { return rp_host::shuffle(v, lane); }
 template <class T> RP_DEVICE T shuffle_xor(T v, uint lanes) { return rp_host::shuffle_xor(v, lanes); }
-RP_DEVICE uint ballot(bool v) { return rp_host::ballot(v); } // a bit a lane
+RP_DEVICE uint ballot(bool v) { return rp_host::ballot(v); } // one bit per lane
 
-// f over the values of a warp's lanes, or of each `count` of them, as a tree; f(a, b) has the bits of f(b, a), so that all
-// lanes get the same.
+// Reduces the values of a warp's lanes, or of each `count` of them, with f as a tree.  f(a, b) has the same bits as
+// f(b, a), so all lanes get the same result.
 template <uint count, class T, class F> RP_DEVICE T over_lanes(T v, F f)
 {
 #pragma unroll
     for (uint apart = count / 2; apart > 0; apart /= 2) v = f(v, shuffle_xor(v, apart));
     return v;
 }
-// The same over a block of `warps` warps; `room` is shared memory for a value of each.
+// The same for a block of `warps` warps; `room` is shared memory for one value per warp.
 template <uint warps, class T, class F> RP_DEVICE T over_block(T v, T* room, F f)
 {
     v = over_lanes<warp_lanes>(v, f);
@@ -32,7 +32,7 @@ template <uint warps, class T, class F> RP_DEVICE T over_block(T v, T* room, F f
     T all = room[0];
 #pragma unroll
     for (uint w = 1; w < warps; ++w) all = f(all, room[w]);
-    sync_block(); // `room` may be written again
+    sync_block(); // so that `room` can be overwritten
     return all;
 }
 

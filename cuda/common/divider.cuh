@@ -1,4 +1,4 @@
-// Division of numbers below 2^31 by one that many threads divide by: a multiplication and a shift.
+// Division of numbers below 2^31 by a divisor that many threads share: a multiplication and a shift.
 #pragma once
 #include "common/kernel.cuh"
 
@@ -7,7 +7,7 @@ namespace rp {
 struct Divider {
     uint by, multiplier, shift;
 
-    // by: below 2^31; where it is 0 nothing is divided
+    // by: below 2^31; 0: no division will follow
     static RP_DEVICE Divider of(uint by)
     {
         const uint divisor = max(by, 1u);

@@ -1,5 +1,5 @@
-// One row of reprise/elementwise.def and one part of it, as shaders/elementwise.comp has it: the same record, constants and
-// bits.  What the operands are follows from the formula's parameters.
+// Computes one function (forward or derivative) of a row of reprise/elementwise.def, like shaders/elementwise.comp:
+// with the same record, constants and bits.  The types of operands follow from the formula's parameters.
 #pragma once
 #include "common/i64.cuh"
 #include "common/kernel.cuh"
@@ -7,9 +7,9 @@
 
 namespace rp {
 
-enum Mode : uint { contiguous, scalar, strided, immediate, rows, splat }; // of shaders/elementwise.comp
+enum Mode : uint { contiguous, scalar, strided, immediate, rows, splat }; // as in shaders/elementwise.comp
 
-constexpr uint elementwise_threads = 128, elements_of_thread = 4; // a group makes 512 elements
+constexpr uint elementwise_threads = 128, elements_of_thread = 4; // a group computes 512 elements
 
 // The operands of one launch.  Real: the type of its floats.
 template <class Real, uint slots> struct Elementwise {
@@ -51,7 +51,7 @@ RP_DEVICE void store_bits_of(uvec2 address, uint dtype, uint e, uint bits)
     else Elements<unsigned char>(address).v[e] = static_cast<unsigned char>(bits);
 }
 
-// An element of any dtype as T.
+// Loads an element of any dtype as T.
 RP_DEVICE void load_as(float& v, uvec2 address, uint dtype, uint e) { v = float_of(load_bits_of(address, dtype, e), dtype); }
 RP_DEVICE void load_as(int& v, uvec2 address, uint dtype, uint e) { v = int_of(load_bits_of(address, dtype, e), dtype); }
 RP_DEVICE void load_as(bool& v, uvec2 address, uint dtype, uint e) { v = bool_of(load_bits_of(address, dtype, e), dtype); }
@@ -105,7 +105,7 @@ RP_DEVICE void store_as(Long v, uvec2 address, uint dtype, uint e)
     store_bits_of(address, dtype, e, real ? bits_of(float(v.value), dtype) : whole);
 }
 
-template <class T> struct Immediate { // float, double
+template <class T> struct Immediate { // for float and double
     template <class E> static RP_DEVICE T of(const E& e, uint slot) { return T(e.f[slot]); }
 };
 template <> struct Immediate<int> {
@@ -134,7 +134,7 @@ template <class R, class... T, R (*F)(T...)> struct Formula<F> {
         else return Immediate<U>::of(e, slot);
     }
 
-    // -- operands of any dtype that lie anyhow: an element at a time --
+    // -- operands of any dtype and any strides: one element at a time --
     template <uint words, class U, class E> static RP_DEVICE U value(const E& e, uint slot, uint element, uint at)
     {
         const uint mode = e.mode(slot);
@@ -166,7 +166,7 @@ template <class R, class... T, R (*F)(T...)> struct Formula<F> {
         }
     }
 
-    // -- operands of the formula's own types that are contiguous or one element: four at a time --
+    // -- operands of the formula's own types, contiguous or of one element: four elements at a time --
     template <uint words, class U, class E> static RP_DEVICE Vec4<U> four(const E& e, uint slot, uint group)
     {
         const uint mode = e.mode(slot);
@@ -203,7 +203,7 @@ template <class R, class... T, R (*F)(T...)> struct Formula<F> {
     }
 };
 
-// How many ints an immediate has; 0: it is one of the floats.
+// The number of ints of an immediate; 0: it is one of the floats.
 namespace f32 {
 constexpr uint words = 0;
 }

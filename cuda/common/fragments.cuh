@@ -1,6 +1,6 @@
-// Matrices that the lanes of a warp hold together, in the layout of PTX's mma.m16n8k16, and their product.
+// Matrix fragments distributed over the lanes of a warp, in the layout of PTX's mma.m16n8k16, and their product.
 //
-// With g = lane / 4 and t = lane % 4, two halves of neighbouring k in a word, the lower k below:
+// With g = lane / 4 and t = lane % 4; a word has two halves with neighbouring k, the lower k in the low bits:
 //   A  16 rows x 16 k      words 0..3: (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8)
 //   B  16 k x 8 columns    words 0, 1: (2t, g), (2t + 8, g)
 //   D  16 rows x 8 columns floats 0..3: (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)
@@ -20,7 +20,7 @@ struct BF16 {
 template <class Half> RP_DEVICE float lower_of(uint word) { return float_of(word & 0xFFFFu, Half::dtype); }
 template <class Half> RP_DEVICE float upper_of(uint word) { return float_of(word >> 16, Half::dtype); }
 
-// The same for devices without an instruction: one rounding a step.
+// mma() for devices without a matching instruction: one rounding per step.
 template <class Half> RP_DEVICE void mma_by_shuffles(float (&d)[4], const uint (&a)[4], const uint (&b)[2])
 {
     using Words = unsigned long long;
@@ -28,7 +28,7 @@ template <class Half> RP_DEVICE void mma_by_shuffles(float (&d)[4], const uint (
     const Words a_of_lane[2] = {Words(a[2]) << 32 | a[0], Words(a[3]) << 32 | a[1]};
     const Words b_of_lane = Words(b[1]) << 32 | b[0];
 #pragma unroll 1
-    for (uint source = 0; source < 4; ++source) { // k of 2 source and 2 source + 8; rolled up, to need few registers
+    for (uint source = 0; source < 4; ++source) { // k of 2 source and 2 source + 8; not unrolled, to save registers
         const Words rows[2] = {shuffle(a_of_lane[0], 4 * g + source), shuffle(a_of_lane[1], 4 * g + source)};
 #pragma unroll
         for (uint column = 0; column < 2; ++column) {
@@ -46,7 +46,7 @@ template <class Half> RP_DEVICE void mma_by_shuffles(float (&d)[4], const uint (
     }
 }
 
-// D += A B.  All lanes come here.
+// D += A B.  All lanes of the warp must call it.
 template <class Half> RP_DEVICE void mma(float (&d)[4], const uint (&a)[4], const uint (&b)[2])
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -59,7 +59,7 @@ template <class Half> RP_DEVICE void mma(float (&d)[4], const uint (&a)[4], cons
             : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #elif defined(__CUDA_ARCH__)
-    // Turing has one for f16 and half of k, whose words are those of each half of k here.
+    // Turing has an instruction for f16 and half of the k; its words are those of each half of k here.
     if constexpr (Half::dtype == DTYPE_F16) {
 #pragma unroll
         for (uint half = 0; half < 2; ++half)

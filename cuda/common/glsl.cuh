@@ -1,5 +1,5 @@
-// The part of GLSL that shaders/ is written in, as C++: vectors, their arithmetic and the built-in functions.  With it a
-// shader that tools/build/cuda_of_glsl.cpp has rewritten compiles for CUDA, by nvcc and NVRTC, and for the host.
+// The part of GLSL that shaders/ uses, as C++: vectors, their arithmetic and the built-in functions.  With it, a shader
+// that tools/build/cuda_of_glsl.cpp has rewritten compiles for CUDA, by nvcc and NVRTC, and for the host.
 #pragma once
 #include "common/host.cuh"
 
@@ -35,7 +35,7 @@ template <class T> struct alignas(sizeof(T) == 1 ? 4 : 16) Vec4 {
     RP_DEVICE T operator[](uint i) const { return i < 2u ? (i == 0u ? x : y) : (i == 2u ? z : w); }
 };
 
-// Component by component; a scalar meets every component.
+// Applies an operation to each component; a scalar is applied to every component.
 template <class F, class T> RP_DEVICE auto each(F f, Vec2<T> a, Vec2<T> b) -> Vec2<decltype(f(a.x, b.x))>
 {
     return {f(a.x, b.x), f(a.y, b.y)};
@@ -109,7 +109,7 @@ RP_SCALAR_FUNCTION(float)
 RP_SCALAR_FUNCTION(double)
 #undef RP_SCALAR_FUNCTION
 RP_DEVICE int abs(int v) { return v < 0 ? -v : v; }
-// What only users' kernels call: the library's own have the vocabulary (src/ops/vocabulary.inc).
+// Only users' kernels call these: the library's own kernels use the vocabulary (src/ops/vocabulary.inc).
 #define RP_MATHEMATICAL(name, f32, f64)                                                                     \
     RP_DEVICE float name(float v) { return f32(v); }                                                        \
     RP_DEVICE double name(double v) { return f64(v); }                                                      \

@@ -1,5 +1,5 @@
-// Where kernels are compiled: by nvcc and NVRTC for a GPU, or as host C++ for the emulation in tests/, which says itself
-// what a thread, a block and shared memory are.
+// The environment that kernels are compiled in: nvcc or NVRTC for a GPU, or host C++ for the emulation in tests/, which
+// defines its own threads, blocks and shared memory.
 #pragma once
 
 #ifdef __CUDACC__
@@ -29,11 +29,11 @@ template <> __device__ __forceinline__ double bits(unsigned long long v)
 }
 __device__ __forceinline__ float square_root(float v) { return __fsqrt_rn(v); }
 __device__ __forceinline__ double square_root(double v) { return __dsqrt_rn(v); }
-// a * b + c rounded once, said where it is meant: nothing else is contracted (-fmad=false).
+// a * b + c rounded once (fused), where that is intended: nothing else is contracted (-fmad=false).
 __device__ __forceinline__ float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-// An address of device memory; said so, loads and stores are known not to mean shared memory.
+// An address of global memory: the conversion lets the compiler use global instead of generic loads and stores.
 __device__ __forceinline__ void* global(unsigned long long address) { return __cvta_global_to_generic(address); }
-// Of threads that work together (common/block.cuh).
+// For threads that cooperate (common/block.cuh).
 __device__ __forceinline__ void sync_block() { __syncthreads(); }
 template <class T> __device__ __forceinline__ T shuffle(T v, unsigned lane) { return __shfl_sync(~0u, v, lane); }
 template <class T> __device__ __forceinline__ T shuffle_xor(T v, unsigned lanes) { return __shfl_xor_sync(~0u, v, lanes); }

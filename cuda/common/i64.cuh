@@ -1,5 +1,5 @@
-// The vocabulary (src/ops/vocabulary.inc) on 64-bit integers, which CUDA has: results as shaders/common/i64.glsl makes
-// them of two words.  Sums wrap as unsigned ones do.
+// The vocabulary (src/ops/vocabulary.inc) for 64-bit integers, which CUDA has natively: same results as
+// shaders/common/i64.glsl, which uses two words.  Sums wrap like unsigned ones.
 #pragma once
 #include "common/kernel.cuh"
 
@@ -29,7 +29,7 @@ RP_DEVICE Long rp_max(Long a, Long b) { return a > b ? a : b; }
 RP_DEVICE Long rp_min(Long a, Long b) { return a < b ? a : b; }
 RP_DEVICE Long rp_abs(Long a) { return a.value < 0 ? -a : a; }
 RP_DEVICE Long rp_sign(Long a) { return a.value > 0 ? 1 : (a.value < 0 ? -1 : 0); }
-// 0 where b is 0; the least number over -1 is itself
+// 0 if b is 0; the minimum over -1 is the minimum
 RP_DEVICE Long rp_trunc_divide(Long a, Long b)
 {
     if (b.value == 0) return 0;
@@ -51,12 +51,12 @@ RP_DEVICE Long rp_bitwise_and(Long a, Long b) { return Long::of(a.bits() & b.bit
 RP_DEVICE Long rp_bitwise_or(Long a, Long b) { return Long::of(a.bits() | b.bits()); }
 RP_DEVICE Long rp_bitwise_xor(Long a, Long b) { return Long::of(a.bits() ^ b.bits()); }
 RP_DEVICE Long rp_bitwise_not(Long a) { return Long::of(~a.bits()); }
-// by 0 to 63 bits; beyond, all of them
+// shifts by 0 to 63 bits; by any other amount, all bits are shifted out
 RP_DEVICE bool shifts_within(Long by) { return by.value >= 0 && by.value < 64; }
 RP_DEVICE Long rp_left_shift(Long a, Long b) { return shifts_within(b) ? Long::of(a.bits() << b.value) : Long(0); }
 RP_DEVICE Long rp_right_shift(Long a, Long b) { return a.value >> (shifts_within(b) ? b.value : 63); }
 
-// toward zero; out of range the nearest integer, NaN gives 0
+// rounds toward zero; out of range: the nearest integer; NaN: 0
 RP_DEVICE Long rp_to_i64(double v)
 {
     constexpr double limit = 9223372036854775808.0;

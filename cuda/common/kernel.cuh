@@ -1,6 +1,6 @@
-// The launch ABI on CUDA.  A kernel gets the address of its record, laid out as shaders/common/abi.glsl says, and its
-// constants (on Vulkan: specialization constants).  A launch of g groups has g * `blocks` blocks of `threads` threads in
-// one dimension; kernels guard the surplus.
+// The launch ABI on CUDA.  A kernel gets the address of its record, in the layout of shaders/common/abi.glsl, and its
+// constants (on Vulkan: specialization constants).  A launch of g groups has g * `blocks` blocks of `threads` threads
+// in one dimension; kernels ignore surplus threads.
 #pragma once
 #include "common/host.cuh"
 #include "common/glsl.cuh"
@@ -14,9 +14,9 @@ struct Constants {
     uint v[max_constants];
 };
 
-// What the host reads of a kernel's module: <name>_shape.
+// The host reads this from a kernel's module: <name>_shape.
 struct LaunchShape {
-    uint threads, blocks; // of a block; of a group
+    uint threads, blocks; // per block; per group
 };
 
 template <class T> struct Elements {
@@ -29,10 +29,10 @@ template <class T> struct Elements {
 
 struct Operand {
     uvec2 address;
-    uint texel, units; // views are Vulkan's; units of 16 bytes
+    uint texel, units; // texel: only Vulkan has views; units: of 16 bytes
 };
 
-// 0, 1, ... of a parameter pack
+// The indices 0, 1, ... of a parameter pack.
 template <uint... i> struct Indices {};
 template <uint n, uint... i> struct Counted : Counted<n - 1, n - 1, i...> {};
 template <uint... i> struct Counted<0, i...> {
@@ -53,7 +53,7 @@ RP_DEVICE uvec2 address_of(const void* p)
     return {uint(at), uint(at >> 32)};
 }
 
-// Of a kernel whose text is GLSL.
+// Base of a kernel that is translated from GLSL.
 struct Invocation {
     uvec2 rp_record_address;
     const Constants& rp_constants;
@@ -68,11 +68,11 @@ struct Invocation {
 
 } // namespace rp
 
-// The threads of a block have nothing to do with each other.
+// The threads of a block are independent.
 #define RP_KERNEL(name, threads, blocks)                                                                    \
     RP_LAUNCH_SHAPE(name, threads, blocks, false)                                                           \
     RP_KERNEL_DEFINITION(name, threads)
-// They do what common/block.cuh has; `threads` are whole warps.
+// The threads of a block cooperate, with the functions of common/block.cuh; `threads` is a multiple of the warp size.
 #define RP_KERNEL_OF_BLOCK(name, threads, blocks)                                                            \
     RP_LAUNCH_SHAPE(name, threads, blocks, true)                                                            \
     RP_KERNEL_DEFINITION(name, threads)

@@ -1,4 +1,4 @@
-// The formulas of the row in the file RP_ROW (reprise/elementwise.def) as functions: rp::f32::tanh_fwd(x),
+// Functions for the formulas of the row in the file RP_ROW (reprise/elementwise.def): rp::f32::tanh_fwd(x),
 // rp::f32::tanh_d0(x, y, dy), rp::i32::add_fwd(a, b), rp::i64::..., rp::f64::...
 #pragma once
 
@@ -36,7 +36,7 @@ using real = double;
 #undef K
 #undef RP_DERIVATIVE
 
-// integers have no derivatives
+// Integers have no derivatives.
 #undef RP_TYPE_I
 #define RP_DERIVATIVE(...)
 #ifdef RP_ROW_INTEGERS

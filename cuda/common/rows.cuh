@@ -1,20 +1,21 @@
-// Rows of elements along one dimension of strided tensors, with the record of shaders/common/rows.glsl; a warp makes a
-// row, where rows are short a quarter of a warp, and where they are long a block.  Which one follows from n, the length
+// Rows of elements along one dimension of strided tensors, with the record of shaders/common/rows.glsl.  One warp
+// computes a row; a quarter of a warp if rows are short, a block if they are long.  The choice depends on n, the length
 // of the launch's rows.
 //
-// Numeric class of a row's sum, a pure function of n: four q, elements 4q to 4q + 3, belongs to lane q % 32, of a block
-// q % 256.  A lane adds its fours in order; their sums are added (0 + 1) + (2 + 3), those of a warp's lanes as a tree
-// of neighbours 16, 8, 4, 2, 1 apart, those of a block's warps in order.  (The lanes that a quarter lacks have zeros.)
+// Numeric class of a row's sum, a pure function of n: four q, elements 4q to 4q + 3, belongs to lane q % 32, or q % 256
+// if a block computes the row.  A lane adds its fours in order; the four components are added as (0 + 1) + (2 + 3), the
+// sums of a warp's lanes as a butterfly with distances 16, 8, 4, 2, 1, the sums of a block's warps in order.  (The
+// lanes that a quarter lacks would have zeros.)
 #pragma once
 #include "common/block.cuh"
 #include "common/shaders.cuh"
 
 namespace rp {
 
-constexpr uint row_threads = 256, row_blocks = 16; // of a block, of a group of 64 rows
-constexpr uint longest_of_warp = 1024;             // elements
+constexpr uint row_threads = 256, row_blocks = 16; // per block; per group of 64 rows
+constexpr uint longest_of_warp = 1024;             // elements; longer rows need a block
 
-// A warp, or one of the equal parts of it.
+// A warp, or one of its equal parts.
 template <uint count> struct LanesOfWarp {
     static constexpr uint lanes = count;
     static RP_DEVICE uint lane() { return threadIdx.x % count; }
@@ -40,7 +41,7 @@ struct Largest {
 };
 RP_DEVICE vec4 larger(vec4 a, vec4 b) { return each(Largest(), a, b); }
 RP_DEVICE vec4 exponential(vec4 v) { return {rp_exp(v.x), rp_exp(v.y), rp_exp(v.z), rp_exp(v.w)}; }
-// `other` for elements from `count` on
+// Replaces the elements from `count` on by `other`.
 RP_DEVICE vec4 first(vec4 v, uint e, uint count, float other)
 {
     return {e < count ? v.x : other, e + 1 < count ? v.y : other, e + 2 < count ? v.z : other,
@@ -50,7 +51,7 @@ RP_DEVICE vec4 first(vec4 v, uint e, uint count, float other)
 struct Row {
     float* v;
     uint stride; // elements
-    bool fours;  // they lie side by side, from 16 bytes on
+    bool fours;  // contiguous and 16-byte aligned
 
     RP_DEVICE float& operator[](uint e) const { return v[e * stride]; }
     template <bool whole> RP_DEVICE vec4 load(uint e, uint n) const
@@ -76,12 +77,12 @@ struct Row {
     }
 };
 
-// The record of a kernel whose first `count` operands are rows.
+// The record of a kernel; its first `count` operands are rows.
 template <uint operands, uint floats, uint count> struct RowsRecord {
     const Operand* operand;
     const float* f;
     const int* n;
-    uint kept; // dimensions beside the row's
+    uint kept; // dimensions other than the row's
 
     RP_DEVICE RowsRecord(const void* record, const Constants& constants)
         : operand(static_cast<const Operand*>(record)), f(reinterpret_cast<const float*>(operand + operands)),
@@ -122,20 +123,21 @@ template <uint operands, uint floats, uint count> struct RowsRecord {
     }
 };
 
-// How a row of n elements is made: by whom; how many fours of a lane stay in registers from pass to pass, 0: each pass
-// loads them; whether n is a multiple of 4 and all rows lie in fours.
+// The way in which a row of n elements is computed: the team of threads; the number of fours per lane that stay in
+// registers between passes (0: each pass loads them); whether n is a multiple of 4 and all rows can be accessed in
+// fours.
 template <class Team, uint fours, bool whole> struct Way {
     static constexpr uint kept = fours;
 
     static RP_DEVICE uint lane() { return Team::lane(); }
     static RP_DEVICE vec4 load(const Row& row, uint e, uint n) { return row.load<whole>(e, n); }
     static RP_DEVICE void store(const Row& row, uint e, uint n, vec4 v) { row.store<whole>(e, n, v); }
-    // `other` for elements from n on
+    // Replaces the elements from n on by `other`.
     static RP_DEVICE vec4 inside(vec4 v, uint e, uint n, float other = 0.0f)
     {
         return whole ? v : first(v, e, n, other);
     }
-    // f(i, e) for a lane's fours in order: the i-th is that of element e.
+    // Calls f(i, e) for a lane's fours in order: the i-th begins at element e.
     template <class F> static RP_DEVICE void each(uint n, F f)
     {
         if constexpr (fours > 0) {
@@ -153,9 +155,9 @@ template <class Team, uint fours, bool whole> struct Way {
     static RP_DEVICE float largest(vec4 v)
     {
         const float all = Team::over(rp_max(rp_max(v.x, v.y), rp_max(v.z, v.w)), Largest());
-        return rp_is_zero(all) ? 0.0f : all; // which zero won depends on the order
+        return rp_is_zero(all) ? 0.0f : all; // the sign of zero depends on the order
     }
-    // Of a kernel that goes through two rows at once: more fours of the second would cost warps.
+    // For the second row of a kernel that reads two rows: retaining more fours of it would lower the occupancy.
     using Second = Way<Team, (fours > 4 ? 0 : fours), whole>;
 };
 
@@ -179,16 +181,16 @@ template <class Way> struct Part<Way, 0> {
     RP_DEVICE void keep(uint, vec4) {}
 };
 
-// kernel.make<Way>(row, number, n) for all rows; a number beyond them has n = 0, and the row of the last.
+// Calls kernel.make<Way>(row, number, n) for all rows; a number beyond them has n = 0, and the last row.
 template <class Kernel> RP_DEVICE void make_rows(const Kernel& kernel)
 {
     constexpr uint of_quarter = 4 * Quarter::lanes, of_warp = 4 * Warp::lanes, of_block = 4 * Block::lanes; // elements
     const uint n = kernel.record.length(), rows = kernel.record.rows();
     if (n <= of_quarter) {
         constexpr uint of_threads = row_threads / Quarter::lanes;
-        if (blockIdx.x > rows / of_threads) return; // the product might wrap
+        if (blockIdx.x > rows / of_threads) return; // the product below might wrap
         const uint number = blockIdx.x * of_threads + threadIdx.x / Quarter::lanes;
-        if (number - lane_of_warp() / Quarter::lanes >= rows) return; // all of the warp's
+        if (number - lane_of_warp() / Quarter::lanes >= rows) return; // the whole warp exits
         const auto row = kernel.record.find(min(number, rows - 1));
         const uint length = number < rows ? n : 0;
         const bool whole = ballot(n % 4 == 0 && row.fours()) == ~0u;

@@ -1,14 +1,14 @@
-// A tile of a product of matrices by a block: C = A B through shared memory, sums in f32 in registers.
+// Computes a tile of a matrix product in a block: C = A B through shared memory, with f32 sums in registers.
 //
-// A tile type says how many rows and columns the block makes, how many steps of k it takes at a time, and multiplies
-// what lies in its Room.  What A and B are is the loaders' business:
-//   fetch(i)        reads the thread's elements of the i-th steps of k into registers, 0 outside
-//   store(side)     puts them where the tile reads them
-// and Steps::prepare(i) writes what they need of those steps to shared memory, two steps before they are multiplied.
-// A writer has
-//   rows            of C from the tile's first on
-//   column(c)       where column c of the tile lies, `nowhere` if there is none
-//   put(at, r, sum) an element of it
+// A tile type defines the number of rows and columns per block and the number of steps of k per iteration, and
+// multiplies the contents of its Room (shared memory).  Loaders provide A and B:
+//   fetch(i)        reads the thread's elements of the i-th iteration into registers, 0 outside of the matrix
+//   store(side)     writes them to shared memory
+// and Steps::prepare(i) writes the data that they need for that iteration to shared memory, two iterations before it is
+// multiplied.  A writer has
+//   rows            number of rows of C from the tile's first row on
+//   column(c)       position of the tile's column c, `nowhere` if it does not exist
+//   put(at, r, sum) writes an element of the column
 #pragma once
 #include "common/block.cuh"
 #include "common/fragments.cuh"
@@ -17,8 +17,8 @@ namespace rp {
 
 constexpr uint nowhere = ~0u;
 
-// How threads share `lines` (rows of A, columns of B) x `steps` of k: neighbours take neighbours in k, each of several
-// lines, or a thread has some neighbouring steps of one line.
+// Distributes `lines` (rows of A, columns of B) x `steps` of k over threads: neighbouring threads take neighbouring
+// steps, each of several lines, or a thread takes several neighbouring steps of one line.
 template <uint lines, uint steps, uint threads, bool neighbours_in_k> struct Share {
     static constexpr bool along_k = neighbours_in_k;
     static constexpr uint count = lines * steps / threads;
@@ -42,7 +42,7 @@ template <class S, class Side, class Cell> RP_DEVICE void store_share(Side& side
     }
 }
 
-// Each of four warps makes a quarter of a tile; one whose rows or columns there are none of multiplies nothing.
+// Each of four warps computes a quarter of a tile; a warp without existing rows or columns multiplies nothing.
 template <class Tile> RP_DEVICE bool warp_is_idle(uint present_rows, uint present_columns)
 {
     static_assert(Tile::threads == 4 * warp_lanes);
@@ -50,13 +50,13 @@ template <class Tile> RP_DEVICE bool warp_is_idle(uint present_rows, uint presen
            warp_of_block() % 2 * (Tile::columns / 2) >= present_columns;
 }
 
-// f32: a thread multiplies 8 rows by 8 columns, k ascending, one rounding a step.
+// f32: a thread multiplies 8 rows by 8 columns, with k ascending and one rounding per step.
 struct SimtTile {
     using Cell = float;
     static constexpr uint rows = 64, columns = 128, steps = 8, threads = 128;
 
     template <uint lines> struct alignas(16) Side {
-        float v[steps][lines + 4]; // neighbours in k are stored to other banks
+        float v[steps][lines + 4]; // the padding of 4 avoids bank conflicts between neighbours in k
         RP_DEVICE void store(uint line, uint step, float x) { v[step][line] = x; }
         template <uint n> RP_DEVICE void store_line(uint line, uint step, const float (&x)[n])
         {
@@ -71,7 +71,7 @@ struct SimtTile {
     };
 
     float sum[8][8] = {};
-    // A warp has 32 rows and 64 columns, a lane of it two fours of both.
+    // A warp has 32 rows and 64 columns, a lane two fours of each.
     uint first_row = warp_of_block() / 2 * 32 + lane_of_warp() / 8 * 4;
     uint first_column = warp_of_block() % 2 * 64 + lane_of_warp() % 8 * 4;
     bool idle;
@@ -106,13 +106,13 @@ struct SimtTile {
     }
 };
 
-// f16, bf16: fragments.
+// f16, bf16: fragments (common/fragments.cuh) for tensor cores.
 template <class Half, uint width, uint depth> struct TensorTile {
     using Cell = unsigned short;
     static constexpr uint rows = 64, columns = width, steps = depth, threads = 128;
 
     template <uint lines> struct alignas(16) Side {
-        uint v[lines][steps / 2 + 4]; // two halves a word; a warp's words of a fragment lie in 32 banks
+        uint v[lines][steps / 2 + 4]; // two halves per word; 4 pad, so that a fragment uses 32 banks
         RP_DEVICE void store(uint line, uint step, uint x) { reinterpret_cast<Cell*>(v[line])[step] = Cell(x); }
         RP_DEVICE void store_eight(uint line, uint step, uvec4 x) { *reinterpret_cast<uvec4*>(&v[line][step / 2]) = x; }
         template <class T, uint n> RP_DEVICE void store_line(uint line, uint step, const T (&x)[n])
@@ -128,11 +128,11 @@ template <class Half, uint width, uint depth> struct TensorTile {
         Side<rows> a[2];
         Side<columns> b[2];
     };
-    static constexpr uint down = 2, across = columns / 16; // fragments of a warp
+    static constexpr uint down = 2, across = columns / 16; // fragments per warp
 
     float sum[down][across][4] = {};
     uint first_row = warp_of_block() / 2 * (16 * down), first_column = warp_of_block() % 2 * (8 * across);
-    uint g = lane_of_warp() / 4, t = lane_of_warp() % 4; // common/fragments.cuh
+    uint g = lane_of_warp() / 4, t = lane_of_warp() % 4; // see common/fragments.cuh
     bool idle;
 
     RP_DEVICE TensorTile(uint present_rows, uint present_columns)
@@ -172,7 +172,8 @@ template <class Half, uint width, uint depth> struct TensorTile {
     }
 };
 
-// The tile's sums over k below `depth`: what is multiplied lies in one half of the room while the next is fetched.
+// Computes the tile's sums over k below `depth`, double-buffered: one half of the room is multiplied while the next
+// iteration is fetched.
 template <class Tile, class A, class B, class Steps>
 RP_DEVICE void multiply_all(Tile& tile, typename Tile::Room& room, A& a, B& b, Steps& steps, uint depth)
 {

@@ -19,7 +19,7 @@ namespace reprise {
 
 namespace {
 
-// So that the data is on the disk before the name points to it, even if power fails.
+// Ensures that the data is on the disk before the name refers to it, even if power fails.
 bool flush_to_disk(std::FILE* file)
 {
     if (std::fflush(file) != 0) return false;
@@ -31,8 +31,8 @@ bool flush_to_disk(std::FILE* file)
 #endif
 }
 
-// In the same folder: a rename is atomic only inside one file system.  Several processes may write one name.
-std::filesystem::path temporary_beside(std::filesystem::path path)
+// In the same folder, since a rename is atomic only inside one file system; unique, since several processes may write.
+std::filesystem::path temporary_path(std::filesystem::path path)
 {
     static std::atomic<unsigned> counter{std::random_device{}()};
     path += ".partial-" + std::to_string(counter.fetch_add(1));
@@ -41,9 +41,9 @@ std::filesystem::path temporary_beside(std::filesystem::path path)
 
 } // namespace
 
-WholeFile::WholeFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_beside(path_))
+WholeFile::WholeFile(std::filesystem::path path) : path_(std::move(path)), temporary_(temporary_path(path_))
 {
-    std::error_code ignored; // fopen says what is wrong with a path that can't be queried
+    std::error_code ignored; // fopen reports errors of a path that can't be queried
     if (path_.filename().empty() || std::filesystem::is_directory(path_, ignored)) {
         errno = EISDIR;
         fail("can't be written");

@@ -7,7 +7,7 @@ namespace reprise::device {
 
 namespace {
 constexpr std::uint64_t smallest_block = std::uint64_t{64} << 20;
-constexpr std::uint64_t largest_block = std::uint64_t{2} << 30; // but for a request that is larger
+constexpr std::uint64_t largest_block = std::uint64_t{2} << 30; // a larger request gets its own size
 } // namespace
 
 BlockMemory::BlockMemory(Source source, std::uint64_t limit, Address first, std::uint64_t bytes,
@@ -31,7 +31,7 @@ SubAllocator::Allocation BlockMemory::allocate(std::uint64_t bytes)
     if (const auto* refusal = std::get_if<SubAllocator::Refusal>(&result);
         refusal && *refusal == SubAllocator::Refusal::room) {
         const std::lock_guard lock(growth_);
-        result = ranges_.allocate(bytes); // another thread may have made room
+        result = ranges_.allocate(bytes); // another thread may have added a block
         while (std::get_if<SubAllocator::Refusal>(&result) && grow(SubAllocator::rounded(bytes)))
             result = ranges_.allocate(bytes);
     }
@@ -39,17 +39,18 @@ SubAllocator::Allocation BlockMemory::allocate(std::uint64_t bytes)
     fail_out_of_memory(bytes, ranges_.usage(), source_.name);
 }
 
-// Blocks grow with what is in use, so their number stays small; where a driver refuses one, a smaller one is requested.
+// A new block is as large as all blocks so far (64 MiB to 2 GiB), so their number stays small.  If the driver refuses
+// it, smaller ones are tried.
 bool BlockMemory::grow(std::uint64_t bytes)
 {
     const SubAllocator::Usage usage = ranges_.usage();
-    if (bytes > source_.most || bytes > usage.limit || usage.live > usage.limit - bytes) return false;
+    if (bytes > source_.max_block || bytes > usage.limit || usage.live > usage.limit - bytes) return false;
     const std::uint64_t ceiling = std::max(usage.limit, source_.ceiling);
     bool trimmed = usage.reserved + bytes > ceiling;
     if (trimmed) trim();
     const std::uint64_t left = ceiling - std::min(ceiling, ranges_.usage().reserved);
     std::uint64_t size = std::clamp(usage.reserved, smallest_block, largest_block);
-    size = std::max(std::min({size, source_.most, left}), bytes);
+    size = std::max(std::min({size, source_.max_block, left}), bytes);
     for (;;) {
         try {
             add_block(size);
@@ -67,7 +68,7 @@ bool BlockMemory::grow(std::uint64_t bytes)
 
 void BlockMemory::add_block(std::uint64_t bytes)
 {
-    blocks_.emplace_back(0); // room for one more number, whichever it is
+    blocks_.emplace_back(0); // reserves an entry, for any number that add_block() may return
     const Address block = source_.add(bytes);
     try {
         blocks_[ranges_.add_block(block, bytes, 0)] = block;
@@ -82,7 +83,7 @@ void BlockMemory::trim()
     const std::vector<std::uint32_t> empty = ranges_.remove_empty_blocks();
     if (empty.empty()) return;
     for (const std::uint32_t block : empty) removed_.push_back(std::exchange(blocks_[block], 0));
-    source_.drain(); // work in flight may still use what the host has freed; where this throws, they wait
+    source_.drain(); // work in flight may use freed memory; if this throws, the blocks stay
     for (const Address block : removed_) source_.remove(block);
     removed_.clear();
 }

@@ -1,5 +1,5 @@
-// Device memory in large blocks, which are asked of a driver as they are needed and dealt out by the sub-allocator within a
-// limit.  Thread-safe.
+// Device memory in large blocks, which are requested from a driver on demand and sub-allocated within a limit.
+// Thread-safe.
 #pragma once
 #include "device/suballocator.hpp"
 #include <functional>
@@ -9,17 +9,17 @@ namespace reprise::device {
 class BlockMemory {
 public:
     struct Source {
-        // A new block; throws Error(out_of_memory) where the driver has no more.
+        // Allocates a new block; throws Error(out_of_memory) if the driver has no more.
         std::function<Address(std::uint64_t bytes)> add;
         std::function<void(Address)> remove;
-        // Waits until nothing in flight uses what was freed.
+        // Waits until no work in flight uses memory that was freed.
         std::function<void()> drain;
-        std::uint64_t most = 0;    // bytes of one block
-        std::uint64_t ceiling = 0; // of all, where the limit is lower
-        std::string name;          // of the device
+        std::uint64_t max_block = 0; // upper bound for the bytes of one block
+        std::uint64_t ceiling = 0;   // upper bound for the bytes of all blocks, if larger than the limit
+        std::string name;            // of the device
     };
     BlockMemory(Source source, std::uint64_t limit) : source_(std::move(source)), ranges_(limit) {}
-    // With a first block, which is the caller's.
+    // Starts with a first block, which the caller owns.
     BlockMemory(Source, std::uint64_t limit, Address first, std::uint64_t bytes, std::uint64_t window);
     ~BlockMemory();
     BlockMemory(const BlockMemory&) = delete;
@@ -33,18 +33,18 @@ public:
     void verify() const { ranges_.verify(); }
 
 private:
-    bool grow(std::uint64_t bytes); // false: the limits do not allow it; throws where the driver has no more
+    bool grow(std::uint64_t bytes); // false: limits reached; throws if the driver has no more memory
     void add_block(std::uint64_t bytes);
-    void trim(); // empty blocks go back to the driver
+    void trim(); // returns empty blocks to the driver
 
     Source source_;
     SubAllocator ranges_;
-    std::mutex growth_;            // one thread at a time asks the driver
-    std::vector<Address> blocks_;  // by number; 0: given back, or the caller's
+    std::mutex growth_;            // one thread at a time requests blocks
+    std::vector<Address> blocks_;  // by number; 0: freed, or the caller's
     std::vector<Address> removed_; // the device may still use them
 };
 
-// A range of it.  `Parts` are those of an open device, with its `memory`, which live as long as the range.
+// A range of a BlockMemory.  `Parts` are the parts of an open device, including `memory`; the range keeps them alive.
 template <class Parts> class OwnedRange : public Memory {
 public:
     OwnedRange(std::shared_ptr<Parts> parts, std::uint64_t size)

@@ -1,4 +1,4 @@
-// NVIDIA's compiler at run time, where its library is found; a part of the toolkit, not of the driver.
+// NVRTC, NVIDIA's run-time compiler, if its library is found.  It is part of the CUDA toolkit, not of the driver.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace reprise::device::cuda {
 
-// Why there is no compiler; empty: there is one.
+// Says why there is no compiler; empty: there is one.
 const std::string& compiler_missing();
 std::string compiler_version(); // "nvrtc 13.0"
 
-// CUDA C++ to code for devices of a compute capability (90: 9.0).  Headers: names and texts.  Throws Error(argument) with
-// the compiler's words where the text does not compile, Error(unsupported) where there is no compiler.
+// Compiles CUDA C++ to code for devices of a compute capability (90: 9.0).  `headers` are names and texts.  Throws
+// Error(argument) with the compiler's log if the text does not compile, Error(unsupported) if there is no compiler.
 std::vector<std::uint32_t> compile(const std::string& name, const std::string& text,
                                    std::span<const std::pair<std::string, std::string>> headers,
                                    std::uint32_t compute_capability);

@@ -1,4 +1,4 @@
-// The Vulkan room's door for devices of an application, without Vulkan's types.
+// Opens a device on an application's own Vulkan objects; this interface does not depend on Vulkan's headers.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@ struct ExternalHandles {
     void* device = nullptr;
     void* queue = nullptr;
     std::uint32_t queue_family = 0;
-    const void* enabled = nullptr; // of external_features(), or null
+    const void* enabled = nullptr; // points to external_features(), or null
     std::function<void()> lock_queue, unlock_queue;
 };
 

@@ -13,14 +13,14 @@ void Health::fail_next(const std::string& kind, std::uint32_t n, Device::Fault f
                               "): use allocate, submit, wait or record.");
     }
     const std::lock_guard lock(mutex_);
-    orders_.push_back({kind, std::max<std::uint32_t>(n, 1), fault});
+    injections_.push_back({kind, std::max<std::uint32_t>(n, 1), fault});
     armed_.store(true, std::memory_order_relaxed);
 }
 
 void Health::clear_faults()
 {
     const std::lock_guard lock(mutex_);
-    orders_.clear();
+    injections_.clear();
     armed_.store(false, std::memory_order_relaxed);
 }
 
@@ -28,13 +28,13 @@ std::optional<Device::Fault> Health::count(std::string_view kind)
 {
     const std::lock_guard lock(mutex_);
     std::optional<Device::Fault> due;
-    for (Order& order : orders_) {
-        if (order.kind == kind && --order.remaining == 0) {
-            due = order.fault;
+    for (Injection& injection : injections_) {
+        if (injection.kind == kind && --injection.remaining == 0) {
+            due = injection.fault;
         }
     }
-    std::erase_if(orders_, [](const Order& order) { return order.remaining == 0; });
-    armed_.store(!orders_.empty(), std::memory_order_relaxed);
+    std::erase_if(injections_, [](const Injection& injection) { return injection.remaining == 0; });
+    armed_.store(!injections_.empty(), std::memory_order_relaxed);
     return due;
 }
 

@@ -1,4 +1,4 @@
-// Whether a device is alive, and the failures that tests inject.  Each kind of device has one.
+// Tracks whether a device is alive, and the failures that tests inject.  Each kind of device has one.
 #pragma once
 #include "device/device.hpp"
 #include <atomic>
@@ -12,17 +12,17 @@ class Health {
 public:
     void fail_next(const std::string& kind, std::uint32_t n, Device::Fault);
     void clear_faults();
-    // The failure that the call which is about to be made must show, if any.
+    // Counts one driver call of this kind, and returns the failure that it must show, if any.
     std::optional<Device::Fault> injected(std::string_view kind)
     {
         return armed_.load(std::memory_order_relaxed) ? count(kind) : std::nullopt;
     }
-    // For devices without a driver: throws what was injected.
+    // For devices without a driver: throws the injected failure.
     void pass(std::string_view kind, const char* op);
 
     bool lost() const noexcept { return lost_.load(std::memory_order_acquire); }
     void set_lost() noexcept { lost_.store(true, std::memory_order_release); }
-    // By its user, for good: nothing is alive then, and errors say so.
+    // Marks the device as closed by its user, permanently: every later require_alive() fails, and its error says so.
     void set_closed() noexcept
     {
         closed_.store(true, std::memory_order_release);
@@ -39,7 +39,7 @@ public:
     [[noreturn]] static void fail_closed(const char* op);
 
 private:
-    struct Order {
+    struct Injection {
         std::string kind;
         std::uint32_t remaining;
         Device::Fault fault;
@@ -47,12 +47,12 @@ private:
     std::optional<Device::Fault> count(std::string_view kind);
 
     std::mutex mutex_;
-    std::vector<Order> orders_;
+    std::vector<Injection> injections_;
     std::atomic<bool> armed_ = false;
     std::atomic<bool> lost_ = false, closed_ = false;
 };
 
-// What all devices do alike.
+// Implements the members that are the same on all devices.
 class DeviceWithHealth : public Device {
 public:
     void fail_next(const std::string& kind, std::uint32_t n, Fault fault) override
@@ -66,7 +66,7 @@ protected:
     virtual Health& health() const = 0;
 };
 
-// Of a recording whose submit() comes too early: throws Error(internal).
+// Throws Error(internal): a recording's submit() was called before set() for each launch.
 [[noreturn]] void fail_unset(std::size_t set, std::size_t launches);
 
 } // namespace reprise::device

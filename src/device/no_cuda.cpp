@@ -1,4 +1,4 @@
-// In place of src/device/cuda/ in a build without the CUDA toolkit.
+// Replaces src/device/cuda/ in a build without the CUDA toolkit.
 #ifndef REPRISE_HAS_CUDA
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda_compiler.hpp"

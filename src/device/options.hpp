@@ -1,4 +1,4 @@
-// How a device is opened.
+// Options for opening a device.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -7,13 +7,13 @@
 namespace reprise::device {
 
 struct DeviceOptions {
-    // Vulkan: ask for the validation layer (it can be had without this, too: VK_INSTANCE_LAYERS).
+    // Vulkan: enable the validation layer (the environment variable VK_INSTANCE_LAYERS does so, too).
     bool validation = false;
-    // Vulkan: gets every warning and error of the layers, from any thread.
+    // Vulkan: receives every warning and error of the layers, from any thread.
     std::function<void(const std::string&)> messages = {};
-    // Vulkan, tests: use staging copies and mirrored parameters although the memory is visible to the host.
+    // Vulkan, for tests: use staging copies and mirrored parameters even if the memory is visible to the host.
     bool imitate_discrete = false;
-    // Vulkan: bytes of the first block; 0: as fits the device.
+    // Vulkan: bytes of the first block; 0: chosen for the device.
     std::uint64_t slab_bytes = 0;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// Reads numbers; past the end they are 0 and `failed` says so.
+// Reads numbers; past the end they are 0, and `failed` is set.
 class Reader {
 public:
     explicit Reader(std::span<const std::uint8_t> text) : text_(text) {}
@@ -62,7 +62,7 @@ bool own_instructions(Reader& in, std::size_t end, Words& out)
 struct Base {
     const Words& words;
     const Words& begins; // of instructions
-    std::uint32_t next;  // instruction behind the last run
+    std::uint32_t next;  // first instruction after the last run
     SpirvRenaming renaming;
 };
 
@@ -109,16 +109,16 @@ std::uint32_t SpirvRenaming::expected(std::uint32_t word) const
 {
     if (word >= moved_.size()) return word;
     std::size_t at = word / 64;
-    std::uint64_t below = known_[at] & ~std::uint64_t{0} >> (63 - word % 64);
-    while (below == 0 && at > 0) below = known_[--at];
+    std::uint64_t below = learned_[at] & ~std::uint64_t{0} >> (63 - word % 64);
+    while (below == 0 && at > 0) below = learned_[--at];
     if (below == 0) return word;
     return word + moved_[at * 64 + static_cast<std::size_t>(std::bit_width(below)) - 1];
 }
 
 void SpirvRenaming::learn(std::uint32_t word, std::uint32_t actual)
 {
-    if (word >= moved_.size() || (known_[word / 64] >> word % 64 & 1) != 0) return;
-    known_[word / 64] |= std::uint64_t{1} << word % 64;
+    if (word >= moved_.size() || (learned_[word / 64] >> word % 64 & 1) != 0) return;
+    learned_[word / 64] |= std::uint64_t{1} << word % 64;
     moved_[word] = actual - word;
 }
 

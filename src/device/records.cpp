@@ -8,7 +8,7 @@ namespace {
 
 struct OperandRecord { // abi.glsl: Operand
     Address address;
-    std::uint32_t texel; // meaningless beyond the slab
+    std::uint32_t texel; // index in the slab's texel view; 0 outside of the slab
     std::uint32_t units; // of 16 bytes
 };
 static_assert(sizeof(OperandRecord) == 16);

@@ -1,5 +1,5 @@
-// The records of a recording's launches, as kernels read them (shaders/common/abi.glsl): one after the other in a block, so
-// that the host writes it from front to back.
+// The argument records of a recording's launches, as kernels read them (shaders/common/abi.glsl).  They lie one after
+// the other in a block, so that the host writes it from front to back.
 #pragma once
 #include "device/device.hpp"
 
@@ -7,7 +7,7 @@ namespace reprise::device {
 
 class Records {
 public:
-    // `head`: bytes in front of each record that are the device's own, a multiple of 16.
+    // `head`: bytes preceding each record that the device uses itself, a multiple of 16.
     explicit Records(std::span<const LaunchDeclaration>, std::uint64_t head = 0);
 
     std::uint64_t bytes() const noexcept { return bytes_; }
@@ -15,7 +15,7 @@ public:
     std::uint64_t head_offset(std::uint32_t launch) const { return entries_[launch].offset; }
     std::uint64_t offset(std::uint32_t launch) const { return entries_[launch].offset + head_; }
 
-    // Writes one launch's record to the block at `block`, never reading it.  The slab is what texels are counted in.
+    // Writes one launch's record to the block at `block`, without reading the block.  Texel indices count from `slab`.
     void write(std::byte* block, std::uint32_t launch, const LaunchArguments&, Address slab = 0,
                std::uint64_t slab_bytes = 0) const;
 

@@ -16,7 +16,7 @@ namespace {
 
 struct Registry {
     std::mutex mutex;
-    std::vector<Listed> list; // empty: not asked yet
+    std::vector<Listed> list; // empty: drivers were not queried yet
     std::map<std::string, std::weak_ptr<Device>> open;
 };
 
@@ -48,7 +48,7 @@ const std::vector<Listed>& listed(Registry& r)
     return r.list;
 }
 
-// The number in "vulkan:0", of the interface "vulkan".
+// Parses the number in "vulkan:0", where `interface` is "vulkan".
 std::optional<std::size_t> number_of(const std::string& id, const std::string& interface)
 {
     if (id.rfind(interface + ":", 0) != 0) {
@@ -60,7 +60,7 @@ std::optional<std::size_t> number_of(const std::string& id, const std::string& i
     return parsed.ec == std::errc() && parsed.ptr == end ? std::optional(number) : std::nullopt;
 }
 
-// "vulkan" and "cuda" stand for the first that serves.
+// Replaces "vulkan" and "cuda" by the id of the first usable device of that interface.
 std::string resolve(Registry& r, const std::string& id)
 {
     if (id == "vulkan" || id == "cuda") {
@@ -117,7 +117,8 @@ std::vector<Listed> enumerate()
     Registry& r = registry();
     const std::lock_guard lock(r.mutex);
     std::vector<Listed> list = listed(r);
-    for (Listed& entry : list) // a large library, which those that open another device do without
+    // Loads a large library, so open() does not do this.
+    for (Listed& entry : list)
         if (entry.capabilities.is_cuda() && entry.refused.empty())
             entry.capabilities.product_library = cuda::product_library();
     return list;

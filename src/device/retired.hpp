@@ -2,7 +2,7 @@
 
 namespace reprise::device {
 
-// Objects that the device may be using: a queue destroys them once a ticket is done.
+// Base of objects that the device may still be using: a queue destroys them once a ticket is done.
 class Retired {
 public:
     virtual ~Retired() = default;

@@ -31,7 +31,7 @@ std::uint32_t SlicePool::add_chunk(std::uint64_t bytes)
 {
     const std::uint64_t size =
         std::max(chunk_bytes_, (bytes + Tlsf::granule - 1) / Tlsf::granule * Tlsf::granule);
-    auto chunk = std::make_unique<Dealt>(Dealt{source_(size), Tlsf(size)});
+    auto chunk = std::make_unique<OwnedChunk>(OwnedChunk{source_(size), Tlsf(size)});
     const auto gap = std::find(chunks_.begin(), chunks_.end(), nullptr);
     const auto at = static_cast<std::uint32_t>(gap - chunks_.begin());
     if (gap == chunks_.end()) chunks_.push_back(std::move(chunk));
@@ -39,14 +39,15 @@ std::uint32_t SlicePool::add_chunk(std::uint64_t bytes)
     return at;
 }
 
-// One empty chunk of the usual size stays, so that a load that comes and goes asks the driver for nothing.  Owners give
-// slices back only when the device has done with them, so the others can go at once.
+// Retains one empty chunk of the usual size, so that a load that allocates and frees repeatedly does not call the
+// driver.  Owners return slices only after the device has finished with them, so other empty chunks are freed
+// immediately.
 void SlicePool::release(std::uint32_t at, std::uint32_t node) noexcept
 {
     const std::lock_guard lock(mutex_);
     chunks_[at]->ranges.release(node);
     if (!chunks_[at]->ranges.empty()) return;
-    const auto is_spare = [&](const std::unique_ptr<Dealt>& c) {
+    const auto is_spare = [&](const std::unique_ptr<OwnedChunk>& c) {
         return c && c != chunks_[at] && c->ranges.empty() && c->ranges.bytes() <= chunk_bytes_;
     };
     if (chunks_[at]->ranges.bytes() > chunk_bytes_ || std::any_of(chunks_.begin(), chunks_.end(), is_spare))

@@ -1,4 +1,5 @@
-// Slices of larger pieces of a driver's memory: records, blocks, staging, readable memory.  Thread-safe.
+// A pool that divides larger chunks of a driver's memory into slices: records, blocks, staging, readable memory.
+// Thread-safe.
 #pragma once
 #include "device/device.hpp"
 #include "device/retired.hpp"
@@ -10,29 +11,29 @@ namespace reprise::device {
 
 class SlicePool;
 
-// A range of memory, owned by one object and given back when destroyed: once the device has done with it.
+// A range of memory with one owner.  Destroying it returns it to the pool, so the device must have finished with it.
 class Slice {
 public:
     explicit operator bool() const noexcept { return pool_ != nullptr; }
-    std::byte* host() const noexcept { return host_; }    // null: not the host's
-    Address address() const noexcept { return address_; } // as the device sees it
+    std::byte* host() const noexcept { return host_; }    // null: not visible to the host
+    Address address() const noexcept { return address_; } // device address
     std::uint64_t bytes() const noexcept { return bytes_; }
     std::uint64_t chunk() const noexcept { return handle_; }  // SlicePool::Chunk::handle
-    std::uint64_t offset() const noexcept { return offset_; } // in the chunk
+    std::uint64_t offset() const noexcept { return offset_; } // within the chunk
 
 private:
     friend class SlicePool;
     struct GiveBack {
-        std::uint32_t number, node; // of the chunk; of the range in it
+        std::uint32_t number, node; // index of the chunk; node of the range in it
         void operator()(SlicePool*) const noexcept;
     };
-    std::unique_ptr<SlicePool, GiveBack> pool_; // which is not owned
+    std::unique_ptr<SlicePool, GiveBack> pool_; // not owned
     std::byte* host_ = nullptr;
     Address address_ = 0;
     std::uint64_t handle_ = 0, offset_ = 0, bytes_ = 0;
 };
 
-// A slice that the device may be using.
+// A slice that the device may still be using.
 struct RetiredSlice : Retired {
     explicit RetiredSlice(Slice s) : slice(std::move(s)) {}
     Slice slice;
@@ -40,16 +41,16 @@ struct RetiredSlice : Retired {
 
 class SlicePool {
 public:
-    // A piece of the driver's memory.
+    // One allocation of the driver's memory.
     struct Chunk {
         Address address = 0;
-        std::byte* host = nullptr;     // null: not the host's
-        std::uint64_t handle = 0;      // the driver's, where it has one
+        std::byte* host = nullptr;     // null: not visible to the host
+        std::uint64_t handle = 0;      // the driver's handle, if it has one
         std::shared_ptr<void> owner{}; // frees it
     };
     using Source = std::function<Chunk(std::uint64_t bytes)>; // throws Error(out_of_memory)
 
-    // A request that is larger than `chunk_bytes` gets a chunk of its own size.
+    // A request that is larger than `chunk_bytes` gets a chunk of exactly its (rounded) size.
     SlicePool(Source source, std::uint64_t chunk_bytes)
         : source_(std::move(source)), chunk_bytes_(chunk_bytes)
     {}
@@ -59,9 +60,9 @@ public:
 
 private:
     friend class Slice;
-    struct Dealt {
+    struct OwnedChunk {
         Chunk chunk;
-        Tlsf ranges; // in bytes from its begin
+        Tlsf ranges; // offsets from the chunk's begin, in bytes
     };
     void release(std::uint32_t chunk, std::uint32_t node) noexcept;
     std::uint32_t add_chunk(std::uint64_t bytes);
@@ -69,7 +70,7 @@ private:
     Source source_;
     std::uint64_t chunk_bytes_;
     mutable std::mutex mutex_;
-    std::vector<std::unique_ptr<Dealt>> chunks_; // null: given back to the driver
+    std::vector<std::unique_ptr<OwnedChunk>> chunks_; // null: freed
 };
 
 } // namespace reprise::device

@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::span<const std::uint32_t>;
 
-// Numbers from the SPIR-V specification.
+// Opcodes from the SPIR-V specification.
 const std::map<std::uint32_t, const char*> float_operations = {
     {127, "OpFNegate"},
     {129, "OpFAdd"},
@@ -67,20 +67,20 @@ std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const
         if (opcode == OpFunction && length >= 5) function = w[2];
         if (opcode == OpExtInstImport && length >= 3 && literal(spirv, at + 2, end) == "GLSL.std.450")
             glsl = w[1];
-        const auto place = [&] {
+        const auto location = [&] {
             const auto name = names.find(function);
             return kernel + ": %" + std::to_string(w[2]) +
                    (name == names.end() ? "" : " in " + name->second) + " = ";
         };
         const auto operation = float_operations.find(opcode);
         if (operation != float_operations.end() && length >= 3 && !decorated.count(w[2]))
-            found.push_back(place() + operation->second +
+            found.push_back(location() + operation->second +
                             " lacks NoContraction: make the result or local that it flows into `precise`"
                             " (and leave [[unroll]] off: spirv-opt's copies lose it)");
         if (opcode == OpExtInst && length >= 5 && w[3] == glsl) {
             const auto instruction = contracted_instructions.find(w[4]);
             if (instruction != contracted_instructions.end())
-                found.push_back(place() + instruction->second +
+                found.push_back(location() + instruction->second +
                                 " hides products and sums: write them out, on `precise` locals");
         }
     }

@@ -1,5 +1,5 @@
-// What a driver might contract or round in its own way must not be in a kernel: every float operation carries
-// NoContraction (its text is `precise`), and nothing of GLSL.std.450 hides products and sums.
+// Checks that a kernel has no operation that a driver may contract or round differently: every float operation must be
+// decorated NoContraction (`precise` in GLSL), and no instruction of GLSL.std.450 may contain hidden products and sums.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,15 +8,15 @@
 
 namespace reprise::device {
 
-// What all modules begin with.
+// The first word of every SPIR-V module.
 inline constexpr std::uint32_t spirv_magic = 0x07230203;
-// Whether the words can be a module: its header is there.
+// True if the words can be a module: they have a header with the magic number.
 inline bool is_spirv(std::span<const std::uint32_t> words) noexcept
 {
     return words.size() >= 5 && words[0] == spirv_magic;
 }
 
-// Sentences, one for each operation that a driver may change; of a module that is broken, one that says so.
+// Returns one sentence for each operation that a driver may change, or one that says that the module is broken.
 std::vector<std::string> spirv_faults(const std::string& kernel, std::span<const std::uint32_t> words);
 
 } // namespace reprise::device

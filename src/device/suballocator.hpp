@@ -1,8 +1,8 @@
-// The library's own memory allocator: it deals out ranges of a few large blocks, within a limit.  Bookkeeping
-// only: it touches no memory, so it serves every kind of device.  Thread-safe; constant time for each block.
+// The library's own memory allocator: it allocates ranges of a few large blocks, within a limit.  It only does the
+// bookkeeping and touches no memory, so it works for every kind of device.  Thread-safe; constant time for each block.
 //
-// The rule that kernels rest on: in a block with windows, a range of up to a window never crosses a
-// multiple of the window relative to the block's base; larger ranges may.
+// Kernels rely on this rule: in a block with windows, a range of at most one window never crosses a multiple of the
+// window size, counted from the block's base; larger ranges may.
 #pragma once
 #include "device/device.hpp"
 #include "device/tlsf.hpp"
@@ -20,15 +20,15 @@ public:
         std::uint32_t block = 0, node = 0;
     };
     enum class Refusal : std::uint8_t {
-        limit, // the limit would be passed
-        room,  // no block has a range that fits: add_block() helps
+        limit, // the limit would be exceeded
+        room,  // no block has a large enough free range: add_block() helps
     };
 
     explicit SubAllocator(std::uint64_t limit) : limit_(limit) {}
 
     // Blocks are searched in the order in which they were added.
     std::uint32_t add_block(Address base, std::uint64_t bytes, std::uint64_t window);
-    // Takes the blocks that hold nothing away, except the first; returns their numbers.
+    // Removes all blocks without allocations except the first; returns their numbers.
     std::vector<std::uint32_t> remove_empty_blocks();
 
     std::variant<Allocation, Refusal> allocate(std::uint64_t bytes);
@@ -38,14 +38,14 @@ public:
     void reset_peak();
 
     struct Usage {
-        std::uint64_t limit, live, peak, reserved; // bytes; reserved: of all blocks
-        std::uint64_t largest_free;                // bytes in one piece
+        std::uint64_t limit, live, peak, reserved; // bytes; reserved: size of all blocks
+        std::uint64_t largest_free;                // bytes, contiguous
         std::uint64_t allocations;                 // since the start
     };
     Usage usage() const;
-    void verify() const; // throws Error(internal) where the bookkeeping is broken
+    void verify() const; // throws Error(internal) if the bookkeeping is inconsistent
 
-    static std::uint64_t rounded(std::uint64_t bytes); // what an allocation of `bytes` takes
+    static std::uint64_t rounded(std::uint64_t bytes); // size of an allocation of `bytes`
 
 private:
     struct Block {
@@ -58,10 +58,10 @@ private:
     std::uint64_t limit_, live_ = 0, peak_ = 0, allocations_ = 0;
 };
 
-// "1.5 GiB", "256 bytes": for the sentences of errors.
+// "1.5 GiB", "256 bytes", for error messages.
 std::string format_bytes(std::uint64_t);
 
-// Throws Error(out_of_memory) that says what was requested and what is left.
+// Throws Error(out_of_memory) that says how much was requested and how much is left.
 [[noreturn]] void fail_out_of_memory(std::uint64_t asked, const SubAllocator::Usage&,
                                      const std::string& device);
 

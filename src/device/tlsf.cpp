@@ -53,7 +53,7 @@ std::uint32_t Tlsf::next_bin(std::uint32_t bin) const noexcept
     return found * subs + static_cast<std::uint32_t>(std::countr_zero(sub_map_[found]));
 }
 
-std::optional<std::uint64_t> Tlsf::place(const Node& node, std::uint64_t size) const noexcept
+std::optional<std::uint64_t> Tlsf::fit_offset(const Node& node, std::uint64_t size) const noexcept
 {
     std::uint64_t start = node.offset;
     if (window_ != 0 && size <= window_ && start / window_ != (start + size - 1) / window_) {
@@ -65,12 +65,12 @@ std::optional<std::uint64_t> Tlsf::place(const Node& node, std::uint64_t size) c
     return start;
 }
 
-// Only ranges that lie across a window's edge can fail to hold a size of their bin, so the loop is short.
+// A node in a bin >= `sure` is too small only if it lies across a window's edge, so the loop is short.
 std::uint32_t Tlsf::find(std::uint64_t size, std::uint64_t& start) const noexcept
 {
     const auto search = [&](std::uint32_t bin) {
         for (std::uint32_t n = heads_[bin]; n != none; n = nodes_[n].next) {
-            if (const auto at = place(nodes_[n], size)) {
+            if (const auto at = fit_offset(nodes_[n], size)) {
                 start = *at;
                 return n;
             }
@@ -83,7 +83,7 @@ std::uint32_t Tlsf::find(std::uint64_t size, std::uint64_t& start) const noexcep
             return n;
         }
     }
-    const std::uint32_t own = bin_of(size); // its ranges may be large enough
+    const std::uint32_t own = bin_of(size); // its nodes may be large enough
     return own < sure ? search(own) : none;
 }
 
@@ -101,14 +101,14 @@ std::optional<Tlsf::Range> Tlsf::allocate(std::uint64_t bytes)
     reserve_nodes();
     unlink(node);
     if (const std::uint64_t skipped = start - nodes_[node].offset; skipped > 0) {
-        cut(node, skipped);
+        split(node, skipped);
         const std::uint32_t rest = nodes_[node].after;
         unlink(rest);
         link(node);
         node = rest;
     }
     if (nodes_[node].size > size) {
-        cut(node, size);
+        split(node, size);
     }
     nodes_[node].free = false;
     free_ -= size;
@@ -121,12 +121,12 @@ void Tlsf::release(std::uint32_t node) noexcept
     const std::uint32_t after = nodes_[node].after;
     if (after != none && nodes_[after].free) {
         unlink(after);
-        swallow_after(node);
+        merge_after(node);
     }
     const std::uint32_t before = nodes_[node].before;
     if (before != none && nodes_[before].free) {
         unlink(before);
-        swallow_after(before);
+        merge_after(before);
         node = before;
     }
     link(node);
@@ -146,7 +146,7 @@ std::uint64_t Tlsf::largest_free() const noexcept
     return largest * granule;
 }
 
-// One allocation makes at most two nodes; they are there before anything changes, so nothing can throw
+// One allocation creates at most two nodes.  They are allocated before anything changes, so that nothing can throw
 // midway.
 void Tlsf::reserve_nodes()
 {
@@ -200,7 +200,7 @@ void Tlsf::unlink(std::uint32_t n) noexcept
     }
 }
 
-void Tlsf::cut(std::uint32_t n, std::uint64_t size) noexcept
+void Tlsf::split(std::uint32_t n, std::uint64_t size) noexcept
 {
     const std::uint32_t rest = new_node(nodes_[n].offset + size, nodes_[n].size - size);
     nodes_[rest].before = n;
@@ -213,7 +213,7 @@ void Tlsf::cut(std::uint32_t n, std::uint64_t size) noexcept
     link(rest);
 }
 
-void Tlsf::swallow_after(std::uint32_t n) noexcept
+void Tlsf::merge_after(std::uint32_t n) noexcept
 {
     const std::uint32_t gone = nodes_[n].after;
     nodes_[n].size += nodes_[gone].size;

@@ -1,6 +1,5 @@
-// Two-level segregated fit over one range of offsets: bookkeeping only, it touches no memory. Allocation
-// and release take constant time (Masmano et al., "TLSF", 2004); neighbours that are free coalesce. Not
-// thread-safe.
+// Two-level segregated fit over one range of offsets.  It only does the bookkeeping and touches no memory.  Allocation
+// and release take constant time (Masmano et al., "TLSF", 2004); adjacent free ranges are coalesced.  Not thread-safe.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,8 +18,7 @@ public:
         std::uint32_t node;  // for release()
     };
 
-    // A range of up to `window` bytes never crosses a multiple of it (a multiple of the granule; 0: no such
-    // rule).
+    // A range of up to `window` bytes never crosses a multiple of `window`, a multiple of the granule; 0: no limit.
     explicit Tlsf(std::uint64_t bytes, std::uint64_t window = 0);
 
     std::optional<Range> allocate(std::uint64_t bytes); // 0 bytes take one granule
@@ -30,7 +28,7 @@ public:
     std::uint64_t free_bytes() const noexcept { return free_ * granule; }
     bool empty() const noexcept { return free_ == total_; }
     std::uint64_t largest_free() const noexcept; // bytes
-    // Walks everything; throws Error(internal) where the lists contradict each other.
+    // Checks all nodes and lists; throws Error(internal) if they are inconsistent.
     void verify() const;
 
 private:
@@ -39,22 +37,23 @@ private:
 
     struct Node { // sizes and offsets in granules
         std::uint64_t offset, size;
-        std::uint32_t before, after;  // neighbours in the range
+        std::uint32_t before, after;  // adjacent nodes, by offset
         std::uint32_t previous, next; // in the free list of its bin
         bool free;
     };
 
     static std::uint32_t bin_of(std::uint64_t size) noexcept;
-    static std::uint32_t bin_above(std::uint64_t size) noexcept; // every range in it and above holds `size`
-    std::uint32_t next_bin(std::uint32_t bin) const noexcept;    // first that is not empty, from `bin` on
-    std::optional<std::uint64_t> place(const Node&, std::uint64_t size) const noexcept;
+    static std::uint32_t bin_above(std::uint64_t size) noexcept; // nodes in it and above have at least `size`
+    std::uint32_t next_bin(std::uint32_t bin) const noexcept;    // first bin from `bin` on that is not empty
+    // The first offset in the node at which `size` fits without crossing a window's edge.
+    std::optional<std::uint64_t> fit_offset(const Node&, std::uint64_t size) const noexcept;
     std::uint32_t find(std::uint64_t size, std::uint64_t& start) const noexcept;
     void reserve_nodes();
     std::uint32_t new_node(std::uint64_t offset, std::uint64_t size) noexcept;
     void link(std::uint32_t) noexcept;
     void unlink(std::uint32_t) noexcept;
-    void cut(std::uint32_t node, std::uint64_t size) noexcept; // the rest becomes a free neighbour behind it
-    void swallow_after(std::uint32_t node) noexcept;
+    void split(std::uint32_t node, std::uint64_t size) noexcept; // the rest becomes a free node after it
+    void merge_after(std::uint32_t node) noexcept;
 
     std::uint64_t total_, free_, window_;
     std::vector<Node> nodes_;

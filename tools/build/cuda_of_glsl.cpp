@@ -1,4 +1,4 @@
-// Build tool: writes kernels as CUDA C++.  cmake/RepriseCuda.cmake calls it.
+// Build tool: writes kernels as CUDA C++, for cmake/RepriseCuda.cmake.
 //
 //   cuda_of_glsl shader ROOT OUT.cu SHADER NAME[:DEFINITION,...]...
 //       the kernels of a shader
@@ -46,7 +46,7 @@ GlslKernel kernel_of(const std::string& argument, const std::filesystem::path& r
     return k;
 }
 
-// What some variants of a text do not use is no mistake.
+// Not an error: some variants of a text do not use all functions and variables.
 constexpr const char* unused = "#ifdef __CUDACC__\n#pragma nv_diag_suppress 177, 186, 550\n#endif\n";
 
 std::string shader(const std::vector<std::string>& arguments)

@@ -1,7 +1,8 @@
-// Build tool: writes fatbinaries as C++.  cmake/RepriseCuda.cmake calls it.
+// Build tool: writes fatbinaries as C++, for cmake/RepriseCuda.cmake.
 //
-//   embed_cuda LIST OUT.cpp    src/device/cuda/embedded.hpp over the images of LIST, one SOURCE.cu=IMAGE a line: a kernel's
-//                              name stands in its source at the begin of a line, as RP_KERNEL(<name>, ...)
+//   embed_cuda LIST OUT.cpp    implements src/device/cuda/embedded.hpp for the images of LIST, one SOURCE.cu=IMAGE per
+//                              line: a kernel's name is taken from a line of its source that begins with
+//                              RP_KERNEL(<name>, ...
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -24,7 +25,7 @@ std::string read(const std::string& path)
     return text.str();
 }
 
-// Of lines that begin with a macro of ours: RP_KERNEL(<name>, RP_KERNEL_OF_ROW(<name>, ...
+// Returns the names in lines that begin with a macro of the library: RP_KERNEL(<name>, RP_KERNEL_OF_ROW(<name>, ...
 std::vector<std::string> kernels_of(const std::string& source)
 {
     std::vector<std::string> names;

@@ -1,11 +1,11 @@
-// Build tool: checks SPIR-V and writes it as C++.  cmake/RepriseShaders.cmake calls it.
+// Build tool: checks SPIR-V and writes it as C++, for cmake/RepriseShaders.cmake.
 //
-//   embed_spirv embed LIST OUT.cpp       the kernels that LIST names, one .spv a line, packed (src/device/packed_spirv.hpp)
-//   embed_spirv registry LIST OUT.cpp    reprise::device::embedded_kernels() over them
-//   embed_spirv texts LIST OUT.cpp       reprise::kernels::shader_texts(), one NAME=FILE a line, for kernels that are
-//                                        made at run time
+//   embed_spirv embed LIST OUT.cpp       the kernels in LIST, one .spv per line, packed (src/device/packed_spirv.hpp)
+//   embed_spirv registry LIST OUT.cpp    reprise::device::embedded_kernels() for them
+//   embed_spirv texts LIST OUT.cpp       reprise::kernels::shader_texts(), one NAME=FILE per line, for kernels that are
+//                                        compiled at run time
 //
-// What src/device/spirv_check.hpp objects to is not embedded.
+// Fails if src/device/spirv_check.hpp finds a fault.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -69,7 +69,7 @@ void add_packed(std::string& out, const std::string& name, const reprise::device
            "};\n";
 }
 
-// What the library will unpack is what was packed.
+// Fails unless the packed module unpacks to the same words.
 void check_packed(const std::string& name, const Words& words, const reprise::device::PackedText& packed,
                   const Words& base)
 {
@@ -101,7 +101,7 @@ std::string embedded(const std::vector<std::filesystem::path>& list)
     std::string out = "// Generated from shaders/ by embed_spirv.\n#include \"device/packed_spirv.hpp\"\n\n"
                       "namespace reprise::device::spirv {\n";
     const std::vector<std::size_t> bases = reprise::device::choose_bases(modules);
-    for (std::size_t i = 0; i < modules.size(); ++i) { // a base comes before what needs it
+    for (std::size_t i = 0; i < modules.size(); ++i) { // a base precedes the modules that need it
         const Words base = bases[i] == i ? Words{} : modules[bases[i]];
         const auto packed = reprise::device::pack(modules[i], base);
         check_packed(names[i], modules[i], packed, base);
@@ -133,8 +133,8 @@ std::string registry(const std::vector<std::filesystem::path>& list)
            entries + "    };\n    return all;\n}\n\n}\n";
 }
 
-// A line of GLSL as a C++ literal, without its comment but for a list of variants; empty where nothing is left, and for
-// what the text that includes it says itself.
+// Returns a line of GLSL as a C++ literal, without comments other than a list of variants.  Empty if nothing is left,
+// or if the including text has the directive itself.
 std::string literal_line(std::string line)
 {
     if (line.rfind("#version", 0) == 0 || line.rfind("#extension GL_GOOGLE_include", 0) == 0) return {};

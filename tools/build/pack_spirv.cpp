@@ -15,9 +15,9 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-constexpr std::size_t shortest_run = 6; // instructions; found by their first words, which hold no ids
+constexpr std::size_t shortest_run = 6; // instructions; found by their first words, which contain no ids
 
-// A module with its instructions.
+// A module, split into instructions.
 struct Module {
     explicit Module(std::span<const std::uint32_t> all) : words(all), begins(spirv_instructions(all))
     {
@@ -70,7 +70,7 @@ public:
         : module_(module), base_(base), renaming_(base.size() > 0 ? base.words[3] : 0)
     {
         for (std::size_t i = 0; i + shortest_run <= base.size(); ++i)
-            places_[base.hash(i, shortest_run)].push_back(i);
+            positions_[base.hash(i, shortest_run)].push_back(i);
     }
 
     PackedText pack()
@@ -93,26 +93,27 @@ public:
     }
 
 private:
-    // Of the base, as (first instruction, count): the nearest to what is expected of those that are as long.
+    // Returns the longest run of the base as (first instruction, count); among equally long ones, the nearest to
+    // `expected`.
     std::pair<std::size_t, std::size_t> longest_run(std::size_t at, std::size_t expected) const
     {
         std::pair<std::size_t, std::size_t> best{0, 0};
         if (at + shortest_run > module_.size()) return best;
-        const auto found = places_.find(module_.hash(at, shortest_run));
-        if (found == places_.end()) return best;
+        const auto found = positions_.find(module_.hash(at, shortest_run));
+        if (found == positions_.end()) return best;
         const auto distance = [&](std::size_t i) { return i > expected ? i - expected : expected - i; };
         constexpr std::ptrdiff_t tried = 12;
-        std::vector<std::size_t> places = found->second;
-        const auto nearest = places.size() > tried ? places.begin() + tried : places.end();
-        std::partial_sort(places.begin(), nearest, places.end(), [&](std::size_t a, std::size_t b) {
+        std::vector<std::size_t> positions = found->second;
+        const auto nearest = positions.size() > tried ? positions.begin() + tried : positions.end();
+        std::partial_sort(positions.begin(), nearest, positions.end(), [&](std::size_t a, std::size_t b) {
             return std::pair(distance(a), a) < std::pair(distance(b), b);
         });
-        for (auto place = places.begin(); place != nearest; ++place) {
+        for (auto position = positions.begin(); position != nearest; ++position) {
             std::size_t count = 0;
-            while (at + count < module_.size() && *place + count < base_.size() &&
-                   module_.first_word(at + count) == base_.first_word(*place + count))
+            while (at + count < module_.size() && *position + count < base_.size() &&
+                   module_.first_word(at + count) == base_.first_word(*position + count))
                 ++count;
-            if (count > best.second) best = {*place, count};
+            if (count > best.second) best = {*position, count};
         }
         return best;
     }
@@ -154,12 +155,12 @@ private:
     const Module& module_;
     const Module& base_;
     SpirvRenaming renaming_;
-    std::unordered_map<std::uint64_t, std::vector<std::size_t>> places_; // of runs' hashes in the base
-    std::size_t next_ = 0; // the base's instruction behind the last run
+    std::unordered_map<std::uint64_t, std::vector<std::size_t>> positions_; // in the base, by hash of a run
+    std::size_t next_ = 0; // the base's instruction after the last run
     Writer out_;
 };
 
-// Hashes of each four instructions, ascending: how alike two modules are is how many they share.
+// Returns the sorted hashes of every four consecutive instructions: the similarity of modules is the number they share.
 std::vector<std::uint64_t> fours(const Module& m)
 {
     std::vector<std::uint64_t> hashes;
@@ -178,7 +179,7 @@ PackedText pack(std::span<const std::uint32_t> words, std::span<const std::uint3
 
 std::vector<std::size_t> choose_bases(const std::vector<Words>& modules)
 {
-    constexpr double worth = 0.25; // of the size without a base
+    constexpr double worth = 0.25; // upper bound for the packed size, relative to the size without a base
     constexpr std::size_t tried = 2;
     std::vector<std::vector<std::uint64_t>> parts;
     for (const Words& words : modules) parts.push_back(fours(Module(words)));
@@ -190,13 +191,13 @@ std::vector<std::size_t> choose_bases(const std::vector<Words>& modules)
     };
     std::vector<std::size_t> base_of, bases;
     for (std::size_t i = 0; i < modules.size(); ++i) {
-        std::vector<std::pair<std::size_t, std::size_t>> candidates; // (what they share, base)
+        std::vector<std::pair<std::size_t, std::size_t>> candidates; // (number of shared hashes, base)
         for (const std::size_t base : bases) candidates.emplace_back(shared(i, base), base);
         std::sort(candidates.rbegin(), candidates.rend());
         candidates.resize(std::min(candidates.size(), tried));
         std::size_t best = i;
         auto least = static_cast<std::size_t>(worth * static_cast<double>(pack(modules[i], {}).bytes.size()));
-        for (const auto& [alike, base] : candidates) {
+        for (const auto& [shared_hashes, base] : candidates) {
             const std::size_t size = pack(modules[i], modules[base]).bytes.size();
             if (size < least) std::tie(least, best) = std::pair(size, base);
         }

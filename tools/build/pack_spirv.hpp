@@ -1,4 +1,4 @@
-// Writes SPIR-V as src/device/packed_spirv.hpp describes it.
+// Packs SPIR-V in the format that src/device/packed_spirv.hpp describes.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,14 +9,13 @@ namespace reprise::device {
 
 struct PackedText {
     std::vector<std::uint8_t> bytes; // deflated
-    std::uint32_t inflated = 0;      // bytes before that
+    std::uint32_t inflated = 0;      // bytes before deflate
 };
 
-// `base`: words of another module; empty: none.  Throws std::runtime_error for a module that is broken.
+// `base`: words of another module; empty: none.  Throws std::runtime_error if a module is broken.
 PackedText pack(std::span<const std::uint32_t> words, std::span<const std::uint32_t> base);
 
-// For each module, the index of the one that it is best packed with, itself where that is none; those that
-// are taken have none.
+// Returns for each module the index of its best base, or its own index if a base does not help.  A base has no base.
 std::vector<std::size_t> choose_bases(const std::vector<std::vector<std::uint32_t>>& modules);
 
 } // namespace reprise::device

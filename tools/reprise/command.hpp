@@ -1,11 +1,11 @@
-// What a subcommand of `reprise` is.  To add one: a file with a function that adds it, its line here, and
-// its row in main.cpp.
+// The interface of subcommands of `reprise`.  To add one, write a file with a function that adds it, declare that
+// function here, and add it to the list in main.cpp.
 #pragma once
 #include <CLI/CLI.hpp>
 
 namespace command {
 
-// The work was done, and its answer is no: exit status 1 without a message.
+// Thrown if the work was done and the answer is no: exit status 1 without a message.
 struct Failed {};
 
 // Adds the subcommand with its options; its callback does the work and prints to stdout.

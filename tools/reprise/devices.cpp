@@ -1,4 +1,4 @@
-// reprise devices: what there is to compute on, and what was refused.
+// reprise devices: lists the devices, and says why some were refused.
 #include <iostream>
 #include <memory>
 
@@ -11,8 +11,8 @@ namespace command {
 
 namespace {
 
-// Empty where it cannot be opened, as where REPRISE_DEVICE names one that does not exist.  The error goes to
-// stderr: the list is still worth reading.
+// Empty if the default device can't be opened, for example if REPRISE_DEVICE names one that does not exist.  The error
+// goes to stderr, since the list is still useful.
 std::string default_name()
 {
     try {

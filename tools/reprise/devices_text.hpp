@@ -1,4 +1,4 @@
-// Descriptions of devices as a person or a program reads them.
+// Descriptions of devices, as text for people and as JSON for programs.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -24,7 +24,7 @@ int main(int argc, char** argv)
         app.parse(argc, argv); // runs the subcommand
     } catch (const CLI::ParseError& error) {
         constexpr int usage = 2;
-        // CLI11 says of these only that a subcommand is required.
+        // For unknown options and subcommands, CLI11's message says only that a subcommand is required.
         if (const auto rest = app.remaining();
             app.get_subcommands().empty() && !rest.empty() && error.get_exit_code() != 0) {
             std::fprintf(stderr, "unknown %s %s\nRun with --help for more information.\n",

@@ -1,4 +1,4 @@
-// reprise verify: does this machine's driver compute right?
+// reprise verify: checks whether this machine's driver computes correctly.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -39,7 +39,7 @@ bool on_terminal()
 #endif
 }
 
-// "[=====>    ] 50 of 100  conv2d", rewritten in place.
+// Shows a progress bar, "[=====>    ] 50 of 100  conv2d", and rewrites it in place.
 void show_progress(std::size_t done, std::size_t of, const std::string& op)
 {
     if (!on_terminal()) return;
@@ -68,7 +68,7 @@ std::vector<OpTable> tables_in(const std::string& path)
                              ": write the table of this driver anew with reprise verify --markdown FILE.");
 }
 
-// Every table of the file must list every op, and no other.
+// Throws unless every table of the file lists every op, and no other.
 void check_covers(const std::string& path)
 {
     const std::vector<std::string> names = reprise::testing::verified_ops();
@@ -82,7 +82,7 @@ void check_covers(const std::string& path)
     }
 }
 
-// What the file says of this device must be what was found.  False: it has no table of it.
+// Throws unless the file's table of this device says what was found.  Returns false if there is no such table.
 bool check_expected(const std::string& path, const std::string& markdown)
 {
     const OpTable found = tables_of(markdown).front();
@@ -105,7 +105,7 @@ void write_markdown(const std::string& path, const std::string& markdown)
     file.commit();
 }
 
-// Of "2/8" every eighth name, from the second on.  Throws for what says no part.
+// For "2/8" returns every eighth name, from the second on.  Throws if `part` is malformed.
 std::vector<std::string> part_of(const std::vector<std::string>& names, const std::string& part)
 {
     std::size_t first = 0, of = 0;
@@ -125,7 +125,7 @@ std::vector<std::string> chosen_ops(const Options& o)
     return o.part.empty() ? names : part_of(names, o.part);
 }
 
-// Whether all is right.
+// Returns whether all results are right.
 bool run(const Options& o)
 {
     const reprise::Device device = o.device.empty() ? reprise::default_device() : reprise::Device(o.device);

@@ -37,7 +37,7 @@ const char* sign(Verdict v)
     return "";
 }
 
-// The first that the op is for: f32, except where it is for integers only.
+// The first dtype that the op supports: f32, unless the op supports integers only.
 const Verified& main_dtype(const std::vector<Verified>& op)
 {
     const auto found =

@@ -1,4 +1,4 @@
-// What a device computed, as a person reads it.
+// The results of `reprise verify` as text.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace command {
 
-// Of one op: a line of the table.
+// The header of the table, and the line of one op.
 std::string verify_header(std::size_t width);
 std::string verify_line(const std::vector<reprise::testing::Verified>& op, std::size_t width);
-// A table of all of them in Markdown, one column a dtype.
+// A table of all ops in Markdown, one column per dtype.
 std::string verify_markdown(const std::string& device,
                             const std::vector<std::vector<reprise::testing::Verified>>& ops);
-// The tables that such a file holds, and their lines in order.
+// The tables in a Markdown file, with their lines in order.
 struct OpLine {
     std::string op, text;
 };

@@ -61,14 +61,14 @@ void check_status(const char* name, cublasStatus_t status)
                           "). Please report it with the library's version, ", blas_version(), ".");
 }
 
-// Answers to a question that the library or the device has no words for, which it gives always.
+// Statuses that mean that the library or the device does not support the problem; they are the same at each call.
 bool declines(cublasStatus_t status)
 {
     return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
            status == CUBLAS_STATUS_ARCH_MISMATCH;
 }
 
-// Owned objects of the library: Destroy is its function for them.
+// Owned objects of the library; `function` is the library's function that destroys them.
 template <auto function> struct Destroy {
     template <class T> void operator()(T* object) const { (blas().*function)(object); }
 };
@@ -115,11 +115,11 @@ cublasComputeType_t compute_type_of(Numbers n)
 
 Description describe(const Problem& p)
 {
-    cublasLtMatmulDesc_t made = nullptr;
+    cublasLtMatmulDesc_t created = nullptr;
     check_status("cublasLtMatmulDescCreate",
-                 blas().cublasLtMatmulDescCreate(&made, compute_type_of(p.numbers),
+                 blas().cublasLtMatmulDescCreate(&created, compute_type_of(p.numbers),
                                                  p.numbers == Numbers::f64 ? CUDA_R_64F : CUDA_R_32F));
-    Description d(made);
+    Description d(created);
     set(d, CUBLASLT_MATMUL_DESC_TRANSA, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(d, CUBLASLT_MATMUL_DESC_TRANSB, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     return d;
@@ -127,12 +127,12 @@ Description describe(const Problem& p)
 
 Layout lay_out(const Problem& p, const Matrix& m)
 {
-    cublasLtMatrixLayout_t made = nullptr;
+    cublasLtMatrixLayout_t created = nullptr;
     check_status("cublasLtMatrixLayoutCreate",
-                 blas().cublasLtMatrixLayoutCreate(&made, type_of(p.numbers),
+                 blas().cublasLtMatrixLayoutCreate(&created, type_of(p.numbers),
                                                    static_cast<std::uint64_t>(m.rows),
                                                    static_cast<std::uint64_t>(m.columns), m.pitch));
-    Layout l(made);
+    Layout l(created);
     set(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(p.batch));
     set(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, m.stride);
     return l;
@@ -140,11 +140,11 @@ Layout lay_out(const Problem& p, const Matrix& m)
 
 Preference prefer(const Problem& p, std::uint64_t workspace_bytes)
 {
-    cublasLtMatmulPreference_t made = nullptr;
-    check_status("cublasLtMatmulPreferenceCreate", blas().cublasLtMatmulPreferenceCreate(&made));
-    Preference preference(made);
+    cublasLtMatmulPreference_t created = nullptr;
+    check_status("cublasLtMatmulPreferenceCreate", blas().cublasLtMatmulPreferenceCreate(&created));
+    Preference preference(created);
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes);
-    // Sums that are shared out are added in a launch of their own: an order that blocks can't change.
+    // Split-K sums are added by a separate launch, in an order that does not depend on the scheduling of blocks.
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p.a.alignment);
@@ -154,13 +154,13 @@ Preference prefer(const Problem& p, std::uint64_t workspace_bytes)
     return preference;
 }
 
-// As cuBLAS recommends for Hopper and later, and for what came before.
+// The sizes that cuBLAS recommends: 32 MiB for Hopper and later, 4 MiB for older devices.
 std::uint64_t workspace_for(std::uint32_t compute_capability)
 {
     return std::uint64_t{compute_capability >= 90 ? 32u : 4u} << 20;
 }
 
-constexpr std::size_t most_prepared = 4096;
+constexpr std::size_t max_prepared = 4096;
 
 } // namespace
 
@@ -200,8 +200,8 @@ Blas::Blas(Context& context, std::uint32_t compute_capability)
 
 Blas::~Blas()
 {
-    if (context_
-            .abandoned()) { // the library's own objects may be gone: its functions are not called any more
+    // The library's own objects may be destroyed already, so none of its functions is called.
+    if (context_.abandoned()) {
         static auto* const left = new std::vector<decltype(prepared_)>;
         left->push_back(std::move(prepared_));
         return;
@@ -212,11 +212,11 @@ Blas::~Blas()
 
 void Blas::open()
 {
-    cublasLtHandle_t made = nullptr;
-    const cublasStatus_t status = blas().cublasLtCreate(&made);
+    cublasLtHandle_t created = nullptr;
+    const cublasStatus_t status = blas().cublasLtCreate(&created);
     if (status == CUBLAS_STATUS_ALLOC_FAILED) check("cublasLtCreate", status);
-    if (status != CUBLAS_STATUS_SUCCESS) return; // not for this device
-    handle_ = made;
+    if (status != CUBLAS_STATUS_SUCCESS) return; // the library does not support this device
+    handle_ = created;
     context_.call("cuMemAlloc", &Driver::cuMemAlloc, &workspace_, workspace_bytes_);
 }
 
@@ -230,7 +230,7 @@ void Blas::close() noexcept
 void Blas::check(const char* name, cublasStatus_t status) const
 {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    // A device that is lost says so itself, whatever the library makes of it.
+    // If the device is lost, this call reports it, whatever status the library returned.
     context_.call("cuStreamSynchronize", &Driver::cuStreamSynchronize, context_.stream());
     check_status(name, status);
 }
@@ -238,7 +238,7 @@ void Blas::check(const char* name, cublasStatus_t status) const
 std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
 {
     const std::lock_guard lock(mutex_);
-    if (const auto known = prepared_.find(problem); known != prepared_.end()) return known->second;
+    if (const auto cached = prepared_.find(problem); cached != prepared_.end()) return cached->second;
     auto p = std::make_shared<Prepared>(problem);
     const Preference preference = prefer(problem, workspace_bytes_);
     cublasLtMatmulHeuristicResult_t result{};
@@ -250,7 +250,7 @@ std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
     if (status == CUBLAS_STATUS_SUCCESS) status = result.state;
     if (status == CUBLAS_STATUS_SUCCESS) {
         p->algorithm = result.algo;
-        // A rehearsal: the library loads what it needs now, and not between the launches of a call.
+        // A trial run under capture: the library loads what it needs now, not between the launches of a call.
         const CUgraph graph = captured([&](CUstream stream) {
             status = launch({problem, 1, {workspace_, workspace_, workspace_}, {}}, *p, stream);
             if (!declines(status)) check("cublasLtMatmul", status);
@@ -259,7 +259,7 @@ std::shared_ptr<const Blas::Prepared> Blas::prepare(const Problem& problem)
     }
     if (declines(status)) p = nullptr;
     else check("cublasLtMatmulAlgoGetHeuristic", status);
-    if (prepared_.size() >= most_prepared) prepared_.clear(); // found again, the same
+    if (prepared_.size() >= max_prepared) prepared_.clear(); // later lookups find the same algorithms
     return prepared_[problem] = std::move(p);
 }
 
@@ -287,7 +287,7 @@ void Blas::run(const Product& product, const Prepared& p, CUstream stream) const
     check("cublasLtMatmul", launch(product, p, stream));
 }
 
-// With mutex_ held.
+// Requires mutex_.
 template <class Launch> CUgraph Blas::captured(Launch&& launch)
 {
     const Driver& d = context_.driver;
@@ -296,12 +296,12 @@ template <class Launch> CUgraph Blas::captured(Launch&& launch)
     }
     CUgraph graph = nullptr;
     try {
-        // Relaxed: the library may load a kernel on the way.
+        // Relaxed, since the library may load a kernel during the capture.
         context_.call("cuStreamBeginCapture", &Driver::cuStreamBeginCapture, capturing_,
                       CU_STREAM_CAPTURE_MODE_RELAXED);
         launch(capturing_);
         context_.call("cuStreamEndCapture", &Driver::cuStreamEndCapture, capturing_, &graph);
-    } catch (...) { // a stream that may be capturing is of no more use
+    } catch (...) { // a stream that may still be capturing can't be reused
         d.cuStreamEndCapture(capturing_, &graph);
         if (graph) d.cuGraphDestroy(graph);
         d.cuStreamDestroy(capturing_);

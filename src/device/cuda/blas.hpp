@@ -1,4 +1,4 @@
-// Products of matrices by cuBLASLt, where its library is found; a part of the toolkit, not of the driver.
+// Matrix products by cuBLASLt, if its library is found.  It is part of the CUDA toolkit, not of the driver.
 #pragma once
 #include "device/cuda/context.hpp"
 #include "device/cuda/product.hpp"
@@ -9,18 +9,18 @@
 
 namespace reprise::device::cuda {
 
-// "cuBLASLt 13.0.2"; empty where there is none.
+// "cuBLASLt 13.0.2"; empty if the library was not found.
 std::string blas_version();
 
-// One for a device.  Algorithms are what the library's heuristic says first for a problem, always: nothing is measured.
-// f32 is requested as f32, TF32 only where it is allowed; what the environment makes of that
-// (CUBLAS_EMULATE_SINGLE_PRECISION) is the user's.
+// One per device.  The algorithm of a problem is always the first result of the library's heuristic: nothing is
+// measured. f32 is requested as f32, and TF32 only if allowed; the environment variable CUBLAS_EMULATE_SINGLE_PRECISION
+// can change that, which is the user's choice.
 class Blas {
 public:
-    // A problem in the library's words, with its algorithm.
+    // A problem described to the library, with its algorithm.
     class Prepared;
 
-    // Throws Error(out_of_memory) where the library or its workspace finds no room.
+    // Throws Error(out_of_memory) if there is no memory for the library or its workspace.
     Blas(Context&, std::uint32_t compute_capability);
     ~Blas();
     Blas(const Blas&) = delete;
@@ -29,12 +29,12 @@ public:
     bool usable() const noexcept { return handle_ != nullptr; }
     void allow_tensor_float32(bool allowed) noexcept { tensor_float32_ = allowed; }
     bool tensor_float32() const noexcept { return tensor_float32_; }
-    // Null where the library has no algorithm for the problem, or has one that it does not launch after all: always the same
-    // answer.  The context must be current, as for what follows.  Thread-safe.
+    // Returns null if the library has no algorithm for the problem or its algorithm fails to launch; the answer is
+    // always the same.  The context must be current, as for all functions below.  Thread-safe.
     std::shared_ptr<const Prepared> prepare(const Problem&);
-    // All products share a workspace: they have to run one after the other.
+    // All products share a workspace, so they must run one after the other.
     void run(const Product&, const Prepared&, CUstream) const;
-    // A graph of the product alone, which is the caller's.  With Queue::lock() held.
+    // Returns a graph of the product alone, which the caller owns.  Requires Queue::lock().
     CUgraph capture(const Product&, const Prepared&);
     std::uint64_t captures() const noexcept { return captures_; }
 
@@ -51,7 +51,7 @@ private:
     cublasLtHandle_t handle_ = nullptr;
     std::atomic<std::uint64_t> captures_ = 0;
     std::atomic<bool> tensor_float32_ = false;
-    std::mutex mutex_; // of what follows
+    std::mutex mutex_; // guards the members below
     CUstream capturing_ = nullptr;
     std::map<Problem, std::shared_ptr<const Prepared>> prepared_;
 };

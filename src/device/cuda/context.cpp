@@ -7,10 +7,10 @@ Context::Context(const Driver& functions, int ordinal) : driver(functions), chec
     call("cuDeviceGet", &Driver::cuDeviceGet, &device_, ordinal);
     call("cuDevicePrimaryCtxRetain", &Driver::cuDevicePrimaryCtxRetain, &context_, device_);
     const Current current(*this);
-    const CUresult made = driver.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING);
-    if (made != CUDA_SUCCESS) {
+    const CUresult created = driver.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING);
+    if (created != CUDA_SUCCESS) {
         driver.cuDevicePrimaryCtxRelease(device_);
-        check("", "cuStreamCreate", [&] { return made; });
+        check("", "cuStreamCreate", [&] { return created; });
     }
 }
 

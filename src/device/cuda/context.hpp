@@ -1,4 +1,4 @@
-// An open device: its primary context, its one stream, and the checker of calls.
+// An open device: its primary context, its only stream, and the checker of driver calls.
 #pragma once
 #include "device/cuda/error.hpp"
 #include <memory>
@@ -14,20 +14,20 @@ public:
 
     CUdevice handle() const noexcept { return device_; }
     CUstream stream() const noexcept { return stream_; }
-    void abandon() noexcept { abandoned_ = true; } // leaves its objects to the system
+    void abandon() noexcept { abandoned_ = true; } // leaves its objects to the operating system
     bool abandoned() const noexcept { return abandoned_; }
 
     const Driver& driver;
     Health health;
     const Checker check;
-    // Calls a function of the driver through the checker; no test injects a failure there.
+    // Calls a function of the driver through the checker, without injected failures.
     template <class Function, class... Arguments>
     CUresult call(const char* name, Function Driver::*function, Arguments... arguments) const
     {
         return check("", name, [&] { return (driver.*function)(arguments...); });
     }
 
-    // The context of the calling thread for the length of a scope.
+    // Makes the context current on the calling thread for a scope.
     class Current {
     public:
         explicit Current(const Context&) noexcept;

@@ -9,9 +9,9 @@ namespace reprise::device::cuda {
 
 namespace {
 
-constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20; // of an upload
+constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20; // maximum of one copy of an upload
 
-// Pinned: the device writes it where the host reads it.
+// Pinned host memory, which the device writes and the host reads.
 class ReadableRange : public Memory {
 public:
     ReadableRange(std::shared_ptr<Parts> parts, std::uint64_t size)
@@ -75,7 +75,7 @@ public:
         parts_->queue.wait(parts_->queue.submitted());
         parts_->queue.collect();
     }
-    void close() override // memory goes with what holds it
+    void close() override // memory is freed with its holders
     {
         if (!lost()) wait_idle();
         parts_->context.health.set_closed();
@@ -150,7 +150,7 @@ void CudaDevice::download(Address from, std::span<std::byte> to)
     try {
         parts_->queue.wait(ticket);
     } catch (...) {
-        context.driver.cuStreamSynchronize(context.stream()); // the copy must not come when `to` is gone
+        context.driver.cuStreamSynchronize(context.stream()); // `to` must outlive the copy
         throw;
     }
     parts_->queue.collect();

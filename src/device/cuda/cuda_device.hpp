@@ -1,12 +1,12 @@
-// NVIDIA's GPUs through the driver's interface.
+// NVIDIA GPUs, used through the CUDA driver API.
 #pragma once
 #include "device/device.hpp"
 #include "device/options.hpp"
 
 namespace reprise::device::cuda {
 
-// In the driver's order, "cuda:0" first.  A machine without the driver, and a build without CUDA, have one entry, named
-// "cuda", that says so.
+// Lists the devices in the driver's order, "cuda:0" first.  A machine without the driver, or a build without CUDA, has
+// one entry named "cuda" that says so.
 std::vector<Listed> find_devices();
 
 std::string product_library(); // "cuBLASLt 13.0.2"; empty: there is none

@@ -11,10 +11,10 @@ constexpr const char* library_name = "nvcuda.dll";
 constexpr const char* library_name = "libcuda.so.1";
 #endif
 
-constexpr int oldest = CUDA_VERSION / 1000 * 1000; // what the kernels inside were compiled for
+constexpr int oldest = CUDA_VERSION / 1000 * 1000; // major version that the embedded kernels need
 
 #define RP_TEXT_OF(name) #name
-#define RP_TEXT(name) RP_TEXT_OF(name) // of the name that cuda.h makes of it
+#define RP_TEXT(name) RP_TEXT_OF(name) // the versioned name, such as cuMemAlloc_v2, that cuda.h defines
 
 } // namespace
 

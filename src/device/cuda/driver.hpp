@@ -1,4 +1,4 @@
-// NVIDIA's driver, loaded when it is first needed: programs start on machines that have none.
+// The CUDA driver API (libcuda), loaded on first use, so that programs start on machines without it.
 #pragma once
 #include <cuda.h>
 #include <string>
@@ -10,17 +10,17 @@ struct Driver {
 #define RP_CUDA_FUNCTION(name) decltype(&::name) name = nullptr;
 #include "device/cuda/driver_functions.def"
 #undef RP_CUDA_FUNCTION
-    int version = 0; // 13000: of CUDA, as the driver knows it
+    int version = 0; // newest CUDA version that the driver supports: 13000
 };
 
-// A string says why there is none: no library, one that lacks a function, an older one than the kernels inside were
-// compiled for, no device.  What was loaded stays.
+// Returns a string that says why there is no usable driver: no library, a missing function, older than the CUDA version
+// that the embedded kernels were compiled for, or no device.  A loaded library is not unloaded.
 std::variant<Driver, std::string> load_driver(const std::string& library);
 
-// The system's, loaded at most once in a process.
+// The system's driver, loaded at most once per process.
 const std::variant<Driver, std::string>& driver();
 
-// "13.0" of 13000
+// "13.0" for 13000.
 std::string version_text(int version);
 
 } // namespace reprise::device::cuda

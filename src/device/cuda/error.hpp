@@ -1,4 +1,4 @@
-// The one checker that every call of NVIDIA's driver goes through.
+// The checker that every CUDA driver call goes through.
 #pragma once
 #include "device/cuda/driver.hpp"
 #include "device/health.hpp"
@@ -9,8 +9,8 @@ class Checker {
 public:
     Checker(const Driver& driver, Health& health) : driver_(driver), health_(health) {}
 
-    // Runs `call` (-> CUresult), or fails in its place where a test injects a failure.  `kind`: allocate, submit, wait or
-    // record; `name`: of the driver's function.  CUDA_ERROR_NOT_READY is an answer, not a failure.
+    // Runs `call` (-> CUresult), or fails in its place if a test injects a failure.  `kind`: allocate, submit, wait or
+    // record; `name`: the driver's function.  CUDA_ERROR_NOT_READY is returned, since it is not a failure.
     template <class Call> CUresult operator()(const char* kind, const char* name, Call&& call) const
     {
         health_.require_alive(name);
@@ -33,7 +33,7 @@ private:
     Health& health_;
 };
 
-// After one of these a context answers nothing else: what its memory held is gone.
+// True for errors after which every call in the context fails: the contents of its memory are lost.
 bool is_sticky(CUresult) noexcept;
 
 } // namespace reprise::device::cuda

@@ -6,21 +6,21 @@ namespace reprise::device::cuda {
 
 std::uint32_t blocks_of(const Function& f, std::uint64_t groups)
 {
-    constexpr std::uint64_t most = 0x7FFFFFFF; // in x, of every device
-    if (groups > most / f.blocks) {
+    constexpr std::uint64_t max_blocks = 0x7FFFFFFF; // in x, on every device
+    if (groups > max_blocks / f.blocks) {
         reprise::detail::fail(ErrorKind::argument, "launch", "(", groups, ") workgroups of (", f.blocks,
-                              ") blocks are more than (", most, ") blocks: split the launch.");
+                              ") blocks are more than (", max_blocks, ") blocks: split the launch.");
     }
     return static_cast<std::uint32_t>(groups * f.blocks);
 }
 
 namespace {
 
-bool alike(const Product& a, const Product& b) // but for their addresses
+bool same_except_addresses(const Product& a, const Product& b)
 {
     return a.problem == b.problem && a.repeats == b.repeats;
 }
-bool same_place(const Product& a, const Product& b) { return a.at == b.at && a.steps == b.steps; }
+bool same_addresses(const Product& a, const Product& b) { return a.at == b.at && a.steps == b.steps; }
 
 } // namespace
 
@@ -49,7 +49,7 @@ Graph::~Graph()
 bool Graph::fits(const std::vector<GraphCall>& call) const
 {
     return std::equal(nodes_.begin(), nodes_.end(), call.begin(), [](const Node& n, const GraphCall& c) {
-        return n.product ? c.library && alike(*n.product, *c.product) : !c.library;
+        return n.product ? c.library && same_except_addresses(*n.product, *c.product) : !c.library;
     });
 }
 
@@ -67,21 +67,22 @@ CUDA_KERNEL_NODE_PARAMS Graph::parameters(const GraphLaunch& l, std::uint64_t gr
     return p;
 }
 
-CUgraphNode Graph::add_empty(CUgraph graph, const std::vector<CUgraphNode>& before)
+CUgraphNode Graph::add_empty(CUgraph graph, const std::vector<CUgraphNode>& dependencies)
 {
     CUgraphNode node = nullptr;
-    context_.call("cuGraphAddEmptyNode", &Driver::cuGraphAddEmptyNode, &node, graph, before.data(),
-                  before.size());
+    context_.call("cuGraphAddEmptyNode", &Driver::cuGraphAddEmptyNode, &node, graph, dependencies.data(),
+                  dependencies.size());
     return node;
 }
 
-CUgraphNode Graph::add_kernel(CUgraph graph, const std::vector<CUgraphNode>& before, const GraphLaunch& l)
+CUgraphNode Graph::add_kernel(CUgraph graph, const std::vector<CUgraphNode>& dependencies,
+                              const GraphLaunch& l)
 {
     void* arguments[2];
     const CUDA_KERNEL_NODE_PARAMS p = parameters(l, 1, arguments);
     CUgraphNode node = nullptr;
-    context_.call("cuGraphAddKernelNode", &Driver::cuGraphAddKernelNode, &node, graph, before.data(),
-                  before.size(), &p);
+    context_.call("cuGraphAddKernelNode", &Driver::cuGraphAddKernelNode, &node, graph, dependencies.data(),
+                  dependencies.size(), &p);
     return node;
 }
 
@@ -94,43 +95,44 @@ template <class Use> void Graph::with_captured(const GraphCall& call, Use&& use)
         context_.driver.cuGraphDestroy(inner);
         throw;
     }
-    context_.driver.cuGraphDestroy(inner); // what was made of it is a copy
+    context_.driver.cuGraphDestroy(inner); // the graph contains a copy
 }
 
-CUgraphNode Graph::add_product(CUgraph graph, const std::vector<CUgraphNode>& before, const GraphCall& call)
+CUgraphNode Graph::add_product(CUgraph graph, const std::vector<CUgraphNode>& dependencies,
+                               const GraphCall& call)
 {
     CUgraphNode node = nullptr;
     with_captured(call, [&](CUgraph inner) {
         context_.call("cuGraphAddChildGraphNode", &Driver::cuGraphAddChildGraphNode, &node, graph,
-                      before.data(), before.size(), inner);
+                      dependencies.data(), dependencies.size(), inner);
     });
     return node;
 }
 
 void Graph::make(CUgraph graph, const std::vector<GraphCall>& call)
 {
-    std::vector<CUgraphNode> before, here; // what this epoch waits for; its own nodes
+    std::vector<CUgraphNode> dependencies, epoch_nodes; // nodes that this epoch waits for; its own nodes
     nodes_.reserve(launches_.size());
     for (std::size_t first = 0, last = 0; first < launches_.size(); first = last) {
         while (last < launches_.size() && launches_[last].epoch == launches_[first].epoch) ++last;
-        if (before.size() > 1 && last - first > 1)
-            before = {add_empty(graph, before)}; // edges would be their product
-        here.clear();
-        std::vector<CUgraphNode> before_product = before;
+        if (dependencies.size() > 1 && last - first > 1)
+            dependencies = {add_empty(graph, dependencies)}; // fewer edges
+        epoch_nodes.clear();
+        std::vector<CUgraphNode> product_dependencies = dependencies;
         for (std::size_t i = first; i < last; ++i) {
             Node node;
             if (call[i].library) {
                 node.product = call[i].product;
-                node.handle = add_product(graph, before_product, call[i]);
-                before_product = {node.handle};
+                node.handle = add_product(graph, product_dependencies, call[i]);
+                product_dependencies = {node.handle};
             } else {
-                node.handle = add_kernel(graph, before, launches_[i]);
+                node.handle = add_kernel(graph, dependencies, launches_[i]);
                 node.groups = 1;
             }
-            here.push_back(node.handle);
+            epoch_nodes.push_back(node.handle);
             nodes_.push_back(node);
         }
-        before = here;
+        dependencies = epoch_nodes;
     }
 }
 
@@ -156,7 +158,7 @@ bool Graph::set_product(std::size_t launch, const GraphCall& call)
 {
     Node& node = nodes_[launch];
     const Product& product = *call.product;
-    if (same_place(*node.product, product)) return true;
+    if (same_addresses(*node.product, product)) return true;
     bool taken = false;
     with_captured(call, [&](CUgraph inner) {
         context_.check("", "cuGraphExecChildGraphNodeSetParams", [&] {
@@ -170,11 +172,11 @@ bool Graph::set_product(std::size_t launch, const GraphCall& call)
     return taken;
 }
 
-std::size_t Graph::elsewhere(const std::vector<GraphCall>& call) const
+std::size_t Graph::moved_products(const std::vector<GraphCall>& call) const
 {
     std::size_t count = 0;
     for (std::size_t i = 0; i < call.size(); ++i)
-        if (nodes_[i].product && !same_place(*nodes_[i].product, *call[i].product)) ++count;
+        if (nodes_[i].product && !same_addresses(*nodes_[i].product, *call[i].product)) ++count;
     return count;
 }
 

@@ -1,19 +1,21 @@
-// The launches of a recording as a CUDA graph: a node each, behind all of the epoch before.  Where cuBLASLt makes a
-// product, the node is a graph inside the graph, one behind the other in an epoch, as they share the workspace.
+// The launches of a recording as a CUDA graph: one node per launch, which depends on all nodes of the preceding epoch.
+// A product that cuBLASLt computes is a child graph; the products of an epoch depend on each other in order, as they
+// share the workspace.
 //
-// Kernels read addresses and sizes from their records, so their grids follow each call, and one without groups is
-// disabled.  cuBLASLt's are baked in: an operand elsewhere is one inner graph captured anew, other sizes are another graph.
+// Kernels read addresses and sizes from their records, so only their grids are set for each call, and a node without
+// groups is disabled. cuBLASLt's launches have constant arguments: an operand at another address needs a new capture of
+// the child graph, other sizes need another graph.
 #pragma once
 #include "device/cuda/blas.hpp"
 #include "device/cuda/modules.hpp"
 
 namespace reprise::device::cuda {
 
-// As cuda/common/kernel.cuh: Constants.
+// The layout of Constants in cuda/common/kernel.cuh.
 struct Constants {
-    static constexpr std::size_t most = 24;
+    static constexpr std::size_t max_count = 24;
     std::uint32_t count = 0;
-    std::uint32_t v[most] = {};
+    std::uint32_t v[max_count] = {};
 };
 
 struct GraphLaunch {
@@ -21,14 +23,14 @@ struct GraphLaunch {
     CUdeviceptr record = 0;
     Constants constants;
     std::uint32_t epoch = 0;
-    std::optional<Numbers> product; // that the kernel makes
+    std::optional<Numbers> product; // element type, if the kernel computes a product
 };
 
-// Of a call, for each launch.
+// The arguments of one launch in a call.
 struct GraphCall {
     std::uint64_t groups = 0;
     std::optional<Product> product;
-    std::shared_ptr<const Blas::Prepared> library; // makes the product; null: the kernel does
+    std::shared_ptr<const Blas::Prepared> library; // computes the product; null: the kernel does
 };
 
 class Graph {
@@ -38,26 +40,26 @@ public:
     Graph(const Graph&) = delete;
     Graph& operator=(const Graph&) = delete;
 
-    // Whether it can make a call: one with the same products, but for their addresses.
+    // Whether the graph can run a call: its products must be the same except for their addresses.
     bool fits(const std::vector<GraphCall>&) const;
-    std::size_t elsewhere(
-        const std::vector<GraphCall>&) const; // products, of a call that it fits, with other addresses
-    // To the grids and addresses of a call that it fits; false where the driver wants another graph for it.
+    // For a call that the graph fits: the number of products whose addresses differ.
+    std::size_t moved_products(const std::vector<GraphCall>&) const;
+    // Sets the grids and addresses of a call that the graph fits; false if the driver requires a new graph for it.
     bool update(const std::vector<GraphCall>&);
     void launch();
 
 private:
     struct Node {
         CUgraphNode handle = nullptr;
-        std::uint64_t groups = 0; // that its parameters have; 1 where none had any yet
+        std::uint64_t groups = 0; // in the node's parameters, initially 1
         bool enabled = true;
-        std::optional<Product> product; // that the library makes
+        std::optional<Product> product; // computed by the library
     };
     CUDA_KERNEL_NODE_PARAMS parameters(const GraphLaunch&, std::uint64_t groups, void** arguments) const;
     void make(CUgraph, const std::vector<GraphCall>&);
-    CUgraphNode add_empty(CUgraph, const std::vector<CUgraphNode>& before);
-    CUgraphNode add_kernel(CUgraph, const std::vector<CUgraphNode>& before, const GraphLaunch&);
-    CUgraphNode add_product(CUgraph, const std::vector<CUgraphNode>& before, const GraphCall&);
+    CUgraphNode add_empty(CUgraph, const std::vector<CUgraphNode>& dependencies);
+    CUgraphNode add_kernel(CUgraph, const std::vector<CUgraphNode>& dependencies, const GraphLaunch&);
+    CUgraphNode add_product(CUgraph, const std::vector<CUgraphNode>& dependencies, const GraphCall&);
     template <class Use> void with_captured(const GraphCall&, Use&&);
     void set_groups(std::size_t launch, std::uint64_t groups);
     bool set_product(std::size_t launch, const GraphCall&);
@@ -70,7 +72,7 @@ private:
     CUgraphExec executable_ = nullptr;
 };
 
-// Blocks of a launch; throws Error(argument) above the device's limit.
+// The number of blocks of a launch; throws Error(argument) above the device's limit.
 std::uint32_t blocks_of(const Function&, std::uint64_t groups);
 
 } // namespace reprise::device::cuda

@@ -1,4 +1,4 @@
-// A shared library that is looked for at run time and stays loaded.
+// A shared library that is loaded at run time and never unloaded.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,13 +8,13 @@ namespace reprise::device::cuda {
 class Library {
 public:
     Library() = default;
-    // The first of the names that the system finds.
+    // Loads the first of the names that the system finds.
     explicit Library(const std::vector<std::string>& names);
 
     explicit operator bool() const noexcept { return handle_ != nullptr; }
-    const std::string& error() const noexcept { return error_; } // the system's words where none was found
+    const std::string& error() const noexcept { return error_; } // the system's message if none was found
 
-    // Null where the library has no such function.
+    // Returns null if the library has no such function.
     template <class Function> Function* find(const char* name) const
     {
         return reinterpret_cast<Function*>(address_of(name));

@@ -21,7 +21,7 @@ BlockMemory::Source device_blocks(Context& context, Queue& queue, std::uint64_t 
         queue.wait(queue.submitted());
         queue.collect();
     };
-    s.most = s.ceiling = memory_bytes;
+    s.max_block = s.ceiling = memory_bytes;
     s.name = std::move(name);
     return s;
 }

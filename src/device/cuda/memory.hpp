@@ -1,4 +1,4 @@
-// The device's memory in blocks, and slices of it and of pinned memory for what recordings and transfers need.
+// Sources of blocks of device memory, and of chunks of device and pinned memory for recordings and transfers.
 #pragma once
 #include "device/block_memory.hpp"
 #include "device/cuda/queue.hpp"
@@ -9,7 +9,7 @@ namespace reprise::device::cuda {
 BlockMemory::Source device_blocks(Context&, Queue&, std::uint64_t memory_bytes, std::string name);
 
 constexpr std::uint64_t slice_chunk_bytes = std::uint64_t{4} << 20;
-SlicePool::Source pinned_memory(Context&); // which host and device see
+SlicePool::Source pinned_memory(Context&); // visible to host and device
 SlicePool::Source device_memory(Context&);
 
 } // namespace reprise::device::cuda

@@ -23,11 +23,11 @@ std::vector<Function> Modules::get(std::span<const LaunchDeclaration> launches)
 
 Function Modules::get(const Kernel& kernel)
 {
-    const auto known = entries_.find(kernel.name);
-    if (known != entries_.end() && known->second.function.handle) return known->second.function;
+    const auto cached = entries_.find(kernel.name);
+    if (cached != entries_.end() && cached->second.function.handle) return cached->second.function;
     CUmodule module = nullptr;
-    if (known != entries_.end()) {
-        module = load(known->second.image.data());
+    if (cached != entries_.end()) {
+        module = load(cached->second.image.data());
     } else if (kernel.code) {
         module = load(kernel.code->data());
     } else {
@@ -76,7 +76,7 @@ Function Modules::find(CUmodule module, const std::string& name)
     return f;
 }
 
-// Recordings made before keep theirs.
+// Older recordings keep their functions, since modules are not unloaded.
 void Modules::add(const std::string& name, std::vector<std::uint32_t> image)
 {
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// Kernels by name: of the modules inside the library, loaded when one of theirs is first needed, of kernels that were
-// made at run time, and of those that were registered.  Thread-safe.
+// Kernels by name: of the embedded modules, which are loaded when one of their kernels is first used, of kernels that
+// were compiled at run time, and of registered kernels.  Thread-safe.
 #pragma once
 #include "device/cuda/context.hpp"
 #include "device/device.hpp"
@@ -9,11 +9,11 @@
 
 namespace reprise::device::cuda {
 
-// What launches of a kernel look like (cuda/common/kernel.cuh: LaunchShape).
+// A kernel and its launch shape (cuda/common/kernel.cuh: LaunchShape).
 struct Function {
     CUfunction handle = nullptr;
-    std::uint32_t threads = 1; // of a block
-    std::uint32_t blocks = 1;  // of a group
+    std::uint32_t threads = 1; // per block
+    std::uint32_t blocks = 1;  // per group
 };
 
 class Modules {
@@ -23,7 +23,7 @@ public:
     Modules(const Modules&) = delete;
     Modules& operator=(const Modules&) = delete;
 
-    // Throws Error(unsupported) for a name that nothing has.
+    // Throws Error(unsupported) if there is no kernel of a name.
     std::vector<Function> get(std::span<const LaunchDeclaration>);
     void add(const std::string& name, std::vector<std::uint32_t> image);
 
@@ -43,7 +43,7 @@ private:
     mutable std::mutex mutex_;
     std::map<std::string, Entry> entries_;
     std::map<std::uint32_t, CUmodule> embedded_; // by number
-    std::vector<CUmodule> modules_;              // all
+    std::vector<CUmodule> modules_;              // all loaded ones
 };
 
 } // namespace reprise::device::cuda

@@ -42,7 +42,7 @@ const Nvrtc& nvrtc()
     return loaded;
 }
 
-// Destroyed with its scope.
+// An nvrtcProgram, destroyed at the end of its scope.
 class Program {
 public:
     Program(const std::string& name, const std::string& text,

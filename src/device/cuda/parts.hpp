@@ -1,4 +1,4 @@
-// The parts of an open CUDA device, in the order in which they rest on each other.
+// The parts of an open CUDA device; each depends only on those before it.
 #pragma once
 #include "device/cuda/blas.hpp"
 #include "device/cuda/memory.hpp"
@@ -13,7 +13,7 @@ struct Parts {
           blas(context, c.compute_capability),
           memory(device_blocks(context, queue, c.memory_bytes, c.name), c.memory_limit)
     {}
-    ~Parts() { queue.collect_all(); } // what is retired gives back to pools
+    ~Parts() { queue.collect_all(); } // retired objects return memory to pools
 
     Context context;
     SlicePool pinned, blocks;

@@ -18,9 +18,10 @@ struct Strides {
     std::int64_t row, column; // elements
 };
 
-// A matrix of rows x columns as the columns of its transpose, which is what cuBLASLt takes.  A stride that is never
-// stepped over says nothing: equal products have equal words, whether sizes of 1 were known when the launch was planned.
-std::optional<Matrix> turned(std::int64_t rows, std::int64_t columns, Strides s)
+// Describes a matrix of rows x columns in memory as its transpose in columns, the form of cuBLASLt.  The stride of a
+// dimension of size 1 is replaced by a fixed value, so that equal products have equal problems, whether or not such a
+// size was a constant when the launch was planned.
+std::optional<Matrix> column_major(std::int64_t rows, std::int64_t columns, Strides s)
 {
     if (columns == 1) s.column = 1;
     if (rows == 1) s.row = s.column == 1 ? columns : 1;
@@ -34,7 +35,8 @@ std::optional<Matrix> turned(std::int64_t rows, std::int64_t columns, Strides s)
     return m;
 }
 
-// Of an address and of all that are reached from it by steps of these bytes; a power of 2, at most 16.
+// The alignment of an address and of all addresses at multiples of these byte strides from it; a power of 2, at most
+// 16.
 std::uint32_t alignment(Address at, std::int64_t repeat, std::int64_t stride)
 {
     const std::uint64_t bits =
@@ -42,7 +44,7 @@ std::uint32_t alignment(Address at, std::int64_t repeat, std::int64_t stride)
     return static_cast<std::uint32_t>(bits & (~bits + 1));
 }
 
-// Two dimensions of a batch, of which the first may be one with the second.
+// The two dimensions of a batch; merged() makes them one if the strides allow it.
 struct Batch {
     std::int64_t outers, inners;
     std::array<std::int64_t, 3> outer, inner; // strides of a, b, d: elements
@@ -73,15 +75,15 @@ std::optional<Numbers> product_kernel(const Kernel& k)
 
 std::optional<Product> product_of(const LaunchArguments& l, Numbers numbers)
 {
-    const records::gemm_address r(l); // gemm_half has the same
+    const records::gemm_address r(l); // gemm_half has the same record
     const std::int64_t rows = r.m, columns = r.n, depth = r.k, batch = r.batches, inners = r.inners;
     if (rows == 0 || columns == 0 || depth == 0 || batch == 0) return std::nullopt;
-    const auto a = turned(depth, columns, {r.b_row_stride, r.b_column_stride});
-    const auto b = turned(rows, depth, {r.a_row_stride, r.a_column_stride});
-    const auto d = turned(rows, columns, {r.c_row_stride, 1});
+    const auto a = column_major(depth, columns, {r.b_row_stride, r.b_column_stride});
+    const auto b = column_major(rows, depth, {r.a_row_stride, r.a_column_stride});
+    const auto d = column_major(rows, columns, {r.c_row_stride, 1});
     if (!a || !b || !d) return std::nullopt;
 
-    // The longer of the batch's dimensions is cuBLASLt's, the other one is repeated.
+    // The longer dimension of the batch is cuBLASLt's batch, the shorter one is repeated.
     Batch m = merged({batch / inners,
                       inners,
                       {r.b_outer_stride, r.a_outer_stride, r.c_outer_stride},

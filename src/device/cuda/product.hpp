@@ -1,6 +1,7 @@
-// A launch of the kernels gemm_address and gemm_half as products of matrices that cuBLASLt can be given.
+// Translates a launch of the kernels gemm_address and gemm_half to a matrix product that cuBLASLt can compute.
 //
-// cuBLASLt counts by columns: for rows in memory it makes D^T = B^T A^T.  `a` below is its first operand, which is our B.
+// cuBLASLt is column-major, so row-major C = A B is computed as C^T = B^T A^T.  `a` below is its first operand, the
+// launch's B.
 #pragma once
 #include "device/device.hpp"
 #include <array>
@@ -9,21 +10,21 @@
 
 namespace reprise::device::cuda {
 
-// A matrix in memory, by columns.
+// A column-major matrix in memory.
 struct Matrix {
-    std::int64_t rows = 0, columns = 0; // of what is stored
-    std::int64_t pitch = 0;             // elements from column to column, at least `rows`
+    std::int64_t rows = 0, columns = 0; // as stored
+    std::int64_t pitch = 0;             // leading dimension: elements from column to column, at least `rows`
     std::int64_t stride = 0;            // elements from one matrix of the batch to the next
     bool transposed = false;            // op(matrix) is its transpose
-    std::uint32_t alignment = 16;       // bytes, at most 16: of all the batch's matrices
+    std::uint32_t alignment = 16;       // of all matrices of the batch: bytes, at most 16
     friend auto operator<=>(const Matrix&, const Matrix&) = default;
 };
 
-// What operands and results are; sums are f32 but for f64.  tf32: operands in f32, of which 10 bits behind the first count.
+// Element types of operands and results; sums are f32, for f64 f64.  tf32: f32 operands rounded to 10 mantissa bits.
 enum class Numbers : std::uint8_t { f32, tf32, f64, f16, bf16 };
 
-// All that the choice of an algorithm depends on, beside the device and the library's version: equal problems have equal
-// bits.
+// Everything that the choice of an algorithm depends on, apart from the device and the library's version.  Products
+// with equal problems have the same bits.
 struct Problem {
     Numbers numbers = Numbers::f32;
     std::int64_t batch = 1;
@@ -33,15 +34,15 @@ struct Problem {
 
 struct Product {
     Problem problem;
-    std::int64_t repeats = 1;            // of the problem, where a batch has two dimensions
+    std::int64_t repeats = 1;            // of the problem, if the batch has two dimensions
     std::array<Address, 3> at{};         // of a, b, d
     std::array<std::int64_t, 3> steps{}; // bytes from one repeat to the next
 };
 
-// Of what a kernel makes products; empty: it makes none.
+// The element type of the products that a kernel computes; empty: it computes none.
 std::optional<Numbers> product_kernel(const Kernel&);
 
-// Empty where cuBLASLt has no word for it: strides in both directions, rows that overlap (a broadcast's too), no elements.
+// Empty if cuBLASLt can't compute it: strides in both directions, overlapping rows (or broadcast ones), no elements.
 std::optional<Product> product_of(const LaunchArguments&, Numbers);
 
 } // namespace reprise::device::cuda

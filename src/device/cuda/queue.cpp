@@ -50,7 +50,7 @@ bool Queue::done(Ticket ticket)
     return completed_.load(std::memory_order_relaxed) >= ticket;
 }
 
-// Under marks_mutex_: the first mark is behind us.
+// Requires marks_mutex_.  Removes the first mark, which the device has passed.
 void Queue::reached(Ticket ticket) noexcept
 {
     completed_.store(ticket, std::memory_order_release);
@@ -62,7 +62,7 @@ void Queue::wait(Ticket ticket)
 {
     const Context::Current current(context_);
     for (;;) {
-        // The wait stands outside of the lock: others may submit and ask meanwhile.
+        // Waits without holding the lock, so that other threads can submit and query.
         CUevent event = nullptr;
         {
             const std::lock_guard lock(marks_mutex_);
@@ -70,7 +70,7 @@ void Queue::wait(Ticket ticket)
             for (const Mark& m : marks_)
                 if (m.ticket == ticket) event = m.event;
         }
-        // Its event is used again only once another thread has seen it done.
+        // The event is reused only after another thread has seen that it is finished.
         context_.check("wait", "cuEventSynchronize",
                        [&] { return context_.driver.cuEventSynchronize(event); });
         if (done(ticket)) return;
@@ -91,14 +91,14 @@ void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept
 void Queue::collect() noexcept
 {
     const Context::Current current(context_);
-    std::vector<std::unique_ptr<Retired>> gone; // destroyed outside of the lock
+    std::vector<std::unique_ptr<Retired>> gone; // destroyed after the lock is released
     const std::lock_guard lock(retired_mutex_);
     for (auto at = retired_.begin(); at != retired_.end();) {
         bool over = context_.health.lost();
         try {
             over = over || done(at->first);
         } catch (...) {
-            over = true; // lost just now
+            over = true; // the device was just lost
         }
         if (!over) break;
         gone.push_back(std::move(at->second));

@@ -1,5 +1,5 @@
-// The order of work on the one stream: a ticket for everything submitted, and what may go only when the device has done
-// with it.  Thread-safe.
+// The order of work on the only stream: a ticket for each submission, and objects that are destroyed once the device
+// has finished with them.  Thread-safe.
 #pragma once
 #include "device/cuda/context.hpp"
 #include "device/device.hpp"
@@ -18,19 +18,19 @@ public:
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 
-    // Held while the calls that make one submission go to the stream.
+    // Held while the calls of one submission are added to the stream.
     std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-    // Under lock(), the context current: the ticket of what has gone to the stream until now.
+    // Requires lock() and the current context.  Returns the ticket of all work that was added to the stream so far.
     Ticket submitted_now();
 
     Ticket submitted() const noexcept { return submitted_.load(std::memory_order_acquire); }
     bool done(Ticket);
     void wait(Ticket);
 
-    // Destroyed with the context current, once the ticket is done.
+    // The object is destroyed with the context current, once the ticket is done.
     void retire(Ticket, std::unique_ptr<Retired>) noexcept;
     void collect() noexcept;
-    void collect_all() noexcept; // waits first
+    void collect_all() noexcept; // waits for all work first
 
 private:
     struct Mark {
@@ -43,8 +43,8 @@ private:
     std::mutex mutex_;
     std::atomic<Ticket> submitted_ = 0, completed_ = 0;
     std::mutex marks_mutex_;
-    std::deque<Mark> marks_;     // ascending
-    std::vector<CUevent> spare_; // under marks_mutex_
+    std::deque<Mark> marks_;     // ascending by ticket
+    std::vector<CUevent> spare_; // guarded by marks_mutex_
     std::mutex retired_mutex_;
     std::deque<std::pair<Ticket, std::unique_ptr<Retired>>> retired_;
 };

@@ -6,10 +6,10 @@ namespace reprise::device::cuda {
 
 namespace {
 
-constexpr std::size_t most_graphs = 32; // of a recording
+constexpr std::size_t most_graphs = 32; // per recording
 constexpr std::size_t most_counted = 1024;
-// Launches that cost the host as much as a product's capture, and calls that cost as much as a graph's making in place of
-// another: estimates, not measured on a GPU.
+// The number of launches that cost the host as much as the capture of a product, and of calls that cost as much as
+// replacing a graph by another: estimates, not measured on a GPU.
 constexpr std::size_t launches_of_capture = 8;
 constexpr unsigned calls_of_replacement = 8;
 
@@ -17,7 +17,7 @@ struct OldGraphs : Retired {
     std::vector<std::unique_ptr<Graph>> graphs;
 };
 
-std::uint64_t hash_of(const std::vector<GraphCall>& call) // of its products, without their addresses
+std::uint64_t hash_of(const std::vector<GraphCall>& call) // of the products, without their addresses
 {
     std::uint64_t h = 0xCBF29CE484222325u; // FNV-1a
     const auto add = [&](std::int64_t v) { h = (h ^ static_cast<std::uint64_t>(v)) * 0x100000001B3u; };
@@ -35,9 +35,10 @@ std::uint64_t hash_of(const std::vector<GraphCall>& call) // of its products, wi
 
 Constants constants_of(const Kernel& kernel)
 {
-    if (kernel.constants.size() > Constants::most) {
+    if (kernel.constants.size() > Constants::max_count) {
         reprise::detail::fail(ErrorKind::internal, "record", "The kernel (", kernel.name, ") has (",
-                              kernel.constants.size(), ") constants, of at most (", Constants::most, ").");
+                              kernel.constants.size(), ") constants, of at most (", Constants::max_count,
+                              ").");
     }
     Constants c;
     c.count = static_cast<std::uint32_t>(kernel.constants.size());
@@ -107,7 +108,7 @@ void CudaRecording::set(std::uint32_t launch, const LaunchArguments& arguments)
     }
     records_.write(slots_[current_].host, launch, arguments);
     const GraphLaunch& l = resources_->launches[launch];
-    blocks_of(l.function, arguments.groups); // throws where they are too many
+    blocks_of(l.function, arguments.groups); // throws if there are too many
     GraphCall& call = call_[launch];
     call.groups = arguments.groups;
     std::optional<Product> product;
@@ -151,10 +152,10 @@ Ticket CudaRecording::submit()
             if (!graph) launch_one_by_one(slot);
             slot.ticket = parts_->queue.submitted_now();
         } catch (...) {
-            context.driver.cuStreamSynchronize(
-                context.stream()); // what was sent uses what the caller may free now
+            // Submitted work uses memory that the caller may free now.
+            context.driver.cuStreamSynchronize(context.stream());
             if (sent) {
-                open_ = false; // sent again, launches would run twice
+                open_ = false; // a second submission would run launches twice
                 slot.ticket = 0;
             }
             throw;
@@ -173,22 +174,22 @@ Ticket CudaRecording::submit()
     return slot.ticket;
 }
 
-// Ready to launch; null: the launches go one by one.
+// Returns a graph that is ready to launch; null: the launches run one by one.
 Graph* CudaRecording::graph_for_call()
 {
     if (one_shot_ || timed_ || call_.empty()) return nullptr;
     try {
         if (Graph* const graph = fitting_graph()) {
-            if (graph->elsewhere(call_) * launches_of_capture > call_.size()) return nullptr;
+            if (graph->moved_products(call_) * launches_of_capture > call_.size()) return nullptr;
             if (graph->update(call_)) return graph;
             drop_graph(resources_->graphs.size() - 1);
         } else if (!deserves_graph()) {
             return nullptr;
         }
-        Graph& made = make_graph();
+        Graph& created = make_graph();
         if (resources_->graphs.size() > most_graphs) drop_graph(0);
-        made.update(call_); // its products are this call's
-        return &made;
+        created.update(call_); // the products' addresses are already those of this call
+        return &created;
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::out_of_memory) throw;
         if (!resources_->graphs.empty()) drop_graph(0);
@@ -196,7 +197,7 @@ Graph* CudaRecording::graph_for_call()
     }
 }
 
-Graph* CudaRecording::fitting_graph() // moved to the end of the list
+Graph* CudaRecording::fitting_graph() // moves it to the end of the list
 {
     auto& graphs = resources_->graphs;
     const auto fits =
@@ -206,11 +207,11 @@ Graph* CudaRecording::fitting_graph() // moved to the end of the list
     return graphs.back().get();
 }
 
-// At the second call with these products; where another graph has to go for it, later.
+// True at the second call with these products, or later if another graph has to be dropped for it.
 bool CudaRecording::deserves_graph()
 {
-    if (without_.size() >= most_counted) without_.clear();
-    unsigned& calls = without_[hash_of(call_)];
+    if (calls_without_graph_.size() >= most_counted) calls_without_graph_.clear();
+    unsigned& calls = calls_without_graph_[hash_of(call_)];
     ++calls;
     if (calls < (resources_->graphs.size() < most_graphs ? 2 : calls_of_replacement)) return false;
     calls = 0;

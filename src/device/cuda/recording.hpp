@@ -1,7 +1,8 @@
-// Recordings.  A call copies its slot, which the host has written, to the block that the kernels read; then come the
-// launches: a graph, or for a recording that is submitted once or timed, one after the other.  There is one graph for all
-// calls, made with the recording; or where cuBLASLt makes products, one for each set of their sizes that has come twice,
-// of which the ones used last are kept.  Without a graph a call's launches go one by one, which has the same bits.
+// Recordings.  A call copies its slot, which the host has written, to the block that the kernels read, then runs the
+// launches: as a graph, or one after the other for a recording that is submitted once or has timestamps.  One graph,
+// created with the recording, serves all calls, unless cuBLASLt computes products: then each set of their sizes gets a
+// graph at its second call, and the most recently used graphs are retained.  A call without a graph runs its launches
+// one by one, with the same bits.
 #pragma once
 #include "device/cuda/graph.hpp"
 #include "device/cuda/parts.hpp"
@@ -26,13 +27,13 @@ private:
     struct Resources : Retired {
         Slice slots, block;
         std::vector<GraphLaunch> launches;
-        std::vector<std::unique_ptr<Graph>> graphs; // the last one used at the end
-        std::vector<std::unique_ptr<Graph>> old;    // that go after the calls until now
+        std::vector<std::unique_ptr<Graph>> graphs; // most recently used last
+        std::vector<std::unique_ptr<Graph>> old;    // to be retired with the next submission
     };
     struct Slot {
-        Ticket ticket = 0; // of its last call
+        Ticket ticket = 0; // of the slot's last call
         std::byte* host = nullptr;
-        std::vector<CUevent> events; // with timestamps: before each launch and behind the last
+        std::vector<CUevent> events; // with timestamps: before each launch and after the last
     };
     Graph* graph_for_call();
     Graph* fitting_graph();
@@ -44,10 +45,10 @@ private:
 
     std::shared_ptr<Parts> parts_;
     Records records_;
-    std::unique_ptr<Resources> resources_; // handed to the queue at the end
+    std::unique_ptr<Resources> resources_; // handed to the queue on destruction
     std::vector<Slot> slots_;
-    std::vector<GraphCall> call_;               // the last one that was set
-    std::map<std::uint64_t, unsigned> without_; // products, by their hash: calls of them without a graph
+    std::vector<GraphCall> call_;                           // the arguments that were set last
+    std::map<std::uint64_t, unsigned> calls_without_graph_; // by hash of the call's products
     Ticket last_ = 0;
     std::uint32_t current_ = 0, set_ = 0;
     bool open_ = false, one_shot_, timed_;

@@ -8,7 +8,7 @@ namespace reprise::device {
 
 namespace {
 
-constexpr Address first_address = Address{1} << 40; // no pointer of the host
+constexpr Address first_address = Address{1} << 40; // not an address of host memory
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 
 class NullDevice : public DeviceWithHealth, public std::enable_shared_from_this<NullDevice> {
@@ -47,7 +47,7 @@ public:
     }
     void wait(Ticket) override { health_.pass("wait", "wait"); }
     void wait_idle() override { health_.pass("wait", "wait_idle"); }
-    void close() override { health_.set_closed(); } // memory goes with what holds it
+    void close() override { health_.set_closed(); } // memory is freed with its holders
 
 private:
     friend class NullRecording;

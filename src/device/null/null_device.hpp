@@ -1,12 +1,12 @@
-// A device that accepts everything and computes nothing: plans are tested on it without a driver.  Its
-// addresses are made up, its tickets are done at once, downloads give zeros.
+// A device that accepts everything and computes nothing, to test plans without a driver.  Its addresses are fictitious,
+// its tickets are done immediately, and downloads return zeros.
 #pragma once
 #include "device/device.hpp"
 
 namespace reprise::device {
 
 struct NullOptions {
-    // What plans shall believe: "lavapipe" with a slab and its views, "swiftshader", "gpu", or "null".
+    // The device that plans are made for: "lavapipe" with a slab and its views, "swiftshader", "gpu", or "null".
     std::string imitate = "null";
     std::uint64_t memory_bytes = std::uint64_t{64} << 30;
 };

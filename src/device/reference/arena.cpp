@@ -11,9 +11,9 @@ namespace {
 constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t canary_bytes = 256; // before and after each allocation
 constexpr std::byte canary{0xC5};
-constexpr int poison_byte = 0xFF; // NaN in every float format
+constexpr int poison_byte = 0xFF; // NaN in every floating-point format
 
-// Tensors are padded to 16 bytes: kernels may write whole words there.
+// Tensors are padded to 16 bytes: kernels may write whole 16-byte words.
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 std::byte* pointer(Address address)
@@ -57,13 +57,13 @@ void HostArena::release(Address address) noexcept
 {
     const std::lock_guard lock(mutex_);
     const auto found = live_.find(address);
-    note_dead(address, found->second);
+    note_corruption(address, found->second);
     std::memset(pointer(address), poison_byte, found->second.bytes);
     live_bytes_ -= found->second.taken;
     live_.erase(found);
 }
 
-bool HostArena::canaries_live(Address address, const Block& block) noexcept
+bool HostArena::canaries_intact(Address address, const Block& block) noexcept
 {
     const auto live = [](const std::byte* from, const std::byte* to) {
         return std::all_of(from, to, [](std::byte b) { return b == canary; });
@@ -72,9 +72,9 @@ bool HostArena::canaries_live(Address address, const Block& block) noexcept
            live(pointer(address + padded(block.bytes)), pointer(address + block.taken + canary_bytes));
 }
 
-void HostArena::note_dead(Address address, const Block& block) noexcept
+void HostArena::note_corruption(Address address, const Block& block) noexcept
 {
-    if (!broken_ && !canaries_live(address, block)) {
+    if (!broken_ && !canaries_intact(address, block)) {
         broken_ = true;
         broken_bytes_ = block.bytes;
     }
@@ -96,7 +96,7 @@ void HostArena::check()
 {
     const std::lock_guard lock(mutex_);
     for (const auto& [address, block] : live_) {
-        note_dead(address, block);
+        note_corruption(address, block);
     }
     if (broken_) {
         broken_ = false;

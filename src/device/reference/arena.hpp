@@ -1,4 +1,4 @@
-// Host memory of the reference device: allocations between canaries, poisoned.  Thread-safe.
+// Host memory of the reference device: allocations are surrounded by canaries and poisoned.  Thread-safe.
 #pragma once
 #include "device/device.hpp"
 #include <map>
@@ -11,11 +11,11 @@ public:
     explicit HostArena(std::uint64_t limit) : limit_(limit) {}
 
     Address allocate(std::uint64_t bytes); // throws Error(out_of_memory)
-    void release(Address) noexcept;        // a canary found dead is told by check()
+    void release(Address) noexcept;        // an overwritten canary is reported by check()
 
     // True if [address, address + bytes) lies within one live allocation.
     bool holds(Address, std::uint64_t bytes) const;
-    // Throws Error(internal) if something has written beside an allocation, live or freed.
+    // Throws Error(internal) if something was written outside of an allocation, live or freed.
     void check();
 
     void set_limit(std::uint64_t bytes);
@@ -26,10 +26,10 @@ private:
     struct Block {
         std::unique_ptr<std::byte[]> storage;
         std::uint64_t bytes; // requested
-        std::uint64_t taken; // rounded up, counts against the limit
+        std::uint64_t taken; // rounded up; this counts against the limit
     };
-    static bool canaries_live(Address, const Block&) noexcept;
-    void note_dead(Address, const Block&) noexcept;
+    static bool canaries_intact(Address, const Block&) noexcept;
+    void note_corruption(Address, const Block&) noexcept;
 
     mutable std::mutex mutex_;
     std::map<Address, Block> live_;

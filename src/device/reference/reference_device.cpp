@@ -28,8 +28,7 @@ public:
     void upload(Address to, std::span<const std::byte> from) override;
     void download(Address from, std::span<std::byte> to) override;
     std::unique_ptr<Recording> record(std::span<const LaunchDeclaration>, const RecordingOptions&) override;
-    void register_kernel(const std::string&, std::vector<std::uint32_t>) override {
-    } // SPIR-V is nothing to it
+    void register_kernel(const std::string&, std::vector<std::uint32_t>) override {} // it runs no SPIR-V
     bool done(Ticket) override
     {
         health_.require_alive("done");
@@ -41,7 +40,7 @@ public:
         health_.pass("wait", "wait_idle");
         arena_.check();
     }
-    void close() override { health_.set_closed(); } // memory goes with what holds it
+    void close() override { health_.set_closed(); } // memory is freed with its holders
 
 private:
     friend class ReferenceMemory;
@@ -204,18 +203,18 @@ void ReferenceRecording::check_operands(std::size_t launch) const
     }
 }
 
-// Of what is declared as read and not written under another operand's name.
+// Hashes the operands that are declared as read and do not overlap an operand that is written.
 std::vector<std::size_t> ReferenceRecording::hash_reads(std::size_t launch) const
 {
     const Call& call = calls_[launch];
     const std::vector<Access>& access = launches_[launch].operands;
     std::vector<std::size_t> hashes;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-        bool kept = access[i] == Access::read && call.operands[i].address != 0;
-        for (std::size_t k = 0; kept && k < call.operands.size(); ++k) {
-            kept = access[k] == Access::read || !overlap(call.operands[i], call.operands[k]);
+        bool checked = access[i] == Access::read && call.operands[i].address != 0;
+        for (std::size_t k = 0; checked && k < call.operands.size(); ++k) {
+            checked = access[k] == Access::read || !overlap(call.operands[i], call.operands[k]);
         }
-        if (kept) {
+        if (checked) {
             hashes.push_back(hash_bytes(call.operands[i]));
         }
     }

@@ -1,7 +1,6 @@
-// The device that specifies: host memory and Kernel::host, run at submit() one launch after the other, in
-// an order within each epoch that a seeded generator shuffles.  It checks what a GPU would not: that
-// launches touch live memory only, that what they declare as read keeps its bytes, and that nothing writes
-// beside an allocation.
+// The device that defines correct results.  It uses host memory and runs Kernel::host at submit(), one launch after the
+// other; a seeded generator shuffles the order within each epoch.  It checks what a GPU would not: that launches access
+// live memory only, that operands declared as read are unchanged, and that nothing is written outside of an allocation.
 #pragma once
 #include "device/device.hpp"
 

@@ -1,4 +1,4 @@
-// The memory barriers of the replay protocol: global ones, never of ranges.
+// The barriers of the replay protocol: global memory barriers, never barriers for a range.
 #pragma once
 #include "device/vulkan/logical_device.hpp"
 
@@ -12,7 +12,7 @@ inline void barrier(const LogicalDevice& device, VkCommandBuffer list, VkPipelin
     device.vk.vkCmdPipelineBarrier(list, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
 }
 
-// Everything before, then everything after.
+// Orders all earlier commands before all later ones.
 inline void full_barrier(const LogicalDevice& device, VkCommandBuffer list)
 {
     barrier(device, list, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
@@ -25,7 +25,7 @@ inline void epoch_barrier(const LogicalDevice& device, VkCommandBuffer list)
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
-// Waiting for a semaphore does not make device writes visible to the host; this does.
+// Makes device writes visible to the host, which waiting for a semaphore does not do.
 inline void host_barrier(const LogicalDevice& device, VkCommandBuffer list)
 {
     barrier(device, list, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,

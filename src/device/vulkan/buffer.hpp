@@ -1,4 +1,4 @@
-// A VkBuffer with memory of its own, a device address and, where the host sees it, a mapping.
+// A VkBuffer with its own memory, a device address and, if the memory is visible to the host, a mapping.
 #pragma once
 #include "device/slice_pool.hpp"
 #include "device/vulkan/logical_device.hpp"
@@ -9,9 +9,9 @@ namespace reprise::device::vulkan {
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20; // bytes
 
 enum class MemoryUse : std::uint8_t {
-    device,     // kernels'; mapped where the device is unified
-    upload,     // written by the host, copied from
-    parameters, // written by the host, read by kernels: device-local if there is such a type
+    device,     // accessed by kernels; mapped on unified devices
+    upload,     // written by the host, source of copies
+    parameters, // written by the host, read by kernels: device-local if there is such a memory type
     readback,   // written by the device, read by the host
 };
 
@@ -38,7 +38,7 @@ private:
     VkMemoryPropertyFlags flags_ = 0;
 };
 
-// Buffers as the chunks of a pool, and the one that a slice of it lies in.
+// Creates buffers as the chunks of a pool; buffer_of() is the buffer that contains a slice.
 SlicePool::Source buffers(const LogicalDevice&, MemoryUse, std::string name);
 inline VkBuffer buffer_of(const Slice& s) { return std::bit_cast<VkBuffer>(s.chunk()); }
 

@@ -3,7 +3,7 @@
 namespace reprise::device::vulkan {
 
 namespace {
-constexpr std::size_t spare_arenas = 64; // the rest, and the large ones, go back to the driver
+constexpr std::size_t spare_arenas = 64; // more arenas, and larger ones, are destroyed
 constexpr std::size_t largest_spare = 8; // command buffers
 } // namespace
 
@@ -71,7 +71,7 @@ void CommandArenas::GiveBack::operator()(CommandArena* raw) const noexcept
         if (owner->spare_.size() < spare_arenas) {
             owner->spare_.push_back(std::move(arena));
         }
-    } catch (...) { // no memory for the list: destroyed
+    } catch (...) { // no memory for the list: the arena is destroyed
     }
 }
 

@@ -1,4 +1,4 @@
-// Command buffers that live and end together, and a store of such arenas for reuse.
+// Command buffers of one command pool, which are reset together, and a store of such arenas for reuse.
 #pragma once
 #include "device/vulkan/logical_device.hpp"
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace reprise::device::vulkan {
 
-// Command buffers begun, by what they hold.
+// Numbers of command buffers that were begun, by their contents.
 struct Begun {
     std::atomic<std::uint64_t> launches = 0, copies = 0;
 };
@@ -20,9 +20,9 @@ public:
     CommandArena& operator=(const CommandArena&) = delete;
 
     enum class Holds : std::uint8_t { launches, copies };
-    VkCommandBuffer begin(VkCommandBufferUsageFlags, Holds); // the next one, opened
+    VkCommandBuffer begin(VkCommandBufferUsageFlags, Holds); // the next one, in the recording state
     void end(VkCommandBuffer);
-    bool reset() noexcept; // false: it is of no more use
+    bool reset() noexcept; // false: it can't be reused
     std::size_t size() const noexcept { return lists_.size(); }
 
 private:
@@ -43,7 +43,7 @@ public:
         CommandArenas* owner = nullptr;
         void operator()(CommandArena*) const noexcept;
     };
-    using Lease = std::unique_ptr<CommandArena, GiveBack>; // given back when the device has done with it
+    using Lease = std::unique_ptr<CommandArena, GiveBack>; // returned once the device has finished with it
 
     Lease take();
     const Begun& begun() const noexcept { return begun_; }

@@ -42,7 +42,7 @@ Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physi
       direct_parameters(host_sees_local_memory(device))
 {}
 
-// What is retired gives back to pools and arenas, which go before the queue does.
+// Retired objects return memory to pools and arenas, which are destroyed before the queue.
 Context::~Context() { queue.collect_all(); }
 
 Ticket Context::submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch)

@@ -1,4 +1,4 @@
-// The parts of an open Vulkan device, in the order in which they rest on each other.
+// The parts of an open Vulkan device; each depends only on those before it.
 #pragma once
 #include "device/vulkan/pipeline_cache.hpp"
 #include "device/vulkan/transfers.hpp"
@@ -6,14 +6,14 @@
 namespace reprise::device::vulkan {
 
 struct Context {
-    // `external`: null, or the application's device.
+    // `external`: the application's device, or null.
     Context(std::shared_ptr<Instance>, const PhysicalDevice&, const DeviceOptions&,
             const ExternalVulkan* external);
     ~Context();
 
-    // A call's lists, behind the uploads that wait, with nothing of others between.
+    // Submits a call's command buffers after all pending uploads, with no other submission in between.
     Ticket submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch = ~std::size_t{0});
-    void drain(); // submits what is pending and waits for all
+    void drain(); // submits what is pending and waits for all submissions
     void close();
     void abandon() noexcept;
 
@@ -25,12 +25,12 @@ struct Context {
     PipelineCache pipelines;
     DeviceMemory memory;
     Transfers transfers;
-    // Kernels may read the host's records where they are; without this they are copied into a block first.
+    // True if kernels can read the host's records directly; otherwise the records are copied into a block first.
     bool direct_parameters;
     std::atomic<std::uint64_t> replays = 0;
 
 private:
-    std::vector<VkCommandBuffer> lists_; // scratch of submit(), under the queue's lock
+    std::vector<VkCommandBuffer> lists_; // scratch space of submit(), under the queue's lock
 };
 
 } // namespace reprise::device::vulkan

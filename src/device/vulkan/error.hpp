@@ -1,4 +1,4 @@
-// The one checker that every driver call goes through.
+// The checker that every driver call goes through.
 #pragma once
 #include "device/health.hpp"
 #include <volk.h>
@@ -7,15 +7,15 @@ namespace reprise::device::vulkan {
 
 const char* result_name(VkResult);
 
-// Throws the Error that belongs to a failed result of the driver call `name`.
+// Throws the Error that corresponds to a failed result of the driver call `name`.
 [[noreturn]] void fail_result(VkResult, const char* name);
 
 class Checker {
 public:
     explicit Checker(Health& health) : health_(health) {}
 
-    // Runs `call` (-> VkResult), or fails in its place where a test injects a failure.  `kind`: allocate,
-    // submit, wait or record; `name`: of the driver's function.  Returns the success codes.
+    // Runs `call` (-> VkResult), or fails in its place if a test injects a failure.  `kind`: allocate, submit, wait or
+    // record; `name`: the driver's function.  Returns the result, which is a success code.
     template <class Call> VkResult operator()(const char* kind, const char* name, Call&& call) const
     {
         health_.require_alive(name);

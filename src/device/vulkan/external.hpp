@@ -1,4 +1,4 @@
-// Running on the application's own Vulkan device.
+// Opens a device on the application's own Vulkan device.
 #pragma once
 #include "device/device.hpp"
 #include "device/options.hpp"
@@ -9,17 +9,17 @@ namespace reprise::device::vulkan {
 struct ExternalVulkan {
     VkInstance instance = VK_NULL_HANDLE;
     VkPhysicalDevice physical_device = VK_NULL_HANDLE;
-    VkDevice device = VK_NULL_HANDLE; // all four outlive the Device that is made on them
+    VkDevice device = VK_NULL_HANDLE; // all four outlive the Device that uses them
     VkQueue queue = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
-    // What the VkDevice was made with.  Null: the required features and nothing else.
+    // The features that the VkDevice was created with.  Null: the required features and nothing else.
     const FeatureChain* enabled = nullptr;
-    // Where the application submits to the queue as well: called around each of our submissions.
+    // Called around each of the library's submissions; needed if the application submits to the queue as well.
     std::function<void()> lock_queue, unlock_queue;
 };
 
-// What a VkDevice must have enabled, and what it should have, all of it supported: chain head() into
-// VkDeviceCreateInfo::pNext of a device of Vulkan 1.2.  Throws Error(unsupported) with what is missing.
+// Returns the features that a VkDevice must have enabled and the optional ones, as far as they are supported.  Chain
+// head() into VkDeviceCreateInfo::pNext of a Vulkan 1.2 device.  Throws Error(unsupported) with the missing features.
 FeatureChain required_features(VkInstance, VkPhysicalDevice);
 
 std::shared_ptr<Device> open_external(const ExternalVulkan&, const DeviceOptions& = {});

@@ -10,9 +10,9 @@ namespace reprise::device::vulkan {
 namespace {
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
-constexpr const char* portability_enumeration = "VK_KHR_portability_enumeration"; // drivers over Metal
+constexpr const char* portability_enumeration = "VK_KHR_portability_enumeration"; // drivers on Metal
 
-// volk keeps the loader's functions in globals.
+// volk stores the loader's functions in global variables.
 std::mutex volk_mutex;
 
 void load_vulkan()
@@ -51,7 +51,7 @@ bool has_layer(const char* name)
                        [&](const VkLayerProperties& l) { return std::strcmp(l.layerName, name) == 0; });
 }
 
-// `query` lists extensions.
+// `query` enumerates extensions.
 template <class Query> bool lists_extension(const char* name, Query&& query)
 {
     const auto extensions = all<VkExtensionProperties>(query);
@@ -76,7 +76,7 @@ VKAPI_ATTR VkBool32 VKAPI_CALL forward(VkDebugUtilsMessageSeverityFlagBitsEXT,
         text += text.empty() ? "" : ": ";
         text += data->pMessage ? data->pMessage : "";
         (*static_cast<std::function<void(const std::string&)>*>(sink))(text);
-    } catch (...) { // nothing may pass through the driver
+    } catch (...) { // no exception may pass through the driver
     }
     return VK_FALSE;
 }
@@ -202,7 +202,7 @@ bool Instance::has_device_extension(VkPhysicalDevice device, const char* name) c
 VolkDeviceTable Instance::device_functions(VkDevice device) const
 {
     const std::lock_guard lock(volk_mutex);
-    vkGetDeviceProcAddr = functions_.vkGetDeviceProcAddr; // which volk's table asks
+    vkGetDeviceProcAddr = functions_.vkGetDeviceProcAddr; // volkLoadDeviceTable uses it
     VolkDeviceTable table{};
     volkLoadDeviceTable(&table, device);
     return table;

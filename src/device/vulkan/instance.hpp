@@ -1,4 +1,4 @@
-// The Vulkan loader and an instance, ours or the application's.
+// The Vulkan loader and a VkInstance, owned by the library or by the application.
 #pragma once
 #include "device/options.hpp"
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace reprise::device::vulkan {
 
-// The functions of one instance.
+// The functions of one instance, resolved with vkGetInstanceProcAddr.
 struct InstanceFunctions {
 #define RP_INSTANCE_FUNCTION(name) PFN_##name name = nullptr;
 #include "device/vulkan/instance_functions.def"
@@ -16,10 +16,10 @@ struct InstanceFunctions {
 
 class Instance {
 public:
-    // Throws Error(device) where there is no loader, no driver or no Vulkan 1.2, Error(unsupported) where the
-    // validation layer is requested and absent.
+    // Throws Error(device) if there is no loader, no driver or no Vulkan 1.2, Error(unsupported) if the validation
+    // layer is requested but not installed.
     static std::shared_ptr<Instance> make(const DeviceOptions&);
-    // The application's own; it outlives this object.
+    // Wraps the application's own instance, which outlives this object.
     static std::shared_ptr<Instance> adopt(VkInstance);
 
     ~Instance();
@@ -31,8 +31,8 @@ public:
     bool names_objects() const noexcept { return debug_utils_; }
     std::vector<VkPhysicalDevice> physical_devices() const;
     bool has_device_extension(VkPhysicalDevice, const char* name) const;
-    void abandon() noexcept; // is not destroyed
-    // All functions of a device, called without the loader in between.
+    void abandon() noexcept; // leaves the VkInstance undestroyed
+    // Returns all functions of a device, for calls that bypass the loader's dispatch.
     VolkDeviceTable device_functions(VkDevice) const;
 
 private:
@@ -41,9 +41,9 @@ private:
     void listen();
 
     VkInstance handle_;
-    bool owned_, debug_utils_; // debug_utils: ours, with VK_EXT_debug_utils
+    bool owned_, debug_utils_; // debug_utils: the instance is owned, with VK_EXT_debug_utils
     InstanceFunctions functions_;
-    std::unique_ptr<Sink> messages_; // the driver holds its address until the instance is gone
+    std::unique_ptr<Sink> messages_; // the driver holds its address until the instance is destroyed
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
 };
 

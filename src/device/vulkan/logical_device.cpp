@@ -58,7 +58,7 @@ VKAPI_ATTR VkResult VKAPI_CALL all_done(VkDevice, VkSemaphore, std::uint64_t* va
 }
 } // namespace
 
-// What destructors and housekeeping call; all else asks the checker first.
+// Replaces the functions that destructors and cleanup call by no-ops; all other calls are stopped by the checker.
 void LogicalDevice::silence() noexcept
 {
     vk.vkDestroyBuffer = nothing;
@@ -96,7 +96,7 @@ void LogicalDevice::close() noexcept
         std::for_each(on_close_.rbegin(), on_close_.rend(), [](const auto* destroy) { (*destroy)(); });
     }
     const auto destroy = vk.vkDestroyDevice;
-    silence(); // before the device goes: other threads may drop what they held of it
+    silence(); // before the device is destroyed: other threads may destroy objects
     if (owned_) {
         destroy(handle_, nullptr);
     }
@@ -106,13 +106,13 @@ OnClose::OnClose(const LogicalDevice& device, std::function<void()> destroy)
     : device_(device), destroy_(std::move(destroy))
 {
     const std::lock_guard lock(device_.on_close_mutex_);
-    place_ = device_.on_close_.insert(device_.on_close_.end(), &destroy_);
+    position_ = device_.on_close_.insert(device_.on_close_.end(), &destroy_);
 }
 
 OnClose::~OnClose()
 {
     const std::lock_guard lock(device_.on_close_mutex_);
-    device_.on_close_.erase(place_);
+    device_.on_close_.erase(position_);
 }
 
 std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,
@@ -122,9 +122,9 @@ std::uint32_t LogicalDevice::memory_type(std::uint32_t bits, VkMemoryPropertyFla
     std::uint32_t best = VK_MAX_MEMORY_TYPES;
     for (std::uint32_t i = 0; i < physical_.memory.memoryTypeCount; ++i) {
         const VkMemoryPropertyFlags flags = memory_flags(i);
+        // Protected memory is refused, device-coherent memory is slow.
         const bool special =
-            (flags & (VK_MEMORY_PROPERTY_PROTECTED_BIT | VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD)) !=
-            0; // refused or slow
+            (flags & (VK_MEMORY_PROPERTY_PROTECTED_BIT | VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD)) != 0;
         if (!(bits >> i & 1) || (flags & required) != required || special) {
             continue;
         }
@@ -151,7 +151,7 @@ void LogicalDevice::set_name(VkObjectType type, std::uint64_t object, const std:
                                              .objectType = type,
                                              .objectHandle = object,
                                              .pObjectName = text.c_str()};
-    instance_->functions().vkSetDebugUtilsObjectNameEXT(handle_, &info); // a name lost is no error
+    instance_->functions().vkSetDebugUtilsObjectNameEXT(handle_, &info); // a lost name is no error
 }
 
 } // namespace reprise::device::vulkan

@@ -1,4 +1,4 @@
-// A VkDevice with its functions, its queue and its checker: what every other part works through.
+// A VkDevice with its functions, its queue and its checker.  All other parts use the driver through it.
 #pragma once
 #include "device/vulkan/error.hpp"
 #include "device/vulkan/external.hpp"
@@ -12,7 +12,7 @@ namespace reprise::device::vulkan {
 
 class LogicalDevice {
 public:
-    // `external`: null, or the application's device, which is not destroyed.
+    // `external`: the application's device, which is not destroyed, or null.
     LogicalDevice(std::shared_ptr<Instance>, const PhysicalDevice&, const DeviceOptions&,
                   const ExternalVulkan* external);
     ~LogicalDevice();
@@ -23,12 +23,12 @@ public:
     VkQueue queue() const noexcept { return queue_; }
     std::uint32_t queue_family() const noexcept { return queue_family_; }
     const PhysicalDevice& physical() const noexcept { return physical_; }
-    // True where buffers in device memory can be read and written by the host at full speed.
+    // True if the host can read and write buffers in device memory at full speed.
     bool unified() const noexcept { return physical_.is_unified() && !imitate_discrete_; }
     bool imitates_discrete() const noexcept { return imitate_discrete_; }
 
-    // A memory type among `bits` with all of `required`, the most of `wanted` and the fewest of `unwanted`
-    // flags. Throws Error(unsupported) where there is none.
+    // Returns a memory type among `bits` that has all `required` flags and maximizes the number of `wanted` flags minus
+    // the number of `unwanted` flags.  Throws Error(unsupported) if there is none.
     std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags required,
                               VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted) const;
     VkMemoryPropertyFlags memory_flags(std::uint32_t type) const
@@ -36,16 +36,16 @@ public:
         return physical_.memory.memoryTypes[type].propertyFlags;
     }
 
-    // Debuggers show it; nothing where VK_EXT_debug_utils is absent.
+    // Sets the object's name for debuggers; does nothing if VK_EXT_debug_utils is absent.
     template <class Handle> void name(VkObjectType type, Handle object, const std::string& text) const
     {
-        set_name(type, (std::uint64_t)object, text); // an integer or a pointer, as the platform has it
+        set_name(type, (std::uint64_t)object, text); // an integer or a pointer, by platform
     }
 
-    bool owned() const noexcept { return owned_; } // false: the application's
-    // Destroys what lives of it, and the device where it is owned.  From here on no function reaches the driver.
+    bool owned() const noexcept { return owned_; } // false: the application owns it
+    // Destroys all objects of the device, and the device if it is owned.  No later call reaches the driver.
     void close() noexcept;
-    // From here on no function reaches the driver; the device is lost and its objects stay.
+    // Marks the device as lost and leaves its objects undestroyed.  No later call reaches the driver.
     void abandon() noexcept;
 
     VolkDeviceTable vk{};
@@ -70,7 +70,7 @@ private:
     bool owned_, imitate_discrete_;
 };
 
-// A member of what holds objects of the driver: destroys them where the device is closed before their holder goes.
+// A member of a class that owns driver objects: destroys them if the device is closed before their owner is destroyed.
 class OnClose {
 public:
     OnClose(const LogicalDevice&, std::function<void()> destroy);
@@ -81,10 +81,10 @@ public:
 private:
     const LogicalDevice& device_;
     const std::function<void()> destroy_;
-    std::list<const std::function<void()>*>::iterator place_;
+    std::list<const std::function<void()>*>::iterator position_;
 };
 
-// An object of the driver: destroyed with its holder, or where the device is closed before.
+// A driver object: destroyed with its owner, or earlier if the device is closed.
 template <class Handle,
           void (VKAPI_PTR* VolkDeviceTable::*destroy)(VkDevice, Handle, const VkAllocationCallbacks*)>
 class Owned {
@@ -94,7 +94,7 @@ public:
     Owned(const Owned&) = delete;
     Owned& operator=(const Owned&) = delete;
 
-    // `kind` and `name` are those of Checker, `make` is the driver's function of that name.
+    // `kind` and `name` are those of Checker, `make` is the driver function called `name`.
     template <class Info>
     void create(const char* kind, const char* name,
                 VkResult (VKAPI_PTR* VolkDeviceTable::*make)(VkDevice, const Info*,
@@ -114,7 +114,7 @@ private:
     OnClose on_close_{device_, [this] { end(); }};
 };
 
-// A member of what holds an object of the driver: counted while it lives.
+// A member of a class that owns a driver object: counts the object in LogicalDevice::objects while it lives.
 class CountedObject {
 public:
     explicit CountedObject(const LogicalDevice& device) : device_(device) { ++device_.objects; }

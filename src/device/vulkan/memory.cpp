@@ -5,7 +5,7 @@ namespace reprise::device::vulkan {
 
 namespace {
 
-DeviceMemory::Place whole(const Buffer& buffer)
+DeviceMemory::Location whole(const Buffer& buffer)
 {
     return {buffer.handle(), 0, buffer.bytes(), buffer.host(),
             (buffer.flags() & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0};
@@ -18,7 +18,7 @@ DeviceMemory::DeviceMemory(const LogicalDevice& device, const Slab& slab, std::u
     : device_(device), blocks_(further_blocks(std::move(drain)), limit, slab.buffer().address(),
                                slab.buffer().bytes(), slab.has_windows() ? window_bytes : 0)
 {
-    places_[slab.buffer().address()] = whole(slab.buffer());
+    locations_[slab.buffer().address()] = whole(slab.buffer());
 }
 
 BlockMemory::Source DeviceMemory::further_blocks(std::function<void()> drain)
@@ -26,7 +26,7 @@ BlockMemory::Source DeviceMemory::further_blocks(std::function<void()> drain)
     return {.add = [this](std::uint64_t bytes) { return add_buffer(bytes); },
             .remove = [this](Address block) { remove_buffer(block); },
             .drain = std::move(drain),
-            .most = device_.physical().v11.maxMemoryAllocationSize,
+            .max_block = device_.physical().v11.maxMemoryAllocationSize,
             .ceiling = device_.physical().heap_bytes(),
             .name = device_.physical().properties.deviceName};
 }
@@ -44,7 +44,7 @@ Address DeviceMemory::add_buffer(std::uint64_t bytes)
     const std::unique_lock lock(mutex_);
     const auto owned = buffers_.emplace(address, std::move(buffer)).first;
     try {
-        places_[address] = whole(*owned->second);
+        locations_[address] = whole(*owned->second);
     } catch (...) {
         buffers_.erase(owned);
         throw;
@@ -54,37 +54,37 @@ Address DeviceMemory::add_buffer(std::uint64_t bytes)
 
 void DeviceMemory::remove_buffer(Address block) noexcept
 {
-    std::unique_ptr<Buffer> gone; // without the lock
+    std::unique_ptr<Buffer> gone; // destroyed after the lock is released
     const std::unique_lock lock(mutex_);
-    places_.erase(block);
+    locations_.erase(block);
     const auto at = buffers_.find(block);
     gone = std::move(at->second);
     buffers_.erase(at);
 }
 
-void DeviceMemory::add_place(Address address, const Place& place)
+void DeviceMemory::add_location(Address address, const Location& location)
 {
     const std::unique_lock lock(mutex_);
-    places_[address] = place;
+    locations_[address] = location;
 }
 
-void DeviceMemory::remove_place(Address address) noexcept
+void DeviceMemory::remove_location(Address address) noexcept
 {
     const std::unique_lock lock(mutex_);
-    places_.erase(address);
+    locations_.erase(address);
 }
 
-DeviceMemory::Place DeviceMemory::locate(Address address, std::uint64_t bytes) const
+DeviceMemory::Location DeviceMemory::locate(Address address, std::uint64_t bytes) const
 {
     const std::shared_lock lock(mutex_);
-    auto at = places_.upper_bound(address);
-    if (at != places_.begin()) {
+    auto at = locations_.upper_bound(address);
+    if (at != locations_.begin()) {
         --at;
-        const Place& place = at->second;
+        const Location& location = at->second;
         const std::uint64_t within = address - at->first;
-        if (within <= place.bytes && bytes <= place.bytes - within) {
-            return {place.buffer, place.offset + within, place.bytes - within,
-                    place.host ? place.host + within : nullptr, place.host_cached};
+        if (within <= location.bytes && bytes <= location.bytes - within) {
+            return {location.buffer, location.offset + within, location.bytes - within,
+                    location.host ? location.host + within : nullptr, location.host_cached};
         }
     }
     reprise::detail::fail(ErrorKind::internal, "device", "The (", bytes, ") bytes at address (", address,

@@ -11,7 +11,7 @@ namespace reprise::device::vulkan {
 
 class DeviceMemory {
 public:
-    // `drain` submits what waits for submission and waits until the device is idle.
+    // `drain` submits what is pending and waits until the device is idle.
     DeviceMemory(const LogicalDevice&, const Slab&, std::uint64_t limit, std::function<void()> drain);
 
     SubAllocator::Allocation allocate(std::uint64_t bytes);
@@ -21,18 +21,18 @@ public:
     SubAllocator::Usage usage() const { return blocks_.usage(); }
     void verify() const { blocks_.verify(); }
 
-    // Where an address lies.
-    struct Place {
+    // The buffer range at a device address.
+    struct Location {
         VkBuffer buffer;
-        std::uint64_t offset, bytes; // bytes: to the end of the block
+        std::uint64_t offset, bytes; // bytes: to the end of the range
         std::byte* host;             // null: not mapped
-        bool host_cached;            // the host reads it at full speed
+        bool host_cached;            // the host can read it at full speed
     };
-    // Throws Error(internal) for a range outside every block.
-    Place locate(Address, std::uint64_t bytes) const;
-    // Ranges of other buffers that locate() shall find.
-    void add_place(Address, const Place&);
-    void remove_place(Address) noexcept;
+    // Throws Error(internal) if the range lies in no registered buffer.
+    Location locate(Address, std::uint64_t bytes) const;
+    // Registers ranges of other buffers for locate().
+    void add_location(Address, const Location&);
+    void remove_location(Address) noexcept;
 
 private:
     BlockMemory::Source further_blocks(std::function<void()> drain);
@@ -41,9 +41,9 @@ private:
 
     const LogicalDevice& device_;
     mutable std::shared_mutex mutex_;
-    std::map<Address, Place> places_;                    // blocks and added ranges
+    std::map<Address, Location> locations_;              // blocks and added ranges
     std::map<Address, std::unique_ptr<Buffer>> buffers_; // further blocks
-    BlockMemory blocks_; // last: it gives its blocks back through the members above
+    BlockMemory blocks_; // last member: its destructor frees blocks through the members above
 };
 
 } // namespace reprise::device::vulkan

@@ -7,7 +7,7 @@
 namespace reprise::device::vulkan {
 
 namespace {
-constexpr std::size_t most_in_flight = 64; // of recordings and transfers that were dropped
+constexpr std::size_t max_in_flight = 64; // retired objects of recordings and transfers
 } // namespace
 
 OneShot::OneShot(std::shared_ptr<Context> context, std::span<const LaunchDeclaration> launches,
@@ -15,7 +15,7 @@ OneShot::OneShot(std::shared_ptr<Context> context, std::span<const LaunchDeclara
     : context_(std::move(context)), parameters_(launches), resources_(std::make_unique<Resources>())
 {
     const LogicalDevice& device = context_->device;
-    context_->queue.bound_retired(most_in_flight);
+    context_->queue.bound_retired(max_in_flight);
     const std::vector<VkPipeline> pipelines = context_->pipelines.get(launches);
     launches_.reserve(launches.size());
     for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -61,7 +61,7 @@ Ticket OneShot::submit()
     if (lists_.empty()) {
         record();
     }
-    // Nothing has measured these launches, so where drivers kill long jobs each segment is a batch.
+    // These launches were never timed, so on GPUs, whose drivers kill long jobs, each command buffer is one batch.
     const bool watchdog = !context_->device.physical().is_cpu();
     ticket_ = context_->submit(lists_, watchdog ? 1 : lists_.size());
     context_->replays.fetch_add(1, std::memory_order_relaxed);
@@ -113,7 +113,7 @@ void OneShot::record_launches(VkCommandBuffer list, std::size_t first, std::size
     const Address base = resources_->copy ? resources_->copy.address() : resources_->records.address();
     VkPipeline bound = VK_NULL_HANDLE;
     std::uint32_t epoch = first < last ? launches_[first].epoch : 0; // the list began with a barrier
-    bool pending = false; // launches of this epoch that a later one has to wait for
+    bool pending = false; // true: a launch of this epoch was dispatched after the last barrier
     for (std::size_t i = first; i < last; ++i) {
         const Launch& launch = launches_[i];
         if (resources_->timestamps) {

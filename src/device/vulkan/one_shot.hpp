@@ -1,7 +1,6 @@
-// A recording that is submitted once: what eager evaluation makes.  Its command buffers are recorded at
-// submit(), when the groups are known, with direct dispatches; launches without groups are left out.
-// Kernels read the records where the host wrote them, or from a copy where the host does not see the
-// device's memory.
+// A recording that is submitted once, for eager evaluation.  submit() records its command buffers, when the numbers of
+// groups are known: dispatches are direct, and launches without groups are left out.  Kernels read the records from the
+// memory that the host wrote, or from a copy if the host can't write device-local memory.
 #pragma once
 #include "device/vulkan/context.hpp"
 #include "device/vulkan/parameters.hpp"
@@ -18,14 +17,14 @@ public:
 
     void begin() override;
     void set(std::uint32_t launch, const LaunchArguments&) override;
-    Ticket submit() override; // a second time throws Error(state)
+    Ticket submit() override; // a second call throws Error(state)
     Times times() override;
 
 private:
     struct Resources : Retired {
         CommandArenas::Lease arena;
         Slice records;
-        Slice copy; // of the records, where kernels do not read the host's
+        Slice copy; // copy of the records, if kernels can't read the host's
         std::unique_ptr<Timestamps> timestamps;
     };
     struct Launch {

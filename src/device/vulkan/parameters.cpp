@@ -6,7 +6,7 @@ namespace reprise::device::vulkan {
 
 namespace {
 
-constexpr std::uint64_t axis = 65535; // the least that every driver allows
+constexpr std::uint64_t axis = 65535; // maxComputeWorkGroupCount is at least this on every driver
 
 struct GridRecord { // VkDispatchIndirectCommand
     std::uint32_t x, y, z, unused;
@@ -34,7 +34,7 @@ Grid Parameters::write(std::byte* block, std::uint32_t launch, const LaunchArgum
                        std::uint64_t slab_bytes) const
 {
     const Grid grid = fold(a.groups);
-    Records::write(block, launch, a, slab, slab_bytes); // checks the launch's number
+    Records::write(block, launch, a, slab, slab_bytes); // checks that the launch exists
     const GridRecord head{grid.x, grid.y, grid.z, 0};
     std::memcpy(block + head_offset(launch), &head, sizeof head);
     return grid;

@@ -14,8 +14,8 @@ struct FeatureRow {
     VkBool32& (*of)(FeatureChain&);
 };
 
-// What kernels may use.  Required: the baseline.  Without one of the others a kernel that needs it is refused, or a
-// fallback runs.
+// The features that kernels may use.  The required ones are the baseline.  If another feature is missing, kernels that
+// need it are refused, or a fallback runs.
 constexpr FeatureRow feature_rows[] = {
     {"bufferDeviceAddress", true, [](FeatureChain& f) -> VkBool32& { return f.v12.bufferDeviceAddress; }},
     {"timelineSemaphore", true, [](FeatureChain& f) -> VkBool32& { return f.v12.timelineSemaphore; }},
@@ -58,7 +58,7 @@ std::vector<VkQueueFamilyProperties> queue_families(const Instance& instance, Vk
     return families;
 }
 
-// A family for compute alone comes first: its jobs do not wait for, or hold up, what draws the screen.
+// Prefers a compute-only family: its jobs do not wait for graphics work and do not delay it.
 void choose_queue_family(const Instance& instance, PhysicalDevice& d)
 {
     const std::vector<VkQueueFamilyProperties> families = queue_families(instance, d.handle);
@@ -132,9 +132,9 @@ void FeatureRequest::restrict_to(const FeatureChain* given)
 {
     FeatureChain copy = given ? *given : FeatureChain{};
     for (const FeatureRow& r : feature_rows) {
-        const bool kept = given ? r.of(copy) == VK_TRUE : r.required;
-        r.of(enabled_) = r.of(enabled_) && kept ? VK_TRUE : VK_FALSE;
-        if (r.required && !kept) {
+        const bool enabled = given ? r.of(copy) == VK_TRUE : r.required;
+        r.of(enabled_) = r.of(enabled_) && enabled ? VK_TRUE : VK_FALSE;
+        if (r.required && !enabled) {
             missing_.push_back(r.name);
         }
     }

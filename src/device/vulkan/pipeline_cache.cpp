@@ -27,7 +27,7 @@ std::vector<std::uint32_t> embedded_words(const std::string& name)
 bool sees_windows(std::span<const std::uint32_t> words)
 {
     constexpr std::uint32_t decorate = 4 << 16 | 71, binding = 33, windows = 1;
-    const std::vector<std::uint32_t> begins = spirv_instructions(words); // none of a module that is broken
+    const std::vector<std::uint32_t> begins = spirv_instructions(words); // empty if the module is broken
     return std::any_of(begins.begin(), begins.end(), [&](std::uint32_t at) {
         return at < words.size() && words[at] == decorate && words[at + 2] == binding &&
                words[at + 3] == windows;
@@ -79,8 +79,8 @@ VkPipeline PipelineCache::get(const Kernel& kernel)
         }
     }
     e.variants.reserve(e.variants.size() + 1);
-    Variant made{kernel.constants, make_pipeline(e.module, kernel)};
-    e.variants.push_back(std::move(made));
+    Variant created{kernel.constants, make_pipeline(e.module, kernel)};
+    e.variants.push_back(std::move(created));
     return e.variants.back().pipeline;
 }
 

@@ -1,4 +1,4 @@
-// Pipelines by kernel name and specialization constants, made when first needed.  Thread-safe.
+// Pipelines by kernel name and specialization constants, created on first use.  Thread-safe.
 #pragma once
 #include "device/vulkan/slab.hpp"
 #include <mutex>
@@ -14,11 +14,11 @@ public:
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
-    // The pipelines of the launches, in their order; they live as long as the cache.
+    // Returns the pipelines of the launches, in their order; they live as long as the cache.
     std::vector<VkPipeline> get(std::span<const LaunchDeclaration>);
     void register_kernel(const std::string& name, std::vector<std::uint32_t> words);
 
-    std::uint64_t pipelines() const; // made so far
+    std::uint64_t pipelines() const; // created so far
     std::uint64_t shader_modules() const;
 
 private:
@@ -29,8 +29,8 @@ private:
     struct Entry {
         VkShaderModule module = VK_NULL_HANDLE;
         std::vector<Variant> variants;
-        std::vector<std::uint32_t> words{}; // of a registered kernel
-        bool windows = false;               // it sees the slab's
+        std::vector<std::uint32_t> words{}; // only of a registered kernel
+        bool windows = false;               // uses the slab's windows
     };
     void destroy() noexcept;
     VkPipeline get(const Kernel&);
@@ -42,7 +42,7 @@ private:
     const Slab& slab_;
     mutable std::mutex mutex_;
     std::unordered_map<std::string, Entry> entries_;
-    std::vector<Entry> replaced_; // by register_kernel(); recordings may use them
+    std::vector<Entry> replaced_; // by register_kernel(); recordings may still use them
     std::uint64_t pipelines_ = 0, modules_ = 0;
     OnClose on_close_{device_, [this] { destroy(); }};
 };

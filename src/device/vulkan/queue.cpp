@@ -115,13 +115,13 @@ void Queue::wait(Ticket ticket)
 void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept
 {
     if (ticket <= completed_.load(std::memory_order_acquire)) {
-        return; // destroyed here
+        return; // destroys the object
     }
     try {
         const std::lock_guard lock(retired_mutex_);
         retired_.push_back({ticket, nullptr});
         retired_.back().object = std::move(object);
-    } catch (...) { // the host has no memory for the list
+    } catch (...) { // out of host memory for the list
         collect_all();
     }
 }
@@ -129,7 +129,7 @@ void Queue::retire(Ticket ticket, std::unique_ptr<Retired> object) noexcept
 void Queue::collect() noexcept
 {
     for (;;) {
-        std::unique_ptr<Retired> finished; // destroyed without the lock: destructors give back to pools
+        std::unique_ptr<Retired> finished; // destroyed after the lock, as destructors return to pools
         const std::lock_guard lock(retired_mutex_);
         if (retired_.empty() || !reached(retired_.front().ticket)) {
             return;
@@ -141,7 +141,7 @@ void Queue::collect() noexcept
 
 void Queue::collect_all() noexcept
 {
-    // Past the checker: a failure that a test injects must not leave work running.
+    // Bypasses the checker: a failure that a test injects must not leave work running.
     await(submitted());
     std::deque<Entry> finished;
     const std::lock_guard lock(retired_mutex_);
@@ -154,17 +154,17 @@ std::size_t Queue::retired() const
     return retired_.size();
 }
 
-void Queue::bound_retired(std::size_t most)
+void Queue::bound_retired(std::size_t max_count)
 {
     collect();
     for (;;) {
         Ticket surplus = 0;
         {
             const std::lock_guard lock(retired_mutex_);
-            if (retired_.size() <= most) {
+            if (retired_.size() <= max_count) {
                 return;
             }
-            for (std::size_t i = 0; i < retired_.size() - most; ++i) {
+            for (std::size_t i = 0; i < retired_.size() - max_count; ++i) {
                 surplus = std::max(surplus, retired_[i].ticket);
             }
         }

@@ -1,5 +1,5 @@
-// The one queue: submissions in the order of its lock, a timeline that counts them, and what may be
-// destroyed only when the device has done with it.
+// The device's only queue: submissions in the order of its lock, a timeline semaphore that counts them, and a list of
+// objects that are destroyed once the device has finished with them.
 #pragma once
 #include "device/retired.hpp"
 #include "device/vulkan/logical_device.hpp"
@@ -17,32 +17,32 @@ public:
     Queue(const Queue&) = delete;
     Queue& operator=(const Queue&) = delete;
 
-    // Held while a call's lists are put together and submitted, so that nothing comes between them.
+    // Held while a call's command buffers are collected and submitted, so that no other submission comes between them.
     std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
 
-    // Under lock().  One vkQueueSubmit in batches of at most `per_batch` lists, each of which counts the
-    // timeline up: a driver that kills long jobs sees short ones.  If it throws, nothing was submitted.
+    // Requires lock().  One vkQueueSubmit, in batches of at most `per_batch` command buffers, each of which signals the
+    // next timeline value: drivers that kill long jobs see short ones.  If it throws, nothing was submitted.
     Ticket submit(std::span<const VkCommandBuffer> lists, std::size_t per_batch = ~std::size_t{0});
 
     Ticket submitted() const noexcept { return submitted_.load(std::memory_order_acquire); }
     bool done(Ticket);
     void wait(Ticket);
     bool idle() { return done(submitted()); }
-    bool reached(Ticket) noexcept; // done() past the checker: for housekeeping
+    bool reached(Ticket) noexcept; // done() without the checker, for cleanup
 
     void retire(Ticket, std::unique_ptr<Retired>) noexcept;
-    // Destroys what was retired and is done with.
+    // Destroys the retired objects with finished tickets.
     void collect() noexcept;
-    void collect_all() noexcept; // waits first
+    void collect_all() noexcept; // waits for all submissions first
     std::size_t retired() const;
-    // Waits until at most `most` objects are retired and not collected.
-    void bound_retired(std::size_t most);
+    // Waits until at most `max_count` retired objects are left.
+    void bound_retired(std::size_t max_count);
 
     std::uint64_t submits() const noexcept { return submits_.load(std::memory_order_relaxed); }
 
 private:
     void advance(Ticket) noexcept;
-    VkResult await(Ticket) const noexcept; // wait() past the checker
+    VkResult await(Ticket) const noexcept; // wait() without the checker
 
     struct Entry {
         Ticket ticket;
@@ -55,7 +55,7 @@ private:
     std::mutex mutex_;
     std::atomic<Ticket> submitted_ = 0, completed_ = 0;
     std::atomic<std::uint64_t> submits_ = 0;
-    std::vector<VkSubmitInfo> batches_; // scratch of submit()
+    std::vector<VkSubmitInfo> batches_; // scratch space of submit()
     std::vector<VkTimelineSemaphoreSubmitInfo> signals_;
     std::vector<Ticket> values_;
     mutable std::mutex retired_mutex_;

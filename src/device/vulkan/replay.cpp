@@ -8,7 +8,7 @@
 namespace reprise::device::vulkan {
 
 namespace {
-constexpr double batch_nanoseconds = 100e6; // what one batch may take; drivers kill jobs of seconds
+constexpr double batch_nanoseconds = 100e6; // target time of one batch; drivers kill jobs that take seconds
 } // namespace
 
 Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclaration> launches,
@@ -23,7 +23,7 @@ Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclarati
     slot_bytes_ = (block_bytes + 255) / 256 * 256;
     resources_->slots = context_->staging.allocate(slot_bytes_ * slots_.size());
     resources_->block = context_->blocks.allocate(block_bytes);
-    std::memset(resources_->slots.host(), 0, slot_bytes_ * slots_.size()); // no groups
+    std::memset(resources_->slots.host(), 0, slot_bytes_ * slots_.size()); // all launches have 0 groups
     const bool can_time = device.physical().timestamp_bits > 0;
     launches_timed_ = options.timestamps && can_time ? parameters_.launches() : 0;
     const bool watchdog = !device.physical().is_cpu();
@@ -49,7 +49,7 @@ Replay::Replay(std::shared_ptr<Context> context, std::span<const LaunchDeclarati
     }
 }
 
-// Drivers compile at the first dispatch, one of no groups too; the time of that is record()'s.
+// Drivers compile a pipeline at its first dispatch, even one with 0 groups, so that record() includes the compile time.
 void Replay::warm_up()
 {
     warmed_up_ = submit(slots_[0]);
@@ -80,7 +80,7 @@ void Replay::record_slot(std::uint32_t i)
     const LogicalDevice& device = context_->device;
     Slot& slot = slots_[i];
     slot.prologue = open(0);
-    full_barrier(device, slot.prologue); // ends the previous call's reads of the block
+    full_barrier(device, slot.prologue); // waits until the previous call's reads of the block end
     if (resources_->timestamps) {
         resources_->timestamps->write_begin(slot.prologue, i);
     }
@@ -149,7 +149,7 @@ void Replay::begin()
     open_ = true;
 }
 
-// Null: no call is done.
+// Returns null if no call is finished.
 const Replay::Slot* Replay::newest_done()
 {
     const Slot* newest = nullptr;
@@ -162,7 +162,7 @@ const Replay::Slot* Replay::newest_done()
     return newest;
 }
 
-// The measured time of the newest call that is done says how many segments one batch may have.
+// Sets the number of segments of one batch, from the measured time of the newest finished call.
 void Replay::adapt_batches()
 {
     if (!resources_->timestamps || context_->device.physical().is_cpu()) {
@@ -188,7 +188,7 @@ void Replay::set(std::uint32_t launch, const LaunchArguments& arguments)
         bool& written = slots_[current_].holds_rare;
         runs_rare_ = runs_rare_ || arguments.groups > 0;
         written = written || runs_rare_;
-        if (!written) { // its record has no groups
+        if (!written) { // the record in the slot still has 0 groups
             return;
         }
     }

@@ -1,7 +1,7 @@
-// A recording that is made once and replayed (docs/architecture/replay.md).  A call is one list of command buffers:
-//   the slot's prologue  full barrier, slot copied into the fixed block, barrier to indirect, shader reads
-//   the shared segments  at most 64 launches each: dispatches, epoch barriers, timestamps, no ranges
-//   the slot's epilogue  timestamps to the host's memory, barrier to host reads
+// A recording that is recorded once and replayed (docs/architecture/replay.md).  A call submits these command buffers:
+//   the slot's prologue  full barrier, copy of the slot to the fixed block, barrier for indirect and shader reads
+//   the shared segments  at most 64 launches each: dispatches, epoch barriers, timestamps; no barriers for ranges
+//   the slot's epilogue  copy of timestamps to host memory, barrier for host reads
 #pragma once
 #include "device/vulkan/context.hpp"
 #include "device/vulkan/parameters.hpp"
@@ -24,15 +24,15 @@ public:
 private:
     struct Resources : Retired {
         CommandArenas::Lease arena;
-        Slice slots;                            // the host's, one after the other
-        Slice block;                            // the device's
+        Slice slots;                            // host memory, one slot after the other
+        Slice block;                            // device memory
         std::unique_ptr<Timestamps> timestamps; // null: none
     };
     struct Slot {
-        Ticket ticket = 0; // of its last call
+        Ticket ticket = 0; // of the slot's last call
         std::byte* host = nullptr;
         VkCommandBuffer prologue = VK_NULL_HANDLE, epilogue = VK_NULL_HANDLE;
-        bool holds_rare = false; // a call has written records of rarely dispatched launches here
+        bool holds_rare = false; // a call has written records of rarely dispatched launches to this slot
     };
 
     void record_slot(std::uint32_t slot);
@@ -46,19 +46,19 @@ private:
 
     std::shared_ptr<Context> context_;
     Parameters parameters_;
-    std::unique_ptr<Resources> resources_; // handed to the queue at the end
+    std::unique_ptr<Resources> resources_; // handed to the queue on destruction
     std::vector<Slot> slots_;
     std::vector<bool> rare_;                        // by launch
-    std::vector<VkCommandBuffer> segments_, usual_; // all launches; all but those that are rarely dispatched
-    std::vector<VkCommandBuffer> lists_;            // scratch of submit()
+    std::vector<VkCommandBuffer> segments_, usual_; // of all launches; without the rarely dispatched ones
+    std::vector<VkCommandBuffer> lists_;            // scratch space of submit()
     Address slab_ = 0;
     std::uint64_t slab_bytes_ = 0, slot_bytes_ = 0;
     std::uint32_t launches_timed_ = 0;
-    std::uint32_t current_ = 0, set_ = 0; // launches set in this replay
+    std::uint32_t current_ = 0, set_ = 0; // set_: number of launches set in this replay
     bool open_ = false;
-    bool runs_rare_ = false; // this replay
+    bool runs_rare_ = false; // in this replay
     std::size_t per_batch_ = ~std::size_t{0};
-    Ticket warmed_up_ = 0; // of the warm-up, which is no call
+    Ticket warmed_up_ = 0; // ticket of the warm-up, which is not a call
 };
 
 } // namespace reprise::device::vulkan

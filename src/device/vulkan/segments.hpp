@@ -1,4 +1,4 @@
-// How launches are cut into command buffers.
+// Splits the launches of a recording into command buffers.
 #pragma once
 #include "device/device.hpp"
 #include <span>
@@ -6,7 +6,7 @@
 namespace reprise::device::vulkan {
 
 inline constexpr std::uint32_t segment_launches = 64; // at most
-inline constexpr std::uint32_t segment_aim = 48;      // from here on the next epoch begins a new one
+inline constexpr std::uint32_t segment_aim = 48;      // from here on, the next epoch begins a new segment
 
 struct Segment {
     std::uint32_t first, last; // launches [first, last)

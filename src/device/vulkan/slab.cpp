@@ -28,26 +28,26 @@ std::unique_ptr<Buffer> make_buffer(const LogicalDevice& device, std::uint64_t b
 
 std::uint64_t Slab::default_bytes(const PhysicalDevice& d)
 {
-    const std::uint64_t most = std::min<std::uint64_t>(d.heap_bytes(), d.v11.maxMemoryAllocationSize);
-    std::uint64_t bytes = 256 * mebi; // further blocks follow as they are needed
+    const std::uint64_t max_bytes = std::min<std::uint64_t>(d.heap_bytes(), d.v11.maxMemoryAllocationSize);
+    std::uint64_t bytes = 256 * mebi; // more blocks are added on demand
     if (has_quirk(d, Quirk::writes_what_it_allocates)) {
         bytes = 128 * mebi;
     } else if (d.is_cpu()) {
-        bytes = 2048 * mebi; // costs nothing until it is touched
+        bytes = 2048 * mebi; // pages cost nothing until they are touched
     }
-    bytes = std::min(bytes, most);
+    bytes = std::min(bytes, max_bytes);
     return bytes >= window_bytes ? bytes / window_bytes * window_bytes : bytes / mebi * mebi;
 }
 
 Slab::Slab(const LogicalDevice& device, std::uint64_t bytes)
     : device_(device), buffer_(make_buffer(device, bytes)), windows_(windows_allowed(device.physical()))
 {
-    const std::uint64_t most = texel_bytes * device_.physical().properties.limits.maxTexelBufferElements;
-    texels_ = buffer_->bytes() <= most;
+    const std::uint64_t max_bytes = texel_bytes * device_.physical().properties.limits.maxTexelBufferElements;
+    texels_ = buffer_->bytes() <= max_bytes;
     const VkBufferViewCreateInfo view{.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
                                       .buffer = buffer_->handle(),
                                       .format = VK_FORMAT_R32G32B32A32_SFLOAT,
-                                      .range = std::min(buffer_->bytes(), most)};
+                                      .range = std::min(buffer_->bytes(), max_bytes)};
     view_.create("allocate", "vkCreateBufferView", &VolkDeviceTable::vkCreateBufferView, view);
     create_layouts();
     write_set();

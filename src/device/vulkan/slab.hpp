@@ -1,5 +1,5 @@
-// The first block of device memory and the one descriptor set that all kernels see it through: binding 0 a
-// texel view (RGBA32F), binding 1 sixteen storage windows of 128 MiB.  Bound once for each command buffer,
+// The first block of device memory, and the only descriptor set of all kernels, which describes it: binding 0 is a
+// texel view (RGBA32F), binding 1 sixteen storage-buffer windows of 128 MiB.  It is bound once per command buffer and
 // never changed.
 #pragma once
 #include "device/vulkan/buffer.hpp"
@@ -9,17 +9,17 @@ namespace reprise::device::vulkan {
 
 class Slab {
 public:
-    Slab(const LogicalDevice&, std::uint64_t bytes); // halves the size until the driver has the memory
+    Slab(const LogicalDevice&, std::uint64_t bytes); // halves the size until the allocation succeeds
     Slab(const Slab&) = delete;
     Slab& operator=(const Slab&) = delete;
 
     const Buffer& buffer() const noexcept { return *buffer_; }
     bool has_windows() const noexcept { return windows_; }
-    bool has_texel_view() const noexcept { return texels_; } // of all of it
+    bool has_texel_view() const noexcept { return texels_; } // it covers the whole slab
     VkPipelineLayout pipeline_layout() const noexcept { return pipeline_layout_.get(); }
     void bind(VkCommandBuffer) const;
 
-    // As fits the device.
+    // The default size for a device.
     static std::uint64_t default_bytes(const PhysicalDevice&);
 
 private:
@@ -33,7 +33,7 @@ private:
     Owned<VkDescriptorSetLayout, &VolkDeviceTable::vkDestroyDescriptorSetLayout> set_layout_{device_};
     Owned<VkPipelineLayout, &VolkDeviceTable::vkDestroyPipelineLayout> pipeline_layout_{device_};
     Owned<VkDescriptorPool, &VolkDeviceTable::vkDestroyDescriptorPool> pool_{device_};
-    VkDescriptorSet set_ = VK_NULL_HANDLE; // goes with the pool
+    VkDescriptorSet set_ = VK_NULL_HANDLE; // freed with the pool
 };
 
 } // namespace reprise::device::vulkan

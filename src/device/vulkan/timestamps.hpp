@@ -1,4 +1,4 @@
-// Timestamps of one recording: a begin and an end for each slot, and one for each launch if requested.
+// Timestamps of one recording: a begin and an end for each slot and, if requested, one for each launch.
 #pragma once
 #include "device/vulkan/buffer.hpp"
 
@@ -6,19 +6,19 @@ namespace reprise::device::vulkan {
 
 class Timestamps {
 public:
-    // `launches`: 0 for no timestamps of launches.
+    // `launches`: number of launches with timestamps; 0: none.
     Timestamps(const LogicalDevice&, SlicePool& readback, std::uint32_t slots, std::uint32_t launches);
     Timestamps(const Timestamps&) = delete;
     Timestamps& operator=(const Timestamps&) = delete;
 
-    void write_begin(VkCommandBuffer,
-                     std::uint32_t slot) const; // resets the slot's queries and the launches'
+    // Resets the queries of the slot and of the launches first.
+    void write_begin(VkCommandBuffer, std::uint32_t slot) const;
     void write_launch(VkCommandBuffer, std::uint32_t launch) const;
-    void write_end(VkCommandBuffer, std::uint32_t slot) const; // and copies all to where the host reads
+    void write_end(VkCommandBuffer, std::uint32_t slot) const; // and copies all timestamps to host memory
 
-    // Nanoseconds; of the slot's last call, once its ticket is done.
+    // Both are in nanoseconds and valid once the ticket of the slot's last call is done.
     double duration(std::uint32_t slot) const;
-    std::vector<double> launches(std::uint32_t slot) const; // from the call's start; the last one: its end
+    std::vector<double> launches(std::uint32_t slot) const; // from the call's start; last: its end
 
 private:
     void write(VkCommandBuffer, std::uint32_t query) const;

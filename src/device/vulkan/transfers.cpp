@@ -7,10 +7,10 @@ namespace reprise::device::vulkan {
 
 namespace {
 
-constexpr std::uint64_t piece_bytes = 4 * mebi;    // of a large copy
-constexpr std::uint64_t batch_bytes = 8 * mebi;    // a fuller batch is submitted
-constexpr std::uint64_t staging_limit = 32 * mebi; // in flight
-constexpr std::size_t most_targets = 64;           // remembered; then a barrier orders the batch anyway
+constexpr std::uint64_t piece_bytes = 4 * mebi;    // maximum of one copy; larger ones are split
+constexpr std::uint64_t batch_bytes = 8 * mebi;    // a batch of at least this size is submitted
+constexpr std::uint64_t staging_limit = 32 * mebi; // uploads wait while more is in flight
+constexpr std::size_t max_targets = 64;            // remembered at most; then a barrier is inserted unchecked
 
 } // namespace
 
@@ -25,16 +25,16 @@ void Transfers::upload(Address to, std::span<const std::byte> from)
     if (from.empty()) {
         return;
     }
-    const DeviceMemory::Place place = memory_.locate(to, from.size());
+    const DeviceMemory::Location location = memory_.locate(to, from.size());
     const auto lock = queue_.lock();
-    if (place.host && !open_ && closed_.empty() && queue_.idle()) {
-        std::memcpy(place.host, from.data(), from.size());
+    if (location.host && !open_ && closed_.empty() && queue_.idle()) {
+        std::memcpy(location.host, from.data(), from.size());
         return;
     }
     for (std::uint64_t at = 0; at < from.size(); at += piece_bytes) {
         bound_staging();
         const std::uint64_t bytes = std::min(piece_bytes, from.size() - at);
-        stage({place.buffer, place.offset + at, bytes}, from.data() + at);
+        stage({location.buffer, location.offset + at, bytes}, from.data() + at);
         if (open_->bytes >= batch_bytes) {
             flush_locked();
         }
@@ -68,14 +68,14 @@ std::unique_ptr<Transfers::Batch> Transfers::begin_batch()
     return batch;
 }
 
-// Copies of one batch run in any order: one that writes where an earlier one did needs a barrier.
+// Copies of one batch run in any order: a copy that overlaps the target of an earlier one needs a barrier.
 void Transfers::order_after_overlapping(const Target& target)
 {
     const auto overlaps = [&](const Target& t) {
         return t.buffer == target.buffer && t.offset < target.offset + target.bytes &&
                target.offset < t.offset + t.bytes;
     };
-    if (targets_.size() >= most_targets || std::any_of(targets_.begin(), targets_.end(), overlaps)) {
+    if (targets_.size() >= max_targets || std::any_of(targets_.begin(), targets_.end(), overlaps)) {
         barrier(device_, open_->list, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                 VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
         targets_.clear();
@@ -142,9 +142,9 @@ void Transfers::download(Address from, std::span<std::byte> to)
     if (to.empty()) {
         return;
     }
-    const DeviceMemory::Place place = memory_.locate(from, to.size());
-    if (!place.host || !place.host_cached) {
-        download_staged(place, to);
+    const DeviceMemory::Location location = memory_.locate(from, to.size());
+    if (!location.host || !location.host_cached) {
+        download_staged(location, to);
         return;
     }
     Ticket last = 0;
@@ -153,19 +153,19 @@ void Transfers::download(Address from, std::span<std::byte> to)
         flush_locked();
         last = queue_.submitted();
     }
-    queue_.wait(last); // every submission ends with a barrier to the host
-    std::memcpy(to.data(), place.host, to.size());
+    queue_.wait(last); // every submission ends with a barrier for host reads
+    std::memcpy(to.data(), location.host, to.size());
 }
 
-void Transfers::download_staged(const DeviceMemory::Place& place, std::span<std::byte> to)
+void Transfers::download_staged(const DeviceMemory::Location& location, std::span<std::byte> to)
 {
     for (std::uint64_t at = 0; at < to.size(); at += piece_bytes) {
         const std::uint64_t bytes = std::min(piece_bytes, to.size() - at);
         auto batch = begin_batch();
         batch->staging.push_back(readback_.allocate(bytes));
         const Slice& slice = batch->staging.front();
-        const VkBufferCopy copy{place.offset + at, slice.offset(), bytes};
-        device_.vk.vkCmdCopyBuffer(batch->list, place.buffer, buffer_of(slice), 1, &copy);
+        const VkBufferCopy copy{location.offset + at, slice.offset(), bytes};
+        device_.vk.vkCmdCopyBuffer(batch->list, location.buffer, buffer_of(slice), 1, &copy);
         host_barrier(device_, batch->list);
         batch->arena->end(batch->list);
         Ticket ticket = 0;

@@ -1,6 +1,6 @@
-// Copies between the host and device memory.  Uploads are staged and batched: they go to the queue in front
-// of the next submission, or when a batch is full, and the host never waits for the device but to bound the
-// staging memory.  Where the memory is the host's and nothing is in flight they are a plain memcpy.
+// Copies between the host and device memory.  Uploads are staged and batched: a batch is submitted before the next
+// submission, or when it is full.  The host waits for the device only to limit the staging memory.  If the memory is
+// visible to the host and nothing is in flight, an upload is a plain memcpy.
 #pragma once
 #include "device/vulkan/buffer.hpp"
 #include "device/vulkan/command_arena.hpp"
@@ -16,11 +16,11 @@ public:
 
     void upload(Address to, std::span<const std::byte> from);
     void download(Address from, std::span<std::byte> to);
-    void flush(); // submits what is pending
+    void flush(); // submits pending uploads
 
-    // Both under the queue's lock.  The pending lists go in front of what is about to be submitted ...
+    // Both require the queue's lock.  take() appends the pending command buffers, to be submitted before other work ...
     void take(std::vector<VkCommandBuffer>& lists);
-    // ... and belong to its ticket.  Without this call they stay pending.
+    // ... and submitted() sets their ticket.  Without this call they stay pending.
     void submitted(Ticket);
 
 private:
@@ -44,7 +44,7 @@ private:
     void order_after_overlapping(const Target&);
     void flush_locked();
     void bound_staging();
-    void download_staged(const DeviceMemory::Place&, std::span<std::byte> to);
+    void download_staged(const DeviceMemory::Location&, std::span<std::byte> to);
 
     const LogicalDevice& device_;
     Queue& queue_;
@@ -52,13 +52,13 @@ private:
     CommandArenas& arenas_;
     SlicePool& staging_;
     SlicePool& readback_;
-    // All of this under the queue's lock.
+    // The following members are guarded by the queue's lock.
     std::unique_ptr<Batch> open_;                // being recorded
-    std::vector<std::unique_ptr<Batch>> closed_; // taken, not yet submitted
+    std::vector<std::unique_ptr<Batch>> closed_; // returned by take(), not yet submitted
     std::vector<Target> targets_;                // of the open batch, since its last barrier
     std::deque<InFlight> in_flight_;
     std::uint64_t in_flight_bytes_ = 0;
-    std::vector<VkCommandBuffer> lists_; // scratch
+    std::vector<VkCommandBuffer> lists_; // scratch space
 };
 
 } // namespace reprise::device::vulkan

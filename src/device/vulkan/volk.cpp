@@ -1,4 +1,4 @@
-// The loader's functions (volk), compiled in: the Vulkan library itself is opened at run time.
+// Compiles volk, the loader of Vulkan's functions: the Vulkan library itself is opened at run time.
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wcast-function-type"
 #endif

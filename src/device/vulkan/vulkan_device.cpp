@@ -9,7 +9,7 @@ namespace {
 
 using Range = OwnedRange<Context>;
 
-// Where the device's memory is not the host's.
+// Readable memory on a device that is not unified: a slice of a readback buffer.
 class ReadableRange : public Memory {
 public:
     ReadableRange(std::shared_ptr<Context> context, std::uint64_t size)
@@ -20,12 +20,12 @@ public:
         address = slice.address();
         bytes = size;
         host = slice.host();
-        context_->memory.add_place(address, {buffer_of(slice), slice.offset(), size, slice.host(), true});
+        context_->memory.add_location(address, {buffer_of(slice), slice.offset(), size, slice.host(), true});
     }
     ~ReadableRange() override
     {
-        context_->memory.remove_place(address);
-        context_->queue.retire(context_->queue.submitted(), std::move(holder_)); // its buffer may go with it
+        context_->memory.remove_location(address);
+        context_->queue.retire(context_->queue.submitted(), std::move(holder_)); // may free its buffer
     }
     ReadableRange(const ReadableRange&) = delete;
     ReadableRange& operator=(const ReadableRange&) = delete;

@@ -1,4 +1,4 @@
-// The Vulkan device behind the interface of device/device.hpp.
+// The Vulkan implementation of the interface in device/device.hpp.
 #pragma once
 #include "device/vulkan/context.hpp"
 
@@ -38,9 +38,9 @@ private:
     Capabilities capabilities_;
 };
 
-// The devices best first.  Throws Error(device) where there is no Vulkan at all.
+// Lists the devices, best first.  Throws Error(device) if there is no Vulkan at all.
 std::vector<Listed> find_devices();
-// Throws Error(device) for a number that is not there or refused.
+// Throws Error(device) for a number that does not exist or is refused.
 std::shared_ptr<Device> open_device(std::size_t number, const DeviceOptions&);
 
 } // namespace reprise::device::vulkan

@@ -1,4 +1,4 @@
-// What is done because of one driver.  A row is kept while tests show that its driver still needs it.
+// Special treatment of particular drivers.  A row is retained as long as tests show that the driver still needs it.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ enum class Quirk : std::uint8_t {
 struct Workaround {
     VkDriverId driver;
     Quirk quirk;
-    const char* what; // we do
+    const char* what; // what the library does
     const char* why;
     const char* link;
 };
