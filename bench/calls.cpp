@@ -1,4 +1,4 @@
-// What a call of a program costs the calling thread, and how a size's first call compares with later ones.
+// Measures what a call of a program costs the calling thread, and compares a size's first call with later ones.
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -39,18 +39,18 @@ public:
         program_ = rp::record_function(function_, step.specs(rp::symbol("n")), recording);
         device_.synchronize();
         record_ = wall(start);
-        for (std::int64_t n = step.least; n <= step.most; ++n) inputs_.push_back(data(step.specs(n)));
+        for (std::int64_t n = step.min_size; n <= step.max_size; ++n) inputs_.push_back(data(step.specs(n)));
         device_.synchronize();
     }
 
-    Figures measure()
+    Measurements measure()
     {
-        call(inputs_.back()); // the arena grows
+        call(inputs_.back()); // grows the arena to its largest size
         std::vector<std::size_t> order(inputs_.size() - 1);
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
         std::shuffle(order.begin(), order.end(), std::mt19937(1));
         for (std::size_t i :
-             order) { // the later calls at once, so that both see the machine as busy as it is
+             order) { // later calls follow directly, so that both run under the same load of the machine
             first(i);
             for (int round = 0; round < rounds_; ++round) later(i);
         }
@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    // CPU time of this thread, and the time until the device is done.
+    // Returns the CPU time of this thread, and the time until the device has finished, in seconds.
     std::pair<double, double> call(const std::vector<Tensor>& in)
     {
         const auto start = Clock::now();
@@ -99,7 +99,7 @@ private:
         cost_[i].push_back(cost);
         time_[i].push_back(time);
     }
-    enum class Read { none, last, own }; // which call's loss, after each call
+    enum class Read { none, last, own }; // after each call: no loss, the previous call's loss, or its own
     double each(Read read)
     {
         const int calls = 8 * rounds_;
@@ -114,7 +114,7 @@ private:
         device_.synchronize();
         return wall(start) / calls;
     }
-    // A call over the same function in eager code, at the largest size.
+    // Compares a call with the same function in eager code, at the largest size.
     Pairs against_eager()
     {
         const auto replayed = [this] { call(inputs_.back()); };
@@ -137,7 +137,7 @@ private:
     std::map<std::size_t, std::vector<double>> cost_, time_;
 };
 
-// As many products as there shall be launches, more or less.
+// A function of `length` matrix products, for about as many launches.
 OpenStep chain(int length)
 {
     return {"chain" + std::to_string(length),

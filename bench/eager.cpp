@@ -1,4 +1,4 @@
-// Eager training loops that replay by themselves, beside the same step recorded: what they cost the calling thread.
+// Compares eager training loops, which replay cached graphs, with the recorded step: the time on the calling thread.
 #include <algorithm>
 
 #include "pairs.hpp"
@@ -12,20 +12,20 @@ using rp::Tensor;
 namespace {
 
 constexpr int sizes = 20;
-constexpr int uncounted = 2, cycles = 3; // through the sizes
+constexpr int uncounted = 2, cycles = 3; // a cycle runs each size once
 
-Figures measure(const OpenStep& step, const rp::Device& device, bool quick)
+Measurements measure(const OpenStep& step, const rp::Device& device, bool quick)
 {
     const rp::TracedFunction recorded_function = step.make(), eager = step.make();
     const rp::Program recorded =
         rp::record_function(recorded_function, step.specs(rp::symbol("n")), recording);
     std::vector<std::vector<Tensor>> inputs;
-    const std::int64_t width = std::max<std::int64_t>(1, (step.most - step.least) / (sizes - 1));
-    for (std::int64_t n = step.most; n >= step.least && inputs.size() < sizes; n -= width)
+    const std::int64_t width = std::max<std::int64_t>(1, (step.max_size - step.min_size) / (sizes - 1));
+    for (std::int64_t n = step.max_size; n >= step.min_size && inputs.size() < sizes; n -= width)
         inputs.push_back(data(step.specs(n)));
     const auto run_eager = [&](const std::vector<Tensor>& in) { rp::eval(eager(in)); };
     const auto run_recorded = [&](const std::vector<Tensor>& in) { recorded.call(in); };
-    // Of the calling thread, a step, where the loop waits for each one.
+    // Returns the CPU time of the calling thread for a step, in a loop that waits for each step.
     const auto awaited = [&](const auto& call, const std::vector<Tensor>& in) {
         const double before = thread_seconds();
         call(in);
@@ -33,7 +33,7 @@ Figures measure(const OpenStep& step, const rp::Device& device, bool quick)
         device.synchronize();
         return cost;
     };
-    // And where it doesn't; the first cycles fill what may be in flight.  Drivers whose waits spin (CUDA's) count them.
+    // The same without waiting; the first cycles fill the queue of calls.  Waits count if the driver's spin (CUDA).
     const auto in_a_row = [&](const auto& call) {
         double before = 0;
         for (int cycle = 0; cycle < uncounted + cycles; ++cycle) {
@@ -45,7 +45,7 @@ Figures measure(const OpenStep& step, const rp::Device& device, bool quick)
         return cost / cycles / static_cast<double>(inputs.size());
     };
 
-    // The first steps make what an optimizer keeps; then a second size.
+    // The first steps create the optimizer's state; then a second size makes the size symbolic.
     for (int i = 0; i < 3; ++i) awaited(run_eager, inputs.front());
     awaited(run_eager, inputs.back());
     for (const auto& in : inputs) awaited(run_recorded, in);

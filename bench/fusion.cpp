@@ -1,4 +1,4 @@
-// What the fuser gains: training steps recorded with and without it, called in turn.
+// Measures the speedup by the fuser: training steps recorded with and without it, called in turn.
 #include "pairs.hpp"
 #include "workload.hpp"
 
@@ -6,7 +6,7 @@ namespace bench {
 
 namespace {
 
-Figures fused_over_unfused(const Workload& w, const reprise::Device& device, bool quick)
+Measurements fused_over_unfused(const Workload& w, const reprise::Device& device, bool quick)
 {
     const bool as_asked = recording.fuse;
     const auto made = [&](bool fuse) {

@@ -21,7 +21,7 @@ constexpr std::int64_t classes = 96, longest = 128, batch = 16;
 Tensor tokens(std::int64_t length, std::int64_t seed)
 {
     std::vector<std::int32_t> v(static_cast<std::size_t>(batch * length));
-    for (std::size_t i = 0; i < v.size(); ++i) // looks random, is the same everywhere
+    for (std::size_t i = 0; i < v.size(); ++i) // pseudo-random, the same on every platform
         v[i] = static_cast<std::int32_t>((i + 1) * 2654435761u % 4294967291u /
                                          (7u + static_cast<unsigned>(seed)) % classes);
     return rp::from_vector(v, {batch, length});
@@ -101,7 +101,7 @@ std::vector<Workload> gpt_workloads()
             {.name = "varshape_gptmini", .cycle = lengths_in_turn}};
 }
 
-// Bytes that eager code holds between its forward and its backward pass, beside parameters and inputs.
+// Returns the bytes that eager code holds between forward and backward pass, without parameters and inputs.
 std::uint64_t held_after_forward(std::int64_t layers, bool checkpoints, const std::vector<Tensor>& in)
 {
     Training training(layers, checkpoints);
@@ -115,7 +115,7 @@ std::uint64_t held_after_forward(std::int64_t layers, bool checkpoints, const st
     return memory.current() - before;
 }
 
-// A checkpoint around each of eight blocks, beside the step without.
+// Compares a step with a checkpoint around each of eight blocks with the step without checkpoints.
 std::vector<Report> checkpoint_reports()
 {
     return {{"checkpoint_gpt8", [](const rp::Device& device, bool quick) {
@@ -130,17 +130,17 @@ std::vector<Report> checkpoint_reports()
                  const Pairs p = in_turn(call(*on), call(*off), quick ? 3 : 15);
                  const rp::CallMemory with = on->step.memory({}), without = off->step.memory({});
                  const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
-                 return Figures{{"off_ms", p.b * 1e3},
-                                {"on_ms", p.a * 1e3},
-                                {"time_ratio", p.ratio},
-                                {"ratio_quartile_1", p.quartiles[0]},
-                                {"ratio_quartile_3", p.quartiles[1]},
-                                {"saved_after_fwd_mib_off", mib(held_after_forward(8, false, in))},
-                                {"saved_after_fwd_mib_on", mib(held_after_forward(8, true, in))},
-                                {"peak_mib_off", mib(without.peak)},
-                                {"peak_mib_on", mib(with.peak)},
-                                {"lower_bound_mib_off", mib(without.lower_bound)},
-                                {"lower_bound_mib_on", mib(with.lower_bound)}};
+                 return Measurements{{"off_ms", p.b * 1e3},
+                                     {"on_ms", p.a * 1e3},
+                                     {"time_ratio", p.ratio},
+                                     {"ratio_quartile_1", p.quartiles[0]},
+                                     {"ratio_quartile_3", p.quartiles[1]},
+                                     {"saved_after_fwd_mib_off", mib(held_after_forward(8, false, in))},
+                                     {"saved_after_fwd_mib_on", mib(held_after_forward(8, true, in))},
+                                     {"peak_mib_off", mib(without.peak)},
+                                     {"peak_mib_on", mib(with.peak)},
+                                     {"lower_bound_mib_off", mib(without.lower_bound)},
+                                     {"lower_bound_mib_on", mib(with.lower_bound)}};
              }}};
 }
 

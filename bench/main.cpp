@@ -1,4 +1,4 @@
-// reprise_bench: one JSON line for each workload, under the names of torch_bench.py.
+// reprise_bench: prints one JSON line per workload, with the same names as torch_bench.py.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,14 +17,14 @@ using Clock = std::chrono::steady_clock;
 double seconds(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
 struct Timing {
-    double median = 0, least = 0, first = 0;
+    double median = 0, min = 0, first = 0;
     std::size_t runs = 0;
 };
 
 Timing measure(const bench::Workload& w, const reprise::Device& device, bool quick)
 {
     const double budget = quick ? 0.3 : 1.5;
-    const std::size_t least = quick ? 5 : 9, most = 400;
+    const std::size_t min_runs = quick ? 5 : 9, max_runs = 400;
     Timing t;
     Clock::time_point start = Clock::now();
     const bench::Run run = w.make();
@@ -35,7 +35,7 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
     device.synchronize();
     std::vector<double> times;
     start = Clock::now();
-    while (times.size() < least || (seconds(start) < budget && times.size() < most)) {
+    while (times.size() < min_runs || (seconds(start) < budget && times.size() < max_runs)) {
         const Clock::time_point one = Clock::now();
         run();
         device.synchronize();
@@ -44,12 +44,12 @@ Timing measure(const bench::Workload& w, const reprise::Device& device, bool qui
     }
     std::sort(times.begin(), times.end());
     t.median = times[times.size() / 2];
-    t.least = times.front();
+    t.min = times.front();
     t.runs = times.size();
     return t;
 }
 
-// The first cycle step by step, the second as a whole, and the mean step of each further one.
+// The time of each step of the first cycle, of the whole second cycle, and of the mean step of each later cycle.
 struct CycleTiming {
     double record = 0, second = 0;
     std::vector<std::int64_t> lengths;
@@ -113,7 +113,7 @@ void print(const bench::Workload& w, const Timing& t, const std::string& device,
     } else {
         std::printf("{\"name\": \"%s\", \"mode\": \"replay\", \"ms\": %.4g, \"min_ms\": %.4g, \"iters\": "
                     "%zu, \"first_s\": %.4g",
-                    w.name.c_str(), t.median * 1e3, t.least * 1e3, t.runs, t.first);
+                    w.name.c_str(), t.median * 1e3, t.min * 1e3, t.runs, t.first);
         if (w.flops > 0) std::printf(", \"gflops\": %.4g", w.flops / t.median / 1e9);
         if (w.bytes > 0) std::printf(", \"gbps\": %.4g", w.bytes / t.median / 1e9);
         std::printf(", \"device\": \"%s\"}\n", device.c_str());
@@ -121,10 +121,11 @@ void print(const bench::Workload& w, const Timing& t, const std::string& device,
     std::fflush(stdout);
 }
 
-void print(const std::string& name, const bench::Figures& figures, const std::string& device, bool json)
+void print(const std::string& name, const bench::Measurements& measurements, const std::string& device,
+           bool json)
 {
     std::printf(json ? "{\"name\": \"%s\"" : "%s", name.c_str());
-    for (const auto& [figure, value] : figures)
+    for (const auto& [figure, value] : measurements)
         std::printf(json ? ", \"%s\": %.4g" : "\n    %-28s %10.4g", figure.c_str(), value);
     if (json) std::printf(", \"device\": \"%s\"}", device.c_str());
     std::printf("\n");

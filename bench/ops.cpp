@@ -33,7 +33,7 @@ Workload elementwise(const std::string& name, int operands, Tensor (*f)(const Te
         }};
 }
 
-// Forward, and the gradients of all floating inputs for an upstream gradient of random numbers.
+// Computes a function and the gradients of all floating inputs, for a random upstream gradient.
 Workload forward_backward(const std::string& name, double bytes, std::vector<rp::Shape> shapes,
                           std::function<Tensor(const std::vector<Tensor>&)> f)
 {
@@ -87,7 +87,7 @@ void add_elementwise(std::vector<Workload>& list)
         return rp::gelu(x, rp::GeluApproximation::tanh);
     };
     const F chain = [](const Tensor& x, const Tensor& y) { return rp::gelu(x * y + 0.5) * y + x; };
-    // A program's results come from freed memory of the same size, so both forms of PyTorch's are one here.
+    // A program's results reuse freed memory of the same size, so both of PyTorch's forms are the same here.
     for (const char* form : {"", "_out"}) {
         list.push_back(elementwise(std::string("ew_add") + form, 3, add));
         list.push_back(elementwise(std::string("ew_mul") + form, 3, mul));

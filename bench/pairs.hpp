@@ -1,4 +1,4 @@
-// Two ways of the same work in turn: the ratio of neighbours in time says more on a busy machine than two medians.
+// Times two functions in turn: on a busy machine, ratios of successive runs are more reliable than a ratio of medians.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -15,13 +15,13 @@ inline double median(std::vector<double> v)
 }
 
 struct Pairs {
-    double a = 0, b = 0;   // seconds, medians
-    double ratio = 0;      // a over b, the median of the pairs
-    double quartiles[2]{}; // of the pairs' ratios
+    double a = 0, b = 0;   // medians, in seconds
+    double ratio = 0;      // a / b, the median over the pairs
+    double quartiles[2]{}; // of the ratios, the first and the third
 };
 
-// Both wait for the device.  Each goes first in every second pair, and is called once before it is timed: what the
-// other has left undone (eager code is lazy) is done then.
+// Both functions must wait for the device.  They take turns in going first.  Each is called once before it is timed,
+// which completes work that the other may have left pending (eager code is lazy).
 inline Pairs in_turn(const std::function<void()>& a, const std::function<void()>& b, int pairs)
 {
     using Clock = std::chrono::steady_clock;

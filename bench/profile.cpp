@@ -10,7 +10,7 @@ namespace bench {
 namespace {
 
 constexpr int warm = 3, calls = 15;
-constexpr double ns_per_ms = 1e6, least_ns = 500; // of a launch: those of zero groups take less
+constexpr double ns_per_ms = 1e6, min_launch_ns = 500; // launches without workgroups take less
 
 struct Line {
     reprise::LaunchTime launch;
@@ -50,7 +50,7 @@ int print_profile(const std::vector<Workload>& all, const std::string& name, con
     std::map<std::string, std::pair<double, int>> kernels; // time and launches, by kernel
     for (const Line& l : lines) {
         total += l.median();
-        if (l.median() < least_ns) continue;
+        if (l.median() < min_launch_ns) continue;
         auto& [ns, count] = kernels[l.launch.label.substr(0, l.launch.label.find(' '))];
         ns += l.median();
         ++count;
@@ -60,7 +60,7 @@ int print_profile(const std::vector<Workload>& all, const std::string& name, con
     std::printf("%s: %.3f ms\n%9s %7s %9s %7s  %s\n", name.c_str(), total / ns_per_ms, "ms", "share",
                 "GFLOP/s", "GB/s", "launch");
     for (const Line& l : lines) {
-        if (l.median() < least_ns) continue;
+        if (l.median() < min_launch_ns) continue;
         std::printf("%9.3f %6.1f%% ", l.median() / ns_per_ms, 100 * l.median() / total);
         if (l.launch.flops > 0) std::printf("%9.1f ", l.launch.flops / l.median());
         else std::printf("%9s ", "");

@@ -1,10 +1,10 @@
-// Where a workload's time goes.
+// Profiles a workload.
 #pragma once
 #include "workload.hpp"
 
 namespace bench {
 
-// Prints its launches, the longest first: medians over some calls.  Gives the exit status.
+// Prints the median times of its launches over several calls, the longest first.  Returns the exit status.
 int print_profile(const std::vector<Workload>&, const std::string& name, const reprise::Device&);
 
 } // namespace bench

@@ -93,7 +93,7 @@ struct Denoise : nn::Module {
     Tensor forward(Tensor x) override { return d(rp::relu(c(rp::relu(b(rp::relu(a(x))))))); }
 };
 
-// A whole step (forward, backward, update) of a new network.
+// Returns a complete step (forward, backward, update) of a new network.
 template <class Net, class Optimizer, class Options, class Loss>
 rp::TracedFunction function(const Options& options, Loss loss)
 {
@@ -108,7 +108,7 @@ rp::TracedFunction function(const Options& options, Loss loss)
     };
 }
 
-// The same, recorded once.
+// The same, recorded.
 template <class Net, class Optimizer, class Options, class Loss>
 Run step(const Options& options, Loss loss, std::vector<Tensor> data)
 {
@@ -137,7 +137,7 @@ Tensor noise(nn::Module& net, const std::vector<Tensor>& in)
 
 } // namespace
 
-// FLOPs as PyTorch's counter gives them for these steps.
+// The FLOPs are those that PyTorch's counter reports for these steps.
 std::vector<Workload> training_workloads()
 {
     return {

@@ -1,4 +1,4 @@
-// A workload: what torch_bench.py measures under the same name.
+// Workloads: each corresponds to one of torch_bench.py with the same name.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,43 +11,43 @@
 
 namespace bench {
 
-// What is timed: a program and its inputs.  A call may return before the device is done.
+// A program and its inputs, to be timed.  A call may return before the device has finished.
 struct Run {
     reprise::Program program;
     std::vector<reprise::Tensor> inputs;
-    std::shared_ptr<void> kept{}; // what the program's state belongs to
+    std::shared_ptr<void> owner{}; // of the program's state
     void operator()() const { program.call(inputs); }
 };
 
-// Steps at sizes in turn.
+// Steps that cycle through sizes.
 struct Cycle {
     double record_seconds = 0;
     std::vector<std::int64_t> lengths;
-    std::vector<std::function<void()>> steps; // one a length
+    std::vector<std::function<void()>> steps; // one per length
 };
 
 struct Workload {
     std::string name;
-    double flops = 0; // of one run
-    double bytes = 0; // each operand read once and each result written once
+    double flops = 0; // per run
+    double bytes = 0; // if each operand is read once and each result written once
     std::function<Run()> make = nullptr;
-    std::function<Cycle()> cycle = nullptr; // instead
+    std::function<Cycle()> cycle = nullptr; // set instead of `make`
 };
 
-// A training step to be recorded with a size left open.
+// A training step to be recorded with a symbolic size.
 struct OpenStep {
     std::string name;
-    std::function<reprise::TracedFunction()> make; // of a new network
+    std::function<reprise::TracedFunction()> make; // creates a new network
     std::function<std::vector<reprise::Spec>(const reprise::Dim&)> specs;
-    std::int64_t least, most; // sizes to call it with
+    std::int64_t min_size, max_size; // range of sizes to call it with
 };
-std::vector<reprise::Tensor> data(const std::vector<reprise::Spec>&); // of fixed sizes: computed
+std::vector<reprise::Tensor> data(const std::vector<reprise::Spec>&); // evaluated tensors of constant sizes
 
-// A workload that measures itself.
-using Figures = std::vector<std::pair<std::string, double>>;
+// A workload that takes its own measurements.
+using Measurements = std::vector<std::pair<std::string, double>>;
 struct Report {
     std::string name;
-    std::function<Figures(const reprise::Device&, bool quick)> measure;
+    std::function<Measurements(const reprise::Device&, bool quick)> measure;
 };
 
 std::vector<Workload> op_workloads();
@@ -55,7 +55,7 @@ std::vector<Workload> training_workloads();
 std::vector<OpenStep> open_training_steps();
 std::vector<Workload> gpt_workloads();
 OpenStep open_gpt_step();
-OpenStep gpt8_step(); // any number of rows
+OpenStep gpt8_step(); // with a symbolic number of rows
 std::vector<Report> call_reports();
 std::vector<Report> eager_reports();
 double thread_seconds(); // CPU time of this thread
@@ -63,7 +63,7 @@ std::vector<Report> fusion_reports();
 std::vector<Report> checkpoint_reports();
 std::vector<Report> budget_reports();
 
-inline reprise::RecordOptions recording; // what all workloads are recorded with
+inline reprise::RecordOptions recording; // options for recording all workloads
 
 inline reprise::Tensor normal(const reprise::Shape& s) { return reprise::randn(s); }
 
@@ -77,7 +77,7 @@ inline std::vector<reprise::Spec> specs_of(const std::vector<reprise::Tensor>& i
     return specs;
 }
 
-// The function recorded for the inputs' shapes, called with them again and again.
+// Records the function for the inputs' shapes, to be called with them repeatedly.
 template <class F> Run replayed(F f, std::vector<reprise::Tensor> inputs)
 {
     return {reprise::record(std::move(f), specs_of(inputs), recording), inputs};

@@ -1,5 +1,5 @@
-# Shaderc::shaderc: shaderc as static archives.  Debian's shared object can't be loaded, and its combined archive holds
-# neither glslang nor SPIRV-Tools, so these are linked behind it where they are found.
+# Shaderc::shaderc: shaderc as static archives.  Debian's shared object can't be loaded, and its combined archive has
+# neither glslang nor SPIRV-Tools, so these are linked after it if they are found.
 find_path(Shaderc_INCLUDE_DIR shaderc/shaderc.hpp)
 find_library(Shaderc_LIBRARY NAMES shaderc_combined)
 set(Shaderc_parts "")

@@ -1,18 +1,18 @@
-# reprise_compiler: what every translation unit of this project is compiled with.  Nothing of it reaches users.
+# reprise_compiler: the options of every translation unit of this project.  They don't apply to users' code.
 add_library(reprise_compiler INTERFACE)
 target_compile_features(reprise_compiler INTERFACE cxx_std_20)
 
-# Fused multiply-adds round once where the kernels round twice: the same bits need contraction off.
+# Contraction must be off to get the same bits: fused multiply-adds round once, and the kernels round twice.
 if(MSVC)
     target_compile_options(reprise_compiler INTERFACE /W4 /permissive- /Zc:preprocessor /utf-8 /fp:precise
         $<$<BOOL:${REPRISE_WERROR}>:/WX>)
     target_compile_definitions(reprise_compiler INTERFACE NOMINMAX _CRT_SECURE_NO_WARNINGS)
 else()
     target_compile_options(reprise_compiler INTERFACE -Wall -Wextra -Wshadow -Wpedantic -ffp-contract=off
-        -Wno-missing-field-initializers # what a designated initialiser leaves out has its default
+        -Wno-missing-field-initializers # members omitted from a designated initialiser have their defaults
         $<$<BOOL:${REPRISE_WERROR}>:-Werror>)
-    # With precompiled headers GCC's heap begins above the 128 MB at which it collects garbage in each file: a sixth of a
-    # test's compilation, for 65 MB more memory.
+    # With precompiled headers GCC's heap starts above the 128 MB at which it collects garbage.  A higher limit saves a
+    # sixth of the time to compile a test, for 65 MB more memory.
     target_compile_options(reprise_compiler INTERFACE
         "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=524288>")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -23,14 +23,14 @@ else()
 endif()
 
 if(REPRISE_SANITIZE)
-    # Checks of each pointer for undefined behaviour take 40 % of a build's time, so that alignment, wrong downcasts and null
-    # arguments are not checked.  Arithmetic, shifts, bounds, conversions and enumerations are.
+    # Checking each pointer for undefined behaviour would take 40 % of a build's time, so alignment, wrong downcasts and
+    # null arguments are not checked.  Arithmetic, shifts, bounds, conversions and enumerations are.
     add_compile_options(-fsanitize=${REPRISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
         -fno-sanitize=null,object-size,alignment,vptr,pointer-overflow,nonnull-attribute,returns-nonnull-attribute)
     add_link_options(-fsanitize=${REPRISE_SANITIZE})
 endif()
 
-# The rest is a choice for the whole build tree, which is the user's where this is a subdirectory.
+# The rest applies to the whole build tree, so it is left to the user if this project is a subdirectory.
 if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CXX_EXTENSIONS OFF)
     set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -40,7 +40,7 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
     find_program(REPRISE_CCACHE ccache DOC "Compiler cache, used where it is found")
     if(REPRISE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-        # Precompiled headers are found in the cache only where it may pass over their times.
+        # ccache caches precompiled headers only if it may ignore __TIME__ and their defines.
         set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${REPRISE_CCACHE})
         set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
         set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})

@@ -1,13 +1,14 @@
-# CUDA kernels into the library.
+# Compiles the CUDA kernels and embeds them into the library.
 #
-#   reprise_find_cuda()                  REPRISE_NVCC, REPRISE_CUDA_INCLUDE; REPRISE_CUDA is OFF where there is no toolkit
-#   reprise_add_cuda_kernels(<target>)   all kernels as fatbinaries, with a registry that knows them by name
+#   reprise_find_cuda()                  sets REPRISE_NVCC, REPRISE_CUDA_INCLUDE; without a toolkit, REPRISE_CUDA to OFF
+#   reprise_add_cuda_kernels(<target>)   adds all kernels as fatbinaries, with a registry that finds them by name
 #
-# The shaders are the kernels' text: tools/build/cuda_of_glsl.cpp writes each as CUDA C++, in all its variants that load
-# by address.  A kernel that cuda/<shader>.cu defines, RP_KERNEL(<name>, ...), is taken from there.
+# Kernels are generated from the shaders: tools/build/cuda_of_glsl.cpp translates each to CUDA C++, in all its variants
+# that load by address.  A shader is not translated if there is a cuda/<shader>.cu, where RP_KERNEL defines its kernels.
 #
-# A file is compiled once, for the oldest architecture, from which code for each is made, and which newer devices than the
-# build's take as it is.  One that says `// architectures: 80` has another text from there on and is compiled once more.
+# A file is compiled once to PTX, for the oldest architecture; the code for each architecture is generated from this
+# PTX, and newer devices run the PTX itself.  A file with the line `// architectures: 80` has other code from compute
+# capability 80 on and is compiled once more for it.
 include_guard(GLOBAL)
 
 option(REPRISE_CUDA "Build the CUDA device, where nvcc is found" ON)
@@ -17,7 +18,7 @@ set(REPRISE_CUDA_ARCHITECTURES "75;80;90;100" CACHE STRING
 set(REPRISE_CUDA_IMAGES "" CACHE PATH "Folder of fatbinaries that another build tree of these sources has compiled: <it>/cuda")
 set(REPRISE_CUDA_ROOT "${PROJECT_SOURCE_DIR}")
 
-# In this order: what the caller says, the project's own folder (scripts/setup cuda), the system's.
+# Searches the caller's settings, then the project's folder .cuda (scripts/setup cuda), then the system.
 function(reprise_find_cuda)
     if(NOT REPRISE_CUDA)
         return()
@@ -31,7 +32,7 @@ function(reprise_find_cuda)
         if(CMAKE_MATCH_1 LESS 13)
             message(STATUS "Reprise: ${REPRISE_NVCC} is of CUDA ${CMAKE_MATCH_1}, but 13 is needed, so there will be no CUDA "
                 "device (scripts/setup cuda gets one; or set CUDA_HOME)")
-            unset(REPRISE_NVCC CACHE) # it is looked for again
+            unset(REPRISE_NVCC CACHE) # searches again at the next configuration
             set(REPRISE_CUDA OFF PARENT_SCOPE)
             return()
         endif()
@@ -41,7 +42,7 @@ function(reprise_find_cuda)
         find_path(REPRISE_CUDA_INCLUDE cuda.h ${hints})
         find_path(REPRISE_CUBLAS_INCLUDE cublasLt.h ${hints})
         set(libraries "")
-        if(REPRISE_CUBLASLT_STATIC) # with what it calls itself; PyPI's packages do not have it
+        if(REPRISE_CUBLASLT_STATIC) # with its own dependencies; PyPI's packages don't include it
             foreach(library IN ITEMS cublasLt_static culibos cudart_static)
                 find_library(REPRISE_LIB_${library} ${library} HINTS "${root}/lib64" "${root}/lib")
                 if(NOT REPRISE_LIB_${library})
@@ -61,7 +62,7 @@ function(reprise_find_cuda)
     endif()
 endfunction()
 
-# The kernels of shaders/ that CUDA takes from there, grouped by what becomes one file:
+# Lists the kernels of shaders/ to translate for CUDA, grouped by generated file:
 #   REPRISE_CUDA_FILES          names; "elementwise_<row>" for rows of the table
 #   REPRISE_CUDA_FILE_<name>    the shader, or the row's text, then "<kernel>:<definitions>"...
 function(_reprise_cuda_files)
@@ -74,7 +75,7 @@ function(_reprise_cuda_files)
         list(GET columns 2 definitions)
         cmake_path(GET shader STEM stem)
         file(STRINGS "${shader}" devices REGEX "^// devices: ")
-        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES),") # views and subgroups of Vulkan
+        if(",${definitions}," MATCHES ",-D(TEXELS?|SHUFFLE|TILES),") # need Vulkan's texel views or subgroups
             continue()
         endif()
         if(devices AND NOT devices MATCHES "^// devices: Vulkan(, CUDA in f64)?$")
@@ -109,13 +110,13 @@ function(_reprise_cuda_files)
     set(REPRISE_CUDA_FILES "${files}" PARENT_SCOPE)
 endfunction()
 
-# nvcc's options for the code of a file.
+# Sets <out> to nvcc's options for the architectures of a file.
 function(_reprise_cuda_code source out)
     list(GET REPRISE_CUDA_ARCHITECTURES 0 oldest)
     set(texts ${oldest})
     cmake_path(IS_PREFIX REPRISE_CUDA_ROOT "${source}" own)
     cmake_path(IS_PREFIX CMAKE_CURRENT_BINARY_DIR "${source}" written)
-    if(own AND NOT written) # those that the build writes have one text
+    if(own AND NOT written) # generated files are the same for all architectures
         file(STRINGS "${source}" line REGEX "^// architectures: ")
         string(REGEX MATCHALL "[0-9]+" newer "${line}")
         list(APPEND texts ${newer})
@@ -154,7 +155,7 @@ function(reprise_add_cuda_kernels target)
     file(GLOB texts CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/shaders/common/*.glsl" "${REPRISE_CUDA_ROOT}/src/ops/*.inc")
 
     file(MAKE_DIRECTORY "${folder}/common")
-    set(header "${folder}/common/shaders.cuh") # what kernels in cuda/ use of shaders/common/
+    set(header "${folder}/common/shaders.cuh") # the parts of shaders/common/ that kernels in cuda/ use
     add_custom_command(OUTPUT "${header}"
         COMMAND reprise_cuda_of_glsl header "${REPRISE_CUDA_ROOT}" "${header}" DOUBLE
             common/vocabulary.glsl common/dtypes.glsl common/index.glsl common/philox.glsl
@@ -179,7 +180,7 @@ function(reprise_add_cuda_kernels target)
         list(APPEND sources "${folder}/${file}.cu")
     endforeach()
     file(GLOB own CONFIGURE_DEPENDS "${REPRISE_CUDA_ROOT}/cuda/*.cu")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${own}) # their architectures
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${own}) # for their lines `// architectures:`
     list(APPEND sources ${own})
     list(SORT sources)
 
@@ -190,7 +191,7 @@ function(reprise_add_cuda_kernels target)
             list(APPEND images "${source}=${REPRISE_CUDA_IMAGES}/${stem}.fatbin")
             continue()
         endif()
-        set(strict "") # products and convolutions keep all in registers, on every target
+        set(strict "") # products and convolutions must not spill registers, on any architecture
         if(stem MATCHES "^(gemm|conv|im2col|col2im|pack)")
             set(strict -Xptxas --warn-on-spills)
         endif()

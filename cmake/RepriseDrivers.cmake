@@ -1,13 +1,13 @@
-# The Vulkan drivers of this machine, found by their manifests (ICD JSON files).
+# Finds the Vulkan drivers of this machine by their manifests (ICD JSON files).
 #
 #   REPRISE_LAVAPIPE_ICD, REPRISE_SWIFTSHADER_ICD   manifests of the software drivers; cache variables
 #   REPRISE_EXTRA_ICDS                              more manifests, such as another Mesa's: name=file;name=file
-#   REPRISE_REQUIRED_DRIVERS                        without these, or without the validation layer where there are
-#                                                   any, configuring fails (CI)
+#   REPRISE_REQUIRED_DRIVERS                        configuring fails without these; if the list is not empty, also
+#                                                   without the validation layer (CI)
 # Result: REPRISE_DRIVERS, a list of names; REPRISE_ICD_<name>; REPRISE_LAYER_DIR, the folder of the manifest of
 # the validation layer, or empty.
 #
-# Any other manifest counts as a GPU's if vulkaninfo (where installed) shows a device of it that is no CPU.
+# Any other manifest is taken for a GPU driver if vulkaninfo (if installed) lists a device of it that is not a CPU.
 
 set(manifest_dirs $ENV{XDG_CONFIG_HOME} $ENV{XDG_DATA_HOME} $ENV{HOME}/.local/share
     $ENV{XDG_CONFIG_DIRS} $ENV{XDG_DATA_DIRS} /usr/local/etc /usr/local/share /etc /usr/share /etc/xdg
@@ -21,7 +21,7 @@ foreach(dir IN LISTS manifest_dirs)
 endforeach()
 list(REMOVE_DUPLICATES manifests)
 
-# A manifest of this machine's word size: Debian writes the architecture into the name where several are installed.
+# Picks the manifest for this machine's architecture, which is part of the file name if Debian installs several.
 function(reprise_pick_manifest variable pattern)
     set(best "")
     foreach(manifest IN LISTS manifests)
@@ -35,7 +35,7 @@ endfunction()
 
 reprise_pick_manifest(lavapipe "^lvp_icd\\.")
 reprise_pick_manifest(swiftshader "^vk_swiftshader_icd\\.")
-if(NOT swiftshader) # browsers carry it in their own folder
+if(NOT swiftshader) # browsers install it in their own folder
     find_file(swiftshader_in_browser vk_swiftshader_icd.json NO_CACHE PATH_SUFFIXES
         chromium chromium-browser google/chrome chrome
         PATHS /usr/lib /usr/lib64 /usr/local/lib /opt "$ENV{ProgramFiles}" "$ENV{VULKAN_SDK}/lib")

@@ -7,7 +7,7 @@ install(TARGETS reprise EXPORT repriseTargets
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILE_SET tables DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT repriseTargets NAMESPACE reprise:: DESTINATION ${package_dir})
-# The launch interface of kernels, for those that applications compile themselves (docs/custom-ops.md).
+# The kernels' launch interface, for applications that compile their own kernels (docs/custom-ops.md).
 set(shader_dir ${CMAKE_INSTALL_DATADIR}/reprise/shaders)
 install(FILES ${PROJECT_SOURCE_DIR}/shaders/common/abi.glsl DESTINATION ${shader_dir}/common)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/repriseConfig.cmake.in

@@ -1,5 +1,5 @@
-# The registry of structured ops, made from their files: `const Op X_op{...}` at the start of a line of src/ops/*.cpp
-# is the registration.  (Objects that register themselves would be dropped from a static library.)
+# Generates the registry of structured ops: `const Op X_op{...}` at the start of a line of src/ops/*.cpp registers op X.
+# (The linker would drop self-registering objects of a static library.)
 file(GLOB op_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*.cpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${op_files})
 set(rows "")
@@ -14,7 +14,7 @@ list(SORT rows)
 list(JOIN rows "\n" rows)
 file(CONFIGURE OUTPUT ${REPRISE_GENERATED}/ops/ops.def CONTENT "${rows}\n#undef OP\n" @ONLY)
 
-# The files of rows that the checks of ops are made from: src/testing/op_info/X.cpp defines add_X().
+# Lists the files of rows with which ops are tested: src/testing/op_info/X.cpp defines add_X().
 file(GLOB row_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/testing/op_info
     ${PROJECT_SOURCE_DIR}/src/testing/op_info/*.cpp)
 list(REMOVE_ITEM row_files rows.cpp)

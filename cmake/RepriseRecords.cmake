@@ -1,13 +1,14 @@
-# The records of kernels, for the host: of the block RECORD(name) ... END_RECORD of each shader (shaders/common/abi.glsl)
-#   ops/records.hpp     reprise::ops::records::<name>, which is filled to launch the kernel
-#   device/kernel_records.hpp  reprise::device::records::<name>, which a device reads
-# are made below REPRISE_GENERATED.  A member that is left out, or one that the shader does not have, does not compile.
-# MEMBER(Type, name) is a structure of ints of shaders/common/*.glsl, of which both get one, too.
+# Generates structs for the records (argument buffers) of kernels, from the block RECORD(name) ... END_RECORD of each
+# shader (shaders/common/abi.glsl), in REPRISE_GENERATED:
+#   ops/records.hpp            reprise::ops::records::<name>, which is filled in to launch the kernel
+#   device/kernel_records.hpp  reprise::device::records::<name>, from which a device reads the arguments
+# Code that omits a member, or sets one that the shader does not have, does not compile.  MEMBER(Type, name) refers to a
+# structure of ints in shaders/common/*.glsl; both headers get that structure, too.
 file(GLOB common_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/common/*.glsl)
 file(GLOB record_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*.comp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${common_files} ${record_files})
 
-# struct_<Type>: the members of a structure of ints, `name` or `name[n]`
+# struct_<Type> lists the members of a structure of ints, as `name` or `name[n]`.
 foreach(file IN LISTS common_files)
     file(STRINGS ${file} lines)
     set(name "")
@@ -25,7 +26,7 @@ foreach(file IN LISTS common_files)
     endforeach()
 endforeach()
 
-# Adds the ints of a member: to `ints`, what the host fills in, and to `takes`, how a device reads them.
+# Adds the ints of a member to `ints`, from which the host writes them, and the statements that read them to `takes`.
 function(record_ints path parts)
     foreach(part IN LISTS parts)
         string(REGEX MATCH "^([a-z0-9_]+)(\\[([0-9]+)\\])?$" matched ${part})

@@ -1,17 +1,17 @@
-# Shaders into the library.
+# Compiles the shaders and embeds them into the library.
 #
 #   reprise_add_shaders(<target>)
 #
 # compiles every shaders/*.comp (the file's name is its registration), checks the SPIR-V, packs it and adds it to
-# <target>, with one registry (src/device/embedded_kernels.hpp) that knows them by name.
-#   - A shader is one kernel, named as its file, unless it lists its variants:
+# <target>, with one registry (src/device/embedded_kernels.hpp) that finds them by name.
+#   - A shader is one kernel with the name of its file, unless it lists variants:
 #         // variants: gemm_texel_nn: ; gemm_texel_tn: -DA_TRANSPOSED -DTILE=8
 #     (name: definitions; several such lines add up).
-#   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, with only
-#     that row's text in sight: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for numbers
-#     that are integers; each again with _plain at the end, for plain operands.  A row all of whose functions stand in
-#     src/ops/vocabulary_f64.inc or vocabulary_shared.inc is compiled with _f64 at the end too: elementwise_add_fwd_f64.
-#     For i64 shaders/elementwise_i64.comp is compiled for each row that takes integers: elementwise_add_fwd_i64.
+#   - shaders/elementwise.comp is compiled for each row and part of include/reprise/elementwise.def, and includes only
+#     that row: elementwise_tanh_fwd, elementwise_tanh_d0; elementwise_add_fwd_i32 for integers.  Each is compiled again
+#     with the suffix _plain, for operands without strides and conversions.  If src/ops/vocabulary_f64.inc or
+#     vocabulary_shared.inc defines all functions of a row, it is also compiled with _f64: elementwise_add_fwd_f64.
+#     For i64, shaders/elementwise_i64.comp is compiled for each row that takes integers: elementwise_add_fwd_i64.
 # A kernel is compiled again when the shader, a file that it includes, its row or its definitions change.
 include_guard(GLOBAL)
 
@@ -21,8 +21,8 @@ find_program(REPRISE_GLSLC glslc DOC "GLSL compiler of the shaderc project")
 find_program(REPRISE_SPIRV_VAL spirv-val DOC "SPIR-V validator; not used where it is missing")
 set(REPRISE_SPIRV "" CACHE PATH "Folder of kernels that another build tree of these sources has compiled: <it>/shaders")
 
-# One kernel: definitions -> <name>.spv.  Appends to `spirv` in the caller, and to the list that cmake/RepriseCuda.cmake
-# reads: "<name>|<shader>|<definitions, commas between them>".
+# Compiles one kernel with the definitions in ARGN to <name>.spv.  Appends to `spirv` in the caller, and to the list
+# that cmake/RepriseCuda.cmake reads: "<name>|<shader>|<definitions, separated by commas>".
 function(_reprise_compile_kernel name shader)
     list(JOIN ARGN "," definitions)
     set_property(GLOBAL APPEND PROPERTY REPRISE_KERNELS "${name}|${shader}|${definitions}")
@@ -47,15 +47,15 @@ function(_reprise_compile_kernel name shader)
     set(spirv ${spirv} "${spv}" PARENT_SCOPE)
 endfunction()
 
-# A kernel of the table: for any operands, and for plain ones.  Appends to `spirv` in the caller.
+# Compiles a kernel of the table for any operands, and for plain ones.  Appends to `spirv` in the caller.
 function(_reprise_compile_row name shader)
     _reprise_compile_kernel(${name} "${shader}" ${ARGN})
     _reprise_compile_kernel(${name}_plain "${shader}" ${ARGN} -DPLAIN)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
-# The table as a list of rows, each "UNARY,name,out,types...,f,derivatives...,domains" without what stands
-# within brackets (so that a comma separates columns), and beside it the rows' own text.
+# Parses the table to a list of rows, each "UNARY,name,out,types...,f,derivatives...,domains" without parenthesized text
+# (so that each comma separates columns), and to a list of the rows' original texts.
 function(_reprise_read_table file rows texts)
     file(READ "${file}" table)
     string(REPLACE ";" " " table "${table}")
@@ -82,7 +82,7 @@ function(_reprise_read_table file rows texts)
     set(${texts} "${verbatim}" PARENT_SCOPE)
 endfunction()
 
-# The definition for the identity, the only row whose operands differ in dtype.
+# Sets <definition> for the identity (cast), the only row whose operands differ in dtype; to empty for other rows.
 function(_reprise_converts text definition)
     set(${definition} "" PARENT_SCOPE)
     if(text MATCHES ", *x,")
@@ -90,10 +90,10 @@ function(_reprise_converts text definition)
     endif()
 endfunction()
 
-# A kernel of the table for f64, if the row's text calls no function that has no f64 version.  Constants are written as
-# doubles.  Appends to `spirv` in the caller.
+# Compiles a kernel of the table for f64, if all functions that the row calls have f64 versions.  Constants are
+# rewritten as doubles.  Appends to `spirv` in the caller.
 function(_reprise_compile_row_f64 name shader text folder)
-    set(defined "rp_and( rp_or( rp_not( rp_sqrt(") # of bools; and the root, which readers define
+    set(defined "rp_and( rp_or( rp_not( rp_sqrt(") # for bools; and the square root, which readers define
     foreach(part IN ITEMS f64 shared)
         set(vocabulary "${REPRISE_SHADER_ROOT}/src/ops/vocabulary_${part}.inc")
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${vocabulary}")
@@ -119,7 +119,7 @@ function(_reprise_compile_row_f64 name shader text folder)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
-# A kernel of the table for i64: its two words have functions in place of operators.  Appends to `spirv` in the caller.
+# Compiles a kernel of the table for i64, with functions on two words for operators.  Appends to `spirv` in the caller.
 function(_reprise_compile_row_i64 name text folder)
     string(REGEX REPLACE ", *-x," ", rp_neg(x)," text "${text}")
     set(operators "+" add "-" sub "*" mul
@@ -136,7 +136,7 @@ function(_reprise_compile_row_i64 name text folder)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
-# The kernels of the table; appends to `spirv` in the caller.
+# Compiles all kernels of the table.  Appends to `spirv` in the caller.
 function(_reprise_elementwise_kernels shader)
     set(table "${REPRISE_SHADER_ROOT}/include/reprise/elementwise.def")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")
@@ -185,7 +185,7 @@ function(_reprise_elementwise_kernels shader)
         list(APPEND inputs -DT${arity}=F -DT${dy}=F) # y, dy
         set(k 0)
         foreach(derivative IN LISTS derivatives)
-            if(NOT derivative MATCHES "^(NONE|dy)$") # dy is passed on as it is
+            if(NOT derivative MATCHES "^(NONE|dy)$") # a derivative dy needs no kernel
                 set(derived -DKERNEL=${name}_d${k} -DOPERANDS=${operands} ${inputs} -DRESULT=F)
                 _reprise_compile_row(elementwise_${name}_d${k} "${shader}" "-I${folder}" ${derived})
                 _reprise_compile_row_f64(elementwise_${name}_d${k} "${shader}" "${text}" "${folder}" ${derived})
@@ -196,7 +196,7 @@ function(_reprise_elementwise_kernels shader)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
-# The variants that a structured shader lists; appends to `spirv` in the caller.
+# Compiles the variants that a structured shader lists.  Appends to `spirv` in the caller.
 function(_reprise_listed_kernels shader)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${shader}")
     get_filename_component(stem "${shader}" NAME_WE)
@@ -219,8 +219,8 @@ function(_reprise_listed_kernels shader)
     set(spirv ${spirv} PARENT_SCOPE)
 endfunction()
 
-# <out>.cpp: the texts that kernels made at run time include, and the reductions that chains go into, by the last two
-# parts of their paths.
+# Generates <out>.cpp: the texts that kernels generated at run time include, and the reductions into which chains are
+# fused.  Their names are the last two parts of their paths.
 function(_reprise_shader_texts out)
     file(GLOB common CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/shaders/common/*.glsl")
     file(GLOB vocabulary CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/src/ops/*.inc")
@@ -248,8 +248,8 @@ function(_reprise_shader_texts out)
         VERBATIM)
 endfunction()
 
-# Writes <folder>/sources.digest, of all text that kernels are compiled from; kernels of another build tree must have
-# been compiled from the same.
+# Writes <folder>/sources.digest, a hash of all sources of kernels.  Kernels of another build tree must have been
+# compiled from the same sources.
 function(_reprise_check_sources folder)
     file(GLOB sources CONFIGURE_DEPENDS "${REPRISE_SHADER_ROOT}/shaders/*.comp"
         "${REPRISE_SHADER_ROOT}/shaders/common/*.glsl" "${REPRISE_SHADER_ROOT}/src/ops/*.inc")
@@ -294,14 +294,14 @@ function(reprise_add_shaders target)
     foreach(shader IN LISTS shaders)
         get_filename_component(stem "${shader}" NAME_WE)
         set(spirv "")
-        if(stem STREQUAL "elementwise_i64") # with those of the table
+        if(stem STREQUAL "elementwise_i64") # compiled with the table's kernels
             continue()
         elseif(stem STREQUAL "elementwise")
             _reprise_elementwise_kernels("${shader}")
         else()
             _reprise_listed_kernels("${shader}")
         endif()
-        # a list in a file: some platforms' command lines are short
+        # a list in a file, as some platforms limit command lines
         list(JOIN spirv "\n" lines)
         file(CONFIGURE OUTPUT "${folder}/${stem}.list" CONTENT "${lines}\n" @ONLY)
         add_custom_command(OUTPUT "${folder}/${stem}.cpp"

@@ -1,7 +1,7 @@
-# What the library and its programs are made of: one object library a room, one static library of them all.
+# Targets of the library and its programs: one object library per room (folder of src/), and a static library of all.
 
-# reprise_sources(<variable> <folder> [ONLY <regex>] [EXCEPT <regex>]): the C++ sources of a folder, found anew at
-# each build; the regular expressions are for the start of a path in the folder.
+# reprise_sources(<variable> <folder> [ONLY <regex>] [EXCEPT <regex>]) lists the C++ sources of a folder, and checks the
+# list at each build.  The regular expressions match the start of a path in the folder.
 function(reprise_sources variable folder)
     cmake_parse_arguments(arg "" "ONLY;EXCEPT" "" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder}
@@ -16,7 +16,7 @@ function(reprise_sources variable folder)
     set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# reprise_room(<room> [EXCEPT <regex>] [LINK <target>...]): an object library of src/<room>.
+# reprise_room(<room> [EXCEPT <regex>] [LINK <target>...]) adds an object library of src/<room>.
 function(reprise_room room)
     cmake_parse_arguments(arg "" "EXCEPT" "LINK" ${ARGN})
     reprise_sources(sources src/${room} EXCEPT "${arg_EXCEPT}")
@@ -30,7 +30,7 @@ function(reprise_room room)
         ${REPRISE_GENERATED} ${REPRISE_GENERATED}/include)
     target_link_libraries(${target} PRIVATE reprise_compiler Threads::Threads ${arg_LINK})
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS ${target})
-    # What most files include is compiled once, which takes a quarter off the library's build.
+    # Precompiled headers, shared by all rooms, save a quarter of the library's build time.
     get_property(first GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM)
     if(first)
         target_precompile_headers(${target} REUSE_FROM ${first})
@@ -40,15 +40,15 @@ function(reprise_room room)
             <reprise/tensor.hpp> ${PROJECT_SOURCE_DIR}/src/graph/node.hpp)
         set_property(GLOBAL PROPERTY REPRISE_PRECOMPILED_ROOM ${target})
     endif()
-    # Several files at a time, where no two name a helper alike.
+    # Unity builds are possible where no two files define a helper of the same name.
     if(REPRISE_UNITY AND NOT room MATCHES "^(checkpointing|dynamic|kernels|ops|optim|shape)$")
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>) # of what is included
+        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>) # of included files
     endif()
 endfunction()
 
-# reprise_shaders(): shaders/ as SPIR-V, embedded.  The variable reprise_SHADER_DIR, which the installed package sets as
-# well, is for applications that compile kernels of their own: glslc -I${reprise_SHADER_DIR}, "common/abi.glsl".
+# reprise_shaders() embeds shaders/ as SPIR-V.  Applications that compile their own kernels use the variable
+# reprise_SHADER_DIR, which the installed package also sets: glslc -I${reprise_SHADER_DIR}, #include "common/abi.glsl".
 function(reprise_shaders)
     set(reprise_SHADER_DIR ${PROJECT_SOURCE_DIR}/shaders CACHE INTERNAL "Where common/abi.glsl is, for users' kernels")
     add_library(reprise_shaders OBJECT)
@@ -58,7 +58,7 @@ function(reprise_shaders)
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS reprise_shaders)
 endfunction()
 
-# reprise_cuda(): the kernels of the CUDA device, embedded.
+# reprise_cuda() embeds the kernels of the CUDA device.
 function(reprise_cuda)
     target_include_directories(reprise_device_cuda SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE} ${REPRISE_CUBLAS_INCLUDE})
     target_compile_definitions(reprise_device_cuda PRIVATE $<$<BOOL:${REPRISE_CUBLASLT_STATIC}>:REPRISE_CUBLASLT_STATIC>)
@@ -70,7 +70,7 @@ function(reprise_cuda)
     set_property(GLOBAL APPEND PROPERTY REPRISE_ROOMS reprise_cuda_kernels)
 endfunction()
 
-# reprise_library(<target>): the static library of all rooms with the public headers.
+# reprise_library(<target>) adds the static library of all rooms, with the public headers.
 function(reprise_library target)
     get_property(rooms GLOBAL PROPERTY REPRISE_ROOMS)
     list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
@@ -82,21 +82,21 @@ function(reprise_library target)
         ${PROJECT_SOURCE_DIR}/include/reprise/checkpointing/*.hpp)
     file(GLOB tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/reprise/*.def
         ${PROJECT_SOURCE_DIR}/include/reprise/*.inc) # included by headers
-    set(made ${REPRISE_GENERATED}/include/reprise) # cmake/RepriseTensorMethods.cmake
+    set(generated ${REPRISE_GENERATED}/include/reprise) # by cmake/RepriseTensorMethods.cmake
     set(folders BASE_DIRS ${PROJECT_SOURCE_DIR}/include ${REPRISE_GENERATED}/include)
     add_library(${target} STATIC ${rooms})
     add_library(${target}::${target} ALIAS ${target})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
     target_sources(${target} PUBLIC
-        FILE_SET HEADERS ${folders} FILES ${headers} ${made}/ops/in_place.hpp
-        FILE_SET tables TYPE HEADERS ${folders} FILES ${tables} ${made}/tensor_methods.inc)
+        FILE_SET HEADERS ${folders} FILES ${headers} ${generated}/ops/in_place.hpp
+        FILE_SET tables TYPE HEADERS ${folders} FILES ${tables} ${generated}/tensor_methods.inc)
     set_target_properties(${target} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_link_libraries(${target} PRIVATE ${REPRISE_CUBLASLT_LIBRARIES} Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS})
 endfunction()
 
-# reprise_fuser(): reprise::fuser, which programs link for kernels that are made at run time; and reprise_programs, which
-# the project's own programs link: the library, with the fuser where shaderc is found.
+# reprise_fuser() adds reprise::fuser, which programs link to generate kernels at run time, and reprise_programs, which
+# the project's own programs link: the library, with the fuser if shaderc is found.
 function(reprise_fuser)
     add_library(reprise_programs INTERFACE)
     target_link_libraries(reprise_programs INTERFACE reprise::reprise)
@@ -117,7 +117,7 @@ function(reprise_fuser)
     target_link_libraries(reprise_programs INTERFACE reprise::fuser)
 endfunction()
 
-# reprise_executable(<target> <source or folder> [NAME <file name>]): a program on the public headers only.
+# reprise_executable(<target> <source or folder> [NAME <file name>]) adds a program that uses only public headers.
 function(reprise_executable target from)
     cmake_parse_arguments(arg "" "NAME" "" ${ARGN})
     if(from MATCHES "\\.cpp$")
@@ -138,8 +138,8 @@ function(reprise_executable target from)
     endif()
 endfunction()
 
-# reprise_samples(): samples/<name>.cpp, samples/small/<name>.cpp and samples/<name>/*.cpp are the program <name>;
-# samples/common is what the large ones share.  The target reprise_samples builds all of them.
+# reprise_samples() adds the programs samples/<name>.cpp, samples/small/<name>.cpp and samples/<name>/*.cpp, all <name>.
+# The large samples share samples/common.  The target reprise_samples builds all of them.
 function(reprise_samples)
     find_package(CLI11 REQUIRED)
     reprise_sources(common samples/common)

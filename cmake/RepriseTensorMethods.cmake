@@ -1,30 +1,31 @@
-# The methods of Tensor that are ops, of the functions in include/reprise/ops/.  A method is what PyTorch has as one: a
-# function of the headers below whose first parameter is a tensor.  Those of elementwise.hpp, and `in_place`, have a form
-# that ends in _ and gives the tensor the result; those of one tensor are also functions, as relu_(x).
-#   reprise/tensor_methods.inc   their declarations, with the functions' comments
+# Generates the methods of Tensor from the functions in include/reprise/ops/.  As in PyTorch, a function of the headers
+# below whose first parameter is a tensor is also a method.  Those of elementwise.hpp, and those listed in `in_place`,
+# have a form that ends in _ and assigns the result to the tensor; with one tensor, it is also a function: relu_(x).
+# Generates in REPRISE_GENERATED (the first two are public, in its folder include/):
+#   reprise/tensor_methods.inc   the methods' declarations, with the functions' comments
 #   reprise/ops/in_place.hpp     the functions that end in _
 #   ops/tensor_methods.inc       the methods' definitions
-# are made below REPRISE_GENERATED; the first two are public, in its folder include/.  As a script:
+# As a script:
 #   cmake -D REPRISE_GENERATED=<folder> -P cmake/RepriseTensorMethods.cmake
 cmake_minimum_required(VERSION 3.23)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 set(method_headers elementwise indexing linear_algebra reductions shapes sorting)
-# Functions of these headers that are no methods in PyTorch: of torch.nn.functional, of another first argument, or the
-# library's own.
+# Functions of these headers that are not methods in PyTorch: from torch.nn.functional, with another first argument, or
+# specific to this library.
 set(no_methods affine bce bce_with_logits cast constant_pad_nd embedding gelu_erf gelu_tanh isin linalg_matrix_norm linalg_norm
     linalg_vector_norm linear one_hot pad sum_to to_bool where)
-# Elementwise methods that have no form in place in PyTorch.
+# Elementwise methods that have no in-place form in PyTorch.
 set(not_in_place glu isclose isfinite isinf isnan maximum minimum prelu rsub)
-# Methods of the other headers that have one.
+# Methods of the other headers that have an in-place form.
 set(in_place addmm baddbmm cumprod cumsum index_add index_copy index_fill index_reduce masked_fill masked_scatter scatter
     scatter_add scatter_reduce tril triu)
 
-# What would split a line of C++ in a list.
+# Placeholders for the characters at which CMake would split a line of C++ as a list.
 string(ASCII 30 semicolon)
 string(ASCII 29 opened)
 string(ASCII 28 closed)
 
-# Adds the method of a function to `declarations`, `definitions` and, where it is one, `functions`.
+# Adds a method to `declarations` and `definitions`, and to `functions` if it is also a function.
 macro(add_method header result name const rest comment)
     set(parameters "")
     set(arguments "")
@@ -44,10 +45,10 @@ macro(add_method header result name const rest comment)
         string(REGEX REPLACE "_$" "" function ${name})
         set(value "write(\"${name}\", reprise::${function}(graph::current(*this)${arguments}))")
         if("${header}" STREQUAL "elementwise" AND NOT parameters MATCHES "Tensor")
-            string(REGEX REPLACE "^(.+)$" ", \\1" behind "${with_defaults}")
+            string(REGEX REPLACE "^(.+)$" ", \\1" more_parameters "${with_defaults}")
             string(REGEX REPLACE "^, " "" passed "${arguments}")
             string(APPEND functions "// x.${name}()\n"
-                "inline Tensor& ${name}(Tensor& x${behind}) { return x.${name}(${passed})${semicolon} }\n")
+                "inline Tensor& ${name}(Tensor& x${more_parameters}) { return x.${name}(${passed})${semicolon} }\n")
         endif()
     else()
         set(value "reprise::${name}(*this${arguments})")
@@ -55,7 +56,7 @@ macro(add_method header result name const rest comment)
     string(APPEND definitions "${result} Tensor::${name}(${parameters})${const} { return ${value}${semicolon} }\n")
 endmacro()
 
-# Adds the methods that a function is, if any; `parameters` without the commas that separate none (they are tabs).
+# Adds the methods of a function, if any.  In `parameters`, commas that don't separate parameters are tabs.
 macro(add_function header result name parameters comment)
     string(REGEX MATCH "^const Tensor&( [a-z0-9_]+)?(, (.*))?$" of_tensor "${parameters}")
     set(rest "${CMAKE_MATCH_3}")
@@ -92,7 +93,7 @@ foreach(header IN LISTS method_headers)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     endif()
     file(READ ${file} lines)
-    string(REGEX REPLACE "\\\\\n" "" lines "${lines}") # a macro is one line
+    string(REGEX REPLACE "\\\\\n" "" lines "${lines}") # joins the lines of a macro
     string(REPLACE ";" "${semicolon}" lines "${lines}")
     string(REPLACE "[" "${opened}" lines "${lines}")
     string(REPLACE "]" "${closed}" lines "${lines}")
@@ -107,12 +108,12 @@ foreach(header IN LISTS method_headers)
             set(comment "")
             continue()
         endif()
-        string(REGEX MATCH "//.*$" behind "${line}")
+        string(REGEX MATCH "//.*$" trailing_comment "${line}")
         string(REGEX REPLACE "//.*$" "" code "${line}")
         string(STRIP "${code}" code)
         string(APPEND statement " ${code}")
-        if(behind)
-            string(APPEND comment "\n${behind}")
+        if(trailing_comment)
+            string(APPEND comment "\n${trailing_comment}")
         endif()
         if(NOT code STREQUAL "" AND NOT statement MATCHES "[${semicolon}{}]$")
             continue()
@@ -124,7 +125,7 @@ foreach(header IN LISTS method_headers)
             set(name ${CMAKE_MATCH_2})
             set(parameters "${CMAKE_MATCH_3}")
             set(before "")
-            while(NOT before STREQUAL parameters) # commas inside of brackets
+            while(NOT before STREQUAL parameters) # commas inside of brackets become tabs
                 set(before "${parameters}")
                 string(REGEX REPLACE "([<({][^<>(){}]*)," "\\1\t" parameters "${parameters}")
             endwhile()
@@ -136,15 +137,15 @@ foreach(header IN LISTS method_headers)
     endforeach()
 endforeach()
 
-# reprise_made(<file> <text>)
-function(reprise_made file text)
+# reprise_generate(<file> <text>) writes a file in REPRISE_GENERATED.
+function(reprise_generate file text)
     string(REPLACE "${semicolon}" ";" text "${text}")
     string(REPLACE "${opened}" "[" text "${text}")
     string(REPLACE "${closed}" "]" text "${text}")
     file(CONFIGURE OUTPUT ${REPRISE_GENERATED}/${file} CONTENT "${text}" @ONLY)
 endfunction()
 set(note "// Made by cmake/RepriseTensorMethods.cmake of the functions in include/reprise/ops/.\n")
-reprise_made(include/reprise/tensor_methods.inc "${note}${declarations}")
-reprise_made(include/reprise/ops/in_place.hpp
+reprise_generate(include/reprise/tensor_methods.inc "${note}${declarations}")
+reprise_generate(include/reprise/ops/in_place.hpp
     "// Elementwise functions that write their result into their argument.\n${note}#pragma once\n#include <reprise/ops/elementwise.hpp>\n\nnamespace reprise {\n\n${functions}\n} // namespace reprise\n")
-reprise_made(ops/tensor_methods.inc "${note}${definitions}")
+reprise_generate(ops/tensor_methods.inc "${note}${definitions}")

@@ -1,8 +1,8 @@
-# reprise_vulkan_headers: the Vulkan headers and volk (header and source; the loader is opened at run time).
+# reprise_vulkan_headers: the Vulkan headers and volk (header and source), which opens the loader at run time.
 #
 # volk defines a global variable for each Vulkan function, under the function's own name.  In a static library
-# these would capture the calls of an application that links the Vulkan loader or a volk of its own, so a
-# generated header, included before all else, renames them to reprise_vk*.
+# these would capture the calls of an application that links the Vulkan loader or its own copy of volk, so a
+# generated header, which is included first, renames them to reprise_vk*.
 find_path(REPRISE_VULKAN_INCLUDE_DIR vulkan/vulkan_core.h HINTS ENV VULKAN_SDK PATH_SUFFIXES include Include REQUIRED
     DOC "Folder of vulkan/vulkan_core.h (Debian: libvulkan-dev)")
 find_path(REPRISE_VOLK_INCLUDE_DIR volk.c HINTS ENV VULKAN_SDK PATH_SUFFIXES include/volk include/Volk volk Volk include REQUIRED

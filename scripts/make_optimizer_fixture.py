@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/optim/pytorch.inc, what PyTorch's optimizers make of a small problem, tests/optim/lbfgs.inc, what its
-L-BFGS makes of another one, and tests/optim/schedules.inc, the learning rates of its schedules.
+"""Writes PyTorch's results for tests: tests/optim/pytorch.inc has those of its optimizers on a small problem,
+tests/optim/lbfgs.inc those of its L-BFGS on another one, tests/optim/schedules.inc the learning rates of its schedules.
 
     scripts/make_optimizer_fixture.py [--out FOLDER]
 
 Needs torch, which the tests do not. The loss is sum(a p^2 / 2 - b p), so that the gradient is a p - b; all in f64.
-Each row is a name and the parameters after some of 20 steps. PyTorch has no Lion: its rule is written out below.
-Of schedules: the rates of both groups at 30 steps, then for OneCycleLR the momenta (or beta1) of the first."""
+Each row is a name and the parameters after some of 20 steps. PyTorch has no Lion, so it is implemented below.
+For schedules: the rates of both groups at 30 steps, then for cyclic schedules the momenta (or beta1) of the first."""
 import argparse
 import pathlib
 import warnings
@@ -79,7 +79,7 @@ OPTIMIZERS = {
     "radam": lambda p: O.RAdam(p, lr=0.05),
     "radam decay": lambda p: O.RAdam(p, lr=0.05, betas=(0.6, 0.9), eps=1e-3, weight_decay=0.1),
     "radam decoupled": lambda p: O.RAdam(p, lr=0.05, weight_decay=0.1, decoupled_weight_decay=True, maximize=True),
-    # The last two of six elements have numbers of their own.
+    # The last four of six elements have separate options.
     "sgd groups": lambda p: O.SGD([{"params": p[:2]}, {"params": p[2:], "lr": 0.1, "weight_decay": 0.3}],
                                   lr=0.05, momentum=0.9),
     "adam groups": lambda p: O.Adam([{"params": p[:2]}, {"params": p[2:], "lr": 0.1, "betas": (0.4, 0.8),
@@ -115,7 +115,7 @@ LBFGS = {
 }
 
 
-def lbfgs(options): # Rosenbrock's function of six variables; for each of five steps the loss before it, then the variables
+def lbfgs(options): # Rosenbrock's function of six variables; per step (of five): the loss before it, then the variables
     parts = [torch.tensor(START[i : i + 2], dtype=torch.float64, requires_grad=True) for i in (0, 2, 4)]
     optimizer = torch.optim.LBFGS(parts, **options)
     out = []
@@ -178,7 +178,7 @@ SCHEDULES = {
 }
 
 
-def metric(step): # falls, then hardly, with a bump
+def metric(step): # falls quickly, then slowly, with bumps
     return 4.0 / (1 + step) + (0.5 if step % 6 == 3 else 0.0)
 
 
@@ -207,7 +207,7 @@ def write(path, comment, rows, columns, digits):
 
 
 def main():
-    warnings.simplefilter("ignore") # about steps of schedules without steps of optimizers
+    warnings.simplefilter("ignore") # about schedule steps without optimizer steps
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "tests/optim")
     out = parser.parse_args().out

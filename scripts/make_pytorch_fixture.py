@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Writes tests/follow/pytorch.safetensors: what PyTorch makes of the models of tests/follow.
+"""Writes tests/follow/pytorch.safetensors: PyTorch's results for the models of tests/follow.
 
     scripts/make_pytorch_fixture.py [--data DIR] [--out FILE]
 
-Needs torch and numpy, which the tests do not. Images of Fashion-MNIST's training set (Debian:
-dataset-fashion-mnist), weights and latents by formula. Each model is trained in f32 and in f64 from the same
-f32 weights and inputs, with each of its optimizers. The file holds
+Needs torch and numpy, which the tests do not. The images are from Fashion-MNIST's training set (Debian:
+dataset-fashion-mnist); weights and latents follow from formulas. Each model is trained in f32 and in f64 from
+the same f32 weights and inputs, with each of its optimizers. The file contains
 
     images u8 [N, 1, 28, 28], labels i32 [N], batch_sizes i32 [steps]
     <model>_<optimizer>.losses.<f32, f64>    [steps], each before its update
-    <model>.gradient.<parameter>.<f32, f64>  [n], of step 1, at most SAMPLES: number k stands at k * size / n
+    <model>.gradient.<parameter>.<f32, f64>  [n], of step 1, n <= SAMPLES: value k has index k * size / n
     <model>.largest.<parameter>.<f32, f64>   [1]: the largest absolute entry"""
 import argparse
 import gzip
@@ -24,7 +24,7 @@ from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STEPS = 20
-FIRST = 720 # image; from here on no activation lies so near a kink that rounding decides on which side
+FIRST = 720 # first image; from here on no activation is so close to a kink that rounding decides its side
 BATCH_SIZES = [(8, 16, 12)[step % 3] for step in range(STEPS)]
 SAMPLES = 150
 DRAWS = 2024 # seed
@@ -37,21 +37,21 @@ def read_idx(path):
 
 
 def mix(x):
-    """lowbias32 of github.com/skeeto/hash-prospector: u32 -> u32"""
+    """Applies lowbias32 of github.com/skeeto/hash-prospector: u32 -> u32."""
     x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
     x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
     return x ^ (x >> np.uint32(16))
 
 
 def numbers(stream, shape):
-    """U(-1, 1): 24 bits make an exact f32"""
+    """Returns numbers from U(-1, 1): f32 represents 24 bits exactly."""
     size = int(np.prod(shape))
     bits = mix(np.arange(size, dtype=np.uint32) + np.uint32(stream << 24)) >> np.uint32(8)
     return ((bits.astype(np.int32) - (1 << 23)).astype(np.float32) * np.float32(2.0**-23)).reshape(shape)
 
 
 def weights(parameter, shape, fan_in):
-    """U(-1, 1) / sqrt(fan_in), PyTorch's default: one product is rounded"""
+    """Returns numbers from U(-1, 1) / sqrt(fan_in), PyTorch's default, with one rounding of the product."""
     return torch.from_numpy(numbers(parameter, shape) * np.float32(1 / np.sqrt(float(fan_in))))
 
 
@@ -64,7 +64,7 @@ def set_weights(model):
             p.copy_(weights(number, tuple(p.shape), fan_in))
 
 
-class CNN(nn.Module): # that of train_cnn_b128_adam in bench/torch_bench.py
+class CNN(nn.Module): # as in train_cnn_b128_adam of bench/torch_bench.py
     def __init__(self):
         super().__init__()
         self.c1 = nn.Conv2d(1, 32, 3, padding=1)
@@ -78,7 +78,7 @@ class CNN(nn.Module): # that of train_cnn_b128_adam in bench/torch_bench.py
         return self.f2(F.relu(self.f1(x.flatten(1))))
 
 
-class MLP(nn.Module): # that of train_mlp_b128_sgd
+class MLP(nn.Module): # as in train_mlp_b128_sgd
     def __init__(self):
         super().__init__()
         self.a = nn.Linear(784, 512)
@@ -89,7 +89,7 @@ class MLP(nn.Module): # that of train_mlp_b128_sgd
         return self.c(F.relu(self.b(F.relu(self.a(x.flatten(1))))))
 
 
-class Block(nn.Module): # that of train_gptmini_b16_adamw in small
+class Block(nn.Module): # a small version of that in train_gptmini_b16_adamw
     def __init__(self):
         super().__init__()
         self.ln1 = nn.LayerNorm(32)
@@ -153,7 +153,7 @@ class ResNet8(nn.Module):
         return self.head(x.mean((2, 3)))
 
 
-class LSTM(nn.Module): # made of ops; 14 rows of the image, one a step
+class LSTM(nn.Module): # composed of ops; reads 14 rows of the image, one per step
     def __init__(self):
         super().__init__()
         self.input = nn.Linear(28, 64)
@@ -169,7 +169,7 @@ class LSTM(nn.Module): # made of ops; 14 rows of the image, one a step
         return self.head(h)
 
 
-class VideoNet(nn.Module): # of clips [B, 1, 5, 20, 20]
+class VideoNet(nn.Module): # for clips [B, 1, 5, 20, 20]
     def __init__(self):
         super().__init__()
         self.c1 = nn.Conv3d(1, 8, 3, stride=(1, 2, 2), padding=1, bias=False)
@@ -197,7 +197,7 @@ class Denoiser(nn.Module): # predicts the noise in latents [B, 4, size, size]
         return self.layers[-1](x)
 
 
-class TimedDenoiser(nn.Module): # and is told how noisy each is
+class TimedDenoiser(nn.Module): # also gets the noise level of each latent
     def __init__(self):
         super().__init__()
         self.size = 16
@@ -226,7 +226,7 @@ def denoising(model, step, dtype, *_):
 
 
 def philox(counter, key):
-    """Philox 4x32-10, as Reprise draws: 4 words"""
+    """Returns 4 words of Philox 4x32-10, as Reprise draws them."""
     word, (c, k) = 2**32, (list(counter), list(key))
     for _ in range(10):
         a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
@@ -236,7 +236,7 @@ def philox(counter, key):
 
 
 def timed_denoising(model, step, dtype, *_):
-    """Reprise's randint(50, {4}) after manual_seed(DRAWS), drawn once a step."""
+    """Draws time steps as Reprise's randint(50, {4}) does once per step after manual_seed(DRAWS)."""
     clean, noise = latents(step, dtype, model.size)
     t = torch.tensor([w * 50 >> 32 for w in philox((0, 0, step, 0), (DRAWS, 0))])
     share = (t.to(dtype) / 50)[:, None, None, None]
@@ -251,7 +251,7 @@ def adam(p):
     return torch.optim.Adam(p, lr=1e-3)
 
 
-MODELS = { # what makes it, its loss, its optimizers
+MODELS = { # constructor, loss, optimizers
     "cnn": (CNN, classification, {"sgd": sgd(0.07)}),
     "mlp": (MLP, classification, {"sgd": sgd(0.05), "adam": adam}),
     "resnet": (ResNet8, classification, {"sgd": sgd(0.02), "adam": adam}),
@@ -265,7 +265,7 @@ MODELS = { # what makes it, its loss, its optimizers
 
 
 def train(name, optimizer_name, dtype, x, y):
-    """Losses, and the gradients of step 1 by parameter."""
+    """Returns the losses, and the gradients of step 1 by parameter."""
     make, loss_of, optimizers = MODELS[name]
     model = make()
     set_weights(model)
@@ -314,7 +314,7 @@ def main():
                    "f64": train(name, optimizer, torch.float64, x, y)}
         for kind, (losses, gradients) in results.items():
             tensors[f"{name}_{optimizer}.losses.{kind}"] = losses
-            for parameter, g in gradients.items(): # those of step 1 are the same for each optimizer
+            for parameter, g in gradients.items(): # the gradients of step 1 are the same for each optimizer
                 n = min(SAMPLES, g.size)
                 tensors[f"{name}.gradient.{parameter}.{kind}"] = g[np.arange(n) * g.size // n]
                 tensors[f"{name}.largest.{parameter}.{kind}"] = np.abs(g).max(keepdims=True)

@@ -1,4 +1,4 @@
-# A libcuda.so.1 that runs the CUDA kernels on the host (cuda_emulation/), and the list of those that no test has launched.
+# Builds a libcuda.so.1 that runs the CUDA kernels on the host (cuda_emulation/), and a folder that records launches.
 get_property(kernels GLOBAL PROPERTY REPRISE_CUDA_SOURCES)
 get_property(headers GLOBAL PROPERTY REPRISE_CUDA_HEADERS)
 set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX
@@ -18,14 +18,14 @@ set_target_properties(cuda_emulation PROPERTIES PREFIX "" OUTPUT_NAME libcuda SU
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation CXX_VISIBILITY_PRESET hidden)
 add_dependencies(cuda_emulation reprise_cuda_kernels)
 
-# A libcublasLt, in a folder of its own: without it products are the kernels'.
+# Builds a libcublasLt in a separate folder: without that folder, kernels compute products.
 function(reprise_emulated_blas target)
     get_property(generated GLOBAL PROPERTY REPRISE_CUDA_HEADERS)
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/cuda_emulation)
     target_include_directories(${target} SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE} ${REPRISE_CUBLAS_INCLUDE}
         ${PROJECT_SOURCE_DIR}/cuda ${generated})
     target_link_libraries(${target} PRIVATE reprise_compiler cuda_emulation)
-    add_dependencies(${target} reprise_cuda_kernels) # whose headers it reads
+    add_dependencies(${target} reprise_cuda_kernels) # for their generated headers
 endfunction()
 add_library(cuda_emulated_blas SHARED cuda_emulation/cublaslt.cpp)
 reprise_emulated_blas(cuda_emulated_blas)
@@ -34,7 +34,7 @@ string(REGEX MATCH "CUBLAS_VER_MAJOR ([0-9]+)" _ "${cublas_api}")
 set_target_properties(cuda_emulated_blas PROPERTIES PREFIX "" OUTPUT_NAME libcublasLt SUFFIX .so.${CMAKE_MATCH_1}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation/blas CXX_VISIBILITY_PRESET hidden)
 
-# A libnvrtc, in a folder of its own: it takes a third of a second a kernel.
+# Builds a libnvrtc in a separate folder, as it takes a third of a second per kernel.
 add_library(cuda_emulated_nvrtc SHARED cuda_emulation/nvrtc.cpp)
 target_include_directories(cuda_emulated_nvrtc SYSTEM PRIVATE ${REPRISE_CUDA_INCLUDE})
 target_link_libraries(cuda_emulated_nvrtc PRIVATE reprise_compiler)
@@ -51,6 +51,6 @@ add_library(cuda_incomplete SHARED cuda_emulation/incomplete.cpp)
 set_target_properties(cuda_incomplete PROPERTIES PREFIX "" OUTPUT_NAME libcuda_incomplete SUFFIX .so.1
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cuda_emulation)
 
-# Tests that use the device add to a folder which kernels there are and which they have launched.
+# Tests on the device write lists of all kernels with their numbers of launches to this folder.
 set(REPRISE_CUDA_LAUNCHED ${PROJECT_BINARY_DIR}/cuda-launched)
 file(MAKE_DIRECTORY ${REPRISE_CUDA_LAUNCHED})

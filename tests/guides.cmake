@@ -1,17 +1,17 @@
-# The code in the guides (docs/*.md) is compiled and run on each driver: it can't fall behind the library.
+# Compiles the code in the guides (docs/*.md) and runs it on each driver, so that the guides stay up to date.
 #
 #   reprise_guide(<name> [DRIVERS <driver>...] [COMPILES_KERNELS] [LINK <target>...])
 #
-# makes test_guide_<name> of docs/<name>.md and an entry <driver>.guide_<name> for each driver (default: all).
-#   ```cpp              a piece in a function of its own; its #include lines go to the top of the file.  A piece
-#                       that defines main() is a program of its own, test_guide_<name>_<number>.
-#   <!-- setup          hidden from the reader: the ```cpp fence within the comment stands before the next piece,
-#                       in the same function.
-#   ```glsl, // X.comp  a shader: glslc makes X.comp.spv of it in the folder in which the guides run.
+# generates test_guide_<name> from docs/<name>.md and an entry <driver>.guide_<name> for each driver (default: all).
+#   ```cpp              Becomes a separate function; its #include lines move to the top of the file.  If it defines
+#                       main(), it becomes a separate program, test_guide_<name>_<number>.
+#   <!-- setup          Hidden from the reader: the ```cpp block in the comment is put before the next piece, in the
+#                       same function.
+#   ```glsl, // X.comp  A shader, which glslc compiles to X.comp.spv in the folder above those in which the guides run.
 set(guide_folder ${CMAKE_CURRENT_BINARY_DIR}/guides)
 file(MAKE_DIRECTORY ${guide_folder})
 
-# Lists are split at semicolons and not within brackets: the text goes without these through lists of pieces.
+# Replaces semicolons and brackets, which have a meaning in CMake lists, so that pieces of text can be list elements.
 function(_reprise_escape variable text)
     string(REPLACE ";" "\\semicolon" text "${text}")
     string(REPLACE "[" "\\open" text "${text}")
@@ -25,7 +25,7 @@ function(_reprise_unescape variable text)
     set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
-# One executable of the text, with an entry for each driver.
+# Adds an executable for the text, with an entry for each driver.
 function(_reprise_guide_program target entry text)
     cmake_parse_arguments(arg "COMPILES_KERNELS" "" "DRIVERS;LINK;DEPENDS" ${ARGN})
     _reprise_unescape(text "${text}")
@@ -38,7 +38,7 @@ function(_reprise_guide_program target entry text)
             set(driver cuda-emulated-nvrtc)
         endif()
         reprise_test_environment(environment ${driver})
-        # what a guide writes goes to a folder of its own, as entries run at once
+        # each entry writes to a separate folder, as entries run in parallel
         set(scratch ${guide_folder}/${driver}.${entry})
         file(MAKE_DIRECTORY ${scratch})
         add_test(NAME ${driver}.${entry} COMMAND ${REPRISE_TEST_LAUNCHER} $<TARGET_FILE:${target}>
@@ -48,7 +48,7 @@ function(_reprise_guide_program target entry text)
     endforeach()
 endfunction()
 
-# The guide's shaders as SPIR-V, in the folder above those in which its programs run.
+# Compiles the guide's shaders to SPIR-V, in the folder above those in which its programs run.
 function(_reprise_guide_shaders variable text)
     string(REGEX MATCHALL "```glsl\n// [a-z_]+[.]comp\n[^`]+```" pieces "${text}")
     set(outputs "")

@@ -19,7 +19,7 @@ shape::Strides broadcast_strides(const View& v, const Shape& to)
     shape::Strides out(to.size(), Dim(0));
     const std::size_t missing = to.size() - v.sizes().size();
     for (std::size_t d = 0; d < v.sizes().size(); ++d)
-        if (!same(v.sizes()[d], 1)) out[d + missing] = v.layout.strides[d]; // only the constant 1 is repeated
+        if (!same(v.sizes()[d], 1)) out[d + missing] = v.layout.strides[d]; // only a constant 1 is broadcast
     return out;
 }
 
@@ -99,18 +99,18 @@ bool computes_integers(const Chain& c, const Chain::Step& s)
 }
 
 namespace {
-bool touches(const Chain& c, DType dtype)
+bool uses_dtype(const Chain& c, DType dtype)
 {
-    const auto has_it = [dtype](const auto& v) { return v.dtype == dtype; };
-    return std::any_of(c.inputs.begin(), c.inputs.end(), has_it) ||
-           std::any_of(c.steps.begin(), c.steps.end(), has_it);
+    const auto is_dtype = [dtype](const auto& v) { return v.dtype == dtype; };
+    return std::any_of(c.inputs.begin(), c.inputs.end(), is_dtype) ||
+           std::any_of(c.steps.begin(), c.steps.end(), is_dtype);
 }
 } // namespace
 
-bool computes_doubles(const Chain& c) { return touches(c, f64); }
-bool computes_longs(const Chain& c) { return touches(c, i64) && !touches(c, f64); }
+bool computes_doubles(const Chain& c) { return uses_dtype(c, f64); }
+bool computes_longs(const Chain& c) { return uses_dtype(c, i64) && !uses_dtype(c, f64); }
 
-// A row has the kernel where all functions that its text calls have f64 versions (cmake/RepriseShaders.cmake).
+// A row has an f64 kernel if all functions that its formula calls have f64 versions (cmake/RepriseShaders.cmake).
 bool serves_doubles(const graph::Op& op)
 {
     if (!op.row) return op.view || op.doubles || op.decompose;
@@ -144,8 +144,8 @@ std::string label_of(const Chain& c)
 
 Dim groups_of(const Chain& c)
 {
-    constexpr std::int64_t elements_of_a_workgroup = 512;
-    return ceil_div(shape::element_count(c.sizes), elements_of_a_workgroup);
+    constexpr std::int64_t elements_per_workgroup = 512;
+    return ceil_div(shape::element_count(c.sizes), elements_per_workgroup);
 }
 
 } // namespace reprise::kernels

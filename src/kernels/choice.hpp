@@ -1,4 +1,4 @@
-// Which variant of a list serves a problem.
+// Chooses the variants that run a problem from an ordered list.
 #pragma once
 #include "kernels/variants.hpp"
 
@@ -6,16 +6,17 @@ namespace reprise::kernels {
 
 template <class Problem> struct Variant {
     const char* name;
-    std::string (*refuse)(const device::Capabilities&, const Problem&); // empty: it can
-    Dim (*serves)(const Problem&); // 1 at the sizes that it serves, else 0
+    std::string (*refuse)(const device::Capabilities&, const Problem&); // the reason; empty: it can run
+    Dim (*serves)(const Problem&);                                      // 1 at sizes where it can run, else 0
     void (*emit)(ops::Lowering&, const Problem&);
 };
 
-// The first that fits; where that depends on sizes of the call, all that may, each at the sizes that it is first for.
+// Emits the first variant that fits.  If that depends on the sizes of a call, emits all that may fit, each with a
+// condition that is 1 at the sizes where it is the first.
 template <class Variants, class Problem> void emit_fitting(const Variants& variants, ops::Lowering& l,
                                                            const device::Capabilities& caps, const Problem& p)
 {
-    Dim open = 1; // whether no variant has taken it yet
+    Dim open = 1; // 1 at sizes that no earlier variant runs at
     for (const auto& v : variants) {
         if (!v.refuse(caps, p).empty()) continue;
         const Dim serves = v.serves(p);

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 struct Cache {
     std::mutex mutex;
-    std::map<std::string, std::shared_ptr<const SpirV>> by_text; // and compiler
-    std::optional<fs::path> folder;                              // set_cache_directory()
+    std::map<std::string, std::shared_ptr<const SpirV>> by_text; // key: compiler hash and text
+    std::optional<fs::path> folder;                              // of set_cache_directory()
     std::atomic<std::uint64_t> compilations{0};
 };
 
@@ -33,7 +33,7 @@ Cache& cache()
     return c;
 }
 
-// As each platform keeps caches; empty: nowhere.
+// Returns the cache folder by the platform's convention; empty if there is none.
 fs::path standard_folder()
 {
     const auto variable = [](const char* name) -> fs::path {
@@ -55,7 +55,7 @@ std::string hexadecimal(std::uint64_t v)
     return text;
 }
 
-// What a file begins with: all that its code follows from, so that nothing rests on a hash.
+// Returns the header of a cache file: everything that its code depends on, so that colliding file names do no harm.
 std::string head_of(const std::string& text, const device::Capabilities& c)
 {
     return "reprise kernel 1\n" + c.driver + '\n' + c.name + '\n' + hexadecimal(shader_compiler_hash(c)) +
@@ -69,7 +69,7 @@ std::uint64_t checksum(const SpirV& words)
     return h.value();
 }
 
-// Null where there is none, or not this one, or it is damaged.
+// Returns null if the file is missing, has another header or is damaged.
 std::shared_ptr<const SpirV> load(const fs::path& file, const std::string& head)
 {
     std::ifstream in(file, std::ios::binary | std::ios::ate);
@@ -99,7 +99,7 @@ void save(const fs::path& file, const std::string& head, const SpirV& words)
         out.write(std::as_bytes(std::span(&sum, 1)));
         out.write(std::as_bytes(std::span(words)));
         out.commit();
-    } catch (const std::exception&) { // compiled again next time
+    } catch (const std::exception&) { // the next process compiles it again
     }
 }
 
@@ -121,7 +121,7 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
     Hash h;
     h.add(text);
     h.add(shader_compiler_hash(caps));
-    const bool cuda = caps.is_cuda(); // there a name is an identifier
+    const bool cuda = caps.is_cuda(); // whose kernel names must be identifiers
     const std::string name = (cuda && author == Author::user ? "user" : who) + "_" + hexadecimal(h.value());
     Cache& c = cache();
     std::lock_guard lock(c.mutex);
@@ -134,7 +134,7 @@ Code find_or_compile(const std::string& who, Author author, const std::string& t
     const std::string head = head_of(text, caps);
     if (!file.empty()) words = load(file, head);
     if (words) return {name, words};
-    // throws: the entry stays null
+    // if this throws, the entry stays null
     words = std::make_shared<const SpirV>(
         compile_shader(name, author == Author::user ? who : name, text, caps, author));
     ++c.compilations;

@@ -1,4 +1,4 @@
-// SPIR-V of kernels that are made at run time: by text in memory, and by text, driver and device on disk.
+// Caches the code of kernels that are compiled at run time: in memory by text, and on disk by text, driver and device.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -9,19 +9,19 @@
 
 namespace reprise::kernels {
 
-// Compiled at most once in a process, and not at all where the disk has it.  The name belongs to the text.
-// Throws what compile_shader() throws; a disk that can't be read or written only costs time.
+// A text is compiled at most once per process, and not at all if the disk cache has it.  The name contains a hash of
+// the text.  Throws the errors of compile_shader(); if the disk can't be read or written, that only costs time.
 struct Code {
     std::string name;
     std::shared_ptr<const SpirV> words;
 };
 Code code_of(const std::string& text, const device::Capabilities&);
-// Of a text that a user wrote.
+// The same for a text that a user wrote.
 Code code_of_user(const std::string& name, const std::string& text, const device::Capabilities&);
 
 void set_code_cache(const std::filesystem::path& folder); // set_cache_directory() of program.hpp
 
-std::uint64_t shader_compilations() noexcept; // by the compiler, since the process started
-void forget_codes();                          // tests: as a new process
+std::uint64_t shader_compilations() noexcept; // number since the process started, without cache hits
+void forget_codes();                          // for tests: empties the cache in memory, as in a new process
 
 } // namespace reprise::kernels

@@ -1,5 +1,5 @@
-// Convolutions whose groups have one channel each, with any number of channels out of it: windows are read where they
-// lie, as a product of matrices would have one row.
+// Depthwise convolutions: each group has one input channel and any number of output channels.  The kernels read windows
+// from the image, since a matrix product would have only as many rows as a group has output channels.
 #include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
 #include "ops/records.hpp"
@@ -26,14 +26,14 @@ ops::records::Windows windows(const ConvProblem& p)
             .padding = p.padding,
             .dilation = p.dilation};
 }
-// Channels of y for one of x.
+// Output channels per input channel.
 Dim multiplier(const ConvProblem& p) { return floor_div(p.y.sizes()[1], p.groups); }
 
 void emit_weight(Lowering& l, const ConvProblem& p, const Dim& flops)
 {
     const Dim taps = image_of(p.weight), out = p.y.sizes()[1], columns = p.x.sizes()[0] * image_of(p.y);
     const Dim share = max(256, taps),
-              parts = ceil_div(columns, share); // sums of no more elements than dy has
+              parts = ceil_div(columns, share); // `sums` has at most as many elements as dy
     const View sums = l.temporary(f32, {parts, out, taps});
     const ops::records::conv_depthwise_weight record{.x = p.x,
                                                      .dy = p.y,
@@ -63,7 +63,7 @@ void emit_x(Lowering& l, const ConvProblem& p, const Dim& flops)
     l.launch(record.launch({.groups = ceil_div(elements, 64), .flops = flops}));
 }
 
-// f16 and bf16 around f32: a tile of tensor cores would have one row.
+// Computes f16 and bf16 in f32: on tensor cores a tile would have only one row.
 void conv_widened(Lowering& l, const ConvProblem& p)
 {
     const auto wide = [&](const View& v) {
@@ -72,11 +72,11 @@ void conv_widened(Lowering& l, const ConvProblem& p)
         return to;
     };
     ConvProblem q = p;
-    View& made = p.wanted == Wanted::y ? q.y : p.wanted == Wanted::x ? q.x : q.weight;
-    for (View* v : {&q.x, &q.y, &q.weight}) *v = v == &made ? l.temporary(f32, v->sizes()) : wide(*v);
+    View& result = p.wanted == Wanted::y ? q.y : p.wanted == Wanted::x ? q.x : q.weight;
+    for (View* v : {&q.x, &q.y, &q.weight}) *v = v == &result ? l.temporary(f32, v->sizes()) : wide(*v);
     if (p.bias) q.bias = wide(*p.bias);
     conv_depthwise(l, q);
-    l.copy(made, p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight);
+    l.copy(result, p.wanted == Wanted::y ? p.y : p.wanted == Wanted::x ? p.x : p.weight);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// Windows of 3 x 3 and 1 x 1 read where they lie (shaders/common/conv_direct.glsl), for CPUs.  The gradient by the
-// input is the convolution of dy with the weight turned around, or with a stride of 2 a kernel of its own.
+// Direct convolution for CPUs: 3 x 3 and 1 x 1 windows are read from the image (shaders/common/conv_direct.glsl).  The
+// gradient of the input is the convolution of dy with the flipped weight; for a stride of 2 it has a separate kernel.
 #include "kernels/variants.hpp"
 #include "ops/launch_where.hpp"
 #include "ops/records.hpp"
@@ -19,9 +19,9 @@ using ops::records::Absent;
 using ops::records::Input;
 using Wanted = ConvProblem::Wanted;
 
-constexpr std::int64_t pixels = 32; // of a group: 8 lanes of 4
+constexpr std::int64_t pixels = 32; // of a workgroup: 8 lanes with 4 each
 
-// Channels in, rows of pixels in, channels out, rows out: x and y of what runs.
+// Sizes of the convolution that runs, with input x [n, ci, h, w] and output y [n, co, oh, ow].
 struct Problem {
     Dim n, ci, h, w, co, oh, ow, taps;
     std::int64_t stride;
@@ -32,17 +32,18 @@ struct Problem {
     {}
     bool points() const { return same(taps, 1); }
     std::string kernel(const char* name) const { return std::string(name) + (points() ? "_point" : ""); }
-    // Of the walk through `width`: whether a group's pixels may end inside a row, the stride, width % 4.
+    // Specialization constants: whether a workgroup's pixels may end inside of a row of `width` pixels, the stride, and
+    // `rest` (see for_each_rest).
     std::vector<std::uint32_t> constants(const Dim& width, std::uint32_t rest) const
     {
-        const std::int64_t known = width.is_constant() ? width.value() : 0;
-        const bool edges = known == 0 || pixels % known != 0;
+        const std::int64_t constant = width.is_constant() ? width.value() : 0;
+        const bool edges = constant == 0 || pixels % constant != 0;
         return {edges ? 1u : 0u, static_cast<std::uint32_t>(stride), rest};
     }
 };
 
-// The kernel's rest of the width: 0 where it does not matter.  All that are possible are emitted, each for the
-// calls that have it.
+// Calls `emit` with the specialization constant `rest`: the image's width % 4, or 0 where it does not matter.  Emits
+// all values that are possible, each for the calls with that width.
 void for_each_rest(Lowering& l, const ConvProblem& c, const std::function<void(std::uint32_t)>& emit)
 {
     if (c.stride[1] != 1 || same(c.weight.sizes()[3], 1)) return emit(0);
@@ -53,21 +54,21 @@ void for_each_rest(Lowering& l, const ConvProblem& c, const std::function<void(s
     }
 }
 
-// The size where it is known to be below `most`, else that.
-std::uint32_t known(const Dim& d, std::int64_t most)
+// Returns the size if it is a constant below `bound`, else `bound`.
+std::uint32_t constant_below(const Dim& d, std::int64_t bound)
 {
-    const bool small = d.is_constant() && d.value() > 0 && d.value() < most;
-    return static_cast<std::uint32_t>(small ? d.value() : most);
+    const bool small = d.is_constant() && d.value() > 0 && d.value() < bound;
+    return static_cast<std::uint32_t>(small ? d.value() : bound);
 }
 
-// y = conv(x, w): w has rows of whole fours of channels.
+// Emits y = conv(x, w).  The rows of w are padded to a multiple of 4 channels.
 void emit(Lowering& l, const Problem& p, const View& x, const View& w, const std::optional<View>& bias,
           const View& y, std::uint32_t rest)
 {
     std::vector<std::uint32_t> constants = p.constants(p.ow, rest);
-    const std::uint32_t channels = known(p.ci, 4);
-    constants.insert(constants.end(),
-                     {bias ? 1u : 0u, channels, p.ci.divisible_by(channels) ? 1u : 0u, known(p.co, 8)});
+    const std::uint32_t channels = constant_below(p.ci, 4);
+    constants.insert(constants.end(), {bias ? 1u : 0u, channels, p.ci.divisible_by(channels) ? 1u : 0u,
+                                       constant_below(p.co, 8)});
     const ops::records::conv2d_direct record{.x = x,
                                              .weight = w,
                                              .bias = bias ? Input(*bias) : Absent{View()},
@@ -106,7 +107,8 @@ void emit_x(Lowering& l, const ConvProblem& c)
     const View turned = l.temporary(f32, {p.co, channels, p.taps});
     const ops::records::conv2d_flip flip{.weight = c.weight,
                                          .turned = turned,
-                                         .out_channels = p.ci, // p is the other way around: from y to x
+                                         .out_channels =
+                                             p.ci, // p describes the reverse convolution, from y to x
                                          .in_channels = p.co,
                                          .taps = p.taps,
                                          .padded_channels = channels};
@@ -133,8 +135,8 @@ void emit_x(Lowering& l, const ConvProblem& c)
                                       .flops = 2 * p.n * p.h * p.w * p.co * p.ci * p.taps}));
 }
 
-// Lanes that have different output channels: no more than there are fours of channels.  All counts that are
-// possible are emitted, each for the calls that have it.
+// Calls `emit` with the number of lanes that have different output channels: the channels / 4, rounded up to a power of
+// two, at most 8.  Emits all counts that are possible, each for the calls with that many channels.
 void for_each_lanes(Lowering& l, const Dim& channels, const std::function<void(std::int64_t)>& emit)
 {
     Dim open = 1;
@@ -145,20 +147,20 @@ void for_each_lanes(Lowering& l, const Dim& channels, const std::function<void(s
     }
 }
 
-// dy: [N][pixels] rows of `pitch` channels
+// dy: [N][pixels][pitch], channels last and padded to `pitch`
 void emit_weight(Lowering& l, const ConvProblem& c, const View& dy, const Dim& pitch, std::uint32_t rest,
                  std::int64_t lanes)
 {
-    constexpr std::int64_t wanted_groups = 32, most_pixels = 65536; // of a part: longer sums lose digits
+    constexpr std::int64_t target_groups = 32, max_pixels = 65536; // of a part: longer sums lose precision
     const Problem p(c.x, c.weight, c.y, c.stride[1]);
     const std::int64_t side = p.points() ? 8 : 2;
     const Dim image = p.oh * p.ow;
     const Dim tiles = ceil_div(p.co, 4 * lanes) * ceil_div(p.ci, side);
     const Dim parts =
-        min(p.n, max(ceil_div(wanted_groups, max(tiles, 1)), ceil_div(p.n * image, most_pixels)));
+        min(p.n, max(ceil_div(target_groups, max(tiles, 1)), ceil_div(p.n * image, max_pixels)));
     const View sums = l.temporary(f32, {parts, p.co, p.ci, p.taps});
     std::vector<std::uint32_t> constants = p.constants(p.ow, rest);
-    constants.insert(constants.end(), {known(p.ci, side), static_cast<std::uint32_t>(lanes)});
+    constants.insert(constants.end(), {constant_below(p.ci, side), static_cast<std::uint32_t>(lanes)});
     const ops::records::conv2d_weight_direct record{.x = c.x,
                                                     .dy = dy,
                                                     .sums = sums,
@@ -217,7 +219,7 @@ std::string refuse_direct(const Capabilities& caps, const ConvProblem& p)
     return {};
 }
 
-// Images of whole texels; with a stride, rows of such.
+// 1 where images are whole texels of 4 elements; with a stride of 2, where the rows of the output are.
 Dim direct_serves(const ConvProblem& p)
 {
     const Dim &height = p.x.sizes()[3], &width = p.x.sizes()[4];

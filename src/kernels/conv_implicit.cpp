@@ -1,4 +1,4 @@
-// Windows as a matrix that is never written (cuda/conv_implicit.cu).
+// Implicit-GEMM convolution: the matrix of windows is never stored (cuda/conv_implicit.cu).
 #include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
 #include "ops/records.hpp"
@@ -14,12 +14,12 @@ using ops::View;
 using Wanted = ConvProblem::Wanted;
 
 constexpr std::int64_t tile_rows = 64, tile_columns = 128;
-// Of a weight's gradient: blocks that keep a large device busy, and positions that are worth a block.
-constexpr std::int64_t wanted_blocks = 512, least_positions = 256;
+// For gradients of weights: the number of blocks that occupies a large device, and the fewest positions for a block.
+constexpr std::int64_t target_blocks = 512, min_positions = 256;
 
 struct Problem {
     const ConvProblem& c;
-    Dim n, ci, co, taps, positions; // channels of a group; of all images
+    Dim n, ci, co, taps, positions; // ci, co: channels of a group; positions: output elements of all images
 
     explicit Problem(const ConvProblem& p)
         : c(p), n(p.x.sizes()[0]), ci(p.weight.sizes()[1]), co(floor_div(p.weight.sizes()[0], p.groups)),
@@ -33,7 +33,7 @@ struct Problem {
     {
         return c.groups * ceil_div(rows, tile_rows) * ceil_div(columns, tile_columns);
     }
-    // Three each from the fifth on: D H W of x, of y, of the weight; stride, padding, dilation.
+    // After the first four, three ints each: D H W of x, of y, of the weight; stride, padding, dilation.
     DimVector ints() const
     {
         DimVector list{n, ci, co, c.groups};
@@ -43,7 +43,7 @@ struct Problem {
             list.insert(list.end(), sizes.begin(), sizes.end());
         return list;
     }
-    // The kernel counts elements in 32 bits: in the record, a tensor that has more is refused.
+    // Appends the element counts.  The kernel counts in 32 bits: writing the record rejects tensors with more elements.
     DimVector with_counts(DimVector list) const
     {
         for (const View* v : {&c.x, &c.y, &c.weight})
@@ -83,15 +83,16 @@ void emit_x(Lowering& l, const Problem& p)
               .flops = p.flops()});
 }
 
-// Few tiles over many positions: parts of these are summed by blocks of their own, and the sums in order.
+// Splits the sum: there are few tiles but many positions.  Separate blocks sum parts of the positions, and gemm_sum
+// adds the partial sums in order.
 void emit_weight(Lowering& l, const Problem& p)
 {
     const ConvProblem& c = p.c;
     const Dim tiles = p.tiles(p.co, p.ci * p.taps);
-    const Dim to_be_busy = ceil_div(wanted_blocks, max(1, tiles));
-    const Dim most = max(1, min(to_be_busy, ceil_div(p.positions, least_positions)));
-    const Dim length = max(1, ceil_div(p.positions, most));
-    const Dim parts = max(1, ceil_div(p.positions, length)); // one, if there is nothing to sum
+    const Dim parts_to_be_busy = ceil_div(target_blocks, max(1, tiles));
+    const Dim max_parts = max(1, min(parts_to_be_busy, ceil_div(p.positions, min_positions)));
+    const Dim length = max(1, ceil_div(p.positions, max_parts));
+    const Dim parts = max(1, ceil_div(p.positions, length)); // at least 1, even without positions
     const Dim rows = c.groups * p.co, columns = p.ci * p.taps;
     const bool narrow = c.weight.dtype != f32, whole = same(parts, 1);
     const View sums = whole && !narrow ? c.weight : l.temporary(f32, {parts, rows, columns});

@@ -1,9 +1,9 @@
-// A convolution as a product of matrices: the patches of the input become columns.
+// A convolution as a matrix product (im2col): the patches of the input become columns.
 //   y     W col(x) + bias               [Co, K] [K, P]
 //   dx    sum over windows of W^T dy    [K, Co] [Co, P]
 //   dW^T  col(x) dy^T                   [K, P] [P, Co]
-// with K = Ci kd kh kw and P = N OD OH OW columns; with groups it is a batch of such with the channels of one.  The
-// patches are made anew in the backward pass, not kept, and of large batches by parts.
+// with K = Ci kd kh kw and P = N OD OH OW columns.  With groups it is a batch of these products, each with one group's
+// channels.  The patches are computed again in the backward pass, not saved, and for large batches part by part.
 #include <functional>
 
 #include "kernels/variants.hpp"
@@ -29,7 +29,7 @@ std::array<Dim, 3> image_of(const View& v) { return {v.sizes()[2], v.sizes()[3],
 
 struct Problem {
     Patches windows;
-    Dim ci, co, groups; // channels of a group
+    Dim ci, co, groups; // ci, co: channels of a group
 
     explicit Problem(const ConvProblem& c)
         : ci(c.weight.sizes()[1]), co(floor_div(c.weight.sizes()[0], c.groups)), groups(c.groups)
@@ -51,7 +51,7 @@ struct Problem {
     Dim pitch() const { return round_up(columns(), 4); }              // of a row of P columns
     Dim elements() const { return groups * taps() * pitch(); }        // of the patches
     Dim out_channels() const { return groups * co; }
-    // Of the texel variants, which know no depth and no dilation.
+    // The launch of a texel variant, which supports no depth and no dilation.
     template <class Record> LaunchSpec flat(const View& from, const View& to, const Dim& workgroups) const
     {
         const Patches& p = windows;
@@ -75,8 +75,8 @@ struct Problem {
     }
 };
 
-// Flat images with output rows that are as long as the image's and begin one row apart: windows of neighbours are
-// neighbours.
+// 1 where neighbouring outputs read neighbouring inputs: 2-D images, stride and dilation 1, output rows as long as the
+// image's, at least 4.
 Dim rows_match(const Patches& p)
 {
     constexpr std::array<std::int64_t, 3> ones = {1, 1, 1};
@@ -85,26 +85,22 @@ Dim rows_match(const Patches& p)
     return is_at_least(p.in[2], 4);
 }
 
-// Patches are as many times larger than the input as a window has elements: a part of the batch has a part of them at
-// a time.  How many parts follows from sizes and device alone, as a weight's gradient is summed by parts.  Where the batch
-// is not known all are recorded: few where a launch of no groups costs something, and one for images so small that a batch
-// of 256 is worth no second one.
+// Patches take kd kh kw times the memory of the input, so a large batch is split into parts that are computed one after
+// the other.  The number of parts depends on sizes and device only, since it decides how a weight's gradient is summed.
+// If the batch is symbolic, all possible parts are recorded: few where a launch with 0 workgroups costs time, and one
+// if the images are so small that even a batch of 256 needs no second part.
 constexpr std::int64_t large_batch = 256;
 
-Dim most_parts(const Lowering& l) { return l.launches_are_cheap() ? 8 : 4; }
-Dim worth_a_part(const Lowering& l)
-{
-    return l.launches_are_cheap() ? 1 << 20 : 1 << 22;
-} // elements of patches
+Dim max_parts(const Lowering& l) { return l.launches_are_cheap() ? 8 : 4; }
+Dim min_part_elements(const Lowering& l) { return l.launches_are_cheap() ? 1 << 20 : 1 << 22; } // of patches
 
 Dim parts_of(const Lowering& l, const ConvProblem& c)
 {
     if (c.x.dtype == f64) return 1; // gemm_sum adds f32
     const Problem p(c);
     const Dim patches = p.groups * p.taps() * p.image() * min(p.windows.n, large_batch);
-    Dim parts = max(1, min(min(most_parts(l), p.windows.n), floor_div(patches, worth_a_part(l))));
-    if (c.wanted ==
-        ConvProblem::Wanted::weight) // sums of the weight's size take less than a part of the patches
+    Dim parts = max(1, min(min(max_parts(l), p.windows.n), floor_div(patches, min_part_elements(l))));
+    if (c.wanted == ConvProblem::Wanted::weight) // partial sums must be smaller than a part of the patches
         parts = min(parts, max(1, floor_div(p.columns(), max(1, 4 * p.co))));
     return parts;
 }
@@ -124,7 +120,7 @@ void for_each_part(Lowering& l, const ConvProblem& c,
     const Dim parts = parts_of(l, c), &n = c.x.sizes()[0];
     if (same(parts, 1)) return emit(c, 0);
     const Dim images = ceil_div(n, parts);
-    for (std::int64_t i = 0; most_parts(l).at_least(i + 1); ++i) {
+    for (std::int64_t i = 0; max_parts(l).at_least(i + 1); ++i) {
         if (parts.at_most(i)) return;
         const Dim first = i * images, count = max(0, min(images, n - first));
         ConvProblem part = c;
@@ -134,7 +130,7 @@ void for_each_part(Lowering& l, const ConvProblem& c,
     }
 }
 
-// A matrix of each group: [rows, columns], the first element of the next `group` elements on.
+// Returns a matrix [rows, columns] per group, with `group` elements from one group's first element to the next one's.
 View matrix(View v, const Problem& p, const Dim& rows, const Dim& columns, const Dim& row_stride,
             const Dim& column_stride, const Dim& group)
 {
@@ -143,7 +139,7 @@ View matrix(View v, const Problem& p, const Dim& rows, const Dim& columns, const
     return v;
 }
 
-// [groups][K][pitch]: the windows of x as columns; the surplus columns are 0.
+// Returns the windows of x as columns, [groups][K][pitch]; the padding columns are 0.
 View patches(Lowering& l, const Problem& p, const View& x)
 {
     const View col = l.temporary(x.dtype, {p.groups * p.taps(), p.pitch()});
@@ -228,44 +224,44 @@ void emit_x(Lowering& l, const ConvProblem& c)
     add_patches(l, p, dcol, c.x);
 }
 
-// [groups][K][Co of a group], rows of whole fours
+// Computes dW^T as [groups][K][Co of a group], with rows padded to a multiple of 4.
 void emit_transposed_weight(Lowering& l, const ConvProblem& c, const View& transposed)
 {
     const Problem p(c);
     View dy = c.y;
-    const Dim channels = round_up(p.out_channels(), 4), of_group = round_up(p.co, 4);
+    const Dim channels = round_up(p.out_channels(), 4), padded_co = round_up(p.co, 4);
     const View col = patches(l, p, c.x);
     dy.layout.sizes = {p.windows.n, p.image(), p.out_channels()};
     dy.layout.strides = {p.out_channels() * p.image(), 1, p.image()};
-    const View rows = l.packed(dy, p.image(), channels);   // [P][Co]
-    const Dim width = same(p.groups, 1) ? of_group : p.co; // beyond a group lies the next one
+    const View rows = l.packed(dy, p.image(), channels);    // [P][Co]
+    const Dim width = same(p.groups, 1) ? padded_co : p.co; // after a group's channels come the next group's
     l.gemm({matrix(col, p, p.taps(), p.columns(), p.pitch(), 1, p.taps() * p.pitch()),
             matrix(rows, p, p.columns(), width, channels, 1, p.co),
-            matrix(transposed, p, p.taps(), width, of_group, 1, p.taps() * of_group)});
+            matrix(transposed, p, p.taps(), width, padded_co, 1, p.taps() * padded_co)});
 }
 
 void emit_weight(Lowering& l, const ConvProblem& c)
 {
     const Problem p(c);
-    const Dim parts = parts_of(l, c), rows = p.groups * p.taps(), of_group = round_up(p.co, 4);
-    View sums = l.temporary(c.y.dtype, {parts, rows, of_group}), transposed = sums, dweight = c.weight;
+    const Dim parts = parts_of(l, c), rows = p.groups * p.taps(), padded_co = round_up(p.co, 4);
+    View sums = l.temporary(c.y.dtype, {parts, rows, padded_co}), transposed = sums, dweight = c.weight;
     for_each_part(l, c, [&](const ConvProblem& part, std::int64_t i) {
         View sum = sums;
-        sum.layout.offset += i * rows * of_group;
+        sum.layout.offset += i * rows * padded_co;
         emit_transposed_weight(l, part, sum);
     });
     if (!same(parts, 1)) {
-        transposed = l.temporary(c.y.dtype, {rows, of_group});
+        transposed = l.temporary(c.y.dtype, {rows, padded_co});
         const ops::records::gemm_sum record{.partial = sums,
                                             .c = transposed,
                                             .rows = rows,
-                                            .columns = of_group,
+                                            .columns = padded_co,
                                             .chunks = parts,
-                                            .row_stride = of_group};
-        l.launch(record.launch({.groups = ceil_div(rows * of_group, 64)}));
+                                            .row_stride = padded_co};
+        l.launch(record.launch({.groups = ceil_div(rows * padded_co, 64)}));
     }
     transposed.layout.sizes = dweight.layout.sizes = {p.groups, p.co, p.taps()};
-    transposed.layout.strides = {p.taps() * of_group, 1, of_group};
+    transposed.layout.strides = {p.taps() * padded_co, 1, padded_co};
     dweight.layout.strides = {p.co * p.taps(), p.taps(), 1};
     l.copy(transposed, dweight);
 }

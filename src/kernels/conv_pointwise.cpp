@@ -1,7 +1,7 @@
-// Windows of one element, one after the other: an image is a matrix as it lies.
+// Convolutions with 1 x 1 windows, stride 1 and no padding: an image is already a matrix, without any copy.
 //   y[n]     W x[n]       [Co, Ci] [Ci, P]
 //   dx[n]    W^T dy[n]    [Ci, Co] [Co, P]
-// The weight's gradient is a sum over the images, too: cuda/conv_implicit.cu makes it in one.
+// The weight's gradient also sums over the images: cuda/conv_implicit.cu computes it in one kernel.
 #include "kernels/conv_sizes.hpp"
 #include "kernels/variants.hpp"
 #include "ops/registry.hpp"
@@ -14,7 +14,7 @@ using ops::ConvProblem;
 using ops::View;
 using Wanted = ConvProblem::Wanted;
 
-// [N, channels, P]
+// Returns images as [N, channels, P].
 View images(View v)
 {
     const Shape& s = v.sizes();
@@ -24,7 +24,7 @@ View images(View v)
     return v;
 }
 
-// [N, rows, columns] of a matrix for all images
+// Returns the weight as [N, rows, columns]: the same matrix for all images.
 View weights(View v, const Dim& images, bool transposed)
 {
     const Dim out = v.sizes()[0], in = v.sizes()[1];
@@ -55,7 +55,7 @@ void conv_pointwise(ops::Lowering& l, const ConvProblem& p)
     const View sums = p.bias ? l.temporary(p.y.dtype, p.y.sizes()) : p.y;
     l.gemm({weights(p.weight, n, false), images(p.x), images(sums)});
     if (!p.bias) return;
-    View bias = *p.bias; // [Co] of each element
+    View bias = *p.bias; // [Co], broadcast to all elements
     bias.layout.sizes = images(p.y).layout.sizes;
     bias.layout.strides = {0, 1, 0};
     l.elementwise(ops::row_op("add"), {images(sums), bias}, images(p.y));

@@ -13,13 +13,13 @@ enum class Type : std::uint8_t { word, number, other, directive, end };
 
 struct Token {
     Type type = Type::end;
-    std::string space, text; // `space` stands before it
+    std::string space, text; // `space`: the whitespace before the token
 };
 
 bool begins_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Leaves `at` behind a comment, before the end of its line.
+// If a comment begins at `at`, moves `at` to its end (of a `//` comment: to the newline) and returns true.
 bool skip_comment(std::string_view text, std::size_t& at)
 {
     if (text.substr(at, 2) == "//") {
@@ -47,7 +47,7 @@ std::vector<Token> tokens_of(std::string_view text, bool in_directive = false)
         }
         std::size_t end = at + 1;
         Type type = Type::other;
-        if (c == '#' && line_start) { // with the lines that continue it
+        if (c == '#' && line_start) { // includes the lines that continue it with a backslash
             type = Type::directive;
             while (end < text.size() && (text[end] != '\n' || text[end - 1] == '\\')) ++end;
         } else if (begins_word(c)) {
@@ -73,7 +73,7 @@ std::vector<Token> tokens_of(std::string_view text, bool in_directive = false)
     return out;
 }
 
-// In GLSL a number with a point is a float, and with `lf` a double.
+// Converts a literal: in GLSL a number with a point is a float, and one with the suffix `lf` a double.
 std::string number_of(const std::string& n)
 {
     if (n.size() > 1 && n[0] == '0' && (n[1] == 'x' || n[1] == 'X')) return n;
@@ -138,7 +138,7 @@ private:
         if (std::find(macros_.begin(), macros_.end(), name) == macros_.end()) macros_.push_back(name);
     }
 
-    // -- a text, with its own tokens and place --
+    // -- one text, with its own tokens and position --
     void rewrite(const std::string& text)
     {
         std::vector<Token> outer = std::move(tokens_);
@@ -178,7 +178,7 @@ private:
             const std::size_t from = line.find('"') + 1, to = line.find('"', from);
             if (from == 0 || to == std::string::npos) fail("(" + t.text + ")");
             const std::string file = line.substr(from, to - from);
-            // what is no header, *.inc, says something else at each place
+            // a header is included once, a *.inc file each time, as its expansion depends on macros
             if (file.ends_with(".inc") || included_.insert(file).second) {
                 if (file == "common/abi.glsl") {
                     for (const char* m :
@@ -214,7 +214,7 @@ private:
             out_ += " \"" + (kernel_.shown.empty() ? kernel_.name : kernel_.shown) + '"';
     }
 
-    // -- inside of anything --
+    // -- any token --
     void token()
     {
         if (now().type == Type::directive) return directive(take());
@@ -240,7 +240,7 @@ private:
         out_ += t.space + (t.type == Type::number ? number_of(t.text) : t.text);
     }
 
-    // out T x, inout T x[N]
+    // Rewrites a parameter `out T x` or `inout T x[N]` as a C++ reference.
     void reference()
     {
         const std::string space = take().space, type = take().text, name = take().text;
@@ -263,7 +263,7 @@ private:
         } while (depth > 0);
     }
 
-    // -- outside of functions --
+    // -- declarations outside of functions --
     void statement()
     {
         if (now().type == Type::directive) return directive(take());
@@ -275,7 +275,7 @@ private:
             through("{", "}");
             return token(); // ;
         }
-        if (now().type == Type::word && is("(", 1)) { // a macro that stands for statements
+        if (now().type == Type::word && is("(", 1)) { // a macro that expands to statements
             token();
             return through("(", ")");
         }
@@ -301,7 +301,7 @@ private:
         through("{", "}");
     }
 
-    // const T A = x, B = y;  what is made of specialization constants belongs to an invocation
+    // const T A = x, B = y;  Constants computed from specialization constants become members, others static constexpr.
     void constants()
     {
         std::size_t ahead = 0;

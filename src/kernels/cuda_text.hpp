@@ -1,5 +1,5 @@
-// GLSL as CUDA C++: the shaders whose kernels serve a GPU as they stand, and the fuser's texts, are written once.  What
-// they are written in is small enough to rewrite token by token; cuda/common/glsl.cuh gives its types and functions.
+// Translates GLSL to CUDA C++, so that the fuser's texts, and shaders that suit GPUs without changes, are written once.
+// The subset of GLSL is small enough to rewrite token by token; cuda/common/glsl.cuh defines its types and functions.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,18 +10,18 @@ namespace reprise::kernels {
 
 struct GlslKernel {
     std::string name;                     // of the kernel: an identifier
-    std::string shown = {};               // what a compiler calls its source behind a #line; empty: the name
+    std::string shown = {};               // the file name in #line directives and errors; empty: the name
     std::string text;                     // of a shader
     std::vector<std::string> definitions; // "ROWS", "OPERANDS=3"
-    // The text that `#include "<file>"` stands for.
+    // Returns the text of `#include "<file>"`.
     std::function<std::string(const std::string& file)> include;
 };
 
-// One kernel, to stand behind `#include "common/kernel.cuh"`; it leaves no macro behind.  A shader becomes a struct, since
-// its globals belong to an invocation.  Throws std::runtime_error where the text uses what is not known here.
+// Returns one kernel, to be put after `#include "common/kernel.cuh"`; it undefines its macros at the end.  A shader
+// becomes a struct, as its globals belong to an invocation.  Throws std::runtime_error for GLSL outside of the subset.
 std::string cuda_of_glsl(const GlslKernel&);
 
-// Functions and constants of shaders/common/ in namespace rp, for kernels that are written in CUDA.
+// Returns functions and constants of shaders/common/ in namespace rp, for kernels that are written in CUDA.
 std::string cuda_header_of_glsl(const GlslKernel&);
 
 } // namespace reprise::kernels

@@ -1,5 +1,5 @@
-// Kernels of one op of the table (shaders/elementwise.comp): one module for each row and part, specialised to how its
-// operands lie.
+// Launches of one op of the table (shaders/elementwise.comp): there is one module per row and part, specialised to the
+// memory layouts of its operands.
 #include <string>
 
 #include <reprise/error.hpp>
@@ -76,25 +76,26 @@ public:
 
 private:
     struct Slot {
-        const Chain::Input* input = nullptr; // null: the part does not read it
+        const Chain::Input* input = nullptr; // null: the part does not read this slot
         LaunchOperand operand{View(), Use::read, true};
         Walk mode = Walk::immediate;
     };
 
-    // Memory of the type that the kernel computes in.
-    bool own_type(DType t, char type) const
+    // Whether the dtype in memory is the type that the kernel computes in.
+    bool is_computed_type(DType t, char type) const
     {
         return t == (type == 'B' ? boolean : type == 'I' || (type == 'N' && integer_) ? i32 : f32);
     }
 
-    // Served by the smaller kernel, which knows its operands' types and walks nothing.
+    // Whether the smaller kernel can run, which has fixed operand types and no strides.
     bool plain() const
     {
-        if (walked_ || !own_type(output_.dtype, step_.op->part ? 'F' : row_.types.back())) return false;
+        if (walked_ || !is_computed_type(output_.dtype, step_.op->part ? 'F' : row_.types.back()))
+            return false;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             const Slot& s = slots_[i];
             const char type = i < static_cast<std::size_t>(row_.arity()) ? row_.types[i] : 'F';
-            if (!s.operand.absent && !own_type(s.operand.dtype, type)) return false;
+            if (!s.operand.absent && !is_computed_type(s.operand.dtype, type)) return false;
         }
         return true;
     }
@@ -114,7 +115,7 @@ private:
     LaunchOperand output_;
     bool double_, long_, integer_;
     std::vector<Slot> slots_;
-    Shape sizes_; // of the walk; empty where nothing is strided
+    Shape sizes_; // of the iteration space; empty if no operand needs strides
     bool walked_ = false;
 };
 

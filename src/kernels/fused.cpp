@@ -1,4 +1,4 @@
-// Which kernels serve a chain.
+// Chooses the kernels of a chain.
 #include "kernels/chain.hpp"
 #include "kernels/code_cache.hpp"
 #include "kernels/walk.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using ops::LaunchOperand;
 
-// The views are a choice inside of one module: a specialization constant.
+// Builds the launch of a fused kernel.  Texel view or addresses are a specialization constant of one module.
 ops::LaunchSpec launch_of_many(const Chain& c, std::span<const LaunchOperand> operands,
                                const device::Capabilities& caps)
 {

@@ -1,5 +1,5 @@
-// The fuser: a chain becomes the text of one kernel.  A step calls its row's formula, whose text is the table's; its
-// result is brought to its dtype as a store and a load would, so that the bits are those of separate launches.
+// The fuser: writes the text of one kernel for a chain.  A step calls a function with its row's formula from the table.
+// Its result is rounded to its dtype as by a store and a load, so that the bits are those of separate launches.
 #include <algorithm>
 #include <sstream>
 
@@ -16,7 +16,7 @@ namespace {
 using ops::LaunchOperand;
 using Source = Chain::Source;
 
-// What a value is in a register.
+// The type of a value in a register.
 enum class Kind : std::uint8_t { real, integer, truth };
 
 Kind kind_of(DType t) { return t == boolean ? Kind::truth : is_floating(t) ? Kind::real : Kind::integer; }
@@ -29,7 +29,7 @@ const char* loader_of(Kind k)
 }
 const char* precise_type_of(Kind k) { return k == Kind::real ? "precise float" : type_of(k); }
 
-std::string dtype_name(DType t) // "DTYPE_F32", of shaders/common/dtypes.glsl
+std::string dtype_name(DType t) // "DTYPE_F32", as in shaders/common/dtypes.glsl
 {
     std::string name = std::string("DTYPE_") + name_of(t);
     for (char& c : name)
@@ -39,7 +39,7 @@ std::string dtype_name(DType t) // "DTYPE_F32", of shaders/common/dtypes.glsl
 
 const ops::Row& row_of(const Chain::Step& s) { return *static_cast<const ops::Row*>(s.op->row); }
 
-// The slots of x..., y, dy that the part's text reads.
+// Returns the slots among x..., y, dy that the part's formula reads.
 std::vector<int> slots_of(const Chain::Step& s)
 {
     const ops::Row& row = row_of(s);
@@ -78,7 +78,7 @@ public:
         return std::move(out_);
     }
 
-    // Of the variant of a shader: its text behind start_chain() and chain(at), which gives what LOAD(at) did.
+    // Writes a variant of a reduction's shader, preceded by start_chain() and by chain(at), which replaces LOAD(at).
     FusedKernel reduction(const ReductionVariant& v)
     {
         single_ = true;
@@ -102,7 +102,7 @@ private:
         return s.from == Source::From::input && chain_.inputs[s.index].number.has_value();
     }
 
-    // A number is read as a float or, by a step on integers, as an int; some as both.
+    // Lists the launch's floats and ints.  A number is read as a float, by a step on integers as an int, or as both.
     void number_inputs()
     {
         as_float_.assign(chain_.inputs.size(), false);
@@ -140,7 +140,7 @@ private:
         return part_name(*s.op) + (integer ? "_i32" : "");
     }
 
-    // The type of a slot ('F', 'N', 'I' or 'B') as what the function takes.
+    // Returns the parameter type of the function for a slot, whose type in the table is 'F', 'N', 'I' or 'B'.
     Kind slot_kind(const Chain::Step& s, int slot, bool integer) const
     {
         const ops::Row& row = row_of(s);
@@ -182,7 +182,7 @@ private:
         }
     }
 
-    // The value as a step's function takes it.
+    // Returns the expression that passes a value to a step's function.
     std::string argument(const Source& from, Kind wanted, bool integer) const
     {
         const char* where = from.from == Source::From::step ? "s" : is_number(from) && integer ? "n" : "i";
@@ -190,7 +190,7 @@ private:
         if (is_number(from)) return wanted == Kind::truth ? "rp_is_nonzero(" + v + ")" : v;
         return converted(v, kind_of(dtype_of(chain_, from)), wanted);
     }
-    // As loads and stores convert (shaders/common/dtypes.glsl).
+    // Converts in the same way as loads and stores (shaders/common/dtypes.glsl).
     static std::string converted(const std::string& v, Kind has, Kind wanted)
     {
         if (has == wanted) return v;
@@ -198,7 +198,7 @@ private:
         if (has == Kind::truth) return wanted == Kind::real ? "(" + v + " ? 1.0 : 0.0)" : "int(" + v + ")";
         return wanted == Kind::real ? "float(" + v + ")" : "rp_to_i32(" + v + ")";
     }
-    // What a function gave, as its dtype holds it.
+    // Rounds or truncates the result of a function to a dtype.
     static std::string stored(const std::string& v, Kind has, DType t)
     {
         if (t == f16 || t == bf16) {
@@ -210,7 +210,7 @@ private:
         return t == u8 ? "((" + out + ") & 255)" : out;
     }
 
-    // What element() takes of the inputs: from memory i0, as a float i1, as an int n1.
+    // Lists the parameters of element() for inputs: `i0` from memory, a number `i1` as a float or `n1` as an int.
     template <class Write> void for_each_argument(Write&& write) const
     {
         for (std::size_t i = 0; i < chain_.inputs.size(); ++i) {
@@ -241,17 +241,17 @@ private:
             std::string call = function_name(s, integer) + "(";
             for (std::size_t i = 0; i < slots.size(); ++i)
                 call += (i ? ", " : "") + argument(s.sources[i], slot_kind(s, slots[i], integer), integer);
-            const Kind gives = result_kind(s, integer);
-            text_ << "    " << precise_type_of(gives) << " t" << k << " = " << call << ");\n    "
+            const Kind returned = result_kind(s, integer);
+            text_ << "    " << precise_type_of(returned) << " t" << k << " = " << call << ");\n    "
                   << precise_type_of(kind_of(s.dtype)) << " s" << k << " = "
-                  << stored("t" + std::to_string(k), gives, s.dtype) << ";\n";
+                  << stored("t" + std::to_string(k), returned, s.dtype) << ";\n";
         }
         for (std::size_t r = 0; r < chain_.results.size(); ++r)
             text_ << "    r" << r << " = s" << chain_.results[r] << ";\n";
         text_ << "}\n";
     }
 
-    // The record, whole, before any branch: lavapipe reads it again lane by lane inside one.
+    // Reads the complete record before any branch: inside of a branch, lavapipe would load it once per lane.
     void write_record()
     {
         text_ << "void main()\n{\n    const uint count = uint(record.n[0]);\n";
@@ -279,7 +279,7 @@ private:
                  "    const uint first = 4u * group;\n    if (first >= count) return;\n";
     }
 
-    // The offset of each walked operand's first element; of the strided ones', of all four.
+    // Computes the offset of the first element of each operand with strides; for Walk::strided, of all four elements.
     void write_offsets()
     {
         if (!walked_) return;
@@ -340,7 +340,8 @@ private:
         text_ << "}\n";
     }
 
-    // start_chain() reads the record and single elements, chain(at) gives the results at element, or group, `at`.
+    // Writes start_chain(), which reads the record and one-element operands, and chain(at), which computes the result
+    // at element `at` or, with `groups`, at the four elements of group `at`.
     void write_chain(bool groups)
     {
         std::ostringstream start;
@@ -383,7 +384,7 @@ private:
         text_ << "    return r0;\n}\n";
     }
 
-    // `at`: ".x", or nothing where single elements are loaded.
+    // `at`: ".x" to ".w", or empty if elements are loaded one by one.
     void write_call(const std::string& at)
     {
         text_ << "    element(";
@@ -405,8 +406,8 @@ private:
     bool texels_;
     std::vector<Walk> walks_; // by input
     bool walked_ = false;
-    bool single_ = false;                 // one-element operands are no vectors
-    std::vector<bool> as_float_, as_int_; // by input: how steps read it where it is a number
+    bool single_ = false;                 // one-element operands are scalars, not vectors
+    std::vector<bool> as_float_, as_int_; // by input: how steps read a number
     FusedKernel out_;
     std::ostringstream text_;
 };

@@ -1,5 +1,5 @@
-// Variants of the product of matrices.  All kernels of f32 and f64 are of one numeric class (shaders/common/gemm.glsl), so
-// which one runs never shows in the bits.  A device with a library for products takes one variant: the library's.
+// Variants of the matrix product.  All kernels of f32 and f64 belong to one numeric class (shaders/common/gemm.glsl):
+// the results have the same bits whichever runs.  A device with a library for products uses only the library's variant.
 #include <array>
 
 #include <reprise/error.hpp>
@@ -17,7 +17,7 @@ using ops::GemmProblem;
 using ops::Lowering;
 using ops::View;
 
-// A matrix operand with the strides that do not matter made harmless.
+// A matrix operand.  Strides of dimensions of size 1, which have no effect, are replaced by suitable values.
 struct Matrix {
     View view;                     // [outer, inner, rows, columns]
     Dim outer, inner, row, column; // strides, elements
@@ -34,7 +34,7 @@ struct Matrix {
     const Dim& rows() const { return view.sizes()[2]; }
     const Dim& columns() const { return view.sizes()[3]; }
 
-    // Rows that texels can be loaded from: contiguous, 16-byte aligned, with a pitch that is never 0.
+    // Whether texels can be loaded from rows: contiguous, 16-byte aligned, with a pitch that is never 0.
     bool texel_rows() const { return same(column, 1) && aligned(row); }
     bool texel_columns() const { return row_is_unit() && aligned(column_pitch()); }
     Dim column_pitch() const { return same(columns(), 1) ? round_up(rows(), 4) : view.layout.strides[3]; }
@@ -48,7 +48,7 @@ private:
     }
 };
 
-// [batch, rows, columns] as [batch, 1, rows, columns]
+// Returns [batch, rows, columns] as [batch, 1, rows, columns].
 View two_batches(View v)
 {
     if (v.sizes().size() == 4) return v;
@@ -92,7 +92,7 @@ Record arguments(const GemmProblem& p, const Matrix& a, const Matrix& b, const D
             .c_inner_stride = c.inner};
 }
 
-// The kernel and its work, still without arguments.
+// Returns a launch with workgroups and flops, but without arguments.
 ops::LaunchSpec by_tiles(const char* kernel, const GemmProblem& p, Tile tile)
 {
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3];
@@ -109,7 +109,7 @@ ops::LaunchSpec by_address(const char* kernel, const GemmProblem& p, Tile tile)
     return arguments<Record>(p, a, b, a.row).launch(by_tiles(kernel, p, tile));
 }
 
-// Of any dtype and strides; what a library for products is given in place of the kernel.
+// Handles any dtype and strides.  A library for products runs instead of this launch.
 ops::LaunchSpec general(const GemmProblem& p)
 {
     if (p.c.dtype == f16) return by_address("gemm_half_f16", p, {64, 64});
@@ -117,7 +117,7 @@ ops::LaunchSpec general(const GemmProblem& p)
     return by_address("gemm_address", p, {8, 32});
 }
 
-// The kernel may leave out what serves odd sizes.
+// Whether the kernel may omit the code for sizes that don't fill whole texels and steps of k.
 bool is_even(const GemmProblem& p)
 {
     const Matrix c(p.c);
@@ -126,7 +126,7 @@ bool is_even(const GemmProblem& p)
     return p.a.sizes()[3].divisible_by(16);
 }
 
-// Texels where all operands can be reached so; operands that lie otherwise are packed first.
+// Loads texels.  Operands whose layout does not allow it are packed first.
 void emit_texel(Lowering& l, const GemmProblem& p)
 {
     Matrix a(p.a), b(p.b);
@@ -141,14 +141,14 @@ void emit_texel(Lowering& l, const GemmProblem& p)
              by_address("gemm_address_shuffle", p, {16, 32}));
 }
 
-Dim is_one(const Dim& d) // 1 where d is 1, else 0; d is not negative
+Dim is_one(const Dim& d) // 1 where d is 1, else 0; d must not be negative
 {
     return floor_div(2, d + 1) - 2 * floor_div(1, d + 1);
 }
 
-// 1 where a library takes a matrix as it lies: rows or columns side by side, from 16 bytes on.  Sizes are not asked, and
-// what strides and offset are, at the call, so that it gets the same where they are known before.
-Dim library_takes(const View& v)
+// 1 where a library accepts a matrix without a copy: rows or columns are contiguous and 16-byte aligned.  It depends on
+// strides and offset at the call, not on sizes or on what is constant, so that the library gets the same operands.
+Dim library_accepts(const View& v)
 {
     const Dim &row = v.layout.strides[2], &column = v.layout.strides[3];
     const Dim by_rows = row.at_most(0) ? Dim(0) : is_one(column),
@@ -158,8 +158,8 @@ Dim library_takes(const View& v)
     return (by_rows + by_columns - by_rows * by_columns) * aligned;
 }
 
-// What a batch repeats is copied once.
-View contiguous_once(Lowering& l, View v)
+// Copies a view to contiguous memory; a matrix that is repeated along the batch is copied once.
+View contiguous_batch(Lowering& l, View v)
 {
     const Shape sizes = v.layout.sizes;
     const DimVector strides = v.layout.strides;
@@ -176,20 +176,19 @@ View contiguous_once(Lowering& l, View v)
 
 void emit_library(Lowering& l, const GemmProblem& p)
 {
-    const Dim a_lies_well = library_takes(p.a), b_lies_well = library_takes(p.b);
+    const Dim a_accepted = library_accepts(p.a), b_accepted = library_accepts(p.b);
     for (const bool copy_a : {false, true})
         for (const bool copy_b : {false, true}) {
-            const Dim here =
-                (copy_a ? 1 - a_lies_well : a_lies_well) * (copy_b ? 1 - b_lies_well : b_lies_well);
+            const Dim here = (copy_a ? 1 - a_accepted : a_accepted) * (copy_b ? 1 - b_accepted : b_accepted);
             if (same(here, 0)) continue;
             l.when(here, [&] {
                 l.launch(general(
-                    {copy_a ? contiguous_once(l, p.a) : p.a, copy_b ? contiguous_once(l, p.b) : p.b, p.c}));
+                    {copy_a ? contiguous_batch(l, p.a) : p.a, copy_b ? contiguous_batch(l, p.b) : p.b, p.c}));
             });
         }
 }
 
-View transposed(View v) // matrices
+View transposed(View v) // swaps rows and columns
 {
     const std::size_t rank = v.layout.sizes.size();
     std::swap(v.layout.sizes[rank - 2], v.layout.sizes[rank - 1]);
@@ -197,7 +196,7 @@ View transposed(View v) // matrices
     return v;
 }
 
-// C^T = B^T A^T, for a B that is stored by columns (x W^T): what is packed is the smaller A.
+// Computes C^T = B^T A^T, for a B that is stored by columns (x W^T): this packs A, which is smaller.
 void emit_turned(Lowering& l, const GemmProblem& p)
 {
     const Matrix a(transposed(p.b));
@@ -223,7 +222,7 @@ void emit_tile(Lowering& l, const GemmProblem& p)
     l.launch(by_address<ops::records::gemm_tile>("gemm_tile", p, {64, 64}));
 }
 
-constexpr const char* single = "it computes in f32";
+constexpr const char* f32_only = "it computes in f32";
 
 Dim serves_all(const GemmProblem&) { return 1; }
 
@@ -234,7 +233,7 @@ std::string refuse_library(const Capabilities& c, const GemmProblem&)
 
 std::string refuse_texel(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype != f32) return single;
+    if (p.c.dtype != f32) return f32_only;
     if (!c.prefer_texels) return "the device has no texel view of its slab, or loads by address are as fast";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     if (!p.c.layout.offset.divisible_by(4)) return "the output is not 16-byte aligned";
@@ -251,7 +250,7 @@ std::string refuse_turned(const Capabilities& caps, const GemmProblem& p)
     return {};
 }
 
-// Where A has at most half of B's elements, and as many rows as a tile has columns.
+// 1 where A has at most half as many elements as B and at least 32 rows, the columns of a tile.
 Dim turned_serves(const GemmProblem& p)
 {
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3];
@@ -262,7 +261,7 @@ Dim turned_serves(const GemmProblem& p)
 
 std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype != f32) return single;
+    if (p.c.dtype != f32) return f32_only;
     if (c.kind != device::Kind::cpu) return "it is made for CPUs";
     if (!c.subgroup_shuffle || c.subgroup_size != 8) return "it needs subgroups of 8 lanes with shuffle";
     return {};
@@ -270,7 +269,7 @@ std::string refuse_shuffle(const Capabilities& c, const GemmProblem& p)
 
 std::string refuse_tile(const Capabilities& c, const GemmProblem& p)
 {
-    if (p.c.dtype != f32) return single;
+    if (p.c.dtype != f32) return f32_only;
     if (c.is_cuda()) return "it is Vulkan's";
     return c.kind == device::Kind::cpu ? "barriers and shared memory are slow on CPUs" : "";
 }
@@ -318,10 +317,10 @@ ops::LaunchSpec pack_spec(const char* kernel, const Matrix& from, const View& to
 
 constexpr std::int64_t chunk = 512; // of K, as in common/gemm.glsl
 
-// A small product over a long K (weight gradients) has too few tiles for the device: its chunks are shared out.
+// Whether to split K: a small product over a long K (weight gradients) has too few tiles to occupy the device.
 bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
 {
-    if (!caps.product_library.empty()) return false; // it shares out by itself
+    if (!caps.product_library.empty()) return false; // the library splits by itself
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];
     if (!same(p.c.sizes()[0], 1) || !same(p.c.sizes()[1], 1) || !m.is_constant() || !n.is_constant())
         return false;
@@ -331,7 +330,7 @@ bool worth_splitting(const Capabilities& caps, const GemmProblem& p)
     return tiles < (cpu ? 4 : 128);
 }
 
-// The steps of k from `first` on, as a batch of `count` parts of `length` steps; what is no whole chunk is one part.
+// Returns the product over k from `first`, as a batch of `count` parts of `length` steps.  A partial chunk is one part.
 GemmProblem part(const GemmProblem& p, const View& sums, const Dim& first, const Dim& count,
                  const Dim& length)
 {
@@ -349,7 +348,7 @@ GemmProblem part(const GemmProblem& p, const View& sums, const Dim& first, const
     return q;
 }
 
-// Whole chunks as a batch, what is left as one more, then their sums in order.
+// Computes whole chunks as a batch, the remaining partial chunk separately, then adds the partial sums in order.
 void emit_split(Lowering& l, const Capabilities& caps, const GemmProblem& p)
 {
     const Dim &m = p.c.sizes()[2], &n = p.c.sizes()[3], &k = p.a.sizes()[3];

@@ -4,13 +4,13 @@
 
 namespace reprise::kernels {
 
-// FNV-1a, 64 bits: the same everywhere, for names of files and kernels.
+// FNV-1a with 64 bits, for names of files and kernels: the same on every platform.
 class Hash {
 public:
     void add(std::string_view text)
     {
         for (const char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-        value_ = (value_ ^ 0xFFu) * 0x100000001B3u; // ends the text
+        value_ = (value_ ^ 0xFFu) * 0x100000001B3u; // separates texts
     }
     void add(std::uint64_t number)
     {

@@ -16,7 +16,7 @@ namespace reprise::kernels {
 
 namespace {
 
-constinit std::atomic<const SpirvCompiler*> linked_compiler = nullptr; // set while other globals are made
+constinit std::atomic<const SpirvCompiler*> linked_compiler = nullptr; // set during static initialization
 
 SpirV compile_cuda(const std::string& name, const std::string& shown, const std::string& text,
                    std::uint32_t compute_capability)

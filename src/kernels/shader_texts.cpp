@@ -6,7 +6,7 @@
 
 namespace reprise::kernels {
 
-// Of lines like "// variants: sum: ; sum_rows_texel: -DROWS -DTEXELS".
+// Parses lines such as "// variants: sum: ; sum_rows_texel: -DROWS -DTEXELS".
 ReductionVariant reduction_variant(const std::string& kernel)
 {
     for (const ShaderText& shader : shader_texts()) {

@@ -1,5 +1,5 @@
-// Texts of shaders inside the library, put there by cmake/RepriseShaders.cmake: what kernels include that are made at
-// run time, and the reductions that they are variants of.
+// Texts of shaders in the library, embedded by cmake/RepriseShaders.cmake: headers that kernels written at run time
+// include, and the reductions into which chains are fused.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -15,7 +15,7 @@ struct ShaderText {
 
 std::span<const ShaderText> shader_texts() noexcept;
 
-// A kernel that a shader of shaders/common/reduce.glsl lists.  Throws Error(internal) where none does.
+// A kernel that a shader based on shaders/common/reduce.glsl lists.  Throws Error(internal) if none lists it.
 struct ReductionVariant {
     std::string text;
     std::vector<std::string> definitions; // "ROWS"

@@ -1,5 +1,4 @@
-// The compiler of GLSL that programs have which link reprise::fuser, and others lack: shaderc is 7 MB of a
-// program.
+// The GLSL compiler.  Only programs that link reprise::fuser have one, since shaderc adds 7 MB to a program.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,18 +8,18 @@ namespace reprise::kernels {
 
 using SpirV = std::vector<std::uint32_t>;
 
-// Whose text it is.  The library's own: Error(internal) with the compiler's words where it fails, and for code that a
-// driver may change (device/spirv_check.hpp).  A user's: Error(argument), and it rounds as the user likes.
+// The author of a text.  For the library's texts, Error(internal) reports the compiler's message if it fails, and code
+// that a driver may change (device/spirv_check.hpp).  For a user's, Error(argument), without the check of the code.
 enum class Author : std::uint8_t { library, user };
 
 struct SpirvCompiler {
-    // `name`: what errors call the text.
+    // `name`: of the text, for errors.
     SpirV (*compile)(const std::string& name, const std::string& text, Author);
-    std::string version; // another where other code may come out
+    std::string version; // differs between compilers that may generate different code
 };
 
-const SpirvCompiler* spirv_compiler() noexcept; // null: none is linked
-// Kept for good.  Called before main(), or while nothing else runs.
+const SpirvCompiler* spirv_compiler() noexcept; // null if none is linked
+// The object must never be destroyed.  Must be called before main(), or while no other thread runs.
 void set_spirv_compiler(const SpirvCompiler*) noexcept;
 
 } // namespace reprise::kernels

@@ -1,7 +1,7 @@
-// The heavy problems: which kernels serve them on which device.  A list is ordered; the first that can
-// implement the problem is taken, and each refusal has a reason.  Which one it is follows from the
-// problem's sizes and the device; where sizes are unknown all that may serve are recorded, each for the calls
-// that it serves.  So the bits at a size are always the same.
+// Matrix products and convolutions: the kernels that compute them on each device.  Variants are tried in order; the
+// first that can compute the problem is used, and each that refuses gives a reason.  The choice depends only on the
+// problem's sizes and the device, so the bits at a size are always the same.  If sizes are symbolic, all variants that
+// may be chosen are recorded, each with a condition on the sizes.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,17 +11,18 @@
 
 namespace reprise::kernels {
 
-// C[b] = A[b] B[b].  Numeric class of f32 and f64: shaders/common/gemm.glsl; of halves that of cuda/gemm_half.cu.
+// Emits C[b] = A[b] B[b].  The numeric class of f32 and f64 is in shaders/common/gemm.glsl, that of f16 and bf16 in
+// cuda/gemm_half.cu.
 void gemm(ops::Lowering&, const device::Capabilities&, const ops::GemmProblem&);
 ops::View packed(ops::Lowering&, const device::Capabilities&, const ops::View&, const Dim& rows,
                  const Dim& columns);
 
-// A convolution and its two gradients.
+// Emits a convolution, or one of its two gradients.
 void conv(ops::Lowering&, const device::Capabilities&, const ops::ConvProblem&);
-// Its variants: windows read where they lie, groups of one channel, windows of one element, windows as the columns of a
-// matrix that is never written, and of one that is.
+// The variants: direct (3 x 3 and 1 x 1 windows, on CPUs), depthwise (groups of one channel), pointwise (1 x 1
+// windows), implicit (a product with a matrix of windows that is never stored), patches (im2col: it is stored).
 std::string refuse_direct(const device::Capabilities&, const ops::ConvProblem&);
-Dim direct_serves(const ops::ConvProblem&); // 1 at the sizes that it serves
+Dim direct_serves(const ops::ConvProblem&); // 1 at sizes where it can run, else 0
 void conv_direct(ops::Lowering&, const ops::ConvProblem&);
 std::string refuse_depthwise(const device::Capabilities&, const ops::ConvProblem&);
 void conv_depthwise(ops::Lowering&, const ops::ConvProblem&);
@@ -31,10 +32,9 @@ std::string refuse_implicit(const device::Capabilities&, const ops::ConvProblem&
 void conv_implicit(ops::Lowering&, const ops::ConvProblem&);
 void conv_patches(ops::Lowering&, const ops::ConvProblem&);
 
-// Why each variant was taken or not, for this problem on this device: printed by `reprise` and asked by
-// tests.
+// Explains for each variant why it can't run this problem on this device, for the output of `reprise` and for tests.
 struct Refusal {
-    std::string variant, reason; // an empty reason: taken
+    std::string variant, reason; // empty reason: it can run
 };
 std::vector<Refusal> explain_gemm(const device::Capabilities&, const ops::GemmProblem&);
 std::vector<Refusal> explain_conv(const device::Capabilities&, const ops::ConvProblem&);

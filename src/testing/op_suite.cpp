@@ -48,7 +48,7 @@ Tensor tensor(const std::vector<double>& values, const std::vector<std::int64_t>
     return from_bytes(bytes, shape_of(sizes), {.dtype = dtype, .device = device});
 }
 
-// As its dtype holds it.
+// Returns the value rounded to the dtype.
 double rounded(double v, DType dtype)
 {
     std::vector<std::byte> bytes(size_of(dtype));
@@ -57,7 +57,7 @@ double rounded(double v, DType dtype)
     return t.at(0);
 }
 
-// The values of a transposed array of these sizes.
+// Returns the values of the transpose of an array of these sizes.
 std::vector<double> reversed(const std::vector<double>& values, const std::vector<std::int64_t>& sizes)
 {
     std::vector<double> out(values.size());
@@ -82,11 +82,12 @@ Tensor laid_out(const std::vector<double>& values, std::vector<std::int64_t> siz
     if (s.layout == Layout::transposed) {
         for (std::size_t d = 0; d < dims.size(); ++d)
             dims[d] = static_cast<std::int64_t>(dims.size() - 1 - d);
-        const std::vector<double> turned = reversed(values, sizes);
+        const std::vector<double> reversed_values = reversed(values, sizes);
         std::reverse(sizes.begin(), sizes.end());
-        return permute(tensor(turned, sizes, dtype, s.device), dims);
+        return permute(tensor(reversed_values, sizes, dtype, s.device), dims);
     }
-    if (s.layout == Layout::narrowed) { // 3 elements before, so that nothing is aligned, and 2 behind
+    if (s.layout ==
+        Layout::narrowed) { // 3 elements before each row, so that nothing is aligned, and 2 after it
         const std::int64_t inner = sizes.back();
         std::vector<double> wide;
         for (std::size_t i = 0; i <= values.size(); ++i) {
@@ -107,7 +108,7 @@ Tensor laid_out(const std::vector<double>& values, std::vector<std::int64_t> siz
     return expand(tensor({values.begin(), values.begin() + row}, sizes, dtype, s.device), whole);
 }
 
-std::uint64_t seed_of(const std::string& text) // FNV-1a: the same everywhere
+std::uint64_t seed_of(const std::string& text) // FNV-1a: the same on every platform
 {
     std::uint64_t hash = 0xCBF29CE484222325u;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
@@ -232,7 +233,7 @@ std::int64_t checked_size(const Sample& sample)
 
 namespace {
 
-// The arguments that need a gradient, apart from the others.
+// A sample whose differentiable arguments are separated from the others.
 struct Problem {
     const Sample& sample;
     Setting setting{Device("reference"), true};
@@ -251,7 +252,7 @@ struct Problem {
             if (asks_gradient(sample.arguments[i])) out[i] = in[k++];
         return out;
     }
-    // One tensor made of all of them; one stays as it is, so that what mixes is not what is checked.
+    // Combines tensors to one, by a weighted sum.  A single tensor is returned as it is, to check nothing but the op.
     Tensor mixed(const std::vector<Tensor>& tensors) const
     {
         if (tensors.size() == 1) return tensors[0];
@@ -270,7 +271,7 @@ GradCheck check_gradient(const OpInfo& row, const Sample& sample, const GradChec
     const UseDevice use(p.setting.device);
     std::vector<Tensor> leaves = p.differentiable;
     for (Tensor& t : leaves) t.requires_grad_();
-    std::vector<bool> depends; // outputs on the inputs
+    std::vector<bool> depends; // whether an output depends on the inputs
     for (const Tensor& y : sample.call(p.with(leaves))) depends.push_back(y.requires_grad());
     const auto f = [&](const std::vector<Tensor>& in) {
         std::vector<Tensor> outputs;

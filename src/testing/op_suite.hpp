@@ -1,4 +1,4 @@
-// The bodies of the suite's checks: they know rows (op_info.hpp), no op.
+// The implementation of the suite's checks: it depends only on the rows of op_info.hpp, not on single ops.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,13 +12,13 @@
 
 namespace reprise::test {
 
-// What a sample is called with: by argument, values that its dtype holds exactly.
+// The inputs of a sample: sizes and values by argument; the dtype can represent the values exactly.
 struct Data {
     std::vector<std::vector<std::int64_t>> sizes;
     std::vector<std::vector<double>> values;
 };
 Data draw(const OpInfo&, const Sample&, std::int64_t size);
-// The same values all along the first dimension of each argument: what expand() makes.
+// Repeats the first row along the first dimension of each argument, as expand() does.
 void repeat_first(Data&);
 
 bool asks_gradient(const Argument&);
@@ -28,32 +28,32 @@ enum class Layout { contiguous, transposed, narrowed, expanded };
 
 struct Setting {
     Device device;
-    bool f64 = false; // in place of f32: the oracle's
+    bool f64 = false; // use f64 in place of f32, as the reference results do
     Layout layout = Layout::contiguous;
 };
 std::vector<Tensor> inputs(const Sample&, const Data&, const Setting&);
-// One for each output; random numbers of its shape, which every floating dtype holds, where it is floating.
+// Returns a cotangent per output: random numbers that every floating dtype can represent; undefined for other dtypes.
 std::vector<Tensor> cotangents(const std::vector<Tensor>& outputs, const Setting&);
 
-// Outputs and, where cotangents are given, the gradients by the differentiable inputs (undefined: none).
+// Outputs and, if cotangents are given, the gradients of the differentiable inputs (undefined if there is none).
 struct Outcome {
     std::vector<Tensor> outputs, gradients;
 };
 Outcome evaluate(const Sample&, const std::vector<Tensor>& inputs, const std::vector<Tensor>& cotangents);
 Outcome run(const Sample&, const Data&, const Setting&, bool gradient);
 
-// Row-major values as double.
+// Returns the values in row-major order, as double.
 std::vector<double> doubles(const Tensor&);
 
-// A size that shows what there is to see and is quickly computed on the reference device.
+// Returns a size that covers the general case and is computed quickly on the reference device.
 std::int64_t checked_size(const Sample&);
 
-// Against central differences, in double on the reference device: the gradient of the sample's outputs, or that of
-// its gradient (by the inputs and by the cotangents).
+// Compares with central differences, in double on the reference device: the gradient of the sample's outputs, or the
+// gradient of its gradient (with respect to the inputs and the cotangents).
 GradCheck check_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
 GradCheck check_second_gradient(const OpInfo&, const Sample&, const GradCheckOptions& = {});
 
-// Rows that a check is for.
+// Returns the names of the rows to which a check applies.
 std::vector<std::string> rows_for(Check);
 std::string describe(const Sample&, std::int64_t size);
 

@@ -12,10 +12,10 @@ namespace reprise::testing {
 
 namespace {
 
-constexpr std::size_t guard = 256; // bytes before and behind a buffer; keeps its alignment
+constexpr std::size_t guard = 256; // bytes before and after a buffer; a multiple of its alignment
 constexpr std::byte canary{0xA5};
 
-// The same code has the same name, so that the device keeps its pipelines.
+// Names the kernel by a hash of its code, so that the device reuses the pipeline for the same code.
 std::string kernel_name(const ShaderRun& run)
 {
     std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a
@@ -55,7 +55,7 @@ struct Guarded {
     std::size_t padding() const
     {
         return (16 - bytes % 16) % 16;
-    } // belongs to the buffer: shaders own whole words
+    } // part of the buffer, as shaders write whole words
     device::Operand operand() const { return {memory->address + guard, bytes + padding()}; }
 
     Bytes read(device::Device& d, const std::string& name, std::size_t index) const

@@ -1,4 +1,4 @@
-// Another default device for a while.
+// Sets the default device within a scope.
 #pragma once
 #include <reprise/device.hpp>
 
@@ -6,13 +6,13 @@ namespace reprise::test {
 
 class UseDevice {
 public:
-    explicit UseDevice(const Device& d) : before_(default_device()) { set_default_device(d); }
-    ~UseDevice() { set_default_device(before_); }
+    explicit UseDevice(const Device& d) : previous_(default_device()) { set_default_device(d); }
+    ~UseDevice() { set_default_device(previous_); }
     UseDevice(const UseDevice&) = delete;
     UseDevice& operator=(const UseDevice&) = delete;
 
 private:
-    Device before_;
+    Device previous_;
 };
 
 } // namespace reprise::test

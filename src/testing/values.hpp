@@ -1,4 +1,4 @@
-// Numbers for tests, and tensors as bits.
+// Random numbers for tests, and the bits of tensors.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace reprise::test {
 
-// Uniform in [low, high), the same on every machine.
+// A generator of random numbers that are the same on every machine.
 class Numbers {
 public:
     explicit Numbers(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 1) {}
@@ -18,7 +18,7 @@ public:
         z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
         return z ^ (z >> 31);
     }
-    double uniform(double low, double high)
+    double uniform(double low, double high) // in [low, high)
     {
         return low + (high - low) * static_cast<double>(word() >> 40) / static_cast<double>(1 << 24);
     }
@@ -48,7 +48,7 @@ inline std::vector<std::int32_t> integers(std::size_t count, std::uint64_t seed,
     return v;
 }
 
-inline Tensor values(const std::vector<float>& v) { return from_vector(v); } // of one dimension
+inline Tensor values(const std::vector<float>& v) { return from_vector(v); } // with one dimension
 
 inline Tensor random_tensor(const Shape& shape, std::uint64_t seed, double low = -1, double high = 1)
 {
@@ -57,7 +57,7 @@ inline Tensor random_tensor(const Shape& shape, std::uint64_t seed, double low =
     return from_vector(floats(count, seed, low, high), shape);
 }
 
-// What a tensor holds, byte for byte: NaN equals itself, -0 is not 0.
+// The bytes of a tensor, for exact comparison: NaN equals itself, -0 is not 0.
 using Bits = std::vector<std::byte>;
 inline Bits bits(const Tensor& t) { return to_bytes(t); }
 inline std::vector<Bits> bits_of(const std::vector<Tensor>& tensors)

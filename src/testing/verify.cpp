@@ -1,4 +1,4 @@
-// The rows of op_info on a user's device.
+// Runs the samples of op_info on a user's device.
 #include <reprise/testing.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using test::Setting;
 
 constexpr DType dtypes[] = {f32, f16, bf16, f64, i64, i32, i16, i8, u8, boolean};
 
-// Of a result, relative to 1 + its largest value.
+// Returns the tolerance of a result, relative to 1 + its largest magnitude.
 double tolerance_of(const OpInfo& row, const Sample& sample, DType dtype)
 {
     if (dtype == f16) return 4 * 0x1p-10;
@@ -31,7 +31,7 @@ double tolerance_of(const OpInfo& row, const Sample& sample, DType dtype)
     return sample.tolerance != 0 ? sample.tolerance : row.tolerance;
 }
 
-// The sample in another type; none where it says nothing new.
+// Returns the sample in another dtype; nullopt if no argument would change.
 std::optional<Sample> in_dtype(const Sample& sample, DType dtype)
 {
     if (dtype == f32) return sample;
@@ -50,7 +50,7 @@ std::optional<Sample> in_dtype(const Sample& sample, DType dtype)
     return out;
 }
 
-// Values, gradients and gradients of these, as double; empty: undefined.
+// Outputs, gradients, and the gradients of these; empty lists if they are not computed.
 struct Results {
     std::vector<Tensor> outputs, gradients, second;
 };
@@ -108,7 +108,7 @@ public:
         } catch (const Error& error) {
             if (result_.dtype == f32)
                 fail(result_.forward, std::string("the reference device: ") + error.what());
-            return; // not for this type
+            return; // the sample does not support this dtype
         }
         tolerance_ = tolerance_of(row_, sample, result_.dtype);
         std::optional<Results> got = attempt(sample, data, differentiate);
@@ -131,7 +131,7 @@ private:
         verdict = Verdict::wrong;
         if (result_.message.empty()) result_.message = what_ + ": " + text;
     }
-    // What one sample shows counts for the op: of several verdicts the one that says most.
+    // Combines the verdict of a sample with that of the op: the first one in `order` wins.
     static void settle(Verdict& verdict, Verdict found)
     {
         static constexpr Verdict order[] = {Verdict::wrong,   Verdict::right,     Verdict::zero,
@@ -156,9 +156,9 @@ private:
         return std::nullopt;
     }
     void compare(Verdict& verdict, const std::vector<Tensor>& got, const std::vector<Tensor>& want,
-                 double times, Verdict of_nothing)
+                 double factor, Verdict if_all_zero)
     {
-        bool any = of_nothing == Verdict::right;
+        bool any = if_all_zero == Verdict::right;
         if (got.size() != want.size()) return fail(verdict, "another number of results");
         for (std::size_t i = 0; i < got.size(); ++i) {
             if (got[i].defined() != want[i].defined()) return fail(verdict, "a gradient is missing");
@@ -175,7 +175,7 @@ private:
                 const bool same =
                     std::isfinite(b[e]) ? false : a[e] == b[e] || (std::isnan(a[e]) && std::isnan(b[e]));
                 const double error = same ? 0 : std::fabs(a[e] - b[e]) / (1 + largest);
-                const double allowed = is_floating(want[i].dtype()) ? times * tolerance_ : 0;
+                const double allowed = is_floating(want[i].dtype()) ? factor * tolerance_ : 0;
                 if (!(error <= allowed))
                     return fail(verdict, "element " + std::to_string(e) + " of result " + std::to_string(i) +
                                              " is " + std::to_string(a[e]) + ", the reference has " +
@@ -183,7 +183,7 @@ private:
                 result_.worst = std::max(result_.worst, error);
             }
         }
-        settle(verdict, any ? Verdict::right : of_nothing);
+        settle(verdict, any ? Verdict::right : if_all_zero);
     }
 
     const OpInfo& row_;
@@ -193,7 +193,7 @@ private:
     double tolerance_ = 0;
 };
 
-// A size that shows what there is to see; of the first sample a large one too.
+// Returns a size that covers the general case; for the first sample also its largest one.
 std::vector<std::int64_t> sizes_of(const Sample& sample, bool first)
 {
     std::int64_t middle = sample.sizes.front();

@@ -1,6 +1,6 @@
-# Builds the consumers of this folder.  From an install tree they are linked: a ctest entry of each driver runs one, and
-# another looks at the other's size.  As a subdirectory, whose library is that of the build tree at hand, only what is
-# different is built: the project is configured inside another, and a file that includes its headers is compiled.
+# Builds the consumers of this folder.  MODE=package links them with an install tree: a ctest entry per driver runs one,
+# and another entry checks the size of the other.  MODE=subdirectory builds only what differs, as the library would be
+# that of the build tree: it configures the project inside another one, and compiles a file that includes its headers.
 #   cmake -D MODE=package|subdirectory -D BUILD=<build tree of Reprise> -D SCRATCH=<folder>
 #         -D CXX= -D TYPE= [-D WERROR= -D NVCC= -D HAS_CUDA=] -P run.cmake
 function(run)
@@ -9,7 +9,7 @@ endfunction()
 
 file(REMOVE_RECURSE ${SCRATCH})
 if(MODE STREQUAL "package")
-    # The tree is moved after the installation: nothing in it may hold its place.
+    # The tree is moved after the installation, as no file may contain its path.
     run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${SCRATCH}/before)
     file(RENAME ${SCRATCH}/before ${SCRATCH}/prefix)
     set(targets consumer four_lines)

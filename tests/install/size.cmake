@@ -1,4 +1,4 @@
-# A program of four lines stays small where it is stripped: cmake -D PROGRAM= -D STRIP= -D LIMIT=<bytes> -P size.cmake
+# Checks the size of a stripped program: cmake -D PROGRAM= -D STRIP= -D LIMIT=<bytes> -P size.cmake
 execute_process(COMMAND ${STRIP} -o ${PROGRAM}.stripped ${PROGRAM} COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${PROGRAM}.stripped size)
 message(STATUS "${PROGRAM} has ${size} bytes stripped")

@@ -1,4 +1,4 @@
-// Parts of networks that several tests are made of.
+// Parts of networks that several tests share.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace reprise::test {
 
-// [N, in, H, W] -> [N, out, H / stride, W / stride]: two convolutions with batch norm beside a shortcut.
+// Residual block, [N, in, H, W] -> [N, out, H / stride, W / stride]: two convolutions with batch norm and a shortcut.
 class Residual : public nn::Module {
 public:
     Residual(std::int64_t in, std::int64_t out, std::int64_t stride);
@@ -16,8 +16,8 @@ private:
     nn::Sequential path_, shortcut_;
 };
 
-// [N, T, features] -> the same: causal attention and a multilayer perceptron, each with a norm before it and added to its
-// input; with a probability of dropout in both where it is not 0.
+// A pre-norm transformer block, [N, T, features] -> the same: causal attention and a multilayer perceptron, each with a
+// layer norm before it and a residual connection.  `dropout` applies to the attention's weights and output.
 class TransformerBlock : public nn::Module {
 public:
     TransformerBlock(std::int64_t features, std::int64_t heads, double dropout = 0);
@@ -30,7 +30,7 @@ private:
     nn::Linear qkv_, proj_, up_, down_;
 };
 
-// A convolution without bias that keeps the size but for the stride.
+// A convolution without bias, padded so that only the stride changes the size.
 std::shared_ptr<nn::Conv2d> convolution(std::int64_t in, std::int64_t out, std::int64_t kernel,
                                         std::int64_t stride);
 

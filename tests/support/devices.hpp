@@ -1,4 +1,4 @@
-// Devices of a test's own.
+// Devices for single tests.
 #pragma once
 #include <memory>
 
@@ -17,10 +17,10 @@ inline Device open(std::shared_ptr<device::Device> d)
     return Device(std::make_shared<eager::Context>(std::move(d)));
 }
 
-// Believes to be lavapipe, swiftshader, gpu or null; computes nothing.
+// Returns a null device with the capabilities of `of` (lavapipe, swiftshader, gpu or null); it computes nothing.
 inline Device imitation(const char* of) { return open(device::make_null_device({.imitate = of})); }
 
-// While it lives each evaluation of eager code on the default device is planned for itself.
+// Disables the graph cache of the default device within a scope: each eager evaluation is compiled separately.
 class PlansOfTheirOwn {
 public:
     PlansOfTheirOwn() { set_eager_plans(0); }

@@ -1,4 +1,4 @@
-// A device in front of another one that notes which kernels run.
+// A device that forwards to another one and counts the kernels that run.
 #pragma once
 #include <map>
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace reprise::test {
 
-// How often each kernel ran, by name and workgroups.
+// The number of runs of each kernel; keys are "<name> <workgroups>".
 using Runs = std::map<std::string, int>;
 
 class SpyDevice : public device::Device {
 public:
     explicit SpyDevice(std::shared_ptr<device::Device> to) : to_(std::move(to)) {}
 
-    Runs take() { return std::exchange(runs_, {}); } // since the last take()
+    Runs take() { return std::exchange(runs_, {}); } // returns those since the last take()
 
     const device::Capabilities& capabilities() const override { return to_->capabilities(); }
     device::Counters counters() const override { return to_->counters(); }

@@ -21,18 +21,18 @@ struct Stack {
     Shape example; // without the batch
     std::function<Blocks()> blocks;
 };
-// An MLP, a CNN with dropout, a residual one with batch norm, and a GPT of eight blocks with dropout.
+// An MLP, a CNN with dropout, a residual CNN with batch norm, and a GPT of eight blocks with dropout.
 const std::vector<Stack>& stacks();
 
 using Forward = std::function<Tensor(const Blocks&, Tensor)>;
-Tensor plain(const Blocks& blocks, Tensor x); // one after the other
+Tensor plain(const Blocks& blocks, Tensor x); // applies the blocks in order
 
 enum class How { eager, eager_in_steps, recorded, recorded_unfused };
 
-// The loss, the gradients by the input and all parameters, the running statistics; twice, at two batch sizes.
+// Returns the bits of all gradients (of parameters and input), the loss and the buffers, for batch sizes 3 and 1.
 std::vector<Bits> train(const Stack&, const Forward&, How);
 
-// Each stack with each way of calling it; ways have names.
+// Test parameters and test names for each stack with each of `ways`, whose elements have a member `name`.
 template <class Ways> auto each_with(const Ways& ways)
 {
     return testing::Combine(testing::Range<std::size_t>(0, stacks().size()),

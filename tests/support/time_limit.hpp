@@ -1,4 +1,4 @@
-// Ends the process where a test takes longer than it may: a deadlock is then a failure, not a run without end.
+// Aborts the process if a test exceeds its time limit, so that a deadlock is a failure and not an endless run.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -36,7 +36,7 @@ private:
     std::mutex mutex_;
     std::condition_variable ended_;
     bool done_ = false;
-    std::thread watch_; // last: it reads the others
+    std::thread watch_; // last member, as the thread uses the others
 };
 
 } // namespace reprise::test

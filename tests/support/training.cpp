@@ -64,7 +64,7 @@ Training::Training(Net kind, std::uint64_t seed)
         net.push_back(make<nn::Linear>(32, classes));
         break;
     }
-    net.state_dict(); // initial values are made here, from this seed
+    net.state_dict(); // creates the initial values, from this seed
     for (const Variable& p : net.parameters()) p.eval();
     set_generator_state(before);
     if (kind == Net::cnn)

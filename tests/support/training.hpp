@@ -1,4 +1,4 @@
-// Small networks with their optimizer and their data.
+// Small networks with an optimizer and data.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ enum class Net {
     mlp,        // linear, relu, linear; SGD with momentum
     cnn,        // twice convolution, relu, pooling; linear; Adam
     normalised, // convolution, batch norm, relu, dropout, linear; SGD with momentum and weight decay
-    residual,   // ResNet-8 of few channels; SGD with momentum
+    residual,   // ResNet-8 with few channels; SGD with momentum
 };
 inline const std::vector<Net> all_nets = {Net::mlp, Net::cnn, Net::normalised};
 inline const std::vector<Net> nets_with_residual = {Net::mlp, Net::cnn, Net::normalised, Net::residual};
@@ -25,17 +25,17 @@ const char* name_of(Net);
 
 class Training {
 public:
-    // On the default device.  One seed, one start.
+    // Creates the network on the default device.  Equal seeds give equal initial values.
     explicit Training(Net, std::uint64_t seed = 1);
 
     Tensor loss(const Tensor& x, const Tensor& target);
-    Tensor step(const Tensor& x, const Tensor& target); // gives the loss
+    Tensor step(const Tensor& x, const Tensor& target); // returns the loss
     Program recorded(const Dim& batch, const RecordOptions& = {});
     std::vector<Spec> specs(const Dim& batch) const;
 
     std::pair<Tensor, Tensor> batch(std::int64_t size, std::uint64_t seed) const;
 
-    // Parameters, running statistics and moments.
+    // Returns the bits of parameters, running statistics and moments.
     std::vector<Bits> state() const;
 
     nn::Sequential net;

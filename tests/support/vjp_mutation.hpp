@@ -1,4 +1,4 @@
-// A wrong VJP.
+// Makes a VJP wrong on purpose.
 #pragma once
 #include <functional>
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace reprise::test {
 
-// While one lives, the cotangent that the VJP of `op` gives for an input is replaced in backward passes of this thread.  A
-// gradient check that passes with it has checked nothing.
+// While it exists, the cotangents that the VJP of `op` returns for its inputs are replaced in backward passes of this
+// thread.  A gradient check that still passes is useless.
 class VjpMutation final : graph::Scope {
 public:
     using Change = std::function<Tensor(std::size_t input, const Tensor& cotangent)>;

@@ -1,5 +1,5 @@
-// All of reprise::fuser.  cmake/RepriseTargets.cmake has programs that link it refer to
-// `reprise_link_fuser`, so that the linker takes this file, which then makes itself known.
+// The only file of reprise::fuser.  cmake/RepriseTargets.cmake makes programs that link it refer to
+// `reprise_link_fuser`, so that the linker includes this file, which then registers its compiler.
 #include <memory>
 #include <shaderc/shaderc.hpp>
 #include <string_view>
@@ -32,12 +32,12 @@ private:
     }
 };
 
-// One for the process and its threads (shaderc.h), never destroyed: each that is made parses GLSL's built-in
-// functions.
+// Returns the compiler that all threads share (shaderc.h allows it) and that is never destroyed.  Constructing one is
+// slow, as it parses GLSL's built-in functions.
 const shaderc::Compiler& compiler()
 {
-    static const auto* const kept = new shaderc::Compiler;
-    return *kept;
+    static const auto* const instance = new shaderc::Compiler;
+    return *instance;
 }
 
 SpirV compile(const std::string& name, const std::string& text, Author author)
@@ -61,12 +61,12 @@ SpirV compile(const std::string& name, const std::string& text, Author author)
     return words;
 }
 
-const bool known = [] {
+const bool registered = [] {
     unsigned version = 0, revision = 0;
     shaderc_get_spv_version(&version, &revision);
     const std::string text = "shaderc" + std::to_string(version) + "." + std::to_string(revision);
-    static const auto* const kept = new SpirvCompiler{compile, text}; // globals may ask for it while they end
-    set_spirv_compiler(kept);
+    static const auto* const instance = new SpirvCompiler{compile, text}; // destructors of globals may use it
+    set_spirv_compiler(instance);
     return true;
 }();
 
@@ -74,4 +74,4 @@ const bool known = [] {
 
 } // namespace reprise::kernels
 
-extern "C" bool reprise_link_fuser() { return reprise::kernels::known; }
+extern "C" bool reprise_link_fuser() { return reprise::kernels::registered; }

@@ -1,4 +1,4 @@
-// Activations and arithmetic that are made of rows of the table.
+// Activations and arithmetic functions that are composed of elementwise ops.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {

@@ -11,10 +11,10 @@ void add_matmul_heads(Rows& rows)
     rows.sample("texels", {arg({3, 8, n()}), arg({3, n(), 32})}, {0, 1, 16}, apply(ops::matmul_heads_op));
 }
 
-// The op itself, and where dy is given its gradient.  The other outputs are for the gradient only.
+// Calls the op, or its gradient if dy is given.  Outputs other than the first serve only the gradient.
 struct Kind {
     bool causal = false, masked = false, dropout = false;
-    std::int64_t wide = 0; // 1: by matrices for any number of keys
+    std::int64_t wide = 0; // 1: by matrix products for any number of keys
 };
 graph::Attributes attributes_of(const Kind& k)
 {
@@ -87,7 +87,7 @@ void with_scores(Rows& rows, const char* what, std::vector<Argument> arguments, 
         for (const AttentionScores which : {AttentionScores::products, AttentionScores::capped,
                                             AttentionScores::masked, AttentionScores::weights}) {
             const auto [y, scores] = scaled_dot_product_attention_with_scores(in[0], in[1], in[2], o, which);
-            // -infinity has no gradient to compare
+            // the gradient of -infinity can't be compared
             out.insert(out.end(), {y, where(isinf(scores), -9.0, scores)});
         }
         return out;

@@ -10,7 +10,7 @@ struct Convolution {
     const char* what;
     Shape x, weight, dy;
     struct Options {
-        Integers stride, padding, dilation; // none: those of ConvOptions
+        Integers stride, padding, dilation; // empty: the defaults of ConvOptions
         std::int64_t groups = 1;
     } options;
     Integers sizes; // values of n()
@@ -96,7 +96,7 @@ Tensor by_weight(const Convolution& c, const Tensor& x, const Shape& size, const
     return conv3d_weight(x, size, dy, options<3>(c));
 }
 
-// `shape` with what n() is for a tensor of the shape `of`: sizes of rows are n() or n() plus a number.
+// Returns `shape` with the value of n() that gives `t` its shape `of`: sizes are n() or n() plus a constant.
 Shape at_size(Shape shape, const Shape& of, const Tensor& t)
 {
     Dim size = 0;

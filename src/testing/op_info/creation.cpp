@@ -1,4 +1,4 @@
-// Tensors of one value, ranges, random numbers, dropout.
+// Constant tensors, ranges, random numbers, dropout.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {

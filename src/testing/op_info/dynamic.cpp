@@ -1,4 +1,4 @@
-// Sizes and indices on the device.
+// Ops with sizes and indices that are computed on the device.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
@@ -85,7 +85,7 @@ void add_reads(Rows& rows)
     });
 
     rows.composed("dynamic_gather");
-    // NaN is no number to differentiate.
+    // Results with NaN can't be differentiated.
     rows.forward("of rows, some outside", {arg({n(), 4, 3}), whole({n(), 5}, -2, 6)},
                  [](const Tensor& x, const Tensor& index) { return dynamic_gather(x, index); });
     rows.sample("of rows", {arg({2, n() + 1, 4}), whole({2, 6}, 0, 0)},

@@ -1,4 +1,4 @@
-// Functions of elements that are made of rows of the table.
+// Elementwise functions that are composed of ops of the table.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {

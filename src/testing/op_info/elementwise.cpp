@@ -1,4 +1,4 @@
-// Rows of elementwise ops: everything follows from the table (types, domains, derivatives).
+// Rows of elementwise ops, generated from the table (types, domains, derivatives).
 #include <algorithm>
 
 #include "ops/readers.hpp"
@@ -39,7 +39,7 @@ std::vector<Argument> with_numbers(const Row& row, int tensor)
     return out;
 }
 
-// A cast's formula is x: what it does is to change the dtype.
+// The formula of cast is x: it only changes the dtype.
 void add_cast(Rows& rows)
 {
     rows.last().samples.clear();
@@ -62,7 +62,7 @@ DType dtype_of(char type, DType number) { return type == 'B' ? boolean : type ==
 
 void add_mistakes(Rows& rows, const Row& row, const graph::Op& op)
 {
-    // Inputs whose numbers are of the dtype, and one of which is replaced.
+    // Adds a mistake: inputs of the dtype, one of which is replaced.
     const auto mistake = [&](const char* what, ErrorKind kind, const char* fragment, DType dtype,
                              std::size_t input, auto replacement) {
         rows.mistake(what, kind, fragment, [&row, &op, dtype, input, replacement] {
@@ -94,7 +94,7 @@ void add_mistakes(Rows& rows, const Row& row, const graph::Op& op)
             [](const Tensor&) { return Tensor(); });
 }
 
-// How operands of different shapes lie: one way for each row in turn, all for thorough rows.
+// Adds samples with operands of different shapes: all for thorough rows, else one that depends on `turn`.
 void add_layouts(Rows& rows, const Row& row, std::size_t turn)
 {
     std::vector<Sample> layouts;

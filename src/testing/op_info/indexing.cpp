@@ -1,4 +1,4 @@
-// Reading and writing by indices; orders of elements.
+// Reading and writing by indices; sorting.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {

@@ -1,4 +1,4 @@
-// Losses of pairs, and the options of those of classes.
+// Losses of pairs of tensors, and options of classification losses.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
@@ -6,7 +6,7 @@ namespace {
 
 using Loss = std::function<Tensor(const Inputs&, Reduction)>;
 
-// With every reduction.
+// Adds a loss with samples for each reduction.
 void loss(Rows& rows, const char* name, const std::vector<Argument>& arguments, Loss f)
 {
     rows.composed(name);
@@ -78,7 +78,7 @@ void add_losses_of_classes(Rows& rows)
                     nll_loss(in[0], in[1], {.weight = in[2], .reduction = r});
          });
     for (Sample& s : rows.last().samples)
-        if (s.what == "mean") s.sizes = {40}; // some target counts
+        if (s.what == "mean") s.sizes = {40}; // large enough that some target is not ignored
     rows.sample("pixels, some ignored", {arg({n(), 4, 2, 3}, -3, 3), whole({n(), 2, 3}, 0, 3)}, {4},
                 [](const Inputs& in) {
                     return cross_entropy(in[0], in[1], {.ignore_index = 1, .label_smoothing = 0.2});

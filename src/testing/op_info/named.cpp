@@ -1,4 +1,4 @@
-// Functions and methods with PyTorch's names that are made of other ops.
+// Functions and methods with PyTorch's names that are composed of other ops.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {

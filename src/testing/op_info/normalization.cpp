@@ -12,7 +12,7 @@ void batch_norm_sample(Rows& rows, const char* what, const Shape& x, bool traini
         what,
         {arg(x, -2, 2), arg({x[1]}, 0.5, 2), arg({x[1]}), fixed(arg({x[1]})), fixed(arg({x[1]}, 0.5, 2))},
         std::move(sizes), [=](const Inputs& in) {
-            // Assigned in training: not the inputs themselves.
+            // Training assigns these, so the inputs are not used directly.
             const Tensor mean = in[3].detach(), variance = in[4].detach();
             const Tensor y = batch_norm(in[0], mean, variance, affine ? in[1] : Tensor(),
                                         affine ? in[2] : Tensor(), {.training = training, .momentum = 0.2});
@@ -20,7 +20,7 @@ void batch_norm_sample(Rows& rows, const char* what, const Shape& x, bool traini
         });
 }
 
-// Channels by the symbolic size.
+// Adds a sample with a symbolic number of channels.
 void update_sample(Rows& rows, const char* what, Dim (*count)(const Dim& channels),
                    std::vector<std::int64_t> sizes)
 {
@@ -47,7 +47,7 @@ void layer_norm_sample(Rows& rows, const char* what, Shape x, std::size_t dims, 
     });
 }
 
-// The statistics come from the op: mean and 1 / deviation of any other numbers belong to no x.
+// The mean and 1 / deviation are computed by the op, since arbitrary numbers would not match any x.
 void layer_norm_vjp_sample(Rows& rows, const graph::Op& op, bool centered)
 {
     const bool of_input = &op == &ops::layer_norm_vjp_op;
@@ -207,7 +207,7 @@ void add_group_norm(Rows& rows)
         group_norm(ones({2, 4}), 2, {}, {}, -1);
     });
 
-    // The statistics come from the op: other numbers belong to no x.
+    // The statistics are computed by the op, since arbitrary numbers would not match any x.
     rows.op("group_norm_vjp").tolerance = 1e-5;
     rows.sample(
         "images", {arg({n(), 4, 6}), arg({n(), 4, 6}, -2, 3), arg({4}, 0.5, 2)}, {0, 1, 5, 70},
@@ -219,14 +219,14 @@ void add_group_norm(Rows& rows)
         });
 }
 
-// Inputs: x, running mean, running variance, and where affine weight and bias.
+// Inputs: x, running mean, running variance and, if affine, weight and bias.
 void instance_norm_sample(Rows& rows, const char* what, const Shape& x, bool input_stats, bool affine,
                           std::vector<std::int64_t> sizes)
 {
     std::vector<Argument> arguments = {arg(x, -2, 2), fixed(arg({x[1]})), fixed(arg({x[1]}, 0.5, 2))};
     if (affine) arguments.insert(arguments.end(), {arg({x[1]}, 0.5, 2), arg({x[1]})});
     rows.sample(what, std::move(arguments), std::move(sizes), [=](const Inputs& in) {
-        // Assigned: not the inputs themselves.
+        // The op assigns these, so the inputs are not used directly.
         const Tensor mean = in[1].detach(), variance = in[2].detach();
         const Tensor y =
             instance_norm(in[0], mean, variance, affine ? in[3] : Tensor(), affine ? in[4] : Tensor(),

@@ -1,5 +1,5 @@
-// What the suite (testing/op_suite.hpp) needs to know of an op to test it on any device: a row for each op.
-// Rows of elementwise ops are made from the table, those of structured ops are written beside it.
+// The data from which the suite (testing/op_suite.hpp) tests ops on any device, with a row per op.
+// Rows of elementwise ops are generated from the table of ops, those of structured ops are written by hand.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,34 +14,34 @@
 
 namespace reprise::test {
 
-// The size that samples are tested at several values of, and recorded with as a symbol.
+// The size that varies: samples are tested at several values of it, and recorded with it as a symbol.
 const Dim& n();
 
 struct Argument {
     Shape sizes; // of constants and n()
     DType dtype = f32;
-    double low = -1, high = 1;  // drawn from [low, high]; integers from low to high
-    bool number = false;        // one value that the host knows: no memory, given with the launch
-    bool differentiable = true; // false: no gradient by it is computed, though its dtype is floating
+    double low = -1, high = 1;  // range of the random values; integers include high
+    bool number = false;        // a constant of the host: passed with the launch, without memory
+    bool differentiable = true; // false: no gradient with respect to it, even if its dtype is floating
 };
 
 // One way to call the op, at any size.
 struct Sample {
     std::string what; // for messages
     std::vector<Argument> arguments;
-    // Takes the sizes that it needs from the inputs; works in any floating dtype and on any device.
+    // Must take sizes from the inputs, and work in any floating dtype and on any device.
     std::function<std::vector<Tensor>(const std::vector<Tensor>&)> call;
     std::vector<std::int64_t> sizes = {0, 1, 3, 8}; // values of n()
-    bool differentiable = true;                     // false for a dtype, or a use, that has no gradient
-    double tolerance = 0;                           // 0: the row's
+    bool differentiable = true; // false if it has no gradient in this dtype or with these arguments
+    double tolerance = 0;       // 0: the row's
 };
 
-// A mistake and what it is answered with.
+// A wrong call and the error that it must throw.
 struct Mistake {
     std::string what;
     std::function<void()> call;
     ErrorKind kind;
-    std::string fragment; // of the sentence
+    std::string fragment; // of the error's message
 };
 
 enum class Check {
@@ -49,12 +49,12 @@ enum class Check {
     gradient,  // VJP against the reference
     gradcheck, // VJP against central differences
     twice,     // the same for the VJP's own VJP
-    views,     // the same bits from views that are not contiguous
-    recorded,  // the same bits from a program with a symbolic size
+    views,     // the same bits as from contiguous inputs, from other views
+    recorded,  // the same bits as eagerly, from a program with a symbolic size
 };
 
 struct OpInfo {
-    std::string name; // of the op where `is_op`, else of a function made of ops
+    std::string name; // of the op if `is_op`, else of a function composed of ops
     bool is_op = true;
     bool differentiable = true;
     std::vector<Sample> samples;
@@ -62,8 +62,8 @@ struct OpInfo {
     double tolerance =
         2e-6; // of f32 values, relative to 1 + the largest magnitude; gradients get 4 times as much
     std::map<Check, std::string> skips; // why a check does not apply
-    // False: views are tried with one sample and in one layout.  All kernels of the table walk memory by the
-    // same code, so that rows share the work, and a few do all of it.
+    // False: views are tested with one sample and one layout only.  All kernels of the table address memory by the same
+    // code, so it is enough that a few rows test all layouts.
     bool thorough = true;
 };
 

@@ -1,4 +1,4 @@
-// Tensors taken apart and joined, padding, masks.
+// Splitting and joining tensors, padding, masks.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {

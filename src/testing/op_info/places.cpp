@@ -1,4 +1,4 @@
-// Writing by indices in further ways, and places in sequences that are in order.
+// More writes by indices, and searches in sorted sequences.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
@@ -8,7 +8,7 @@ Tensor first_places(std::int64_t n) { return zeros({n}, {.dtype = i32}); }
 
 void add_row_reductions(Rows& rows)
 {
-    // What no row is for is infinite, which differences can't be taken of.
+    // Rows without a source would be infinite, where gradcheck can't take differences.
     const auto how = [](std::int64_t of) {
         return [of](const Inputs& in) {
             const Tensor y = graph::apply1(ops::reduce_rows_op, in, {{"rows", Dim(5)}, {"how", of}});

@@ -38,7 +38,7 @@ void add_max_ops(Rows& rows)
     rows.op("max_pool");
     for (const Pool& p : pools) rows.sample(p.what, {arg(p.x)}, sizes, apply(ops::max_pool_op, p.to(p.y)));
 
-    // Places are those of a pooling; they do not move with the gradient's input.
+    // The indices come from a max pooling of fixed values; they don't depend on the gradient's input.
     rows.op("max_pool_vjp");
     for (const Pool& p : pools)
         rows.sample(p.what, {arg(p.y), fixed(arg(p.x))}, sizes,

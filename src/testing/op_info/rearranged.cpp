@@ -1,10 +1,10 @@
-// Shapes by further names, products along dimensions, and tensors without dimensions.
+// More shape functions, products along dimensions, and tensors without dimensions.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
 namespace {
 
-// Strides that need more dimensions than kernels walk, which are six.
+// Strides that need more than the six dimensions that kernels support.
 void add_many_dimensions(Rows& rows)
 {
     rows.composed("many_dimensions");
@@ -126,7 +126,7 @@ void add_products_along(Rows& rows)
     rows.sample("the first of three", {arg({n(), 2, 3}), arg({n(), 2, 3})}, {0, 1, 5, 300},
                 apply(ops::linear_scan_op, {{"dim", std::int64_t{0}}}));
 
-    // floor(x) holds zeros; adding x - floor(x) to what is multiplied would move them
+    // floor(x) contains zeros; adding x - floor(x) to the factors would move them
     rows.composed("products_with_zeros");
     rows.sample("of lines", {arg({n(), 4})}, {1, 3, 6}, [](const Inputs& in) {
         const Tensor x = where(abs(in[0]) < 0.5, in[0] * 0.0, in[0]);

@@ -1,4 +1,4 @@
-// Reductions, scans, extrema and their places, statistics.
+// Reductions, scans, extrema and their indices, statistics.
 #include <cmath>
 
 #include "testing/op_info/rows.hpp"
@@ -8,14 +8,14 @@ namespace {
 
 using Reduce = Tensor (*)(const Tensor&, const Dims&, bool);
 
-// The layouts that kernels know (rows, columns, neither), one level and two.  `least`: the smallest n().
-void samples(Rows& rows, Reduce f, std::int64_t least, double low = -1, double high = 1)
+// Adds samples for each layout of the kernels (rows, columns, neither), with one and two levels.
+void samples(Rows& rows, Reduce f, std::int64_t min_n, double low = -1, double high = 1)
 {
     const auto call = [f](Dims dims, bool keepdim) {
         return [f, dims, keepdim](const Tensor& x) { return f(x, dims, keepdim); };
     };
-    const auto from = [least](std::vector<std::int64_t> sizes) {
-        std::erase_if(sizes, [least](std::int64_t s) { return s < least; });
+    const auto from = [min_n](std::vector<std::int64_t> sizes) {
+        std::erase_if(sizes, [min_n](std::int64_t s) { return s < min_n; });
         return sizes;
     };
     rows.sample("all", {arg({n(), 3}, low, high)}, from({0, 1, 5, 300}), call({}, false));
@@ -28,9 +28,9 @@ void samples(Rows& rows, Reduce f, std::int64_t least, double low = -1, double h
     rows.sample("every other", {arg({2, 3, n(), 5}, low, high)}, {0, 1, 4}, call({1, 3}, false));
 }
 
-void add_i32(Rows& rows, Reduce f, int most = 1000)
+void add_i32(Rows& rows, Reduce f, int bound = 1000)
 {
-    rows.forward("i32", {whole({n(), 5}, -most, most)}, {1, 6, 300}, [f](const Tensor& x) {
+    rows.forward("i32", {whole({n(), 5}, -bound, bound)}, {1, 6, 300}, [f](const Tensor& x) {
         return std::vector{f(x, {0}, false), f(x, {1}, false)};
     });
 }
@@ -72,7 +72,7 @@ void add_sums_and_extrema(Rows& rows)
 void add_products_and_scans(Rows& rows)
 {
     rows.op("prod").tolerance = 2e-5; // hundreds of factors
-    samples(rows, prod, 0, 0.8, 1.2); // products of many stay near 1
+    samples(rows, prod, 0, 0.8, 1.2); // long products stay near 1
     add_i32(rows, prod, 1);
     rows.forward("factors of 0", {whole({n(), 6}, 0, 3), arg({n(), 6}, 0.5, 2)}, [](const Inputs& in) {
         return std::vector{prod(cast(in[0], in[1].dtype()) * in[1], {1}),
@@ -128,8 +128,8 @@ void add_statistics(Rows& rows)
     rows.composed("max");
     rows.sample("over a dimension", {arg({n(), 4, 3})}, {1, 5, 40}, [](const Inputs& in) {
         const auto [values, indices] = max(in[0], 1);
-        const auto [kept, kept_indices] = max(in[0], -1, true);
-        return std::vector{values, kept, indices, kept_indices, max(in[0])};
+        const auto [with_dim, with_dim_indices] = max(in[0], -1, true);
+        return std::vector{values, with_dim, indices, with_dim_indices, max(in[0])};
     });
     rows.composed("var");
     samples(

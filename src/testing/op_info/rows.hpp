@@ -1,4 +1,4 @@
-// How the files of this folder write their rows: X.cpp defines add_X(Rows&).
+// Helpers for the files of this folder, which define rows: X.cpp defines add_X(Rows&).
 #pragma once
 #include <limits>
 #include <type_traits>
@@ -42,7 +42,7 @@ inline Argument number(double low, double high)
     return a;
 }
 
-// A call of the op itself, where no public function does just that.
+// Calls the op directly, for ops without a public function that calls nothing else.
 inline auto apply(const graph::Op& op, graph::Attributes attributes = {})
 {
     return [&op, attributes = std::move(attributes)](const Inputs& in) {
@@ -50,13 +50,14 @@ inline auto apply(const graph::Op& op, graph::Attributes attributes = {})
     };
 }
 
-// The same random numbers at each evaluation; a program takes its place in the sequence from the generator.
+// Restarts the random numbers, so that each evaluation draws the same.  A program gets its ordinals from the generator
+// at each call, so nothing is done while recording.
 inline void reseed()
 {
     if (!is_recording()) manual_seed(3);
 }
 
-// By the names of the samples that have them.
+// Reductions of losses, with the names of their samples.
 inline constexpr std::pair<const char*, Reduction> reductions[] = {
     {"each", Reduction::none}, {"sum", Reduction::sum}, {"mean", Reduction::mean}};
 
@@ -64,7 +65,7 @@ inline std::vector<Tensor> results(std::vector<Tensor> all) { return all; }
 inline std::vector<Tensor> results(const Tensor& one) { return {one}; }
 inline std::vector<Tensor> results(const std::pair<Tensor, Tensor>& two) { return {two.first, two.second}; }
 
-// As Sample::call: a function of all inputs, of the first or of the first two; it returns one tensor, a pair
+// Returns a Sample::call for a function of all inputs, of the first or of the first two, which returns a tensor, a pair
 // or a vector.
 template <class F> auto of_inputs(F f)
 {
@@ -75,13 +76,13 @@ template <class F> auto of_inputs(F f)
     };
 }
 
-// The table, as a file writes it: op() or composed() begins a row, and what follows belongs to this row.
+// The list of rows under construction: op() or composed() begins a row, and later calls add to the last row.
 class Rows {
 public:
     std::vector<OpInfo> all;
 
     OpInfo& op(std::string name) { return all.emplace_back(OpInfo{.name = std::move(name)}); }
-    OpInfo& composed(std::string name) // of a function that is made of ops
+    OpInfo& composed(std::string name) // a function composed of ops
     {
         return all.emplace_back(OpInfo{.name = std::move(name), .is_op = false});
     }
@@ -99,7 +100,7 @@ public:
     {
         return sample(std::move(what), std::move(arguments), Sample().sizes, std::move(call));
     }
-    // A sample of which no gradient is computed.
+    // Adds a sample without gradients.
     template <class F>
     void forward(std::string what, std::vector<Argument> arguments, std::vector<std::int64_t> sizes, F call)
     {
@@ -117,7 +118,7 @@ public:
     }
 };
 
-// The files of this folder, which the build finds (cmake/RepriseOps.cmake).
+// files.def lists the files of this folder; cmake/RepriseOps.cmake generates it.
 #define ROWS(file) void add_##file(Rows&);
 #include "testing/op_info/files.def"
 

@@ -1,4 +1,4 @@
-// What goes along a dimension: running extrema, differences, integrals; sums without NaN.
+// Functions along a dimension: running extrema, differences, integrals; also sums that skip NaN.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
@@ -12,14 +12,14 @@ void add_running_extrema(Rows& rows)
 
     rows.op("running_extremum").differentiable = false;
     Argument longs = whole({3, n()}, -9, 9);
-    longs.dtype = i64; // as the functions give integers to the op
+    longs.dtype = i64; // the dtype in which the functions pass integers to the op
     rows.sample("the largest", {arg({3, n()}, -2, 2)}, {0, 1, 256, 257, 1500}, op(0));
     rows.sample("the least", {arg({2, n(), 3}, -2, 2)}, {0, 1, 9, 300}, op(1));
     rows.sample("integers", {longs}, {1, 300}, op(1));
     const auto both = [](const Tensor& x, std::int64_t dim) {
-        const auto [most, at_most] = cummax(x, dim);
-        const auto [least, at_least] = cummin(x, dim);
-        return std::vector{most, at_most, least, at_least};
+        const auto [largest, largest_at] = cummax(x, dim);
+        const auto [smallest, smallest_at] = cummin(x, dim);
+        return std::vector{largest, largest_at, smallest, smallest_at};
     };
 
     rows.composed("cummax_cummin");

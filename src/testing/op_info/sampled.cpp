@@ -1,4 +1,4 @@
-// Images: read at any positions, put back, padded and pooled in further ways.
+// Images: grid_sample, fold, and more kinds of padding and pooling.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
@@ -8,7 +8,7 @@ void add_grids(Rows& rows)
 {
     using Mode = GridSampleMode;
     using Padding = GridSamplePadding;
-    // Positions keep away from whole numbers, where slopes jump.
+    // Positions avoid integers, where derivatives jump.
     const auto sample = [&](const char* what, Shape x, Shape grid, GridSampleOptions o, double reach = 1.37) {
         Argument positions = arg(std::move(grid), -reach, reach);
         positions.differentiable = o.mode != Mode::nearest;

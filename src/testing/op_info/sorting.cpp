@@ -1,4 +1,4 @@
-// Orders of elements.
+// Sorting.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {
@@ -6,7 +6,7 @@ namespace {
 
 std::vector<Tensor> both(const std::pair<Tensor, Tensor>& p) { return {p.first, p.second}; }
 
-// Numbers among which many are equal.
+// Returns numbers many of which are equal.
 Tensor coarse(const Tensor& x) { return floor(x * 3.0); }
 
 void add_sort(Rows& rows)
@@ -16,7 +16,7 @@ void add_sort(Rows& rows)
                 [](const Inputs& in) { return sort(in[0]); });
     rows.sample("the first dimension, descending", {arg({n(), 2, 3})}, {0, 1, 5, 300},
                 [](const Inputs& in) { return sort(in[0], 0, true); });
-    // Elements are equal but for a step of the check.
+    // No gradients: elements are so close that a step of gradcheck would change their order.
     rows.forward("a known long one", {arg({n(), 700})}, {0, 1, 3},
                  [](const Inputs& in) { return sort(in[0], 1); });
     rows.sample("a known short one", {arg({n(), 5, 4})},

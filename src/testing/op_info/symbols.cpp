@@ -1,4 +1,4 @@
-// Rows of functions whose shapes mix symbols: each sample runs eagerly at every size and from one recording.
+// Functions whose shapes combine symbols: each sample runs eagerly at every size, and in one recording.
 #include "testing/op_info/rows.hpp"
 
 namespace reprise::test {

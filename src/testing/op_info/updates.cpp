@@ -8,8 +8,8 @@ using Results = std::vector<std::vector<Tensor>>;
 using Call = std::function<Results(const std::vector<StepOf>&, const std::vector<StepNumber>& numbers)>;
 using Ranges = std::vector<std::pair<double, double>>;
 
-// A sample of the row begun last.  Inputs: of each parameter param, grad and moments, then the numbers, in
-// memory or known to the host; moments and numbers are drawn from these ranges.  Parameters differ in shape.
+// Adds a sample to the last row.  Inputs: param, grad and moments of each parameter, then the numbers, in memory or as
+// constants of the host.  Moments and numbers are drawn from these ranges.  Parameters differ in shape.
 void step(Rows& rows, const char* what, const Ranges& moments, const Ranges& numbers, Call call,
           bool in_memory = false, std::size_t parameters = 1)
 {

@@ -69,7 +69,7 @@ void add_views(Rows& rows)
     rows.forward("f16", {of(f16, arg({n(), 3}))}, [](const Tensor& x) { return x.t().contiguous(); });
 
     rows.composed("squeeze");
-    // A symbol is never squeezed, though it be 1.
+    // A symbolic dimension is never squeezed, even if its size is 1.
     rows.sample("and unsqueeze", {arg({n(), 1, 3, 1})}, {0, 3, 8}, [](const Inputs& in) {
         return std::vector{squeeze(in[0]) * 1, squeeze(in[0], 1), unsqueeze(in[0], -1), flatten(in[0], 1),
                            flatten(in[0])};
