@@ -1,5 +1,5 @@
-// A call of a custom function is one node that looks at what the forward made: its inputs are those of the
-// call, the forward's results and whatever else was saved.  The backward hangs at the node.
+// A call of a custom function becomes one node, whose outputs are views of the forward's results.  Its inputs are the
+// inputs of the call, these results, and other tensors that were saved.  The backward is the node's custom gradient.
 #include <reprise/autograd/custom_function.hpp>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ Tensors with_zeros(const VjpArguments& a)
     return out;
 }
 
-// What a user's gradient gave, one for each of `count` inputs of the node; what is not required is dropped.
+// Checks the gradients that a user's function returned, one for each of the first `count` inputs of the node, and drops
+// those that are not required.
 Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArguments& a)
 {
     if (given.size() != count)
@@ -82,7 +83,7 @@ namespace autograd {
 struct Saved final : graph::GivenGradient {
     std::shared_ptr<const CustomFunction::Backward> backward;
     std::any data;
-    std::size_t inputs = 0; // of the call
+    std::size_t inputs = 0; // number of inputs of the call
     struct Place {
         bool output;
         std::size_t index; // of the node's inputs or outputs
@@ -106,8 +107,7 @@ struct Saved final : graph::GivenGradient {
         return r;
     }
 
-    // The places of what is to be saved among the call's inputs and outputs; anything else is appended to
-    // `values`.
+    // Finds the saved tensors among the call's inputs and outputs; others are appended to `values`, the node's inputs.
     void save(const FunctionContext& context, const Tensors& in, const Tensors& out,
               std::vector<Value>& values)
     {

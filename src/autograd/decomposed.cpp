@@ -7,7 +7,7 @@ namespace reprise::autograd {
 
 namespace {
 
-// What the op's own shape rule has required already.
+// Ignores guards, as the op's own shape rule has required them before.
 struct Known final : shape::GuardSink {
     void require(const shape::Guard&) override {}
 };

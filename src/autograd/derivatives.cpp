@@ -134,7 +134,7 @@ std::pair<Tensor, Tensor> vjp(const Function& f, const Tensor& x, const Tensor& 
     return {value, products.front()};
 }
 
-// v J is linear in v, so its derivative by v, along a vector, is J times that vector.
+// v J is linear in v, so the derivative of v J with respect to v, applied to a vector, is J times that vector.
 std::pair<Tensor, Tensor> jvp(const FunctionOfSeveral& f, const std::vector<Tensor>& x,
                               const std::vector<Tensor>& v, const DerivativeOptions& options)
 {
@@ -150,7 +150,7 @@ std::pair<Tensor, Tensor> jvp(const FunctionOfSeveral& f, const std::vector<Tens
     const std::vector<Tensor> rows = r.products(cotangent, true);
     std::vector<Tensor> ends{cotangent};
     for (const Tensor& t : r.x)
-        if (!t.is_leaf()) ends.push_back(t); // what lies beyond is not walked
+        if (!t.is_leaf()) ends.push_back(t); // the walk does not continue past these
     return {r.value(), autograd::products(rows, v, ends, r.create_graph).front()};
 }
 

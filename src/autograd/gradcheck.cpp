@@ -1,5 +1,5 @@
-// Gradients against central differences: along a random direction d, <grad, d> must be (f(x + hd) - f(x -
-// hd)) / 2h.
+// Compares gradients with central differences: along a random direction d, <grad, d> must be
+// (f(x + hd) - f(x - hd)) / 2h.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -21,7 +21,7 @@ struct Problem {
     const std::function<Tensor(const std::vector<Tensor>&)>& f;
     const std::vector<Tensor>& inputs;
     Device device{"reference"};
-    std::vector<double> weights{}; // of the outputs' elements: a scalar is checked
+    std::vector<double> weights{}; // of the output's elements, whose weighted sum is differentiated
 
     bool floating(std::size_t i) const { return is_floating(inputs[i].dtype()); }
 
@@ -46,7 +46,7 @@ struct Problem {
     }
 };
 
-// Converted on the reference device: the tensor's need not know f64.
+// Returns the elements in f64.  Converts on the reference device, as the tensor's device may not support f64.
 std::vector<double> values_of(const Tensor& t, const Device& reference)
 {
     return t.detach().to(reference).to(f64).to_vector<double>();
@@ -63,7 +63,7 @@ std::string place_of(std::size_t index, const Shape& shape) // "[1, 2]"
     return '[' + text + ']';
 }
 
-// One comparison: of the slopes along a direction in one input.
+// One comparison of the slopes along a direction in one input: by the gradient and by central differences.
 struct Slopes {
     double found = 0, wanted = 0, error = 0;
 };
@@ -83,7 +83,7 @@ Slopes compare(const Problem& p, const Doubles& x, std::size_t input, const std:
     return s;
 }
 
-// The entry whose slope differs most: a direction mixes all.
+// Describes the entry whose slope differs most, since a random direction mixes all entries.
 std::string worst_entry(const Problem& p, const Doubles& x, std::size_t input,
                         const std::vector<double>& gradient, double step)
 {
@@ -140,7 +140,7 @@ GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
             for (double& v : direction) v = uniform(random);
             const Slopes s = compare(p, x, i, direction, gradient, options.step);
             if (!(s.error <= options.tolerance)) result.passed = false;
-            if (std::isnan(result.error) || s.error <= result.error) continue; // a NaN stays
+            if (std::isnan(result.error) || s.error <= result.error) continue; // the first NaN is reported
             result.error = s.error;
             worst_input = i;
             worst_gradient = gradient;

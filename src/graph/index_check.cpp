@@ -10,7 +10,7 @@ namespace reprise::graph {
 
 namespace {
 
-// REPRISE_CHECK_INDICES (0 or 1), else whether this is a debug build.
+// Returns the setting of the environment variable REPRISE_CHECK_INDICES (0 or 1), else whether this is a debug build.
 bool at_first()
 {
     if (const char* const asked = std::getenv("REPRISE_CHECK_INDICES")) return std::string_view(asked) == "1";

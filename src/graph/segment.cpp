@@ -38,12 +38,12 @@ SegmentScope::~SegmentScope()
     current_segment() = const_cast<Segment*>(segment_->outer.get());
     if (Segment* outer = current_segment())
         outer->nodes.insert(outer->nodes.end(), segment_->nodes.begin(), segment_->nodes.end());
-    segment_->nodes = {}; // weak pointers hold the nodes' memory
+    segment_->nodes = {}; // as weak pointers to nodes from make_shared prevent their memory from being freed
 }
 
 namespace {
 
-// The nodes that these are outputs of, and the bases of those that are views.
+// Returns the nodes of these values and, where these are views, the nodes of their bases.
 std::unordered_set<const Node*> kept_for(const std::vector<Value>& outputs)
 {
     std::unordered_set<const Node*> kept;
@@ -57,7 +57,7 @@ std::unordered_set<const Node*> kept_for(const std::vector<Value>& outputs)
 void SegmentScope::close(const std::vector<Value>& outputs)
 {
     std::vector<std::shared_ptr<const Node>> made;
-    std::unordered_map<const Node*, long> inside; // references by each other
+    std::unordered_map<const Node*, long> inside; // number of references from nodes of the segment
     for (const auto& weak : segment_->nodes)
         if (auto n = weak.lock()) {
             inside[n.get()] = 0;
@@ -71,7 +71,8 @@ void SegmentScope::close(const std::vector<Value>& outputs)
         return std::any_of(n.inputs.begin(), n.inputs.end(),
                            [&](const Value& v) { return v.node->evaluator != n.evaluator; });
     };
-    for (const auto& n : made) // handed out in another way: the user has it, or a cell; or another device's
+    for (const auto& n :
+         made) // also nodes that the user or a cell refers to, and those with inputs of other devices
         if (n.use_count() > inside[n.get()] + 1 || from_elsewhere(*n))
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i) given.push_back({n, i});
     const std::unordered_set<const Node*> kept = kept_for(given);
