@@ -30,7 +30,7 @@ std::vector<std::vector<std::int64_t>> sizes_of(const std::vector<DynamicValues>
 
 } // namespace
 
-// The evaluation's graph once more, with expressions for sizes, and host scalars for numbers that differ.
+// Builds a copy of the evaluation's graph in which sizes are expressions, and numbers that differed are host scalars.
 class CompiledGraph::Builder {
 public:
     Builder(CompiledGraph& p, const Evaluation& e, const DynamicValues& values, const DimVector& sizes)
@@ -53,7 +53,7 @@ public:
     shape::GuardSink& sink() { return guards_; }
     const std::vector<shape::Guard>& guards() const { return guards_.guards(); }
     const std::array<Dim, draws.size()>& draw_symbols() const { return draws_; }
-    // The symbolic shapes, each beside that of this evaluation.
+    // Calls f for each output with the op, the symbolic shape and the shape in this evaluation.
     template <class F> void each_shape(const F& f) const
     {
         for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -61,7 +61,7 @@ public:
                 f(*nodes_[i]->op, nodes_[i]->outputs[o].shape, e_.nodes[i]->outputs[o].shape);
     }
 
-    // -- of visit_attribute --
+    // -- the visitor of visit_attribute() --
     void word(std::uint64_t) {}
     void size(Dim& d) { d = sizes_[next_size_++]; }
     void number(double&) { opened_ = p_.number_is_open_[next_number_++]; }
@@ -128,7 +128,7 @@ private:
     const DynamicValues& values_;
     const DimVector& sizes_;
     std::size_t next_size_ = 0, next_number_ = 0;
-    bool opened_ = false; // the attribute's number
+    bool opened_ = false; // whether the last visited attribute is a number that differed
     std::array<Dim, draws.size()> draws_ = {symbol("seed_low"), symbol("seed_high"), symbol("ordinal")};
     std::vector<std::shared_ptr<const graph::Node>> nodes_;
     graph::SegmentCopies segments_;
@@ -149,7 +149,7 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
     open_numbers(all);
     Builder builder(*this, e, all.back(), dims.sizes);
     plan::Request request;
-    { // a condition that the plan itself needs is no guard, and throws
+    { // the scope ends before plan::compile(), so that a condition of the planner throws instead of becoming a guard
         const shape::GuardScope guarding(builder.sink());
         request = builder.run(device->capabilities());
     }
@@ -223,7 +223,7 @@ bool CompiledGraph::fits(const DynamicValues& f)
     for (const DynamicDims::Symbol& s : symbols_) symbol_values_.push_back(f.sizes[s.position]);
     try {
         program_.evaluate(symbol_values_, values_);
-    } catch (const Error&) { // a symbol's value is none of a size, or an expression has none
+    } catch (const Error&) { // a value is out of a symbol's range, or an expression can't be evaluated
         return false;
     }
     for (std::size_t i = 0; i < open_sizes_.size(); ++i)

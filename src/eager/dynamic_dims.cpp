@@ -11,8 +11,8 @@ namespace reprise::eager {
 
 namespace {
 
-using Values = std::vector<std::int64_t>; // of one size, by call
-constexpr std::size_t most_factors = 16;  // of products: sizes of shapes, not places
+using Values = std::vector<std::int64_t>; // the values of one size, by call
+constexpr std::size_t most_factors = 16;  // number of symbols that are tried as factors of products
 
 class Inference {
 public:
@@ -31,7 +31,7 @@ public:
                             [&](const Values& c) { return c[i] != calls_.front()[i]; }))
                 open.push_back(i);
         }
-        // Those of externals first, and small ones: others are multiples of them.
+        // Sorts sizes of externals and small sizes first, as others are likely to be multiples of them.
         std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
             return std::pair(a < attributes_, calls_.front()[a]) <
                    std::pair(b < attributes_, calls_.front()[b]);
@@ -64,7 +64,8 @@ private:
         return s;
     }
 
-    // Sizes of externals stand for themselves where they are no multiples: any two of them lie on a line.
+    // Expresses a size by the symbols so far; none: it needs a new symbol.  Sizes of externals are only expressed as
+    // multiples, since with few calls an offset between two independent sizes may be accidental.
     std::optional<Dim> explained(const Values& values, bool of_attribute) const
     {
         for (const Base& b : bases_)
@@ -94,7 +95,7 @@ private:
         return out;
     }
 
-    // k with a = k * b at every call.
+    // Returns k with a = k * b at every call.
     static std::optional<std::int64_t> factor(const Values& a, const Values& b)
     {
         std::optional<std::int64_t> k;
@@ -109,7 +110,7 @@ private:
         return k;
     }
 
-    // m with a = b + m at every call.
+    // Returns m with a = b + m at every call.
     static std::optional<std::int64_t> offset(const Values& a, const Values& b)
     {
         std::int64_t first = 0, m = 0;

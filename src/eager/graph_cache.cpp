@@ -8,11 +8,11 @@ namespace reprise::eager {
 
 namespace {
 
-constexpr std::size_t max_seen = 4, max_graphs = 4; // of a structure
-constexpr std::uint64_t max_made = 12;              // after so many it is planned for itself
-constexpr std::size_t max_bytes = 128 << 20;        // bytes, about
-constexpr std::size_t recording_bytes = 256 << 10;  // bytes: lavapipe's command buffers of 16 slots
-constexpr std::size_t launch_bytes = 3072; // bytes of a recorded launch: its record in each slot, commands
+constexpr std::size_t max_seen = 4, max_graphs = 4; // per structure
+constexpr std::uint64_t max_made = 12;       // graphs per structure; later evaluations are planned each time
+constexpr std::size_t max_bytes = 128 << 20; // of the whole cache, approximately
+constexpr std::size_t recording_bytes = 256 << 10; // per recording: lavapipe's command buffers of 16 slots
+constexpr std::size_t launch_bytes = 3072; // per recorded launch: its record in each slot, and its commands
 
 bool alike(const DynamicValues& a, const DynamicValues& b)
 {
@@ -61,26 +61,26 @@ GraphCache::Entry& GraphCache::entry_of(const Evaluation& e, GraphKey& key)
     return *found_;
 }
 
-// For the first of a structure none: it may be the only one.
+// Compiles a graph for the evaluation, but not for the first one of a structure, as no other may follow.
 CompiledGraph* GraphCache::make(Entry& entry, const Evaluation& e, const DynamicValues& values)
 {
     if (entry.seen.empty() || entry.is_refused || entry.made >= max_made) return nullptr;
-    std::vector<DynamicValues> all = entry.seen; // and those of the evaluation last
+    std::vector<DynamicValues> all = entry.seen; // followed by those of this evaluation
     std::erase_if(all, [&](const DynamicValues& f) { return alike(f, values); });
     all.push_back(values);
     if (entry.refused.empty())
         if (CompiledGraph* p = add(entry, e, all)) {
-            entry.graphs.resize(1); // it serves what the others did
+            entry.graphs.resize(1); // the new graph, at the front, replaces all others
             return p;
         }
-    // Numbers may differ where sizes may not.
+    // Sizes can't be symbols: compiles for evaluations of these sizes, whose numbers may differ.
     const auto other_sizes = [&](const DynamicValues& f) { return f.sizes != values.sizes; };
     if (std::all_of(entry.seen.begin(), entry.seen.end(), other_sizes)) return nullptr;
     std::erase_if(all, other_sizes);
     return add(entry, e, all);
 }
 
-// Null where the shape rules do not follow.
+// Compiles a graph that serves all these values.  Returns null where the shape rules do not hold with symbols.
 CompiledGraph* GraphCache::add(Entry& entry, const Evaluation& e, const std::vector<DynamicValues>& all)
 {
     ++entry.made;
@@ -126,7 +126,7 @@ void GraphCache::shrink()
 
 std::string GraphCache::text() const
 {
-    std::vector<const Entry*> entries; // the one used last first
+    std::vector<const Entry*> entries; // most recently used first
     for (const auto& [structure, entry] : entries_) entries.push_back(&entry);
     std::ranges::sort(entries, std::ranges::greater(), &Entry::last_use);
     std::ostringstream out;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t absent = 0xFFFFFFFF;
 
-// The ops of a launch, as users know them: "mul + sum" of "elementwise (%3 mul) + reduce (%4 sum)".
+// Returns the names of a launch's ops for errors: "mul + sum" for "elementwise (%3 mul) + reduce (%4 sum)".
 std::string ops_of(const std::string& label)
 {
     std::string names;
@@ -99,8 +99,8 @@ void BlockWriter::set_counters(std::span<const shape::Slot> slots)
     if (wrong) detail::fail(ErrorKind::internal, "program", "A size of a launch depends on a counter.");
 }
 
-// Kernels' ints have 32 bits; words of 64-bit counters come as unsigned ones.  Those of a launch without groups, which
-// another one stands in for, may be anything.
+// Returns an int of a launch.  Kernels' ints have 32 bits; the words of 64-bit counters are unsigned.  Ints of a launch
+// without workgroups are not checked, as another launch runs in its place.
 std::int32_t BlockWriter::int_at(std::size_t i, Values values) const
 {
     const Launch& launch = launches_[int_launches_[i]];
@@ -165,7 +165,7 @@ void BlockWriter::place(Block& b, Values values, std::uint32_t value, const Oper
     for (const Use& u : uses) {
         const auto skipped = static_cast<std::uint64_t>(values[u.offset]) * u.element_bytes;
         if (at.bytes > skipped) b.operands[u.operand] = {at.address + skipped, at.bytes - skipped};
-        else b.operands[u.operand] = {at.address, 0}; // an empty view, wherever it begins
+        else b.operands[u.operand] = {at.address, 0}; // an empty view, whose offset may be out of range
     }
     if (const bool reachable = in_reach(at); reachable != b.reachable[value]) {
         b.reachable[value] = reachable;

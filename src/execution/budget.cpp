@@ -13,13 +13,13 @@ namespace reprise::execution {
 namespace {
 
 constexpr double flops_per_byte =
-    10; // that a device computes while it moves a byte: of processors and GPUs alike
-constexpr double launch_overhead = 65536; // bytes that it moves meanwhile
+    10; // ratio of arithmetic throughput to memory bandwidth, similar for CPUs and GPUs
+constexpr double launch_overhead = 65536; // in bytes that the device could move in this time
 constexpr std::size_t most_sets = 4;
-constexpr std::int64_t largest_size = std::int64_t{1} << 24; // of a symbol that has no limit of its own
+constexpr std::int64_t largest_size = std::int64_t{1} << 24; // upper bound for symbols without a smaller one
 constexpr int most_corrections = 4;
 
-// Sets of drops for one request, each tried out as an executable.
+// Searches sets of drops for one request; each candidate is compiled to an executable to measure its memory.
 class Search {
 public:
     Search(const plan::Request& request, const Budget& budget, std::shared_ptr<device::Device> device,
@@ -53,13 +53,13 @@ private:
         plan::DropSet drops;
         std::unique_ptr<Executable> executable;
         std::uint64_t peak = 0; // bytes
-        double time = 0;        // added
-        bool reached = false;   // the goal of the search
+        double time = 0;        // added by recomputation
+        bool reached = false;   // whether the drops reach the requested size of the arena
     };
 
-    // -- sizes: one number for all symbols, as near to it as each allows --
+    // -- sizes: one number for all symbols, rounded to the nearest legal value of each --
 
-    // By position; what is no size counts calls and is 0.
+    // Returns the values by position.  Symbols that are no sizes are counters, with the value 0.
     std::vector<std::int64_t> values_of(const std::vector<std::uint32_t>& symbols, std::int64_t size) const
     {
         std::vector<std::int64_t> out;
@@ -70,7 +70,7 @@ private:
         }
         return out;
     }
-    // None where no call has such sizes: a value would have fewer elements than none, or a divisor be 0.
+    // Returns none where no call can have such sizes: a value would have a negative size, or a divisor would be 0.
     std::optional<std::uint64_t> peak(const Executable& e, std::int64_t size) const
     {
         try {
@@ -84,14 +84,14 @@ private:
         const std::optional<std::uint64_t> bytes = peak(e, size);
         return bytes && *bytes <= budget_.bytes;
     }
-    // The first in a row of doubles that is legal; none: nothing is known of any size.
+    // Returns the smallest legal power of two; none: no power of two is legal.
     std::optional<std::int64_t> smallest() const
     {
         for (std::int64_t size = 1; size <= largest_size; size *= 2)
             if (peak(*whole_, size)) return size;
         return std::nullopt;
     }
-    // Behind it every symbol is at the end of its range.
+    // Returns the size from which on every symbol is at the upper bound of its range.
     std::int64_t largest() const
     {
         std::int64_t size = 1;
@@ -99,7 +99,7 @@ private:
             size = std::max(size, std::min(s->range.high, largest_size));
         return size;
     }
-    // 0: none.
+    // Returns the largest size that fits, by bisection from `from`; 0: `from` does not fit.
     std::int64_t largest_that_fits(const Executable& e, std::int64_t from) const
     {
         const std::int64_t limit = largest();
@@ -150,7 +150,7 @@ private:
             for (const plan::PlanOperand& o : plan.launches[i].operands)
                 if (!o.absent) bytes += static_cast<double>(w.bytes[o.value]);
             const double time = std::max(bytes, static_cast<double>(values[flops_[i]]) / flops_per_byte);
-            // A fallback runs seldom, a launch of other sizes not at all.
+            // Fallbacks rarely run, and launches without workgroups at these sizes never.
             const bool runs = plan.launches[i].fallback_of == plan::no_launch && values[groups_[i]] > 0;
             w.time.push_back(runs ? time + launch_overhead : 0);
         }
@@ -168,8 +168,8 @@ private:
         return c;
     }
 
-    // What the search goes by knows no epochs, and nothing that is written over what is read last: its budget is corrected
-    // by what comes out.
+    // Finds the drops of least added time at one size.  plan::fit() ignores epochs and in-place writes, so its budget
+    // for the arena is corrected by the arena of the resulting executable.
     Candidate best_at(std::int64_t size, const plan::DropSet& kept) const
     {
         const plan::Weights w = weights(size);
@@ -185,7 +185,7 @@ private:
         bool reached = best.reached;
         for (int i = 0; i < most_corrections && target > 0; ++i) {
             if (arena <= room && (arena > room - room / 50 || best.drops == kept)) return best;
-            if (arena > room && !reached) break; // what is left is to ask for nothing
+            if (arena > room && !reached) break; // only an arena of 0 bytes remains to be tried
             target = arena <= room ? target + (room - arena)
                                    : target - std::min(target, arena - room + room / 100);
             Candidate next = candidate(w, target, kept, size);
@@ -197,7 +197,7 @@ private:
         return best;
     }
 
-    // Sets for sizes in equal ratios, from the largest that fits whole to the largest that fits at all.
+    // Finds sets for sizes in equal ratios, from the largest that fits without drops to the largest that fits at all.
     std::vector<std::unique_ptr<Executable>> for_all_sizes()
     {
         const std::optional<std::int64_t> first = smallest();
@@ -207,7 +207,7 @@ private:
         if (keep_whole) out_.insert(out_.begin(), std::move(whole_));
         return std::move(out_);
     }
-    // `first`: the largest that fits whole, or the smallest.
+    // `first` is the largest size that fits without drops or, where none does, the smallest legal size.
     void find_sets(std::int64_t first, bool whole_fits)
     {
         const std::int64_t searched = std::min(4 * first, largest());
@@ -217,7 +217,7 @@ private:
         if (!whole_fits && !fits(*least->executable, first)) least = candidate(weights(first), 0, {}, first);
         if (!whole_fits) require(peak(*least->executable, first).value(), first);
         std::int64_t last = largest_that_fits(*least->executable, first);
-        for (int i = 0; i < most_corrections && last < largest(); ++i) { // tuned to the sizes that it is for
+        for (int i = 0; i < most_corrections && last < largest(); ++i) { // tunes drops to larger sizes
             const std::int64_t size = std::max(last, first) + 1;
             if (!peak(*whole_, size)) break;
             Candidate next = candidate(weights(size), 0, {}, size);
@@ -234,7 +234,7 @@ private:
             const auto between =
                 static_cast<std::int64_t>(static_cast<double>(first) * std::pow(ratio, part));
             const std::int64_t size = k + 1 == most_sets ? last : std::max(before + 1, between);
-            if (!peak(*whole_, size)) continue; // no call has it
+            if (!peak(*whole_, size)) continue; // no call can have this size
             Candidate next = best_at(size, kept);
             if (next.drops.size() == kept.size()) continue;
             kept = std::move(next.drops);
@@ -242,7 +242,7 @@ private:
             out_.push_back(std::move(next.executable));
         }
         if (!out_.empty() && fits(*out_.back(), last)) return;
-        // With what the others keep it does not come down that far.
+        // The nested sets found so far do not fit at `last`: the candidate of least memory becomes the last executable.
         if (out_.size() + 1 == most_sets) out_.pop_back();
         if (last > 0) out_.push_back(std::move(least->executable));
     }
@@ -256,7 +256,7 @@ private:
     shape::DimProgram program_;
     std::vector<shape::Slot> elements_;       // by plan value
     std::vector<shape::Slot> flops_, groups_; // by launch
-    std::unique_ptr<Executable> whole_;       // without a drop
+    std::unique_ptr<Executable> whole_;       // without drops
     std::vector<std::unique_ptr<Executable>> out_;
 };
 

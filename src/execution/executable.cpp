@@ -14,9 +14,9 @@ using plan::Place;
 
 namespace {
 
-constexpr int many_tries = 24;               // of the search for the placing order
+constexpr int many_tries = 24;               // orders that the search for a placement tries
 constexpr std::uint64_t small_output = 4096; // bytes
-constexpr std::size_t most_known_bytes = 32 << 20, some_known_bytes = 2 << 20; // of what sizes gave
+constexpr std::size_t most_known_bytes = 32 << 20, some_known_bytes = 2 << 20; // limits of the cache by sizes
 #ifdef NDEBUG
 constexpr bool debug_build = false;
 #else
@@ -75,7 +75,7 @@ Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) co
     Sized s;
     s.bytes = bytes_at(symbols, s.values);
     s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
-    // Values without elements have an address too: a driver may load from it ahead of the loop that does not run.
+    // Values without elements need a valid address: a driver may hoist a load from it out of a loop that never runs.
     if (s.arena == 0 && !placement_->order().empty()) s.arena = plan::arena_alignment;
     s.block = writer_.fill(s.values);
     return s;
@@ -110,11 +110,12 @@ void Executable::set_counters(const std::vector<std::uint32_t>& ids)
 
 void Executable::trim_arena(std::uint64_t bytes)
 {
-    if (arena_ && arena_->bytes > bytes) arena_.reset(); // later work may have its memory at once
+    if (arena_ && arena_->bytes > bytes) arena_.reset(); // work submitted later may reuse the memory
 }
 
-// The arena grows to the largest size so far.  A range of up to a window never crosses a window's edge
-// (device.hpp); a larger arena is placed around the edges once its address is known.
+// Allocates an arena if there is none that is large enough, so that it grows to the largest size so far.  An allocation
+// of up to the size of a window never crosses the edge of one (device.hpp).  In a larger arena the placement avoids the
+// edges, which is possible only after the allocation, when the address is known.
 void Executable::provide_arena(Sized& s)
 {
     if (arena_ && arena_->address == s.base && arena_->bytes >= s.arena) return;
@@ -131,7 +132,7 @@ void Executable::provide_arena(Sized& s)
     }
 }
 
-// New outputs, and everything that is not where the last call at these sizes had it.
+// Allocates outputs, and writes all addresses to the block that differ from the last call at these sizes.
 Executable::Outcome Executable::place(Sized& s, const Call& call)
 {
     Outcome outcome;
@@ -178,7 +179,7 @@ device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) con
                                 .floats = static_cast<std::uint32_t>(l.floats.size()),
                                 .ints = static_cast<std::uint32_t>(l.ints.size()),
                                 .epoch = l.epoch,
-                                // its tensors lie beyond the slab, or are larger than a window
+                                // for tensors outside of the slab or larger than a window
                                 .rarely_dispatched = l.fallback_of != plan::no_launch};
     for (const plan::PlanOperand& o : l.operands)
         d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
@@ -215,7 +216,7 @@ Executable::Outcome Executable::replay(const Call& call)
 
 Executable::Outcome Executable::replay_once(const Call& call)
 {
-    const struct GiveBack { // work submitted later may reuse it at once
+    const struct GiveBack { // frees the arena, whose memory work submitted later may reuse
         std::shared_ptr<device::Memory>& arena;
         ~GiveBack() { arena.reset(); }
     } at_the_end{arena_};
@@ -242,7 +243,7 @@ Executable::Outcome Executable::run_once(const Call& call)
         for (std::uint32_t i = 0; i < arguments.size(); ++i) recording->set(i, arguments[i]);
         outcome.ticket = recording->submit();
     }
-    arena_.reset(); // work submitted later may reuse it at once
+    arena_.reset(); // work submitted later may reuse the memory
     return outcome;
 }
 
@@ -310,7 +311,8 @@ std::int64_t Executable::evaluated(const Dim& d, const std::vector<std::int64_t>
     });
 }
 
-// Where it is larger than a window, what that takes depends on where it comes to lie: the most of a few places.
+// Computes the size of the arena.  Where it is larger than a window, its size depends on its address, so this is the
+// maximum over a few addresses.
 std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols) const
 {
     std::vector<std::int64_t> values;

@@ -6,8 +6,8 @@ namespace reprise::execution {
 
 namespace {
 
-constexpr std::uint64_t least = 3;                    // calls in flight, however slow
-constexpr std::chrono::duration<double> horizon{2.0}; // of the device's time, in flight
+constexpr std::uint64_t least = 3;                    // calls that may be in flight, however slow they are
+constexpr std::chrono::duration<double> horizon{2.0}; // device time of the calls in flight
 
 } // namespace
 
@@ -31,7 +31,8 @@ device::Ticket RunAhead::needed()
     return made_ < depth_ ? 0 : at(made_ - depth_ + 1).ticket;
 }
 
-// A quarter stays in flight, and 2 calls where there may be more: the device has work while the host makes the next ones.
+// Waits until a quarter of the limit, or 2 calls if that is more, is left in flight, so that the device has work while
+// the host makes the next calls.
 RunAhead::Call RunAhead::to_wait_for()
 {
     const std::lock_guard lock(mutex_);
@@ -39,13 +40,13 @@ RunAhead::Call RunAhead::to_wait_for()
     return at(made_ - left);
 }
 
-// Calls take as long, one after the other, as it was from the first wait's end that is remembered to this one's: what the
-// device took or, where the host did other things, more.
+// Estimates the duration of a call from the time between the end of the oldest wait in the history and the end of this
+// one.  This is the device's time or, where the host was busy otherwise, more.
 void RunAhead::woke(std::uint64_t number, Time now)
 {
     const std::lock_guard lock(mutex_);
     Call& call = at(number);
-    if (call.number != number || call.done != Time()) return; // forgotten, or another thread woke for it, too
+    if (call.number != number || call.done != Time()) return; // overwritten, or noted by another thread
     call.done = now;
     for (std::uint64_t n = made_ - std::min(made_, remembered) + 1; n < number; ++n) {
         if (at(n).done == Time()) continue;

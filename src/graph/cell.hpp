@@ -23,10 +23,9 @@ struct ViewLink {
     ~ViewLink(); // iterative, as views of views can form chains of any length
 
     std::weak_ptr<Cell> base;
-    std::shared_ptr<ViewLink>
-        outer; // the link of the base, which may itself be a view; null: of no base that exists
-    std::uint32_t version = 0; // Cell::version of the base when the view's value was computed
-    std::uint32_t layout = 0;  // Cell::layout of the base when the view was created
+    std::shared_ptr<ViewLink> outer; // the link of the base, if that is itself a view of an existing base
+    std::uint32_t version = 0;       // Cell::version of the base when the view's value was computed
+    std::uint32_t layout = 0;        // Cell::layout of the base when the view was created
     // `gather` computes the view from the base's current value.  `scatter` computes the new value of the base: a copy
     // in which the elements of the view are replaced by `value`.  Null: the view can't be written.
     std::function<Tensor(const Tensor& base)> gather{};

@@ -71,8 +71,7 @@ void SegmentScope::close(const std::vector<Value>& outputs)
         return std::any_of(n.inputs.begin(), n.inputs.end(),
                            [&](const Value& v) { return v.node->evaluator != n.evaluator; });
     };
-    for (const auto& n :
-         made) // also nodes that the user or a cell refers to, and those with inputs of other devices
+    for (const auto& n : made) // also nodes referred to from outside, or with inputs on other devices
         if (n.use_count() > inside[n.get()] + 1 || from_elsewhere(*n))
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i) given.push_back({n, i});
     const std::unordered_set<const Node*> kept = kept_for(given);

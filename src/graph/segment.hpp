@@ -51,10 +51,9 @@ class SegmentCopies {
 public:
     explicit SegmentCopies(Segment* outer = nullptr) : outer_(outer) {}
 
-    std::shared_ptr<Segment> of(const Segment*); // the segment's copy; for null: `outer`
-    void copied(const Node& from,
-                const Node& to); // adds `to` to the copies of the interiors that contain `from`
-    void close();                // no node is created in them from now on
+    std::shared_ptr<Segment> of(const Segment*);   // the segment's copy; for null: `outer`
+    void copied(const Node& from, const Node& to); // adds `to` to the interiors that have `from`
+    void close();                                  // no node is created in them from now on
 
 private:
     Segment* outer_;
