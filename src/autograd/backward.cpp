@@ -28,7 +28,7 @@ struct Result {
 };
 
 // Calls `forward` on aliases, at which the walk ends: of all inputs, then of the other tensors that require a gradient.
-Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& beside,
+Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& others,
                           const Forward& forward, std::vector<graph::Value>& aliases)
 {
     Inputs tensors;
@@ -38,7 +38,7 @@ Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& 
     };
     try {
         for (const Tensor& t : inputs) alias(t);
-        for (const Tensor& t : beside)
+        for (const Tensor& t : others)
             if (t.defined() && t.requires_grad()) alias(t);
             else tensors.push_back(t);
         const AutoGradMode on(true);
@@ -50,19 +50,19 @@ Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& 
 
 // Computes the gradients of the inputs.  Without a grad_output the gradient of the result is 1.  `forward` is called
 // with the inputs and the other tensors, which must be all that it reads, else second-order gradients would be wrong.
-Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, const Inputs& beside,
+Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, const Inputs& others,
            const Forward& forward)
 {
     bool differentiable = grad_output.defined() && grad_output.requires_grad();
     std::vector<graph::Value> aliases;
-    const Tensor y = forward_on_aliases(name, inputs, beside, forward, aliases);
+    const Tensor y = forward_on_aliases(name, inputs, others, forward, aliases);
     for (const Tensor& t : inputs) {
         if (!is_floating(t.dtype()))
             detail::fail(ErrorKind::dtype, name, "An input is ", name_of(t.dtype()),
                          ": only floating dtypes have gradients.");
         differentiable |= t.requires_grad();
     }
-    for (const Tensor& t : beside) differentiable |= t.requires_grad();
+    for (const Tensor& t : others) differentiable |= t.requires_grad();
     differentiable &= grad_enabled();
     Tensor seed = grad_output.defined() ? grad_output : ones_like(y);
     autograd::require_alike(name, "The grad_output is ", seed, " but the result of the forward is ", y,
@@ -100,10 +100,10 @@ template <class F> Tensor one(const char* name, const Tensor& grad_output, const
 
 // Computes the gradient of x alone.
 template <class F> Tensor one(const char* name, const Tensor& grad_output, const Tensor& x,
-                              const Tensor& beside, const F& forward)
+                              const Tensor& other, const F& forward)
 {
     require_grad_output(name, grad_output);
-    return run(name, grad_output, {x}, {beside}, [&](const Inputs& in) { return forward(in[0], in[1]); })
+    return run(name, grad_output, {x}, {other}, [&](const Inputs& in) { return forward(in[0], in[1]); })
         .gradients[0];
 }
 
@@ -141,9 +141,9 @@ template <class F> LossAndGrad loss(const char* name, const Tensor& input, const
 }
 
 // Returns an input whose values do not matter, as only its shape is read.
-Tensor placeholder(const Shape& shape, const Tensor& beside)
+Tensor placeholder(const Shape& shape, const Tensor& like)
 {
-    return zeros(shape, {.dtype = beside.dtype(), .device = beside.device()});
+    return zeros(shape, {.dtype = like.dtype(), .device = like.device()});
 }
 
 void check_probability(const char* name, double p)

@@ -84,17 +84,17 @@ struct Saved final : graph::GivenGradient {
     std::shared_ptr<const CustomFunction::Backward> backward;
     std::any data;
     std::size_t inputs = 0; // number of inputs of the call
-    struct Place {
+    struct Position {
         bool output;
         std::size_t index; // of the node's inputs or outputs
     };
-    std::vector<Place> saved;
+    std::vector<Position> saved;
 
     std::vector<Tensor> vjp(const VjpArguments& a) const override
     {
         FunctionContext context;
         context.data = data;
-        for (const Place& p : saved)
+        for (const Position& p : saved)
             context.saved_.push_back(p.output ? a.outputs[p.index] : a.inputs[p.index]);
         context.needs_.assign(a.wanted.begin(), a.wanted.begin() + static_cast<std::ptrdiff_t>(inputs));
         return checked(a.node.op->name, (*backward)(context, with_zeros(a)), inputs, a);
@@ -103,7 +103,7 @@ struct Saved final : graph::GivenGradient {
     graph::Reads reads(const Node&) const override
     {
         graph::Reads r;
-        for (const Place& p : saved) (p.output ? r.outputs : r.inputs).add(p.index);
+        for (const Position& p : saved) (p.output ? r.outputs : r.inputs).add(p.index);
         return r;
     }
 
@@ -207,7 +207,10 @@ struct Overriding final : graph::GivenGradient {
         return checked(a.node.op->name, gradient({inputs, outputs, cotangents}), inputs.size(), a);
     }
 
-    graph::Reads reads(const Node&) const override { return {graph::Places::all(), graph::Places::all()}; }
+    graph::Reads reads(const Node&) const override
+    {
+        return {graph::IndexSet::all(), graph::IndexSet::all()};
+    }
 };
 
 bool is_op(const std::string& name)

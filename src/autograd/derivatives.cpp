@@ -16,7 +16,7 @@ namespace autograd {
 
 namespace {
 
-Tensor input_of_its_own(const char* op, const Tensor& x, bool connected)
+Tensor separate_input(const char* op, const Tensor& x, bool connected)
 {
     if (!is_floating(x.dtype()))
         detail::fail(ErrorKind::dtype, op, "The function is differentiated by a tensor of (",
@@ -41,7 +41,7 @@ Run run(const char* op, const FunctionOfSeveral& f, const std::vector<Tensor>& x
     r.create_graph = options.create_graph;
     for (const Tensor& t : x) r.create_graph |= connected && t.requires_grad();
     const enable_grad on;
-    for (const Tensor& t : x) r.x.push_back(input_of_its_own(op, t, connected));
+    for (const Tensor& t : x) r.x.push_back(separate_input(op, t, connected));
     r.y = f(r.x);
     if (!r.y.defined() || !is_floating(r.y.dtype()))
         detail::fail(ErrorKind::dtype, op, "The function gave ",

@@ -52,7 +52,7 @@ std::vector<double> values_of(const Tensor& t, const Device& reference)
     return t.detach().to(reference).to(f64).to_vector<double>();
 }
 
-std::string place_of(std::size_t index, const Shape& shape) // "[1, 2]"
+std::string index_text(std::size_t index, const Shape& shape) // "[1, 2]"
 {
     std::string text;
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -87,10 +87,10 @@ Slopes compare(const Problem& p, const Doubles& x, std::size_t input, const std:
 std::string worst_entry(const Problem& p, const Doubles& x, std::size_t input,
                         const std::vector<double>& gradient, double step)
 {
-    constexpr std::size_t most = 4096; // two evaluations each
+    constexpr std::size_t max_entries = 4096; // two evaluations each
     Slopes worst;
     std::size_t at = 0;
-    for (std::size_t e = 0; e < std::min(most, gradient.size()); ++e) {
+    for (std::size_t e = 0; e < std::min(max_entries, gradient.size()); ++e) {
         std::vector<double> unit(gradient.size(), 0.0);
         unit[e] = 1;
         const Slopes s = compare(p, x, input, unit, gradient, step);
@@ -100,7 +100,7 @@ std::string worst_entry(const Problem& p, const Doubles& x, std::size_t input,
         if (std::isnan(s.error)) break;
     }
     std::ostringstream text;
-    text << "; worst at entry " << place_of(at, p.inputs[input].shape()) << ": " << worst.found << " and "
+    text << "; worst at entry " << index_text(at, p.inputs[input].shape()) << ": " << worst.found << " and "
          << worst.wanted;
     return text.str();
 }

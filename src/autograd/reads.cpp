@@ -83,18 +83,19 @@ private:
 Reads vjp_reads(const Node& n)
 {
     if (n.gradient) return n.gradient->reads(n);
-    constexpr std::size_t most = 4096; // reached where an attribute is a number that changes with each step
+    constexpr std::size_t max_entries =
+        4096; // reached where an attribute is a number that changes with each step
     static std::mutex mutex;
-    static std::unordered_map<Key, Reads, shape::HashOfWords> known;
+    static std::unordered_map<Key, Reads, shape::HashOfWords> cache;
     Key key = KeyOf(n).take();
     {
         std::lock_guard lock(mutex);
-        if (auto found = known.find(key); found != known.end()) return found->second;
+        if (auto found = cache.find(key); found != cache.end()) return found->second;
     }
     Reads r = found_reads(n); // without the lock, as this runs an op's code
     std::lock_guard lock(mutex);
-    if (known.size() >= most) known.clear();
-    return known.insert_or_assign(std::move(key), std::move(r)).first->second;
+    if (cache.size() >= max_entries) cache.clear();
+    return cache.insert_or_assign(std::move(key), std::move(r)).first->second;
 }
 
 } // namespace reprise::autograd

@@ -132,7 +132,7 @@ private:
         if (at.cotangents.empty() || !is_needed(at)) return;
         const Node& n = *at.node;
         call_hooks(n, at.cotangents);
-        if (to_leaves_) keep_gradients(n, at.cotangents);
+        if (to_leaves_) store_gradients(n, at.cotangents);
         if (!at.passes) return;
         if (n.released) fail_released(n); // by a backward pass inside a hook
         // A copy, as a backward pass inside a user's gradient may release the node's inputs.
@@ -173,17 +173,17 @@ private:
         }
     }
 
-    void keep_gradients(const Node& n, const std::vector<Tensor>& cotangents)
+    void store_gradients(const Node& n, const std::vector<Tensor>& cotangents)
     {
-        const auto keep = [this](const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) {
+        const auto store = [this](const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) {
             if (!owner || !cotangent.defined()) return;
-            if (to_) to_->emplace_back(owner, own(cotangent));
+            if (to_) to_->emplace_back(owner, copied(cotangent));
             else add_to_grad(owner, cotangent);
         };
-        if (n.is_leaf) keep(graph::owner_of_leaf(n), cotangents[0]);
+        if (n.is_leaf) store(graph::owner_of_leaf(n), cotangents[0]);
         else if (n.notes)
             for (std::size_t i = 0; i < n.notes->retained.size(); ++i)
-                keep(n.notes->retained[i].lock(), cotangents[i]);
+                store(n.notes->retained[i].lock(), cotangents[i]);
     }
 
     void pass_on(const Node& n, std::size_t i, const Value& input, const Tensor& cotangent)
@@ -212,7 +212,7 @@ private:
     }
 
     // Returns a copy in a new cell, as the cotangent may be the caller's tensor.
-    Tensor own(const Tensor& cotangent) const
+    Tensor copied(const Tensor& cotangent) const
     {
         return options_.create_graph ? cotangent.snapshot() : graph::detached_copy(cotangent);
     }
@@ -221,7 +221,7 @@ private:
     {
         const Tensor tensor(owner);
         const std::shared_ptr<graph::Cell> before = graph::grad_to_add_to(tensor);
-        const Tensor sum = before ? reprise::add(Tensor(before), cotangent) : own(cotangent);
+        const Tensor sum = before ? reprise::add(Tensor(before), cotangent) : copied(cotangent);
         graph::set_grad_of(tensor, sum.cell());
     }
 

@@ -26,7 +26,7 @@ public:
     execution::Executable::Outcome run(const DynamicValues&, execution::Executable::Call&);
     execution::Executable& executable() { return *executable_; }
     bool is_new() const { return !was_run_; }
-    std::size_t known_bytes() const { return executable_->known_bytes(); }
+    std::size_t cached_bytes() const { return executable_->known_bytes(); }
     std::size_t launches() const { return executable_->compiled().plan.launches.size(); }
 
 private:
@@ -36,19 +36,19 @@ private:
         shape::Slot a, b;
     };
 
-    void open_numbers(const std::vector<DynamicValues>&);
-    void compare_with(const DimVector& sizes, const std::vector<shape::Guard>&);
+    void find_dynamic_numbers(const std::vector<DynamicValues>&);
+    void compile_checks(const DimVector& sizes, const std::vector<shape::Guard>&);
     void bind_symbols(const std::array<Dim, draws.size()>&);
 
     std::unique_ptr<execution::Executable> executable_;
     bool was_run_ = false;
     std::vector<std::shared_ptr<const graph::UserKernel>>
-        kernels_;                         // keep the options alive, whose addresses are part of the structure
-    std::vector<std::int64_t> sizes_;     // by position: the constant size; unused where the size is dynamic
-    std::vector<std::uint64_t> numbers_;  // bits
-    std::vector<std::size_t> open_sizes_; // positions of the sizes that are expressions of symbols
-    std::vector<bool> number_is_open_;    // by number: whether it is a host scalar
-    std::shared_ptr<std::vector<std::uint64_t>> given_ =
+        kernels_;                        // keep the options alive, whose addresses are part of the structure
+    std::vector<std::int64_t> sizes_;    // by position: the constant size; unused where the size is dynamic
+    std::vector<std::uint64_t> numbers_; // bits
+    std::vector<std::size_t> dynamic_sizes_; // positions of the sizes that are expressions of symbols
+    std::vector<bool> number_is_dynamic_;    // by number: whether it is a host scalar
+    std::shared_ptr<std::vector<std::uint64_t>> call_numbers_ =
         std::make_shared<std::vector<std::uint64_t>>(); // bits of the numbers of the call in progress
 
     std::vector<DynamicDims::Symbol> symbols_;
@@ -56,7 +56,8 @@ private:
     std::vector<shape::Slot> slots_; // by open size
     std::vector<Condition> conditions_;
     std::vector<std::int64_t> symbol_values_, values_;
-    std::vector<std::size_t> symbol_places_; // by symbol of the executable: index in symbols_, then `draws`
+    std::vector<std::size_t>
+        symbol_positions_; // by symbol of the executable: index in symbols_, then `draws`
 };
 
 } // namespace reprise::eager

@@ -24,8 +24,8 @@ using graph::Value;
 
 namespace {
 
-constexpr std::size_t long_queue = 4096; // nodes whose values nobody has requested
-std::mutex recomputed_mutex;             // guards Segment::recomputed_bytes and Context::recomputed_
+constexpr std::size_t max_queue_length = 4096; // nodes whose values nobody has requested
+std::mutex recomputed_mutex;                   // guards Segment::recomputed_bytes and Context::recomputed_
 
 } // namespace
 
@@ -108,33 +108,35 @@ std::unique_ptr<Executable> Context::executable_of(const plan::Request& request,
 
 void Context::compute(std::span<const Value> requested, Origin who)
 {
-    std::exception_ptr with_them;
-    if (auto beside = who == Origin::user ? co_scheduled() : CoScheduled(); !beside.empty()) try {
-            return compute(requested, who, std::move(beside));
+    std::exception_ptr error_with_co_scheduled;
+    if (auto co_scheduled_nodes = who == Origin::user ? co_scheduled() : CoScheduled();
+        !co_scheduled_nodes.empty())
+        try {
+            return compute(requested, who, std::move(co_scheduled_nodes));
         } catch (const Error& error) { // perhaps caused by a co-scheduled value
             if (error.kind() == ErrorKind::device_lost) throw;
-            with_them = std::current_exception();
+            error_with_co_scheduled = std::current_exception();
         }
     try {
         compute(requested, who, {});
     } catch (const Error&) {
         // With a budget it throws the first error, as a repeated try would.
-        if (with_them && memory_budget()) std::rethrow_exception(with_them);
+        if (error_with_co_scheduled && memory_budget()) std::rethrow_exception(error_with_co_scheduled);
         throw;
     }
 }
 
-void Context::compute(std::span<const Value> requested, Origin who, CoScheduled beside)
+void Context::compute(std::span<const Value> requested, Origin who, CoScheduled co_scheduled_nodes)
 {
     Evaluation e = std::exchange(evaluation_, {}); // reuses the memory of the last evaluation
     GraphKey key = std::exchange(key_, {});
-    evaluation_of(*this, requested, std::move(beside), e);
+    evaluation_of(*this, requested, std::move(co_scheduled_nodes), e);
     if (!e.nodes.empty() && !replayed(e, key, who)) plan_once(e, who);
     nodes_ += e.nodes.size();
     note_recomputed(e.recomputed);
     for (const Value& v : e.results)
         if (v.node->is_leaf || !v.node->on_tape()) v.node->inputs.clear();
-    forget_computed();
+    remove_computed();
     e.results.clear();
     e.recomputed.clear();
     evaluation_ = std::move(e);
@@ -220,10 +222,11 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
 // Removes nodes that have values or no longer exist from the queues.  In queues of other threads it removes only nodes
 // that no longer exist: a reference to a live node, held for the check, would make it seem used to a segment that its
 // thread may be closing.
-void Context::forget_computed()
+void Context::remove_computed()
 {
-    constexpr std::uint64_t often = 256; // evaluations between two sweeps of the queues of other threads
-    const bool others = ++evaluations_ % often == 0;
+    constexpr std::uint64_t sweep_interval =
+        256; // evaluations between two sweeps of the queues of other threads
+    const bool others = ++evaluations_ % sweep_interval == 0;
     const auto self = std::this_thread::get_id();
     std::vector<std::shared_ptr<const Node>> held; // released after the lock, as a node may be destroyed here
     const std::lock_guard lock(queue_mutex_);
@@ -347,7 +350,7 @@ void Context::appended(const Node& n)
         std::lock_guard lock(queue_mutex_);
         Queue& mine = appended_[std::this_thread::get_id()];
         mine.push_back(n.weak_from_this());
-        if (mine.size() < long_queue) return;
+        if (mine.size() < max_queue_length) return;
     }
     try {
         flush();

@@ -75,14 +75,14 @@ private:
     enum class Origin : std::uint8_t { user, library }; // the memory budget applies to `user` only
     void compute(std::span<const graph::Value> targets, Origin = Origin::user);
     using CoScheduled = std::vector<std::shared_ptr<const graph::Node>>;
-    void compute(std::span<const graph::Value> targets, Origin, CoScheduled beside);
+    void compute(std::span<const graph::Value> targets, Origin, CoScheduled co_scheduled_nodes);
     bool replayed(const Evaluation&, GraphKey&, Origin); // false: no compiled graph serves it
     void plan_once(const Evaluation&, Origin);
     void replay(const Evaluation&, const DynamicValues&, CompiledGraph&);
     void store(const Evaluation&, const execution::Executable&, const execution::Executable::Outcome&);
     std::unique_ptr<execution::Executable> executable_of(const plan::Request&, Origin) const;
     CoScheduled co_scheduled() const; // the pending nodes that this thread has co-scheduled
-    void forget_computed();
+    void remove_computed();
     void flush();
     bool needs_call(std::span<const graph::Value>);
 

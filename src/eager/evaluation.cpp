@@ -66,15 +66,15 @@ class Collector {
 public:
     Collector(const graph::Evaluator& self, Evaluation& out) : self_(self), out_(out) { out_.clear(); }
 
-    void run(std::span<const Value> requested, std::vector<std::shared_ptr<const Node>> beside)
+    void run(std::span<const Value> requested, std::vector<std::shared_ptr<const Node>> co_scheduled_nodes)
     {
         std::vector<Value> targets(requested.begin(), requested.end());
         visit_ = ++visits;
         find_nodes(targets);
         find_more(targets, effects());
-        if (!beside.empty()) find_more(targets, co_scheduled(beside, visit_));
-        beside.clear(); // the following steps use reference counts
-        place_nodes();
+        if (!co_scheduled_nodes.empty()) find_more(targets, co_scheduled(co_scheduled_nodes, visit_));
+        co_scheduled_nodes.clear(); // the following steps use reference counts
+        number_nodes();
         find_externals();
         store_referred();
         for (const Value& v : targets) store_outputs(*v.node);
@@ -104,11 +104,11 @@ private:
         targets.insert(targets.end(), more.begin(), more.end());
     }
     // Sorts the nodes by id and stores their indices.
-    void place_nodes()
+    void number_nodes()
     {
         graph::sort_by_age(out_.nodes);
-        std::uint32_t place = 0;
-        for (const Node* n : out_.nodes) n->mark.place = place++;
+        std::uint32_t index = 0;
+        for (const Node* n : out_.nodes) n->mark.index = index++;
     }
 
     void check(const Node& n) const
@@ -163,10 +163,10 @@ private:
                     detail::fail(ErrorKind::internal, n->op->name, "The input is on (",
                                  from.evaluator->name(), "), not on (", self_.name(), ").");
                 if (from.mark.visit != visit_) {
-                    from.mark = {.visit = visit_, .place = static_cast<std::uint32_t>(out_.slots.size())};
+                    from.mark = {.visit = visit_, .index = static_cast<std::uint32_t>(out_.slots.size())};
                     out_.slots.resize(out_.slots.size() + from.outputs.size(), Evaluation::no_slot);
                 }
-                std::uint32_t& slot = out_.slots[from.mark.place + v.index];
+                std::uint32_t& slot = out_.slots[from.mark.index + v.index];
                 if (slot != Evaluation::no_slot) continue;
                 slot = static_cast<std::uint32_t>(out_.externals.size());
                 out_.externals.push_back(&v);
@@ -193,8 +193,8 @@ private:
 
     void store_outputs(const Node& n) // all outputs, as a node is either materialised or pending as a whole
     {
-        if (n.materialised() || n.mark.kept) return;
-        n.mark.kept = true;
+        if (n.materialised() || n.mark.stored) return;
+        n.mark.stored = true;
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
             out_.results.push_back({n.shared_from_this(), i});
     }
@@ -260,9 +260,9 @@ void Evaluation::clear()
 }
 
 void evaluation_of(const graph::Evaluator& self, std::span<const Value> targets,
-                   std::vector<std::shared_ptr<const Node>> beside, Evaluation& out)
+                   std::vector<std::shared_ptr<const Node>> co_scheduled_nodes, Evaluation& out)
 {
-    Collector(self, out).run(targets, std::move(beside));
+    Collector(self, out).run(targets, std::move(co_scheduled_nodes));
 }
 
 } // namespace reprise::eager

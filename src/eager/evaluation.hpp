@@ -18,12 +18,12 @@ struct Evaluation {
     std::vector<graph::Value> results;
     std::vector<graph::Value> recomputed; // values that VJPs will read and that are recomputed for them
 
-    // Slots of externals, by Mark::place of the node plus index of the output; `no_slot`: not read.
+    // Slots of externals, by Mark::index of the node plus index of the output; `no_slot`: not read.
     std::vector<std::uint32_t> slots;
     static constexpr std::uint32_t no_slot = 0xFFFFFFFF;
 
     void clear(); // keeps the vectors' capacity
-    std::uint32_t slot_of(const graph::Value& v) const { return slots[v.node->mark.place + v.index]; }
+    std::uint32_t slot_of(const graph::Value& v) const { return slots[v.node->mark.index + v.index]; }
 };
 
 // Collects the pending nodes that the targets need on this evaluator.  To save separate evaluations later, it adds the

@@ -37,7 +37,7 @@ private:
         std::string name{};                                   // for text()
         std::vector<DynamicValues> seen{};                    // distinct values of evaluations, newest last
         std::vector<std::unique_ptr<CompiledGraph>> graphs{}; // newest first
-        std::uint64_t hits = 0, made = 0, last_use = 0;
+        std::uint64_t hits = 0, compiled = 0, last_use = 0;
         std::string refused{};   // why its sizes can't be symbols, or why its graph could not run
         bool is_refused = false; // planned each time, whatever the sizes
     };
@@ -45,7 +45,7 @@ private:
 
     static std::size_t estimated_bytes(const Entries::value_type&);
     Entry& entry_of(const Evaluation&, GraphKey&);
-    CompiledGraph* make(Entry&, const Evaluation&, const DynamicValues&);
+    CompiledGraph* compile(Entry&, const Evaluation&, const DynamicValues&);
     CompiledGraph* add(Entry&, const Evaluation&, const std::vector<DynamicValues>&);
     void shrink();
 

@@ -28,7 +28,7 @@ public:
         word(e_.externals.size());
         for (const graph::Value* v : e_.externals) add_external(*v);
         word(e_.results.size());
-        for (const graph::Value& v : e_.results) word(std::uint64_t{v.node->mark.place} << 32 | v.index);
+        for (const graph::Value& v : e_.results) word(std::uint64_t{v.node->mark.index} << 32 | v.index);
     }
 
     // -- the visitor of visit_attribute() --
@@ -82,12 +82,12 @@ private:
         word(std::uint64_t{n.inputs.size()} << 32 | n.attributes.all().size());
         for (const graph::Value& v : n.inputs) {
             const bool computed = v.node->materialised();
-            const std::uint64_t at = computed ? e_.slot_of(v) : v.node->mark.place;
+            const std::uint64_t at = computed ? e_.slot_of(v) : v.node->mark.index;
             word(at << 32 | std::uint64_t{v.index} << 1 | (computed ? 1 : 0));
         }
-        const bool open = is_open_number(n);
+        const bool dynamic = is_dynamic_number(n);
         for (const auto& [name, attribute] : n.attributes.all())
-            visit_attribute(name, attribute, open, *this);
+            visit_attribute(name, attribute, dynamic, *this);
         if (n.segment) add_segments(n);
     }
 
@@ -96,7 +96,7 @@ private:
     {
         for (const graph::Segment* s = graph::made_in(n); s; s = graph::closed_outer(s)) {
             const std::uint64_t number = segments_.try_emplace(s, segments_.size() + 1).first->second;
-            word(number << 2 | (s->keeps_compute ? 2 : 0) | (graph::is_interior(*s, n) ? 1 : 0));
+            word(number << 2 | (s->saves_compute ? 2 : 0) | (graph::is_interior(*s, n) ? 1 : 0));
         }
         word(0);
     }
@@ -125,7 +125,7 @@ private:
 
 } // namespace
 
-bool is_open_number(const graph::Node& n) { return n.op->number && is_floating(n.outputs[0].dtype); }
+bool is_dynamic_number(const graph::Node& n) { return n.op->number && is_floating(n.outputs[0].dtype); }
 
 void make_key(const Evaluation& e, GraphKey& key) { KeyBuilder(e, key).run(); }
 

@@ -36,13 +36,13 @@ struct GraphKey {
 void make_key(const Evaluation&, GraphKey&); // reuses the memory of the key
 
 // Whether the node is a floating splat constant, whose value may differ between evaluations.
-bool is_open_number(const graph::Node&);
+bool is_dynamic_number(const graph::Node&);
 
 // Visits the parts of an attribute, in the same order for the key and for the compiled graph.  The visitor has word(n),
 // size(Dim&), number(double&), source(std::shared_ptr<const HostScalar>&), kernel(std::shared_ptr<const UserKernel>&),
 // and drawn(index in `draws`, Dim&) for a random op's seed and ordinal.
 template <class Attribute, class Visitor>
-void visit_attribute(const char* name, Attribute& attribute, bool open_number, Visitor& visitor)
+void visit_attribute(const char* name, Attribute& attribute, bool dynamic_number, Visitor& visitor)
 {
     const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
     visitor.word(attribute.index());
@@ -60,7 +60,7 @@ void visit_attribute(const char* name, Attribute& attribute, bool open_number, V
                 visitor.word(v.size());
                 for (const std::int64_t i : v) visitor.word(static_cast<std::uint64_t>(i));
             } else if constexpr (std::is_same_v<T, double>) {
-                if (open_number && is("value")) visitor.number(v);
+                if (dynamic_number && is("value")) visitor.number(v);
                 else visitor.word(std::bit_cast<std::uint64_t>(v));
             } else if constexpr (std::is_same_v<T, std::shared_ptr<const graph::HostScalar>>) {
                 visitor.source(v);

@@ -83,7 +83,7 @@ private:
     std::vector<std::shared_ptr<const graph::HostScalar>> sources_;
     std::vector<shape::Slot> ints_;
     std::vector<std::uint32_t> int_launches_; // by int: its launch
-    std::vector<std::size_t> counted_;        // ints that depend on counters
+    std::vector<std::size_t> counter_ints_;   // ints that depend on counters
 };
 
 } // namespace reprise::execution

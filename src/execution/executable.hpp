@@ -80,7 +80,7 @@ public:
     std::string symbol_name(std::size_t position) const { return program_.symbol_name(position); }
     const plan::Compiled& compiled() const { return compiled_; }
     std::uint64_t bytes_placed() const { return bytes_placed_; } // by all calls so far
-    std::size_t known_bytes() const { return known_.bytes(); }   // of the cache by sizes
+    std::size_t known_bytes() const { return cache_.bytes(); }   // of the cache by sizes
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t output_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t peak_bytes(const std::vector<std::int64_t>& symbols) const; // arena and outputs
@@ -131,16 +131,16 @@ private:
     std::vector<Output> outputs_;            // ascending by value
     std::vector<std::uint32_t> temporaries_; // plan values
     std::unique_ptr<plan::Placement> placement_;
-    std::vector<std::size_t> counters_; // positions among the symbols
-    std::vector<shape::Slot> counted_;  // slots that depend on the counters
-    LruCache<Sized> known_;             // by the symbols' values, with 0 for counters
+    std::vector<std::size_t> counters_;      // positions among the symbols
+    std::vector<shape::Slot> counter_slots_; // slots that depend on the counters
+    LruCache<Sized> cache_;                  // by the symbols' values, with 0 for counters
     std::vector<std::int64_t> key_;
     struct Timed {
         device::Ticket call;
         std::vector<std::int64_t> symbols;
     };
     std::deque<Timed> timed_; // calls whose times may be queried
-    std::size_t most_timed_ = 0;
+    std::size_t max_timed_ = 0;
     const Sized* last_sized_ = nullptr;
     std::uint64_t bytes_placed_ = 0;
     std::shared_ptr<device::Memory> arena_;

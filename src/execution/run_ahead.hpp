@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t remembered = 2 * most; // number of calls in the history
+    static constexpr std::uint64_t history_size = 2 * most; // number of calls in the history
 
     struct Call {
         std::uint64_t number = 0; // from 1
@@ -48,11 +48,11 @@ private:
     device::Ticket needed(); // the ticket that must be done before the next call; 0: none
     Call to_wait_for();
     void woke(std::uint64_t number, Time);
-    Call& at(std::uint64_t number) { return calls_[number % remembered]; }
+    Call& at(std::uint64_t number) { return calls_[number % history_size]; }
 
     std::mutex mutex_;
-    std::array<Call, remembered> calls_{}; // history of the last calls
-    std::uint64_t made_ = 0;
+    std::array<Call, history_size> calls_{}; // history of the last calls
+    std::uint64_t count_ = 0;
     std::uint64_t limit_ = most, depth_ = 3; // max. calls in flight: as set, and by their duration
 };
 

@@ -41,9 +41,9 @@ private:
 // Scratch data of the evaluation in progress, stored in each node that it visits.
 struct Mark {
     std::uint64_t visit = 0; // number of the evaluation that set this mark; marks of others are stale
-    std::uint32_t place = 0; // index in Evaluation::nodes or, for a node with values, in Evaluation::slots
+    std::uint32_t index = 0; // index in Evaluation::nodes or, for a node with values, in Evaluation::slots
     std::uint32_t uses : 30 = 0; // number of uses as an input by nodes of the evaluation
-    std::uint32_t kept : 1 = 0, boundary_visited : 1 = 0;
+    std::uint32_t stored : 1 = 0, boundary_visited : 1 = 0;
 };
 
 // The members that are not mutable never change after append() has passed the node to the evaluator.  Evaluation and

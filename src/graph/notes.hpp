@@ -18,11 +18,11 @@ struct Cell;
 class GradHooks : public detail::HookList<Tensor(const Tensor&)> {};
 
 // A set of indices of a node's inputs or outputs.
-class Places {
+class IndexSet {
 public:
-    static Places all()
+    static IndexSet all()
     {
-        Places p;
+        IndexSet p;
         p.all_ = true;
         return p;
     }
@@ -40,7 +40,7 @@ private:
 
 // The inputs and outputs of a node whose values its VJP reads.
 struct Reads {
-    Places inputs, outputs;
+    IndexSet inputs, outputs;
 };
 
 // A custom gradient, used in place of the op's own.

@@ -18,7 +18,7 @@ namespace reprise::graph {
 
 struct Segment : std::enable_shared_from_this<Segment> {
     std::shared_ptr<const Segment> outer; // the enclosing segment; null: none
-    bool keeps_compute = false;           // selective: saves the results of compute-bound ops (Op::cost)
+    bool saves_compute = false;           // selective: saves the results of compute-bound ops (Op::cost)
     std::string layer{};                  // its name in MemoryTracker; empty: none
 
     // The thread that runs the segment writes these until the segment is closed; afterwards they are constant.
@@ -63,7 +63,7 @@ private:
 // While this object exists, nodes that this thread creates belong to a new segment.
 class SegmentScope {
 public:
-    SegmentScope(bool keeps_compute, std::string layer);
+    SegmentScope(bool saves_compute, std::string layer);
     ~SegmentScope(); // without close() before, the segment has no effect
     SegmentScope(const SegmentScope&) = delete;
     SegmentScope& operator=(const SegmentScope&) = delete;
