@@ -141,12 +141,12 @@ OfLayer layer_norm_backward(const Tensor& grad_output, const Tensor& x, const Sh
 // Returns the gradient of dropout with the probability p: grad_output mask / (1 - p).  The mask is false, or 0,
 // for elements that were dropped, else true, or 1.  Error(argument) unless p is from 0 to 1.
 Tensor dropout_backward(const Tensor& grad_output, const Tensor& mask, double p = 0.5);
-// The same with the mask that dropout drew, given generator_state() as it was before the forward pass.
+// Returns the gradient with the mask that dropout drew, given generator_state() from before the forward pass.
 Tensor dropout_backward(const Tensor& grad_output, const GeneratorState&, double p = 0.5);
 // Returns the gradient of dropout of whole channels.  grad_output is [N, C, H, W] or [N, C, L], else
 // Error(shape); the mask is [N, C, 1, 1] or [N, C, 1].
 Tensor dropout2d_backward(const Tensor& grad_output, const Tensor& mask, double p = 0.5);
-// The same with the mask that was drawn, given generator_state() as it was before the forward pass.
+// Returns the gradient with the mask that was drawn, given generator_state() from before the forward pass.
 Tensor dropout2d_backward(const Tensor& grad_output, const GeneratorState&, double p = 0.5);
 
 // ---- shapes ----
@@ -169,9 +169,9 @@ Tensor flatten_backward(const Tensor& grad_output, const Tensor& x, std::int64_t
                         std::int64_t to = -1);
 
 // ---- parameters ----
-// One step of gradient descent in place: parameter -= lr grad.
+// Does one step of gradient descent in place: parameter -= lr grad.
 void apply_gradient(Variable parameter, const Tensor& grad, double lr);
-// The same for several parameters, with one gradient for each, else Error(argument).  All new values are
+// Updates several parameters, with one gradient for each, else Error(argument).  All new values are
 // computed before the first parameter is assigned.
 void apply_gradients(const std::vector<Variable>& parameters, const std::vector<Tensor>& grads, double lr);
 

@@ -32,7 +32,7 @@ struct GradCheckOptions {
 // any shape, and must be smooth within a step of the inputs.
 GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                     const std::vector<Tensor>& inputs, const GradCheckOptions& = {});
-// The same for second derivatives: checks the derivatives of f's gradient with respect to the inputs and to
+// Checks second derivatives: the derivatives of f's gradient with respect to the inputs and to
 // the gradient of f's result (the last "input" of a message).
 GradCheck gradgradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                         const std::vector<Tensor>& inputs, const GradCheckOptions& = {});

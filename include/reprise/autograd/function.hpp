@@ -37,12 +37,12 @@ public:
     double toDouble() const;                                                      // as a number
     const std::string& toStringRef() const { return get<std::string>("a text"); } // as a text
     const Tensor& toTensor() const { return get<Tensor>("a tensor"); }            // as a tensor
-    // As a list of integers.
+    // Returns it as a list of integers.
     const std::vector<std::int64_t>& toIntVector() const
     {
         return get<std::vector<std::int64_t>>("a list of integers");
     }
-    // As a list of numbers.
+    // Returns it as a list of numbers.
     const std::vector<double>& toDoubleVector() const
     {
         return get<std::vector<double>>("a list of numbers");
