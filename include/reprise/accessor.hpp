@@ -9,17 +9,18 @@
 
 namespace reprise {
 
-// A copy of a tensor's elements on the host, or a part of it: a[i] is an accessor of one dimension fewer, and of the
-// last dimension an element.  Indices are not checked.  Writing is not possible: use copy_() or index_put_().
+// A copy of a tensor's elements on the host, or a part of it: a[i] is an accessor with one dimension fewer or, in the
+// last dimension, an element.  Indices are not checked.  It is read-only: write by copy_() or index_put_().
 template <class T, std::size_t N> class TensorAccessor {
 public:
-    // For the library itself: the part that begins at `offset`; `sizes` has at least N entries, from `dim` on these.
+    // For the library itself: creates the part that begins at `offset`, whose N sizes are those in `sizes` from `dim`
+    // on.
     TensorAccessor(std::shared_ptr<const std::vector<T>> values,
                    std::shared_ptr<const std::vector<std::int64_t>> sizes, std::size_t dim = 0,
                    std::size_t offset = 0)
         : values_(std::move(values)), sizes_(std::move(sizes)), dim_(dim), offset_(offset)
     {}
-    // Part or element i along the first dimension.
+    // Returns part or element i along the first dimension.
     auto operator[](std::int64_t i) const
     {
         std::size_t step = 1;

@@ -1,6 +1,6 @@
-// Gradients of single ops as functions, for those who write the backward pass by hand.  They use the same
-// derivatives as backward() and give the same bits.  NAME_backward(grad_output, arguments of the forward op)
-// gives the gradient of each floating input.  grad_output is the gradient of the op's result and has its
+// Gradients of single ops as functions, for backward passes that are written by hand.  They use the same
+// derivatives as backward() and return the same bits.  NAME_backward(grad_output, arguments of the forward op)
+// returns the gradient of each floating input.  grad_output is the gradient of the op's result and has its
 // shape and dtype.  All functions run on the device of the inputs, work in record(), and can be
 // differentiated again where an input or grad_output requires a gradient.  Errors begin with the function's
 // name: those of the forward op; Error(shape, dtype) for a grad_output that differs from the result;
@@ -28,33 +28,36 @@ struct OfLayer {
 };
 
 // ---- activations ----
-// Of relu(x): grad_output where x > 0, else 0.
+// Returns the gradient of relu(x): grad_output where x > 0, else 0.
 Tensor relu_backward(const Tensor& grad_output, const Tensor& x);
-// Of leaky_relu(x, negative_slope): grad_output times 1 where x > 0, times negative_slope elsewhere.
+// Returns the gradient of leaky_relu(x, negative_slope): grad_output times 1 where x > 0, else times
+// negative_slope.
 Tensor leaky_relu_backward(const Tensor& grad_output, const Tensor& x, double negative_slope = 0.01);
-// Of prelu(x, weight): the gradients of x and of the weight.
+// Returns the gradients of x and of the weight in prelu(x, weight).
 Two prelu_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight);
-// Of s = sigmoid(x): grad_output s (1 - s).
+// Returns the gradient of s = sigmoid(x): grad_output s (1 - s).
 Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& x);
-// Of t = tanh(x): grad_output (1 - t^2).
+// Returns the gradient of t = tanh(x): grad_output (1 - t^2).
 Tensor tanh_backward(const Tensor& grad_output, const Tensor& x);
-// Of gelu(x), exact by the error function or approximated by tanh.
+// Returns the gradient of gelu(x), exact by the error function or approximated by tanh.
 Tensor gelu_backward(const Tensor& grad_output, const Tensor& x, GeluApproximation = GeluApproximation::none);
-// Of y = softmax(x, dim): y (grad_output - sum(y grad_output)), with the sum along dim.
+// Returns the gradient of y = softmax(x, dim): y (grad_output - sum(y grad_output)), with the sum along dim.
 Tensor softmax_backward(const Tensor& grad_output, const Tensor& x, std::int64_t dim);
 Tensor swish_backward(const Tensor& grad_output, const Tensor& x); // of swish(x) = x sigmoid(x)
 Tensor mish_backward(const Tensor& grad_output, const Tensor& x);  // of mish(x) = x tanh(softplus(x))
-// Of elu(x, alpha): grad_output times 1 where x > 0, times alpha exp(x) elsewhere.
+// Returns the gradient of elu(x, alpha): grad_output times 1 where x > 0, times alpha exp(x) elsewhere.
 Tensor elu_backward(const Tensor& grad_output, const Tensor& x, double alpha = 1);
 
 // ---- losses: the gradient of the input ----
-// Of bce_loss(input, target); grad_output has one element, or the input's shape with Reduction::none.
+// Returns the gradient of bce_loss(input, target).  grad_output has one element, or the input's shape with
+// Reduction::none.
 Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                      Reduction = Reduction::mean);
-// Of mse_loss(input, target); grad_output as above.
+// Returns the gradient of mse_loss(input, target).  grad_output is as above.
 Tensor mean_squared_error_backward(const Tensor& grad_output, const Tensor& input, const Tensor& target,
                                    Reduction = Reduction::mean);
-// Of cross_entropy(logits, target), with respect to the logits; grad_output has the shape of the loss.
+// Returns the gradient of cross_entropy(logits, target) with respect to the logits.  grad_output has the shape
+// of the loss.
 Tensor cross_entropy_backward(const Tensor& grad_output, const Tensor& logits, const Tensor& target,
                               Reduction = Reduction::mean);
 // A loss with its gradient.
@@ -62,16 +65,16 @@ struct LossAndGrad {
     Tensor loss, // of one element
         grad;    // of the input
 };
-// mse_loss() and the gradient of the input.  Error(argument) for Reduction::none.
+// Returns mse_loss() and the gradient of the input.  Error(argument) for Reduction::none.
 LossAndGrad mse_loss_and_grad(const Tensor& input, const Tensor& target, Reduction = Reduction::mean);
-// bce_loss() and the gradient of the input.  Error(argument) for Reduction::none.
+// Returns bce_loss() and the gradient of the input.  Error(argument) for Reduction::none.
 LossAndGrad bce_loss_and_grad(const Tensor& input, const Tensor& target, Reduction = Reduction::mean);
-// cross_entropy() and the gradient of the logits.  Error(argument) for Reduction::none.
+// Returns cross_entropy() and the gradient of the logits.  Error(argument) for Reduction::none.
 LossAndGrad ce_loss_and_grad(const Tensor& logits, const Tensor& target, Reduction = Reduction::mean);
 
 // ---- arithmetic ----
-// Of a + b.  The inputs of this and the next three may broadcast; each gradient is summed to its input's
-// shape.
+// Returns the gradients of a + b.  In this and the next three functions the inputs may broadcast; each gradient
+// is summed to its input's shape.
 Two add_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b);
 Two subtract_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b);  // of a - b
 Two multiply_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b);  // of a * b
@@ -86,89 +89,89 @@ Tensor log10_backward(const Tensor& grad_output, const Tensor& x);              
 Tensor log2_backward(const Tensor& grad_output, const Tensor& x);                    // of log2(x)
 Tensor sqrt_backward(const Tensor& grad_output, const Tensor& x);                    // of sqrt(x)
 Tensor abs_backward(const Tensor& grad_output, const Tensor& x);                     // of abs(x)
-// Of clamp(x, min, max): grad_output where min < x < max, else 0.
+// Returns the gradient of clamp(x, min, max): grad_output where min < x < max, else 0.
 Tensor clip_backward(const Tensor& grad_output, const Tensor& x, double min, double max);
 
 // ---- reductions ----
-// Of sum(x, dims, keepdim): grad_output expanded to x's shape.
+// Returns the gradient of sum(x, dims, keepdim): grad_output expanded to x's shape.
 Tensor sum_backward(const Tensor& grad_output, const Tensor& x, const Dims& = {}, bool keepdim = false);
-// Of mean(x, dims, keepdim).
+// Returns the gradient of mean(x, dims, keepdim).
 Tensor mean_backward(const Tensor& grad_output, const Tensor& x, const Dims& = {}, bool keepdim = false);
-// Of amax(x, dims, keepdim): equal maxima share the gradient equally.
+// Returns the gradient of amax(x, dims, keepdim): equal maxima share the gradient equally.
 Tensor max_reduce_backward(const Tensor& grad_output, const Tensor& x, const Dims& = {},
                            bool keepdim = false);
-// Of amin(x, dims, keepdim): equal minima share the gradient equally.
+// Returns the gradient of amin(x, dims, keepdim): equal minima share the gradient equally.
 Tensor min_reduce_backward(const Tensor& grad_output, const Tensor& x, const Dims& = {},
                            bool keepdim = false);
 
 // ---- products ----
-// Of matmul(a, b).
+// Returns the gradients of matmul(a, b).
 Two matmul_backward(const Tensor& grad_output, const Tensor& a, const Tensor& b);
-// Of linear(x, weight, bias).
+// Returns the gradients of linear(x, weight, bias).
 OfLayer linear_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight, const Tensor& bias);
-// Of linear(x, weight).
+// Returns the gradients of linear(x, weight).
 Two linear_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight);
-// Of conv2d(x, weight, bias, options).
+// Returns the gradients of conv2d(x, weight, bias, options).
 OfLayer conv2d_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const ConvOptions<2>& = {});
-// Of conv2d(x, weight, {}, options).
+// Returns the gradients of conv2d(x, weight, {}, options).
 Two conv2d_no_bias_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight,
                             const ConvOptions<2>& = {});
-// The gradient of conv2d's input alone, for an input of the shape `x`.
+// Returns only the gradient of conv2d's input, for an input of the shape `x`.
 Tensor conv2d_backward_input(const Tensor& grad_output, const Shape& x, const Tensor& weight,
                              const ConvOptions<2>& = {});
-// The gradient of conv2d's weight alone, for a weight of the shape `weight`.
+// Returns only the gradient of conv2d's weight, for a weight of the shape `weight`.
 Tensor conv2d_backward_weight(const Tensor& grad_output, const Tensor& x, const Shape& weight,
                               const ConvOptions<2>& = {});
 
 // ---- pooling, normalisation, dropout ----
-// Of max_pool2d(x, options).
+// Returns the gradient of max_pool2d(x, options).
 Tensor maxpool2d_backward(const Tensor& grad_output, const Tensor& x, const MaxPoolOptions<2>& = {});
-// Of avg_pool2d(x, options).
+// Returns the gradient of avg_pool2d(x, options).
 Tensor avgpool2d_backward(const Tensor& grad_output, const Tensor& x, const AvgPoolOptions<2>& = {});
-// Of adaptive_avg_pool2d(x, 1); grad_output is [N, C, 1, 1].
+// Returns the gradient of adaptive_avg_pool2d(x, 1); grad_output is [N, C, 1, 1].
 Tensor global_avgpool2d_backward(const Tensor& grad_output, const Tensor& x);
-// Of batch_norm() in training, which normalizes by the statistics of the batch.  x is [N, C, H, W], else
-// Error(shape).
+// Returns the gradients of batch_norm() in training, which normalizes by the statistics of the batch.  x is
+// [N, C, H, W], else Error(shape).
 OfLayer batch_norm2d_backward(const Tensor& grad_output, const Tensor& x, const Tensor& weight,
                               const Tensor& bias, double eps = 1e-5);
-// Of layer_norm(x, normalized_shape, weight, bias, eps).
+// Returns the gradients of layer_norm(x, normalized_shape, weight, bias, eps).
 OfLayer layer_norm_backward(const Tensor& grad_output, const Tensor& x, const Shape& normalized_shape,
                             const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
-// Of dropout with the probability p: grad_output mask / (1 - p).  The mask is true, or 1, for elements that
-// were kept.  Error(argument) unless p is from 0 to 1.
+// Returns the gradient of dropout with the probability p: grad_output mask / (1 - p).  The mask is false, or 0,
+// for elements that were dropped, else true, or 1.  Error(argument) unless p is from 0 to 1.
 Tensor dropout_backward(const Tensor& grad_output, const Tensor& mask, double p = 0.5);
-// The same with the mask that dropout drew, given generator_state() as it was before the forward pass.
+// Returns the gradient with the mask that dropout drew, given generator_state() from before the forward pass.
 Tensor dropout_backward(const Tensor& grad_output, const GeneratorState&, double p = 0.5);
-// Of dropout of whole channels.  grad_output is [N, C, H, W] or [N, C, L], else Error(shape); the mask is [N,
-// C, 1, 1] or [N, C, 1].
+// Returns the gradient of dropout of whole channels.  grad_output is [N, C, H, W] or [N, C, L], else
+// Error(shape); the mask is [N, C, 1, 1] or [N, C, 1].
 Tensor dropout2d_backward(const Tensor& grad_output, const Tensor& mask, double p = 0.5);
-// The same with the mask that was drawn, given generator_state() as it was before the forward pass.
+// Returns the gradient with the mask that was drawn, given generator_state() from before the forward pass.
 Tensor dropout2d_backward(const Tensor& grad_output, const GeneratorState&, double p = 0.5);
 
 // ---- shapes ----
-// Of transpose(x, a, b).
+// Returns the gradient of transpose(x, a, b).
 Tensor transpose_backward(const Tensor& grad_output, const Tensor& x, std::int64_t a, std::int64_t b);
-// Of cat(parts, dim): one gradient for each part.
+// Returns the gradients of cat(parts, dim): one gradient for each part.
 std::vector<Tensor> concat_backward(const Tensor& grad_output, const std::vector<Tensor>& parts,
                                     std::int64_t dim = 0);
-// Of stack(parts, dim): one gradient for each part.
+// Returns the gradients of stack(parts, dim): one gradient for each part.
 std::vector<Tensor> stack_backward(const Tensor& grad_output, const std::vector<Tensor>& parts,
                                    std::int64_t dim = 0);
-// Of reshape(x, shape).
+// Returns the gradient of reshape(x, shape).
 Tensor reshape_backward(const Tensor& grad_output, const Tensor& x, const Shape&);
-// Of unsqueeze(x, dim).
+// Returns the gradient of unsqueeze(x, dim).
 Tensor expand_dims_backward(const Tensor& grad_output, const Tensor& x, std::int64_t dim);
-// Of squeeze(x, dim).
+// Returns the gradient of squeeze(x, dim).
 Tensor squeeze_backward(const Tensor& grad_output, const Tensor& x, std::int64_t dim);
-// Of flatten(x, from, to).
+// Returns the gradient of flatten(x, from, to).
 Tensor flatten_backward(const Tensor& grad_output, const Tensor& x, std::int64_t from = 0,
                         std::int64_t to = -1);
 
 // ---- parameters ----
-// One step of gradient descent in place: parameter -= lr grad.
+// Does one step of gradient descent in place: parameter -= lr grad.
 void apply_gradient(Variable parameter, const Tensor& grad, double lr);
-// The same for several parameters, with one gradient for each, else Error(argument).  All new values are
+// Updates several parameters, with one gradient for each, else Error(argument).  All new values are
 // computed before the first parameter is assigned.
 void apply_gradients(const std::vector<Variable>& parameters, const std::vector<Tensor>& grads, double lr);
 

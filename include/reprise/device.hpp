@@ -11,9 +11,9 @@ namespace eager {
 class Context; // src/eager/context.hpp
 }
 
-// The kinds of devices that libtorch code names.
+// The types of devices by libtorch's names.
 enum class DeviceType : std::uint8_t { CPU, CUDA, Vulkan };
-// On the host: the device "reference", which is exact and slow.  Vulkan's software drivers are quicker.
+// The device "reference", which computes on the host, exactly but slowly.  Vulkan's software drivers are faster.
 inline constexpr DeviceType kCPU = DeviceType::CPU;
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;     // an NVIDIA GPU through CUDA
 inline constexpr DeviceType kVulkan = DeviceType::Vulkan; // a Vulkan device: a GPU or a software driver
@@ -25,7 +25,7 @@ public:
     // (computes on the host) or "null".  Error(device), with the names that exist, for another name or a
     // device that cannot be used.
     explicit Device(const std::string& name);
-    // The device of a type with an index; without an index the first one, of Vulkan the best.  Errors as above.
+    // Opens the device of a type with an index; without an index the first one, of Vulkan the best.  Errors as above.
     Device(DeviceType type, int index = -1);
     // For the library itself: a handle to an open device.
     explicit Device(std::shared_ptr<eager::Context> context) : context_(std::move(context)) {}
@@ -39,28 +39,28 @@ public:
     const std::string& description() const;          // the driver's name for the device
     void synchronize() const;                        // waits until all submitted work is done
     std::uint64_t live_bytes() const;                // bytes allocated now
-    std::uint64_t peak_bytes() const; // the most bytes allocated at one time (MemoryTracker::reset_peak)
-    // Limits the bytes that may be allocated: above the limit Error(out_of_memory).  The default is 90 % of
-    // the heap.
+    std::uint64_t peak_bytes() const; // the maximum of live_bytes() so far (MemoryTracker::reset_peak)
+    // Limits the bytes that may be allocated; an allocation that would exceed the limit throws
+    // Error(out_of_memory).  The default is 90 % of the heap.
     void set_memory_limit(std::uint64_t bytes) const;
 
     // Allows cuBLASLt to compute matrix products of f32 tensors on tensor cores with factors rounded to TF32
-    // (10 bits of mantissa, a relative error of up to 2^-11 each).  The default is false.  Holds for all
-    // handles of the device and all threads, from the next evaluation or call on, also for recomputed
-    // checkpoints; a call that another thread is making may use it for some products.  Without effect on
+    // (10 bits of mantissa, a relative error of up to 2^-11 each).  The default is false.  The setting holds for
+    // all handles of the device and all threads, from the next evaluation or call on, also for recomputed
+    // checkpoints; a call that another thread is making may use it for some products.  It has no effect on
     // other dtypes, convolutions (except with kernels of one element), devices other than CUDA's, and compute
     // capability 7.5.
     void set_tensor_float32(bool allowed) const;
 
     // Limits the calls of programs and eager evaluations that a thread has in flight: from 1 to 16, else
-    // Error(argument); the default is 16.  A further one waits until a quarter of the limit is left.  It also
-    // waits where 3 or more are in flight and would take more than about two seconds, judging by the last
-    // calls.  Holds for all handles of the device.  A small number suits an application that shares the
-    // queue, as its own work waits for these calls.
+    // Error(argument); the default is 16.  A call beyond the limit waits until a quarter of the limit is left in
+    // flight.  It also waits where 3 or more calls are in flight that would take more than about two seconds,
+    // estimated from the last calls.  The limit holds for all handles of the device.  A small number suits an
+    // application that shares the queue, as its own work waits for these calls.
     void set_calls_in_flight(std::uint32_t most) const;
 
     // Waits until all submitted work is done, frees all memory and all objects of the driver, and closes the
-    // device for all its handles.  An application's own VkDevice is not used any more and may be destroyed.
+    // device for all its handles.  An application's own VkDevice is no longer used and may be destroyed.
     // Tensors and programs of the device may be destroyed later, but using them throws Error(device), and so
     // does using this handle.  Device(name) opens the device again.  A second call does nothing.
     void close() const;
@@ -73,20 +73,20 @@ private:
     std::shared_ptr<eager::Context> context_;
 };
 
-// A device of the machine, usable or not, as `reprise devices` prints it.  Where a driver is missing, only its
-// description and the refusal are known.
+// A device of the machine, usable or not, as `reprise devices` prints it.  Where a driver is missing, only
+// `description` and `refused` are set.
 struct DeviceDescription {
     std::string name;        // "vulkan:0"; empty where the device cannot be used
     std::string description; // the driver's name for the device
     std::string driver;      // the driver's name and version
-    // "cpu", "integrated", "discrete", "virtual", "host" or "null"; empty where it is not known.
+    // "cpu", "integrated", "discrete", "virtual", "host" or "null"; empty where it is unknown.
     std::string kind;
     std::uint64_t memory_bytes = 0;        // size of its heap
     std::uint32_t subgroup_size = 0;       // invocations of a subgroup (a warp)
     std::vector<std::string> capabilities; // "texel slab", "f16", ...
     std::string refused;                   // why the device cannot be used; empty where it can
 };
-// All devices of the machine, with those that cannot be used.
+// Returns all devices of the machine, including those that cannot be used.
 std::vector<DeviceDescription> devices();
 
 namespace cuda {
@@ -94,11 +94,11 @@ int device_count();  // the number of CUDA devices that can be used
 bool is_available(); // whether there is a CUDA device
 } // namespace cuda
 
-// The device that tensors are made on unless another is given.  At first the one that the environment
-// variable REPRISE_DEVICE names, else the best: discrete, integrated, virtual, then software.  Opened at
-// first use.
+// Returns the device on which tensors are created unless another is given.  Initially it is the one that the
+// environment variable REPRISE_DEVICE names, else the best: discrete, integrated, virtual, then software.  It is
+// opened at first use.
 Device default_device();
-// Sets default_device() for all threads.  The library keeps the handle, and so the device, until another one
+// Sets default_device() for all threads.  The library holds the handle, and so the device, until another one
 // is set.  Tensors stay on their devices.
 void set_default_device(const Device&);
 // Releases the default device; the next default_device() chooses one again.
@@ -109,14 +109,14 @@ void reset_device(const std::string& name);
 
 // Counters since the start of the process.
 struct Stats {
-    std::uint64_t plans = 0;          // plans made: by record() and by eager evaluations
+    std::uint64_t plans = 0;          // plans compiled by record() and by eager evaluations
     std::uint64_t launches = 0;       // launches in those plans
     std::uint64_t recordings = 0;     // command buffers of launches begun (vkBeginCommandBuffer)
     std::uint64_t transfers = 0;      // command buffers of copies from and to the host begun
-    std::uint64_t captures = 0;       // captures of cuBLASLt products, again for other sizes or addresses
+    std::uint64_t captures = 0;       // captures of cuBLASLt products, each for new sizes or addresses
     std::uint64_t replays = 0;        // submissions of recordings: calls of programs and evaluations
     std::uint64_t eager_replays = 0;  // eager evaluations that used the plan of an earlier one (eager.hpp)
-    std::uint64_t eager_plans = 0;    // plans of eager evaluations that are kept now
+    std::uint64_t eager_plans = 0;    // cached structures of eager evaluations (set_eager_plans)
     std::uint64_t eager_nodes = 0;    // nodes that eager evaluations have computed
     std::uint64_t pipelines = 0;      // pipelines created (vkCreateComputePipelines)
     std::uint64_t shader_modules = 0; // shader modules created (vkCreateShaderModule)

@@ -9,7 +9,7 @@ bool grad_enabled();
 class AutoGradMode {
 public:
     explicit AutoGradMode(bool enabled); // turns gradients on or off
-    ~AutoGradMode();                     // restores the state of before
+    ~AutoGradMode();                     // restores the previous state
     AutoGradMode(const AutoGradMode&) = delete;
     AutoGradMode& operator=(const AutoGradMode&) = delete;
 

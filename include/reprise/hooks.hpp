@@ -1,4 +1,4 @@
-// Hooks: functions of the user that are called in a forward or backward pass.
+// Hooks: functions of the user that a forward or backward pass calls.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Removable {
     virtual void remove(std::uint64_t id) = 0;
 };
 
-// Hooks in the order of registration.  A backward pass copies the list first, so a hook may add and remove
-// hooks.
+// A list of hooks in the order of registration.  A backward pass copies the list before it calls them, so a hook
+// may add and remove hooks.
 template <class Signature> class HookList : public Removable {
 public:
     using Hook = std::function<Signature>;
@@ -33,7 +33,7 @@ public:
     }
     void remove(std::uint64_t id) override
     {
-        Hook gone; // without the lock
+        Hook gone; // destroyed after the lock is released
         const std::lock_guard lock(mutex_);
         const auto at =
             std::find_if(hooks_.begin(), hooks_.end(), [id](const auto& entry) { return entry.first == id; });
@@ -43,7 +43,7 @@ public:
     }
     void clear()
     {
-        decltype(hooks_) gone; // without the lock
+        decltype(hooks_) gone; // destroyed after the lock is released
         const std::lock_guard lock(mutex_);
         gone.swap(hooks_);
     }
@@ -61,7 +61,7 @@ private:
     std::uint64_t last_ = 0;
 };
 
-// A view of all elements as a node of its own on the tape, so that hooks on it see only its own gradient.
+// Returns a view of all elements, which is a new node on the tape, so that hooks on it get only its gradient.
 Tensor boundary(const Tensor&);
 
 } // namespace detail
@@ -69,10 +69,10 @@ Tensor boundary(const Tensor&);
 // A handle to a registered hook.  The hook stays registered when the handle is destroyed.
 class HookHandle {
 public:
-    HookHandle() = default; // of no hook
+    HookHandle() = default; // refers to no hook
     // For the library itself.
     HookHandle(std::weak_ptr<detail::Removable> list, std::uint64_t id) : list_(std::move(list)), id_(id) {}
-    // Removes the hook.  Does nothing where it was removed before.
+    // Removes the hook.  Does nothing if it was removed before.
     void remove() const
     {
         if (const auto list = list_.lock()) list->remove(id_);

@@ -1,5 +1,5 @@
 // The types that recorded functions take and return: tensors, sizes as host numbers (Dim), and pairs, tuples,
-// arrays, structs, vectors and dictionaries of them, nested as you like.
+// arrays, structs, vectors and dictionaries of them, nested to any depth.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,21 +21,21 @@ struct Spec {
     Shape shape{};     // its sizes: numbers or symbols
     DType dtype = f32; // the type of its elements
 };
-// The type of a tensor argument: spec({n, 3}), spec({4}, i64).
+// Returns the type of a tensor argument: spec({n, 3}), spec({4}, i64).
 inline Spec spec(Shape shape, DType dtype = f32) { return {std::move(shape), dtype}; }
 
 namespace detail {
 
-// A structure without its leaves.
+// The nesting of a structure, without its leaves.
 struct Layout {
     enum class Kind { tensor, size, list, dictionary } kind = Kind::tensor;
     std::vector<Layout> items{};
-    std::vector<std::string> keys{}; // of a dictionary, ascending
+    std::vector<std::string> keys{}; // keys of a dictionary, ascending
     friend bool operator==(const Layout&, const Layout&) = default;
 };
 std::string describe(const Layout&); // "(tensor, size, {x: tensor})"
 
-// The leaves, in order.
+// The leaves of a structure, in order.
 struct Leaves {
     std::vector<Tensor> tensors;
     DimVector sizes;
@@ -45,8 +45,9 @@ struct LeafReader {
     std::size_t tensor = 0, size = 0;
 };
 
-// For each type: `layout` and `flatten_structure` of a value, `fits` for a layout that a value could have, and
-// `unflatten_structure`, which takes the leaves in the order in which they were taken apart.
+// Specializations have these functions: `layout` returns the layout of a value, `fits` whether a value of the type
+// can have a layout, `flatten_structure` appends the leaves of a value, and `unflatten_structure` builds a value
+// from leaves in the same order.
 template <class T> struct Structure;
 
 template <> struct Structure<Tensor> {
@@ -73,7 +74,7 @@ template <class T> bool all_fit(const Layout& l, Layout::Kind kind)
     return l.kind == kind && std::all_of(l.items.begin(), l.items.end(), Structure<T>::fits);
 }
 
-// Of any number of one type.
+// A list of any number of items of one type.
 template <class T> struct Structure<std::vector<T>> {
     static Layout layout(const std::vector<T>& list)
     {
@@ -119,7 +120,7 @@ template <class T> struct Structure<std::map<std::string, T>> {
     }
 };
 
-// Of a fixed number.
+// A list of a fixed number of items.
 template <class Tuple, class Indices = std::make_index_sequence<std::tuple_size_v<Tuple>>>
 struct FixedStructure;
 template <class Tuple, std::size_t... I> struct FixedStructure<Tuple, std::index_sequence<I...>> {
@@ -139,14 +140,14 @@ template <class Tuple, std::size_t... I> struct FixedStructure<Tuple, std::index
     }
     static Tuple unflatten_structure([[maybe_unused]] const Layout& l, [[maybe_unused]] LeafReader& in)
     {
-        return Tuple{Item<I>::unflatten_structure(l.items[I], in)...}; // braces: in order
+        return Tuple{Item<I>::unflatten_structure(l.items[I], in)...}; // braces evaluate in order
     }
 };
 template <class... T> struct Structure<std::tuple<T...>> : FixedStructure<std::tuple<T...>> {};
 template <class A, class B> struct Structure<std::pair<A, B>> : FixedStructure<std::pair<A, B>> {};
 template <class T, std::size_t N> struct Structure<std::array<T, N>> : FixedStructure<std::array<T, N>> {};
 
-// A struct of up to eight members, without constructors or bases, is as a tuple of them.
+// A struct of up to eight members, without constructors or bases, is treated as a tuple of its members.
 template <class T>
 requires std::is_aggregate_v<T>
 struct Structure<T> {
@@ -183,13 +184,13 @@ struct Structure<T> {
 
 } // namespace detail
 
-// The type of one argument of a recorded function: a tensor's spec; a symbol for a size (Dim) that each call
-// gives; or a list or dictionary of these.
+// The type of one argument of a recorded function: a tensor's spec; a symbol for a size (Dim) whose value each
+// call passes; or a list or dictionary of these.
 class ArgumentSpec {
 public:
     // A tensor.
     ArgumentSpec(Spec s) : tensors_{std::move(s)} {}
-    // A size, whose value each call gives.
+    // A size, whose value each call passes.
     ArgumentSpec(Dim symbol) : layout_{detail::Layout::Kind::size}, sizes_{std::move(symbol)} {}
     // A pair, tuple, array, struct or vector, by its items.
     ArgumentSpec(const std::vector<ArgumentSpec>& list) : layout_{detail::Layout::Kind::list} { add(list); }

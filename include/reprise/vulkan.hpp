@@ -13,12 +13,12 @@ namespace reprise::vulkan {
 // supports.  Instance and device must be of Vulkan 1.2 or later.
 class RequiredFeatures {
 public:
-    // Takes a VkInstance and a VkPhysicalDevice.  Error(unsupported), which says what the device lacks.
+    // Takes a VkInstance and a VkPhysicalDevice.  Error(unsupported), which names the features that the device lacks.
     RequiredFeatures(void* instance, void* physical_device);
     // A VkPhysicalDeviceFeatures2 with its chain, for VkDeviceCreateInfo::pNext; valid while this object
     // exists.
     const void* chain() const;
-    // For the library itself.
+    // Only for the library itself.
     const std::shared_ptr<void>& implementation() const { return implementation_; }
 
 private:
@@ -36,12 +36,12 @@ struct Handles {
     // library's kernels cannot run, as they access the device's memory through an array of 16 storage
     // buffers.
     const RequiredFeatures* enabled = nullptr;
-    // Called before each submission of the library, for an application that uses the queue too.  May be null.
+    // Called before each submission of the library, for an application that uses the queue, too.  May be null.
     std::function<void()> lock_queue{};
     std::function<void()> unlock_queue{}; // called after each submission of the library; may be null
 };
 
-// Makes a Device of an application's VkDevice.  Error(unsupported) where the device lacks a feature,
+// Creates a Device for an application's VkDevice.  Error(unsupported) where the device lacks a feature,
 // Error(argument) for null handles.
 Device make_device(const Handles&);
 

@@ -1,4 +1,4 @@
-// What a user calls: Tensor's autograd members, grad(), no_grad.
+// The public functions of autograd: Tensor's members, backward() and grad().
 #include <reprise/autograd/grad.hpp>
 #include <reprise/ops/creation.hpp>
 #include <reprise/ops/shapes.hpp>
@@ -92,7 +92,7 @@ Tensor Tensor::detach() const
 Tensor Tensor::clone() const
 {
     const Value v = graph::read(*this);
-    const bool leaf = v.node->is_leaf && graph::requires_grad(v); // which grad() belongs to
+    const bool leaf = v.node->is_leaf && graph::requires_grad(v); // the copy must not share the leaf's grad()
     if (!leaf) return snapshot();
     return graph::make_tensor(graph::grad_mode() ? graph::identity(v) : graph::leaf_alias(v, false, nullptr));
 }
@@ -101,7 +101,7 @@ Tensor Tensor::snapshot() const
 {
     const Tensor t = graph::make_tensor(graph::read(*this));
     if (cell_->link) {
-        t.cell()->link = std::make_shared<graph::ViewLink>(); // of no base
+        t.cell()->link = std::make_shared<graph::ViewLink>(); // without a base
         t.cell()->link->in_order = graph::in_order(*this);
     }
     return t;

@@ -1,5 +1,5 @@
-// Each function builds the forward op on aliases of its inputs and asks the reverse walk for their cotangents.  What
-// the VJP does not read of the forward is never computed.
+// Each function calls the forward op on aliases of its inputs and lets the reverse walk compute their cotangents.
+// Evaluation is lazy, so values of the forward op that the VJP does not read are never computed.
 #include <reprise/backward.hpp>
 
 #include <functional>
@@ -27,8 +27,8 @@ struct Result {
     Inputs gradients;
 };
 
-// `aliases` are where the walk ends: of all inputs, then of those beside them that have a history.
-Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& beside,
+// Calls `forward` on aliases, at which the walk ends: of all inputs, then of the other tensors that require a gradient.
+Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& others,
                           const Forward& forward, std::vector<graph::Value>& aliases)
 {
     Inputs tensors;
@@ -38,7 +38,7 @@ Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& 
     };
     try {
         for (const Tensor& t : inputs) alias(t);
-        for (const Tensor& t : beside)
+        for (const Tensor& t : others)
             if (t.defined() && t.requires_grad()) alias(t);
             else tensors.push_back(t);
         const AutoGradMode on(true);
@@ -48,21 +48,21 @@ Tensor forward_on_aliases(const char* name, const Inputs& inputs, const Inputs& 
     }
 }
 
-// Without a grad_output the gradient of the result is 1.  `forward` is called with the inputs, whose gradients are
-// wanted, and what stands beside them: all that it reads, or gradients of gradients would miss it.
-Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, const Inputs& beside,
+// Computes the gradients of the inputs.  Without a grad_output the gradient of the result is 1.  `forward` is called
+// with the inputs and the other tensors, which must be all that it reads, else second-order gradients would be wrong.
+Result run(const char* name, const Tensor& grad_output, const Inputs& inputs, const Inputs& others,
            const Forward& forward)
 {
     bool differentiable = grad_output.defined() && grad_output.requires_grad();
     std::vector<graph::Value> aliases;
-    const Tensor y = forward_on_aliases(name, inputs, beside, forward, aliases);
+    const Tensor y = forward_on_aliases(name, inputs, others, forward, aliases);
     for (const Tensor& t : inputs) {
         if (!is_floating(t.dtype()))
             detail::fail(ErrorKind::dtype, name, "An input is ", name_of(t.dtype()),
                          ": only floating dtypes have gradients.");
         differentiable |= t.requires_grad();
     }
-    for (const Tensor& t : beside) differentiable |= t.requires_grad();
+    for (const Tensor& t : others) differentiable |= t.requires_grad();
     differentiable &= grad_enabled();
     Tensor seed = grad_output.defined() ? grad_output : ones_like(y);
     autograd::require_alike(name, "The grad_output is ", seed, " but the result of the forward is ", y,
@@ -98,12 +98,12 @@ template <class F> Tensor one(const char* name, const Tensor& grad_output, const
     return all(name, grad_output, {x}, [&](const Inputs& in) { return forward(in[0]); })[0];
 }
 
-// Of x alone.
+// Computes the gradient of x alone.
 template <class F> Tensor one(const char* name, const Tensor& grad_output, const Tensor& x,
-                              const Tensor& beside, const F& forward)
+                              const Tensor& other, const F& forward)
 {
     require_grad_output(name, grad_output);
-    return run(name, grad_output, {x}, {beside}, [&](const Inputs& in) { return forward(in[0], in[1]); })
+    return run(name, grad_output, {x}, {other}, [&](const Inputs& in) { return forward(in[0], in[1]); })
         .gradients[0];
 }
 
@@ -114,7 +114,7 @@ Two two(const char* name, const Tensor& grad_output, const Tensor& a, const Tens
     return {g[0], g[1]};
 }
 
-// Of x and of the weight and bias that there are.
+// Computes the gradients of x and, where they are defined, of the weight and the bias.
 template <class F> OfLayer layer(const char* name, const Tensor& grad_output, const Tensor& x,
                                  const Tensor& weight, const Tensor& bias, const F& forward)
 {
@@ -140,10 +140,10 @@ template <class F> LossAndGrad loss(const char* name, const Tensor& input, const
     return {r.forward, r.gradients[0]};
 }
 
-// An input of which only the shape is read.
-Tensor placeholder(const Shape& shape, const Tensor& beside)
+// Returns an input whose values do not matter, as only its shape is read.
+Tensor placeholder(const Shape& shape, const Tensor& like)
 {
-    return zeros(shape, {.dtype = beside.dtype(), .device = beside.device()});
+    return zeros(shape, {.dtype = like.dtype(), .device = like.device()});
 }
 
 void check_probability(const char* name, double p)
@@ -161,7 +161,7 @@ Tensor masked(const char* name, const Tensor& grad_output, const Tensor& mask, d
     });
 }
 
-// What dropout makes of t with the numbers that follow from this state.
+// Returns dropout of t with the random numbers of this generator state.
 Tensor dropped(const Tensor& t, const GeneratorState& state, double p)
 {
     return graph::apply1(ops::dropout_op, {t},
@@ -171,7 +171,7 @@ Tensor dropped(const Tensor& t, const GeneratorState& state, double p)
                           {"p", p}});
 }
 
-// [N, C, 1, 1] of [N, C, H, W]
+// Returns [N, C, 1, 1] for [N, C, H, W].
 Shape channels_of(const char* name, const Tensor& grad_output)
 {
     require_grad_output(name, grad_output);
@@ -210,12 +210,12 @@ void update(const char* name, std::vector<Variable> parameters, const std::vecto
 
 } // namespace
 
-// The table: a function's name, the forward op, and the arguments of the forward op behind its inputs.
+// The table: a function's name, the forward op, and the arguments of the forward op after its inputs.
 //
 //   OF_ONE   of an input t
 //   OF_TWO   of the inputs s and t, in this order
 //   OF_LAYER of an input t with a weight w and a bias b, which may be undefined
-//   OF_LOSS  of an input t with a target; LOSS_AND_GRAD gives the loss, too
+//   OF_LOSS  of an input t with a target; LOSS_AND_GRAD returns the loss, too
 
 #define OF_ONE(name, forward, ...)                                                                           \
     Tensor name(const Tensor& grad_output, const Tensor& x __VA_OPT__(, ) __VA_ARGS__)                       \

@@ -1,5 +1,5 @@
-// A call of a custom function is one node that looks at what the forward made: its inputs are those of the
-// call, the forward's results and whatever else was saved.  The backward hangs at the node.
+// A call of a custom function becomes one node, whose outputs are views of the forward's results.  Its inputs are the
+// inputs of the call, these results, and other tensors that were saved.  The backward is the node's custom gradient.
 #include <reprise/autograd/custom_function.hpp>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ Tensors with_zeros(const VjpArguments& a)
     return out;
 }
 
-// What a user's gradient gave, one for each of `count` inputs of the node; what is not required is dropped.
+// Checks the gradients that a user's function returned, one for each of the first `count` inputs of the node, and drops
+// those that are not required.
 Tensors checked(const char* op, Tensors given, std::size_t count, const VjpArguments& a)
 {
     if (given.size() != count)
@@ -82,18 +83,18 @@ namespace autograd {
 struct Saved final : graph::GivenGradient {
     std::shared_ptr<const CustomFunction::Backward> backward;
     std::any data;
-    std::size_t inputs = 0; // of the call
-    struct Place {
+    std::size_t inputs = 0; // number of inputs of the call
+    struct Position {
         bool output;
         std::size_t index; // of the node's inputs or outputs
     };
-    std::vector<Place> saved;
+    std::vector<Position> saved;
 
     std::vector<Tensor> vjp(const VjpArguments& a) const override
     {
         FunctionContext context;
         context.data = data;
-        for (const Place& p : saved)
+        for (const Position& p : saved)
             context.saved_.push_back(p.output ? a.outputs[p.index] : a.inputs[p.index]);
         context.needs_.assign(a.wanted.begin(), a.wanted.begin() + static_cast<std::ptrdiff_t>(inputs));
         return checked(a.node.op->name, (*backward)(context, with_zeros(a)), inputs, a);
@@ -102,12 +103,11 @@ struct Saved final : graph::GivenGradient {
     graph::Reads reads(const Node&) const override
     {
         graph::Reads r;
-        for (const Place& p : saved) (p.output ? r.outputs : r.inputs).add(p.index);
+        for (const Position& p : saved) (p.output ? r.outputs : r.inputs).add(p.index);
         return r;
     }
 
-    // The places of what is to be saved among the call's inputs and outputs; anything else is appended to
-    // `values`.
+    // Finds the saved tensors among the call's inputs and outputs; others are appended to `values`, the node's inputs.
     void save(const FunctionContext& context, const Tensors& in, const Tensors& out,
               std::vector<Value>& values)
     {
@@ -207,7 +207,10 @@ struct Overriding final : graph::GivenGradient {
         return checked(a.node.op->name, gradient({inputs, outputs, cotangents}), inputs.size(), a);
     }
 
-    graph::Reads reads(const Node&) const override { return {graph::Places::all(), graph::Places::all()}; }
+    graph::Reads reads(const Node&) const override
+    {
+        return {graph::IndexSet::all(), graph::IndexSet::all()};
+    }
 };
 
 bool is_op(const std::string& name)

@@ -7,8 +7,8 @@ namespace reprise::autograd {
 
 namespace {
 
-// What the op's own shape rule has required already.
-struct Known final : shape::GuardSink {
+// Ignores guards, as the op's own shape rule has required them before.
+struct IgnoredGuards final : shape::GuardSink {
     void require(const shape::Guard&) override {}
 };
 
@@ -17,8 +17,8 @@ struct Known final : shape::GuardSink {
 Decomposed decomposed(const graph::Node& n)
 {
     const Probe probe;
-    Known known;
-    const shape::GuardScope guarding(known);
+    IgnoredGuards ignored;
+    const shape::GuardScope guarding(ignored);
     Decomposed d;
     std::vector<Tensor> inputs;
     for (const graph::Value& v : n.inputs) {

@@ -1,4 +1,4 @@
-// A node's outputs by simpler ops: how an op is computed where it has no kernels of its own.
+// A node's outputs computed by simpler ops, for devices without kernels of the op.
 #pragma once
 #include <vector>
 
@@ -10,6 +10,6 @@ struct Decomposed {
     std::vector<graph::Value> inputs; // placeholders of the node's inputs
     std::vector<graph::Value> outputs;
 };
-Decomposed decomposed(const graph::Node&); // whose op has a decomposition
+Decomposed decomposed(const graph::Node&); // the node's op must have a decomposition
 
 } // namespace reprise::autograd

@@ -16,7 +16,7 @@ namespace autograd {
 
 namespace {
 
-Tensor input_of_its_own(const char* op, const Tensor& x, bool connected)
+Tensor separate_input(const char* op, const Tensor& x, bool connected)
 {
     if (!is_floating(x.dtype()))
         detail::fail(ErrorKind::dtype, op, "The function is differentiated by a tensor of (",
@@ -41,7 +41,7 @@ Run run(const char* op, const FunctionOfSeveral& f, const std::vector<Tensor>& x
     r.create_graph = options.create_graph;
     for (const Tensor& t : x) r.create_graph |= connected && t.requires_grad();
     const enable_grad on;
-    for (const Tensor& t : x) r.x.push_back(input_of_its_own(op, t, connected));
+    for (const Tensor& t : x) r.x.push_back(separate_input(op, t, connected));
     r.y = f(r.x);
     if (!r.y.defined() || !is_floating(r.y.dtype()))
         detail::fail(ErrorKind::dtype, op, "The function gave ",
@@ -134,7 +134,7 @@ std::pair<Tensor, Tensor> vjp(const Function& f, const Tensor& x, const Tensor& 
     return {value, products.front()};
 }
 
-// v J is linear in v, so its derivative by v, along a vector, is J times that vector.
+// v J is linear in v, so the derivative of v J with respect to v, applied to a vector, is J times that vector.
 std::pair<Tensor, Tensor> jvp(const FunctionOfSeveral& f, const std::vector<Tensor>& x,
                               const std::vector<Tensor>& v, const DerivativeOptions& options)
 {
@@ -150,7 +150,7 @@ std::pair<Tensor, Tensor> jvp(const FunctionOfSeveral& f, const std::vector<Tens
     const std::vector<Tensor> rows = r.products(cotangent, true);
     std::vector<Tensor> ends{cotangent};
     for (const Tensor& t : r.x)
-        if (!t.is_leaf()) ends.push_back(t); // what lies beyond is not walked
+        if (!t.is_leaf()) ends.push_back(t); // the walk does not continue past these
     return {r.value(), autograd::products(rows, v, ends, r.create_graph).front()};
 }
 

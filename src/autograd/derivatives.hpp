@@ -1,5 +1,5 @@
-// How the derivatives of functions begin: inputs of their own, what the function made of them, a walk
-// between.
+// The common part of the derivatives of functions: runs a function on copies of its inputs, and computes products with
+// its Jacobian.
 #pragma once
 #include <span>
 #include <vector>
@@ -12,18 +12,18 @@ namespace reprise::autograd {
 
 struct Run {
     std::vector<Tensor>
-        x; // leaves, or a boundary of the tape where the results are to be differentiated again
-    Tensor y;
+        x;    // new leaves, or nodes on the tape of the inputs where the results can be differentiated again
+    Tensor y; // f(x)
     bool create_graph = false;
 
-    // y J; zeros where nothing arrives.
+    // Returns the product of the cotangent of y with the Jacobian for each x; zeros where y does not depend on it.
     std::vector<Tensor> products(const Tensor& cotangent, bool create) const;
     Tensor value() const { return create_graph ? y : graph::detached_copy(y); }
 };
 Run run(const char* op, const FunctionOfSeveral& f, const std::vector<Tensor>& x, const DerivativeOptions&);
 FunctionOfSeveral of_several(const reprise::Function& f);
 void require_one_element(const char* op, const Tensor& y);
-// v J of a function that made `y` of `x`, be y's tape empty.
+// Returns the sum of v J over all y, for each x.  A y that requires no gradient counts as a constant.
 std::vector<Tensor> products(std::span<const Tensor> y, std::span<const Tensor> cotangents,
                              std::span<const Tensor> x, bool create);
 

@@ -1,4 +1,4 @@
-// The context of functions as libtorch writes them.
+// The context of libtorch-style custom functions.
 #include <reprise/autograd/function.hpp>
 
 #include <algorithm>

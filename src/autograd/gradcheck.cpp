@@ -1,5 +1,5 @@
-// Gradients against central differences: along a random direction d, <grad, d> must be (f(x + hd) - f(x -
-// hd)) / 2h.
+// Compares gradients with central differences: along a random direction d, <grad, d> must be
+// (f(x + hd) - f(x - hd)) / 2h.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -21,7 +21,7 @@ struct Problem {
     const std::function<Tensor(const std::vector<Tensor>&)>& f;
     const std::vector<Tensor>& inputs;
     Device device{"reference"};
-    std::vector<double> weights{}; // of the outputs' elements: a scalar is checked
+    std::vector<double> weights{}; // of the output's elements, whose weighted sum is differentiated
 
     bool floating(std::size_t i) const { return is_floating(inputs[i].dtype()); }
 
@@ -46,13 +46,13 @@ struct Problem {
     }
 };
 
-// Converted on the reference device: the tensor's need not know f64.
+// Returns the elements in f64.  Converts on the reference device, as the tensor's device may not support f64.
 std::vector<double> values_of(const Tensor& t, const Device& reference)
 {
     return t.detach().to(reference).to(f64).to_vector<double>();
 }
 
-std::string place_of(std::size_t index, const Shape& shape) // "[1, 2]"
+std::string index_text(std::size_t index, const Shape& shape) // "[1, 2]"
 {
     std::string text;
     for (std::size_t d = shape.size(); d-- > 0;) {
@@ -63,7 +63,7 @@ std::string place_of(std::size_t index, const Shape& shape) // "[1, 2]"
     return '[' + text + ']';
 }
 
-// One comparison: of the slopes along a direction in one input.
+// One comparison of the slopes along a direction in one input: by the gradient and by central differences.
 struct Slopes {
     double found = 0, wanted = 0, error = 0;
 };
@@ -83,14 +83,14 @@ Slopes compare(const Problem& p, const Doubles& x, std::size_t input, const std:
     return s;
 }
 
-// The entry whose slope differs most: a direction mixes all.
+// Describes the entry whose slope differs most, since a random direction mixes all entries.
 std::string worst_entry(const Problem& p, const Doubles& x, std::size_t input,
                         const std::vector<double>& gradient, double step)
 {
-    constexpr std::size_t most = 4096; // two evaluations each
+    constexpr std::size_t max_entries = 4096; // two evaluations each
     Slopes worst;
     std::size_t at = 0;
-    for (std::size_t e = 0; e < std::min(most, gradient.size()); ++e) {
+    for (std::size_t e = 0; e < std::min(max_entries, gradient.size()); ++e) {
         std::vector<double> unit(gradient.size(), 0.0);
         unit[e] = 1;
         const Slopes s = compare(p, x, input, unit, gradient, step);
@@ -100,7 +100,7 @@ std::string worst_entry(const Problem& p, const Doubles& x, std::size_t input,
         if (std::isnan(s.error)) break;
     }
     std::ostringstream text;
-    text << "; worst at entry " << place_of(at, p.inputs[input].shape()) << ": " << worst.found << " and "
+    text << "; worst at entry " << index_text(at, p.inputs[input].shape()) << ": " << worst.found << " and "
          << worst.wanted;
     return text.str();
 }
@@ -140,7 +140,7 @@ GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
             for (double& v : direction) v = uniform(random);
             const Slopes s = compare(p, x, i, direction, gradient, options.step);
             if (!(s.error <= options.tolerance)) result.passed = false;
-            if (std::isnan(result.error) || s.error <= result.error) continue; // a NaN stays
+            if (std::isnan(result.error) || s.error <= result.error) continue; // the first NaN is reported
             result.error = s.error;
             worst_input = i;
             worst_gradient = gradient;

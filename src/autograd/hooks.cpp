@@ -1,4 +1,4 @@
-// Hooks on tensors, and gradients that are kept of what is no leaf.
+// Hooks on tensors, and retained gradients of tensors that are no leaves.
 #include <reprise/hooks.hpp>
 
 #include <numeric>
@@ -28,7 +28,7 @@ std::shared_ptr<graph::GradHooks> hooks_of(const Value& v)
 {
     if (const auto owner = graph::owner_of_leaf(*v.node)) {
         if (!owner->hooks) owner->hooks = std::make_shared<graph::GradHooks>();
-        graph::notes_of(*v.node).hooks = {owner->hooks}; // they stay when the cell goes
+        graph::notes_of(*v.node).hooks = {owner->hooks}; // they outlive the cell
         return owner->hooks;
     }
     auto& list = graph::notes_of(*v.node).hooks;

@@ -9,7 +9,7 @@ namespace reprise {
 
 Shape output_shape(const FunctionOfSeveral& f, const std::vector<Shape>& inputs)
 {
-    shape::GuardList open; // of sizes that nobody calls anything with
+    shape::GuardList open; // collected and ignored: no call will have these sizes
     std::optional<shape::GuardScope> guarding;
     if (!graph::current_tracer()) guarding.emplace(open);
     const autograd::Probe probe;

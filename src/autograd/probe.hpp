@@ -1,4 +1,4 @@
-// Ops called on placeholders: nodes that nobody computes, made to be looked at.
+// Probes: ops are called on placeholders, only to inspect the nodes that they create; nothing is computed.
 #pragma once
 #include <memory>
 
@@ -32,8 +32,8 @@ struct ProbeEvaluator final : graph::Evaluator {
     void co_schedule(const graph::Node&) override {}
 };
 
-// While it lives, ops are called outside of a recording that may be under way, nothing is on the tape, and no scope
-// sees them.
+// While this object exists, ops of this thread are called outside of any recording, segment and scope, and nothing is
+// recorded on the tape.
 class Probe {
 public:
     Tensor placeholder(const graph::TensorType& t) const

@@ -45,13 +45,14 @@ Reads found_reads(const Node& n)
     return r;
 }
 
-// What a VJP can tell nodes of one op apart by, but for sizes: it holds for symbols, so it can't ask for their values.
+// The cache key: everything by which a VJP can distinguish nodes of one op.  Sizes are left out: they may be symbols,
+// so a VJP can't branch on their values.
 using Key = std::vector<std::uint64_t>;
 class KeyOf {
 public:
     explicit KeyOf(const Node& n)
     {
-        words_.reserve(16); // of most nodes
+        words_.reserve(16); // enough for most nodes
         words_ = {reinterpret_cast<std::uintptr_t>(n.op), n.inputs.size()};
         for (const Value& v : n.inputs)
             word(static_cast<std::uint64_t>(v.node->requires_grad) << 32 |
@@ -72,7 +73,7 @@ private:
         word(all.size());
         for (const std::int64_t i : all) part(i);
     }
-    template <class Other> void part(const Other&) {} // sizes; host scalars
+    template <class Other> void part(const Other&) {} // sizes, host scalars and user kernels
 
     Key words_;
 };
@@ -82,18 +83,19 @@ private:
 Reads vjp_reads(const Node& n)
 {
     if (n.gradient) return n.gradient->reads(n);
-    constexpr std::size_t most = 4096; // more are made by a number that changes at each step
+    constexpr std::size_t max_entries =
+        4096; // reached where an attribute is a number that changes with each step
     static std::mutex mutex;
-    static std::unordered_map<Key, Reads, shape::HashOfWords> known;
+    static std::unordered_map<Key, Reads, shape::HashOfWords> cache;
     Key key = KeyOf(n).take();
     {
         std::lock_guard lock(mutex);
-        if (auto found = known.find(key); found != known.end()) return found->second;
+        if (auto found = cache.find(key); found != cache.end()) return found->second;
     }
-    Reads r = found_reads(n); // without the lock: a VJP is code of an op
+    Reads r = found_reads(n); // without the lock, as this runs an op's code
     std::lock_guard lock(mutex);
-    if (known.size() >= most) known.clear();
-    return known.insert_or_assign(std::move(key), std::move(r)).first->second;
+    if (cache.size() >= max_entries) cache.clear();
+    return cache.insert_or_assign(std::move(key), std::move(r)).first->second;
 }
 
 } // namespace reprise::autograd

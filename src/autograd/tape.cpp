@@ -171,7 +171,7 @@ GradientTape::~GradientTape()
     graph::ambient().tape = outer_;
     for (Tensor& t : watched_) try {
             if (t.is_leaf()) t.requires_grad_(false);
-        } catch (const Error&) { // a recording has begun meanwhile: it stays a source
+        } catch (const Error&) { // a recording has begun since: the tensor keeps requiring a gradient
         }
 }
 

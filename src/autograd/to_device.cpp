@@ -1,5 +1,5 @@
-// A tensor's elements on another device, by way of the host.  The node of the copy has its value from the start
-// and lies on the new device; its input lies on the old one, where the gradient goes back to.
+// Copies a tensor's elements to another device through host memory.  The node of the copy is on the new device and has
+// its value from the start.  Its input is on the old device, to which the gradient is copied back.
 #include <reprise/ops/elementwise.hpp>
 
 #include "graph/notes.hpp"
@@ -46,12 +46,13 @@ Tensor Tensor::to(const Device& device) const
     if (!requires_grad() || !graph::grad_mode())
         return graph::make_tensor(graph::leaf(v.type(), evaluator, storage, false));
     const auto node = graph::append(to_op, {v}, {}, evaluator, true, std::make_shared<BackTo>(source));
-    node->storage.push_back(storage); // no evaluator knows a view that nothing refers to
+    node->storage.push_back(storage); // no lock: evaluators ignore new views, and nothing refers to it yet
     for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->applied(*node);
     return graph::make_tensor({node, 0});
 }
 
-// The narrower dtype travels; of two as wide the one that is wanted, as only that must be one of the device.
+// Copies the narrower of the two dtypes.  Of two equally wide ones it copies the requested one, as the other device
+// need support only that.
 Tensor Tensor::to(const Device& device, DType dtype, bool) const
 {
     return size_of(dtype) <= size_of(this->dtype()) ? to(dtype).to(device) : to(device).to(dtype);

@@ -26,7 +26,7 @@ using Gradients = std::vector<std::pair<std::shared_ptr<graph::Cell>, Tensor>>;
 
 class Walk {
 public:
-    // `to`: where the cotangents of leaves go; null: to their grad().
+    // `to` receives the cotangents of leaves; null: they are added to the leaves' grad().
     Walk(std::span<const Value> outputs, std::span<const Value> inputs, bool to_leaves,
          const WalkOptions& options, Gradients* to = nullptr)
         : options_(options), to_leaves_(to_leaves), to_(to)
@@ -52,7 +52,7 @@ public:
 private:
     struct Visited {
         std::shared_ptr<const Node> node;
-        bool wanted = false, passes = false; // its cotangent is required; an input leads to such a one
+        bool wanted = false, passes = false; // its cotangent is requested; an input's cotangent is needed
         std::vector<Tensor> cotangents{};    // by output; empty: none has arrived
     };
 
@@ -68,14 +68,14 @@ private:
         return at.node->is_leaf || (options_.stop_at_inputs && at.wanted);
     }
 
-    // Null: not on the way.
+    // Returns null for a node that the walk does not visit.
     Visited* find(const Node& n) const
     {
         const auto at = visited_.find(&n);
         return at == visited_.end() ? nullptr : at->second;
     }
 
-    // A node has a larger id than its inputs, so that whoever reads a node is met before it.
+    // Collects the nodes to visit by descending id: a node's id is larger than its inputs', so its users precede it.
     void collect(std::span<const Value> outputs, std::span<const Value> inputs)
     {
         std::vector<std::uint64_t> wanted;
@@ -99,7 +99,7 @@ private:
         }
     }
 
-    // With given inputs only what leads to them is walked.
+    // Marks the nodes with an input whose cotangent is needed; no other VJPs are called.
     void mark_needed()
     {
         for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
@@ -132,10 +132,10 @@ private:
         if (at.cotangents.empty() || !is_needed(at)) return;
         const Node& n = *at.node;
         call_hooks(n, at.cotangents);
-        if (to_leaves_) keep_gradients(n, at.cotangents);
+        if (to_leaves_) store_gradients(n, at.cotangents);
         if (!at.passes) return;
-        if (n.released) fail_released(n); // by a hook's own pass
-        // A copy, as the pass of a user's gradient may take them from the node.
+        if (n.released) fail_released(n); // by a backward pass inside a hook
+        // A copy, as a backward pass inside a user's gradient may release the node's inputs.
         const std::vector<Value> values = n.inputs;
         std::vector<Tensor> inputs, outputs;
         for (const Value& v : values) inputs.push_back(graph::make_tensor(v));
@@ -143,7 +143,7 @@ private:
             outputs.push_back(graph::make_tensor({at.node, i}));
         const auto wanted = std::make_unique<bool[]>(values.size());
         for (std::size_t i = 0; i < values.size(); ++i) wanted[i] = is_needed(values[i]);
-        // Its memory can go after this, where nobody reads it.
+        // Moves the cotangents unless they are requested, so that their memory is freed after this call.
         const std::vector<Tensor> given = at.wanted ? at.cotangents : std::move(at.cotangents);
         std::vector<Tensor> d = node_vjp({n, inputs, outputs, given, {wanted.get(), values.size()}});
         for (graph::Scope* s = graph::current_scope(); s; s = s->outer()) s->differentiated(n, d);
@@ -153,7 +153,7 @@ private:
 
     static void call_hooks(const Node& n, std::vector<Tensor>& cotangents)
     {
-        if (const auto owner = graph::owner_of_leaf(n)) { // its hooks of today
+        if (const auto owner = graph::owner_of_leaf(n)) { // the cell's current hooks
             if (owner->hooks) call(*owner->hooks, cotangents[0]);
         } else if (n.notes)
             for (std::size_t i = 0; i < n.notes->hooks.size(); ++i)
@@ -173,17 +173,17 @@ private:
         }
     }
 
-    void keep_gradients(const Node& n, const std::vector<Tensor>& cotangents)
+    void store_gradients(const Node& n, const std::vector<Tensor>& cotangents)
     {
-        const auto keep = [this](const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) {
+        const auto store = [this](const std::shared_ptr<graph::Cell>& owner, const Tensor& cotangent) {
             if (!owner || !cotangent.defined()) return;
-            if (to_) to_->emplace_back(owner, own(cotangent));
+            if (to_) to_->emplace_back(owner, copied(cotangent));
             else add_to_grad(owner, cotangent);
         };
-        if (n.is_leaf) keep(graph::owner_of_leaf(n), cotangents[0]);
+        if (n.is_leaf) store(graph::owner_of_leaf(n), cotangents[0]);
         else if (n.notes)
             for (std::size_t i = 0; i < n.notes->retained.size(); ++i)
-                keep(n.notes->retained[i].lock(), cotangents[i]);
+                store(n.notes->retained[i].lock(), cotangents[i]);
     }
 
     void pass_on(const Node& n, std::size_t i, const Value& input, const Tensor& cotangent)
@@ -198,7 +198,7 @@ private:
         add(input, same(found.shape, type.shape) ? cotangent : reshape(cotangent, type.shape));
     }
 
-    // Sizes that are equal by a guard of the recording may be written in another way.
+    // Compares shapes; sizes that are equal only by a guard of the recording may be different expressions.
     static bool shape_fits(const Node& n, const Shape& found, const Shape& shape)
     {
         if (found.size() != shape.size()) return false;
@@ -211,8 +211,8 @@ private:
         return true;
     }
 
-    // A cell of its own, as the cotangent may be the caller's tensor.
-    Tensor own(const Tensor& cotangent) const
+    // Returns a copy in a new cell, as the cotangent may be the caller's tensor.
+    Tensor copied(const Tensor& cotangent) const
     {
         return options_.create_graph ? cotangent.snapshot() : graph::detached_copy(cotangent);
     }
@@ -221,7 +221,7 @@ private:
     {
         const Tensor tensor(owner);
         const std::shared_ptr<graph::Cell> before = graph::grad_to_add_to(tensor);
-        const Tensor sum = before ? reprise::add(Tensor(before), cotangent) : own(cotangent);
+        const Tensor sum = before ? reprise::add(Tensor(before), cotangent) : copied(cotangent);
         graph::set_grad_of(tensor, sum.cell());
     }
 
@@ -232,12 +232,12 @@ private:
             if (!at.passes) continue;
             const Node& n = *at.node;
             n.released = true;
-            if (n.notes) // no pass comes here again
+            if (n.notes) // no later pass visits this node
                 for (const auto& hooks : n.notes->hooks)
                     if (hooks) hooks->clear();
             used.push_back(&n);
         }
-        for (auto from = used.begin(); from != used.end();) { // a device at a time
+        for (auto from = used.begin(); from != used.end();) { // one device at a time
             const auto& evaluator = (*from)->evaluator;
             const auto to =
                 std::partition(from, used.end(), [&](const Node* n) { return n->evaluator == evaluator; });
@@ -253,8 +253,8 @@ private:
     std::unordered_map<const Node*, Visited*> visited_; // in order_
 };
 
-// y = f(x) written in simpler ops on identities of the inputs, differentiated there: what lies behind the
-// inputs is not walked twice.
+// Differentiates the op's decomposition into simpler ops, which is called on identities of the inputs.  The walk ends
+// at these, so nodes that the inputs depend on are not visited twice.
 std::vector<Tensor> vjp_by_decomposition(const graph::VjpArguments& a)
 {
     std::vector<Tensor> inputs;
@@ -316,10 +316,10 @@ std::vector<Tensor> cotangents_of(std::span<const Value> outputs, std::span<cons
 
 std::vector<Tensor> node_vjp(const graph::VjpArguments& a)
 {
-    const graph::Scoped no_scope(graph::current_scope(), nullptr); // a VJP's ops are the library's
+    const graph::Scoped no_scope(graph::current_scope(), nullptr); // scopes do not see the ops of a VJP
     const graph::Op& op = *a.node.op;
     if (a.node.gradient) return a.node.gradient->vjp(a);
-    const graph::IndexChecksOff checked; // in the forward pass
+    const graph::IndexChecksOff checked; // indices were checked in the forward pass
     if (op.vjp) return op.vjp(a);
     if (op.decompose) return vjp_by_decomposition(a);
     detail::fail(ErrorKind::internal, op.name, "There is no gradient for this op, yet it is on the tape.");

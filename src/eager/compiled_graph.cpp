@@ -30,7 +30,7 @@ std::vector<std::vector<std::int64_t>> sizes_of(const std::vector<DynamicValues>
 
 } // namespace
 
-// The evaluation's graph once more, with expressions for sizes, and host scalars for numbers that differ.
+// Builds a copy of the evaluation's graph in which sizes are expressions, and numbers that differed are host scalars.
 class CompiledGraph::Builder {
 public:
     Builder(CompiledGraph& p, const Evaluation& e, const DynamicValues& values, const DimVector& sizes)
@@ -47,13 +47,13 @@ public:
         for (const graph::Node* n : e_.nodes) add(*n);
         segments_.close();
         for (const graph::Value& v : e_.results)
-            request_.results.push_back({nodes_[v.node->mark.place], v.index});
+            request_.results.push_back({nodes_[v.node->mark.index], v.index});
         return request_;
     }
     shape::GuardSink& sink() { return guards_; }
     const std::vector<shape::Guard>& guards() const { return guards_.guards(); }
     const std::array<Dim, draws.size()>& draw_symbols() const { return draws_; }
-    // The symbolic shapes, each beside that of this evaluation.
+    // Calls f for each output with the op, the symbolic shape and the shape in this evaluation.
     template <class F> void each_shape(const F& f) const
     {
         for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -61,10 +61,10 @@ public:
                 f(*nodes_[i]->op, nodes_[i]->outputs[o].shape, e_.nodes[i]->outputs[o].shape);
     }
 
-    // -- of visit_attribute --
+    // -- the visitor of visit_attribute() --
     void word(std::uint64_t) {}
     void size(Dim& d) { d = sizes_[next_size_++]; }
-    void number(double&) { opened_ = p_.number_is_open_[next_number_++]; }
+    void number(double&) { is_dynamic_ = p_.number_is_dynamic_[next_number_++]; }
     void source(std::shared_ptr<const graph::HostScalar>&) {}
     void kernel(std::shared_ptr<const graph::UserKernel>& k) { p_.kernels_.push_back(k); }
     void drawn(std::size_t draw, Dim& d) { d = draws_[draw] + Dim(d.value() - values_.drawn[draw]); }
@@ -93,7 +93,7 @@ private:
         for (const graph::Value& v : n.inputs)
             node->inputs.push_back(v.node->materialised()
                                        ? request_.externals[e_.slot_of(v)].value
-                                       : graph::Value{nodes_[v.node->mark.place], v.index});
+                                       : graph::Value{nodes_[v.node->mark.index], v.index});
         node->op = n.op;
         node->attributes = attributes(n);
         node->outputs = n.op->infer(*n.op, graph::InputTypes(node->inputs), node->attributes);
@@ -110,13 +110,13 @@ private:
     graph::Attributes attributes(const graph::Node& n)
     {
         graph::Attributes out = n.attributes;
-        const bool open = is_open_number(n);
+        const bool dynamic = is_dynamic_number(n);
         out.transform([&](const char* name, graph::Attribute& a) {
-            opened_ = false;
-            visit_attribute(name, a, open, *this);
-            if (opened_)
+            is_dynamic_ = false;
+            visit_attribute(name, a, dynamic, *this);
+            if (is_dynamic_)
                 a = std::shared_ptr<const graph::HostScalar>(std::make_shared<graph::HostScalar>(
-                    graph::HostScalar{[given = p_.given_, at = next_number_ - 1] {
+                    graph::HostScalar{[given = p_.call_numbers_, at = next_number_ - 1] {
                         return std::bit_cast<double>((*given)[at]);
                     }}));
         });
@@ -128,7 +128,7 @@ private:
     const DynamicValues& values_;
     const DimVector& sizes_;
     std::size_t next_size_ = 0, next_number_ = 0;
-    bool opened_ = false; // the attribute's number
+    bool is_dynamic_ = false; // whether the last visited attribute is a number that differed
     std::array<Dim, draws.size()> draws_ = {symbol("seed_low"), symbol("seed_high"), symbol("ordinal")};
     std::vector<std::shared_ptr<const graph::Node>> nodes_;
     graph::SegmentCopies segments_;
@@ -146,14 +146,14 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
                      ") sizes differ without a rule: that is more than a plan of symbols is for.");
     symbols_ = std::move(dims.symbols);
     sizes_ = all.back().sizes;
-    open_numbers(all);
+    find_dynamic_numbers(all);
     Builder builder(*this, e, all.back(), dims.sizes);
     plan::Request request;
-    { // a condition that the plan itself needs is no guard, and throws
+    { // the scope ends before plan::compile(), so that a condition of the planner throws instead of becoming a guard
         const shape::GuardScope guarding(builder.sink());
         request = builder.run(device->capabilities());
     }
-    compare_with(dims.sizes, builder.guards());
+    compile_checks(dims.sizes, builder.guards());
     for (const DynamicValues& f : all)
         if (!fits(f))
             detail::fail(ErrorKind::shape, "evaluation", "What the sizes have in common is no rule.");
@@ -170,20 +170,20 @@ CompiledGraph::CompiledGraph(const Evaluation& e, const std::vector<DynamicValue
     executable_->record(execution::RunAhead::most, false, false);
 }
 
-void CompiledGraph::open_numbers(const std::vector<DynamicValues>& all)
+void CompiledGraph::find_dynamic_numbers(const std::vector<DynamicValues>& all)
 {
     numbers_ = all.back().numbers;
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-        number_is_open_.push_back(std::any_of(
+        number_is_dynamic_.push_back(std::any_of(
             all.begin(), all.end(), [&](const DynamicValues& f) { return f.numbers[i] != numbers_[i]; }));
 }
 
-void CompiledGraph::compare_with(const DimVector& sizes, const std::vector<shape::Guard>& guards)
+void CompiledGraph::compile_checks(const DimVector& sizes, const std::vector<shape::Guard>& guards)
 {
     for (const DynamicDims::Symbol& s : symbols_) program_.symbol_slot(s.id);
     for (std::size_t i = 0; i < sizes.size(); ++i)
         if (!sizes[i].is_constant()) {
-            open_sizes_.push_back(i);
+            dynamic_sizes_.push_back(i);
             slots_.push_back(program_.add(sizes[i]));
         }
     for (const shape::Guard& g : guards)
@@ -192,15 +192,15 @@ void CompiledGraph::compare_with(const DimVector& sizes, const std::vector<shape
 
 void CompiledGraph::bind_symbols(const std::array<Dim, draws.size()>& drawn)
 {
-    std::vector<std::uint32_t> ours, counters;
-    for (const DynamicDims::Symbol& s : symbols_) ours.push_back(s.id);
+    std::vector<std::uint32_t> symbol_ids, counters;
+    for (const DynamicDims::Symbol& s : symbols_) symbol_ids.push_back(s.id);
     for (const Dim& d : drawn) counters.push_back(d.symbols().front());
-    ours.insert(ours.end(), counters.begin(), counters.end());
+    symbol_ids.insert(symbol_ids.end(), counters.begin(), counters.end());
     for (const std::uint32_t id : executable_->symbols()) {
-        const auto at = std::find(ours.begin(), ours.end(), id);
-        if (at == ours.end())
+        const auto at = std::find(symbol_ids.begin(), symbol_ids.end(), id);
+        if (at == symbol_ids.end())
             detail::fail(ErrorKind::internal, "evaluation", "A size is a symbol that no call gives.");
-        symbol_places_.push_back(static_cast<std::size_t>(at - ours.begin()));
+        symbol_positions_.push_back(static_cast<std::size_t>(at - symbol_ids.begin()));
     }
     executable_->set_counters(counters);
 }
@@ -214,20 +214,20 @@ bool CompiledGraph::fits(const DynamicValues& f)
         from = to + 1;
         return std::equal(sizes_.begin() + at, sizes_.begin() + end, f.sizes.begin() + at);
     };
-    for (const std::size_t i : open_sizes_)
+    for (const std::size_t i : dynamic_sizes_)
         if (!equal_up_to(i)) return false;
     if (!equal_up_to(sizes_.size())) return false;
     for (std::size_t i = 0; i < numbers_.size(); ++i)
-        if (!number_is_open_[i] && f.numbers[i] != numbers_[i]) return false;
+        if (!number_is_dynamic_[i] && f.numbers[i] != numbers_[i]) return false;
     symbol_values_.clear();
     for (const DynamicDims::Symbol& s : symbols_) symbol_values_.push_back(f.sizes[s.position]);
     try {
         program_.evaluate(symbol_values_, values_);
-    } catch (const Error&) { // a symbol's value is none of a size, or an expression has none
+    } catch (const Error&) { // a value is out of a symbol's range, or an expression can't be evaluated
         return false;
     }
-    for (std::size_t i = 0; i < open_sizes_.size(); ++i)
-        if (values_[slots_[i]] != f.sizes[open_sizes_[i]]) return false;
+    for (std::size_t i = 0; i < dynamic_sizes_.size(); ++i)
+        if (values_[slots_[i]] != f.sizes[dynamic_sizes_[i]]) return false;
     return std::all_of(conditions_.begin(), conditions_.end(), [&](const Condition& c) {
         return shape::holds(c.relation, values_[c.a], values_[c.b]);
     });
@@ -236,10 +236,10 @@ bool CompiledGraph::fits(const DynamicValues& f)
 Executable::Outcome CompiledGraph::run(const DynamicValues& f, Executable::Call& call)
 {
     was_run_ = true;
-    *given_ = f.numbers;
+    *call_numbers_ = f.numbers;
     executable_->query_host_scalars(call.numbers);
     call.symbols.clear();
-    for (const std::size_t at : symbol_places_)
+    for (const std::size_t at : symbol_positions_)
         call.symbols.push_back(at < symbol_values_.size() ? symbol_values_[at]
                                                           : f.drawn[at - symbol_values_.size()]);
     return executable_->replay_once(call);

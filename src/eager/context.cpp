@@ -24,8 +24,8 @@ using graph::Value;
 
 namespace {
 
-constexpr std::size_t long_queue = 4096; // nodes whose values nobody has requested
-std::mutex recomputed_mutex;             // of Segment::recomputed_bytes and Context::recomputed_
+constexpr std::size_t max_queue_length = 4096; // nodes whose values nobody has requested
+std::mutex recomputed_mutex;                   // guards Segment::recomputed_bytes and Context::recomputed_
 
 } // namespace
 
@@ -69,7 +69,7 @@ void Context::accept(const char* by, const graph::Op* op, DType dtype) const
                  ") yet: cast to f32, or use the reference device.");
 }
 
-// A value that is known needs no call, nor does a view of it.
+// Whether some target must be computed on the device.  Values that exist need no call, nor do views of them.
 bool Context::needs_call(std::span<const Value> targets)
 {
     const std::lock_guard lock(mutex_);
@@ -108,32 +108,35 @@ std::unique_ptr<Executable> Context::executable_of(const plan::Request& request,
 
 void Context::compute(std::span<const Value> requested, Origin who)
 {
-    std::exception_ptr with_them;
-    if (auto beside = who == Origin::user ? co_scheduled() : CoScheduled(); !beside.empty()) try {
-            return compute(requested, who, std::move(beside));
-        } catch (const Error& error) { // perhaps of a co-scheduled value
+    std::exception_ptr error_with_co_scheduled;
+    if (auto co_scheduled_nodes = who == Origin::user ? co_scheduled() : CoScheduled();
+        !co_scheduled_nodes.empty())
+        try {
+            return compute(requested, who, std::move(co_scheduled_nodes));
+        } catch (const Error& error) { // perhaps caused by a co-scheduled value
             if (error.kind() == ErrorKind::device_lost) throw;
-            with_them = std::current_exception();
+            error_with_co_scheduled = std::current_exception();
         }
     try {
         compute(requested, who, {});
     } catch (const Error&) {
-        if (with_them && memory_budget()) std::rethrow_exception(with_them); // what the next try is told, too
+        // With a budget it throws the first error, as a repeated try would.
+        if (error_with_co_scheduled && memory_budget()) std::rethrow_exception(error_with_co_scheduled);
         throw;
     }
 }
 
-void Context::compute(std::span<const Value> requested, Origin who, CoScheduled beside)
+void Context::compute(std::span<const Value> requested, Origin who, CoScheduled co_scheduled_nodes)
 {
-    Evaluation e = std::exchange(evaluation_, {}); // their memory is used again
+    Evaluation e = std::exchange(evaluation_, {}); // reuses the memory of the last evaluation
     GraphKey key = std::exchange(key_, {});
-    evaluation_of(*this, requested, std::move(beside), e);
+    evaluation_of(*this, requested, std::move(co_scheduled_nodes), e);
     if (!e.nodes.empty() && !replayed(e, key, who)) plan_once(e, who);
     nodes_ += e.nodes.size();
     note_recomputed(e.recomputed);
     for (const Value& v : e.results)
         if (v.node->is_leaf || !v.node->on_tape()) v.node->inputs.clear();
-    forget_computed();
+    remove_computed();
     e.results.clear();
     e.recomputed.clear();
     evaluation_ = std::move(e);
@@ -172,7 +175,7 @@ void Context::plan_once(const Evaluation& e, Origin who)
     store(e, *executable, outcome);
 }
 
-// A compiled graph may need more than a plan of these sizes.
+// Returns false with a memory budget, as a compiled graph may need more memory than a plan for these sizes only.
 bool Context::replayed(const Evaluation& e, GraphKey& key, Origin who)
 {
     if (who == Origin::user && memory_budget()) return false;
@@ -216,14 +219,16 @@ void Context::store(const Evaluation& e, const Executable& executable, const Exe
     }
 }
 
-// What has a value is not waiting for one.  Of other threads only nodes that are gone are forgotten: a reference to one that
-// lives would make it look used to the segment that its thread may be closing.
-void Context::forget_computed()
+// Removes nodes that have values or no longer exist from the queues.  In queues of other threads it removes only nodes
+// that no longer exist: a reference to a live node, held for the check, would make it seem used to a segment that its
+// thread may be closing.
+void Context::remove_computed()
 {
-    constexpr std::uint64_t often = 256; // evaluations between two looks at the queues of other threads
-    const bool others = ++evaluations_ % often == 0;
+    constexpr std::uint64_t sweep_interval =
+        256; // evaluations between two sweeps of the queues of other threads
+    const bool others = ++evaluations_ % sweep_interval == 0;
     const auto self = std::this_thread::get_id();
-    std::vector<std::shared_ptr<const Node>> held; // without the lock: a node may end here
+    std::vector<std::shared_ptr<const Node>> held; // released after the lock, as a node may be destroyed here
     const std::lock_guard lock(queue_mutex_);
     for (Queues* queues : {&appended_, &co_scheduled_}) {
         for (auto at = queues->begin(); others && at != queues->end();) {
@@ -248,8 +253,8 @@ Context::CoScheduled Context::co_scheduled() const
             for (const auto& weak : mine->second)
                 if (auto n = weak.lock()) out.push_back(std::move(n));
     }
-    std::erase_if(out,
-                  [](const auto& n) { return n->materialised(); }); // without the lock: a node may end here
+    // Without the lock, as this may destroy nodes.
+    std::erase_if(out, [](const auto& n) { return n->materialised(); });
     return out;
 }
 
@@ -277,7 +282,7 @@ void Context::read(const Value& v, std::span<std::byte> to)
     const Value whole = row_major(v);
     if (to.empty()) return;
     const Stored& s = Stored::of(whole);
-    if (s.written) { // later work need not be waited for
+    if (s.written) { // waits for this value only, not for work submitted later
         device_->wait(s.written);
         std::memcpy(to.data(), s.memory->host, to.size());
     } else device_->download(s.memory->address, to);
@@ -334,7 +339,7 @@ void Context::release(std::span<const Node* const> nodes)
 void Context::discard(std::span<const Node* const> nodes)
 {
     std::lock_guard lock(mutex_);
-    for (const Node* n : nodes) // what is on no tape has no inputs to be computed of
+    for (const Node* n : nodes) // nodes off the tape have dropped their inputs and can't be recomputed
         if (n->materialised() && n->on_tape() && !n->is_leaf) n->storage.clear();
 }
 
@@ -345,15 +350,15 @@ void Context::appended(const Node& n)
         std::lock_guard lock(queue_mutex_);
         Queue& mine = appended_[std::this_thread::get_id()];
         mine.push_back(n.weak_from_this());
-        if (mine.size() < long_queue) return;
+        if (mine.size() < max_queue_length) return;
     }
     try {
         flush();
-    } catch (const Error&) { // the op that was appended has not failed: reading what did throws this again
+    } catch (const Error&) { // not an error of the appended op; reading the value that failed throws it again
     }
 }
 
-// Computes what this thread has appended, is pending, and is still referred to.
+// Computes the pending nodes that this thread has appended and that are still referred to.
 void Context::flush()
 {
     Queue queue;
@@ -372,7 +377,7 @@ void Context::flush()
     for (const auto& n : alive)
         if (n.use_count() > inside[n.get()] + 1 && !graph::interior_of(*n))
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i) targets.push_back({n, i});
-    alive.clear(); // what only these nodes refer to must not seem to be referred to
+    alive.clear(); // these references must not count as uses of the nodes
     compute(targets);
 }
 

@@ -1,5 +1,5 @@
-// A device as the graph sees it: it computes pending nodes by planning and running them, and holds what they
-// gave.
+// The context of a device, which implements the graph's evaluator: it plans and runs pending nodes and stores their
+// values.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -39,23 +39,25 @@ public:
 
     const std::shared_ptr<device::Device>& device() const { return device_; }
     std::recursive_mutex& mutex() { return mutex_; }
-    // The value in memory of its own, row-major from the start: the same value where it is that already.
+    // Returns the value itself where it is stored row-major from the start of its memory, else a copy that is.
     graph::Value row_major(const graph::Value&);
-    graph::Value copy_of(const graph::Value&); // row-major, in memory that nobody else has
-    // `copy` as the value of the cell, a leaf as `v` was.
+    graph::Value copy_of(const graph::Value&); // a row-major copy in new memory
+    // Returns `copy` as the new value of the cell in place of `v`: a leaf, which requires a gradient if `v` was a leaf
+    // that did.
     graph::Value replaced(const graph::Value& v, const graph::Value& copy,
                           const std::shared_ptr<graph::Cell>&);
-    // Counts for stats(): a plan and its launches, an arena that was laid out.
+    // Count for stats(): a plan and its launches; the bytes of an arena that was laid out.
     void count_plan(const plan::Plan&);
     void count_placed(std::uint64_t bytes) { bytes_placed_ += bytes; }
-    // Before a call, without the lock: waits where too many are in flight.
+    // Waits where too many calls are in flight.  Called before a call, without the lock.
     void make_room() { run_ahead_.make_room(*device_); }
-    void submitted(device::Ticket); // a call; 0: it had no launches
+    void submitted(device::Ticket); // notes the submission of a call; 0: it had no launches
     void set_calls_in_flight(std::uint32_t most) { run_ahead_.set_limit(most); }
-    // evaluate() where something has no value, which may wait; and under the lock, which does not.
+    // evaluate_pending() calls evaluate(), which may wait for calls in flight, if some value is pending.
+    // evaluate_locked() is called under the lock and does not wait.
     void evaluate_pending(std::span<const graph::Value>);
     void evaluate_locked(std::span<const graph::Value> targets) { compute(targets); }
-    // Bytes of the values that live segments do not keep and recompute, by layer.
+    // Returns the bytes of the values that existing segments recompute instead of saving them, by layer.
     std::map<std::string, std::uint64_t> recomputed_bytes() const;
     void set_memory_budget(std::optional<std::uint64_t> bytes) { memory_budget_ = bytes.value_or(no_budget); }
     std::optional<std::uint64_t> memory_budget() const
@@ -63,45 +65,45 @@ public:
         const std::uint64_t bytes = memory_budget_;
         return bytes == no_budget ? std::nullopt : std::optional(bytes);
     }
-    // The plans of eager code that are used again.
+    // The compiled graphs of eager code, which are reused.
     void set_eager_plans(std::size_t structures);
     std::string describe_eager_plans() const;
     void add_to(Stats&) const;
 
 private:
     void note_recomputed(const std::vector<graph::Value>&);
-    enum class Origin : std::uint8_t { user, library }; // whose evaluation the budget is for, and is not
+    enum class Origin : std::uint8_t { user, library }; // the memory budget applies to `user` only
     void compute(std::span<const graph::Value> targets, Origin = Origin::user);
     using CoScheduled = std::vector<std::shared_ptr<const graph::Node>>;
-    void compute(std::span<const graph::Value> targets, Origin, CoScheduled beside);
+    void compute(std::span<const graph::Value> targets, Origin, CoScheduled co_scheduled_nodes);
     bool replayed(const Evaluation&, GraphKey&, Origin); // false: no compiled graph serves it
     void plan_once(const Evaluation&, Origin);
     void replay(const Evaluation&, const DynamicValues&, CompiledGraph&);
     void store(const Evaluation&, const execution::Executable&, const execution::Executable::Outcome&);
     std::unique_ptr<execution::Executable> executable_of(const plan::Request&, Origin) const;
-    CoScheduled co_scheduled() const; // by this thread, and pending
-    void forget_computed();
+    CoScheduled co_scheduled() const; // the pending nodes that this thread has co-scheduled
+    void remove_computed();
     void flush();
     bool needs_call(std::span<const graph::Value>);
 
     std::shared_ptr<device::Device> device_;
-    mutable std::recursive_mutex mutex_; // of evaluation; of user code only destructors run under it
-    GraphCache graph_cache_;             // under it
+    mutable std::recursive_mutex mutex_; // guards evaluation; of user code only destructors run under it
+    GraphCache graph_cache_;             // guarded by mutex_
     execution::RunAhead run_ahead_;
-    Evaluation evaluation_; // of earlier ones, for their memory
+    Evaluation evaluation_; // like key_, from the last evaluation, to reuse the memory
     GraphKey key_;
     std::uint64_t evaluations_ = 0;
     mutable std::mutex queue_mutex_;
     using Queue = std::vector<std::weak_ptr<const graph::Node>>;
-    // By thread, as nodes of a segment are evaluated by its own thread only.  At most 4096 wait for a thread; the queue of a
-    // thread that has ended goes when its nodes are gone.
+    // By thread, as only the thread that runs a segment evaluates its nodes.  A thread's queue holds at most 4096
+    // nodes.  The queue of a thread that has ended is removed once its nodes no longer exist.
     using Queues = std::map<std::thread::id, Queue>;
     Queues appended_; // since the last flush
     Queues co_scheduled_;
     std::vector<std::weak_ptr<const graph::Segment>>
-        recomputed_; // those with values of this device to recompute
+        recomputed_; // the segments that recompute values on this device
     static constexpr std::uint64_t no_budget = std::numeric_limits<std::uint64_t>::max();
-    std::atomic<std::uint64_t> memory_budget_ = no_budget; // of one evaluation
+    std::atomic<std::uint64_t> memory_budget_ = no_budget; // bytes, for one evaluation
     std::atomic<std::uint64_t> plans_ = 0, launches_ = 0, nodes_ = 0, bytes_placed_ = 0;
 };
 

@@ -11,8 +11,8 @@ namespace reprise::eager {
 
 namespace {
 
-using Values = std::vector<std::int64_t>; // of one size, by call
-constexpr std::size_t most_factors = 16;  // of products: sizes of shapes, not places
+using Values = std::vector<std::int64_t>; // the values of one size, by call
+constexpr std::size_t max_factors = 16;   // number of symbols that are tried as factors of products
 
 class Inference {
 public:
@@ -31,7 +31,7 @@ public:
                             [&](const Values& c) { return c[i] != calls_.front()[i]; }))
                 open.push_back(i);
         }
-        // Those of externals first, and small ones: others are multiples of them.
+        // Sorts sizes of externals and small sizes first, as others are likely to be multiples of them.
         std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
             return std::pair(a < attributes_, calls_.front()[a]) <
                    std::pair(b < attributes_, calls_.front()[b]);
@@ -50,10 +50,10 @@ private:
     {
         Values values;
         for (const Values& c : calls_) values.push_back(c[position]);
-        const auto [known, fresh] = known_.try_emplace(values, 0);
-        if (fresh) known->second = explained(values, position < attributes_).value_or(Dim(0));
-        if (known->second.is_constant()) known->second = new_symbol(std::move(values), position);
-        return known->second;
+        const auto [entry, is_new] = expressions_.try_emplace(values, 0);
+        if (is_new) entry->second = derived(values, position < attributes_).value_or(Dim(0));
+        if (entry->second.is_constant()) entry->second = new_symbol(std::move(values), position);
+        return entry->second;
     }
 
     Dim new_symbol(Values values, std::size_t position)
@@ -64,15 +64,16 @@ private:
         return s;
     }
 
-    // Sizes of externals stand for themselves where they are no multiples: any two of them lie on a line.
-    std::optional<Dim> explained(const Values& values, bool of_attribute) const
+    // Expresses a size by the symbols so far; none: it needs a new symbol.  Sizes of externals are only expressed as
+    // multiples, since with few calls an offset between two independent sizes may be accidental.
+    std::optional<Dim> derived(const Values& values, bool of_attribute) const
     {
         for (const Base& b : bases_)
             if (const auto k = factor(values, b.values)) return b.symbol * Dim(*k);
         if (!of_attribute) return std::nullopt;
         for (const Base& b : bases_)
             if (const auto k = factor(b.values, values); k && *k != 0) return floor_div(b.symbol, Dim(*k));
-        const std::size_t factors = std::min(bases_.size(), most_factors);
+        const std::size_t factors = std::min(bases_.size(), max_factors);
         for (std::size_t i = 0; i < factors; ++i)
             for (std::size_t j = i; j < factors && is_small(bases_[i]) && is_small(bases_[j]); ++j)
                 if (const auto k = factor(values, product(bases_[i].values, bases_[j].values)))
@@ -94,7 +95,7 @@ private:
         return out;
     }
 
-    // k with a = k * b at every call.
+    // Returns k with a = k * b at every call.
     static std::optional<std::int64_t> factor(const Values& a, const Values& b)
     {
         std::optional<std::int64_t> k;
@@ -109,7 +110,7 @@ private:
         return k;
     }
 
-    // m with a = b + m at every call.
+    // Returns m with a = b + m at every call.
     static std::optional<std::int64_t> offset(const Values& a, const Values& b)
     {
         std::int64_t first = 0, m = 0;
@@ -124,7 +125,7 @@ private:
     std::size_t attributes_;
     DynamicDims out_;
     std::vector<Base> bases_;
-    std::map<Values, Dim> known_;
+    std::map<Values, Dim> expressions_;
 };
 
 } // namespace

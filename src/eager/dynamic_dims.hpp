@@ -1,4 +1,4 @@
-// The sizes of several calls of one structure as expressions of symbols.
+// Infers symbolic sizes from the concrete sizes of several evaluations of one structure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,18 +9,18 @@
 namespace reprise::eager {
 
 struct DynamicDims {
-    DimVector sizes; // by position: a number where all calls have the same, else an expression
+    DimVector sizes; // by position: a constant where all calls have the same size, else an expression
     struct Symbol {
         std::uint32_t id;
-        std::size_t position; // of the size that it is
+        std::size_t position; // of the size that the symbol equals
     };
     std::vector<Symbol> symbols;
 };
 
-// `calls`: each the sizes of one call, of equal number; the first `attributes` of them are of attributes, the others of
-// externals.  A size is a symbol or a multiple of one; one of an attribute may also be a part of one, a product of
-// two, or one with an offset: the simplest that all calls agree with.  What is found is a guess: whoever uses it
-// compares each call.
+// `calls` holds the sizes of each call, equally many for each; the first `attributes` of them are sizes of attributes,
+// the others of externals.  A size becomes a symbol or a multiple of one.  A size of an attribute can also become a
+// symbol divided by a constant, a product of two symbols, or a symbol plus an offset.  The simplest form that agrees
+// with all calls is chosen.  The result is a guess, which the caller must check at each call.
 DynamicDims infer_dynamic_dims(const std::vector<std::vector<std::int64_t>>& calls, std::size_t attributes);
 
 } // namespace reprise::eager

@@ -20,18 +20,19 @@ namespace {
 
 std::atomic<std::uint64_t> visits = 0;
 
-// Of co-scheduled nodes those that cost little beside an evaluation: their inputs have values, are part of the evaluation
-// (marked with `visit`), or are read by them alone.  Left out are those that need a value which somebody else holds and has
-// not requested, such as a forward pass whose loss comes later.  `nodes` holds one reference to each.
+// Selects the co-scheduled nodes that cost little in addition to an evaluation: their inputs have values, are part of
+// the evaluation (marked with `visit`), or are read by these nodes only.  Leaves out nodes that need a value which
+// something else refers to and which was not requested, such as a forward pass whose loss is computed later.  `nodes`
+// holds one reference to each node.
 std::vector<Value> co_scheduled(std::span<const std::shared_ptr<const Node>> nodes, std::uint64_t visit)
 {
     struct Found {
         const Node* node;
-        long uses; // by others that were found, and by `nodes`
-        bool root;
+        long uses; // number of references from other found nodes and from `nodes`
+        bool root; // in `nodes`
         bool refused = false;
     };
-    std::map<std::uint64_t, Found> found; // by id: inputs before what reads them
+    std::map<std::uint64_t, Found> found; // by id, so that inputs precede their users
     const auto is_given = [&](const Node& n) { return n.materialised() || n.mark.visit == visit; };
     for (const auto& n : nodes) {
         if (is_given(*n)) continue;
@@ -39,12 +40,12 @@ std::vector<Value> co_scheduled(std::span<const std::shared_ptr<const Node>> nod
         f.root = true;
         ++f.uses;
     }
-    // From the newest back: whoever reads a node was seen before it, so that its uses are known.
+    // Visits by descending id: all users of a node are visited before the node, so its number of uses is final.
     for (auto at = found.end(); at != found.begin();) {
         --at;
         Found& f = at->second;
         const bool shared = f.node->weak_from_this().use_count() > f.uses;
-        if (!shared) f.root = false; // its cell was given another one since, or nobody holds the loss
+        if (!shared) f.root = false; // its cell was assigned again since, or nobody holds the loss any more
         f.refused = !f.node->op || f.node->trace != 0 || (shared && !f.root && !f.node->op->number);
         if (f.refused) continue;
         for (const Value& v : f.node->inputs)
@@ -65,15 +66,15 @@ class Collector {
 public:
     Collector(const graph::Evaluator& self, Evaluation& out) : self_(self), out_(out) { out_.clear(); }
 
-    void run(std::span<const Value> requested, std::vector<std::shared_ptr<const Node>> beside)
+    void run(std::span<const Value> requested, std::vector<std::shared_ptr<const Node>> co_scheduled_nodes)
     {
         std::vector<Value> targets(requested.begin(), requested.end());
         visit_ = ++visits;
         find_nodes(targets);
         find_more(targets, effects());
-        if (!beside.empty()) find_more(targets, co_scheduled(beside, visit_));
-        beside.clear(); // from here on references count
-        place_nodes();
+        if (!co_scheduled_nodes.empty()) find_more(targets, co_scheduled(co_scheduled_nodes, visit_));
+        co_scheduled_nodes.clear(); // the following steps use reference counts
+        number_nodes();
         find_externals();
         store_referred();
         for (const Value& v : targets) store_outputs(*v.node);
@@ -81,7 +82,7 @@ public:
     }
 
 private:
-    // The values' nodes and all that they depend on by way of pending ones.
+    // Marks and adds the pending nodes of the values and all pending nodes that they depend on.
     void find_nodes(std::span<const Value> values)
     {
         const auto visit = [&](const Value& v) {
@@ -102,12 +103,12 @@ private:
         find_nodes(more);
         targets.insert(targets.end(), more.begin(), more.end());
     }
-    // In the order of their making.
-    void place_nodes()
+    // Sorts the nodes by id and stores their indices.
+    void number_nodes()
     {
         graph::sort_by_age(out_.nodes);
-        std::uint32_t place = 0;
-        for (const Node* n : out_.nodes) n->mark.place = place++;
+        std::uint32_t index = 0;
+        for (const Node* n : out_.nodes) n->mark.index = index++;
     }
 
     void check(const Node& n) const
@@ -124,7 +125,7 @@ private:
 #endif
     }
 
-    // What the segments of these nodes made for others than their outputs.
+    // Returns the pending values of Segment::effects of the segments that contain these nodes.
     std::vector<Value> effects() const
     {
         std::unordered_set<const graph::Segment*> seen;
@@ -143,7 +144,7 @@ private:
                     }
         }
         std::vector<Value> out;
-        for (const auto& n : found) // those that only others of them refer to are no targets
+        for (const auto& n : found) // without those that only other effects refer to
             if (n.use_count() > inside[n.get()] + 1)
                 for (std::uint32_t i = 0; i < n->outputs.size(); ++i) out.push_back({n, i});
         return out;
@@ -162,10 +163,10 @@ private:
                     detail::fail(ErrorKind::internal, n->op->name, "The input is on (",
                                  from.evaluator->name(), "), not on (", self_.name(), ").");
                 if (from.mark.visit != visit_) {
-                    from.mark = {.visit = visit_, .place = static_cast<std::uint32_t>(out_.slots.size())};
+                    from.mark = {.visit = visit_, .index = static_cast<std::uint32_t>(out_.slots.size())};
                     out_.slots.resize(out_.slots.size() + from.outputs.size(), Evaluation::no_slot);
                 }
-                std::uint32_t& slot = out_.slots[from.mark.place + v.index];
+                std::uint32_t& slot = out_.slots[from.mark.index + v.index];
                 if (slot != Evaluation::no_slot) continue;
                 slot = static_cast<std::uint32_t>(out_.externals.size());
                 out_.externals.push_back(&v);
@@ -190,14 +191,14 @@ private:
         }
     }
 
-    void store_outputs(const Node& n) // all outputs or none: a node is stored or pending
+    void store_outputs(const Node& n) // all outputs, as a node is either materialised or pending as a whole
     {
-        if (n.materialised() || n.mark.kept) return;
-        n.mark.kept = true;
+        if (n.materialised() || n.mark.stored) return;
+        n.mark.stored = true;
         for (std::uint32_t i = 0; i < n.outputs.size(); ++i)
             out_.results.push_back({n.shared_from_this(), i});
     }
-    void store_unless_number(const Node& n) // a number costs nothing to make again
+    void store_unless_number(const Node& n) // recomputing a splat constant costs nothing
     {
         if (!n.op->number) store_outputs(n);
     }
@@ -210,21 +211,21 @@ private:
         }
         store_or_recompute(n);
     }
-    // Through views of views; null where the output is no view.
+    // Returns the base of a chain of views; null where the output is no view.
     static const Value* innermost_base(const Node& n, std::uint32_t output)
     {
         const Value* base = graph::view_base(n, output);
         while (const Value* next = base ? graph::view_base(*base) : nullptr) base = next;
         return base;
     }
-    // Of an interior; or a view of one, which would keep it.
+    // Whether the node belongs to an interior, or is a view of such a node, whose memory it would keep alive.
     static bool is_recomputed(const Node& n)
     {
         if (n.segment && graph::interior_of(n)) return true;
         const Value* base = innermost_base(n, 0);
         return base && !base->node->materialised() && base->node->segment && graph::interior_of(*base->node);
     }
-    // The value itself, or what it is computed of again.
+    // Stores the value itself or, if it is recomputed, the values from which it is recomputed.
     void store_or_recompute(const Node& first)
     {
         if (first.materialised()) return;
@@ -259,9 +260,9 @@ void Evaluation::clear()
 }
 
 void evaluation_of(const graph::Evaluator& self, std::span<const Value> targets,
-                   std::vector<std::shared_ptr<const Node>> beside, Evaluation& out)
+                   std::vector<std::shared_ptr<const Node>> co_scheduled_nodes, Evaluation& out)
 {
-    Collector(self, out).run(targets, std::move(beside));
+    Collector(self, out).run(targets, std::move(co_scheduled_nodes));
 }
 
 } // namespace reprise::eager

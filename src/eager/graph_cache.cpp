@@ -8,13 +8,13 @@ namespace reprise::eager {
 
 namespace {
 
-constexpr std::size_t max_seen = 4, max_graphs = 4; // of a structure
-constexpr std::uint64_t max_made = 12;              // after so many it is planned for itself
-constexpr std::size_t max_bytes = 128 << 20;        // bytes, about
-constexpr std::size_t recording_bytes = 256 << 10;  // bytes: lavapipe's command buffers of 16 slots
-constexpr std::size_t launch_bytes = 3072; // bytes of a recorded launch: its record in each slot, commands
+constexpr std::size_t max_seen = 4, max_graphs = 4; // per structure
+constexpr std::uint64_t max_compiled = 12;   // graphs per structure; later evaluations are planned each time
+constexpr std::size_t max_bytes = 128 << 20; // of the whole cache, approximately
+constexpr std::size_t recording_bytes = 256 << 10; // per recording: lavapipe's command buffers of 16 slots
+constexpr std::size_t launch_bytes = 3072; // per recorded launch: its record in each slot, and its commands
 
-bool alike(const DynamicValues& a, const DynamicValues& b)
+bool equal_values(const DynamicValues& a, const DynamicValues& b)
 {
     return a.sizes == b.sizes && a.numbers == b.numbers;
 }
@@ -28,7 +28,7 @@ std::size_t GraphCache::estimated_bytes(const Entries::value_type& of)
     for (const DynamicValues& f : entry.seen) words += f.sizes.size() + f.numbers.size();
     std::size_t bytes = words * sizeof(std::uint64_t);
     for (const auto& p : entry.graphs)
-        bytes += recording_bytes + p->launches() * launch_bytes + p->known_bytes();
+        bytes += recording_bytes + p->launches() * launch_bytes + p->cached_bytes();
     return bytes;
 }
 
@@ -42,14 +42,14 @@ CompiledGraph* GraphCache::find(const Evaluation& e, GraphKey& key)
             ++hits_;
             return p.get();
         }
-    CompiledGraph* made = make(entry, e, key.values);
-    const auto is_alike = [&](const DynamicValues& f) { return alike(f, key.values); };
-    if (std::none_of(entry.seen.begin(), entry.seen.end(), is_alike)) {
+    CompiledGraph* graph = compile(entry, e, key.values);
+    const auto is_equal = [&](const DynamicValues& f) { return equal_values(f, key.values); };
+    if (std::none_of(entry.seen.begin(), entry.seen.end(), is_equal)) {
         if (entry.seen.size() == max_seen) entry.seen.erase(entry.seen.begin());
         entry.seen.push_back(key.values);
     }
     shrink();
-    return made;
+    return graph;
 }
 
 GraphCache::Entry& GraphCache::entry_of(const Evaluation& e, GraphKey& key)
@@ -61,33 +61,33 @@ GraphCache::Entry& GraphCache::entry_of(const Evaluation& e, GraphKey& key)
     return *found_;
 }
 
-// For the first of a structure none: it may be the only one.
-CompiledGraph* GraphCache::make(Entry& entry, const Evaluation& e, const DynamicValues& values)
+// Compiles a graph for the evaluation, but not for the first one of a structure, as no other may follow.
+CompiledGraph* GraphCache::compile(Entry& entry, const Evaluation& e, const DynamicValues& values)
 {
-    if (entry.seen.empty() || entry.is_refused || entry.made >= max_made) return nullptr;
-    std::vector<DynamicValues> all = entry.seen; // and those of the evaluation last
-    std::erase_if(all, [&](const DynamicValues& f) { return alike(f, values); });
+    if (entry.seen.empty() || entry.is_refused || entry.compiled >= max_compiled) return nullptr;
+    std::vector<DynamicValues> all = entry.seen; // followed by those of this evaluation
+    std::erase_if(all, [&](const DynamicValues& f) { return equal_values(f, values); });
     all.push_back(values);
     if (entry.refused.empty())
         if (CompiledGraph* p = add(entry, e, all)) {
-            entry.graphs.resize(1); // it serves what the others did
+            entry.graphs.resize(1); // the new graph, at the front, replaces all others
             return p;
         }
-    // Numbers may differ where sizes may not.
+    // Sizes can't be symbols: compiles for evaluations of these sizes, whose numbers may differ.
     const auto other_sizes = [&](const DynamicValues& f) { return f.sizes != values.sizes; };
     if (std::all_of(entry.seen.begin(), entry.seen.end(), other_sizes)) return nullptr;
     std::erase_if(all, other_sizes);
     return add(entry, e, all);
 }
 
-// Null where the shape rules do not follow.
+// Compiles a graph that serves all these values.  Returns null where the shape rules do not hold with symbols.
 CompiledGraph* GraphCache::add(Entry& entry, const Evaluation& e, const std::vector<DynamicValues>& all)
 {
-    ++entry.made;
+    ++entry.compiled;
     try {
-        auto made = std::make_unique<CompiledGraph>(e, all, device_);
+        auto graph = std::make_unique<CompiledGraph>(e, all, device_);
         if (entry.graphs.size() == max_graphs) entry.graphs.pop_back();
-        entry.graphs.insert(entry.graphs.begin(), std::move(made));
+        entry.graphs.insert(entry.graphs.begin(), std::move(graph));
         return entry.graphs.front().get();
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::shape && error.kind() != ErrorKind::argument &&
@@ -126,7 +126,7 @@ void GraphCache::shrink()
 
 std::string GraphCache::text() const
 {
-    std::vector<const Entry*> entries; // the one used last first
+    std::vector<const Entry*> entries; // most recently used first
     for (const auto& [structure, entry] : entries_) entries.push_back(&entry);
     std::ranges::sort(entries, std::ranges::greater(), &Entry::last_use);
     std::ostringstream out;
@@ -137,7 +137,7 @@ std::string GraphCache::text() const
         else
             out << "served " << e.hits << " times by " << e.graphs.size() << " plan"
                 << (e.graphs.size() > 1 ? "s" : "");
-        if (e.made >= max_made) out << ", planned anew since: they were " << e.made;
+        if (e.compiled >= max_compiled) out << ", planned anew since: they were " << e.compiled;
         if (!e.refused.empty())
             out << (e.is_refused ? ", planned anew: " : ", planned anew for other sizes: ") << e.refused;
         out << '\n';

@@ -1,5 +1,5 @@
-// The key of an evaluation in the cache of compiled graphs: its structure, which decides what its plan looks like.  Beside it
-// stand the dynamic values, which may differ between two evaluations of one structure.
+// The key of an evaluation in the graph cache: its structure, which decides its plan.  With it are the dynamic values,
+// which may differ between evaluations of one structure.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,34 +15,34 @@
 
 namespace reprise::eager {
 
-// The attributes of random ops that say where they draw.
+// The attributes of random ops that determine their random numbers.
 inline constexpr std::array draws = {"seed_low", "seed_high", "ordinal"};
 
-// What differs.
+// The values of one evaluation that are not part of its structure.
 struct DynamicValues {
-    std::vector<std::int64_t> sizes;    // of attributes, node by node; then of externals, slot by slot
-    std::size_t attribute_sizes = 0;    // how many of them are of attributes
-    std::vector<std::uint64_t> numbers; // the bits of nodes that are one floating number everywhere
-    // Where random ops draw, by place in `draws`: each as far behind the first as the structure says.
+    std::vector<std::int64_t> sizes;    // sizes in attributes, node by node; then of externals, slot by slot
+    std::size_t attribute_sizes = 0;    // number of sizes in attributes
+    std::vector<std::uint64_t> numbers; // bits of the floating splat constants
+    // Seed and ordinal of the first random op, by index in `draws`.  The structure has the offsets of the others.
     std::array<std::int64_t, draws.size()> drawn{};
 };
 
 struct GraphKey {
     std::vector<std::uint64_t> structure;
-    bool plain = true; // false: not to be compared with others
+    bool plain = true; // false: the evaluation can't be cached
     DynamicValues values;
 };
 
-void make_key(const Evaluation&, GraphKey&); // whose memory is used again
+void make_key(const Evaluation&, GraphKey&); // reuses the memory of the key
 
-// Whether `visit_attribute` sees a number that may differ between evaluations.
-bool is_open_number(const graph::Node&);
+// Whether the node is a floating splat constant, whose value may differ between evaluations.
+bool is_dynamic_number(const graph::Node&);
 
-// Visits the parts of an attribute, in the same order for the key and for the graph that is built of one.  The visitor has word(n),
-// size(Dim&), number(double&), source(std::shared_ptr<const HostScalar>&), kernel(std::shared_ptr<const UserKernel>&), and
-// drawn(place in `draws`, Dim&) of a random op's state.
+// Visits the parts of an attribute, in the same order for the key and for the compiled graph.  The visitor has word(n),
+// size(Dim&), number(double&), source(std::shared_ptr<const HostScalar>&), kernel(std::shared_ptr<const UserKernel>&),
+// and drawn(index in `draws`, Dim&) for a random op's seed and ordinal.
 template <class Attribute, class Visitor>
-void visit_attribute(const char* name, Attribute& attribute, bool open_number, Visitor& visitor)
+void visit_attribute(const char* name, Attribute& attribute, bool dynamic_number, Visitor& visitor)
 {
     const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
     visitor.word(attribute.index());
@@ -60,7 +60,7 @@ void visit_attribute(const char* name, Attribute& attribute, bool open_number, V
                 visitor.word(v.size());
                 for (const std::int64_t i : v) visitor.word(static_cast<std::uint64_t>(i));
             } else if constexpr (std::is_same_v<T, double>) {
-                if (open_number && is("value")) visitor.number(v);
+                if (dynamic_number && is("value")) visitor.number(v);
                 else visitor.word(std::bit_cast<std::uint64_t>(v));
             } else if constexpr (std::is_same_v<T, std::shared_ptr<const graph::HostScalar>>) {
                 visitor.source(v);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t absent = 0xFFFFFFFF;
 
-// The ops of a launch, as users know them: "mul + sum" of "elementwise (%3 mul) + reduce (%4 sum)".
+// Returns the names of a launch's ops for errors: "mul + sum" for "elementwise (%3 mul) + reduce (%4 sum)".
 std::string ops_of(const std::string& label)
 {
     std::string names;
@@ -76,9 +76,9 @@ void BlockWriter::add_floats(const plan::PlanLaunch& l, shape::DimProgram& progr
 {
     for (const ops::Scalar& s : l.floats) {
         if (s.source) {
-            const auto known = std::find(sources_.begin(), sources_.end(), s.source);
-            host_scalar_uses_.push_back({floats_.size(), static_cast<std::size_t>(known - sources_.begin())});
-            if (known == sources_.end()) sources_.push_back(s.source);
+            const auto found = std::find(sources_.begin(), sources_.end(), s.source);
+            host_scalar_uses_.push_back({floats_.size(), static_cast<std::size_t>(found - sources_.begin())});
+            if (found == sources_.end()) sources_.push_back(s.source);
         }
         floats_.push_back({s.constant, program.add(s.factor)});
     }
@@ -86,21 +86,22 @@ void BlockWriter::add_floats(const plan::PlanLaunch& l, shape::DimProgram& progr
 
 void BlockWriter::set_counters(std::span<const shape::Slot> slots)
 {
-    const auto counts = [&](shape::Slot s) {
+    const auto depends_on_counter = [&](shape::Slot s) {
         return std::find(slots.begin(), slots.end(), s) != slots.end();
     };
     for (std::size_t i = 0; i < ints_.size(); ++i)
-        if (counts(ints_[i])) counted_.push_back(i);
+        if (depends_on_counter(ints_[i])) counter_ints_.push_back(i);
     const bool wrong =
-        std::any_of(uses_.begin(), uses_.end(), [&](const Use& u) { return counts(u.offset); }) ||
-        std::any_of(floats_.begin(), floats_.end(), [&](const Float& f) { return counts(f.factor); }) ||
+        std::any_of(uses_.begin(), uses_.end(), [&](const Use& u) { return depends_on_counter(u.offset); }) ||
+        std::any_of(floats_.begin(), floats_.end(),
+                    [&](const Float& f) { return depends_on_counter(f.factor); }) ||
         std::any_of(launches_.begin(), launches_.end() - 1,
-                    [&](const Launch& l) { return counts(l.groups); });
+                    [&](const Launch& l) { return depends_on_counter(l.groups); });
     if (wrong) detail::fail(ErrorKind::internal, "program", "A size of a launch depends on a counter.");
 }
 
-// Kernels' ints have 32 bits; words of 64-bit counters come as unsigned ones.  Those of a launch without groups, which
-// another one stands in for, may be anything.
+// Returns an int of a launch.  Kernels' ints have 32 bits; the words of 64-bit counters are unsigned.  Ints of a launch
+// without workgroups are not checked, as another launch runs in its place.
 std::int32_t BlockWriter::int_at(std::size_t i, Values values) const
 {
     const Launch& launch = launches_[int_launches_[i]];
@@ -165,7 +166,7 @@ void BlockWriter::place(Block& b, Values values, std::uint32_t value, const Oper
     for (const Use& u : uses) {
         const auto skipped = static_cast<std::uint64_t>(values[u.offset]) * u.element_bytes;
         if (at.bytes > skipped) b.operands[u.operand] = {at.address + skipped, at.bytes - skipped};
-        else b.operands[u.operand] = {at.address, 0}; // an empty view, wherever it begins
+        else b.operands[u.operand] = {at.address, 0}; // an empty view, whose offset may be out of range
     }
     if (const bool reachable = in_reach(at); reachable != b.reachable[value]) {
         b.reachable[value] = reachable;
@@ -176,7 +177,7 @@ void BlockWriter::place(Block& b, Values values, std::uint32_t value, const Oper
 
 void BlockWriter::write_counters(Block& b, Values values) const
 {
-    for (const std::size_t i : counted_) b.ints[i] = int_at(i, values);
+    for (const std::size_t i : counter_ints_) b.ints[i] = int_at(i, values);
 }
 
 void BlockWriter::write_numbers(Block& b, Values values, std::span<const double> numbers) const

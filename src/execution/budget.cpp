@@ -13,13 +13,13 @@ namespace reprise::execution {
 namespace {
 
 constexpr double flops_per_byte =
-    10; // that a device computes while it moves a byte: of processors and GPUs alike
-constexpr double launch_overhead = 65536; // bytes that it moves meanwhile
-constexpr std::size_t most_sets = 4;
-constexpr std::int64_t largest_size = std::int64_t{1} << 24; // of a symbol that has no limit of its own
-constexpr int most_corrections = 4;
+    10; // ratio of arithmetic throughput to memory bandwidth, similar for CPUs and GPUs
+constexpr double launch_overhead = 65536; // in bytes that the device could move in this time
+constexpr std::size_t max_sets = 4;
+constexpr std::int64_t max_size = std::int64_t{1} << 24; // upper bound for symbols without a smaller one
+constexpr int max_corrections = 4;
 
-// Sets of drops for one request, each tried out as an executable.
+// Searches sets of drops for one request; each candidate is compiled to an executable to measure its memory.
 class Search {
 public:
     Search(const plan::Request& request, const Budget& budget, std::shared_ptr<device::Device> device,
@@ -53,13 +53,13 @@ private:
         plan::DropSet drops;
         std::unique_ptr<Executable> executable;
         std::uint64_t peak = 0; // bytes
-        double time = 0;        // added
-        bool reached = false;   // the goal of the search
+        double time = 0;        // added by recomputation
+        bool reached = false;   // whether the drops reach the requested size of the arena
     };
 
-    // -- sizes: one number for all symbols, as near to it as each allows --
+    // -- sizes: one number for all symbols, rounded to the nearest legal value of each --
 
-    // By position; what is no size counts calls and is 0.
+    // Returns the values by position.  Symbols that are no sizes are counters, with the value 0.
     std::vector<std::int64_t> values_of(const std::vector<std::uint32_t>& symbols, std::int64_t size) const
     {
         std::vector<std::int64_t> out;
@@ -70,7 +70,7 @@ private:
         }
         return out;
     }
-    // None where no call has such sizes: a value would have fewer elements than none, or a divisor be 0.
+    // Returns none where no call can have such sizes: a value would have a negative size, or a divisor would be 0.
     std::optional<std::uint64_t> peak(const Executable& e, std::int64_t size) const
     {
         try {
@@ -84,22 +84,22 @@ private:
         const std::optional<std::uint64_t> bytes = peak(e, size);
         return bytes && *bytes <= budget_.bytes;
     }
-    // The first in a row of doubles that is legal; none: nothing is known of any size.
+    // Returns the smallest legal power of two; none: no power of two is legal.
     std::optional<std::int64_t> smallest() const
     {
-        for (std::int64_t size = 1; size <= largest_size; size *= 2)
+        for (std::int64_t size = 1; size <= max_size; size *= 2)
             if (peak(*whole_, size)) return size;
         return std::nullopt;
     }
-    // Behind it every symbol is at the end of its range.
+    // Returns the size from which on every symbol is at the upper bound of its range.
     std::int64_t largest() const
     {
         std::int64_t size = 1;
         for (const shape::SymbolPtr& s : budget_.sizes)
-            size = std::max(size, std::min(s->range.high, largest_size));
+            size = std::max(size, std::min(s->range.high, max_size));
         return size;
     }
-    // 0: none.
+    // Returns the largest size that fits, by bisection from `from`; 0: `from` does not fit.
     std::int64_t largest_that_fits(const Executable& e, std::int64_t from) const
     {
         const std::int64_t limit = largest();
@@ -150,16 +150,16 @@ private:
             for (const plan::PlanOperand& o : plan.launches[i].operands)
                 if (!o.absent) bytes += static_cast<double>(w.bytes[o.value]);
             const double time = std::max(bytes, static_cast<double>(values[flops_[i]]) / flops_per_byte);
-            // A fallback runs seldom, a launch of other sizes not at all.
+            // Fallbacks rarely run, and launches without workgroups at these sizes never.
             const bool runs = plan.launches[i].fallback_of == plan::no_launch && values[groups_[i]] > 0;
             w.time.push_back(runs ? time + launch_overhead : 0);
         }
         return w;
     }
-    Candidate candidate(const plan::Weights& w, std::uint64_t arena, const plan::DropSet& kept,
+    Candidate candidate(const plan::Weights& w, std::uint64_t arena, const plan::DropSet& previous_drops,
                         std::int64_t size) const
     {
-        Candidate c{.drops = plan::fit(draft_.plan, w, arena, kept), .executable = nullptr};
+        Candidate c{.drops = plan::fit(draft_.plan, w, arena, previous_drops), .executable = nullptr};
         const plan::Profile p(draft_.plan, w, rematerialized_order(draft_.plan, units_, c.drops));
         c.time = p.time;
         c.reached = p.peak <= arena;
@@ -168,36 +168,36 @@ private:
         return c;
     }
 
-    // What the search goes by knows no epochs, and nothing that is written over what is read last: its budget is corrected
-    // by what comes out.
-    Candidate best_at(std::int64_t size, const plan::DropSet& kept) const
+    // Finds the drops of least added time at one size.  plan::fit() ignores epochs and in-place writes, so its budget
+    // for the arena is corrected by the arena of the resulting executable.
+    Candidate best_at(std::int64_t size, const plan::DropSet& previous_drops) const
     {
         const plan::Weights w = weights(size);
         const std::uint64_t outputs = whole_->output_bytes(values_of(whole_->symbols(), size));
         const std::uint64_t room = budget_.bytes - std::min(outputs, budget_.bytes);
         std::uint64_t target = room;
-        Candidate best = candidate(w, target, kept, size);
+        Candidate best = candidate(w, target, previous_drops, size);
         const auto consider = [&](Candidate next) {
             const bool both_fit = next.peak <= budget_.bytes && best.peak <= budget_.bytes;
             if (both_fit ? next.time < best.time : next.peak < best.peak) best = std::move(next);
         };
         std::uint64_t arena = best.peak - outputs;
         bool reached = best.reached;
-        for (int i = 0; i < most_corrections && target > 0; ++i) {
-            if (arena <= room && (arena > room - room / 50 || best.drops == kept)) return best;
-            if (arena > room && !reached) break; // what is left is to ask for nothing
+        for (int i = 0; i < max_corrections && target > 0; ++i) {
+            if (arena <= room && (arena > room - room / 50 || best.drops == previous_drops)) return best;
+            if (arena > room && !reached) break; // only an arena of 0 bytes remains to be tried
             target = arena <= room ? target + (room - arena)
                                    : target - std::min(target, arena - room + room / 100);
-            Candidate next = candidate(w, target, kept, size);
+            Candidate next = candidate(w, target, previous_drops, size);
             arena = next.peak - outputs;
             reached = next.reached;
             consider(std::move(next));
         }
-        if (best.peak > budget_.bytes && target > 0) consider(candidate(w, 0, kept, size));
+        if (best.peak > budget_.bytes && target > 0) consider(candidate(w, 0, previous_drops, size));
         return best;
     }
 
-    // Sets for sizes in equal ratios, from the largest that fits whole to the largest that fits at all.
+    // Finds sets for sizes in equal ratios, from the largest that fits without drops to the largest that fits at all.
     std::vector<std::unique_ptr<Executable>> for_all_sizes()
     {
         const std::optional<std::int64_t> first = smallest();
@@ -207,44 +207,45 @@ private:
         if (keep_whole) out_.insert(out_.begin(), std::move(whole_));
         return std::move(out_);
     }
-    // `first`: the largest that fits whole, or the smallest.
+    // `first` is the largest size that fits without drops or, where none does, the smallest legal size.
     void find_sets(std::int64_t first, bool whole_fits)
     {
         const std::int64_t searched = std::min(4 * first, largest());
-        std::optional<Candidate> least;
+        std::optional<Candidate> minimal;
         for (const std::int64_t size : {searched, first})
-            if (!least && peak(*whole_, size)) least = candidate(weights(size), 0, {}, size);
-        if (!whole_fits && !fits(*least->executable, first)) least = candidate(weights(first), 0, {}, first);
-        if (!whole_fits) require(peak(*least->executable, first).value(), first);
-        std::int64_t last = largest_that_fits(*least->executable, first);
-        for (int i = 0; i < most_corrections && last < largest(); ++i) { // tuned to the sizes that it is for
+            if (!minimal && peak(*whole_, size)) minimal = candidate(weights(size), 0, {}, size);
+        if (!whole_fits && !fits(*minimal->executable, first))
+            minimal = candidate(weights(first), 0, {}, first);
+        if (!whole_fits) require(peak(*minimal->executable, first).value(), first);
+        std::int64_t last = largest_that_fits(*minimal->executable, first);
+        for (int i = 0; i < max_corrections && last < largest(); ++i) { // tunes drops to larger sizes
             const std::int64_t size = std::max(last, first) + 1;
             if (!peak(*whole_, size)) break;
             Candidate next = candidate(weights(size), 0, {}, size);
             const std::int64_t further = largest_that_fits(*next.executable, first);
             if (further <= last) break;
             last = further;
-            least = std::move(next);
+            minimal = std::move(next);
         }
-        plan::DropSet kept;
-        std::int64_t before = whole_fits ? first : 0;
-        for (std::size_t k = 1; k < most_sets && before < last; ++k) {
+        plan::DropSet previous_drops;
+        std::int64_t previous_size = whole_fits ? first : 0;
+        for (std::size_t k = 1; k < max_sets && previous_size < last; ++k) {
             const double ratio = static_cast<double>(last) / static_cast<double>(first),
-                         part = static_cast<double>(k) / static_cast<double>(most_sets - 1);
+                         part = static_cast<double>(k) / static_cast<double>(max_sets - 1);
             const auto between =
                 static_cast<std::int64_t>(static_cast<double>(first) * std::pow(ratio, part));
-            const std::int64_t size = k + 1 == most_sets ? last : std::max(before + 1, between);
-            if (!peak(*whole_, size)) continue; // no call has it
-            Candidate next = best_at(size, kept);
-            if (next.drops.size() == kept.size()) continue;
-            kept = std::move(next.drops);
-            before = size;
+            const std::int64_t size = k + 1 == max_sets ? last : std::max(previous_size + 1, between);
+            if (!peak(*whole_, size)) continue; // no call can have this size
+            Candidate next = best_at(size, previous_drops);
+            if (next.drops.size() == previous_drops.size()) continue;
+            previous_drops = std::move(next.drops);
+            previous_size = size;
             out_.push_back(std::move(next.executable));
         }
         if (!out_.empty() && fits(*out_.back(), last)) return;
-        // With what the others keep it does not come down that far.
-        if (out_.size() + 1 == most_sets) out_.pop_back();
-        if (last > 0) out_.push_back(std::move(least->executable));
+        // The nested sets found so far do not fit at `last`: the candidate of least memory becomes the last executable.
+        if (out_.size() + 1 == max_sets) out_.pop_back();
+        if (last > 0) out_.push_back(std::move(minimal->executable));
     }
 
     const plan::Request& request_;
@@ -256,7 +257,7 @@ private:
     shape::DimProgram program_;
     std::vector<shape::Slot> elements_;       // by plan value
     std::vector<shape::Slot> flops_, groups_; // by launch
-    std::unique_ptr<Executable> whole_;       // without a drop
+    std::unique_ptr<Executable> whole_;       // without drops
     std::vector<std::unique_ptr<Executable>> out_;
 };
 

@@ -14,9 +14,10 @@ using plan::Place;
 
 namespace {
 
-constexpr int many_tries = 24;               // of the search for the placing order
+constexpr int max_tries = 24;                // orders that the search for a placement tries
 constexpr std::uint64_t small_output = 4096; // bytes
-constexpr std::size_t most_known_bytes = 32 << 20, some_known_bytes = 2 << 20; // of what sizes gave
+constexpr std::size_t max_cache_bytes = 32 << 20,
+                      max_eager_cache_bytes = 2 << 20; // limits of the cache by sizes
 #ifdef NDEBUG
 constexpr bool debug_build = false;
 #else
@@ -28,11 +29,11 @@ constexpr bool debug_build = true;
 Executable::Executable(plan::Compiled compiled, std::shared_ptr<device::Device> device, Purpose purpose)
     : compiled_(std::move(compiled)), device_(std::move(device)),
       writer_(compiled_.plan, device_->capabilities(), program_),
-      known_(purpose == Purpose::eager ? some_known_bytes : most_known_bytes)
+      cache_(purpose == Purpose::eager ? max_eager_cache_bytes : max_cache_bytes)
 {
     compile_expressions();
     placement_ = std::make_unique<plan::Placement>(compiled_.plan, bytes_at_sizes(compiled_.plan),
-                                                   purpose == Purpose::once ? 0 : many_tries);
+                                                   purpose == Purpose::once ? 0 : max_tries);
 }
 
 void Executable::compile_expressions()
@@ -75,7 +76,7 @@ Executable::Sized Executable::sized(const std::vector<std::int64_t>& symbols) co
     Sized s;
     s.bytes = bytes_at(symbols, s.values);
     s.arena = placement_->fill(s.bytes, 0, 0, s.offsets);
-    // Values without elements have an address too: a driver may load from it ahead of the loop that does not run.
+    // Values without elements need a valid address: a driver may hoist a load from it out of a loop that never runs.
     if (s.arena == 0 && !placement_->order().empty()) s.arena = plan::arena_alignment;
     s.block = writer_.fill(s.values);
     return s;
@@ -85,14 +86,14 @@ Executable::Sized& Executable::at(const std::vector<std::int64_t>& symbols)
 {
     key_ = symbols;
     for (std::size_t i : counters_) key_[i] = 0;
-    Sized* s = known_.find(key_);
+    Sized* s = cache_.find(key_);
     if (!s) {
         Sized fresh = sized(symbols);
         bytes_placed_ += fresh.arena;
         const std::size_t bytes = fresh.block.bytes() + 8 * (fresh.values.size() + 2 * fresh.bytes.size());
-        s = &known_.add(key_, std::move(fresh), bytes);
+        s = &cache_.add(key_, std::move(fresh), bytes);
     } else if (!counters_.empty()) {
-        program_.evaluate(counted_, symbols, s->values);
+        program_.evaluate(counter_slots_, symbols, s->values);
         writer_.write_counters(s->block, s->values);
     }
     last_sized_ = s;
@@ -104,17 +105,18 @@ void Executable::set_counters(const std::vector<std::uint32_t>& ids)
 {
     for (std::size_t i = 0; i < symbols().size(); ++i)
         if (std::find(ids.begin(), ids.end(), symbols()[i]) != ids.end()) counters_.push_back(i);
-    counted_ = program_.depending_on(counters_);
-    writer_.set_counters(counted_);
+    counter_slots_ = program_.depending_on(counters_);
+    writer_.set_counters(counter_slots_);
 }
 
 void Executable::trim_arena(std::uint64_t bytes)
 {
-    if (arena_ && arena_->bytes > bytes) arena_.reset(); // later work may have its memory at once
+    if (arena_ && arena_->bytes > bytes) arena_.reset(); // work submitted later may reuse the memory
 }
 
-// The arena grows to the largest size so far.  A range of up to a window never crosses a window's edge
-// (device.hpp); a larger arena is placed around the edges once its address is known.
+// Allocates an arena if there is none that is large enough, so that it grows to the largest size so far.  An allocation
+// of up to the size of a window never crosses the edge of one (device.hpp).  In a larger arena the placement avoids the
+// edges, which is possible only after the allocation, when the address is known.
 void Executable::provide_arena(Sized& s)
 {
     if (arena_ && arena_->address == s.base && arena_->bytes >= s.arena) return;
@@ -131,15 +133,15 @@ void Executable::provide_arena(Sized& s)
     }
 }
 
-// New outputs, and everything that is not where the last call at these sizes had it.
+// Allocates outputs, and writes all addresses to the block that differ from the last call at these sizes.
 Executable::Outcome Executable::place(Sized& s, const Call& call)
 {
     Outcome outcome;
     outcome.outputs.reserve(outputs_.size());
     for (const Output& o : outputs_) {
-        const std::uint64_t bytes = s.bytes[o.value], some = std::max<std::uint64_t>(bytes, 16);
-        outcome.outputs.push_back(o.readable && bytes <= small_output ? device_->allocate_readable(some)
-                                                                      : device_->allocate(some));
+        const std::uint64_t bytes = s.bytes[o.value], allocated = std::max<std::uint64_t>(bytes, 16);
+        outcome.outputs.push_back(o.readable && bytes <= small_output ? device_->allocate_readable(allocated)
+                                                                      : device_->allocate(allocated));
         writer_.place(s.block, s.values, o.value, {outcome.outputs.back()->address, bytes});
     }
     for (std::size_t slot = 0; slot < compiled_.external.size(); ++slot)
@@ -178,7 +180,7 @@ device::LaunchDeclaration Executable::declaration(const plan::PlanLaunch& l) con
                                 .floats = static_cast<std::uint32_t>(l.floats.size()),
                                 .ints = static_cast<std::uint32_t>(l.ints.size()),
                                 .epoch = l.epoch,
-                                // its tensors lie beyond the slab, or are larger than a window
+                                // for tensors outside of the slab or larger than a window
                                 .rarely_dispatched = l.fallback_of != plan::no_launch};
     for (const plan::PlanOperand& o : l.operands)
         d.operands.push_back(o.use == ops::Use::read    ? device::Access::read
@@ -192,7 +194,7 @@ void Executable::record(std::uint32_t slots, bool timestamps, bool warm_up)
     std::vector<device::LaunchDeclaration> launches;
     for (const plan::PlanLaunch& l : compiled_.plan.launches) launches.push_back(declaration(l));
     recording_ = device_->record(launches, {.slots = slots, .warm_up = warm_up, .timestamps = timestamps});
-    most_timed_ = timestamps ? std::max<std::size_t>(slots, 1) : 0;
+    max_timed_ = timestamps ? std::max<std::size_t>(slots, 1) : 0;
 }
 
 Executable::Outcome Executable::replay(const Call& call)
@@ -206,18 +208,18 @@ Executable::Outcome Executable::replay(const Call& call)
     for (std::uint32_t i = 0; i < compiled_.plan.launches.size(); ++i)
         recording_->set(i, writer_.arguments(s.block, i));
     outcome.ticket = recording_->submit();
-    if (most_timed_) {
+    if (max_timed_) {
         timed_.push_back({outcome.ticket, call.symbols});
-        if (timed_.size() > most_timed_) timed_.pop_front();
+        if (timed_.size() > max_timed_) timed_.pop_front();
     }
     return outcome;
 }
 
 Executable::Outcome Executable::replay_once(const Call& call)
 {
-    const struct GiveBack { // work submitted later may reuse it at once
+    const struct ReleaseArena { // frees the arena, whose memory work submitted later may reuse
         std::shared_ptr<device::Memory>& arena;
-        ~GiveBack() { arena.reset(); }
+        ~ReleaseArena() { arena.reset(); }
     } at_the_end{arena_};
     return replay(call);
 }
@@ -242,7 +244,7 @@ Executable::Outcome Executable::run_once(const Call& call)
         for (std::uint32_t i = 0; i < arguments.size(); ++i) recording->set(i, arguments[i]);
         outcome.ticket = recording->submit();
     }
-    arena_.reset(); // work submitted later may reuse it at once
+    arena_.reset(); // work submitted later may reuse the memory
     return outcome;
 }
 
@@ -310,7 +312,8 @@ std::int64_t Executable::evaluated(const Dim& d, const std::vector<std::int64_t>
     });
 }
 
-// Where it is larger than a window, what that takes depends on where it comes to lie: the most of a few places.
+// Computes the size of the arena.  Where it is larger than a window, its size depends on its address, so this is the
+// maximum over a few addresses.
 std::uint64_t Executable::arena_bytes(const std::vector<std::int64_t>& symbols) const
 {
     std::vector<std::int64_t> values;
@@ -340,8 +343,8 @@ std::uint64_t Executable::peak_bytes(const std::vector<std::int64_t>& symbols) c
 Executable::Placed Executable::placed(const std::vector<std::int64_t>& symbols) const
 {
     Sized s = sized(symbols);
-    const std::uint64_t least = placement_->lower_bound(s.bytes);
-    return {std::move(s.bytes), std::move(s.offsets), s.arena, least};
+    const std::uint64_t lower_bound = placement_->lower_bound(s.bytes);
+    return {std::move(s.bytes), std::move(s.offsets), s.arena, lower_bound};
 }
 
 } // namespace reprise::execution

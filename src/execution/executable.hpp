@@ -1,5 +1,5 @@
-// A plan made ready to run: its expressions compiled, its arena ordered, and a recording of it.  Eager
-// evaluation makes one for one use; a Program keeps one and calls it at any size.
+// A plan that is ready to run: with compiled size expressions, a placement of the arena, and a recording.  Eager
+// evaluation may use an executable only once; a Program keeps its executables and calls them at any size.
 #pragma once
 #include <deque>
 #include <memory>
@@ -20,8 +20,8 @@ namespace reprise::execution {
 
 class Executable {
 public:
-    // once: one call, no search for the best placement.  program: called at many sizes, of which many stay known.  eager: one of
-    // many in the graph cache, of whose sizes few stay known.
+    // once: one call, without a search for the best placement.  program: called at many sizes, with a large cache by
+    // sizes.  eager: one of many executables in the graph cache, with a small cache by sizes.
     enum class Purpose : std::uint8_t { once, program, eager };
     Executable(plan::Compiled, std::shared_ptr<device::Device>, Purpose);
     Executable(const Executable&) = delete;
@@ -30,20 +30,21 @@ public:
     struct Call {
         std::vector<std::int64_t> symbols;      // values, in the order of symbols()
         std::vector<device::Operand> externals; // by slot
-        std::vector<double> numbers{};          // of query_host_scalars()
+        std::vector<double> numbers{};          // results of query_host_scalars()
     };
     struct Outcome {
         std::vector<std::shared_ptr<device::Memory>> outputs; // see output()
         device::Ticket ticket = 0;
     };
 
-    // The host scalars' values for one call, each queried once.  Runs the user's functions.
+    // Queries each host scalar once, for one call.  Runs the user's functions.
     void query_host_scalars(std::vector<double>& numbers) const { writer_.query_host_scalars(numbers); }
-    // The host will read this result: where it is small it gets memory that the host sees.
+    // Declares that the host will read this result, which up to 4096 bytes is then allocated in host-visible memory.
     void make_readable(std::size_t result);
-    // Records with all sizes open.
+    // Records the launches for calls at any size.
     void record(std::uint32_t slots, bool timestamps, bool warm_up = true);
-    // Of the newest finished call: when each launch began, and last when all ended (device.hpp), and its sizes.
+    // Timestamps of the newest finished call, with the values of its symbols: the start of each launch, and at the end
+    // of the list the end of all (device.hpp).
     struct Times {
         std::vector<double> begun;
         std::vector<std::int64_t> symbols;
@@ -51,36 +52,35 @@ public:
     };
     Times times() const;
     Outcome replay(const Call&);
-    Outcome replay_once(const Call&); // and gives the arena back
-    // The other's arena is this one's from now on.
+    Outcome replay_once(const Call&); // like replay(), but frees the arena afterwards
+    // Moves the other executable's arena to this one.
     void take_arena(Executable& other) { arena_ = std::move(other.arena_); }
-    void trim_arena(std::uint64_t bytes); // gives a larger one back
-    // Records what this call needs, submits it and forgets the recording.
+    void trim_arena(std::uint64_t bytes); // frees the arena if it is larger
+    // Records the launches that this call needs, submits them and discards the recording.
     Outcome run_once(const Call&);
 
-    // The memory of a plan value that is an output.
+    // Returns the memory of a plan value that is an output.
     const std::shared_ptr<device::Memory>& output(const Outcome&, std::uint32_t value) const;
-    // At the sizes of the last call.
+    // These return the layout and shape of a result at the sizes of the last call.
     std::optional<Stored::Layout> result_layout(std::size_t result) const; // none: row-major
     Shape result_shape(std::size_t result) const;
 
     std::int64_t evaluated(const Dim&, const std::vector<std::int64_t>& symbols) const;
 
-    // Where each value would lie in this call, and which launches would run: what the hazard verifier asks
-    // for.
+    // The address ranges of all values in this call, and the launches that it would run, for the hazard verifier.
     struct Places {
         std::vector<plan::Range> ranges; // by plan value
         std::vector<bool> enabled;       // by launch
     };
     Places places(const Call&);
 
-    // These symbols change with each call and are no sizes (seeds, counters): nothing is cached by them.
+    // Declares symbols that are no sizes and may change with each call (seed, ordinal), so that no cache key has them.
     void set_counters(const std::vector<std::uint32_t>& ids);
     const std::vector<std::uint32_t>& symbols() const { return program_.symbols(); }
     std::string symbol_name(std::size_t position) const { return program_.symbol_name(position); }
     const plan::Compiled& compiled() const { return compiled_; }
     std::uint64_t bytes_placed() const { return bytes_placed_; } // by all calls so far
-    std::size_t known_bytes() const { return known_.bytes(); }   // of what sizes gave
+    std::size_t known_bytes() const { return cache_.bytes(); }   // of the cache by sizes
     std::uint64_t arena_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t output_bytes(const std::vector<std::int64_t>& symbols) const;
     std::uint64_t peak_bytes(const std::vector<std::int64_t>& symbols) const; // arena and outputs
@@ -91,13 +91,13 @@ public:
     Placed placed(const std::vector<std::int64_t>& symbols) const;
 
 private:
-    // Everything that follows from the sizes, and what the last call at them had.
+    // An entry of the cache by sizes: everything that depends on the sizes only, and the block of the last call.
     struct Sized {
         std::vector<std::int64_t> values;   // by slot of the program
         std::vector<std::uint64_t> bytes;   // by plan value
-        std::vector<std::uint64_t> offsets; // in the arena
-        std::uint64_t arena = 0;
-        device::Address base = 0; // of the arena that the block knows
+        std::vector<std::uint64_t> offsets; // in the arena, by plan value
+        std::uint64_t arena = 0;            // bytes
+        device::Address base = 0;           // address of the arena that the block was written for
         Block block;
     };
     struct ResultSlots {
@@ -107,14 +107,14 @@ private:
 
     void compile_expressions();
     Sized& at(const std::vector<std::int64_t>& symbols);
-    // By plan value; `values` get those of the program.
+    // Returns the bytes by plan value, and in `values` the results of the program.
     std::vector<std::uint64_t> bytes_at(const std::vector<std::int64_t>& symbols,
                                         std::vector<std::int64_t>& values) const;
     Sized sized(const std::vector<std::int64_t>& symbols) const;
     void provide_arena(Sized&);
-    std::size_t output_at(std::uint32_t value) const; // its index
+    std::size_t output_at(std::uint32_t value) const; // its index in outputs_
     Outcome place(Sized&, const Call&);
-    void verify(const Sized&) const; // debug builds: each call
+    void verify(const Sized&) const; // called at each call in debug builds
     Places places(const Sized&) const;
     device::LaunchDeclaration declaration(const plan::PlanLaunch&) const;
 
@@ -131,16 +131,16 @@ private:
     std::vector<Output> outputs_;            // ascending by value
     std::vector<std::uint32_t> temporaries_; // plan values
     std::unique_ptr<plan::Placement> placement_;
-    std::vector<std::size_t> counters_; // positions among the symbols
-    std::vector<shape::Slot> counted_;  // what depends on them
-    LruCache<Sized> known_;             // by symbol values, counters left out
+    std::vector<std::size_t> counters_;      // positions among the symbols
+    std::vector<shape::Slot> counter_slots_; // slots that depend on the counters
+    LruCache<Sized> cache_;                  // by the symbols' values, with 0 for counters
     std::vector<std::int64_t> key_;
     struct Timed {
         device::Ticket call;
         std::vector<std::int64_t> symbols;
     };
     std::deque<Timed> timed_; // calls whose times may be queried
-    std::size_t most_timed_ = 0;
+    std::size_t max_timed_ = 0;
     const Sized* last_sized_ = nullptr;
     std::uint64_t bytes_placed_ = 0;
     std::shared_ptr<device::Memory> arena_;

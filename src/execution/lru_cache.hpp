@@ -1,4 +1,4 @@
-// A map by sizes that keeps the entries used last, within a number of bytes.
+// An LRU cache by sizes, limited by the bytes of its entries.
 #pragma once
 #include <cstdint>
 #include <list>
@@ -16,7 +16,7 @@ public:
 
     explicit LruCache(std::size_t bytes) : limit_(bytes) {}
 
-    // Null where it is not known.  What it gives stays until the next add().
+    // Returns null where there is no entry.  The pointer is valid until the next add().
     T* find(const Key& key)
     {
         const auto found = by_key_.find(key);
@@ -45,7 +45,7 @@ private:
         std::size_t bytes;
     };
     std::size_t limit_, bytes_ = 0;
-    std::list<Entry> entries_; // the one used last first
+    std::list<Entry> entries_; // most recently used first
     std::unordered_map<Key, typename std::list<Entry>::iterator, shape::HashOfWords> by_key_;
 };
 

@@ -6,8 +6,8 @@ namespace reprise::execution {
 
 namespace {
 
-constexpr std::uint64_t least = 3;                    // calls in flight, however slow
-constexpr std::chrono::duration<double> horizon{2.0}; // of the device's time, in flight
+constexpr std::uint64_t min_depth = 3;                // calls that may be in flight, however slow they are
+constexpr std::chrono::duration<double> horizon{2.0}; // device time of the calls in flight
 
 } // namespace
 
@@ -15,43 +15,45 @@ void RunAhead::set_limit(std::uint32_t calls)
 {
     const std::lock_guard lock(mutex_);
     limit_ = std::clamp<std::uint64_t>(calls, 1, most);
-    depth_ = std::min(std::max(depth_, least), limit_);
+    depth_ = std::min(std::max(depth_, min_depth), limit_);
 }
 
 void RunAhead::submitted(device::Ticket ticket)
 {
     const std::lock_guard lock(mutex_);
-    ++made_;
-    at(made_) = {made_, ticket};
+    ++count_;
+    at(count_) = {count_, ticket};
 }
 
 device::Ticket RunAhead::needed()
 {
     const std::lock_guard lock(mutex_);
-    return made_ < depth_ ? 0 : at(made_ - depth_ + 1).ticket;
+    return count_ < depth_ ? 0 : at(count_ - depth_ + 1).ticket;
 }
 
-// A quarter stays in flight, and 2 calls where there may be more: the device has work while the host makes the next ones.
+// Waits until a quarter of the limit, or 2 calls if that is more, is left in flight, so that the device has work while
+// the host makes the next calls.
 RunAhead::Call RunAhead::to_wait_for()
 {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t left = std::min({std::max<std::uint64_t>(depth_ / 4, 2), depth_ - 1, made_ - 1});
-    return at(made_ - left);
+    const std::uint64_t left = std::min({std::max<std::uint64_t>(depth_ / 4, 2), depth_ - 1, count_ - 1});
+    return at(count_ - left);
 }
 
-// Calls take as long, one after the other, as it was from the first wait's end that is remembered to this one's: what the
-// device took or, where the host did other things, more.
+// Estimates the duration of a call from the time between the end of the oldest wait in the history and the end of this
+// one.  This is the device's time or, where the host was busy otherwise, more.
 void RunAhead::woke(std::uint64_t number, Time now)
 {
     const std::lock_guard lock(mutex_);
     Call& call = at(number);
-    if (call.number != number || call.done != Time()) return; // forgotten, or another thread woke for it, too
+    if (call.number != number || call.done != Time()) return; // overwritten, or noted by another thread
     call.done = now;
-    for (std::uint64_t n = made_ - std::min(made_, remembered) + 1; n < number; ++n) {
+    for (std::uint64_t n = count_ - std::min(count_, history_size) + 1; n < number; ++n) {
         if (at(n).done == Time()) continue;
         const std::chrono::duration<double> each = (now - at(n).done) / static_cast<double>(number - n);
         const double fit = horizon / std::max(each, std::chrono::duration<double>(1e-9));
-        depth_ = std::min(std::max(static_cast<std::uint64_t>(std::min(fit, double{most})), least), limit_);
+        depth_ =
+            std::min(std::max(static_cast<std::uint64_t>(std::min(fit, double{most})), min_depth), limit_);
         return;
     }
 }

@@ -1,8 +1,8 @@
-// How many calls the host makes before the device has done them.  A thread that wakes for each call that ends finds
-// caches that other work has filled meanwhile, and its next call costs it two to three times as much (measured on
+// Limits the calls in flight, which the host has submitted and the device has not finished.  A thread that wakes for
+// each call that ends finds cold CPU caches, so that its next call takes two to three times as long (measured on
 // lavapipe: docs/benchmarks.md, eager_...).  So it waits rarely, until most of the calls in flight are done, and then
-// makes several in a row.  In flight are about two seconds of the device's time, by what the last calls took; never
-// fewer than 3 calls, unless the limit is.
+// makes several in a row.  The calls in flight take about two seconds of device time, estimated from the last calls;
+// there are never fewer than 3 calls, unless the limit is smaller.
 #pragma once
 #include <array>
 #include <chrono>
@@ -15,19 +15,19 @@ namespace reprise::execution {
 
 class RunAhead {
 public:
-    static constexpr std::uint32_t most = 16; // calls in flight; recordings have a slot for each
+    static constexpr std::uint32_t most = 16; // max. calls in flight; recordings have a slot for each
     using Time = std::chrono::steady_clock::time_point;
 
-    void set_limit(std::uint32_t calls); // in flight, from the next one on; 1 to `most`
+    void set_limit(std::uint32_t calls); // from the next call on; clamped to the range from 1 to `most`
     void submitted(device::Ticket);
 
-    // Whether the next call can be made at once.  Both throw what the queue's done() and wait() throw.
+    // Whether the next call can be made without waiting.  This and make_room() throw what done() and wait() throw.
     template <class Queue> bool has_room(Queue& queue)
     {
         const device::Ticket ticket = needed();
         return ticket == 0 || queue.done(ticket);
     }
-    // Waits until it can.  Where other threads make calls meanwhile, as many more may be in flight.
+    // Waits until it can.  Calls that other threads make during the wait may exceed the limit.
     template <class Queue, class Now = Time (*)()>
     void make_room(Queue& queue, const Now& now = std::chrono::steady_clock::now)
     {
@@ -38,22 +38,22 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t remembered = 2 * most; // calls
+    static constexpr std::uint64_t history_size = 2 * most; // number of calls in the history
 
     struct Call {
         std::uint64_t number = 0; // from 1
         device::Ticket ticket = 0;
-        Time done{}; // where a thread woke for it
+        Time done{}; // when a thread that waited for it woke; Time(): none did
     };
-    device::Ticket needed(); // before the next call; 0: nothing
+    device::Ticket needed(); // the ticket that must be done before the next call; 0: none
     Call to_wait_for();
     void woke(std::uint64_t number, Time);
-    Call& at(std::uint64_t number) { return calls_[number % remembered]; }
+    Call& at(std::uint64_t number) { return calls_[number % history_size]; }
 
     std::mutex mutex_;
-    std::array<Call, remembered> calls_{}; // the last ones
-    std::uint64_t made_ = 0;
-    std::uint64_t limit_ = most, depth_ = 3; // most in flight, ever and now
+    std::array<Call, history_size> calls_{}; // history of the last calls
+    std::uint64_t count_ = 0;
+    std::uint64_t limit_ = most, depth_ = 3; // max. calls in flight: as set, and by their duration
 };
 
 } // namespace reprise::execution

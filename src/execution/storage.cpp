@@ -9,7 +9,7 @@ std::uint64_t bytes_of(DType dtype, const Shape& shape)
 {
     auto bytes = static_cast<std::int64_t>(size_of(dtype));
     for (const Dim& d : shape)
-        if (d.value() == 0) return 0; // others may be huge
+        if (d.value() == 0) return 0; // before multiplying, as the other sizes might overflow
     for (const Dim& d : shape) bytes = shape::checked_multiply(bytes, d.value());
     return static_cast<std::uint64_t>(bytes);
 }

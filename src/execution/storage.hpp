@@ -1,4 +1,4 @@
-// Where a computed value lies.
+// The storage of a computed value: its memory and layout.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,7 +11,7 @@ namespace reprise::execution {
 
 using Strides = std::vector<std::int64_t>; // elements
 
-// 48 bytes, which with their count of references are a cache line.
+// 48 bytes, which together with the shared_ptr's control block fill a cache line.
 struct Stored : graph::Storage {
     struct Layout {
         Strides strides;
@@ -22,7 +22,7 @@ struct Stored : graph::Storage {
     const std::shared_ptr<device::Memory> memory;
     const std::unique_ptr<const Layout> layout; // null: row-major, without gaps, from the memory's start
     const std::uint64_t bytes;                  // of the elements, without gaps
-    // Of memory that the host sees: the ticket behind which the value stands there; 0: not known.
+    // For host-visible memory: the ticket after which the value has been written; 0: not set.
     mutable device::Ticket written = 0;
 
     bool row_major() const { return !layout; }
@@ -32,7 +32,7 @@ struct Stored : graph::Storage {
     }
 };
 
-// Of a value without symbols.
+// Bytes of a value and row-major strides of a shape, both without symbols.
 std::uint64_t bytes_of(const graph::TensorType&);
 std::uint64_t bytes_of(DType, const Shape&);
 Strides row_major_strides(const Shape&);

@@ -1,4 +1,4 @@
-// What ops of a thread go by beside their arguments.
+// The thread-local context of ops: what they depend on in addition to their arguments.
 #pragma once
 #include <source_location>
 #include <type_traits>
@@ -15,15 +15,15 @@ struct Segment; // graph/segment.hpp
 class Tracer;   // graph/cell.hpp
 
 struct Ambient {
-    Tracer* tracer = nullptr;      // of the recording under way; null: eager
+    Tracer* tracer = nullptr;      // of the recording in progress; null: eager
     Scope* scope = nullptr;        // the innermost; null: none
-    Segment* segment = nullptr;    // where nodes are made; null: in none
+    Segment* segment = nullptr;    // the one that new nodes belong to; null: none
     bool grad_mode = true;         // whether ops record gradients
     bool index_checks_off = false; // IndexChecksOff (graph/index_check.hpp)
-    bool checkpoints = true;       // whether checkpoint() makes segments
-    int running_checkpoints = 0;   // calls of checkpoint(), one in the other
+    bool checkpoints = true;       // whether checkpoint() creates segments
+    int running_checkpoints = 0;   // depth of nested calls of checkpoint()
     GradientTape* tape = nullptr;  // the innermost; null: none
-    std::source_location place{};  // that errors of anomaly mode name
+    std::source_location place{};  // the location that errors of anomaly mode report
 };
 Ambient& ambient(); // of this thread
 
@@ -32,7 +32,7 @@ inline Scope*& current_scope() { return ambient().scope; }
 inline Segment*& current_segment() { return ambient().segment; }
 inline bool& grad_mode() { return ambient().grad_mode; }
 
-// Gives a variable another value for its life.
+// Sets a variable to another value while this object exists, and restores the previous value afterwards.
 template <class T> class Scoped {
 public:
     Scoped(T& variable, std::type_identity_t<T> value)
@@ -47,7 +47,7 @@ private:
     T before_;
 };
 
-// While it lives, this thread is outside of the recording and of any segment.
+// While this object exists, this thread is outside of any recording and of any segment.
 class Suspend {
     Scoped<Tracer*> no_tracer_{current_tracer(), nullptr};
     Scoped<Segment*> no_segment_{current_segment(), nullptr};

@@ -1,5 +1,5 @@
-// What an op knows beside its inputs: named constants.  Generic, so that graphs print, compare and hash
-// themselves.
+// The attributes of an op: named constants in addition to its input tensors.  They are generic, so that code which
+// prints, compares or hashes graphs needs to know no op.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,16 +19,16 @@ struct KernelOptions; // autograd/kernel.hpp
 
 namespace reprise::graph {
 
-// A number that is queried at each call, such as a learning rate.
+// A number that the library queries at each call, such as a learning rate.
 struct HostScalar {
     std::function<double()> value;
 };
 
-// A kernel that a user wrote (runtime/user_kernel.cpp), of one call.
+// One call of a kernel that a user wrote (runtime/user_kernel.cpp).
 struct UserKernel {
     std::shared_ptr<const KernelOptions> options;
     std::string name;                                        // of the code
-    std::shared_ptr<const std::vector<std::uint32_t>> words; // null on the reference device
+    std::shared_ptr<const std::vector<std::uint32_t>> words; // SPIR-V; null on the reference device
     std::vector<double> floats;
 };
 
@@ -40,7 +40,7 @@ public:
     Attributes() = default;
     struct Given {
         const char* name;
-        mutable Attribute attribute; // elements of an initializer_list are const: this moves on
+        mutable Attribute attribute; // mutable, as it is moved out of the list, whose elements are const
     };
     Attributes(std::initializer_list<Given> list)
     {
@@ -58,15 +58,15 @@ public:
     }
     using List = std::vector<std::pair<const char*, Attribute>>;
     const List& all() const { return list_; }
-    template <class F> void transform(F&& f) // of each attribute with its name, in place
+    template <class F> void transform(F&& f) // calls f(name, attribute&) for each attribute
     {
         for (auto& [name, attribute] : list_) f(name, attribute);
     }
-    bool has_source(const char* name) const // a number of the host
+    bool has_source(const char* name) const // whether it is a host scalar
     {
         return std::holds_alternative<std::shared_ptr<const HostScalar>>(find(name));
     }
-    Attributes with(const char* name, Attribute) const; // the same, but for this one
+    Attributes with(const char* name, Attribute) const; // a copy with this attribute set or replaced
     Attributes without(const char* name) const;
     std::string text() const; // "dim=1 keepdim=0"; empty without attributes
 

@@ -53,7 +53,8 @@ const std::shared_ptr<Cell>& cell_of(const Tensor& t)
     return t.cell();
 }
 
-// A handle that a recorded function gave away holds a node of the recording, which no evaluation computes.
+// Throws Error(state) for a tensor that a recorded function passed to the outside: it holds a node of the recording,
+// which no evaluation computes.
 void require_value(const Cell& cell)
 {
     if (cell.trace == 0 || cell.trace == trace_id() || cell.value.node->trace == 0 ||
@@ -66,7 +67,8 @@ void require_value(const Cell& cell)
         "made before, or return the tensor from the function.");
 }
 
-// The recording that answers for a cell of the outside; null: the cell itself does.
+// Returns the tracer that handles accesses to the cell, where the cell was created outside of the recording in
+// progress; else null: the cell is accessed directly.
 Tracer* tracer_of(const Cell& cell)
 {
     Tracer* tracer = current_tracer();
@@ -89,7 +91,7 @@ const TensorType& type_of(const Tensor& t)
 {
     const auto& cell = cell_of(t);
     Tracer* tracer = tracer_of(*cell);
-    return tracer ? tracer->read(cell).type() : cell->value.type(); // a recording keeps what it reads
+    return tracer ? tracer->read(cell).type() : cell->value.type(); // the tracer keeps the node alive
 }
 
 const std::shared_ptr<Evaluator>& evaluator_of(const Tensor& t)
@@ -143,10 +145,10 @@ Tensor make_tensor(Value v)
 ViewLink::ViewLink(const std::shared_ptr<Cell>& of) : base(of), version(of->version), layout(of->layout)
 {
     if (of->link && !of->link->advanced_index) outer = of->link;
-    while (outer && outer->base.expired()) outer = outer->outer; // nothing sees what is written there
+    while (outer && outer->base.expired()) outer = outer->outer; // nobody can read that base any more
 }
 
-// Looking at use_count() here would race with threads that hold another part of the chain.
+// Does not check use_count(), as that would race with threads that hold another part of the chain.
 ViewLink::~ViewLink()
 {
     release_in_turn<std::shared_ptr<ViewLink>>([this](auto& links) {

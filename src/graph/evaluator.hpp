@@ -1,4 +1,4 @@
-// What turns pending nodes into values.  The graph knows only this much of a device.
+// The interface that computes the values of pending nodes.  The graph reaches a device only through it.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -14,7 +14,7 @@ struct Value;
 struct Op;
 struct TensorType;
 
-// Where a value lies; its evaluator knows what is behind it.
+// The base of the storage of a value.  The value's evaluator defines what derives from it.
 struct Storage {
     virtual ~Storage() = default;
 };
@@ -23,24 +23,24 @@ class Evaluator {
 public:
     virtual ~Evaluator() = default;
     virtual const std::string& name() const = 0;
-    // Throws Error(unsupported) for a dtype that this device can't hold, or has no kernels of the op for; `op` may be
-    // null, `by` is its name or that of a function.
+    // Throws Error(unsupported) for a dtype that this device does not support, or for which it has no kernels of the
+    // op.  `op` may be null.  `by` is the name of the op or of a function, for the error.
     virtual void accept(const char* by, const Op* op, DType) const = 0;
     // Computes values, without waiting for the device.
     virtual void evaluate(std::span<const Value>) = 0;
-    // Copies a value to the host, row-major; evaluates and waits.
+    // Evaluates a value, waits for it and copies it to the host, row-major.
     virtual void read(const Value&, std::span<std::byte> to) = 0;
-    // Accepts the dtype first; `by` is the function's name.
+    // Checks the dtype by accept(), then copies the elements to the device.  `by` is the function's name, for errors.
     virtual std::shared_ptr<Storage> upload(const char* by, const TensorType&,
                                             std::span<const std::byte> from) = 0;
-    // Backward has used these nodes: what is stored drops its inputs.
+    // Called when a backward pass has used these nodes: those that have their values drop their inputs.
     virtual void release(std::span<const Node* const>) = 0;
-    // The values of these nodes, where they are stored and can be computed again, are not wanted until then.
+    // Drops the stored values of those of these nodes that can be recomputed from their inputs.
     virtual void discard(std::span<const Node* const>) = 0;
-    // A node was appended whose value nobody has requested yet.
+    // Called when a node is appended, before anybody has requested its value.
     virtual void appended(const Node&) = 0;
-    // Ignored where the node has a value.  Else somebody will read it, as a cell holds it from now on, or a backward pass
-    // has started from it: it is computed with the next values that this thread requests.
+    // Computes a pending node along with the next values that this thread requests, as its value will be read later: a
+    // cell now holds it, or a backward pass has started from it.  Does nothing where the node has its values.
     virtual void co_schedule(const Node&) = 0;
 };
 

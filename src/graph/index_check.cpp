@@ -10,19 +10,20 @@ namespace reprise::graph {
 
 namespace {
 
-// REPRISE_CHECK_INDICES (0 or 1), else whether this is a debug build.
-bool at_first()
+// Returns the setting of the environment variable REPRISE_CHECK_INDICES (0 or 1), else whether this is a debug build.
+bool initial_setting()
 {
-    if (const char* const asked = std::getenv("REPRISE_CHECK_INDICES")) return std::string_view(asked) == "1";
+    if (const char* const setting = std::getenv("REPRISE_CHECK_INDICES"))
+        return std::string_view(setting) == "1";
 #ifdef NDEBUG
     return false;
 #else
     return true;
 #endif
 }
-std::atomic<bool> checked{at_first()};
+std::atomic<bool> checked{initial_setting()};
 
-bool asked_for_by_a_scope()
+bool scope_checks_indices()
 {
     for (const Scope* s = current_scope(); s; s = s->outer())
         if (s->checks_indices()) return true;
@@ -33,7 +34,7 @@ bool asked_for_by_a_scope()
 
 bool checks_indices()
 {
-    return !ambient().index_checks_off && (checked.load(std::memory_order_relaxed) || asked_for_by_a_scope());
+    return !ambient().index_checks_off && (checked.load(std::memory_order_relaxed) || scope_checks_indices());
 }
 void set_checks_indices(bool on) { checked = on; }
 

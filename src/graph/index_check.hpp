@@ -1,4 +1,4 @@
-// Whether ops look at the indices that they are given (set_check_indices).
+// Whether ops check the bounds of the indices that they get (set_check_indices).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,19 +7,21 @@
 
 namespace reprise::graph {
 
-// Here and now: set for the process or by a scope, and not off on this thread.
+// Whether checks are on for the process or by a scope of this thread, and no IndexChecksOff exists on this thread.
 bool checks_indices();
 void set_checks_indices(bool on); // for the process
 
-// What a library function passes on inside was checked where it came in, or is its own; placeholders have no values.
+// Turns the checks off on this thread while this object exists.  Used inside library functions, whose indices were
+// checked on entry or are computed by the library, and for placeholders, which have no values.
 class IndexChecksOff {
     Scoped<bool> off_{ambient().index_checks_off, true};
 };
 
-// A check that stands in a recording.  Its tensor is the indices in a line, and behind them the size.
+// A check that each call of a recorded program runs, on an integer tensor that holds all indices, followed by the size
+// of the indexed dimension.
 struct IndexCheck {
     const char* op = nullptr;
-    std::optional<std::int64_t> except{}; // an index that may lie outside
+    std::optional<std::int64_t> except{}; // an index that may be out of bounds, such as a loss's ignore_index
     bool from_end = false;                // negative indices count from the end
 };
 

@@ -16,7 +16,7 @@ Node::~Node()
     release_in_turn<std::shared_ptr<const Node>>([this](auto& last_owned) {
         for (Value& v : inputs)
             if (v.node.use_count() == 1) last_owned.push_back(std::move(v.node));
-            else v.node.reset(); // the same node may come again
+            else v.node.reset(); // at once, as a later input may be the same node
     });
 }
 
@@ -53,7 +53,7 @@ void sort_by_age(std::vector<const Node*>& nodes)
     const std::uint64_t oldest = (*first)->id, range = (*last)->id - oldest;
     if (range / 8 > nodes.size()) // more than 64 bytes a node
         return std::sort(nodes.begin(), nodes.end(), older);
-    std::vector<const Node*> by_age(range + 1); // those of one step have ids that lie close
+    std::vector<const Node*> by_age(range + 1); // nodes of one training step have ids close to each other
     for (const Node* n : nodes) by_age[n->id - oldest] = n;
     [[maybe_unused]] const auto end =
         std::copy_if(by_age.begin(), by_age.end(), nodes.begin(), [](const Node* n) { return n != nullptr; });

@@ -25,7 +25,7 @@ struct Value {
     friend bool operator==(const Value&, const Value&) = default;
 };
 
-// The types of an op's inputs, where they lie.
+// The types of an op's inputs, as a view of the inputs: nothing is copied.
 class InputTypes {
 public:
     explicit InputTypes(std::span<const Value> inputs) : inputs_(inputs) {}
@@ -38,32 +38,32 @@ private:
     std::span<const Value> inputs_;
 };
 
-// What the evaluation under way notes at a node.
+// Scratch data of the evaluation in progress, stored in each node that it visits.
 struct Mark {
-    std::uint64_t visit = 0;     // which evaluation's; another's notes are stale
-    std::uint32_t place = 0;     // among its nodes or, of what was computed before, its slots
-    std::uint32_t uses : 30 = 0; // by inputs of its nodes
-    std::uint32_t kept : 1 = 0, boundary_visited : 1 = 0;
+    std::uint64_t visit = 0; // number of the evaluation that set this mark; marks of others are stale
+    std::uint32_t index = 0; // index in Evaluation::nodes or, for a node with values, in Evaluation::slots
+    std::uint32_t uses : 30 = 0; // number of uses as an input by nodes of the evaluation
+    std::uint32_t stored : 1 = 0, boundary_visited : 1 = 0;
 };
 
-// The graph's part of a node is const from when append() shows it to the evaluator; what evaluation and the tape
-// do to it is mutable and belongs to the evaluator's lock, but for the notes, which evaluation never looks at.
+// The members that are not mutable never change after append() has passed the node to the evaluator.  Evaluation and
+// the tape change the mutable ones under the evaluator's lock, except for the notes, which evaluation does not access.
 struct Node : std::enable_shared_from_this<Node> {
-    const Op* op = nullptr; // null: its storage or binding is given
+    const Op* op = nullptr; // null: a leaf with given storage, or a placeholder
     std::uint64_t id = 0;
-    std::uint32_t trace = 0; // of the recording that made it; 0: eager
+    std::uint32_t trace = 0; // number of the recording that created it; 0: eager
     bool is_leaf = false;    // the tape ends here
     bool requires_grad = false;
     mutable std::atomic<bool> released = false; // backward has used this part of the tape
     mutable Mark mark;
     std::shared_ptr<Evaluator> evaluator;
     mutable std::vector<std::shared_ptr<Storage>> storage; // by output; empty or null: pending
-    mutable std::vector<Value> inputs; // dropped once the values are known and no tape needs them
+    mutable std::vector<Value> inputs; // dropped once the node has its values and no tape needs them
     TensorTypes outputs;
     Attributes attributes;
-    std::shared_ptr<const Segment> segment;        // that it was made in; null: none
-    std::shared_ptr<const GivenGradient> gradient; // a user's in place of the op's; null: none
-    mutable std::shared_ptr<TapeNotes> notes; // of a leaf, and what users have put on the tape; null: nothing
+    std::shared_ptr<const Segment> segment;        // the innermost one that it was created in; null: none
+    std::shared_ptr<const GivenGradient> gradient; // custom gradient in place of the op's; null: none
+    mutable std::shared_ptr<TapeNotes> notes;      // owner of a leaf, hooks and the like; null: none
 
     Node();
     Node(const Node&) = delete;
@@ -75,24 +75,25 @@ struct Node : std::enable_shared_from_this<Node> {
 };
 inline const TensorType& Value::type() const { return node->outputs[index]; }
 
-// Of a node whose outputs are views: the number of the input that the output is a view of.
+// Returns the index of the input that the output is a view of, for a node whose outputs are views.
 std::size_t viewed_input(const Node&, std::size_t output);
-// The input whose memory an output shares; null where it is no view, or a view of an input on another device, which is a
-// copy.
+// Returns the input whose memory an output shares.  Null where the output is no view, or where the input is on another
+// device, so that the output is a copy.
 const Value* view_base(const Node&, std::size_t output);
 
 inline const Value* view_base(const Value& v) { return view_base(*v.node, v.index); }
-// Of several outputs those that are no numbers of a floating dtype (places, indices) never do.
+// Outputs that are not of a floating dtype, such as the indices of max(), never require a gradient.
 inline bool requires_grad(const Value& v) { return v.node->requires_grad && is_floating(v.type().dtype); }
 
-// Checks a node against its op's rule: input count and types, output types.  Throws Error(internal).
+// Throws Error(internal) unless the node's inputs are older than the node and its output types follow from the op's
+// shape rule.
 void verify(const Node&);
 
-// The oldest first.  Their ids differ.
+// Sorts by ascending id, which is the order of creation.  The nodes must be distinct.
 void sort_by_age(std::vector<const Node*>&);
 
-// The targets' nodes and all that they depend on by way of nodes that `enter` accepts, the oldest first.  The inputs of
-// nodes that `expand` refuses are not looked at.
+// Returns the nodes of the targets and all nodes that they depend on, by ascending id.  Visits only nodes that `enter`
+// accepts, and the inputs only of nodes that `expand` accepts.
 template <class Enter, class Expand = bool (*)(const Node&)> std::vector<const Node*> ancestors(
     std::span<const Value> targets, const Enter& enter,
     const Expand& expand = [](const Node&) { return true; })
@@ -113,9 +114,9 @@ template <class Enter, class Expand = bool (*)(const Node&)> std::vector<const N
     return found;
 }
 
-// Everything that `targets` depend on and that is not materialised, inputs first.
+// Returns the pending nodes that the targets depend on, by ascending id.
 std::vector<const Node*> pending(std::span<const Value> targets);
-// Everything that they depend on.
+// Returns all nodes that the targets depend on, by ascending id.
 std::vector<const Node*> reachable(std::span<const Value> targets);
 
 } // namespace reprise::graph

@@ -10,7 +10,7 @@ TapeNotes& notes_of(const Node& n)
 
 Scope::Scope() : outer_(current_scope()) { current_scope() = this; }
 
-Scope::~Scope() // be it the innermost or not
+Scope::~Scope() // it need not be the innermost
 {
     for (Scope** s = &current_scope(); *s; s = &(*s)->outer_)
         if (*s == this) {

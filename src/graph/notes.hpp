@@ -1,4 +1,4 @@
-// What users put on the tape: hooks, gradients that they keep, places in their code; gradients of their own.
+// Data that users attach to the tape: hooks, retained gradients, locations in their code and custom gradients.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -17,12 +17,12 @@ struct Cell;
 
 class GradHooks : public detail::HookList<Tensor(const Tensor&)> {};
 
-// Some of a node's inputs or outputs, by their places.
-class Places {
+// A set of indices of a node's inputs or outputs.
+class IndexSet {
 public:
-    static Places all()
+    static IndexSet all()
     {
-        Places p;
+        IndexSet p;
         p.all_ = true;
         return p;
     }
@@ -38,12 +38,12 @@ private:
     bool all_ = false;
 };
 
-// Which of a node's own values its VJP reads.
+// The inputs and outputs of a node whose values its VJP reads.
 struct Reads {
-    Places inputs, outputs;
+    IndexSet inputs, outputs;
 };
 
-// A gradient that takes the place of the op's.
+// A custom gradient, used in place of the op's own.
 struct GivenGradient {
     virtual ~GivenGradient() = default;
     virtual std::vector<Tensor> vjp(const VjpArguments&) const = 0;
@@ -52,14 +52,14 @@ struct GivenGradient {
 
 struct TapeNotes {
     std::vector<std::shared_ptr<GradHooks>> hooks; // by output; null: none
-    std::vector<std::weak_ptr<Cell>> retained;     // by output: whose grad() is kept
+    std::vector<std::weak_ptr<Cell>> retained;     // by output: the cell on which retain_grad() was called
     std::string place;                             // where the op was called, in anomaly mode
-    std::weak_ptr<Cell> leaf;                      // whose grad() a cotangent that arrives here adds to
+    std::weak_ptr<Cell> leaf;                      // owner of a leaf: its grad() accumulates the cotangents
 };
 TapeNotes& notes_of(const Node&);
 inline std::shared_ptr<Cell> owner_of_leaf(const Node& n) { return n.notes ? n.notes->leaf.lock() : nullptr; }
 
-// Stands by while ops are applied and differentiated on this thread, for its life.  Scopes nest.
+// An object that, while it exists, is notified of each op that this thread applies or differentiates.  Scopes nest.
 class Scope {
 public:
     Scope();
@@ -71,7 +71,8 @@ public:
     virtual std::shared_ptr<const GivenGradient> gradient_of(const Op&) const { return nullptr; }
     virtual void applied(const Node&) {}
     virtual bool checks_indices() const { return false; } // graph/index_check.hpp
-    // The reverse walk has these cotangents of the node's inputs; it goes on with what they are then.
+    // Called when the reverse walk has computed these cotangents of the node's inputs.  The walk continues with the
+    // tensors as this function leaves them.
     virtual void differentiated(const Node&, std::vector<Tensor>&) {}
 
 private:

@@ -1,5 +1,5 @@
-// What the graph, the reverse walk and the planner know of an op.  One constant object for each op; src/ops/
-// makes them.  Everything that differs between ops is in here: no other code names an op.
+// The interface of an op to the graph, the reverse walk and the planner.  Each op is one constant object, defined in
+// src/ops/, which holds everything that differs between ops: no other code names an op.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,16 +33,16 @@ struct TensorType {
 };
 using TensorTypes = std::vector<TensorType>; // of an op's outputs
 
-// What a VJP gets.  It reads tensors from here, and types from `node`.  Which tensors it reads is found by running it on
-// placeholders (autograd/walk.hpp), never declared.
+// The arguments of a VJP.  It reads tensors from here, and types from `node`.  The tensors that it reads are not
+// declared but found by running it on placeholders (autograd/walk.hpp).
 struct VjpArguments {
     const Node& node;
     std::span<const Tensor> inputs, outputs;
-    std::span<const Tensor> cotangents; // one an output; undefined: zero
-    std::span<const bool> wanted;       // one an input: whether its cotangent is required
+    std::span<const Tensor> cotangents; // one per output; undefined: zero
+    std::span<const bool> wanted;       // one per input: whether its cotangent is required
 };
 
-// Where the elements of a view lie in the value that it looks at, in elements.
+// The strided layout of a view in its base, in elements.
 struct Strided {
     Shape sizes;
     DimVector strides;
@@ -52,35 +52,36 @@ struct Strided {
 enum class Cost : std::uint8_t {
     memory,
     compute
-}; // bound by; selective checkpoints recompute the one and keep the other
+}; // the bottleneck: selective checkpoints recompute memory-bound ops and save the results of compute-bound ones
 
 struct Op {
     const char* name;
-    // Types of the outputs; throws Error for inputs that do not fit.
+    // The shape rule: computes the types of the outputs.  Throws Error for inputs that do not fit.
     TensorTypes (*infer)(const Op&, const InputTypes&, const Attributes&);
-    // Cotangents of the inputs (undefined: none).  Null where `decompose` or nothing is given.
+    // Computes the cotangents of the inputs (undefined: none).  Null: the op is differentiated through `decompose` or,
+    // where that is null too, has no gradient.
     std::vector<Tensor> (*vjp)(const VjpArguments&) = nullptr;
-    // The same outputs by simpler ops: how a fused VJP is differentiated again, and its oracle.
+    // Computes the same outputs by simpler ops.  A fused VJP is differentiated through it and tested against it.
     std::vector<Tensor> (*decompose)(const Node&, std::span<const Tensor> inputs) = nullptr;
-    // Views of an input have this instead of launches: changes the input's layout into that of an output, or
-    // gives false where strides can't say it (then the input is made contiguous first).
+    // For views of an input, which have no launches: changes the input's layout into that of an output.  Returns false
+    // where strides can't express it; the input is then made contiguous first.
     bool (*view)(const Node&, std::size_t output, Strided&) = nullptr;
-    // Of which input an output is a view; null: input 0.
+    // Returns the index of the input that an output is a view of; null: input 0.
     std::size_t (*view_of)(const Node&, std::size_t output) = nullptr;
-    // One value everywhere that the host knows: kernels that take numbers need no memory for it.
+    // For splat constants: returns the one value of all elements, so that kernels can take it as an argument.
     bool (*number)(const Node&, ops::Scalar&) = nullptr;
-    // Launches on a device.
+    // Adds the launches that compute the op on a device.
     void (*lower)(ops::Lowering&, const Node&) = nullptr;
-    // The specification: plain C++ in double.
+    // The specification: computes the op in plain C++ in double.
     void (*reference)(const ops::ReferenceArguments&) = nullptr;
     bool narrow = false; // its kernels take f16 and bf16, as those of elementwise ops and views do
     bool half_products =
-        false; // its kernels are products: they take f16 and bf16 where Capabilities::half_products
-    // It has kernels for f64: those for f32 with _f64 behind their names.  Without them its decomposition is computed.
+        false; // its kernels are products, which take f16 and bf16 where Capabilities::half_products is set
+    // It has f64 kernels, named as the f32 ones with the suffix _f64.  Without them its decomposition is computed.
     bool doubles = false;
     Cost cost = Cost::memory;
-    const void* row = nullptr; // of the table, for elementwise ops
-    int part = 0;              // of the row: 0 the formula, 1 + k its derivative by input k
+    const void* row = nullptr; // row of the table, for elementwise ops
+    int part = 0; // part of the row: 0: the formula, 1 + k: its derivative with respect to input k
 };
 
 } // namespace reprise::graph

@@ -1,12 +1,13 @@
-// Destructors of chains of any length.
+// Destroys chains of objects of any length without recursion.
 #pragma once
 #include <utility>
 #include <vector>
 
 namespace reprise::graph {
 
-// Of a destructor, whose object may be the last owner of others of its kind: `collect` moves these references into the
-// list that it is given.  The outermost such destructor on this thread's stack releases them, so that none recurses.
+// Called by the destructor of an object that may be the last owner of others of its type.  `collect` moves these
+// references into the list that it gets.  The outermost such destructor on this thread's stack releases them one after
+// the other, so that none recurses.
 template <class Pointer, class Collect> void release_in_turn(const Collect& collect)
 {
     using List = std::vector<Pointer>;

@@ -15,7 +15,7 @@ const Segment* made_in(const Node& n)
 bool is_interior(const Segment& s, const Node& n)
 {
     return std::binary_search(s.interior.begin(), s.interior.end(), n.id) &&
-           !(s.keeps_compute && n.op->cost == Cost::compute);
+           !(s.saves_compute && n.op->cost == Cost::compute);
 }
 
 const Segment* interior_of(const Node& n)
@@ -25,10 +25,10 @@ const Segment* interior_of(const Node& n)
     return s;
 }
 
-SegmentScope::SegmentScope(bool keeps_compute, std::string layer) : segment_(std::make_shared<Segment>())
+SegmentScope::SegmentScope(bool saves_compute, std::string layer) : segment_(std::make_shared<Segment>())
 {
     if (current_segment()) segment_->outer = current_segment()->shared_from_this();
-    segment_->keeps_compute = keeps_compute;
+    segment_->saves_compute = saves_compute;
     segment_->layer = std::move(layer);
     current_segment() = segment_.get();
 }
@@ -38,32 +38,32 @@ SegmentScope::~SegmentScope()
     current_segment() = const_cast<Segment*>(segment_->outer.get());
     if (Segment* outer = current_segment())
         outer->nodes.insert(outer->nodes.end(), segment_->nodes.begin(), segment_->nodes.end());
-    segment_->nodes = {}; // weak pointers hold the nodes' memory
+    segment_->nodes = {}; // as weak pointers to nodes from make_shared prevent their memory from being freed
 }
 
 namespace {
 
-// The nodes that these are outputs of, and the bases of those that are views.
-std::unordered_set<const Node*> kept_for(const std::vector<Value>& outputs)
+// Returns the nodes of these values and, where these are views, the nodes of their bases.
+std::unordered_set<const Node*> nodes_and_bases(const std::vector<Value>& outputs)
 {
-    std::unordered_set<const Node*> kept;
+    std::unordered_set<const Node*> retained;
     for (const Value& v : outputs)
-        for (const Value* at = &v; at; at = view_base(*at)) kept.insert(at->node.get());
-    return kept;
+        for (const Value* at = &v; at; at = view_base(*at)) retained.insert(at->node.get());
+    return retained;
 }
 
 } // namespace
 
 void SegmentScope::close(const std::vector<Value>& outputs)
 {
-    std::vector<std::shared_ptr<const Node>> made;
-    std::unordered_map<const Node*, long> inside; // references by each other
+    std::vector<std::shared_ptr<const Node>> created;
+    std::unordered_map<const Node*, long> inside; // number of references from nodes of the segment
     for (const auto& weak : segment_->nodes)
         if (auto n = weak.lock()) {
             inside[n.get()] = 0;
-            made.push_back(std::move(n));
+            created.push_back(std::move(n));
         }
-    for (const auto& n : made)
+    for (const auto& n : created)
         for (const Value& v : n->inputs)
             if (const auto found = inside.find(v.node.get()); found != inside.end()) ++found->second;
     std::vector<Value> given = outputs;
@@ -71,19 +71,19 @@ void SegmentScope::close(const std::vector<Value>& outputs)
         return std::any_of(n.inputs.begin(), n.inputs.end(),
                            [&](const Value& v) { return v.node->evaluator != n.evaluator; });
     };
-    for (const auto& n : made) // handed out in another way: the user has it, or a cell; or another device's
+    for (const auto& n : created) // also nodes referred to from outside, or with inputs on other devices
         if (n.use_count() > inside[n.get()] + 1 || from_elsewhere(*n))
             for (std::uint32_t i = 0; i < n->outputs.size(); ++i) given.push_back({n, i});
-    const std::unordered_set<const Node*> kept = kept_for(given);
+    const std::unordered_set<const Node*> retained = nodes_and_bases(given);
     const std::vector<const Node*> found =
         ancestors(outputs, [&](const Node& n) { return inside.count(&n) != 0; });
     const std::unordered_set<const Node*> used(found.begin(), found.end());
     std::unordered_map<Evaluator*, std::vector<const Node*>> interior;
-    for (const auto& n : made) {
+    for (const auto& n : created) {
         if (!used.count(n.get())) segment_->effects.push_back(n);
-        else if (!kept.count(n.get()) && n->op) {
+        else if (!retained.count(n.get()) && n->op) {
             segment_->interior.push_back(n->id);
-            if (!(segment_->keeps_compute && n->op->cost == Cost::compute))
+            if (!(segment_->saves_compute && n->op->cost == Cost::compute))
                 interior[n->evaluator.get()].push_back(n.get());
         }
     }
@@ -96,11 +96,11 @@ std::shared_ptr<Segment> SegmentCopies::of(const Segment* s)
 {
     if (!s) return outer_ ? outer_->shared_from_this() : nullptr;
     if (const auto found = copies_.find(s); found != copies_.end()) return found->second;
-    auto made = std::make_shared<Segment>();
-    made->outer = of(closed_outer(s));
-    made->keeps_compute = s->keeps_compute;
-    made->layer = s->layer;
-    return copies_[s] = made;
+    auto copy = std::make_shared<Segment>();
+    copy->outer = of(closed_outer(s));
+    copy->saves_compute = s->saves_compute;
+    copy->layer = s->layer;
+    return copies_[s] = copy;
 }
 
 void SegmentCopies::copied(const Node& from, const Node& to)

@@ -1,6 +1,6 @@
-// Segments: parts of a graph whose interior is not kept for the backward pass; what reads it there, once its values
-// are gone, has them computed again by the same nodes.  A segment marks nodes and changes none, so the graph, its
-// tape and its gradients are those without it.
+// Segments: checkpointed regions of a graph.  The values of a segment's interior are not saved for the backward pass;
+// where it reads them after they were freed, the same nodes compute them again.  A segment marks nodes and changes
+// none, so the graph, its tape and its gradients are the same as without it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,27 +17,27 @@
 namespace reprise::graph {
 
 struct Segment : std::enable_shared_from_this<Segment> {
-    std::shared_ptr<const Segment> outer; // that it lies in; null: none
-    bool keeps_compute = false;           // what is bound by arithmetic (Op::cost) is kept
+    std::shared_ptr<const Segment> outer; // the enclosing segment; null: none
+    bool saves_compute = false;           // selective: saves the results of compute-bound ops (Op::cost)
     std::string layer{};                  // its name in MemoryTracker; empty: none
 
-    // Written by the thread that runs it until it is closed; then const.
+    // The thread that runs the segment writes these until the segment is closed; afterwards they are constant.
     std::atomic<bool> closed = false;
-    std::vector<std::uint64_t> interior;          // ids, ascending: what its outputs are made of
-    std::vector<std::weak_ptr<const Node>> nodes; // made in it
+    std::vector<std::uint64_t> interior; // ids, ascending: the nodes that its outputs are computed from
+    std::vector<std::weak_ptr<const Node>> nodes; // nodes created in it
     std::vector<std::weak_ptr<const Node>>
-        effects; // made in it for others than its outputs: running statistics
+        effects; // nodes created in it that its outputs do not depend on, such as running statistics
 
-    // Bytes of the values that are recomputed, by evaluator, then by node and output: eager/context.cpp notes them.
+    // Bytes of the values that are recomputed, by evaluator, then by node and output; eager/context.cpp writes them.
     using Bytes = std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;
     mutable std::map<const Evaluator*, Bytes> recomputed_bytes{};
 };
 
-// The innermost closed segment that the node was made in; null: none.
+// Returns the innermost closed segment that the node was created in; null: none.
 const Segment* made_in(const Node&);
-// Whether it does not keep the node's value.
+// Whether the segment does not save the node's value but recomputes it.
 bool is_interior(const Segment&, const Node&);
-// The innermost closed segment that does not keep the node's value; null: it is a value like others.
+// Returns the innermost closed segment that recomputes the node's value; null: none does.
 const Segment* interior_of(const Node&);
 inline const Segment* closed_outer(const Segment* s)
 {
@@ -46,30 +46,30 @@ inline const Segment* closed_outer(const Segment* s)
     return s;
 }
 
-// Where a graph is made once more: what stands for each of its segments, all inside of `outer`.
+// Copies of the segments of a graph that is being copied; all copies are nested in `outer`.
 class SegmentCopies {
 public:
     explicit SegmentCopies(Segment* outer = nullptr) : outer_(outer) {}
 
-    std::shared_ptr<Segment> of(const Segment*);   // null: `outer`
-    void copied(const Node& from, const Node& to); // `to` is of the interiors that `from` is of
-    void close();                                  // no node is made in them from now on
+    std::shared_ptr<Segment> of(const Segment*);   // the segment's copy; for null: `outer`
+    void copied(const Node& from, const Node& to); // adds `to` to the interiors that have `from`
+    void close();                                  // no node is created in them from now on
 
 private:
     Segment* outer_;
     std::unordered_map<const Segment*, std::shared_ptr<Segment>> copies_;
 };
 
-// Nodes of this thread are made in a new segment, for its life.
+// While this object exists, nodes that this thread creates belong to a new segment.
 class SegmentScope {
 public:
-    SegmentScope(bool keeps_compute, std::string layer);
-    ~SegmentScope(); // not closed: what was made is as without it
+    SegmentScope(bool saves_compute, std::string layer);
+    ~SegmentScope(); // without close() before, the segment has no effect
     SegmentScope(const SegmentScope&) = delete;
     SegmentScope& operator=(const SegmentScope&) = delete;
 
-    // What these are made of is its interior from now on, but for what somebody holds; values of it that exist are
-    // dropped.
+    // Ends the segment.  Its interior are the nodes that the outputs are computed from, except for those that something
+    // else refers to.  Values of the interior that exist already are dropped.
     void close(const std::vector<Value>& outputs);
 
 private:

@@ -23,8 +23,8 @@ struct GradCheckOptions {
     double step = 1e-6;      // the step h of the differences (f(x + h d) - f(x - h d)) / (2 h)
     double tolerance = 1e-6; // the largest allowed |found - wanted| / (1 + |wanted|)
     std::uint64_t seed = 0;  // of the directions
-    // On failure, looks for the worst of the first 4096 entries of the input, with two evaluations of f for
-    // each.
+    // On failure, searches the first 4096 entries of the input for the largest error, with two evaluations of
+    // f for each.
     bool find_entry = true;
 };
 // Compares the gradient of f with central differences along random directions, in f64 on the reference
@@ -32,7 +32,7 @@ struct GradCheckOptions {
 // any shape, and must be smooth within a step of the inputs.
 GradCheck gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                     const std::vector<Tensor>& inputs, const GradCheckOptions& = {});
-// The same for second derivatives: checks the derivatives of f's gradient with respect to the inputs and to
+// Checks second derivatives: the derivatives of f's gradient with respect to the inputs and to
 // the gradient of f's result (the last "input" of a message).
 GradCheck gradgradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                         const std::vector<Tensor>& inputs, const GradCheckOptions& = {});

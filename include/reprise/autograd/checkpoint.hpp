@@ -1,5 +1,5 @@
-// Checkpoints: parts of a computation whose inner values are not kept for the backward pass but recomputed
-// there.
+// Activation checkpointing: the inner values of parts of a computation are not saved for the backward pass but
+// recomputed there.
 #pragma once
 #include <functional>
 #include <memory>
@@ -28,7 +28,7 @@ struct CheckpointOptions {
 
 namespace detail {
 
-// While a checkpoint's function runs.
+// Exists while a checkpoint's function runs.
 class CheckpointRun {
 public:
     explicit CheckpointRun(const CheckpointOptions&);
@@ -38,7 +38,7 @@ public:
     void close(const std::vector<Tensor>& outputs);
 
 private:
-    std::unique_ptr<graph::SegmentScope> segment_; // null: none is made
+    std::unique_ptr<graph::SegmentScope> segment_; // null: checkpoints or gradients are off
 };
 
 [[noreturn]] void fail_without_function(const char* op);
@@ -48,7 +48,7 @@ template <class F> void require_function(const char* op, const F& f)
         if (!static_cast<bool>(f)) fail_without_function(op);
 }
 
-// Turns checkpoints of this thread on or off, for its life.
+// Turns checkpoints of this thread on or off while this object exists.
 class CheckpointMode {
 public:
     explicit CheckpointMode(bool on);
@@ -63,11 +63,11 @@ private:
 } // namespace detail
 
 // Calls f(inputs...) once and returns its result, a tensor or a structure of tensors (structure.hpp).  Of the
-// values that f computes only the result is kept for the backward pass, which recomputes the others from the
+// values that f computes only the result is saved for the backward pass, which recomputes the others from the
 // values that f took from outside, by the same kernels and with the same random numbers.  So gradients of all
 // orders have the same bits as without a checkpoint, in eager code and in record().  f itself is not called
 // again: hooks and custom functions run once, and running statistics are assigned once.  Checkpoints nest.
-// An inner tensor to which a handle exists when f returns is kept too.  Under no_grad this is a plain call.
+// An inner tensor to which a handle exists when f returns is saved too.  Under no_grad this is a plain call.
 // Error(argument) for a null function.
 template <class F, class... Inputs>
 requires std::is_invocable_v<F&, Inputs...>
@@ -82,7 +82,7 @@ auto checkpoint(const CheckpointOptions& options, F&& f, Inputs&&... inputs)
     run.close(leaves.tensors);
     return result;
 }
-// The same with the default options.
+// Calls checkpoint() with the default options.
 template <class F, class... Inputs>
 requires std::is_invocable_v<F&, Inputs...>
 auto checkpoint(F&& f, Inputs&&... inputs)

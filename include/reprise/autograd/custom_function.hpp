@@ -1,4 +1,4 @@
-// Functions with gradients of their own, and replacing the gradients of ops.
+// Functions with custom gradients, and custom gradients of the library's ops.
 #pragma once
 #include <any>
 #include <functional>
@@ -15,10 +15,11 @@ namespace autograd {
 struct Saved; // src/autograd/custom_function.cpp
 }
 namespace detail {
-std::string name_of_type(const std::type_info&); // as it is written in C++, without namespaces
+std::string name_of_type(const std::type_info&); // the type's name in C++, without namespaces
 }
 
-// What the forward of one call of a CustomFunction saves for its backward, as PyTorch's AutogradContext.
+// The data that the forward of one call of a CustomFunction saves for its backward, as PyTorch's
+// AutogradContext.
 class FunctionContext {
 public:
     // Saves tensors for backward; called in forward, where a second call replaces the first.  Gradients of
@@ -27,11 +28,11 @@ public:
     void save_for_backward(const std::vector<Tensor>& tensors) { saved_ = tensors; }
     // The saved tensors, in the order in which they were saved.
     const std::vector<Tensor>& saved() const noexcept { return saved_; }
-    // As saved(), by PyTorch's name.
+    // Returns saved(), by PyTorch's name.
     const std::vector<Tensor>& get_saved_variables() const noexcept { return saved_; }
-    // One saved tensor; Error(argument) where there is no such index.
+    // Returns one saved tensor; Error(argument) where there is no such index.
     const Tensor& saved(std::size_t i) const;
-    // Whether the gradient of input `i` is needed.  What backward returns for other inputs is ignored.
+    // Whether the gradient of input `i` is needed.  Gradients that backward returns for other inputs are ignored.
     // Error(argument) where there is no such input.
     bool needs_input_grad(std::size_t i) const;
     std::any data; // anything else that backward needs
@@ -43,8 +44,8 @@ private:
     std::vector<bool> needs_;
 };
 
-// A function of tensors with a gradient of its own, which need not be the true derivative, as PyTorch's
-// autograd.Function.  Copies share it.
+// A function of tensors with a custom gradient, which need not be the true derivative, as PyTorch's
+// autograd.Function.  Copies share the functions.
 //
 //     CustomFunction my_exp(
 //         "my_exp",
@@ -66,9 +67,9 @@ class CustomFunction {
 public:
     // Computes the outputs, at least one, from the inputs.
     using Forward = std::function<std::vector<Tensor>(FunctionContext&, const std::vector<Tensor>& inputs)>;
-    // Computes the gradient of each input, of its shape and dtype, or undefined for none, from the gradient
-    // of each output.  That is zeros where no gradient arrives, and undefined for outputs that are not
-    // floating.
+    // Computes the gradient of each input, of its shape and dtype, or undefined for none, from the gradients
+    // of the outputs.  The gradient of an output is zeros where none arrives, and undefined for outputs that
+    // are not floating.
     using Backward =
         std::function<std::vector<Tensor>(const FunctionContext&, const std::vector<Tensor>& cotangents)>;
 
@@ -105,18 +106,18 @@ struct OverriddenOp {
         &cotangents;                  // the gradients of the outputs, as for CustomFunction::Backward
 };
 // While this object exists, ops of the given name that this thread calls get another gradient, also those
-// that have none.  Ops that backward passes call keep their own.  Of several overrides of one op, the
-// innermost counts.
+// that have none.  Ops that backward passes call are not affected.  Of several overrides of one op, the
+// innermost applies.
 //
 //     override_gradient straight("round", [](const OverriddenOp& op) { return op.cotangents; });
 class override_gradient {
 public:
     // Computes a gradient for each input, as CustomFunction::Backward.
     using Gradient = std::function<std::vector<Tensor>(const OverriddenOp&)>;
-    // `op` is the name that TapeNode::operation() gives, such as "relu", "gelu_erf" or "round";
+    // `op` is the name that TapeNode::operation() returns, such as "relu", "gelu_erf" or "round";
     // Error(argument) where there is no such op, and for a null function.
     override_gradient(const std::string& op, Gradient gradient);
-    ~override_gradient(); // ops called from here on have their own gradient again
+    ~override_gradient(); // ops called afterwards have their original gradient
     override_gradient(const override_gradient&) = delete;
     override_gradient& operator=(const override_gradient&) = delete;
 

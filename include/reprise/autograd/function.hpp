@@ -1,4 +1,4 @@
-// Custom functions as libtorch writes them: a class with a static forward and a static backward.
+// Custom functions in libtorch's form: a class with a static forward and a static backward.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ using variable_list = std::vector<Tensor>; // libtorch's name
 class SavedValue {
 public:
     using Kinds = std::variant<std::monostate, bool, std::int64_t, double, std::string, Tensor,
-                               std::vector<std::int64_t>, std::vector<double>, tensor_list>; // what it may be
+                               std::vector<std::int64_t>, std::vector<double>, tensor_list>; // all kinds
     SavedValue() = default;                                                                  // nothing
     // A bool, a number, a text, a tensor or a list.
     template <class T>
@@ -37,18 +37,18 @@ public:
     double toDouble() const;                                                      // as a number
     const std::string& toStringRef() const { return get<std::string>("a text"); } // as a text
     const Tensor& toTensor() const { return get<Tensor>("a tensor"); }            // as a tensor
-    // As a list of integers.
+    // Returns it as a list of integers.
     const std::vector<std::int64_t>& toIntVector() const
     {
         return get<std::vector<std::int64_t>>("a list of integers");
     }
-    // As a list of numbers.
+    // Returns it as a list of numbers.
     const std::vector<double>& toDoubleVector() const
     {
         return get<std::vector<double>>("a list of numbers");
     }
     const tensor_list& toTensorVector() const { return get<tensor_list>("a list of tensors"); } // as tensors
-    const Kinds& kind() const { return kind_; }                                                 // what it is
+    const Kinds& kind() const { return kind_; }                                                 // the value
 
 private:
     template <class T> static Kinds kept(T&& value)
@@ -72,7 +72,7 @@ private:
     Kinds kind_;
 };
 
-// What forward saves for backward, as libtorch's AutogradContext.
+// The data that forward saves for backward, as libtorch's AutogradContext.
 class AutogradContext {
 public:
     AutogradContext(const AutogradContext&) = delete;
@@ -81,7 +81,7 @@ public:
     // Saves tensors for backward, as FunctionContext::save_for_backward().
     void save_for_backward(tensor_list tensors) { saved_ = std::move(tensors); }
     const tensor_list& get_saved_variables() const { return saved_; } // the saved tensors, in their order
-    // Makes outputs of forward, which it is called in, require no gradient.
+    // Called in forward: makes these of its outputs require no gradient.
     void mark_non_differentiable(const tensor_list& outputs) { constant_ = outputs; }
     // Whether the gradient of a tensor among the arguments is needed, counted over the tensors only.
     // Error(argument) where there is no such tensor.
@@ -90,10 +90,10 @@ public:
 
 private:
     template <class T> friend class Function;
-    // What is known of one call.
+    // The data of one call.
     struct Call {
         std::vector<bool> tensor;          // for each argument (for each tensor of a list): whether it is one
-        std::vector<std::ptrdiff_t> input; // for each tensor: its number among the inputs; -1: undefined
+        std::vector<std::ptrdiff_t> input; // for each tensor: its index in the inputs; -1: undefined
         std::vector<bool> constant;        // for each output: whether it requires no gradient
         std::unordered_map<std::string, SavedValue> saved_data;
     };
@@ -107,8 +107,8 @@ private:
     tensor_list saved_, constant_;
 };
 
-// A function of tensors and other arguments with a gradient of its own, as libtorch's autograd::Function; an
-// adapter to CustomFunction.
+// A function of tensors and other arguments with a custom gradient, as libtorch's autograd::Function.  It is
+// implemented by CustomFunction.
 //
 //     struct Scale : autograd::Function<Scale> {
 //         static Tensor forward(autograd::AutogradContext* c, Tensor x, double factor)
@@ -123,9 +123,9 @@ private:
 //     };
 //     Tensor y = Scale::apply(x, 2.0);
 //
-// forward returns a tensor or a tensor_list, and apply() the same.  backward gets the gradient of each output
+// forward returns a tensor or a tensor_list, and so does apply().  backward gets the gradient of each output
 // (zeros where none arrives) and returns one tensor for each argument of forward (for each tensor of a list of
-// them), undefined for what has no gradient.  Errors and the rest are those of CustomFunction.
+// them), undefined where there is no gradient.  In all else, also errors, it is like CustomFunction.
 template <class T> class Function {
 public:
     // Calls forward with a context and these arguments.

@@ -26,7 +26,7 @@ struct HostLaunch {
     std::span<const double> floats;              // KernelLaunch::floats
 };
 
-// What a kernel consists of.
+// The code and the constants of a kernel.
 struct KernelOptions {
     std::string name = "kernel"; // its name in errors, profiles and plans
     // The GLSL text, compiled when the kernel is first called; on Vulkan this needs reprise::fuser to be linked.
@@ -37,7 +37,7 @@ struct KernelOptions {
     // flat_group() is the number of the workgroup, and a kernel must ignore groups beyond those that it
     // needs.
     std::string glsl = {};
-    // In place of `glsl`: SPIR-V for Vulkan 1.2 of such a text.  Error(unsupported) on CUDA devices.
+    // In place of `glsl`: such a text compiled to SPIR-V for Vulkan 1.2.  Error(unsupported) on CUDA devices.
     std::vector<std::uint32_t> spirv = {};
     std::uint32_t local_size_x = 64;           // invocations of a workgroup
     std::vector<std::uint32_t> constants = {}; // the values of specialization constants 0, 1, ...
@@ -57,12 +57,12 @@ struct KernelLaunch {
 };
 
 // A kernel that a user wrote, as an op without a gradient: its outputs are as if detached, so that no gradient
-// flows to the inputs.  A CustomFunction gives it one.  The kernel must only read
-// its inputs and write its outputs.  It works in eager code and in programs, at all sizes.  Copies share it.
+// flows to the inputs; wrap it in a CustomFunction to define one.  The kernel must only read its inputs and
+// write its outputs.  It works in eager code and in programs, at all sizes.  Copies share the kernel.
 class Kernel {
 public:
-    // Error(argument) unless there is either GLSL or SPIR-V, where the SPIR-V is no module, and where
-    // local_size_x is 0.
+    // Creates a kernel.  Error(argument) unless exactly one of GLSL and SPIR-V is given, where the SPIR-V is no
+    // module, and where local_size_x is 0.
     explicit Kernel(KernelOptions);
     // Launches the kernel and returns its outputs.  Takes at least one input and one output, else
     // Error(argument).  Errors: argument where the text does not compile, with the compiler's message;

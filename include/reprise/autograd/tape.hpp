@@ -16,8 +16,8 @@ namespace graph {
 struct Node; // src/graph/node.hpp
 }
 
-// One op on the tape, or a leaf, as PyTorch's grad_fn.  Copies share it.  It keeps the nodes below it until a
-// backward pass releases them.
+// One op on the tape, or a leaf, as PyTorch's grad_fn.  Copies share the node.  It keeps the nodes that it depends
+// on alive until a backward pass releases them.
 class TapeNode {
 public:
     TapeNode() = default; // not defined
@@ -31,21 +31,21 @@ public:
     const TapeNode* operator->() const noexcept { return this; } // itself, for grad_fn()->name()
     std::uint64_t id() const;                                    // a number, larger than those of its parents
     bool is_leaf() const;                                        // whether it is a leaf and not an op
-    // The nodes of those inputs of the op that require a gradient, in order.
+    // Returns the nodes of those inputs of the op that require a gradient, in order.
     std::vector<TapeNode> parents() const;
-    // The op's constants by name: {"dim", "1"}, {"keepdim", "0"}.
+    // Returns the op's constants by name: {"dim", "1"}, {"keepdim", "0"}.
     std::vector<std::pair<std::string, std::string>> parameters() const;
     std::vector<Shape> shapes() const; // the shapes of its outputs
     Tensor variable() const; // a leaf's tensor; undefined where that no longer exists, and for an op
-    // Where the op was called in the user's code, if anomaly mode was on; else empty.
+    // Returns the location in the user's code where the op was called, if anomaly mode was on; else empty.
     std::string place() const;
 
-    // Calls f once for this node and each one that it was computed from, parents first.
+    // Calls f once for this node and for each one on the tape that it depends on, parents first.
     void walk(const std::function<void(const TapeNode&)>& f) const;
-    // One line for each of these nodes, parents first: "%7 = sum(%6) {dims=[] keepdim=0} : f32[]".
+    // Returns one line for each node of walk(), in its order: "%7 = sum(%6) {dims=[] keepdim=0} : f32[]".
     std::string text() const;
     friend bool operator==(const TapeNode&, const TapeNode&) = default;
-    // Whether it is not defined: grad_fn() == nullptr.
+    // Whether the node is not defined: grad_fn() == nullptr.
     friend bool operator==(const TapeNode& node, std::nullptr_t) { return !node.defined(); }
 
 private:
@@ -58,8 +58,8 @@ class GradStore {
 public:
     Tensor get(const Tensor& leaf) const;    // the gradient of a tensor; undefined where there is none
     bool contains(const Tensor& leaf) const; // whether there is a gradient of the tensor
-    // Adds a gradient to that of a tensor.  Error(shape, dtype) where it differs in shape or dtype from the
-    // tensor.
+    // Adds a gradient to the stored one of a tensor.  Error(shape, dtype) where it differs in shape or dtype from
+    // the tensor.
     void accumulate(const Tensor& leaf, const Tensor& gradient);
     void accumulate(const GradStore& other); // adds all gradients of another store
     GradStore clone() const;                 // a copy; later changes of one do not change the other
@@ -93,19 +93,18 @@ struct GradientTapeOptions {
 //     Tensor g = tape.gradient(sum(x * x), x);
 class GradientTape {
 public:
-    explicit GradientTape(const GradientTapeOptions& = {}); // begins a tape inside those of this thread
+    explicit GradientTape(const GradientTapeOptions& = {}); // begins a tape, nested in those of this thread
     ~GradientTape(); // ends it; watched leaves require no gradient again
     GradientTape(const GradientTape&) = delete;
     GradientTape& operator=(const GradientTape&) = delete;
 
-    // Makes a tensor a source, whose gradient can be taken.  Tensors that require a gradient are sources
-    // anyway.  The tensor requires a gradient until the tape ends.  Error(dtype) for dtypes that are not
-    // floating.
+    // Makes a tensor a source: it requires a gradient until the tape ends.  Tensors that require a gradient are
+    // sources without this call.  Error(dtype) for dtypes that are not floating.
     void watch(const Tensor&);
-    // The gradient of the sum of the target's elements with respect to the source.  Error(state) for the
+    // Returns the gradient of the sum of the target's elements with respect to the source.  Error(state) for the
     // second call, unless the tape is persistent, and for a source that was not watched.
     Tensor gradient(const Tensor& target, const Tensor& source, Unconnected = Unconnected::none);
-    // The gradients with respect to several sources, in one backward pass.
+    // Returns the gradients with respect to several sources, by one backward pass.
     std::vector<Tensor> gradient(const Tensor& target, const std::vector<Tensor>& sources,
                                  Unconnected = Unconnected::none);
 
