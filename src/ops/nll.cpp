@@ -1,5 +1,5 @@
-// nll: minus the element of each row that the target names, and its gradient.  Attribute "ignore": a target whose
-// row counts nothing.
+// nll: minus the element of each row at the index `target`, and its gradient.  Attribute "ignore": the target whose
+// rows give 0.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -18,7 +18,7 @@ namespace reprise {
 namespace ops {
 namespace {
 
-// Log-probabilities [R, C], target [R] -> [R].
+// Infers the type for log-probabilities [R, C], target [R] -> [R].
 TensorTypes infer(const Op& op, const graph::InputTypes& in, const Attributes&)
 {
     require_floating(op.name, in[0].dtype);

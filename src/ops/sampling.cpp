@@ -70,7 +70,7 @@ Tensor drawn_with_replacement(const Tensor& weights, const Dim& count)
     const Tensor whole = narrow(sums, -1, weights.size(-1) - 1, 1);
     Shape drawn = weights.shape();
     drawn.back() = count;
-    const Tensor at = ops::uniform_beside(weights, drawn) * whole;
+    const Tensor at = ops::uniform_like(weights, drawn) * whole;
     const Tensor index = sum(less_equal(unsqueeze(sums, -2), unsqueeze(at, -1)), {-1});
     return cast(minimum(index, sum(less(sums, whole), {-1}, true)), i32);
 }
@@ -104,13 +104,13 @@ Tensor randperm(const Dim& n, const CreationOptions& options)
 Tensor bernoulli(const Tensor& p)
 {
     ops::require_floating("bernoulli", p.dtype());
-    return cast(less(ops::uniform_beside(p, p.shape()), cast(p.detach(), f32)), p.dtype());
+    return cast(less(ops::uniform_like(p, p.shape()), cast(p.detach(), f32)), p.dtype());
 }
 Tensor Tensor::bernoulli() const { return reprise::bernoulli(*this); }
 Tensor bernoulli(const Tensor& x, double p)
 {
     ops::require_probability("bernoulli", p);
-    return cast(ops::uniform_beside(x, x.shape()) < p, x.dtype());
+    return cast(ops::uniform_like(x, x.shape()) < p, x.dtype());
 }
 
 Tensor normal(double mean, double std, const Shape& shape, const CreationOptions& options)
@@ -152,7 +152,7 @@ Tensor multinomial(const Tensor& weights, const Dim& count, bool replacement)
     shape::require_at_least(op, sizes.back(), replacement ? Dim(1) : count, sentence);
     const Tensor w = cast(weights.detach(), f32);
     if (replacement) return drawn_with_replacement(w, count);
-    const Tensor exponential = maximum(-log1p(-ops::uniform_beside(w, sizes)), 0x1p-25);
+    const Tensor exponential = maximum(-log1p(-ops::uniform_like(w, sizes)), 0x1p-25);
     return topk(w / exponential, count).second;
 }
 
@@ -177,7 +177,7 @@ Tensor alpha_dropout(const Tensor& x, double p, bool training)
     if (p == 1) return x * 0.0;
     constexpr double limit = -1.7580993408473766; // of selu at minus infinity
     const double scale = 1 / std::sqrt((1 - p) * (1 + p * limit * limit));
-    const Tensor dropped = ops::uniform_beside(x, x.shape()) < p;
+    const Tensor dropped = ops::uniform_like(x, x.shape()) < p;
     return where(dropped, ops::number_like(x, limit), x) * scale - scale * p * limit;
 }
 
