@@ -118,7 +118,7 @@ template <std::size_t N>
 Tensor dilated_average(const Tensor& x, const Windows& w, const Shape& to, const AvgPoolOptions<N>& o)
 {
     const Shape sizes = ops::last_of(x.shape(), N);
-    DimVector within, beyond; // the padding, and how far the last window extends beyond it; last dimension first
+    DimVector within, beyond; // padding, and how far the last window exceeds it; last dimension first
     for (std::size_t d = N; d-- > 0;) {
         const Dim reach = (to[d] - 1) * w.stride[d] + w.dilation[d] * (w.kernel[d] - 1) + 1;
         within.insert(within.end(), 2, w.padding[d]);

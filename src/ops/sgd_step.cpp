@@ -1,4 +1,4 @@
-// sgd_step: a step of one parameter, in one launch and in place.
+// sgd_step: updates parameters in place, with one launch per parameter.
 #include "ops/registry.hpp"
 #include "ops/step.hpp"
 
