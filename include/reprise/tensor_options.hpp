@@ -1,4 +1,4 @@
-// What a new tensor is like: its dtype, its device, and whether it requires a gradient.
+// The options of a new tensor: its dtype, its device, and whether it requires a gradient.
 #pragma once
 #include <concepts>
 #include <iosfwd>
@@ -56,7 +56,7 @@ public:
     bool requires_grad() const { return CreationOptions::requires_grad; } // whether a gradient is required
 };
 
-// Beginnings of options: dtype(kLong).requires_grad(true).  Their namespace keeps them apart from the library's own.
+// Functions that begin a chain of options: dtype(kLong).requires_grad(true).  They have a separate inline namespace.
 inline namespace option_builders {
 inline TensorOptions dtype(DType dtype) { return dtype; }            // options with this dtype
 inline TensorOptions device(const Device& device) { return device; } // options with this device
@@ -64,7 +64,7 @@ inline TensorOptions device(const Device& device) { return device; } // options 
 inline TensorOptions requires_grad(bool on = true) { return TensorOptions().requires_grad(on); }
 } // namespace option_builders
 
-// What stands for options in the functions that create tensors: a dtype, a device, or a type of devices.
+// The types accepted in place of options by functions that create tensors: a dtype, a device, or a type of devices.
 template <class T>
 concept OneOption = std::same_as<T, DType> || std::same_as<T, Device> || std::same_as<T, DeviceType>;
 
