@@ -60,7 +60,7 @@ public:
 
 // How a backward pass runs.
 struct BackwardOptions {
-    bool retain_graph = false; // keeps the graph, so that another backward pass can go through it
+    bool retain_graph = false; // retains the graph, so that another backward pass can use it
     bool create_graph = false; // gradients can be differentiated again; implies retain_graph
 };
 
@@ -418,7 +418,7 @@ private:
 // to_vector() for bools.
 template <> std::vector<bool> Tensor::to_vector<bool>() const;
 
-// The tensor as PyTorch prints it: aligned numbers with 4 digits, or as many as integers have; above 1000
+// The tensor as PyTorch prints it: aligned numbers with 4 digits, integers with all digits; above 1000
 // elements the first and last three of each dimension; then the dtype unless it is f32, i64 or bool, the
 // device unless it is the default one, and the gradient's state.  Waits for the values.  Of a tensor that is
 // being recorded: its type and op.
@@ -432,7 +432,7 @@ std::ostream& operator<<(std::ostream&, const Shape&);  // prints "[2, 3]"
 // Error(state) for a tensor that is being recorded.
 void eval(const std::vector<Tensor>&);
 
-// What mutable_grad() returns: the gradient of a tensor, which assignments and reset() change.
+// The result of mutable_grad(): the gradient of a tensor, which assignments and reset() change.
 class MutableGrad : public Tensor {
 public:
     explicit MutableGrad(Tensor owner);        // the gradient of this tensor

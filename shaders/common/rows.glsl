@@ -57,7 +57,7 @@ bool place(out uint n, out uint c[MAX_RANK])
     return row < rows;
 }
 
-// Loads elements e to e + 3; the last element takes the place of those from n on.
+// Loads elements e to e + 3; those from n on are replaced by the last element.
 vec4 load4(Row row, uint e, uint n)
 {
 #ifdef TEXELS

@@ -1,4 +1,4 @@
-// rmsprop_step: updates parameters in place, with one launch per parameter.
+// rmsprop_step: updates a parameter and its moments in place, in one launch.
 #include <cmath>
 
 #include "ops/registry.hpp"

@@ -1,4 +1,4 @@
-// sgd_step: updates parameters in place, with one launch per parameter.
+// sgd_step: updates a parameter and its moments in place, in one launch.
 #include "ops/registry.hpp"
 #include "ops/step.hpp"
 

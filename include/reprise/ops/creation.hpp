@@ -76,8 +76,8 @@ Tensor randn_like(const Tensor&, const CreationOptions& = {});              // s
 
 // -- drawn from distributions; without gradients --
 
-// Integers from low to high - 1, by default i32, of any dtype but bool.  Error(argument) unless there are 1 to 2^32 -
-// 1 of them, within 2^53 of 0 and within the dtype.
+// Integers from low to high - 1, by default i32, of any dtype but bool.  Error(argument) unless there are 1 to
+// 2^32 - 1 of them, within 2^53 of 0 and within the dtype.
 Tensor randint(std::int64_t low, std::int64_t high, const Shape&, const CreationOptions& = {});
 Tensor randint(std::int64_t high, const Shape&, const CreationOptions& = {}); // from 0 to high - 1
 // randint() with the shape, dtype and device of a tensor.
